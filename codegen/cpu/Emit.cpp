@@ -1,0 +1,191 @@
+//===- Emit.cpp - From kernels to a shared object
+//---------------------------===//
+//
+// Kernels that are equal but for their names are compiled once. The distinct
+// ones are dealt, in order, to modules of a fixed size, which threads compile
+// independently; so the bytes depend on neither threads nor names.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Emit.h"
+#include "codegen/cpu/Body.h"
+#include "codegen/cpu/Contraction.h"
+#include "codegen/cpu/Lowering.h"
+#include "codegen/cpu/Winograd.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/ThreadPool.h"
+#include <mutex>
+
+using namespace mlir;
+
+namespace mlc::cpu {
+
+/// In order of preference.
+static ArrayRef<Emitter> emitters() {
+  static const Emitter table[] = {
+      {"winograd", acceptsWinograd, emitWinogradKernel},
+      {"contraction", acceptsContraction, emitContractionKernel},
+      {"loop-group", [](const Kernel &, const Target &) { return true; },
+       emitLoopGroup},
+  };
+  return table;
+}
+
+static FailureOr<EmittedKernel> emitKernel(KernelBody &body) {
+  for (const Emitter &emitter : emitters())
+    if (emitter.accepts(body.kernel, body.target))
+      return emitter.emit(body);
+  return const_cast<func::FuncOp &>(body.kernel.function)
+      .emitError("no emitter for this kernel");
+}
+
+/// Everything of `function` but its name, as text: equal texts are equal code.
+static std::string content(func::FuncOp function) {
+  OwningOpRef<func::FuncOp> copy = function.clone();
+  copy->setName("k");
+  copy->setPublic();
+  for (StringRef kept : {"mlc.origin", "mlc.label"})
+    (*copy)->removeAttr(kept);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (*copy)->print(stream, OpPrintingFlags().useLocalScope());
+  return text;
+}
+
+static std::string symbolFor(StringRef content) {
+  auto hash = llvm::SHA256::hash(
+      llvm::ArrayRef(content.bytes_begin(), content.bytes_end()));
+  return "mlc_" + llvm::toHex(ArrayRef(hash).take_front(10), true);
+}
+
+namespace {
+/// One distinct kernel.
+struct Unit {
+  func::FuncOp function;
+  std::string symbol;
+  EmittedKernel emitted;
+};
+
+/// The kernels of one LLVM module.
+struct Shard {
+  MutableArrayRef<Unit> units;
+  OwningOpRef<ModuleOp> module;
+  std::string object, error;
+};
+} // namespace
+
+/// Emits the kernels of `shard` as functions of its module.
+static LogicalResult emitShard(Shard &shard, const Target &target) {
+  MLIRContext *ctx = shard.units.front().function.getContext();
+  shard.module = ModuleOp::create(UnknownLoc::get(ctx));
+  OpBuilder b(ctx);
+  for (Unit &unit : shard.units) {
+    FailureOr<Kernel> kernel = Kernel::read(unit.function);
+    if (failed(kernel))
+      return failure();
+    b.setInsertionPointToEnd(shard.module->getBody());
+    FailureOr<EmittedKernel> emitted =
+        emitFunction(b, *kernel, target, unit.symbol, emitKernel);
+    if (failed(emitted))
+      return failure();
+    unit.emitted = *emitted;
+  }
+  return success();
+}
+
+static void compileShard(Shard &shard, size_t index, const Target &target,
+                         const CompileOptions &options) {
+  std::string prefix;
+  if (!options.dumpDirectory.empty()) {
+    prefix = options.dumpDirectory + "/kernels" + std::to_string(index);
+    std::error_code error;
+    llvm::raw_fd_ostream(prefix + ".mlir", error) << *shard.module;
+  }
+  if (failed(lowerToLLVMDialect(*shard.module))) {
+    shard.error = "lowering to the LLVM dialect failed";
+    return;
+  }
+  llvm::Expected<std::string> object =
+      makeObject(*shard.module, target, prefix);
+  if (object)
+    shard.object = std::move(*object);
+  else
+    shard.error = llvm::toString(object.takeError());
+  shard.module = nullptr;
+}
+
+/// Compiles all shards; false when one failed (its `error` says why).
+static bool compileShards(MutableArrayRef<Shard> shards, MLIRContext *ctx,
+                          const Target &target, const CompileOptions &options) {
+  // Passes load dialects, which must not happen on several threads at once.
+  OwningOpRef<ModuleOp> empty = ModuleOp::create(UnknownLoc::get(ctx));
+  if (failed(lowerToLLVMDialect(*empty)))
+    return false;
+  if (options.threads < 2 || !ctx->isMultithreadingEnabled()) {
+    for (auto [index, shard] : llvm::enumerate(shards))
+      compileShard(shard, index, target, options);
+  } else {
+    llvm::DefaultThreadPool pool(
+        llvm::heavyweight_hardware_concurrency(options.threads));
+    for (size_t i = 0; i < shards.size(); ++i)
+      pool.async([&, i] { compileShard(shards[i], i, target, options); });
+    pool.wait();
+  }
+  return llvm::all_of(shards,
+                      [](const Shard &shard) { return shard.error.empty(); });
+}
+
+FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
+                                          const CompileOptions &options) {
+  MLIRContext *ctx = module.getContext();
+  std::vector<Unit> units;
+  llvm::StringMap<size_t> unitOf;
+  SmallVector<std::pair<func::FuncOp, size_t>> kernels;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function->hasAttr("mlc.kernel"))
+      continue;
+    auto [it, isNew] = unitOf.try_emplace(content(function), units.size());
+    if (isNew)
+      units.push_back({function, symbolFor(it->getKey()), {}});
+    kernels.push_back({function, it->second});
+  }
+
+  std::vector<Shard> shards;
+  size_t perShard = std::max(1u, options.kernelsPerModule);
+  for (size_t i = 0; i < units.size(); i += perShard) {
+    Shard &shard = shards.emplace_back();
+    shard.units =
+        MutableArrayRef(units).slice(i, std::min(perShard, units.size() - i));
+    if (failed(emitShard(shard, target)))
+      return failure();
+  }
+  if (!compileShards(shards, ctx, target, options)) {
+    for (const Shard &shard : shards)
+      if (!shard.error.empty())
+        module.emitError(shard.error);
+    return failure();
+  }
+
+  CompiledKernels result;
+  std::vector<std::string> objects;
+  for (Shard &shard : shards)
+    objects.push_back(std::move(shard.object));
+  if (!objects.empty()) {
+    llvm::Expected<std::string> object = linkSharedObject(objects);
+    if (!object)
+      return module.emitError(llvm::toString(object.takeError()));
+    result.object = std::move(*object);
+  }
+  for (auto [function, index] : kernels) {
+    const Unit &unit = units[index];
+    result.kernels.push_back({function.getName().str(), unit.symbol,
+                              unit.emitted.tasks, unit.emitted.scratchBytes,
+                              unit.emitted.inPlace});
+  }
+  return result;
+}
+
+} // namespace mlc::cpu

@@ -1,0 +1,367 @@
+//===- Lanes.cpp - Code for one or several elements at once
+//-----------------===//
+
+#include "codegen/cpu/Lanes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace mlc::cpu {
+
+Type Lanes::computeType(Type element) {
+  if (element.isF16() || element.isBF16())
+    return Float32Type::get(element.getContext());
+  return element;
+}
+
+static Type storageOf(Type element) {
+  if (element.isInteger(1))
+    return IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
+Type Lanes::vectorType(Type scalar) const {
+  return width == 1 ? scalar : VectorType::get({width}, scalar);
+}
+
+bool Lanes::isVector(Value value) { return isa<VectorType>(value.getType()); }
+
+Value Lanes::splat(Value value) {
+  if (width == 1 || isVector(value))
+    return value;
+  return b.createOrFold<vector::BroadcastOp>(
+      loc, cast<VectorType>(vectorType(value.getType())), value);
+}
+
+Value Lanes::floatConstant(Type type, double value) {
+  return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+LaneIndex Lanes::constant(int64_t value) {
+  return uniform(arith::ConstantIndexOp::create(b, loc, value));
+}
+
+static bool isConstant(const LaneIndex &index, int64_t value) {
+  return index.isUniform() && getConstantIntValue(index.base) == value;
+}
+
+LaneIndex Lanes::add(LaneIndex lhs, LaneIndex rhs) {
+  if (isConstant(lhs, 0))
+    return rhs;
+  if (isConstant(rhs, 0))
+    return lhs;
+  if (lhs.vector || rhs.vector)
+    return apply<arith::AddIOp>(lhs, rhs);
+  return {b.createOrFold<arith::AddIOp>(loc, lhs.base, rhs.base),
+          lhs.step + rhs.step,
+          {}};
+}
+
+LaneIndex Lanes::sub(LaneIndex lhs, LaneIndex rhs) {
+  if (isConstant(rhs, 0))
+    return lhs;
+  if (lhs.vector || rhs.vector)
+    return apply<arith::SubIOp>(lhs, rhs);
+  return {b.createOrFold<arith::SubIOp>(loc, lhs.base, rhs.base),
+          lhs.step - rhs.step,
+          {}};
+}
+
+LaneIndex Lanes::mul(LaneIndex lhs, LaneIndex rhs) {
+  if (isConstant(lhs, 1))
+    return rhs;
+  if (isConstant(rhs, 1))
+    return lhs;
+  if (isConstant(lhs, 0) || isConstant(rhs, 0))
+    return constant(0);
+  if (rhs.step != 0)
+    std::swap(lhs, rhs);
+  std::optional<int64_t> factor;
+  if (rhs.isUniform())
+    factor = getConstantIntValue(rhs.base);
+  if (lhs.vector || !rhs.isUniform() || (lhs.step != 0 && !factor))
+    return apply<arith::MulIOp>(lhs, rhs);
+  return {b.createOrFold<arith::MulIOp>(loc, lhs.base, rhs.base),
+          lhs.step * factor.value_or(0),
+          {}};
+}
+
+LaneIndex Lanes::mod(LaneIndex lhs, LaneIndex rhs) {
+  LaneIndex quotient = apply<arith::FloorDivSIOp>(lhs, rhs);
+  return sub(lhs, mul(quotient, rhs));
+}
+
+LaneIndex Lanes::evaluate(AffineExpr expr, ArrayRef<LaneIndex> dims,
+                          ArrayRef<LaneIndex> symbols) {
+  if (auto value = dyn_cast<AffineConstantExpr>(expr))
+    return constant(value.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbols[symbol.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  LaneIndex lhs = evaluate(binary.getLHS(), dims, symbols);
+  LaneIndex rhs = evaluate(binary.getRHS(), dims, symbols);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return add(lhs, rhs);
+  case AffineExprKind::Mul:
+    return mul(lhs, rhs);
+  case AffineExprKind::FloorDiv:
+    return apply<arith::FloorDivSIOp>(lhs, rhs);
+  case AffineExprKind::CeilDiv:
+    return apply<arith::CeilDivSIOp>(lhs, rhs);
+  default:
+    return mod(lhs, rhs);
+  }
+}
+
+Value Lanes::toVector(LaneIndex index) {
+  if (width == 1)
+    return index.base;
+  if (index.vector)
+    return index.vector;
+  Value base = splat(index.base);
+  if (index.step == 0)
+    return base;
+  SmallVector<Attribute> steps;
+  for (unsigned lane = 0; lane < width; ++lane)
+    steps.push_back(b.getIndexAttr(lane * index.step));
+  Value offsets = arith::ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(cast<VectorType>(vectorType(b.getIndexType())),
+                             steps));
+  return b.createOrFold<arith::AddIOp>(loc, base, offsets);
+}
+
+Value Lanes::toValue(LaneIndex index) {
+  return index.isUniform() ? index.base : toVector(index);
+}
+
+LaneIndex Lanes::fromValue(Value value) {
+  if (isVector(value))
+    return {{}, 0, value};
+  return uniform(value);
+}
+
+Value Lanes::inRange(LaneIndex index, Value lower, Value upper) {
+  Value value = toValue(index);
+  auto bound = [&](Value scalar) {
+    return isVector(value) ? splat(scalar) : scalar;
+  };
+  Value above = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
+                                              value, bound(lower));
+  Value below = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
+                                              value, bound(upper));
+  return b.createOrFold<arith::AndIOp>(loc, above, below);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+LaneIndex Lanes::address(const View &view, ArrayRef<LaneIndex> indices) {
+  LaneIndex result = uniform(view.offset);
+  for (auto [index, stride] : llvm::zip_equal(indices, view.strides))
+    result = add(result, mul(index, uniform(stride)));
+  return result;
+}
+
+Value Lanes::allLanes() {
+  if (mask)
+    return mask;
+  return arith::ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(cast<VectorType>(vectorType(b.getI1Type())),
+                             true));
+}
+
+void Lanes::note(Type stored, const LaneIndex &address) {
+  if (address.isUniform())
+    ++cost.uniform;
+  else if (!address.vector && address.step == 1)
+    ++cost.contiguous;
+  else
+    ++cost.gathers;
+  if (!address.isUniform() && stored.getIntOrFloatBitWidth() < 32)
+    cost.narrowAccess = true;
+}
+
+/// The base and the per-lane offsets of a gather or scatter: constant 32-bit
+/// offsets where lanes are equally spaced.
+static std::pair<Value, Value> gatherOffsets(Lanes &lanes, LaneIndex address) {
+  OpBuilder &b = lanes.b;
+  int64_t reach = address.step * int64_t(lanes.width);
+  if (!address.vector && std::abs(reach) < (int64_t(1) << 24)) {
+    SmallVector<int32_t> steps;
+    for (unsigned lane = 0; lane < lanes.width; ++lane)
+      steps.push_back(int32_t(lane * address.step));
+    return {address.base,
+            arith::ConstantOp::create(b, lanes.loc, b.getI32VectorAttr(steps))};
+  }
+  return {arith::ConstantIndexOp::create(b, lanes.loc, 0),
+          lanes.toVector(address)};
+}
+
+Value Lanes::load(const View &view, ArrayRef<LaneIndex> indices) {
+  LaneIndex where = address(view, indices);
+  Type stored = storageOf(view.element);
+  note(stored, where);
+  Value value;
+  if (where.isUniform()) {
+    value = memref::LoadOp::create(b, loc, view.memref, where.base);
+  } else {
+    auto type = cast<VectorType>(vectorType(stored));
+    if (!where.vector && where.step == 1 && !mask) {
+      value = vector::LoadOp::create(b, loc, type, view.memref, where.base);
+    } else {
+      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+      if (!where.vector && where.step == 1) {
+        value = vector::MaskedLoadOp::create(b, loc, type, view.memref,
+                                             where.base, mask, zero);
+      } else {
+        auto [base, offsets] = gatherOffsets(*this, where);
+        value = vector::GatherOp::create(b, loc, type, view.memref, base,
+                                         offsets, allLanes(), zero);
+      }
+    }
+  }
+  if (view.element.isInteger(1)) {
+    Value zero =
+        arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
+  }
+  Type wanted = computeType(view.element);
+  if (wanted == view.element)
+    return value;
+  return arith::ExtFOp::create(
+      b, loc, isVector(value) ? vectorType(wanted) : wanted, value);
+}
+
+void Lanes::store(const View &view, ArrayRef<LaneIndex> indices, Value value) {
+  LaneIndex where = address(view, indices);
+  Type stored = storageOf(view.element);
+  note(stored, where);
+  if (!where.isUniform())
+    value = splat(value);
+  Type type = isVector(value) ? vectorType(stored) : stored;
+  if (view.element.isInteger(1))
+    value = arith::ExtUIOp::create(b, loc, type, value);
+  else if (computeType(view.element) != view.element)
+    value = arith::TruncFOp::create(b, loc, type, value);
+  if (where.isUniform()) {
+    // Lanes that write one place would have to agree; loops avoid that.
+    if (isVector(value)) {
+      cost.impossible = true;
+      value = vector::ExtractOp::create(b, loc, value, 0);
+    }
+    memref::StoreOp::create(b, loc, value, view.memref, where.base);
+    return;
+  }
+  if (!where.vector && where.step == 1 && !mask) {
+    vector::StoreOp::create(b, loc, value, view.memref, where.base);
+    return;
+  }
+  if (!where.vector && where.step == 1) {
+    vector::MaskedStoreOp::create(b, loc, view.memref, where.base, mask, value);
+    return;
+  }
+  ++cost.gathers;
+  auto [base, offsets] = gatherOffsets(*this, where);
+  vector::ScatterOp::create(b, loc, Type(), view.memref, base, offsets,
+                            allLanes(), value);
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// Whether `op` may trap or cost much where a lane holds a value that nobody
+/// asked for.
+static bool trapsOnGarbage(Operation *op) {
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+           arith::FloorDivSIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
+    return false;
+  APInt divisor;
+  return !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) ||
+         divisor.isZero() || divisor.isAllOnes();
+}
+
+Value Lanes::cloneCast(Operation *op, Value operand) {
+  Type to = op->getResult(0).getType();
+  auto shaped = [&](Type scalar) {
+    return isVector(operand) ? vectorType(scalar) : scalar;
+  };
+  if (isa<arith::ExtFOp>(op)) {
+    if (getElementTypeOrSelf(operand.getType()) == computeType(to))
+      return operand;
+    return arith::ExtFOp::create(b, loc, shaped(computeType(to)), operand);
+  }
+  // Narrowing rounds, also where the result is then computed in f32.
+  if (computeType(to) != to && getElementTypeOrSelf(operand.getType()).isF64())
+    operand = arith::TruncFOp::create(b, loc, shaped(b.getF32Type()), operand);
+  if (getElementTypeOrSelf(operand.getType()) != to)
+    operand = arith::TruncFOp::create(b, loc, shaped(to), operand);
+  if (computeType(to) == to)
+    return operand;
+  return arith::ExtFOp::create(b, loc, shaped(computeType(to)), operand);
+}
+
+/// What our arithmetic allows LLVM: fused multiply-add, and no care for the
+/// sign of a zero.
+static void relax(Operation *op) {
+  auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
+  if (!fast)
+    return;
+  auto flags =
+      fast.getFastMathFlagsAttr().getValue() | arith::FastMathFlags::contract;
+  if (isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+          arith::MinNumFOp>(op))
+    flags = flags | arith::FastMathFlags::nsz;
+  op->setAttr(fast.getFastMathAttrName(),
+              arith::FastMathFlagsAttr::get(op->getContext(), flags));
+}
+
+Value Lanes::clone(Operation *op, ArrayRef<Value> operands) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto real = dyn_cast<FloatAttr>(constant.getValue());
+    if (!real)
+      return arith::ConstantOp::create(b, loc, constant.getValue());
+    Type type = computeType(real.getType());
+    return floatConstant(type, real.getValueAsDouble());
+  }
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return cloneCast(op, operands[0]);
+  if (width > 1 && trapsOnGarbage(op))
+    cost.impossible = true;
+  bool wide = llvm::any_of(operands, isVector);
+  // One division instead of one for each lane.
+  if (isa<arith::DivFOp>(op) && wide && !isVector(operands[1])) {
+    Value one = floatConstant(operands[1].getType(), 1.0);
+    Value inverse = arith::DivFOp::create(b, loc, one, operands[1]);
+    return arith::MulFOp::create(b, loc, operands[0], splat(inverse),
+                                 arith::FastMathFlags::contract);
+  }
+  SmallVector<Value> values;
+  for (auto [position, value] : llvm::enumerate(operands)) {
+    bool condition = isa<arith::SelectOp>(op) && position == 0;
+    values.push_back(wide && !(condition && !isVector(value)) ? splat(value)
+                                                              : value);
+  }
+  Type type = computeType(op->getResult(0).getType());
+  OperationState state(loc, op->getName(), values,
+                       {wide ? vectorType(type) : type}, op->getAttrs());
+  Operation *copy = b.create(state);
+  relax(copy);
+  return copy->getResult(0);
+}
+
+} // namespace mlc::cpu

@@ -1,0 +1,98 @@
+//===- Winograd.h - 3×3 convolutions by Winograd's algorithm ----*- C++ -*-===//
+//
+// F(m,3) computes m×m outputs of a 3×3 convolution of stride 1 from
+// (m+2)×(m+2) inputs with (m+2)² instead of 9·m² products a channel pair:
+//
+//   Y = Aᵀ [ Σ_ic (G w Gᵀ) ⊙ (Bᵀ x B) ] A            (Lavin and Gray, 2015)
+//
+// The kernel form. A kernel (seam 3) whose anchor is a blocked 3×3 convolution
+// of stride and dilation 1,
+//
+//   Y[n,ob,oh,ow,oi] += X[n,ib,oh+kh,ow+kw,ii] · W[ob,ib,kh,kw,ii,oi]
+//
+// with padded X as for direct convolution, is computed by F(m,3) when the
+// argument of W has the attribute `mlc.winograd = m : i64` (m is 2 or 4). The
+// type and the meaning of W stay those of the packed filter; the *buffer* that
+// is passed holds its transform instead,
+//
+//   U[ob][ξ][ib][ii][oi],   ξ = i·(m+2) + j,   (m+2)² elements for each 9,
+//
+// winogradElements() in number, which transformFilter() makes from W at compile
+// time. Whoever sets the attribute replaces the constant. Sizes oh, ow and n
+// may be open; channels are fixed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_CODEGEN_CPU_WINOGRAD_H
+#define MLC_CODEGEN_CPU_WINOGRAD_H
+
+#include "codegen/cpu/Emit.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace mlc::cpu {
+
+inline constexpr llvm::StringLiteral kWinogradAttr = "mlc.winograd";
+
+/// The emitter of kernels with `mlc.winograd`, for the table in Emit.cpp.
+bool acceptsWinograd(const Kernel &kernel, const Target &target);
+mlir::FailureOr<EmittedKernel> emitWinogradKernel(KernelBody &body);
+
+/// A kernel that Winograd's algorithm would speed up.
+struct WinogradCandidate {
+  unsigned filter; ///< number of the filter's argument
+  int64_t m, outputBlocks, inputBlocks, block;
+};
+
+/// The candidate in `kernel`, a kernel without the attribute: a convolution as
+/// above for which chooseConvolutionAlgorithm says Winograd.
+std::optional<WinogradCandidate> findWinograd(const Kernel &kernel,
+                                              const Target &target);
+
+/// A 3×3 or other convolution, as far as the choice of an algorithm goes.
+struct ConvolutionShape {
+  int64_t outputChannels = 1, inputChannels = 1, groups = 1;
+  int64_t kernelHeight = 1, kernelWidth = 1;
+  int64_t strideHeight = 1, strideWidth = 1;
+  int64_t dilationHeight = 1, dilationWidth = 1;
+  /// Output sizes; 0 for a size that is open.
+  int64_t height = 0, width = 0;
+  bool float32 = true;
+};
+
+/// How to compute a convolution.
+struct ConvolutionAlgorithm {
+  /// m of F(m,3), or 0 for direct convolution.
+  int64_t winograd = 0;
+  /// Estimated cycles of both, one image.
+  double directCycles = 0, winogradCycles = 0;
+};
+
+/// The faster algorithm for `shape` on `target`, by the cycles that the loops
+/// take at the rates of a register tile and the traffic of the filter; direct
+/// where Winograd does not apply or gains less than a tenth.
+ConvolutionAlgorithm chooseConvolutionAlgorithm(const Target &target,
+                                                const ConvolutionShape &shape);
+
+/// Elements of U for `outputBlocks` × `inputBlocks` blocks of `block` channels.
+int64_t winogradElements(int64_t outputBlocks, int64_t inputBlocks,
+                         int64_t block, int64_t m);
+
+/// Makes U from a packed filter W[ob][ib][3][3][ii][oi]; the sums are made in
+/// double precision. `threads` threads share the output blocks.
+void transformFilter(llvm::ArrayRef<float> packed, int64_t outputBlocks,
+                     int64_t inputBlocks, int64_t block, int64_t m,
+                     llvm::MutableArrayRef<float> u, unsigned threads = 1);
+
+/// Makes W[ob][ib][kh][kw][ii][oi] from W[o][i][kh][kw]; channels beyond `oc`
+/// and `ic` are zero.
+void packFilter(llvm::ArrayRef<float> oihw, int64_t oc, int64_t ic, int64_t kh,
+                int64_t kw, int64_t block, llvm::MutableArrayRef<float> packed,
+                unsigned threads = 1);
+
+/// Makes panels [n/width][k][width] from B[k][n]; columns beyond n are zero.
+void packPanels(llvm::ArrayRef<float> b, int64_t k, int64_t n, int64_t width,
+                llvm::MutableArrayRef<float> panels, unsigned threads = 1);
+
+} // namespace mlc::cpu
+
+#endif // MLC_CODEGEN_CPU_WINOGRAD_H

@@ -1,0 +1,120 @@
+//===- Exec.td - Programs for the runtime ------------------*- tablegen -*-===//
+//
+// One op for each entry of runtime/Program.h, in the same words.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_DIALECTS_EXEC_EXEC
+#define MLC_DIALECTS_EXEC_EXEC
+
+include "dialects/Graph/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Exec_Dialect : Dialect {
+  let name = "exec";
+  let cppNamespace = "::mlc::exec";
+  let summary = "programs that the runtime carries out";
+  let description = [{
+    An `exec.program` is what the runtime does for one inference: symbols and
+    where their values come from, checks, buffers, and steps in order. It names
+    the kernels (`func.func` with `mlc.kernel`) of its module.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{ void registerTypes(); }];
+}
+
+def Exec_BufferType : TypeDef<Exec_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "memory of one tensor";
+  let description = "Which memory, and the tensor's dims, say the op that makes it.";
+}
+
+class Exec_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Exec_Dialect, mnemonic, traits>;
+
+/// An op that makes a buffer of a tensor with these dims and elements.
+class Exec_BufferOp<string mnemonic, dag extraArguments>
+    : Exec_Op<mnemonic> {
+  let arguments = !con(extraArguments,
+                       (ins Mlc_DimsAttr:$dims, TypeAttr:$element,
+                            OptionalAttr<StrAttr>:$name));
+  let results = (outs Exec_BufferType:$buffer);
+}
+
+def Exec_ProgramOp : Exec_Op<"program", [IsolatedFromAbove, NoTerminator,
+                                         SingleBlock, Symbol]> {
+  let summary = "what the runtime does for one inference";
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def Exec_SymbolOp : Exec_Op<"symbol"> {
+  let summary = "an integer that is dim `dim` of input `input`";
+  let arguments = (ins StrAttr:$name, I64Attr:$input, I64Attr:$dim);
+  let assemblyFormat = "$name `from` `input` $input `dim` $dim attr-dict";
+}
+
+def Exec_BindOp : Exec_Op<"bind"> {
+  let summary = "sets a symbol to element `element` of an integer tensor";
+  let arguments = (ins StrAttr:$name, Exec_BufferType:$buffer, I64Attr:$element);
+  let assemblyFormat = "$name `from` $buffer `[` $element `]` attr-dict";
+}
+
+def Exec_CheckOp : Exec_Op<"check"> {
+  let summary = "a condition on symbols that must hold";
+  let description = "`predicate` is one of ==, <=, <.";
+  let arguments = (ins Mlc_IntExpr:$lhs, StrAttr:$predicate, Mlc_IntExpr:$rhs,
+                       StrAttr:$message);
+  let assemblyFormat = "$lhs $predicate $rhs `,` $message attr-dict";
+}
+
+def Exec_InputOp : Exec_BufferOp<"input", (ins I64Attr:$index)> {
+  let summary = "the memory of an input of the program; never written";
+  let assemblyFormat = "$index `:` $element $dims attr-dict";
+}
+
+def Exec_ConstantOp : Exec_BufferOp<"constant", (ins ElementsAttr:$value)> {
+  let summary = "a weight, stored in the artifact; never written";
+  let assemblyFormat = "$value `:` $element $dims attr-dict";
+}
+
+def Exec_AllocOp : Exec_BufferOp<"alloc", (ins)> {
+  let summary = "memory of the arena, placed by the planner";
+  let assemblyFormat = "`:` $element $dims attr-dict";
+}
+
+def Exec_AliasOp : Exec_BufferOp<"alias", (ins Exec_BufferType:$source, Mlc_IntExpr:$offset)> {
+  let summary = "a part of another buffer, `offset` bytes into it";
+  let assemblyFormat = "$source `at` $offset `:` $element $dims attr-dict";
+}
+
+def Exec_LaunchOp : Exec_Op<"launch", [AttrSizedOperandSegments]> {
+  let summary = "runs a kernel";
+  let description = [{
+    `args` are the values of the kernel's `mlc.symbols`; `nodes` the model's
+    nodes that it computes.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_BufferType>:$inputs,
+                       Variadic<Exec_BufferType>:$outputs, Mlc_DimsAttr:$args,
+                       OptionalAttr<Mlc_IntExpr>:$work, StrArrayAttr:$nodes);
+  let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` `args` $args (`work` $work^)? `nodes` $nodes attr-dict";
+}
+
+def Exec_LibraryOp : Exec_Op<"library", [AttrSizedOperandSegments]> {
+  let summary = "calls a kernel of the runtime's library";
+  let arguments = (ins StrAttr:$kernel, Variadic<Exec_BufferType>:$inputs,
+                       Variadic<Exec_BufferType>:$outputs, Mlc_DimsAttr:$args,
+                       StrArrayAttr:$nodes);
+  let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` `args` $args `nodes` $nodes attr-dict";
+}
+
+def Exec_OutputOp : Exec_Op<"output"> {
+  let summary = "a buffer that is the program's next output";
+  let arguments = (ins StrAttr:$name, Exec_BufferType:$buffer);
+  let assemblyFormat = "$name $buffer attr-dict";
+}
+
+#endif // MLC_DIALECTS_EXEC_EXEC

@@ -1,0 +1,14 @@
+//===- Ops.td - All operators of the mlc dialect -----------*- tablegen -*-===//
+
+#ifndef MLC_DIALECTS_GRAPH_OPS
+#define MLC_DIALECTS_GRAPH_OPS
+
+include "dialects/Graph/Contraction.td"
+include "dialects/Graph/Convolution.td"
+include "dialects/Graph/Movement.td"
+include "dialects/Graph/Opaque.td"
+include "dialects/Graph/Pointwise.td"
+include "dialects/Graph/Pooling.td"
+include "dialects/Graph/Reduction.td"
+
+#endif // MLC_DIALECTS_GRAPH_OPS

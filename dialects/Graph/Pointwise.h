@@ -1,0 +1,29 @@
+//===- Pointwise.h - Shared parts of element-wise definitions ---*- C++ -*-===//
+
+#ifndef MLC_DIALECTS_GRAPH_POINTWISE_H
+#define MLC_DIALECTS_GRAPH_POINTWISE_H
+
+#include "dialects/Interfaces/OpInterfaces.h"
+
+namespace mlc {
+
+/// Which element types an element-wise operator takes.
+enum class ElementClass { Any, Number, Float, Integer, Bool };
+
+/// All operands have one rank and one element type of the class.
+mlir::LogicalResult checkPointwise(mlir::Operation *op, ElementClass elements);
+
+/// `Y[i...] = body(X0[i...], X1[i...], ...)` over operands of equal dims.
+void definePointwise(DefinitionBuilder &builder, unsigned numOperands,
+                     llvm::function_ref<Expr(llvm::ArrayRef<Expr>)> body);
+
+/// min(max(x, low), high) without the bounds that are infinite.
+Expr defineClip(DefinitionBuilder &builder, Expr x, RealAttr low,
+                RealAttr high);
+
+/// The integer remainder with the divisor's sign.
+Expr defineMod(DefinitionBuilder &builder, Expr a, Expr b);
+
+} // namespace mlc
+
+#endif // MLC_DIALECTS_GRAPH_POINTWISE_H

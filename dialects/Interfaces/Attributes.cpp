@@ -1,0 +1,169 @@
+//===- Attributes.cpp - The mlc dialect's attributes ----------------------===//
+
+#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/IntExprStorage.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlc;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Interfaces/Attributes.cpp.inc"
+
+DimsAttr DimsAttr::get(MLIRContext *context, ArrayRef<int64_t> values) {
+  SmallVector<IntExpr> dims;
+  for (int64_t value : values)
+    dims.push_back(IntExpr::constant(context, value));
+  return get(context, ArrayRef<IntExpr>(dims));
+}
+
+std::optional<SmallVector<int64_t>> DimsAttr::asConstants() const {
+  SmallVector<int64_t> values;
+  for (IntExpr dim : getDims()) {
+    if (!dim.isConstant())
+      return std::nullopt;
+    values.push_back(dim.getConstant());
+  }
+  return values;
+}
+
+Attribute DimsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<IntExpr> dims;
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     [&]() -> ParseResult {
+                                       FailureOr<IntExpr> dim =
+                                           parseIntExpr(parser);
+                                       if (failed(dim))
+                                         return failure();
+                                       dims.push_back(*dim);
+                                       return success();
+                                     }) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), ArrayRef<IntExpr>(dims));
+}
+
+void DimsAttr::print(AsmPrinter &printer) const {
+  printer << "<[";
+  llvm::interleaveComma(getDims(), printer.getStream());
+  printer << "]>";
+}
+
+RealAttr RealAttr::get(MLIRContext *context, double value) {
+  return get(context, llvm::StringRef(), ExactDouble{value});
+}
+RealAttr RealAttr::getSymbolic(MLIRContext *context, llvm::StringRef symbol) {
+  return get(context, symbol, ExactDouble{0.0});
+}
+
+Attribute RealAttr::parse(AsmParser &parser, Type) {
+  std::string symbol;
+  double value = 0.0;
+  if (parser.parseLess())
+    return {};
+  if (failed(parser.parseOptionalKeywordOrString(&symbol)) &&
+      parser.parseFloat(value))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  // NaN and infinities have no literal of their own.
+  if (symbol == "inf" || symbol == "nan")
+    return get(parser.getContext(),
+               symbol == "inf" ? std::numeric_limits<double>::infinity()
+                               : std::nan(""));
+  if (symbol == "-inf")
+    return get(parser.getContext(), -std::numeric_limits<double>::infinity());
+  return symbol.empty() ? get(parser.getContext(), value)
+                        : getSymbolic(parser.getContext(), symbol);
+}
+
+void RealAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  double value = getDouble();
+  if (isSymbol())
+    printer.printKeywordOrString(getSymbol());
+  else if (std::isnan(value))
+    printer << "nan";
+  else if (std::isinf(value))
+    printer << (value > 0 ? "inf" : "\"-inf\"");
+  else
+    printer.printFloat(llvm::APFloat(value));
+  printer << '>';
+}
+
+void MlcDialect::registerAttributes() {
+  addAttributes<IntExpr,
+#define GET_ATTRDEF_LIST
+#include "dialects/Interfaces/Attributes.cpp.inc"
+                >();
+}
+
+Attribute MlcDialect::parseAttribute(DialectAsmParser &parser,
+                                     Type type) const {
+  llvm::StringRef mnemonic;
+  Attribute attribute;
+  OptionalParseResult result =
+      generatedAttributeParser(parser, &mnemonic, type, attribute);
+  if (result.has_value())
+    return attribute;
+  if (mnemonic != "int") {
+    parser.emitError(parser.getNameLoc())
+        << "unknown mlc attribute '" << mnemonic
+        << "' - expected dims, int or real";
+    return {};
+  }
+  if (parser.parseLess())
+    return {};
+  FailureOr<IntExpr> expr = parseIntExpr(parser);
+  if (failed(expr) || parser.parseGreater())
+    return {};
+  return *expr;
+}
+
+void MlcDialect::printAttribute(Attribute attribute,
+                                DialectAsmPrinter &printer) const {
+  if (auto expr = llvm::dyn_cast<IntExpr>(attribute)) {
+    printer << "int<";
+    expr.print(printer.getStream());
+    printer << '>';
+    return;
+  }
+  (void)generatedAttributePrinter(attribute, printer);
+}
+
+std::optional<SmallVector<IntExpr>> mlc::getDims(RankedTensorType type) {
+  if (auto dims = llvm::dyn_cast_or_null<DimsAttr>(type.getEncoding()))
+    return SmallVector<IntExpr>(dims.getDims());
+  SmallVector<IntExpr> dims;
+  for (int64_t size : type.getShape()) {
+    if (ShapedType::isDynamic(size))
+      return std::nullopt;
+    dims.push_back(IntExpr::constant(type.getContext(), size));
+  }
+  return dims;
+}
+
+RankedTensorType mlc::getTensorType(ArrayRef<IntExpr> dims, Type elementType) {
+  SmallVector<int64_t> shape;
+  bool isStatic = true;
+  for (IntExpr dim : dims) {
+    shape.push_back(dim.asConstant().value_or(ShapedType::kDynamic));
+    isStatic &= dim.isConstant();
+  }
+  Attribute encoding;
+  if (!isStatic)
+    encoding = DimsAttr::get(elementType.getContext(), dims);
+  return RankedTensorType::get(shape, elementType, encoding);
+}
+
+IntExpr mlc::getNumElements(MLIRContext *context, ArrayRef<IntExpr> dims) {
+  IntExpr product = IntExpr::constant(context, 1);
+  for (IntExpr dim : dims)
+    product = product * dim;
+  return product;
+}

@@ -1,0 +1,74 @@
+//===- Attributes.td - The mlc dialect and its attributes --*- tablegen -*-===//
+
+#ifndef MLC_DIALECTS_INTERFACES_ATTRIBUTES
+#define MLC_DIALECTS_INTERFACES_ATTRIBUTES
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpBase.td"
+
+def Mlc_Dialect : Dialect {
+  let name = "mlc";
+  let cppNamespace = "::mlc";
+  let summary = "graphs of tensor operators, each with one definition";
+  let description = [{
+    Values are builtin ranked tensors. Unknown dims are symbolic: the type
+    carries them as encoding, `tensor<?x3xf32, #mlc.dims<[N, 3]>>`. Every
+    operator states its meaning once, in index notation (Definition.h).
+  }];
+  let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    mlir::Attribute parseAttribute(mlir::DialectAsmParser &parser,
+                                   mlir::Type type) const override;
+    void printAttribute(mlir::Attribute attribute,
+                        mlir::DialectAsmPrinter &printer) const override;
+  }];
+}
+
+class Mlc_Attr<string name, string attrMnemonic>
+    : AttrDef<Mlc_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Mlc_DimsAttr : Mlc_Attr<"Dims", "dims"> {
+  let summary = "a list of symbolic integers";
+  let description = [{
+    `#mlc.dims<[N, 3, 2 * W + 1]>`. As the encoding of a ranked tensor it names
+    the dims, one for each; as an operator attribute it holds strides, padding,
+    offsets and the like.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlc::IntExpr">:$dims);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    size_t size() const { return getDims().size(); }
+    bool empty() const { return getDims().empty(); }
+    ::mlc::IntExpr operator[](size_t i) const { return getDims()[i]; }
+    auto begin() const { return getDims().begin(); }
+    auto end() const { return getDims().end(); }
+    /// Constant dims.
+    static DimsAttr get(::mlir::MLIRContext *context,
+                        ::llvm::ArrayRef<int64_t> values);
+    /// All values when every dim is constant.
+    ::std::optional<::llvm::SmallVector<int64_t>> asConstants() const;
+  }];
+}
+
+def Mlc_RealAttr : Mlc_Attr<"Real", "real"> {
+  let summary = "a real number or a named real parameter";
+  let description = [{
+    `#mlc.real<1.0e-05>` in models, `#mlc.real<eps>` in rules.
+  }];
+  // A symbol when `symbol` is not empty, else the value.
+  let parameters = (ins StringRefParameter<"name">:$symbol, "::mlc::ExactDouble":$value);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    bool isSymbol() const { return !getSymbol().empty(); }
+    double getDouble() const { return getValue().value; }
+    static RealAttr get(::mlir::MLIRContext *context, double value);
+    static RealAttr getSymbolic(::mlir::MLIRContext *context,
+                                ::llvm::StringRef symbol);
+  }];
+}
+
+#endif // MLC_DIALECTS_INTERFACES_ATTRIBUTES

@@ -1,0 +1,95 @@
+//===- Evaluator.h - Values of definitions on concrete tensors --*- C++ -*-===//
+//
+// The reference evaluator: what an operator computes, from its Definition
+// alone. It is the oracle of tests, replays counterexamples, fingerprints
+// graphs in exact arithmetic and folds constants.
+//
+// A body is compiled to straight-line code over chunks of points
+// (EvaluatorProgram.h), so that millions of elements take milliseconds.
+// Elements of a reduction are combined in row-major index order; f32 is
+// computed in f32 (functions of the C library in double, rounded once).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_DIALECTS_INTERFACES_EVALUATOR_H
+#define MLC_DIALECTS_INTERFACES_EVALUATOR_H
+
+#include "dialects/Interfaces/Definition.h"
+#include "dialects/Interfaces/EvaluatorTensor.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+#include <vector>
+
+namespace mlc {
+
+struct EvalOptions {
+  EvalDomain domain = EvalDomain::Native;
+  /// Values of symbols in dims and attributes. Symbols that stand alone as a
+  /// dim of an input are bound by that input's size.
+  llvm::StringMap<int64_t> symbols;
+  /// Values of symbolic RealAttrs.
+  llvm::StringMap<double> parameters;
+  /// Bytes of all stages of one operator, and scalar steps of one operator.
+  int64_t maxBytes = int64_t(8) << 30;
+  int64_t maxSteps = int64_t(1) << 42;
+};
+
+/// Whether a domain can evaluate a definition, by the functions it uses.
+struct DomainAnswer {
+  bool applies = true;
+  /// Every function has its own meaning there (none hashed or uninterpreted).
+  bool isExact = true;
+  /// Why not, when either is false.
+  std::string reason;
+};
+DomainAnswer domainApplies(const Definition &definition, EvalDomain domain);
+
+/// The results of `definition` on `inputs`, which are in `options.domain`.
+/// Errors are EvalErrors; an undefined element (integer division by zero, a
+/// read out of range; in the other domains than Native and Float64 also any
+/// division by zero, square root of a negative, ...) is one, naming stage and
+/// place.
+llvm::Expected<std::vector<EvalTensor>>
+evaluate(const Definition &definition, llvm::ArrayRef<EvalTensor> inputs,
+         const EvalOptions &options = {});
+
+/// The results of one operator: by its definition, by its value when it is a
+/// constant, or by the kernel registered for its library name when opaque.
+llvm::Expected<std::vector<EvalTensor>>
+evaluateOp(mlir::Operation *op, llvm::ArrayRef<EvalTensor> inputs,
+           const EvalOptions &options = {});
+
+/// Called after each operator of a function with its results.
+using EvalObserver = llvm::function_ref<void(
+    mlir::Operation *, llvm::ArrayRef<EvalTensor> results)>;
+
+/// The results of a function (an operation with one block of operators that
+/// evaluateOp understands, ended by a return). Constants are converted to the
+/// domain. Values are freed after their last use.
+llvm::Expected<std::vector<EvalTensor>>
+evaluateFunction(mlir::Operation *function, llvm::ArrayRef<EvalTensor> inputs,
+                 const EvalOptions &options = {},
+                 EvalObserver observer = nullptr);
+
+/// Binds symbols that stand alone in `dims` to `sizes`, and checks the other
+/// dims as far as they can be evaluated. Fails when a size does not fit.
+llvm::Error bindSymbols(llvm::ArrayRef<IntExpr> dims,
+                        llvm::ArrayRef<int64_t> sizes,
+                        llvm::StringMap<int64_t> &symbols);
+
+/// The values of integer expressions under symbols; fails for an unbound one.
+llvm::Expected<llvm::SmallVector<int64_t>>
+evaluateDims(llvm::ArrayRef<IntExpr> dims,
+             const llvm::StringMap<int64_t> &symbols);
+
+/// What an opaque operator computes, registered by its library kernel's name.
+using OpaqueEvaluator = llvm::Expected<std::vector<EvalTensor>> (*)(
+    mlir::Operation *op, llvm::ArrayRef<EvalTensor> inputs,
+    const EvalOptions &options);
+/// Null when there is none.
+OpaqueEvaluator lookupOpaqueEvaluator(llvm::StringRef libraryKernel);
+
+} // namespace mlc
+
+#endif // MLC_DIALECTS_INTERFACES_EVALUATOR_H

@@ -1,0 +1,120 @@
+//===- EvaluatorCast.cpp - Conversions over many lanes --------------------===//
+
+#include "dialects/Interfaces/EvaluatorLanes.h"
+#include <limits>
+
+namespace mlc::evaluator {
+
+namespace {
+
+/// Truncation; what int64 cannot hold becomes its nearest end, NaN zero.
+int64_t truncated(double x) {
+  if (x != x)
+    return 0;
+  if (x >= 0x1p63)
+    return std::numeric_limits<int64_t>::max();
+  if (x < -0x1p63)
+    return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(x);
+}
+
+float roundSingle(double x) { return static_cast<float>(x); }
+float roundHalf(double x) { return roundToHalf(static_cast<float>(x)); }
+float roundBFloat(double x) { return roundToBFloat(static_cast<float>(x)); }
+
+template <typename T>
+void castFromInt(const Instruction &i, const int64_t *a, T *out, int64_t n,
+                 Poison &p) {
+  bool isUnsigned = i.fromFit == Fit::U64;
+  for (int64_t j = 0; j < n; ++j) {
+    if constexpr (isMachineFloat<T>)
+      out[j] = isUnsigned ? static_cast<T>(bits(a[j])) : static_cast<T>(a[j]);
+    else if (Undefined u = fromInt(
+                 isUnsigned ? __int128(bits(a[j])) : __int128(a[j]), out[j]);
+             u != Undefined::None)
+      p.mark(j, u);
+  }
+  fitLanes(i.fit, out, n);
+}
+
+template <typename T>
+void castToInt(const Instruction &i, const T *a, int64_t *out, int64_t n,
+               Poison &p) {
+  for (int64_t j = 0; j < n; ++j) {
+    out[j] = 0;
+    if constexpr (isMachineFloat<T>) {
+      if (i.fit == Fit::U64 && a[j] >= 0x1p63)
+        out[j] = static_cast<int64_t>(
+            a[j] >= 0x1p64 ? ~uint64_t(0) : static_cast<uint64_t>(a[j]));
+      else
+        out[j] = i.fit == Fit::Bool ? a[j] != 0 : truncated(a[j]);
+    } else {
+      Undefined u;
+      if (i.fit == Fit::Bool) {
+        T zero;
+        bool differs = false;
+        (void)fromInt(0, zero);
+        u = mlc::applyCompare(ComparePredicate::NE, a[j], zero, differs);
+        out[j] = differs;
+      } else {
+        u = toInt(a[j], out[j]);
+      }
+      if (u != Undefined::None)
+        p.mark(j, u);
+    }
+  }
+  fitLanes(i.fit, out, n);
+}
+
+template <typename T>
+void castExact(const Instruction &i, const T *a, T *out, int64_t n, Poison &p) {
+  auto *round = i.fit == Fit::Half     ? roundHalf
+                : i.fit == Fit::BFloat ? roundBFloat
+                                       : roundSingle;
+  for (int64_t j = 0; j < n; ++j) {
+    out[j] = a[j];
+    if (!i.narrows)
+      continue;
+    if (Undefined u = narrow(i.extra, round, a[j], out[j]);
+        u != Undefined::None)
+      p.mark(j, u);
+  }
+}
+
+template <typename From, typename To>
+void castFloat(const Instruction &i, const From *a, To *out, int64_t n) {
+  for (int64_t j = 0; j < n; ++j)
+    out[j] = static_cast<To>(a[j]);
+  fitLanes(i.fit, out, n);
+}
+
+} // namespace
+
+void applyCast(const Instruction &i, const void *a, void *out, int64_t lanes,
+               Poison &p) {
+  if (i.from == Rep::I64 && i.rep == Rep::I64) {
+    for (int64_t j = 0; j < lanes; ++j)
+      as<int64_t>(out)[j] = i.fit == Fit::Bool
+                                ? as<int64_t>(a)[j] != 0
+                                : fitInt(i.fit, as<int64_t>(a)[j]);
+    return;
+  }
+  if (i.from == Rep::I64)
+    return withFloatType(i.rep, [&](auto value) {
+      using T = decltype(value);
+      castFromInt(i, as<int64_t>(a), as<T>(out), lanes, p);
+    });
+  withFloatType(i.from, [&](auto value) {
+    using T = decltype(value);
+    if (i.rep == Rep::I64)
+      castToInt(i, as<T>(a), as<int64_t>(out), lanes, p);
+    else if constexpr (!isMachineFloat<T>)
+      castExact(i, as<T>(a), as<T>(out), lanes, p);
+    else if (i.rep == Rep::F32)
+      castFloat(i, as<T>(a), as<float>(out), lanes);
+    else
+      castFloat(i, as<T>(a), as<double>(out), lanes);
+  });
+}
+
+} // namespace mlc::evaluator

@@ -1,0 +1,134 @@
+//===- EvaluatorDomain.cpp - Which domains evaluate a definition ----------===//
+
+#include "dialects/Interfaces/Evaluator.h"
+
+using namespace mlir;
+
+namespace mlc {
+
+namespace {
+
+bool isFloat(Type type) { return isa<FloatType>(type); }
+
+/// Collects what a domain lacks.
+struct Scan {
+  EvalDomain domain;
+  DomainAnswer answer;
+
+  void cannot(const llvm::Twine &what) {
+    if (!answer.applies)
+      return;
+    answer.applies = answer.isExact = false;
+    answer.reason = (what + " has no meaning there").str();
+  }
+  void uninterpreted(const llvm::Twine &what) {
+    if (!answer.isExact)
+      return;
+    answer.isExact = false;
+    answer.reason = (what + " is uninterpreted there").str();
+  }
+
+  void visit(const ExprNode &node) {
+    switch (node.kind) {
+    case Expr::Kind::Unary:
+      return unary(node);
+    case Expr::Kind::Binary:
+      return binary(node);
+    case Expr::Kind::Compare:
+      if (domain == EvalDomain::Modular && isFloat(node.operands[0]->type))
+        cannot("order");
+      return;
+    case Expr::Kind::Cast:
+      return cast(node);
+    case Expr::Kind::Reduce:
+      if (domain == EvalDomain::Modular && isFloat(node.type) &&
+          (node.reduce == ReduceKind::Max || node.reduce == ReduceKind::Min))
+        cannot(name(node.reduce));
+      return;
+    default:
+      return;
+    }
+  }
+
+  void unary(const ExprNode &node) {
+    if (!isFloat(node.type))
+      return;
+    switch (node.unary) {
+    case UnaryFn::Neg:
+    case UnaryFn::Reciprocal:
+      return;
+    case UnaryFn::Abs:
+    case UnaryFn::Floor:
+    case UnaryFn::Ceil:
+    case UnaryFn::RoundEven:
+      if (domain == EvalDomain::Modular)
+        uninterpreted(name(node.unary));
+      return;
+    case UnaryFn::Not:
+      return cannot("not");
+    default:
+      if (domain == EvalDomain::Modular || domain == EvalDomain::Rational)
+        uninterpreted(name(node.unary));
+    }
+  }
+
+  void binary(const ExprNode &node) {
+    if (!isFloat(node.type))
+      return;
+    switch (node.binary) {
+    case BinaryFn::Add:
+    case BinaryFn::Sub:
+    case BinaryFn::Mul:
+    case BinaryFn::Div:
+      return;
+    case BinaryFn::Pow:
+      if (domain == EvalDomain::Modular || domain == EvalDomain::Rational)
+        uninterpreted("pow");
+      return;
+    case BinaryFn::And:
+    case BinaryFn::Or:
+    case BinaryFn::Xor:
+      return cannot(name(node.binary));
+    default:
+      if (domain == EvalDomain::Modular)
+        cannot(name(node.binary));
+    }
+  }
+
+  void cast(const ExprNode &node) {
+    Type from = node.operands[0]->type;
+    if (!isFloat(from))
+      return;
+    if (!isFloat(node.type)) {
+      if (domain == EvalDomain::Modular)
+        cannot("conversion to an integer");
+      return;
+    }
+    bool narrows = widthOf(from) >= widthOf(node.type);
+    if (narrows && from != node.type &&
+        (domain == EvalDomain::Modular || domain == EvalDomain::Rational))
+      uninterpreted("narrowing");
+  }
+
+  static unsigned widthOf(Type type) {
+    return llvm::cast<FloatType>(type).getWidth();
+  }
+};
+
+} // namespace
+
+DomainAnswer domainApplies(const Definition &definition, EvalDomain domain) {
+  Scan scan{domain, {}};
+  if (domain == EvalDomain::Native || domain == EvalDomain::Float64)
+    return scan.answer;
+  for (const Stage &stage : definition.stages) {
+    // A reinterpreted tensor is moved, not computed.
+    if (stage.reinterprets)
+      continue;
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) { scan.visit(node); });
+  }
+  return scan.answer;
+}
+
+} // namespace mlc

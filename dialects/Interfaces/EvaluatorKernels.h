@@ -1,0 +1,73 @@
+//===- EvaluatorKernels.h - One instruction over many lanes -----*- C++ -*-===//
+//
+// Private to the evaluator. Arrays of lanes in, arrays of lanes out; lanes
+// without a value are marked in `poison` (one byte per lane).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_DIALECTS_INTERFACES_EVALUATORKERNELS_H
+#define MLC_DIALECTS_INTERFACES_EVALUATORKERNELS_H
+
+#include "dialects/Interfaces/EvaluatorProgram.h"
+
+namespace mlc::evaluator {
+
+/// Marks lanes; `bytes` is cleared when the first lane is marked.
+struct Poison {
+  uint8_t *bytes;
+  int64_t lanes;
+  bool any = false;
+
+  void mark(int64_t lane, Undefined reason) {
+    if (!any)
+      memset(bytes, 0, lanes);
+    any = true;
+    if (!bytes[lane])
+      bytes[lane] = static_cast<uint8_t>(reason);
+  }
+  void markAll(Undefined reason) {
+    memset(bytes, static_cast<uint8_t>(reason), lanes);
+    any = true;
+  }
+};
+
+unsigned bytesOf(Rep rep);
+/// The representation into which a storage is loaded.
+Rep repOf(ElementStorage storage);
+
+void fillConstant(const Instruction &i, void *out, int64_t lanes, Poison &p);
+void applyUnary(const Instruction &i, const void *a, void *out, int64_t lanes,
+                Poison &p);
+void applyBinary(const Instruction &i, const void *a, const void *b, void *out,
+                 int64_t lanes, Poison &p);
+void applyCompare(const Instruction &i, const void *a, const void *b,
+                  int64_t *out, int64_t lanes, Poison &p);
+void applySelect(Rep rep, const int64_t *condition, const void *a,
+                 const void *b, void *out, int64_t lanes);
+/// Lanes that are not kept take the value of `otherwise`.
+void blendLanes(Rep rep, const uint8_t *kept, const void *otherwise, void *out,
+                int64_t lanes);
+void applyCast(const Instruction &i, const void *a, void *out, int64_t lanes,
+               Poison &p);
+
+/// Where lanes lie in memory: base + lane * stride, or base + offsets[lane].
+struct Addressing {
+  int64_t base, stride;
+  const int64_t *offsets; // null: strided
+};
+void loadLanes(ElementStorage storage, const void *memory, Addressing at,
+               void *out, int64_t lanes);
+void storeLanes(ElementStorage storage, const void *lanesIn, Addressing at,
+                void *memory, int64_t lanes);
+
+/// accumulator[lane] = accumulator[lane] (kind) value[lane].
+void accumulateLanes(const Reduction &r, void *accumulator, const void *value,
+                     int64_t lanes, Poison &p);
+/// accumulator = accumulator (kind) value[0] (kind) value[1] ..., in order.
+void accumulateAll(const Reduction &r, void *accumulator, const void *value,
+                   int64_t lanes, Poison &p);
+void fillIdentity(const Reduction &r, void *out, int64_t lanes);
+
+} // namespace mlc::evaluator
+
+#endif // MLC_DIALECTS_INTERFACES_EVALUATORKERNELS_H

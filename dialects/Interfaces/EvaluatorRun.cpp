@@ -1,0 +1,444 @@
+//===- EvaluatorRun.cpp - Runs compiled bodies over chunks of lanes -------===//
+
+#include "dialects/Interfaces/EvaluatorKernels.h"
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc::evaluator {
+
+namespace {
+
+/// A form's values on the lanes of a chunk, without its uniform part.
+struct LaneValues {
+  bool ready = false;
+  bool strided = false;
+  int64_t base = 0, stride = 0; // when strided
+  int64_t low = 0, high = 0;    // bounds over the lanes
+  std::vector<int64_t> offsets; // when not strided
+};
+
+class Machine {
+public:
+  Machine(const Program &program, const CompileContext &context,
+          std::vector<int64_t> &loops)
+      : program(program), context(context), loops(loops),
+        values(program.forms.size()), inner(program.reductions.size()) {
+    size_t bytes = 0;
+    for (Rep rep : program.registers)
+      bytes += bytesOf(rep) * chunkLanes;
+    registerMemory.reset(new char[bytes + 64]);
+    // Rationals need 16 bytes.
+    char *next = reinterpret_cast<char *>(llvm::alignTo(
+        reinterpret_cast<uintptr_t>(registerMemory.get()), uintptr_t(64)));
+    for (Rep rep : program.registers) {
+      own.push_back(next);
+      next += bytesOf(rep) * chunkLanes;
+    }
+    current.assign(own.begin(), own.end());
+    poisons.assign(own.size(), nullptr);
+    poisonMemory.resize(own.size());
+  }
+
+  /// Runs the main block for points [first, first + n).
+  void runChunk(int64_t first, int64_t n);
+  const void *result() const { return current[program.main.result]; }
+  const uint8_t *poison() const { return poisons[program.main.result]; }
+
+  /// How many points from `first` make a good chunk.
+  int64_t chunkSize(int64_t first, int64_t points) const {
+    int64_t row = program.lanes.empty() ? 1 : program.lanes.back().extent;
+    int64_t left = points - first;
+    // Long rows are not mixed, so that forms stay strided.
+    if (row >= chunkLanes / 4)
+      left = std::min(left, row - first % row);
+    return std::min(left, chunkLanes);
+  }
+
+  Addressing addressOf(unsigned form, int64_t uniform) {
+    LaneValues &v = lanesOf(form);
+    return v.strided ? Addressing{uniform + v.base, v.stride, nullptr}
+                     : Addressing{uniform, 0, v.offsets.data()};
+  }
+  int64_t uniformOf(unsigned form) const {
+    const Form &part = program.forms[form].uniform;
+    int64_t sum = part.constant;
+    for (auto [loop, coefficient] : part.terms)
+      sum += loops[loop] * coefficient;
+    return sum;
+  }
+
+private:
+  LaneValues &lanesOf(unsigned form);
+  void computeRows(const LaneForm &form, LaneValues &v);
+  void runBlock(const Block &block);
+  void runInstruction(const Instruction &i);
+  void runLoad(const Instruction &i);
+  void runGather(const Instruction &i, const Load &load, Addressing at,
+                 bool all, Poison p);
+  void runReduce(const Instruction &i);
+  void reduceOnLanes(const Instruction &i, const Reduction &r);
+  void reduceOnOwn(const Instruction &i, const Reduction &r);
+  void setLaneLoops(int64_t point);
+  bool step(ArrayRef<RealLoop> over);
+
+  uint8_t *poisonBytes(unsigned reg) {
+    if (!poisonMemory[reg])
+      poisonMemory[reg].reset(new uint8_t[chunkLanes]);
+    return poisonMemory[reg].get();
+  }
+  Poison poisonOf(unsigned reg) { return {poisonBytes(reg), lanes}; }
+  void setPoison(unsigned reg, const Poison &p) {
+    poisons[reg] = p.any ? p.bytes : nullptr;
+  }
+  /// Adds the operand's marks.
+  void inherit(Poison &p, unsigned operand) {
+    if (const uint8_t *from = poisons[operand])
+      for (int64_t j = 0; j < lanes; ++j)
+        if (from[j])
+          p.mark(j, static_cast<Undefined>(from[j]));
+  }
+
+  const Program &program;
+  const CompileContext &context;
+  std::vector<int64_t> &loops; // values of uniform loops, by id
+  std::vector<LaneValues> values;
+  std::vector<std::unique_ptr<Machine>> inner; // by reduction
+  std::unique_ptr<char[]> registerMemory;
+  std::vector<char *> own;
+  std::vector<const void *> current; // own memory or a tensor's
+  std::vector<const uint8_t *> poisons;
+  std::vector<std::unique_ptr<uint8_t[]>> poisonMemory;
+  int64_t first = 0, lanes = 0;
+  std::vector<uint8_t> inRange;
+  std::vector<int64_t> gatherOffsets;
+};
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+LaneValues &Machine::lanesOf(unsigned number) {
+  LaneValues &v = values[number];
+  if (v.ready)
+    return v;
+  v.ready = true;
+  const LaneForm &form = program.forms[number];
+  int64_t row = program.lanes.empty() ? 1 : program.lanes.back().extent;
+  bool isConstant =
+      llvm::all_of(form.laneStrides, [](int64_t s) { return s == 0; });
+  if (!isConstant && lanes > row - first % row) {
+    computeRows(form, v);
+    return v;
+  }
+  v.strided = true;
+  v.base = 0;
+  v.stride = form.laneStrides.empty() ? 0 : form.laneStrides.back();
+  int64_t rest = first;
+  for (size_t k = program.lanes.size(); k-- > 0;) {
+    v.base += rest % program.lanes[k].extent * form.laneStrides[k];
+    rest /= program.lanes[k].extent;
+  }
+  int64_t last = v.base + (lanes - 1) * v.stride;
+  v.low = std::min(v.base, last);
+  v.high = std::max(v.base, last);
+  return v;
+}
+
+/// Offsets over several rows of the lane loops.
+void Machine::computeRows(const LaneForm &form, LaneValues &v) {
+  v.strided = false;
+  v.offsets.resize(chunkLanes);
+  size_t count = program.lanes.size();
+  SmallVector<int64_t, 6> at(count);
+  int64_t rest = first, base = 0;
+  for (size_t k = count; k-- > 0;) {
+    at[k] = rest % program.lanes[k].extent;
+    rest /= program.lanes[k].extent;
+    if (k + 1 < count)
+      base += at[k] * form.laneStrides[k];
+  }
+  int64_t row = program.lanes.back().extent, stride = form.laneStrides.back();
+  v.low = std::numeric_limits<int64_t>::max();
+  v.high = std::numeric_limits<int64_t>::min();
+  int64_t *out = v.offsets.data(), *end = out + lanes;
+  int64_t column = at.back();
+  while (out < end) {
+    int64_t run = std::min<int64_t>(row - column, end - out);
+    int64_t start = base + column * stride;
+    for (int64_t j = 0; j < run; ++j)
+      out[j] = start + j * stride;
+    int64_t last = start + (run - 1) * stride;
+    v.low = std::min({v.low, start, last});
+    v.high = std::max({v.high, start, last});
+    out += run;
+    column = 0;
+    for (size_t k = count - 1; k-- > 0;) {
+      base += form.laneStrides[k];
+      if (++at[k] < program.lanes[k].extent)
+        break;
+      base -= at[k] * form.laneStrides[k];
+      at[k] = 0;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+void Machine::runChunk(int64_t firstPoint, int64_t n) {
+  first = firstPoint;
+  lanes = n;
+  for (LaneValues &v : values)
+    v.ready = false;
+  runBlock(program.main);
+}
+
+void Machine::runBlock(const Block &block) {
+  for (const Instruction &i : block.code)
+    runInstruction(i);
+}
+
+void Machine::runInstruction(const Instruction &i) {
+  unsigned d = i.destination;
+  void *out = own[d];
+  auto in = [&](unsigned reg) { return current[reg]; };
+  Poison p = poisonOf(d);
+  switch (i.code) {
+  case Code::Constant:
+    fillConstant(i, out, lanes, p);
+    break;
+  case Code::FormValue: {
+    LaneValues &v = lanesOf(i.extra);
+    int64_t uniform = uniformOf(i.extra);
+    int64_t *to = static_cast<int64_t *>(out);
+    for (int64_t j = 0; j < lanes; ++j)
+      to[j] = uniform + (v.strided ? v.base + j * v.stride : v.offsets[j]);
+    break;
+  }
+  case Code::Load:
+    return runLoad(i);
+  case Code::Reduce:
+    return runReduce(i);
+  case Code::Unary:
+    applyUnary(i, in(i.a), out, lanes, p);
+    inherit(p, i.a);
+    break;
+  case Code::Binary:
+    applyBinary(i, in(i.a), in(i.b), out, lanes, p);
+    inherit(p, i.a);
+    inherit(p, i.b);
+    break;
+  case Code::Compare:
+    applyCompare(i, in(i.a), in(i.b), static_cast<int64_t *>(out), lanes, p);
+    inherit(p, i.a);
+    inherit(p, i.b);
+    break;
+  case Code::Cast:
+    applyCast(i, in(i.a), out, lanes, p);
+    inherit(p, i.a);
+    break;
+  case Code::Select: {
+    auto *condition = static_cast<const int64_t *>(in(i.a));
+    applySelect(i.rep, condition, in(i.b), in(i.c), out, lanes);
+    inherit(p, i.a);
+    // Only the branch that is taken counts.
+    if (poisons[i.b] || poisons[i.c])
+      for (int64_t j = 0; j < lanes; ++j)
+        if (const uint8_t *from = poisons[condition[j] ? i.b : i.c])
+          if (from[j])
+            p.mark(j, static_cast<Undefined>(from[j]));
+    break;
+  }
+  }
+  setPoison(d, p);
+}
+
+void Machine::runLoad(const Instruction &i) {
+  const Load &load = program.loads[i.extra];
+  unsigned d = i.destination;
+  const EvalTensor &tensor = *context.sources[load.tensor].tensor;
+  int64_t uniform = uniformOf(load.offset);
+  // Which lanes are in range, as cheaply as bounds allow.
+  bool all = true;
+  inRange.resize(chunkLanes);
+  auto restrict = [&](auto at, int64_t size) {
+    if (all)
+      std::fill_n(inRange.begin(), lanes, uint8_t(1));
+    all = false;
+    for (int64_t j = 0; j < lanes; ++j)
+      inRange[j] &= uint64_t(at(j)) < uint64_t(size);
+  };
+  for (const Load::Check &check : load.checks) {
+    LaneValues &v = lanesOf(check.form);
+    int64_t u = uniformOf(check.form);
+    if (u + v.low >= 0 && u + v.high < check.size)
+      continue;
+    if (v.strided)
+      restrict([&](int64_t j) { return u + v.base + j * v.stride; },
+               check.size);
+    else
+      restrict([&](int64_t j) { return u + v.offsets[j]; }, check.size);
+  }
+  Poison p = poisonOf(d);
+  for (const Load::Indirect &indirect : load.indirect) {
+    auto *index = static_cast<const int64_t *>(current[indirect.reg]);
+    bool inside = true;
+    for (int64_t j = 0; j < lanes; ++j)
+      inside &= uint64_t(index[j]) < uint64_t(indirect.size);
+    if (!inside)
+      restrict([&](int64_t j) { return index[j]; }, indirect.size);
+    inherit(p, indirect.reg);
+  }
+  Addressing at = addressOf(load.offset, uniform);
+  if (all && load.indirect.empty()) {
+    bool aliases = !at.offsets && at.stride == 1 &&
+                   bytesOf(tensor.getStorage()) == bytesOf(i.rep);
+    if (aliases) {
+      current[d] = static_cast<const char *>(tensor.getData()) +
+                   at.base * int64_t(bytesOf(i.rep));
+      poisons[d] = nullptr;
+      return;
+    }
+    loadLanes(load.storage, tensor.getData(), at, own[d], lanes);
+    current[d] = own[d];
+    poisons[d] = nullptr;
+    return;
+  }
+  runGather(i, load, at, all, p);
+}
+
+/// One offset per lane; lanes out of range read element 0 and are overwritten.
+void Machine::runGather(const Instruction &i, const Load &load, Addressing at,
+                        bool all, Poison p) {
+  unsigned d = i.destination;
+  const EvalTensor &tensor = *context.sources[load.tensor].tensor;
+  gatherOffsets.resize(chunkLanes);
+  for (int64_t j = 0; j < lanes; ++j)
+    gatherOffsets[j] =
+        at.offsets ? at.base + at.offsets[j] : at.base + j * at.stride;
+  for (const Load::Indirect &indirect : load.indirect) {
+    auto *index = static_cast<const int64_t *>(current[indirect.reg]);
+    for (int64_t j = 0; j < lanes; ++j)
+      gatherOffsets[j] += (all || inRange[j]) ? index[j] * indirect.stride : 0;
+  }
+  current[d] = own[d];
+  if (!all)
+    for (int64_t j = 0; j < lanes; ++j)
+      gatherOffsets[j] = inRange[j] ? gatherOffsets[j] : 0;
+  if (tensor.getNumElements() > 0)
+    loadLanes(load.storage, tensor.getData(), {0, 0, gatherOffsets.data()},
+              own[d], lanes);
+  if (!all && load.otherwise >= 0) {
+    blendLanes(i.rep, inRange.data(), current[load.otherwise], own[d], lanes);
+    if (const uint8_t *otherPoison = poisons[load.otherwise])
+      for (int64_t j = 0; j < lanes; ++j)
+        if (!inRange[j] && otherPoison[j])
+          p.mark(j, static_cast<Undefined>(otherPoison[j]));
+  } else if (!all) {
+    for (int64_t j = 0; j < lanes; ++j)
+      if (!inRange[j])
+        p.mark(j, Undefined::OutOfRange);
+  }
+  setPoison(d, p);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+void Machine::runReduce(const Instruction &i) {
+  const Reduction &r = program.reductions[i.extra];
+  current[i.destination] = own[i.destination];
+  fillIdentity(r, own[i.destination], lanes);
+  if (r.points == 0) {
+    poisons[i.destination] = nullptr;
+    return;
+  }
+  if (r.own)
+    reduceOnOwn(i, r);
+  else
+    reduceOnLanes(i, r);
+}
+
+/// The next point in row-major order; false after the last.
+bool Machine::step(ArrayRef<RealLoop> over) {
+  for (const RealLoop &loop : llvm::reverse(over)) {
+    if (++loops[loop.id] < loop.extent)
+      return true;
+    loops[loop.id] = 0;
+  }
+  return false;
+}
+
+void Machine::reduceOnLanes(const Instruction &i, const Reduction &r) {
+  for (const RealLoop &loop : r.loops)
+    loops[loop.id] = 0;
+  Poison p = poisonOf(i.destination);
+  do {
+    runBlock(r.body);
+    accumulateLanes(r, own[i.destination], current[r.body.result], lanes, p);
+    inherit(p, r.body.result);
+  } while (step(r.loops));
+  setPoison(i.destination, p);
+}
+
+void Machine::setLaneLoops(int64_t point) {
+  for (size_t k = program.lanes.size(); k-- > 0;) {
+    loops[program.lanes[k].id] = point % program.lanes[k].extent;
+    point /= program.lanes[k].extent;
+  }
+}
+
+void Machine::reduceOnOwn(const Instruction &i, const Reduction &r) {
+  std::unique_ptr<Machine> &machine = inner[i.extra];
+  if (!machine)
+    machine = std::make_unique<Machine>(*r.own, context, loops);
+  unsigned size = bytesOf(r.rep);
+  Poison p = poisonOf(i.destination);
+  for (int64_t j = 0; j < lanes; ++j) {
+    setLaneLoops(first + j);
+    char *accumulator = own[i.destination] + j * size;
+    for (int64_t at = 0; at < r.points;) {
+      int64_t n = machine->chunkSize(at, r.points);
+      machine->runChunk(at, n);
+      uint8_t byte;
+      Poison one{&byte, 1};
+      accumulateAll(r, accumulator, machine->result(), n, one);
+      if (one.any)
+        p.mark(j, static_cast<Undefined>(byte));
+      if (const uint8_t *marks = machine->poison())
+        for (int64_t k = 0; k < n; ++k)
+          if (marks[k])
+            p.mark(j, static_cast<Undefined>(marks[k]));
+      at += n;
+    }
+  }
+  setPoison(i.destination, p);
+}
+
+} // namespace
+
+std::optional<UndefinedAt> runProgram(const Program &program,
+                                      const CompileContext &context,
+                                      int64_t points, EvalTensor &out,
+                                      unsigned numLoops) {
+  std::vector<int64_t> loops(numLoops, 0);
+  Machine machine(program, context, loops);
+  for (int64_t first = 0; first < points;) {
+    int64_t n = std::min(machine.chunkSize(first, points), points - first);
+    machine.runChunk(first, n);
+    if (const uint8_t *poison = machine.poison())
+      for (int64_t j = 0; j < n; ++j)
+        if (poison[j])
+          return UndefinedAt{static_cast<Undefined>(poison[j]), first + j};
+    Addressing at =
+        machine.addressOf(program.store, machine.uniformOf(program.store));
+    storeLanes(out.getStorage(), machine.result(), at, out.getMutableData(), n);
+    first += n;
+  }
+  return std::nullopt;
+}
+
+} // namespace mlc::evaluator

@@ -1,0 +1,500 @@
+//===- EvaluatorScalar.cpp - Intervals, residues and small floats ---------===//
+
+#include "dialects/Interfaces/EvaluatorScalar.h"
+#include <cmath>
+#include <limits>
+
+using llvm::StringRef;
+
+namespace mlc {
+
+StringRef describe(Undefined reason) {
+  switch (reason) {
+  case Undefined::None:
+    return "defined";
+  case Undefined::OutOfRange:
+    return "read out of range";
+  case Undefined::DivisionByZero:
+    return "division by zero";
+  case Undefined::NegativeRoot:
+    return "square root of a negative number";
+  case Undefined::LogOfNonPositive:
+    return "logarithm of a number that is not positive";
+  case Undefined::Ambiguous:
+    return "the interval does not decide";
+  case Undefined::Overflow:
+    return "exact number too large";
+  case Undefined::NotANumber:
+    return "not a number";
+  case Undefined::NoMeaning:
+    return "function without meaning in this domain";
+  }
+  llvm_unreachable("unknown reason");
+}
+
+//===----------------------------------------------------------------------===//
+// Small floats
+//===----------------------------------------------------------------------===//
+
+uint16_t halfBits(float x) {
+  uint32_t bits = llvm::bit_cast<uint32_t>(x);
+  uint16_t sign = (bits >> 16) & 0x8000;
+  bits &= 0x7fffffff;
+  if (bits > 0x7f800000)
+    return sign | 0x7e00;
+  if (bits >= 0x477ff000) // rounds to 65536 or more
+    return sign | 0x7c00;
+  if (bits < 0x38800000) {
+    // Subnormal in f16: adding 0.5 rounds at bit 2^-24 of the f32 sum.
+    float shifted = llvm::bit_cast<float>(bits) + 0.5f;
+    return sign | (llvm::bit_cast<uint32_t>(shifted) - 0x3f000000);
+  }
+  uint32_t odd = (bits >> 13) & 1;
+  return sign | ((bits - 0x38000000 + 0xfff + odd) >> 13);
+}
+
+float halfValue(uint16_t bits) {
+  uint32_t sign = uint32_t(bits & 0x8000) << 16;
+  uint32_t rest = uint32_t(bits & 0x7fff) << 13;
+  if ((bits & 0x7c00) == 0x7c00)
+    return llvm::bit_cast<float>(sign | 0x7f800000 | rest);
+  // Scaling by 2^112 moves the exponent and normalizes subnormals.
+  float scaled =
+      llvm::bit_cast<float>(rest) * llvm::bit_cast<float>(0x77800000u);
+  return llvm::bit_cast<float>(sign | llvm::bit_cast<uint32_t>(scaled));
+}
+
+float roundToHalf(float x) { return halfValue(halfBits(x)); }
+
+float roundToBFloat(float x) {
+  uint32_t bits = llvm::bit_cast<uint32_t>(x);
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    return llvm::bit_cast<float>((bits | 0x00400000) & 0xffff0000);
+  bits += 0x7fff + ((bits >> 16) & 1);
+  return llvm::bit_cast<float>(bits & 0xffff0000);
+}
+
+//===----------------------------------------------------------------------===//
+// Intervals
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double down(double x) { return std::nextafter(x, -infinity); }
+double up(double x) { return std::nextafter(x, infinity); }
+
+/// A rounded result and what is known of its error's sign.
+Interval around(double value, double error) {
+  if (error == 0.0 || std::isinf(value))
+    return {value, value};
+  if (std::isnan(error))
+    return {down(value), up(value)};
+  return error > 0 ? Interval{value, up(value)} : Interval{down(value), value};
+}
+
+Interval sumOf(double a, double b) {
+  double s = a + b;
+  if (!std::isfinite(s)) {
+    // Finite ends that overflow still bound something finite.
+    if (std::isfinite(a) && std::isfinite(b))
+      return s > 0 ? Interval{std::numeric_limits<double>::max(), s}
+                   : Interval{s, std::numeric_limits<double>::lowest()};
+    return {s, s};
+  }
+  double part = s - a;
+  return around(s, (a - (s - part)) + (b - part));
+}
+
+Interval productOf(double a, double b) {
+  if (a == 0.0 || b == 0.0)
+    return {0.0, 0.0};
+  double p = a * b;
+  if (std::isinf(p) && std::isfinite(a) && std::isfinite(b))
+    return p > 0 ? Interval{std::numeric_limits<double>::max(), p}
+                 : Interval{p, std::numeric_limits<double>::lowest()};
+  if (std::fabs(p) < 1e-290)
+    return {down(p), up(p)};
+  return around(p, std::fma(a, b, -p));
+}
+
+Interval quotientOf(double a, double b) {
+  double q = a / b;
+  if (std::isinf(b))
+    return {0.0, 0.0};
+  double rest = std::fma(-q, b, a);
+  if (rest == 0.0 || std::isinf(q))
+    return {q, q};
+  return {down(q), up(q)};
+}
+
+template <typename Corner>
+Interval hull(Interval a, Interval b, Corner corner) {
+  Interval all = {infinity, -infinity};
+  for (double x : {a.low, a.high})
+    for (double y : {b.low, b.high}) {
+      Interval c = corner(x, y);
+      all.low = std::min(all.low, c.low);
+      all.high = std::max(all.high, c.high);
+    }
+  return all;
+}
+
+/// Library functions are off by an ulp or two; four are allowed for.
+Interval widened(double low, double high) {
+  for (int i = 0; i < 4; ++i) {
+    low = down(low);
+    high = up(high);
+  }
+  return {low, high};
+}
+
+Undefined checked(Interval value, Interval &out) {
+  out = value;
+  return std::isnan(value.low) || std::isnan(value.high) ? Undefined::NotANumber
+                                                         : Undefined::None;
+}
+
+Undefined multiply(Interval a, Interval b, Interval &out) {
+  return checked(hull(a, b, productOf), out);
+}
+
+Undefined divide(Interval a, Interval b, Interval &out) {
+  if (b.low == 0.0 && b.high == 0.0)
+    return Undefined::DivisionByZero;
+  if (b.low <= 0.0 && b.high >= 0.0)
+    return Undefined::Ambiguous;
+  return checked(hull(a, b, quotientOf), out);
+}
+
+/// sine or cosine: Lipschitz 1 around the middle of a short interval.
+Undefined trigonometric(double (*fn)(double), Interval a, Interval &out) {
+  double middle = a.low + (a.high - a.low) / 2;
+  double radius = up(std::max(middle - a.low, a.high - middle));
+  if (!(radius < 2.0)) {
+    out = {-1.0, 1.0};
+    return std::isfinite(radius) ? Undefined::None : Undefined::NotANumber;
+  }
+  Interval value = widened(fn(middle) - radius, fn(middle) + radius);
+  out = {std::max(value.low, -1.0), std::min(value.high, 1.0)};
+  return Undefined::None;
+}
+
+Undefined monotone(double (*fn)(double), Interval a, double least, double most,
+                   Interval &out) {
+  // Where a function is exact (0 and infinities) it stays so.
+  auto end = [&](double x) {
+    double y = fn(x);
+    return y == 0.0 || std::isinf(x) ? Interval{y, y} : widened(y, y);
+  };
+  return checked(
+      {std::max(end(a.low).low, least), std::min(end(a.high).high, most)}, out);
+}
+
+Undefined power(Interval a, Interval b, Interval &out) {
+  bool integral =
+      b.low == b.high && std::trunc(b.low) == b.low && std::fabs(b.low) < 1024;
+  if (integral) {
+    Interval result = {1.0, 1.0};
+    int64_t n = std::llabs(static_cast<int64_t>(b.low));
+    Interval base = a;
+    if (n % 2 == 0)
+      (void)applyUnary(UnaryFn::Abs, a, base);
+    for (; n > 0; --n)
+      if (Undefined u = multiply(result, base, result); u != Undefined::None)
+        return u;
+    return b.low < 0 ? divide({1.0, 1.0}, result, out) : checked(result, out);
+  }
+  if (a.low < 0.0)
+    return a.high < 0.0 ? Undefined::NotANumber : Undefined::Ambiguous;
+  Interval corners = hull(a, b, [](double x, double y) {
+    double p = std::pow(x, y);
+    return widened(p, p);
+  });
+  corners.low = std::max(corners.low, 0.0);
+  return checked(corners, out);
+}
+
+} // namespace
+
+Undefined fromInt(__int128 value, Interval &out) {
+  double x = static_cast<double>(value);
+  bool exact = static_cast<__int128>(x) == value;
+  out = exact ? Interval{x, x} : Interval{down(x), up(x)};
+  return Undefined::None;
+}
+
+Undefined fromDouble(double value, Interval &out) {
+  out = {value, value};
+  return std::isnan(value) ? Undefined::NotANumber : Undefined::None;
+}
+
+Undefined applyUnary(UnaryFn fn, Interval a, Interval &out) {
+  switch (fn) {
+  case UnaryFn::Neg:
+    out = {-a.high, -a.low};
+    return Undefined::None;
+  case UnaryFn::Abs:
+    if (a.low >= 0.0)
+      out = a;
+    else if (a.high <= 0.0)
+      out = {-a.high, -a.low};
+    else
+      out = {0.0, std::max(-a.low, a.high)};
+    return Undefined::None;
+  case UnaryFn::Exp:
+    if (a.low == 0.0 && a.high == 0.0) {
+      out = {1.0, 1.0};
+      return Undefined::None;
+    }
+    return monotone(std::exp, a, 0.0, infinity, out);
+  case UnaryFn::Log:
+    if (a.low <= 0.0)
+      return a.high <= 0.0 ? Undefined::LogOfNonPositive : Undefined::Ambiguous;
+    return monotone(std::log, a, -infinity, infinity, out);
+  case UnaryFn::Sqrt: {
+    if (a.low < 0.0)
+      return a.high < 0.0 ? Undefined::NegativeRoot : Undefined::Ambiguous;
+    auto root = [](double x) {
+      double r = std::sqrt(x);
+      return std::isinf(r) || std::fma(r, r, -x) == 0.0
+                 ? Interval{r, r}
+                 : Interval{down(r), up(r)};
+    };
+    return checked({root(a.low).low, root(a.high).high}, out);
+  }
+  case UnaryFn::Reciprocal:
+    return divide({1.0, 1.0}, a, out);
+  case UnaryFn::Tanh:
+    return monotone(std::tanh, a, -1.0, 1.0, out);
+  case UnaryFn::Erf:
+    return monotone(std::erf, a, -1.0, 1.0, out);
+  case UnaryFn::Sin:
+    return trigonometric(std::sin, a, out);
+  case UnaryFn::Cos:
+    return trigonometric(std::cos, a, out);
+  case UnaryFn::Floor:
+    out = {std::floor(a.low), std::floor(a.high)};
+    break;
+  case UnaryFn::Ceil:
+    out = {std::ceil(a.low), std::ceil(a.high)};
+    break;
+  case UnaryFn::RoundEven:
+    out = {std::nearbyint(a.low), std::nearbyint(a.high)};
+    break;
+  case UnaryFn::Not:
+    return Undefined::NoMeaning;
+  }
+  return out.low == out.high ? Undefined::None : Undefined::Ambiguous;
+}
+
+Undefined applyBinary(BinaryFn fn, Interval a, Interval b, Interval &out) {
+  switch (fn) {
+  case BinaryFn::Add:
+    return checked({sumOf(a.low, b.low).low, sumOf(a.high, b.high).high}, out);
+  case BinaryFn::Sub:
+    return checked({sumOf(a.low, -b.high).low, sumOf(a.high, -b.low).high},
+                   out);
+  case BinaryFn::Mul:
+    return multiply(a, b, out);
+  case BinaryFn::Div:
+    return divide(a, b, out);
+  case BinaryFn::Min:
+    return checked({std::min(a.low, b.low), std::min(a.high, b.high)}, out);
+  case BinaryFn::Max:
+    return checked({std::max(a.low, b.low), std::max(a.high, b.high)}, out);
+  case BinaryFn::Pow:
+    return power(a, b, out);
+  case BinaryFn::FloorDiv:
+  case BinaryFn::Mod: {
+    Interval quotient;
+    if (Undefined u = divide(a, b, quotient); u != Undefined::None)
+      return u;
+    if (Undefined u = applyUnary(UnaryFn::Floor, quotient, quotient);
+        u != Undefined::None)
+      return u;
+    if (fn == BinaryFn::FloorDiv)
+      return checked(quotient, out);
+    Interval whole;
+    if (Undefined u = multiply(quotient, b, whole); u != Undefined::None)
+      return u;
+    return applyBinary(BinaryFn::Sub, a, whole, out);
+  }
+  case BinaryFn::And:
+  case BinaryFn::Or:
+  case BinaryFn::Xor:
+    return Undefined::NoMeaning;
+  }
+  llvm_unreachable("unknown function");
+}
+
+Undefined applyCompare(ComparePredicate p, Interval a, Interval b, bool &out) {
+  bool always, never;
+  switch (p) {
+  case ComparePredicate::EQ:
+  case ComparePredicate::NE: {
+    bool same = a.low == a.high && b.low == b.high && a.low == b.low;
+    bool apart = a.high < b.low || b.high < a.low;
+    always = p == ComparePredicate::EQ ? same : apart;
+    never = p == ComparePredicate::EQ ? apart : same;
+    break;
+  }
+  case ComparePredicate::LT:
+    always = a.high < b.low;
+    never = a.low >= b.high;
+    break;
+  case ComparePredicate::LE:
+    always = a.high <= b.low;
+    never = a.low > b.high;
+    break;
+  case ComparePredicate::GT:
+    always = a.low > b.high;
+    never = a.high <= b.low;
+    break;
+  case ComparePredicate::GE:
+    always = a.low >= b.high;
+    never = a.high < b.low;
+    break;
+  }
+  out = always;
+  return always || never ? Undefined::None : Undefined::Ambiguous;
+}
+
+Undefined toInt(Interval a, int64_t &out) {
+  double low = std::trunc(a.low), high = std::trunc(a.high);
+  if (low != high)
+    return Undefined::Ambiguous;
+  if (!(std::fabs(low) < 9.0e18))
+    return Undefined::Overflow;
+  out = static_cast<int64_t>(low);
+  return Undefined::None;
+}
+
+Undefined narrow(unsigned, float (*round)(double), Interval a, Interval &out) {
+  return checked({round(a.low), round(a.high)}, out);
+}
+
+//===----------------------------------------------------------------------===//
+// Residues
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+constexpr uint64_t prime = Residue::prime;
+
+uint64_t reduce(unsigned __int128 x) {
+  uint64_t r = static_cast<uint64_t>(x & prime) +
+               static_cast<uint64_t>((x >> 61) & prime) +
+               static_cast<uint64_t>(x >> 122);
+  r = (r & prime) + (r >> 61);
+  return r >= prime ? r - prime : r;
+}
+
+Residue times(Residue a, Residue b) {
+  return {reduce(static_cast<unsigned __int128>(a.value) * b.value)};
+}
+
+Residue powerOf(Residue base, uint64_t exponent) {
+  Residue result = {1};
+  for (; exponent; exponent >>= 1) {
+    if (exponent & 1)
+      result = times(result, base);
+    base = times(base, base);
+  }
+  return result;
+}
+
+/// splitmix64: a fixed function without structure.
+uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+Residue hashed(uint64_t function, uint64_t a, uint64_t b = 0) {
+  return {reduce(
+      mix(mix(function * 0x2545f4914f6cdd1d + 1) ^ mix(a) ^ (mix(b) << 1)))};
+}
+
+} // namespace
+
+Undefined fromInt(__int128 value, Residue &out) {
+  bool negative = value < 0;
+  unsigned __int128 magnitude = negative
+                                    ? -static_cast<unsigned __int128>(value)
+                                    : static_cast<unsigned __int128>(value);
+  uint64_t r = reduce(magnitude);
+  out = {negative && r ? prime - r : r};
+  return Undefined::None;
+}
+
+Undefined fromDouble(double value, Residue &out) {
+  if (!std::isfinite(value))
+    return Undefined::NotANumber;
+  int exponent;
+  double fraction = std::frexp(value, &exponent);
+  (void)fromInt(static_cast<int64_t>(std::ldexp(fraction, 53)), out);
+  // 2^61 = 1, so powers of two repeat.
+  int shift = ((exponent - 53) % 61 + 61) % 61;
+  out = times(out, {uint64_t(1) << shift});
+  return Undefined::None;
+}
+
+Undefined applyUnary(UnaryFn fn, Residue a, Residue &out) {
+  switch (fn) {
+  case UnaryFn::Neg:
+    out = {a.value ? prime - a.value : 0};
+    return Undefined::None;
+  case UnaryFn::Reciprocal:
+    if (!a.value)
+      return Undefined::DivisionByZero;
+    out = powerOf(a, prime - 2);
+    return Undefined::None;
+  case UnaryFn::Not:
+    return Undefined::NoMeaning;
+  default:
+    out = hashed(static_cast<uint64_t>(fn), a.value);
+    return Undefined::None;
+  }
+}
+
+Undefined applyBinary(BinaryFn fn, Residue a, Residue b, Residue &out) {
+  switch (fn) {
+  case BinaryFn::Add:
+    out = {reduce(static_cast<unsigned __int128>(a.value) + b.value)};
+    return Undefined::None;
+  case BinaryFn::Sub:
+    out = {reduce(static_cast<unsigned __int128>(a.value) + prime - b.value)};
+    return Undefined::None;
+  case BinaryFn::Mul:
+    out = times(a, b);
+    return Undefined::None;
+  case BinaryFn::Div:
+    if (!b.value)
+      return Undefined::DivisionByZero;
+    out = times(a, powerOf(b, prime - 2));
+    return Undefined::None;
+  case BinaryFn::Pow:
+    out = b.value < 1024
+              ? powerOf(a, b.value)
+              : hashed(64 + static_cast<uint64_t>(fn), a.value, b.value);
+    return Undefined::None;
+  default:
+    return Undefined::NoMeaning;
+  }
+}
+
+Undefined applyCompare(ComparePredicate, Residue, Residue, bool &) {
+  return Undefined::NoMeaning;
+}
+
+Undefined toInt(Residue, int64_t &) { return Undefined::NoMeaning; }
+
+Undefined narrow(unsigned kind, float (*)(double), Residue a, Residue &out) {
+  out = hashed(128 + kind, a.value);
+  return Undefined::None;
+}
+
+} // namespace mlc

@@ -1,0 +1,88 @@
+//===- EvaluatorScalar.h - Numbers of the evaluator's domains ---*- C++ -*-===//
+//
+// Arithmetic of one element in the exact domains, and rounding of small
+// floats. Every function returns why its value is undefined, or None.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_DIALECTS_INTERFACES_EVALUATORSCALAR_H
+#define MLC_DIALECTS_INTERFACES_EVALUATORSCALAR_H
+
+#include "dialects/Interfaces/Definition.h"
+#include "dialects/Interfaces/EvaluatorTensor.h"
+
+namespace mlc {
+
+/// Reasons for an undefined element; kept in a byte beside each lane.
+enum class Undefined : uint8_t {
+  None = 0,
+  OutOfRange,
+  DivisionByZero,
+  NegativeRoot,
+  LogOfNonPositive,
+  Ambiguous,
+  Overflow,
+  NotANumber,
+  NoMeaning,
+};
+llvm::StringRef describe(Undefined reason);
+
+/// An element of GF(2^61 - 1).
+struct Residue {
+  uint64_t value;
+  static constexpr uint64_t prime = (uint64_t(1) << 61) - 1;
+};
+
+/// Round to nearest even and back.
+float roundToHalf(float x);
+float roundToBFloat(float x);
+uint16_t halfBits(float x);
+float halfValue(uint16_t bits);
+inline float bfloatValue(uint16_t bits) {
+  return llvm::bit_cast<float>(uint32_t(bits) << 16);
+}
+inline uint16_t bfloatBits(float x) {
+  return llvm::bit_cast<uint32_t>(roundToBFloat(x)) >> 16;
+}
+
+/// Sums start here, products at one.
+Undefined fromInt(__int128 value, Interval &out);
+Undefined fromInt(__int128 value, Residue &out);
+Undefined fromInt(__int128 value, Rational &out);
+/// The exact value of a double (infinities only where the domain has them).
+Undefined fromDouble(double value, Interval &out);
+Undefined fromDouble(double value, Residue &out);
+Undefined fromDouble(double value, Rational &out);
+
+Undefined applyUnary(UnaryFn fn, Interval a, Interval &out);
+Undefined applyUnary(UnaryFn fn, Residue a, Residue &out);
+Undefined applyUnary(UnaryFn fn, Rational a, Rational &out);
+
+Undefined applyBinary(BinaryFn fn, Interval a, Interval b, Interval &out);
+Undefined applyBinary(BinaryFn fn, Residue a, Residue b, Residue &out);
+Undefined applyBinary(BinaryFn fn, Rational a, Rational b, Rational &out);
+
+Undefined applyCompare(ComparePredicate p, Interval a, Interval b, bool &out);
+Undefined applyCompare(ComparePredicate p, Residue a, Residue b, bool &out);
+Undefined applyCompare(ComparePredicate p, Rational a, Rational b, bool &out);
+
+/// Truncation to an integer.
+Undefined toInt(Interval a, int64_t &out);
+Undefined toInt(Residue a, int64_t &out);
+Undefined toInt(Rational a, int64_t &out);
+
+/// Rounding to a narrower float type: monotone for intervals, uninterpreted in
+/// the exact domains (never the identity). `kind` tells the pair of types.
+Undefined narrow(unsigned kind, float (*round)(double), Interval a,
+                 Interval &out);
+Undefined narrow(unsigned kind, float (*round)(double), Residue a,
+                 Residue &out);
+Undefined narrow(unsigned kind, float (*round)(double), Rational a,
+                 Rational &out);
+
+double toDouble(Rational a);
+bool isInfinite(Rational a);
+
+} // namespace mlc
+
+#endif // MLC_DIALECTS_INTERFACES_EVALUATORSCALAR_H

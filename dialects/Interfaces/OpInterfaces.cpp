@@ -1,0 +1,129 @@
+//===- OpInterfaces.cpp - Types derived from definitions ------------------===//
+
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+#include "dialects/Interfaces/OpInterfaces.cpp.inc"
+
+namespace mlc {
+
+static bool holds(int64_t lhs, ComparePredicate predicate, int64_t rhs) {
+  switch (predicate) {
+  case ComparePredicate::EQ:
+    return lhs == rhs;
+  case ComparePredicate::NE:
+    return lhs != rhs;
+  case ComparePredicate::LT:
+    return lhs < rhs;
+  case ComparePredicate::LE:
+    return lhs <= rhs;
+  case ComparePredicate::GT:
+    return lhs > rhs;
+  case ComparePredicate::GE:
+    return lhs >= rhs;
+  }
+  llvm_unreachable("unknown predicate");
+}
+
+FailureOr<Definition> getDefinition(DefinitionOpInterface op) {
+  SmallVector<TensorShape> inputs;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    std::optional<SmallVector<IntExpr>> dims;
+    if (type)
+      dims = getDims(type);
+    if (!dims)
+      return op->emitOpError() << "operand #" << i
+                               << " must be a ranked tensor whose dims are "
+                                  "static or named, got "
+                               << operand.getType();
+    inputs.push_back({*dims, type.getElementType()});
+  }
+  if (failed(op.checkOperands()))
+    return failure();
+  DefinitionBuilder builder(op->getContext(), inputs);
+  op.define(builder);
+  Definition definition = builder.take();
+  for (const Requirement &r : definition.requirements) {
+    // The difference decides more often than its sides do.
+    IntExpr difference = r.lhs - r.rhs;
+    if (difference.isConstant() &&
+        !holds(difference.getConstant(), r.predicate, 0))
+      return op->emitOpError()
+             << r.message << " (" << r.lhs.str() << ' ' << name(r.predicate)
+             << ' ' << r.rhs.str() << " does not hold)";
+  }
+  return definition;
+}
+
+FailureOr<SmallVector<Type>> inferResultTypes(Operation *op) {
+  if (auto opaque = dyn_cast<OpaqueOpInterface>(op))
+    return opaque.inferOpaqueTypes();
+  if (op->hasTrait<OpTrait::ConstantLike>()) {
+    Attribute value;
+    if (matchPattern(op, m_Constant(&value)))
+      return SmallVector<Type>{cast<TypedAttr>(value).getType()};
+  }
+  auto defined = dyn_cast<DefinitionOpInterface>(op);
+  if (!defined)
+    return op->emitOpError() << "states neither a definition nor that it is "
+                                "opaque";
+  FailureOr<Definition> definition = getDefinition(defined);
+  if (failed(definition))
+    return failure();
+  SmallVector<Type> types;
+  for (unsigned result : definition->results) {
+    const Stage &stage = definition->stages[result];
+    types.push_back(getTensorType(stage.dims, stage.elementType));
+  }
+  return types;
+}
+
+FailureOr<Operation *> createOp(OpBuilder &builder, Location loc,
+                                StringRef name, ValueRange operands,
+                                ArrayRef<NamedAttribute> attributes,
+                                unsigned numResults) {
+  OperationState state(loc, name);
+  state.addOperands(operands);
+  state.addAttributes(attributes);
+  // Types are known only once the operator can be asked.
+  SmallVector<Type> unknown(numResults,
+                            UnrankedTensorType::get(builder.getF32Type()));
+  state.addTypes(unknown);
+  Operation *op = Operation::create(state);
+  FailureOr<SmallVector<Type>> types = inferResultTypes(op);
+  if (succeeded(types) && types->size() != numResults) {
+    op->emitOpError() << "has " << types->size() << " results, not "
+                      << numResults;
+    types = failure();
+  }
+  if (failed(types)) {
+    op->destroy();
+    return failure();
+  }
+  for (auto [result, type] : llvm::zip(op->getResults(), *types))
+    result.setType(type);
+  builder.insert(op);
+  return op;
+}
+
+LogicalResult verifyResultTypes(Operation *op) {
+  FailureOr<SmallVector<Type>> types = inferResultTypes(op);
+  if (failed(types))
+    return failure();
+  if (types->size() != op->getNumResults())
+    return op->emitOpError() << "must have " << types->size() << " results";
+  for (auto [result, type] : llvm::zip(op->getResults(), *types))
+    if (result.getType() != type)
+      return op->emitOpError()
+             << "result #" << result.getResultNumber() << " must be " << type
+             << ", got " << result.getType();
+  return success();
+}
+
+} // namespace mlc

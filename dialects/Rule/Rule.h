@@ -1,0 +1,26 @@
+//===- Rule.h - A rewrite as data: the dialect ------------------*- C++ -*-===//
+
+#ifndef MLC_DIALECTS_RULE_RULE_H
+#define MLC_DIALECTS_RULE_RULE_H
+
+#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/Definition.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+
+#include "dialects/Rule/RuleDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/Rule/RuleOps.h.inc"
+
+namespace mlc::rule {
+
+/// A comparison's word in rule files: "eq", "ge", ...; nothing for others.
+std::optional<ComparePredicate> parsePredicate(llvm::StringRef word);
+
+} // namespace mlc::rule
+
+#endif // MLC_DIALECTS_RULE_RULE_H

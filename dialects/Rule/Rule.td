@@ -1,0 +1,78 @@
+//===- Rule.td - A rewrite as data -------------------------*- tablegen -*-===//
+
+#ifndef MLC_DIALECTS_RULE_RULE
+#define MLC_DIALECTS_RULE_RULE
+
+include "dialects/Interfaces/Attributes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Rule_Dialect : Dialect {
+  let name = "rule";
+  let cppNamespace = "::mlc::rule";
+  let summary = "rewrites as data: before, after, condition";
+  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+}
+
+class Rule_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Rule_Dialect, mnemonic, traits>;
+
+def Rule_DefOp : Rule_Op<"def", [Symbol, SymbolTable, NoTerminator, SingleBlock,
+                                 IsolatedFromAbove, NoRegionArguments]> {
+  let summary = "one rewrite: wherever `before` stands, `after` may stand";
+  let description = [{
+    Holds `func.func @before` and `func.func @after` with the same arguments,
+    whose dims, integer attributes and real attributes may be symbols (the
+    rule's parameters), and the condition: every `rule.require` and
+    `rule.assume` in it.
+
+    ```mlir
+    rule.def @pad_of_pad "two borders are one" {
+      rule.assume constant 1
+      rule.require p ge 1
+      func.func @before(...) -> ... { ... }
+      func.func @after(...) -> ... { ... }
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$text);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $text attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::func::FuncOp getBefore();
+    ::mlir::func::FuncOp getAfter();
+  }];
+}
+
+def Rule_RequireOp : Rule_Op<"require", [HasParent<"DefOp">]> {
+  let summary = "a predicate on the rule's symbols";
+  let description = [{
+    `rule.require p ge k - 1 or s divides h`: at least one of the comparisons
+    holds. Words: eq, ne, lt, le, gt, ge, divides (the left divides the right).
+    Several `rule.require` all hold.
+  }];
+  let arguments = (ins Mlc_DimsAttr:$lhs, StrArrayAttr:$predicates, Mlc_DimsAttr:$rhs);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Rule_AssumeOp : Rule_Op<"assume", [HasParent<"DefOp">]> {
+  let summary = "a predicate on every element of an argument";
+  let description = [{
+    `rule.assume positive 4`: argument 4 has only such elements. Words:
+    constant (known at compile time), positive, nonnegative, nonzero, finite,
+    allequal. All but `constant` are checked on constant arguments only.
+  }];
+  let arguments = (ins StrAttr:$predicate, I64Attr:$argument);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Rule_AssumeRealOp : Rule_Op<"assume_real", [HasParent<"DefOp">]> {
+  let summary = "a bound on a real parameter";
+  let description = "`rule.assume_real eps gt 0.0`.";
+  let arguments = (ins StrAttr:$parameter, StrAttr:$predicate, F64Attr:$bound);
+  let hasCustomAssemblyFormat = 1;
+}
+
+#endif // MLC_DIALECTS_RULE_RULE

@@ -1,0 +1,120 @@
+"""Writes the pages of docs/ that are made from the code.
+
+usage: ./dev docs [--check]
+
+Operators.md from the operators' TableGen, Passes.md from mlc-opt,
+CommandLine.md from each tool's --help. --check writes nothing and names the
+pages that are not current.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+LLVM = pathlib.Path("/usr/lib/llvm-22")
+NOTE = "<!-- Made by `./dev docs`; edit {source} instead. -->\n"
+
+EXIT_CODES = [
+    (0, "done"), (1, "internal error"), (2, "usage: a wrong flag, name or size"),
+    (3, "bad input file"), (4, "unsupported, with the list"),
+    (5, "results differ, or proof refuted"), (6, "unknown: no proof found"),
+    (7, "code generation"), (8, "device: this machine cannot run it"),
+    (9, "out of memory, disk or time"), (130, "interrupted"),
+]
+COMMANDS = ["compile", "run", "bench", "check", "compare", "optimize", "inspect"]
+OTHER_TOOLS = ["mlc-run", "mlc-verify", "mlc-rules", "mlc-eval"]
+
+
+def output(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def without_generic(text):
+    """Help without the program's path and the options that every tool has."""
+    text = re.sub(r"\nGeneric Options:\n(?:\n|  .*\n)*", "\n", text)
+    text = re.sub(r"^OVERVIEW: .*\n", "", text)
+    lines = [re.sub(r"(USAGE|usage): \S*/", r"\1: ", line).rstrip() for line in text.splitlines()]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
+
+
+def operators(build):
+    """One section per operator, families in alphabetical order of their names."""
+    text = output(LLVM / "bin/mlir-tblgen", "-gen-op-doc", "-dialect=mlc", f"-I{ROOT}",
+                  f"-I{LLVM}/include", ROOT / "dialects/Graph/Ops.td")
+    text = re.sub(r"<!--.*?-->\n", "", text)
+    text = re.sub(r"\n(Traits|Interfaces|Effects): .*\n", "\n", text)
+    text = re.sub(r"\nSyntax:\n\n```\n.*?```\n", "\n", text, flags=re.S)
+    text = re.sub(r"### `(mlc\.\w+)` \(.*\)", r"## `\1`", text)
+    text = re.sub(r"#### ", "### ", text)
+    text = re.sub(r"\n{3,}", "\n\n", text)
+    return (NOTE.format(source="dialects/Graph/*.td") + "# Operators of the `mlc` dialect\n\n"
+            "Each is defined once, in index notation, beside its declaration in `dialects/Graph`; "
+            "shapes, code,\nvalues, proofs and costs are derived from that definition "
+            "(docs/AddAnOp.md).\n\n" + text.strip() + "\n")
+
+
+def passes(build):
+    """Our passes with their options, from the driver that runs them."""
+    found = []
+    for line in output(build / "bin/mlc-opt", "--help").splitlines():
+        start = re.match(r"^      --(mlc-[\w-]+)\s+- (.*)$", line)
+        option = re.match(r"^        --([\w-]+)(=\S+)?\s+- (.*)$", line)
+        if start:
+            found.append([start.group(1), start.group(2).strip(), []])
+        elif option and found and found[-1] is not None:
+            found[-1][2].append((option.group(1) + (option.group(2) or ""), option.group(3).strip()))
+        elif found and line.startswith("      --"):
+            found.append(None)
+    text = NOTE.format(source="the pass") + "# Passes\n\nRun one with `mlc-opt --<pass> FILE.mlir`.\n"
+    for entry in filter(None, found):
+        name, summary, options = entry
+        text += f"\n## `--{name}`\n\n{summary}\n"
+        if options:
+            text += "\n" + "".join(f"- `{option}`: {what}\n" for option, what in options)
+    return text
+
+
+def command_line(build):
+    text = NOTE.format(source="tools/ and runtime/RunCommand.cpp") + "# The command line\n"
+    text += ("\nErrors go to stderr as `mlc: error: FILE: NODE: what; remedy`; output files appear "
+             "whole or not\nat all. Exit codes are alike in all tools:\n\n| code | meaning |\n|---|---|\n")
+    text += "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES)
+    for command in COMMANDS:
+        shown = without_generic(output(build / "bin/mlc", command, "--help"))
+        text += f"\n## `mlc {command}`\n\n```\n{shown}```\n"
+    for tool in OTHER_TOOLS:
+        if (build / "bin" / tool).exists():
+            shown = without_generic(output(build / "bin" / tool, "--help"))
+            text += f"\n## `{tool}`\n\n```\n{shown}```\n"
+    return text
+
+
+PAGES = {"Operators.md": operators, "Passes.md": passes, "CommandLine.md": command_line}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev docs", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--build", default=ROOT / "build", help=argparse.SUPPRESS)
+    parser.add_argument("--check", action="store_true", help="write nothing; name pages that are old")
+    options = parser.parse_args()
+    old = []
+    for name, make in PAGES.items():
+        path = ROOT / "docs" / name
+        text = make(pathlib.Path(options.build))
+        if path.exists() and path.read_text() == text:
+            continue
+        old.append(name)
+        if not options.check:
+            path.write_text(text)
+    if options.check and old:
+        print(f"not current: {', '.join(old)}; run ./dev docs", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+//===- Compile.cpp - From a model's module to an artifact -----------------===//
+
+#include "passes/Compile.h"
+#include "codegen/cpu/Emit.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Phases.h"
+#include "passes/Program.h"
+#include "runtime/Version.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include <chrono>
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace mlc {
+
+char CompileError::ID = 0;
+
+namespace {
+
+constexpr int internalError = 1, codegenError = 7;
+
+/// The node that a location stands for, for messages.
+std::string describe(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return (name.getName().getValue() + ": ").str();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location inner : llvm::reverse(fused.getLocations()))
+      if (std::string text = describe(inner); !text.empty())
+        return text;
+  return "";
+}
+
+/// Collects the errors that passes emit while it lives.
+class ErrorCollector {
+public:
+  explicit ErrorCollector(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+            return success();
+          if (!text.empty())
+            text += '\n';
+          text += describe(diagnostic.getLocation()) + diagnostic.str();
+          return success();
+        }) {}
+
+  llvm::Error take(int exitCode) {
+    if (text.empty())
+      text = "failed without saying why; this is a bug in mlc";
+    return llvm::make_error<CompileError>(exitCode, std::move(text));
+  }
+
+private:
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+/// Times phases and tells of them.
+class Clock {
+public:
+  Clock(const CompileOptions &options,
+        std::vector<std::pair<std::string, double>> *seconds)
+      : options(options), seconds(seconds) {}
+
+  template <typename Fn> auto run(StringRef phase, Fn body) {
+    if (options.onPhase)
+      options.onPhase(phase);
+    auto begin = std::chrono::steady_clock::now();
+    auto result = body();
+    std::chrono::duration<double> taken =
+        std::chrono::steady_clock::now() - begin;
+    if (seconds)
+      seconds->push_back({phase.str(), taken.count()});
+    return result;
+  }
+
+private:
+  const CompileOptions &options;
+  std::vector<std::pair<std::string, double>> *seconds;
+};
+
+LogicalResult runPhase(ModuleOp module, const Phase &phase,
+                       const CompileOptions &options) {
+  if (phase.addPasses) {
+    PassManager pm(module.getContext(), ModuleOp::getOperationName());
+    phase.addPasses(pm, options);
+    if (failed(pm.run(module)))
+      return failure();
+  }
+  return checkPhase(module, phase);
+}
+
+llvm::Error runPhases(ModuleOp module, StringRef last,
+                      const CompileOptions &options, Clock &clock) {
+  ErrorCollector errors(module.getContext());
+  for (const Phase &phase : getPhases()) {
+    LogicalResult result =
+        clock.run(phase.name, [&] { return runPhase(module, phase, options); });
+    if (failed(result))
+      return errors.take(internalError);
+    if (phase.name == last)
+      break;
+  }
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Manifest
+//===----------------------------------------------------------------------===//
+
+llvm::json::Value toJson(Attribute attr) {
+  if (auto string = dyn_cast<StringAttr>(attr))
+    return string.getValue();
+  if (auto array = dyn_cast<ArrayAttr>(attr)) {
+    llvm::json::Array result;
+    for (Attribute element : array)
+      result.push_back(toJson(element));
+    return result;
+  }
+  if (auto dictionary = dyn_cast<DictionaryAttr>(attr)) {
+    llvm::json::Object result;
+    for (NamedAttribute entry : dictionary)
+      result[entry.getName().getValue()] = toJson(entry.getValue());
+    return result;
+  }
+  if (auto integer = dyn_cast<IntegerAttr>(attr);
+      integer && !integer.getType().isInteger(1))
+    return integer.getInt();
+  if (auto boolean = dyn_cast<BoolAttr>(attr))
+    return boolean.getValue();
+  std::string text;
+  llvm::raw_string_ostream(text) << attr;
+  return text;
+}
+
+llvm::json::Array describePorts(const runtime::Program &program,
+                                const std::vector<runtime::Port> &ports) {
+  llvm::json::Array result;
+  for (const runtime::Port &port : ports) {
+    const runtime::Buffer &buffer = program.buffers[port.buffer];
+    llvm::json::Array dims;
+    for (runtime::ExprId dim : buffer.dims)
+      dims.push_back(runtime::toString(program, program.exprs[dim]));
+    result.push_back(llvm::json::Object{
+        {"name", port.name},
+        {"type", runtime::name(buffer.type)},
+        {"dims", std::move(dims)},
+    });
+  }
+  return result;
+}
+
+std::string makeManifest(ModuleOp module, const runtime::Program &program,
+                         const CompileOptions &options) {
+  llvm::json::Object manifest{
+      {"version", MLC_VERSION},
+      {"git", MLC_GIT_ID},
+      {"target", options.target.name},
+      {"flags", llvm::json::Array(options.flags)},
+      {"model_blake3", options.modelHash},
+      {"inputs", describePorts(program, program.inputs)},
+      {"outputs", describePorts(program, program.outputs)},
+      {"rewrites", options.rewrites},
+  };
+  for (auto [name, key] :
+       {std::pair("mlc.trail", "trail"), std::pair("mlc.metadata", "metadata")})
+    if (Attribute attr = module->getAttr(name))
+      manifest[key] = toJson(attr);
+  return llvm::formatv("{0:2}", llvm::json::Value(std::move(manifest))).str();
+}
+
+void addMetadata(ModuleOp module, runtime::Program &program) {
+  auto metadata = module->getAttrOfType<DictionaryAttr>("mlc.metadata");
+  if (!metadata)
+    return;
+  for (NamedAttribute entry : metadata)
+    if (auto value = dyn_cast<StringAttr>(entry.getValue()))
+      program.metadata.push_back({entry.getName().str(), value.str()});
+}
+
+} // namespace
+
+llvm::Error runPhases(ModuleOp module, StringRef phase,
+                      const CompileOptions &options) {
+  Clock clock(options, nullptr);
+  return runPhases(module, phase, options, clock);
+}
+
+llvm::Expected<std::unique_ptr<CompiledModel>>
+compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
+  auto model = std::make_unique<CompiledModel>();
+  Clock clock(options, &model->seconds);
+  if (llvm::Error error = runPhases(*module, "", options, clock))
+    return error;
+
+  ErrorCollector errors(module->getContext());
+  cpu::CompileOptions codegen;
+  codegen.threads = options.threads;
+  codegen.dumpDirectory = options.dumpDirectory;
+  FailureOr<cpu::CompiledKernels> kernels = clock.run("codegen", [&] {
+    return cpu::compileKernels(*module, options.target, codegen);
+  });
+  if (failed(kernels))
+    return errors.take(codegenError);
+
+  LogicalResult translated = clock.run("artifact", [&] {
+    runtime::Program &program = model->program;
+    program.target = options.target.cpu;
+    program.features = {options.target.cpu};
+    addMetadata(*module, program);
+    auto programs = module->getOps<exec::ProgramOp>();
+    if (!llvm::hasSingleElement(programs))
+      return LogicalResult(module->emitError("must have one exec.program"));
+    return translateProgram(*programs.begin(), *kernels, *model);
+  });
+  if (failed(translated))
+    return errors.take(internalError);
+  model->code = std::move(kernels->object);
+  model->manifest = makeManifest(*module, model->program, options);
+  model->rebuild = options.rebuild;
+  model->module = std::move(module);
+  return model;
+}
+
+llvm::Error CompiledModel::write(StringRef path) const {
+  return weights.write(path, {manifest, &program, code, rebuild});
+}
+
+llvm::Error
+CompiledModel::writeToMemory(llvm::SmallVectorImpl<char> &out) const {
+  return weights.writeToMemory(out, {manifest, &program, code, rebuild});
+}
+
+} // namespace mlc

@@ -1,0 +1,76 @@
+//===- Compile.h - From a model's module to an artifact ---------*- C++ -*-===//
+//
+//   Expected<std::unique_ptr<CompiledModel>> model = compileModel(...);
+//   Error error = (*model)->write("model.mlca");
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_COMPILE_H
+#define MLC_PASSES_COMPILE_H
+
+#include "codegen/Artifact.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "passes/Pipeline.h"
+
+namespace mlc {
+
+struct CompileOptions : PipelineOptions {
+  /// Threads that compile; the artifact's bytes do not depend on it.
+  unsigned threads = 2;
+  /// Where not empty: the IR and assembly of kernels, for people.
+  std::string dumpDirectory;
+  /// For the manifest: the options that shaped the artifact, as given.
+  std::vector<std::string> flags;
+  /// For the manifest: BLAKE3 of the model file, in hexadecimal.
+  std::string modelHash;
+  /// For an artifact that a runtime refuses: how to make it again.
+  std::string rebuild;
+  /// Told the name of each phase as it begins.
+  std::function<void(llvm::StringRef)> onPhase;
+};
+
+/// Why a compilation failed: an exit code of the tools (7 code generation, 1
+/// anything that is a bug) and `NODE: what`.
+class CompileError : public llvm::ErrorInfo<CompileError> {
+public:
+  static char ID;
+  CompileError(int exitCode, std::string message)
+      : exitCode(exitCode), message(std::move(message)) {}
+  void log(llvm::raw_ostream &os) const override { os << message; }
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+  int exitCode;
+  std::string message;
+};
+
+/// A compiled model, ready to be written. Holds the module, whose constants
+/// are written from where they are.
+class CompiledModel {
+public:
+  llvm::Error write(llvm::StringRef path) const;
+  llvm::Error writeToMemory(llvm::SmallVectorImpl<char> &out) const;
+
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  runtime::Program program;
+  ArtifactWriter weights;
+  std::string code, manifest, rebuild;
+  /// Seconds that each phase took.
+  std::vector<std::pair<std::string, double>> seconds;
+  /// Constants that had to be unpacked.
+  std::vector<std::vector<char>> storage;
+};
+
+/// Runs the phases on `module` up to and with `phase`, checking each.
+llvm::Error runPhases(mlir::ModuleOp module, llvm::StringRef phase,
+                      const CompileOptions &options);
+
+/// Compiles a module as passes/Import makes it.
+llvm::Expected<std::unique_ptr<CompiledModel>>
+compileModel(mlir::OwningOpRef<mlir::ModuleOp> module,
+             const CompileOptions &options);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_COMPILE_H

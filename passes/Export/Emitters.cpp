@@ -1,0 +1,325 @@
+//===- Emitters.cpp - One ONNX form per mlc operator ----------------------===//
+
+#include "passes/Export/Exporter.h"
+#include "passes/Import/TensorData.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+//===----------------------------------------------------------------------===//
+// Pointwise
+//===----------------------------------------------------------------------===//
+
+/// ONNX's name of an operator that means the same.
+static StringRef onnxName(Operation *op) {
+  return llvm::StringSwitch<StringRef>(op->getName().stripDialect())
+      .Case("neg", "Neg")
+      .Case("abs", "Abs")
+      .Case("exp", "Exp")
+      .Case("log", "Log")
+      .Case("sqrt", "Sqrt")
+      .Case("reciprocal", "Reciprocal")
+      .Case("tanh", "Tanh")
+      .Case("erf", "Erf")
+      .Case("sin", "Sin")
+      .Case("cos", "Cos")
+      .Case("floor", "Floor")
+      .Case("ceil", "Ceil")
+      .Case("round_even", "Round")
+      .Case("not", "Not")
+      .Case("sigmoid", "Sigmoid")
+      .Case("relu", "Relu")
+      .Case("sign", "Sign")
+      .Case("add", "Add")
+      .Case("sub", "Sub")
+      .Case("mul", "Mul")
+      .Case("div", "Div")
+      .Case("pow", "Pow")
+      .Case("min", "Min")
+      .Case("max", "Max")
+      .Case("mod", "Mod")
+      .Case("and", "And")
+      .Case("or", "Or")
+      .Case("xor", "Xor")
+      .Case("select", "Where")
+      .Case("arg_max", "ArgMax")
+      .Case("arg_min", "ArgMin")
+      .Case("softmax", "Softmax")
+      .Case("log_softmax", "LogSoftmax")
+      .Default("");
+}
+
+static SmallVector<std::string> broadcastOperands(Exporter &e, Operation *op) {
+  return e.implicitBroadcast(SmallVector<Value>(op->getOperands()),
+                             dimsOf(op->getResult(0)));
+}
+
+static void emitPointwise(Exporter &e, Operation *op) {
+  e.result(op, onnxName(op), broadcastOperands(e, op));
+}
+
+/// The exponential linear unit, the logistic function and others with reals.
+static void emitLeakyRelu(Exporter &e, Operation *op) {
+  auto leaky = cast<LeakyReluOp>(op);
+  e.result(op, "LeakyRelu", {e.nameOf(leaky.getX())})
+      .set("alpha", leaky.getAlpha().getDouble());
+}
+
+static void emitElu(Exporter &e, Operation *op) {
+  auto elu = cast<EluOp>(op);
+  e.result(op, "Elu", {e.nameOf(elu.getX())})
+      .set("alpha", elu.getAlpha().getDouble());
+}
+
+static void emitHardSigmoid(Exporter &e, Operation *op) {
+  auto hard = cast<HardSigmoidOp>(op);
+  e.result(op, "HardSigmoid", {e.nameOf(hard.getX())})
+      .set("alpha", hard.getAlpha().getDouble())
+      .set("beta", hard.getBeta().getDouble());
+}
+
+static void emitClip(Exporter &e, Operation *op) {
+  auto clip = cast<ClipOp>(op);
+  Type type = clip.getX().getType().getElementType();
+  auto bound = [&](RealAttr value) {
+    return std::isinf(value.getDouble()) ? std::string()
+                                         : e.number(type, value.getDouble());
+  };
+  e.result(op, "Clip",
+           {e.nameOf(clip.getX()), bound(clip.getMin()), bound(clip.getMax())});
+}
+
+static void emitCast(Exporter &e, Operation *op) {
+  auto convert = cast<CastOp>(op);
+  e.result(op, "Cast", {e.nameOf(convert.getX())})
+      .set("to", int64_t(getOnnxType(convert.getTo())));
+}
+
+static void emitCompare(Exporter &e, Operation *op) {
+  auto compare = cast<CompareOp>(op);
+  StringRef type = llvm::StringSwitch<StringRef>(compare.getPredicate())
+                       .Cases({"eq", "ne"}, "Equal")
+                       .Case("lt", "Less")
+                       .Case("le", "LessOrEqual")
+                       .Case("gt", "Greater")
+                       .Default("GreaterOrEqual");
+  SmallVector<std::string> operands = broadcastOperands(e, op);
+  if (compare.getPredicate() == "ne")
+    e.result(op, "Not", {e.node(op, type, operands).output()});
+  else
+    e.result(op, type, operands);
+}
+
+/// A square that is averaged is the variance of a normalization, which
+/// runtimes recognize by its Pow.
+static void emitMul(Exporter &e, Operation *op) {
+  auto mul = cast<MulOp>(op);
+  bool isVariance = mul.getLhs() == mul.getRhs() && op->hasOneUse() &&
+                    isa<ReduceOp>(*op->getUsers().begin());
+  Type type = mul.getLhs().getType().getElementType();
+  if (isVariance && type.isF32())
+    e.result(op, "Pow", {e.nameOf(mul.getLhs()), e.number(type, 2.0)});
+  else
+    emitPointwise(e, op);
+}
+
+static void emitAdd(Exporter &e, Operation *op) {
+  Value bias;
+  if (Operation *convolution = biasedConvolution(op, bias))
+    emitConvolution(e, convolution, bias, op);
+  else
+    emitPointwise(e, op);
+}
+
+//===----------------------------------------------------------------------===//
+// Contraction, reduction, normalization
+//===----------------------------------------------------------------------===//
+
+static void emitMatMul(Exporter &e, Operation *op) {
+  auto matmul = cast<MatMulOp>(op);
+  Dims result = dimsOf(op->getResult(0));
+  ArrayRef<IntExpr> batch = ArrayRef<IntExpr>(result).drop_back(2);
+  SmallVector<Exporter::Unbroadcast> sources;
+  for (Value operand : {matmul.getLhs(), matmul.getRhs()}) {
+    Exporter::Unbroadcast source = e.unbroadcast(operand);
+    // The matrix itself may be broadcast, or have a leading 1 taken off.
+    Dims full = dimsOf(operand);
+    bool same = source.dims.size() >= 2 &&
+                ArrayRef<IntExpr>(source.dims).take_back(2) ==
+                    ArrayRef<IntExpr>(full).take_back(2);
+    sources.push_back(same ? source : Exporter::Unbroadcast{operand, full});
+  }
+  for (size_t i = 0; i < 2; ++i)
+    for (size_t d = 0; d < batch.size(); ++d) {
+      bool covered = batch[d].isConstant(1);
+      for (const Exporter::Unbroadcast &source : sources) {
+        size_t have = source.dims.size() - 2, missing = batch.size() - have;
+        covered |= d >= missing && source.dims[d - missing] == batch[d];
+      }
+      if (!covered) {
+        Value operand = op->getOperand(i);
+        sources[i] = {operand, dimsOf(operand)};
+        break;
+      }
+    }
+  // Both may have lost leading dims of 1 that the result has.
+  if (std::max(sources[0].dims.size(), sources[1].dims.size()) < result.size())
+    sources[0] = {matmul.getLhs(), dimsOf(matmul.getLhs())};
+  e.result(op, "MatMul", {e.nameOf(sources[0]), e.nameOf(sources[1])});
+}
+
+static void emitReduce(Exporter &e, Operation *op) {
+  auto reduce = cast<ReduceOp>(op);
+  int64_t rank = reduce.getX().getType().getRank();
+  ArrayRef<int64_t> axes = reduce.getAxes();
+  bool spatial = rank >= 3 && int64_t(axes.size()) == rank - 2;
+  for (auto [i, axis] : llvm::enumerate(axes))
+    spatial &= axis == int64_t(i) + 2;
+  bool isFloat = isa<FloatType>(reduce.getX().getType().getElementType());
+  std::string x = e.nameOf(reduce.getX());
+  StringRef kind = reduce.getKind();
+  if (spatial && isFloat && (kind == "mean" || kind == "max")) {
+    e.result(op, kind == "mean" ? "GlobalAveragePool" : "GlobalMaxPool", {x});
+    return;
+  }
+  if (axes.empty()) {
+    e.result(op, "Identity", {x});
+    return;
+  }
+  if (kind == "sum") { // the one whose axes are an input in this opset
+    e.result(op, "ReduceSum", {x, e.integers(axes)})
+        .set("keepdims", int64_t(1));
+    return;
+  }
+  StringRef type = kind == "prod"  ? "ReduceProd"
+                   : kind == "max" ? "ReduceMax"
+                   : kind == "min" ? "ReduceMin"
+                                   : "ReduceMean";
+  e.result(op, type, {x}).set("axes", axes).set("keepdims", int64_t(1));
+}
+
+static void emitAlongAxis(Exporter &e, Operation *op) {
+  OnnxNode made = e.result(op, onnxName(op), {e.nameOf(op->getOperand(0))});
+  made.set("axis", op->getAttrOfType<IntegerAttr>("axis").getInt());
+  if (isa<ArgMaxOp, ArgMinOp>(op))
+    made.set("keepdims", int64_t(1));
+}
+
+static void emitBatchNorm(Exporter &e, Operation *op) {
+  auto norm = cast<BatchNormOp>(op);
+  SmallVector<std::string> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(e.nameOf(operand));
+  e.result(op, "BatchNormalization", operands)
+      .set("epsilon", norm.getEpsilon().getDouble());
+}
+
+static void emitLayerNorm(Exporter &e, Operation *op) {
+  auto norm = cast<LayerNormOp>(op);
+  e.result(op, "LayerNormalization",
+           {e.nameOf(norm.getX()), e.nameOf(norm.getScale()),
+            e.nameOf(norm.getBias())})
+      .set("axis", int64_t(norm.getAxis()))
+      .set("epsilon", norm.getEpsilon().getDouble());
+}
+
+static void emitLrn(Exporter &e, Operation *op) {
+  auto lrn = cast<LrnOp>(op);
+  if (!lrn.getSize().isConstant())
+    return e.fail(op, "its size must be constant");
+  e.result(op, "LRN", {e.nameOf(lrn.getX())})
+      .set("size", lrn.getSize().getConstant())
+      .set("alpha", lrn.getAlpha().getDouble())
+      .set("beta", lrn.getBeta().getDouble())
+      .set("bias", lrn.getBias().getDouble());
+}
+
+static void emitCumSum(Exporter &e, Operation *op) {
+  auto sum = cast<CumSumOp>(op);
+  e.result(op, "CumSum",
+           {e.nameOf(sum.getX()), e.integers({int64_t(sum.getAxis())})})
+      .set("exclusive", int64_t(sum.getExclusive()))
+      .set("reverse", int64_t(sum.getReverse()));
+}
+
+static void emitTopK(Exporter &e, Operation *op) {
+  auto top = cast<TopKOp>(op);
+  e.result(op, "TopK", {e.nameOf(top.getX()), e.integer(top.getK())})
+      .set("axis", int64_t(top.getAxis()))
+      .set("largest", int64_t(top.getLargest()))
+      .set("sorted", int64_t(top.getSorted()));
+}
+
+ArrayRef<EmitterEntry> plainEmitters() {
+  static const EmitterEntry entries[] = {
+      {"abs", emitPointwise},
+      {"add", emitAdd},
+      {"and", emitPointwise},
+      {"arg_max", emitAlongAxis},
+      {"arg_min", emitAlongAxis},
+      {"batch_norm", emitBatchNorm},
+      {"cast", emitCast},
+      {"ceil", emitPointwise},
+      {"clip", emitClip},
+      {"compare", emitCompare},
+      {"cos", emitPointwise},
+      {"cumsum", emitCumSum},
+      {"div", emitPointwise},
+      {"elu", emitElu},
+      {"erf", emitPointwise},
+      {"exp", emitPointwise},
+      {"floor", emitPointwise},
+      {"hard_sigmoid", emitHardSigmoid},
+      {"layer_norm", emitLayerNorm},
+      {"leaky_relu", emitLeakyRelu},
+      {"log", emitPointwise},
+      {"log_softmax", emitAlongAxis},
+      {"lrn", emitLrn},
+      {"matmul", emitMatMul},
+      {"max", emitPointwise},
+      {"min", emitPointwise},
+      {"mod", emitPointwise},
+      {"mul", emitMul},
+      {"neg", emitPointwise},
+      {"not", emitPointwise},
+      {"or", emitPointwise},
+      {"pow", emitPointwise},
+      {"reciprocal", emitPointwise},
+      {"reduce", emitReduce},
+      {"relu", emitPointwise},
+      {"round_even", emitPointwise},
+      {"select", emitPointwise},
+      {"sigmoid", emitPointwise},
+      {"sign", emitPointwise},
+      {"sin", emitPointwise},
+      {"softmax", emitAlongAxis},
+      {"sqrt", emitPointwise},
+      {"sub", emitPointwise},
+      {"tanh", emitPointwise},
+      {"top_k", emitTopK},
+      {"xor", emitPointwise},
+  };
+  return entries;
+}
+
+Emitter findEmitter(Operation *op, bool &known) {
+  known = false;
+  if (op->getName().getDialectNamespace() != "mlc")
+    return nullptr;
+  for (ArrayRef<EmitterEntry> entries :
+       {plainEmitters(), movementEmitters(), windowEmitters()})
+    for (const EmitterEntry &entry : entries)
+      if (entry.name == op->getName().stripDialect()) {
+        known = true;
+        return entry.emit;
+      }
+  return nullptr;
+}
+
+} // namespace mlc

@@ -1,0 +1,24 @@
+//===- Export.h - mlc graphs become ONNX models -----------------*- C++ -*-===//
+//
+// Takes what passes/Import makes, rewritten or not: a module with one
+// `func.func @main` of mlc operators (before the layout pass). Names of inputs
+// and outputs, metadata and symbolic dims are kept; weights are initializers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_EXPORT_EXPORT_H
+#define MLC_PASSES_EXPORT_EXPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace mlc {
+
+/// The bytes of the ONNX file. The error names an operator that ONNX has no
+/// form of, or says that the weights exceed the format's 2 GB.
+llvm::Expected<std::string> exportOnnx(mlir::ModuleOp module);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_EXPORT_EXPORT_H

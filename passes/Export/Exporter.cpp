@@ -1,0 +1,377 @@
+//===- Exporter.cpp - A graph under way to ONNX ---------------------------===//
+
+#include "passes/Export/Exporter.h"
+#include "passes/Import/TensorData.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+using llvm::Twine;
+using onnx::AttributeProto;
+
+namespace mlc {
+
+/// LayerNormalization came with 17; nothing newer is needed.
+constexpr int64_t exportOpset = 17;
+constexpr int64_t exportIrVersion = 8;
+/// Protobuf holds less than 2 GB; some is for the graph.
+constexpr uint64_t maxWeightBytes = (uint64_t(2) << 30) - (uint64_t(64) << 20);
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+AttributeProto *OnnxNode::add(StringRef name,
+                              AttributeProto::AttributeType type) {
+  AttributeProto *attribute = proto->add_attribute();
+  attribute->set_name(name.str());
+  attribute->set_type(type);
+  return attribute;
+}
+OnnxNode &OnnxNode::set(StringRef name, int64_t value) {
+  add(name, AttributeProto::INT)->set_i(value);
+  return *this;
+}
+OnnxNode &OnnxNode::set(StringRef name, double value) {
+  add(name, AttributeProto::FLOAT)->set_f(float(value));
+  return *this;
+}
+OnnxNode &OnnxNode::set(StringRef name, StringRef value) {
+  add(name, AttributeProto::STRING)->set_s(value.str());
+  return *this;
+}
+OnnxNode &OnnxNode::set(StringRef name, ArrayRef<int64_t> values) {
+  AttributeProto *attribute = add(name, AttributeProto::INTS);
+  for (int64_t value : values)
+    attribute->add_ints(value);
+  return *this;
+}
+
+static std::string locationName(Operation *op) {
+  if (!op)
+    return "";
+  if (auto named = op->getLoc()->findInstanceOf<NameLoc>())
+    return named.getName().str();
+  return "";
+}
+
+OnnxNode Exporter::node(Operation *op, StringRef type,
+                        ArrayRef<std::string> inputs, unsigned numOutputs) {
+  onnx::NodeProto *proto = graph->add_node();
+  proto->set_op_type(type.str());
+  for (const std::string &input : inputs)
+    proto->add_input(input);
+  while (proto->input_size() > 0 &&
+         proto->input(proto->input_size() - 1).empty())
+    proto->mutable_input()->RemoveLast();
+  for (unsigned i = 0; i < numOutputs; ++i)
+    proto->add_output(freshName(type));
+  std::string name = locationName(op);
+  if (name.empty())
+    name = freshName(type);
+  std::string unique = name;
+  for (unsigned i = 1; !usedNodeNames.insert(unique).second; ++i)
+    unique = name + "_" + std::to_string(i);
+  proto->set_name(unique);
+  return OnnxNode(proto);
+}
+
+OnnxNode Exporter::result(Operation *op, StringRef type,
+                          ArrayRef<std::string> inputs) {
+  OnnxNode made = node(op, type, inputs, 0);
+  for (Value value : op->getResults()) {
+    std::string name = names.lookup(value); // reserved for graph outputs
+    if (name.empty())
+      name = freshName(type);
+    setName(value, name);
+    made.proto->add_output(name);
+  }
+  return made;
+}
+
+void Exporter::fail(Operation *op, const Twine &reason) {
+  if (!error.empty())
+    return;
+  std::string where = locationName(op);
+  error = (where.empty() ? "" : where + ": ") +
+          (op ? (op->getName().getStringRef() + ": ").str() : "") +
+          reason.str();
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+std::string Exporter::freshName(StringRef base) {
+  std::string name;
+  do
+    name = ("mlc_" + base + "_" + Twine(counter++)).str();
+  while (!usedNames.insert(name).second);
+  return name;
+}
+
+std::string Exporter::nameOf(Value value) {
+  if (auto found = names.find(value);
+      found != names.end() && !found->second.empty() &&
+      (isa<BlockArgument>(value) || !value.getDefiningOp<ConstantOp>()))
+    return found->second;
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op))
+    return initializer(cast<ElementsAttr>(constant.getValue()), "weight");
+  if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op)) {
+    std::string from = nameOf(broadcast.getX());
+    std::string name =
+        node(op, "Expand", {from, vector(broadcast.getDims().getDims())})
+            .output();
+    setName(value, name);
+    return name;
+  }
+  fail(op, "is used before it is made");
+  return "";
+}
+
+Exporter::Unbroadcast Exporter::unbroadcast(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    value = broadcast.getX();
+  Unbroadcast source{value, dimsOf(value)};
+  size_t ones = 0;
+  while (ones < source.dims.size() && source.dims[ones].isConstant(1))
+    ++ones;
+  // A reshape that only adds leading ones is what ONNX does by itself.
+  if (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+    Dims from = dimsOf(reshape.getX());
+    size_t added =
+        source.dims.size() - std::min(from.size(), source.dims.size());
+    if (added > 0 && added <= ones &&
+        ArrayRef<IntExpr>(source.dims).drop_front(added) ==
+            ArrayRef<IntExpr>(from))
+      return {reshape.getX(), from};
+  }
+  if (value.getDefiningOp<ConstantOp>())
+    source.dims.erase(source.dims.begin(), source.dims.begin() + ones);
+  return source;
+}
+
+std::string Exporter::nameOf(const Unbroadcast &source) {
+  auto constant = source.value.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return nameOf(source.value);
+  SmallVector<int64_t> shape;
+  for (IntExpr dim : source.dims)
+    shape.push_back(dim.getConstant());
+  return initializer(
+      reshapeElements(cast<ElementsAttr>(constant.getValue()), shape),
+      "weight");
+}
+
+/// Whether numpy's rule makes `dims` of these.
+static bool covers(ArrayRef<Exporter::Unbroadcast> sources,
+                   ArrayRef<IntExpr> dims) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    bool covered = dims[i].isConstant(1);
+    for (const Exporter::Unbroadcast &source : sources) {
+      size_t missing = dims.size() - source.dims.size();
+      covered |= i >= missing && source.dims[i - missing] == dims[i];
+    }
+    if (!covered)
+      return false;
+  }
+  return true;
+}
+
+SmallVector<std::string> Exporter::implicitBroadcast(ArrayRef<Value> operands,
+                                                     ArrayRef<IntExpr> dims) {
+  SmallVector<Unbroadcast> sources;
+  for (Value value : operands)
+    sources.push_back(unbroadcast(value));
+  for (size_t i = 0; i < operands.size() && !covers(sources, dims); ++i)
+    sources[i] = {operands[i], dimsOf(operands[i])};
+  SmallVector<std::string> result;
+  for (const Unbroadcast &source : sources)
+    result.push_back(nameOf(source));
+  return result;
+}
+
+bool Exporter::isChecked(IntExpr a, IntExpr b) {
+  return a == b || checked.contains({a, b}) || checked.contains({b, a});
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+std::string Exporter::initializer(ElementsAttr value, StringRef base) {
+  if (std::string known = initializerNames.lookup(value); !known.empty())
+    return known;
+  auto type = cast<RankedTensorType>(value.getType());
+  uint64_t bytes = uint64_t(type.getNumElements()) *
+                   getRawElementSize(type.getElementType());
+  weightBytes += bytes;
+  if (weightBytes > maxWeightBytes) {
+    fail(currentOp, "the weights have more than 2 GB, which an ONNX file "
+                    "cannot hold");
+    return "";
+  }
+  std::string name = freshName(base);
+  initializerNames[value] = name;
+  std::optional<std::vector<char>> raw = getRawBytes(value);
+  int32_t onnxType = getOnnxType(type.getElementType());
+  if (!raw || onnxType == 0) {
+    fail(currentOp, "a constant's data is not there");
+    return "";
+  }
+  onnx::TensorProto *tensor = graph->add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(onnxType);
+  for (int64_t dim : type.getShape())
+    tensor->add_dims(dim);
+  tensor->set_raw_data(raw->data(), raw->size());
+  return name;
+}
+
+std::string Exporter::integers(ArrayRef<int64_t> values) {
+  Builder b(module.getContext());
+  auto type = RankedTensorType::get({int64_t(values.size())}, b.getI64Type());
+  return initializer(DenseElementsAttr::get(type, values), "dims");
+}
+
+std::string Exporter::number(Type type, double value) {
+  auto scalar = RankedTensorType::get({}, type);
+  if (isa<FloatType>(type))
+    return initializer(
+        DenseElementsAttr::get(scalar, Attribute(FloatAttr::get(type, value))),
+        "number");
+  APInt bits(64, int64_t(value), /*isSigned=*/true);
+  return initializer(
+      DenseElementsAttr::get(
+          scalar, Attribute(IntegerAttr::get(
+                      type, bits.trunc(type.getIntOrFloatBitWidth())))),
+      "number");
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+Exporter::Exporter(ModuleOp module) : module(module) {
+  if (auto checks = module->getAttrOfType<ArrayAttr>("mlc.checks"))
+    for (Attribute check : checks)
+      if (auto parts = dyn_cast<ArrayAttr>(check); parts && parts.size() == 3)
+        if (isa<IntExpr>(parts[0]) && isa<IntExpr>(parts[1]))
+          checked.insert({cast<IntExpr>(parts[0]), cast<IntExpr>(parts[1])});
+}
+
+void Exporter::emitValueInfo(onnx::ValueInfoProto *info, StringRef name,
+                             Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  info->set_name(name.str());
+  onnx::TypeProto_Tensor *proto = info->mutable_type()->mutable_tensor_type();
+  proto->set_elem_type(getOnnxType(tensor.getElementType()));
+  onnx::TensorShapeProto *shape = proto->mutable_shape();
+  for (IntExpr dim : getDims(tensor).value_or(Dims())) {
+    auto *entry = shape->add_dim();
+    if (dim.isConstant())
+      entry->set_dim_value(dim.getConstant());
+    else
+      entry->set_dim_param(dim.getKind() == IntExpr::Kind::Symbol
+                               ? dim.getSymbol().str()
+                               : dim.str());
+  }
+}
+
+static std::string attributeName(Attribute attribute, StringRef otherwise) {
+  auto name = dyn_cast_or_null<StringAttr>(attribute);
+  return name ? name.str() : otherwise.str();
+}
+
+/// Inputs and outputs keep their names, so nothing else may take them.
+void Exporter::reserveNames() {
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    usedNames.insert(attributeName(main.getArgAttr(i, "mlc.name"), ""));
+  Operation *terminator = main.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+    std::string name = attributeName(main.getResultAttr(i, "mlc.name"),
+                                     "output" + std::to_string(i));
+    usedNames.insert(name);
+    Operation *op = value.getDefiningOp();
+    // The first output of a value is that value; others are copies of it.
+    if (op && !isa<ConstantOp, BroadcastOp>(op) && names.lookup(value).empty())
+      names[value] = name;
+  }
+}
+
+void Exporter::emitInputs() {
+  for (BlockArgument argument : main.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    std::string name = attributeName(main.getArgAttr(i, "mlc.name"),
+                                     "input" + std::to_string(i));
+    emitValueInfo(graph->add_input(), name, argument.getType());
+    setName(argument, name);
+  }
+}
+
+void Exporter::emitOutputs() {
+  Operation *terminator = main.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+    std::string name = attributeName(main.getResultAttr(i, "mlc.name"),
+                                     "output" + std::to_string(i));
+    emitValueInfo(graph->add_output(), name, value.getType());
+    std::string from = nameOf(value);
+    if (from == name)
+      continue;
+    OnnxNode copy = node(nullptr, "Identity", {from}, 0);
+    copy.proto->add_output(name);
+  }
+}
+
+void Exporter::emitMetadata() {
+  model.set_ir_version(exportIrVersion);
+  model.set_producer_name("mlc");
+  onnx::OperatorSetIdProto *opset = model.add_opset_import();
+  opset->set_domain("");
+  opset->set_version(exportOpset);
+  if (auto metadata = module->getAttrOfType<DictionaryAttr>("mlc.metadata"))
+    for (NamedAttribute entry : metadata)
+      if (auto value = dyn_cast<StringAttr>(entry.getValue())) {
+        onnx::StringStringEntryProto *property = model.add_metadata_props();
+        property->set_key(entry.getName().str());
+        property->set_value(value.str());
+      }
+  auto source = module->getAttrOfType<DictionaryAttr>("mlc.onnx");
+  std::string name =
+      source ? attributeName(source.get("graph"), "") : std::string();
+  graph->set_name(name.empty() ? "main" : name);
+}
+
+llvm::Expected<std::string> Exporter::run() {
+  main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || !main.getBody().hasOneBlock())
+    return llvm::createStringError("the module has no function main");
+  graph = model.mutable_graph();
+  emitMetadata();
+  reserveNames();
+  emitInputs();
+  for (Operation &op : main.getBody().front().without_terminator()) {
+    currentOp = &op;
+    bool known = false;
+    Emitter emit = findEmitter(&op, known);
+    if (emit)
+      emit(*this, &op);
+    else if (!known)
+      fail(&op, "ONNX has no such operator");
+    if (!error.empty())
+      break;
+  }
+  currentOp = nullptr;
+  if (error.empty())
+    emitOutputs();
+  std::string bytes;
+  if (error.empty() && !model.SerializeToString(&bytes))
+    error = "the model has more than 2 GB, which an ONNX file cannot hold";
+  if (!error.empty())
+    return llvm::createStringError(error);
+  return bytes;
+}
+
+} // namespace mlc

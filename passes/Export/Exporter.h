@@ -1,0 +1,136 @@
+//===- Exporter.h - A graph under way to ONNX -------------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_EXPORT_EXPORTER_H
+#define MLC_PASSES_EXPORT_EXPORTER_H
+
+#include "dialects/Graph/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/Import/TensorData.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Error.h"
+
+namespace mlc {
+
+/// ONNX operators by name, their attributes by setter.
+class OnnxNode {
+public:
+  explicit OnnxNode(onnx::NodeProto *proto) : proto(proto) {}
+
+  OnnxNode &set(llvm::StringRef name, int64_t value);
+  OnnxNode &set(llvm::StringRef name, double value);
+  OnnxNode &set(llvm::StringRef name, llvm::StringRef value);
+  OnnxNode &set(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
+  /// Trailing inputs that are empty are left out.
+  const std::string &output(int i = 0) const { return proto->output(i); }
+  onnx::NodeProto *proto;
+
+private:
+  onnx::AttributeProto *add(llvm::StringRef name,
+                            onnx::AttributeProto::AttributeType type);
+};
+
+/// Collects the nodes of one graph. Methods that cannot do what is asked
+/// remember the first error, as text, and go on with empty names.
+class Exporter {
+public:
+  explicit Exporter(mlir::ModuleOp module);
+
+  llvm::Expected<std::string> run();
+
+  void fail(mlir::Operation *op, const llvm::Twine &reason);
+
+  //===--- Names
+  //-----------------------------------------------------------===//
+
+  /// The tensor that holds `value`, made now when it has been put off.
+  std::string nameOf(mlir::Value value);
+  void setName(mlir::Value value, llvm::StringRef name) {
+    names[value] = name.str();
+  }
+  std::string freshName(llvm::StringRef base);
+  /// A node with one fresh output; `op` gives the node's name.
+  OnnxNode node(mlir::Operation *op, llvm::StringRef type,
+                llvm::ArrayRef<std::string> inputs, unsigned numOutputs = 1);
+  /// As node, its outputs being op's results.
+  OnnxNode result(mlir::Operation *op, llvm::StringRef type,
+                  llvm::ArrayRef<std::string> inputs);
+
+  //===--- Broadcasts
+  //------------------------------------------------------===//
+
+  /// What `value` repeats, without leading dims of 1.
+  struct Unbroadcast {
+    mlir::Value value;
+    Dims dims;
+  };
+  Unbroadcast unbroadcast(mlir::Value value);
+  std::string nameOf(const Unbroadcast &source);
+  /// Names for `operands` such that ONNX's broadcasting gives `dims`, with
+  /// as few explicit expansions as possible.
+  llvm::SmallVector<std::string>
+  implicitBroadcast(llvm::ArrayRef<mlir::Value> operands,
+                    llvm::ArrayRef<IntExpr> dims);
+
+  //===--- Constants and integers
+  //------------------------------------------===//
+
+  std::string initializer(mlir::ElementsAttr value, llvm::StringRef base);
+  std::string integers(llvm::ArrayRef<int64_t> values);
+  /// A scalar of `type`.
+  std::string number(mlir::Type type, double value);
+  /// int64 tensors of dims: one element, or a vector of them.
+  std::string integer(IntExpr value);
+  std::string vector(llvm::ArrayRef<IntExpr> values);
+
+  /// Whether a run-time check of the module says that these are equal.
+  bool isChecked(IntExpr a, IntExpr b);
+  mlir::Operation *currentOp = nullptr;
+
+private:
+  void emitInputs();
+  void emitOutputs();
+  void emitValueInfo(onnx::ValueInfoProto *info, llvm::StringRef name,
+                     mlir::Type type);
+  void emitMetadata();
+  void reserveNames();
+  std::string computeInteger(IntExpr value);
+  std::string shapeOfSymbol(llvm::StringRef symbol);
+
+  mlir::ModuleOp module;
+  mlir::func::FuncOp main;
+  onnx::ModelProto model;
+  onnx::GraphProto *graph = nullptr;
+  llvm::DenseMap<mlir::Value, std::string> names;
+  llvm::DenseMap<IntExpr, std::string> integerNames;
+  llvm::DenseMap<mlir::Attribute, std::string> initializerNames;
+  llvm::StringSet<> usedNames, usedNodeNames;
+  llvm::DenseSet<std::pair<IntExpr, IntExpr>> checked;
+  uint64_t weightBytes = 0;
+  unsigned counter = 0;
+  std::string error;
+};
+
+using Emitter = void (*)(Exporter &, mlir::Operation *);
+struct EmitterEntry {
+  llvm::StringLiteral name; // without "mlc."
+  Emitter emit;             // null: made where it is used
+};
+llvm::ArrayRef<EmitterEntry> plainEmitters();
+llvm::ArrayRef<EmitterEntry> movementEmitters();
+llvm::ArrayRef<EmitterEntry> windowEmitters();
+Emitter findEmitter(mlir::Operation *op, bool &known);
+
+/// The convolution whose bias `add` is, when its result has no other use;
+/// `bias` is then the vector over the channels, as a tensor [1, C, 1, ...].
+mlir::Operation *biasedConvolution(mlir::Operation *add, mlir::Value &bias);
+/// Whether the convolution is emitted with the add that follows it.
+bool waitsForBias(mlir::Operation *convolution);
+/// Emits a convolution, with a bias and as `as`'s result when there is one.
+void emitConvolution(Exporter &e, mlir::Operation *op, mlir::Value bias,
+                     mlir::Operation *as);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_EXPORT_EXPORTER_H

@@ -1,0 +1,221 @@
+//===- Movement.cpp - ONNX forms of data movement and leaves --------------===//
+
+#include "passes/Export/Exporter.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc {
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+/// A target of constants, 0 for a dim that stays and one -1 says more than
+/// computed sizes: other tools keep their static shapes.
+static std::string reshapeTarget(Exporter &e, ArrayRef<IntExpr> from,
+                                 ArrayRef<IntExpr> to, bool &allowZero) {
+  SmallVector<int64_t> target;
+  bool open = false;
+  allowZero = false;
+  for (IntExpr dim : to)
+    allowZero |= dim.isConstant(0);
+  for (auto [i, dim] : llvm::enumerate(to)) {
+    bool stays = !allowZero && i < from.size() && from[i] == dim;
+    if (dim.isConstant())
+      target.push_back(dim.getConstant());
+    else if (stays)
+      target.push_back(0);
+    else if (!open && !allowZero)
+      target.push_back(-1), open = true;
+    else
+      return e.vector(to);
+  }
+  return e.integers(target);
+}
+
+static void emitReshape(Exporter &e, Operation *op) {
+  auto reshape = cast<ReshapeOp>(op);
+  Dims from = dimsOf(reshape.getX());
+  ArrayRef<IntExpr> to = reshape.getDims().getDims();
+  std::string x = e.nameOf(reshape.getX());
+  // Dims that are equal by a run-time check: nothing to do.
+  bool same = from.size() == to.size();
+  for (size_t i = 0; same && i < from.size(); ++i)
+    same = e.isChecked(from[i], to[i]);
+  if (same) {
+    e.result(op, "Identity", {x});
+    return;
+  }
+  bool allowZero;
+  std::string target = reshapeTarget(e, from, to, allowZero);
+  OnnxNode made = e.result(op, "Reshape", {x, target});
+  if (allowZero)
+    made.set("allowzero", int64_t(1));
+}
+
+static void emitTranspose(Exporter &e, Operation *op) {
+  auto transpose = cast<TransposeOp>(op);
+  e.result(op, "Transpose", {e.nameOf(transpose.getX())})
+      .set("perm", transpose.getPermutation());
+}
+
+/// ONNX's end of a strided box. Going backwards, an end before the first
+/// element is written as a position counted from the end.
+static IntExpr endOf(IntExpr start, IntExpr size, IntExpr step, IntExpr dim) {
+  IntExpr end = start + size * step;
+  bool backwards = step.isConstant() && step.getConstant() < 0;
+  return backwards ? end - dim : IntExpr::min(end, dim);
+}
+
+static void emitSlice(Exporter &e, Operation *op) {
+  auto slice = cast<SliceOp>(op);
+  Dims from = dimsOf(slice.getX()), starts, ends, steps;
+  SmallVector<int64_t> axes;
+  bool unit = true;
+  for (size_t d = 0; d < from.size(); ++d) {
+    IntExpr start = slice.getStarts()[d], size = slice.getSizes()[d];
+    IntExpr step = slice.getSteps()[d];
+    if (start.isConstant(0) && step.isConstant(1) && size == from[d])
+      continue;
+    axes.push_back(d);
+    starts.push_back(start);
+    ends.push_back(step.isConstant(1) ? start + size
+                                      : endOf(start, size, step, from[d]));
+    steps.push_back(step);
+    unit &= step.isConstant(1);
+  }
+  std::string x = e.nameOf(slice.getX());
+  if (axes.empty()) {
+    e.result(op, "Identity", {x});
+    return;
+  }
+  e.result(op, "Slice",
+           {x, e.vector(starts), e.vector(ends), e.integers(axes),
+            unit ? std::string() : e.vector(steps)});
+}
+
+static void emitReverse(Exporter &e, Operation *op) {
+  auto reverse = cast<ReverseOp>(op);
+  size_t count = reverse.getAxes().size();
+  SmallVector<int64_t> minusOne(count, -1),
+      farBack(count, std::numeric_limits<int64_t>::min() + 1);
+  e.result(op, "Slice",
+           {e.nameOf(reverse.getX()), e.integers(minusOne), e.integers(farBack),
+            e.integers(reverse.getAxes()), e.integers(minusOne)});
+}
+
+static void emitConcat(Exporter &e, Operation *op) {
+  SmallVector<std::string> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(e.nameOf(operand));
+  e.result(op, "Concat", operands)
+      .set("axis", int64_t(cast<ConcatOp>(op).getAxis()));
+}
+
+static void emitPad(Exporter &e, Operation *op) {
+  auto pad = cast<PadOp>(op);
+  Dims pads(pad.getLow().getDims());
+  llvm::append_range(pads, pad.getHigh().getDims());
+  Type type = pad.getX().getType().getElementType();
+  bool isConstant = pad.getMode() == "constant";
+  e.result(op, "Pad",
+           {e.nameOf(pad.getX()), e.vector(pads),
+            isConstant ? e.number(type, pad.getValue().getDouble())
+                       : std::string()})
+      .set("mode", pad.getMode());
+}
+
+static void emitGather(Exporter &e, Operation *op) {
+  auto gather = cast<GatherOp>(op);
+  e.result(op, "Gather",
+           {e.nameOf(gather.getX()), e.nameOf(gather.getIndices())})
+      .set("axis", int64_t(gather.getAxis()));
+}
+
+static void emitResize(Exporter &e, Operation *op) {
+  auto resize = cast<ResizeOp>(op);
+  std::string scales, sizes;
+  if (resize.getScales().empty()) {
+    sizes = e.vector(resize.getDims().getDims());
+  } else {
+    SmallVector<float> values;
+    for (Attribute scale : resize.getScales())
+      values.push_back(float(cast<RealAttr>(scale).getDouble()));
+    auto type = RankedTensorType::get({int64_t(values.size())},
+                                      Float32Type::get(op->getContext()));
+    scales =
+        e.initializer(DenseElementsAttr::get(type, ArrayRef(values)), "scales");
+  }
+  e.result(op, "Resize", {e.nameOf(resize.getX()), "", scales, sizes})
+      .set("coordinate_transformation_mode", resize.getTransform())
+      .set("mode", resize.getMode())
+      .set("nearest_mode", resize.getNearestMode());
+}
+
+//===----------------------------------------------------------------------===//
+// Leaves
+//===----------------------------------------------------------------------===//
+
+/// `vector` (1-D) along `axis` of a tensor of `dims`.
+static void emitAlong(Exporter &e, Operation *op, std::string vector,
+                      ArrayRef<IntExpr> dims, int64_t axis) {
+  SmallVector<int64_t> shape(dims.size(), 1);
+  shape[axis] = -1;
+  if (dims.size() > 1)
+    vector = e.node(op, "Reshape", {vector, e.integers(shape)}).output();
+  bool expands = false;
+  for (auto [i, dim] : llvm::enumerate(dims))
+    expands |= int64_t(i) != axis && !dim.isConstant(1);
+  if (expands)
+    e.result(op, "Expand", {vector, e.vector(dims)});
+  else
+    e.result(op, "Identity", {vector});
+}
+
+static void emitIota(Exporter &e, Operation *op) {
+  auto iota = cast<IotaOp>(op);
+  int64_t axis = iota.getAxis();
+  IntExpr count = iota.getDims()[axis];
+  IntExpr limit = iota.getStart() + iota.getStep() * count;
+  auto scalar = [&](IntExpr value) {
+    return e.node(op, "Squeeze", {e.integer(value), e.integers({0})}).output();
+  };
+  std::string range =
+      e.node(op, "Range",
+             {scalar(iota.getStart()), scalar(limit), scalar(iota.getStep())})
+          .output();
+  emitAlong(e, op, range, iota.getDims().getDims(), axis);
+}
+
+static void emitIntTensor(Exporter &e, Operation *op) {
+  auto tensor = cast<IntTensorOp>(op);
+  std::string values = e.vector(tensor.getValues().getDims());
+  if (tensor.getDims().empty())
+    e.result(op, "Squeeze", {values, e.integers({0})});
+  else
+    e.result(op, "Identity", {values});
+}
+
+static void emitFill(Exporter &e, Operation *op) {
+  auto fill = cast<FillOp>(op);
+  Type type = fill.getType();
+  std::string value = e.number(type, fill.getValue().getDouble());
+  e.result(op, "Expand", {value, e.vector(fill.getDims().getDims())});
+}
+
+ArrayRef<EmitterEntry> movementEmitters() {
+  static const EmitterEntry entries[] = {
+      {"broadcast", nullptr},       {"concat", emitConcat},
+      {"constant", nullptr},        {"fill", emitFill},
+      {"gather", emitGather},       {"int_tensor", emitIntTensor},
+      {"iota", emitIota},           {"pad", emitPad},
+      {"reshape", emitReshape},     {"resize", emitResize},
+      {"reverse", emitReverse},     {"slice", emitSlice},
+      {"transpose", emitTranspose},
+  };
+  return entries;
+}
+
+} // namespace mlc

@@ -1,0 +1,280 @@
+//===- ExecBuilder.cpp - Groups as a program ------------------------------===//
+
+#include "passes/Fuse/ExecBuilder.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+ExecBuilder::ExecBuilder(ModuleOp module, func::FuncOp function,
+                         const Grouping &grouping)
+    : module(module), function(function), grouping(grouping),
+      shapes(grouping.getShapes()), b(module.getContext()),
+      outliner(module, grouping) {
+  function.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (const Placement *placement = grouping.placementOf(result))
+        for (const Placement::Piece &piece : placement->pieces) {
+          Value base = piece.value;
+          while (std::optional<View> view = getView(base, shapes))
+            base = view->source;
+          places[base] = {result, piece.offset};
+        }
+  });
+}
+
+/// Names of the model's nodes behind a location, in order.
+static void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    names.insert(name.getName().getValue());
+  else if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location inner : fused.getLocations())
+      collectNames(inner, names);
+}
+
+static StringAttr getName(Value value) {
+  llvm::SetVector<StringRef> names;
+  collectNames(value.getLoc(), names);
+  return names.empty() ? StringAttr()
+                       : StringAttr::get(value.getContext(), names.back());
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+Value ExecBuilder::makeAlias(Value value, Value source, IntExpr elements) {
+  auto type = cast<RankedTensorType>(value.getType());
+  IntExpr bytes = elements * elementBytes(type.getElementType());
+  return exec::AliasOp::create(
+      b, value.getLoc(), exec::BufferType::get(b.getContext()), source, bytes,
+      DimsAttr::get(b.getContext(), shapes.of(value)),
+      TypeAttr::get(type.getElementType()), getName(value));
+}
+
+Value ExecBuilder::makeBuffer(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto bufferType = exec::BufferType::get(b.getContext());
+  auto dims = DimsAttr::get(b.getContext(), shapes.of(value));
+  auto element = TypeAttr::get(type.getElementType());
+  if (std::optional<View> view = getView(value, shapes))
+    return makeAlias(value, bufferOf(view->source), view->offset);
+  if (auto place = places.find(value); place != places.end())
+    return makeAlias(value, bufferOf(place->second.whole),
+                     place->second.offset);
+  if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+    return exec::ConstantOp::create(b, value.getLoc(), bufferType,
+                                    cast<ElementsAttr>(constant.getValue()),
+                                    dims, element, getName(value));
+  return exec::AllocOp::create(b, value.getLoc(), bufferType, dims, element,
+                               getName(value));
+}
+
+Value ExecBuilder::bufferOf(Value value) {
+  if (Value known = buffers.lookup(value))
+    return known;
+  Value buffer = makeBuffer(value);
+  buffers[value] = buffer;
+  return buffer;
+}
+
+//===----------------------------------------------------------------------===//
+// Symbols, inputs, checks
+//===----------------------------------------------------------------------===//
+
+LogicalResult ExecBuilder::addSymbols() {
+  auto names = function->getAttrOfType<ArrayAttr>("mlc.symbols");
+  if (!names)
+    return success();
+  for (Attribute attr : names) {
+    StringRef name = cast<StringAttr>(attr).getValue();
+    IntExpr symbol = IntExpr::symbol(b.getContext(), name);
+    bool found = false;
+    for (BlockArgument argument : function.getArguments()) {
+      if (argument.getType().isIndex() || found)
+        continue;
+      for (auto [d, dim] : llvm::enumerate(shapes.of(argument)))
+        if (dim == symbol && !found) {
+          exec::SymbolOp::create(b, function.getLoc(), name,
+                                 argument.getArgNumber(), d);
+          found = true;
+        }
+    }
+    if (!found)
+      return function.emitError("the dim ")
+             << name << " stands alone in no input's shape, so its value "
+             << "cannot be known; fix it with --dim " << name << "=N";
+  }
+  return success();
+}
+
+void ExecBuilder::addInputs() {
+  auto bufferType = exec::BufferType::get(b.getContext());
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    unsigned i = argument.getArgNumber();
+    Type element = type.getElementType();
+    if (auto original = function.getArgAttrOfType<TypeAttr>(i, "mlc.type"))
+      element = original.getValue();
+    auto name = function.getArgAttrOfType<StringAttr>(i, "mlc.name");
+    buffers[argument] = exec::InputOp::create(
+        b, function.getLoc(), bufferType, b.getI64IntegerAttr(i),
+        DimsAttr::get(b.getContext(), shapes.of(argument)),
+        TypeAttr::get(element), name);
+  }
+}
+
+LogicalResult ExecBuilder::addChecks() {
+  auto checks = module->getAttrOfType<ArrayAttr>("mlc.checks");
+  if (!checks)
+    return success();
+  for (Attribute attr : checks) {
+    auto check = dyn_cast<DictionaryAttr>(attr);
+    auto lhs = check ? dyn_cast_or_null<IntExpr>(check.get("lhs")) : IntExpr();
+    auto rhs = check ? dyn_cast_or_null<IntExpr>(check.get("rhs")) : IntExpr();
+    auto predicate =
+        check ? check.getAs<StringAttr>("predicate") : StringAttr();
+    auto message = check ? check.getAs<StringAttr>("message") : StringAttr();
+    if (!lhs || !rhs || !predicate || !message)
+      return module.emitError("mlc.checks must hold {lhs, predicate, rhs, "
+                              "message}, got ")
+             << attr;
+    StringRef name = predicate.getValue();
+    // The runtime knows ==, <= and <.
+    if (name == ">=" || name == ">") {
+      std::swap(lhs, rhs);
+      name = name == ">=" ? "<=" : "<";
+    }
+    if (name != "==" && name != "<=" && name != "<")
+      return module.emitError("a check with predicate ")
+             << predicate << " cannot be made at run time";
+    exec::CheckOp::create(b, module.getLoc(), lhs, name, rhs,
+                          message.getValue());
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Points of the loop nest of `op`.
+static IntExpr countPoints(Operation *op, const ShapeTable &shapes) {
+  MLIRContext *context = op->getContext();
+  IntExpr count = IntExpr::constant(context, 1);
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp) {
+    for (IntExpr dim : shapes.of(op->getResult(0)))
+      count = count * dim;
+    return count;
+  }
+  SmallVector<IntExpr> extents(linalgOp.getNumLoops());
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+    for (auto [expr, dim] :
+         llvm::zip_equal(map.getResults(), shapes.of(operand.get())))
+      if (auto loop = dyn_cast<AffineDimExpr>(expr))
+        extents[loop.getPosition()] = dim;
+  }
+  for (IntExpr extent : extents)
+    if (extent)
+      count = count * extent;
+  return count;
+}
+
+IntExpr ExecBuilder::countWork(const Group &group) const {
+  IntExpr work = IntExpr::constant(b.getContext(), 0);
+  for (Operation *op : group.ops) {
+    int64_t perPoint = 1;
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      perPoint = std::max<int64_t>(
+          1, int64_t(linalgOp.getBlock()->getOperations().size()) - 1);
+    work = work + countPoints(op, shapes) * perPoint;
+  }
+  return work;
+}
+
+static ArrayAttr getNodes(const Group &group, Builder &b) {
+  llvm::SetVector<StringRef> names;
+  for (Operation *op : group.ops)
+    collectNames(op->getLoc(), names);
+  return b.getStrArrayAttr(names.getArrayRef());
+}
+
+void ExecBuilder::addLaunch(const Group &group) {
+  OutlinedKernel kernel = outliner.outline(group);
+  SmallVector<Value> inputs, outputs;
+  for (Value input : kernel.inputs)
+    inputs.push_back(bufferOf(input));
+  for (Value output : kernel.outputs)
+    outputs.push_back(bufferOf(output));
+  exec::LaunchOp::create(b, group.ops.back()->getLoc(),
+                         FlatSymbolRefAttr::get(kernel.function.getNameAttr()),
+                         inputs, outputs,
+                         DimsAttr::get(b.getContext(), kernel.args),
+                         countWork(group), getNodes(group, b));
+}
+
+void ExecBuilder::addLibrary(const Group &group) {
+  auto op = cast<OpaqueOpInterface>(group.library);
+  SmallVector<Value> inputs, outputs;
+  for (Value operand : op->getOperands())
+    inputs.push_back(bufferOf(operand));
+  for (Value result : op->getResults())
+    outputs.push_back(bufferOf(result));
+  exec::LibraryOp::create(
+      b, op.getLoc(), op.getLibraryKernel(), inputs, outputs,
+      DimsAttr::get(b.getContext(), op.getLibraryArguments()),
+      getNodes(group, b));
+}
+
+void ExecBuilder::addOutputs() {
+  Operation *end = function.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
+    Value buffer = bufferOf(value);
+    // The element type that the model promises, where sign matters.
+    if (auto type = function.getResultAttrOfType<TypeAttr>(i, "mlc.type"))
+      buffer = exec::AliasOp::create(
+          b, function.getLoc(), exec::BufferType::get(b.getContext()), buffer,
+          IntExpr::constant(b.getContext(), 0),
+          DimsAttr::get(b.getContext(), shapes.of(value)), type, StringAttr());
+    auto name = function.getResultAttrOfType<StringAttr>(i, "mlc.name");
+    exec::OutputOp::create(b, function.getLoc(),
+                           name ? name.getValue()
+                                : StringRef("output" + std::to_string(i)),
+                           buffer);
+  }
+}
+
+LogicalResult ExecBuilder::build(ArrayRef<unsigned> order) {
+  b.setInsertionPointToEnd(module.getBody());
+  auto program =
+      exec::ProgramOp::create(b, function.getLoc(), function.getName());
+  b.setInsertionPointToStart(&program.getBody().emplaceBlock());
+  if (failed(addSymbols()))
+    return failure();
+  addInputs();
+  if (failed(addChecks()))
+    return failure();
+  for (unsigned i : order) {
+    const Group &group = grouping.getGroups()[i];
+    if (group.library)
+      addLibrary(group);
+    else
+      addLaunch(group);
+  }
+  addOutputs();
+  return success();
+}
+
+} // namespace mlc

@@ -1,0 +1,20 @@
+//===- Fuse.h - Kernels and the program that runs them ----------*- C++ -*-===//
+
+#ifndef MLC_PASSES_FUSE_FUSE_H
+#define MLC_PASSES_FUSE_FUSE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlc {
+
+/// `mlc-fuse`: the function @main of linalg on tensors becomes kernels
+/// (`func.func` with `mlc.kernel`, docs/Architecture.md) and one `exec.program`
+/// that runs them.
+std::unique_ptr<mlir::Pass> createFusePass();
+mlir::LogicalResult fuse(mlir::ModuleOp module);
+void registerFusePass();
+
+} // namespace mlc
+
+#endif // MLC_PASSES_FUSE_FUSE_H

@@ -1,0 +1,553 @@
+//===- Grouping.cpp - Which ops run as one kernel -------------------------===//
+
+#include "passes/Fuse/Grouping.h"
+#include "codegen/cpu/Fusion.h"
+#include "codegen/cpu/Kernel.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+#include <algorithm>
+#include <queue>
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc {
+
+/// Limits that keep one kernel's code and the search for it small.
+static constexpr unsigned maxOps = 32, maxEpilogue = 16, maxReductions = 4,
+                          maxSearch = 256;
+
+//===----------------------------------------------------------------------===//
+// Kinds of ops
+//===----------------------------------------------------------------------===//
+
+static bool isTensor(Value value) {
+  return isa<RankedTensorType>(value.getType());
+}
+
+static bool isSplat(Operation *op) {
+  DenseElementsAttr elements;
+  return matchPattern(op, m_Constant(&elements)) && elements.isSplat();
+}
+
+bool isMadeInKernel(Operation *op) {
+  if (isa<tensor::EmptyOp, linalg::FillOp>(op))
+    return true;
+  if (llvm::none_of(op->getResults(), isTensor))
+    return true;
+  return isSplat(op);
+}
+
+SmallVector<Value> getTensorReads(Operation *op) {
+  llvm::SetVector<Value> reads;
+  for (Value operand : op->getOperands())
+    if (isTensor(operand))
+      reads.insert(operand);
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  for (Value value : captured)
+    if (isTensor(value))
+      reads.insert(value);
+  return reads.takeVector();
+}
+
+/// A contraction's factors are buffers, even where they are splats.
+static bool isFactor(OpOperand &operand, Operation *anchor) {
+  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(anchor);
+  return linalgOp && operand.getOwner() == anchor &&
+         linalgOp.isDpsInput(&operand) &&
+         !operand.get().getDefiningOp<tensor::EmptyOp>();
+}
+
+static bool isWork(Operation *op) {
+  if (isa<OpaqueOpInterface>(op))
+    return true;
+  return isa<linalg::LinalgOp, tensor::PadOp, tensor::ExtractSliceOp,
+             tensor::InsertSliceOp>(op);
+}
+
+static bool isElementwise(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() != 0 || op.getNumDpsInits() != 1 ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity())
+    return false;
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  if (!captured.empty())
+    return false;
+  return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
+    return inner.getNumRegions() == 0 && inner.getNumResults() == 1 &&
+           (isa<arith::ConstantOp>(inner) ||
+            inner.hasTrait<OpTrait::Elementwise>());
+  });
+}
+
+/// Sums of loops times constants, without division.
+static bool isLinear(AffineExpr expr) {
+  bool linear = true;
+  expr.walk([&](AffineExpr e) {
+    linear &= e.getKind() != AffineExprKind::FloorDiv &&
+              e.getKind() != AffineExprKind::CeilDiv &&
+              e.getKind() != AffineExprKind::Mod;
+  });
+  return linear;
+}
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
+
+std::optional<unsigned> Grouping::groupOf(Operation *op) const {
+  auto it = groupIndex.find(op);
+  if (it == groupIndex.end())
+    return std::nullopt;
+  return it->second;
+}
+
+const Placement *Grouping::placementOf(Value value) const {
+  auto it = placements.find(value);
+  return it == placements.end() ? nullptr : &it->second;
+}
+
+std::optional<unsigned> Grouping::producerOf(Value value) const {
+  while (std::optional<View> view = getView(value, shapes))
+    value = view->source;
+  Operation *op = value.getDefiningOp();
+  return op ? groupOf(op) : std::nullopt;
+}
+
+/// All groups that make the memory of `value`: the pieces', where it is a
+/// concatenation in place.
+static void collectProducers(const Grouping &grouping, Value value,
+                             llvm::SetVector<unsigned> &producers) {
+  while (std::optional<View> view = getView(value, grouping.getShapes()))
+    value = view->source;
+  if (const Placement *placement = grouping.placementOf(value)) {
+    for (const Placement::Piece &piece : placement->pieces)
+      collectProducers(grouping, piece.value, producers);
+    return;
+  }
+  if (Operation *op = value.getDefiningOp())
+    if (std::optional<unsigned> group = grouping.groupOf(op))
+      producers.insert(*group);
+}
+
+SmallVector<unsigned> Grouping::producersOf(Operation *op) const {
+  llvm::SetVector<unsigned> producers;
+  for (Value read : getTensorReads(op))
+    collectProducers(*this, read, producers);
+  SmallVector<unsigned> sorted = producers.takeVector();
+  llvm::sort(sorted, [&](unsigned a, unsigned b) {
+    return position.at(groups[a].ops.back()) >
+           position.at(groups[b].ops.back());
+  });
+  return sorted;
+}
+
+SmallVector<Operation *> Grouping::viewsBetween(Operation *op,
+                                                unsigned group) const {
+  llvm::SetVector<Operation *> views;
+  for (Value read : getTensorReads(op)) {
+    if (producerOf(read) != group)
+      continue;
+    for (Value value = read;;) {
+      std::optional<View> view = getView(value, shapes);
+      if (!view)
+        break;
+      views.insert(value.getDefiningOp());
+      value = view->source;
+    }
+  }
+  SmallVector<Operation *> sorted = views.takeVector();
+  llvm::sort(sorted, [&](Operation *a, Operation *b) {
+    return position.at(a) < position.at(b);
+  });
+  return sorted;
+}
+
+SmallVector<Value> Grouping::inputsOf(const Group &group) const {
+  llvm::DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
+  llvm::SetVector<Value> inputs;
+  auto read = [&](Value value, bool isFactor) {
+    Operation *def = value.getDefiningOp();
+    if (!isTensor(value) || (def && members.contains(def)))
+      return;
+    if (!def || isFactor || !isMadeInKernel(def))
+      inputs.insert(value);
+  };
+  for (Operation *op : group.ops) {
+    for (OpOperand &operand : op->getOpOperands())
+      read(operand.get(), isFactor(operand, group.anchor) || group.library);
+    llvm::SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op->getRegions(), captured);
+    for (Value value : captured)
+      read(value, false);
+  }
+  return inputs.takeVector();
+}
+
+SmallVector<Value> Grouping::outputsOf(const Group &group) const {
+  llvm::DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
+  // A view that only the outside reads is an alias there, and what it is a
+  // view of is the output.
+  auto isRead = [&](Value value) -> bool {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      while (user->getBlock() != value.getParentBlock())
+        user = user->getParentOp();
+      return !members.contains(user);
+    });
+  };
+  SmallVector<Value> outputs;
+  for (Operation *op : group.ops)
+    for (Value result : op->getResults())
+      if (isTensor(result) && isRead(result)) {
+        Value base = result;
+        while (std::optional<View> view = getView(base, shapes)) {
+          if (!members.contains(base.getDefiningOp()))
+            break;
+          base = view->source;
+        }
+        if (!llvm::is_contained(outputs, base))
+          outputs.push_back(base);
+      }
+  return outputs;
+}
+
+//===----------------------------------------------------------------------===//
+// No circles
+//===----------------------------------------------------------------------===//
+
+/// Whether `target` is `from` or something that `from` reads, however far up.
+bool Grouping::reaches(unsigned from, unsigned target, unsigned limit) const {
+  SmallVector<unsigned> open{from};
+  llvm::SmallDenseSet<unsigned> seen{from};
+  unsigned first = position.at(groups[target].ops.front());
+  while (!open.empty()) {
+    unsigned current = open.pop_back_val();
+    if (current == target || seen.size() > limit)
+      return true;
+    // What ends before the target begins cannot read from it.
+    if (position.at(groups[current].ops.back()) < first)
+      continue;
+    for (Operation *op : groups[current].ops)
+      for (unsigned producer : producersOf(op))
+        if (seen.insert(producer).second)
+          open.push_back(producer);
+  }
+  return false;
+}
+
+/// Whether `op` reads something, not straight from `group`, that was computed
+/// with the help of `group`. A concatenation in place is memory that the groups
+/// of its pieces must have written before.
+bool Grouping::dependsOn(Operation *op, unsigned group) const {
+  return llvm::any_of(getTensorReads(op), [&](Value read) {
+    Value base = read;
+    while (std::optional<View> view = getView(base, shapes))
+      base = view->source;
+    bool isPlaced = placementOf(base) != nullptr;
+    llvm::SetVector<unsigned> producers;
+    collectProducers(*this, base, producers);
+    return llvm::any_of(producers, [&](unsigned producer) {
+      return producer == group ? isPlaced : reaches(producer, group, maxSearch);
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Joining
+//===----------------------------------------------------------------------===//
+
+void Grouping::start(Operation *op) {
+  Group group;
+  group.ops.push_back(op);
+  if (isa<OpaqueOpInterface>(op))
+    group.library = op;
+  else if (cpu::isContraction(op))
+    group.anchor = op;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    group.numReductions = linalgOp.getNumReductionLoops() != 0;
+  groupIndex[op] = groups.size();
+  groups.push_back(std::move(group));
+}
+
+void Grouping::join(Operation *op, unsigned index,
+                    ArrayRef<Operation *> views) {
+  Group &group = groups[index];
+  for (Operation *view : views)
+    if (groupIndex.try_emplace(view, index).second)
+      group.ops.push_back(view);
+  group.ops.push_back(op);
+  llvm::sort(group.ops, [&](Operation *a, Operation *b) {
+    return position.at(a) < position.at(b);
+  });
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    group.numReductions += linalgOp.getNumReductionLoops() != 0;
+  groupIndex[op] = index;
+}
+
+/// Element-wise ops and pads on the contraction's own index space.
+bool Grouping::canJoinEpilogue(Operation *op, unsigned index) const {
+  const Group &group = groups[index];
+  if (group.ops.size() >= maxEpilogue)
+    return false;
+  auto isResult = [&](Value value) {
+    Operation *def = value.getDefiningOp();
+    return def && groupOf(def) == index;
+  };
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return isResult(pad.getSource()) && pad.getConstantPaddingValue() &&
+           !pad.getSource().getDefiningOp<tensor::PadOp>();
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || !isElementwise(generic))
+    return false;
+  ArrayRef<IntExpr> dims = shapes.of(group.anchor->getResult(0));
+  if (shapes.of(op->getResult(0)) != dims)
+    return false;
+  for (OpOperand *operand : generic.getDpsInputOperands()) {
+    AffineMap map = generic.getMatchingIndexingMap(operand);
+    if (isResult(operand->get())) {
+      if (!map.isIdentity() || operand->get().getDefiningOp<tensor::PadOp>())
+        return false;
+    } else if (producerOf(operand->get()) == index ||
+               !llvm::all_of(map.getResults(), isLinear)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Grouping::tryJoin(Operation *op, unsigned index) {
+  Group &group = groups[index];
+  if (group.library || dependsOn(op, index))
+    return false;
+  if (group.anchor) {
+    if (!canJoinEpilogue(op, index))
+      return false;
+    join(op, index, {});
+    return true;
+  }
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  bool reduces = linalgOp && linalgOp.getNumReductionLoops() != 0;
+  if (group.ops.size() >= maxOps ||
+      group.numReductions + reduces > maxReductions)
+    return false;
+  SmallVector<Operation *> views = viewsBetween(op, index);
+  SmallVector<Operation *> members(group.ops);
+  for (Operation *view : views)
+    if (!groupIndex.contains(view))
+      members.push_back(view);
+  llvm::sort(members, [&](Operation *a, Operation *b) {
+    return position.at(a) < position.at(b);
+  });
+  if (!cpu::canJoinLoopGroup(members, op))
+    return false;
+  join(op, index, views);
+  return true;
+}
+
+/// Takes other loop groups that `op` alone reads, element for element, into
+/// its group.
+void Grouping::tryMerge(Operation *op, unsigned into) {
+  auto consumer = dyn_cast<linalg::GenericOp>(op);
+  if (!consumer || groups[into].anchor)
+    return;
+  for (OpOperand *operand : consumer.getDpsInputOperands()) {
+    Value value = operand->get();
+    Operation *def = value.getDefiningOp();
+    std::optional<unsigned> other = def ? groupOf(def) : std::nullopt;
+    if (!other || *other == into || groups[*other].anchor ||
+        groups[*other].library || groups[*other].numReductions ||
+        !value.hasOneUse() ||
+        !consumer.getMatchingIndexingMap(operand).isPermutation() ||
+        groups[into].ops.size() + groups[*other].ops.size() > maxOps)
+      continue;
+    if (outputsOf(groups[*other]) != SmallVector<Value>{value} ||
+        llvm::any_of(groups[*other].ops, [&](Operation *member) {
+          return dependsOn(member, into);
+        }))
+      continue;
+    SmallVector<Operation *> members(groups[into].ops);
+    bool possible = true;
+    for (Operation *member : llvm::reverse(groups[*other].ops)) {
+      possible = possible && cpu::canJoinLoopGroup(members, member);
+      members.push_back(member);
+      llvm::sort(members, [&](Operation *a, Operation *b) {
+        return position.at(a) < position.at(b);
+      });
+    }
+    if (!possible)
+      continue;
+    for (Operation *member : groups[*other].ops)
+      groupIndex[member] = into;
+    groups[into].ops = members;
+    groups[*other].ops.clear();
+  }
+}
+
+/// Whether a reader cannot make the result of `op`, a fill, for itself.
+bool Grouping::needsMemory(Operation *op) const {
+  return llvm::any_of(op->getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return !isa<linalg::LinalgOp, tensor::PadOp, tensor::ExtractSliceOp>(
+               user) ||
+           placedInserts.contains(user) ||
+           (cpu::isContraction(user) && isFactor(use, user));
+  });
+}
+
+void Grouping::assign(Operation *op) {
+  if (isa<OpaqueOpInterface, linalg::FillOp>(op) || cpu::isContraction(op))
+    return start(op);
+  // A concatenation is one kernel: its pieces follow each other.
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    Operation *dest = insert.getDest().getDefiningOp();
+    std::optional<unsigned> group = dest ? groupOf(dest) : std::nullopt;
+    if (!group || !isa<tensor::InsertSliceOp>(dest) || !tryJoin(op, *group))
+      start(op);
+    return;
+  }
+  SmallVector<unsigned> producers = producersOf(op);
+  // An epilogue costs nothing, so it comes first.
+  std::stable_partition(producers.begin(), producers.end(), [&](unsigned i) {
+    return groups[i].anchor != nullptr;
+  });
+  for (unsigned producer : producers)
+    if (tryJoin(op, producer)) {
+      tryMerge(op, producer);
+      return;
+    }
+  start(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Concatenation in place
+//===----------------------------------------------------------------------===//
+
+/// A piece is written in place by the kernel that makes it; where there is
+/// none, or the value has another place already, it is copied.
+static bool canBePlaced(Value piece, const ShapeTable &shapes,
+                        llvm::DenseSet<Value> &placed) {
+  while (std::optional<View> view = getView(piece, shapes)) {
+    if (!view->offset.isConstant(0) ||
+        piece.getDefiningOp<tensor::ExtractSliceOp>() ||
+        piece.getDefiningOp<UnrealizedConversionCastOp>())
+      return false;
+    piece = view->source;
+  }
+  Operation *op = piece.getDefiningOp();
+  return op && isWork(op) && placed.insert(piece).second;
+}
+
+static Value copyTensor(Value value, ShapeTable &shapes, Operation *before) {
+  OpBuilder b(before);
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<OpFoldResult> sizes;
+  auto insert = cast<tensor::InsertSliceOp>(before);
+  sizes = insert.getMixedSizes();
+  Value init = tensor::EmptyOp::create(b, before->getLoc(), sizes,
+                                       type.getElementType());
+  shapes.set(init, SmallVector<IntExpr>(shapes.of(value)));
+  AffineMap map = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> parallel(type.getRank(),
+                                            utils::IteratorType::parallel);
+  Value copy =
+      linalg::GenericOp::create(
+          b, before->getLoc(), TypeRange{init.getType()}, ValueRange{value},
+          ValueRange{init}, ArrayRef<AffineMap>{map, map}, parallel,
+          [](OpBuilder &body, Location loc, ValueRange args) {
+            linalg::YieldOp::create(body, loc, args[0]);
+          })
+          .getResult(0);
+  shapes.set(copy, SmallVector<IntExpr>(shapes.of(value)));
+  return copy;
+}
+
+void Grouping::placeConcatenations(func::FuncOp function) {
+  llvm::DenseSet<Value> placed;
+  SmallVector<tensor::InsertSliceOp> lasts;
+  for (auto insert : function.getOps<tensor::InsertSliceOp>())
+    if (!insert->hasOneUse() ||
+        !isa<tensor::InsertSliceOp>(*insert->user_begin()) ||
+        cast<tensor::InsertSliceOp>(*insert->user_begin()).getDest() !=
+            insert.getResult())
+      lasts.push_back(insert);
+  for (tensor::InsertSliceOp last : lasts) {
+    std::optional<Placement> placement = getPlacement(last, shapes);
+    if (!placement)
+      continue;
+    auto insert = last;
+    for (Placement::Piece &piece : llvm::reverse(placement->pieces)) {
+      placedInserts.insert(insert);
+      if (!canBePlaced(piece.value, shapes, placed)) {
+        piece.value = copyTensor(piece.value, shapes, insert);
+        insert.getSourceMutable().assign(piece.value);
+        placed.insert(piece.value);
+      }
+      insert = insert.getDest().getDefiningOp<tensor::InsertSliceOp>();
+    }
+    placements[last.getResult()] = *placement;
+  }
+}
+
+Grouping::Grouping(func::FuncOp function, ShapeTable &shapes) : shapes(shapes) {
+  placeConcatenations(function);
+  unsigned next = 0;
+  for (Operation &op : function.getBody().front())
+    position[&op] = next++;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    bool isView = op.getNumResults() == 1 && isTensor(op.getResult(0)) &&
+                  getView(op.getResult(0), shapes);
+    if (!isWork(&op) || isView || placedInserts.contains(&op))
+      continue;
+    // A fill that every reader makes for itself needs no kernel.
+    if (!isMadeInKernel(&op) || needsMemory(&op))
+      assign(&op);
+  }
+}
+
+FailureOr<SmallVector<unsigned>> Grouping::schedule() const {
+  SmallVector<SmallVector<unsigned>> consumers(groups.size());
+  SmallVector<unsigned> waiting(groups.size(), 0);
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    llvm::SetVector<unsigned> producers;
+    for (Operation *op : group.ops)
+      for (unsigned producer : producersOf(op))
+        if (producer != i)
+          producers.insert(producer);
+    waiting[i] = producers.size();
+    for (unsigned producer : producers)
+      consumers[producer].push_back(i);
+  }
+  // Of the groups that can run, the one that ends first in the program.
+  using Entry = std::pair<unsigned, unsigned>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+  auto push = [&](unsigned i) {
+    ready.push({position.at(groups[i].ops.back()), i});
+  };
+  unsigned count = 0;
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    if (group.ops.empty())
+      continue;
+    ++count;
+    if (waiting[i] == 0)
+      push(i);
+  }
+  SmallVector<unsigned> order;
+  while (!ready.empty()) {
+    unsigned i = ready.top().second;
+    ready.pop();
+    order.push_back(i);
+    for (unsigned consumer : consumers[i])
+      if (--waiting[consumer] == 0)
+        push(consumer);
+  }
+  if (order.size() != count)
+    return failure();
+  return order;
+}
+
+} // namespace mlc

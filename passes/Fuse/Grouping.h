@@ -1,0 +1,96 @@
+//===- Grouping.h - Which ops run as one kernel -----------------*- C++ -*-===//
+//
+// Partitions the ops of a lowered function into groups, each of which becomes
+// one kernel. Ops are visited once, in program order; each joins the group of
+// one of its operands where that pays, else it starts a group:
+//
+//   - A contraction starts a group and takes the element-wise ops and pads
+//     that read its result where it is written (epilogue).
+//   - Other ops form loop groups as far as codegen/cpu/Fusion.h says that they
+//     can run row by row.
+//   - Views (reshapes, contiguous slices) are not work, neither are
+//     concatenations whose pieces can be written in place.
+//
+// A value that is read outside its group is one of the kernel's outputs.
+// Groups never depend on each other in a circle.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_FUSE_GROUPING_H
+#define MLC_PASSES_FUSE_GROUPING_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/Fuse/Views.h"
+
+namespace mlc {
+
+struct Group {
+  /// In program order. Views that lead from one op of the group to another
+  /// are among them.
+  llvm::SmallVector<mlir::Operation *> ops;
+  /// The contraction, if there is one.
+  mlir::Operation *anchor = nullptr;
+  /// A call of the runtime's library: one op alone.
+  mlir::Operation *library = nullptr;
+  unsigned numReductions = 0;
+};
+
+class Grouping {
+public:
+  Grouping(mlir::func::FuncOp function, ShapeTable &shapes);
+
+  llvm::ArrayRef<Group> getGroups() const { return groups; }
+  /// Order in which the groups can run; an error where there is none.
+  mlir::FailureOr<llvm::SmallVector<unsigned>> schedule() const;
+  std::optional<unsigned> groupOf(mlir::Operation *op) const;
+  /// The group that computes the memory that `value` is in.
+  std::optional<unsigned> producerOf(mlir::Value value) const;
+  const ShapeTable &getShapes() const { return shapes; }
+  /// The concatenation that `value` is, if it is one in place.
+  const Placement *placementOf(mlir::Value value) const;
+
+  /// Tensors that the ops of a group read and do not make, in order of
+  /// appearance; those made by ops that every kernel makes itself (scalars,
+  /// splats, empty tensors) left out.
+  llvm::SmallVector<mlir::Value> inputsOf(const Group &group) const;
+  /// Results that are read outside the group, in program order.
+  llvm::SmallVector<mlir::Value> outputsOf(const Group &group) const;
+
+private:
+  void placeConcatenations(mlir::func::FuncOp function);
+  bool needsMemory(mlir::Operation *op) const;
+  void assign(mlir::Operation *op);
+  void start(mlir::Operation *op);
+  void join(mlir::Operation *op, unsigned group,
+            llvm::ArrayRef<mlir::Operation *> views);
+  bool tryJoin(mlir::Operation *op, unsigned group);
+  bool canJoinEpilogue(mlir::Operation *op, unsigned group) const;
+  void tryMerge(mlir::Operation *op, unsigned into);
+  bool dependsOn(mlir::Operation *op, unsigned group) const;
+  bool reaches(unsigned from, unsigned target, unsigned limit) const;
+  /// Groups that `op` reads from, latest first.
+  llvm::SmallVector<unsigned> producersOf(mlir::Operation *op) const;
+  /// Views between `op` and results of `group`.
+  llvm::SmallVector<mlir::Operation *> viewsBetween(mlir::Operation *op,
+                                                    unsigned group) const;
+
+  ShapeTable &shapes;
+  llvm::SmallVector<Group> groups;
+  llvm::DenseMap<mlir::Operation *, unsigned> groupIndex;
+  llvm::DenseMap<mlir::Operation *, unsigned> position;
+  llvm::DenseMap<mlir::Value, Placement> placements;
+  /// insert_slice ops of concatenations in place.
+  llvm::DenseSet<mlir::Operation *> placedInserts;
+};
+
+/// Ops that a kernel makes for itself instead of taking their result as an
+/// input: scalars, splats, empty tensors and fills.
+bool isMadeInKernel(mlir::Operation *op);
+
+/// Tensor values that `op` reads, those that its regions use among them; what
+/// gives an op's result only its shape is left out.
+llvm::SmallVector<mlir::Value> getTensorReads(mlir::Operation *op);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_FUSE_GROUPING_H

@@ -1,0 +1,106 @@
+//===- Prepare.cpp - Linalg made ready for grouping -----------------------===//
+
+#include "passes/Fuse/Prepare.h"
+#include "codegen/cpu/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using llvm::SmallVector;
+
+namespace mlc {
+
+/// The one input that `op` copies to its output, element for element, and how
+/// the output's dims index it; nothing where it does anything else.
+static std::optional<AffineMap> getMovement(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+      op.getNumReductionLoops() != 0)
+    return std::nullopt;
+  Operation *yield = op.getBody()->getTerminator();
+  if (&op.getBody()->front() != yield ||
+      yield->getOperand(0) != op.getBody()->getArgument(0))
+    return std::nullopt;
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!out.isIdentity())
+    return std::nullopt;
+  return op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+}
+
+/// Whether the maps still give every loop's extent.
+static bool showAllLoops(ArrayRef<AffineMap> maps, MLIRContext *context) {
+  return inversePermutation(concatAffineMaps(maps, context)) != AffineMap();
+}
+
+/// A broadcast is never worth its memory; what else moves elements is read
+/// through by contractions, which copy what they need anyway, and where it has
+/// one reader.
+static bool shouldReadThrough(linalg::GenericOp consumer,
+                              linalg::GenericOp producer, AffineMap movement) {
+  bool isBroadcast = movement.getNumDims() > 0 && !movement.isPermutation();
+  for (AffineExpr expr : movement.getResults())
+    isBroadcast &= isa<AffineDimExpr, AffineConstantExpr>(expr);
+  return isBroadcast || cpu::isContraction(consumer) || producer->hasOneUse();
+}
+
+static void readThroughMovement(linalg::GenericOp op) {
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    while (auto producer = operand->get().getDefiningOp<linalg::GenericOp>()) {
+      std::optional<AffineMap> movement = getMovement(producer);
+      if (!movement || !shouldReadThrough(op, producer, *movement))
+        break;
+      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+      unsigned i = operand->getOperandNumber();
+      maps[i] = movement->compose(maps[i]);
+      if (!showAllLoops(maps, op.getContext()))
+        break;
+      operand->set(producer.getDpsInputOperand(0)->get());
+      op.setIndexingMapsAttr(OpBuilder(op).getAffineMapArrayAttr(maps));
+    }
+  }
+}
+
+/// Numbers that a body uses belong into it, so that it can be moved alone;
+/// sharing of equal ops takes them out.
+static void sinkConstants(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  OpBuilder b = OpBuilder::atBlockBegin(body);
+  for (Value value : captured) {
+    auto constant = value.getDefiningOp<arith::ConstantOp>();
+    if (!constant || isa<ShapedType>(value.getType()))
+      continue;
+    Value copy = b.clone(*constant)->getResult(0);
+    value.replaceUsesWithIf(copy, [&](OpOperand &use) {
+      return op->isProperAncestor(use.getOwner());
+    });
+  }
+}
+
+static void eraseDeadOps(func::FuncOp function) {
+  Operation *op = function.getBody().front().getTerminator();
+  while ((op = op->getPrevNode())) {
+    if (!isOpTriviallyDead(op))
+      continue;
+    Operation *dead = op;
+    op = op->getNextNode();
+    dead->erase();
+  }
+}
+
+void prepareForFusion(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  DominanceInfo dominance(function);
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+  function.walk([](linalg::GenericOp op) { readThroughMovement(op); });
+  eraseDeadOps(function);
+  function.walk([](linalg::GenericOp op) { sinkConstants(op); });
+}
+
+} // namespace mlc

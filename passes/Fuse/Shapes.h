@@ -1,0 +1,49 @@
+//===- Shapes.h - Dims of every tensor of a lowered function ----*- C++ -*-===//
+
+#ifndef MLC_PASSES_FUSE_SHAPES_H
+#define MLC_PASSES_FUSE_SHAPES_H
+
+#include "dialects/Interfaces/IntExpr.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlc {
+
+/// Reads the sizes in a function as mlc-lower-to-linalg writes it: index
+/// arguments are the function's `mlc.symbols`, index values are arithmetic on
+/// them, and every tensor's dims follow.
+class ShapeTable {
+public:
+  /// Emits an error where a shape is no expression of the symbols.
+  static mlir::FailureOr<ShapeTable> build(mlir::func::FuncOp function);
+
+  llvm::ArrayRef<IntExpr> of(mlir::Value tensor) const {
+    return shapes.at(tensor);
+  }
+  bool contains(mlir::Value tensor) const { return shapes.contains(tensor); }
+  void set(mlir::Value tensor, llvm::ArrayRef<IntExpr> dims) {
+    shapes[tensor] = llvm::SmallVector<IntExpr, 4>(dims);
+  }
+  /// The index value as an expression; null where it is none.
+  IntExpr asExpr(mlir::Value index) const { return indices.lookup(index); }
+  IntExpr asExpr(mlir::OpFoldResult index) const;
+
+private:
+  explicit ShapeTable(mlir::MLIRContext *context) : context(context) {}
+
+  mlir::LogicalResult readArguments(mlir::func::FuncOp function);
+  mlir::LogicalResult readOp(mlir::Operation *op);
+  IntExpr indexOf(mlir::Operation *op) const;
+  IntExpr affineOf(mlir::AffineMap map, mlir::ValueRange operands) const;
+  /// Empty optional: not known.
+  std::optional<llvm::SmallVector<IntExpr, 4>> shapeOf(mlir::Operation *op);
+  std::optional<llvm::SmallVector<IntExpr, 4>>
+  mixed(llvm::ArrayRef<mlir::OpFoldResult> sizes) const;
+
+  mlir::MLIRContext *context;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<IntExpr, 4>> shapes;
+  llvm::DenseMap<mlir::Value, IntExpr> indices;
+};
+
+} // namespace mlc
+
+#endif // MLC_PASSES_FUSE_SHAPES_H

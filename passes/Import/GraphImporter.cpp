@@ -1,0 +1,383 @@
+//===- GraphImporter.cpp - One ONNX graph becomes operators ---------------===//
+
+#include "passes/Import/GraphImporter.h"
+#include "passes/Import/GraphChecks.h"
+#include "passes/Import/Handlers.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace mlc {
+
+std::string describeType(const Tensor &tensor) {
+  if (!tensor.elementType)
+    return "?";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "tensor<";
+  for (IntExpr dim : tensor.dims)
+    os << dim << 'x';
+  os << tensor.elementType << '>';
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Session
+//===----------------------------------------------------------------------===//
+
+ImportSession::ImportSession(MLIRContext *context, ModelFile &file,
+                             ImportReport &report, StringRef fileName)
+    : state(context), file(file), report(report), fileName(fileName),
+      handler(context, [this](Diagnostic &diag) {
+        if (diag.getSeverity() == DiagnosticSeverity::Error)
+          diagnostic = diag.str();
+        return success();
+      }) {
+  state.file = &file;
+  for (const onnx::OperatorSetIdProto &entry : file.proto().opset_import()) {
+    StringRef domain(entry.domain());
+    opsets[domain == "ai.onnx" ? "" : domain] = entry.version();
+  }
+}
+
+std::optional<int64_t> ImportSession::opsetOf(StringRef domain) const {
+  auto found = opsets.find(domain == "ai.onnx" ? "" : domain);
+  return found == opsets.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool ImportSession::isFunction(const onnx::NodeProto &node) const {
+  return llvm::any_of(file.proto().functions(),
+                      [&](const onnx::FunctionProto &function) {
+                        return function.name() == node.op_type() &&
+                               function.domain() == node.domain();
+                      });
+}
+
+void ImportSession::damaged(StringRef node, const Twine &text) {
+  if (report.kind == ImportReport::Kind::BadFile)
+    return;
+  report.kind = ImportReport::Kind::BadFile;
+  report.message =
+      fileName + ": " + (node.empty() ? "" : (node + ": ").str()) + text.str();
+}
+
+void ImportSession::refuse(UnsupportedNode node, bool isContradiction) {
+  // Names in a damaged file may be any bytes, and reports become JSON.
+  for (std::string *text : {&node.name, &node.op, &node.domain, &node.reason})
+    *text = llvm::json::fixUTF8(*text);
+  for (std::string &type : node.inputTypes)
+    type = llvm::json::fixUTF8(type);
+  if (isContradiction)
+    damaged(node.name, node.op + ": " + node.reason);
+  else if (report.ok())
+    report.kind = ImportReport::Kind::Unsupported;
+  report.unsupported.push_back(std::move(node));
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Tensor *GraphImporter::find(StringRef name) {
+  if (auto found = names.find(name); found != names.end())
+    return found->second;
+  return outer ? outer->find(name) : nullptr;
+}
+
+Tensor &GraphImporter::define(StringRef name, Tensor tensor) {
+  tensors.push_back(std::move(tensor));
+  names[name] = &tensors.back();
+  return tensors.back();
+}
+
+Location GraphImporter::location(StringRef name) {
+  MLIRContext *context = session.state.builder.getContext();
+  return NameLoc::get(StringAttr::get(context, path + name.str()));
+}
+
+Value GraphImporter::materialize(Tensor &tensor, StringRef name) {
+  onnx::NodeProto none;
+  Node node(session.state, none, 0, location(name));
+  return node.materialize(tensor);
+}
+
+bool GraphImporter::importInitializers() {
+  MLIRContext *context = session.state.builder.getContext();
+  if (graph.sparse_initializer_size() != 0)
+    session.refuse({path + graph.sparse_initializer(0).values().name(),
+                    "(initializer)",
+                    "",
+                    0,
+                    {},
+                    "sparse initializers are not supported"},
+                   false);
+  for (const onnx::TensorProto &proto : graph.initializer()) {
+    if (!getElementType(context, proto.data_type())) {
+      define(proto.name(), Tensor());
+      session.refuse({path + proto.name(),
+                      "(initializer)",
+                      "",
+                      0,
+                      {},
+                      "elements of " + describeOnnxType(proto.data_type()) +
+                          " are not supported"},
+                     false);
+      continue;
+    }
+    llvm::Expected<ElementsAttr> value =
+        readTensor(context, proto, session.file, proto.name());
+    if (!value) {
+      session.damaged("initializer '" + proto.name() + "'",
+                      llvm::toString(value.takeError()));
+      return false;
+    }
+    Tensor tensor;
+    tensor.constant = *value;
+    tensor.elementType = value->getElementType();
+    tensor.dims = *getDims(cast<RankedTensorType>(value->getType()));
+    trackNumbers(tensor);
+    define(proto.name(), std::move(tensor));
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+void GraphImporter::refuse(const onnx::NodeProto &proto, int index,
+                           StringRef reason, bool isContradiction) {
+  UnsupportedNode node;
+  node.name = path + describeNode(proto, index);
+  node.op = proto.op_type();
+  node.domain = proto.domain();
+  node.opset = session.opsetOf(proto.domain()).value_or(0);
+  for (const std::string &input : proto.input()) {
+    Tensor *tensor = find(input);
+    node.inputTypes.push_back(input.empty() ? ""
+                              : tensor      ? describeType(*tensor)
+                                            : "?");
+  }
+  node.reason = reason.str();
+  session.refuse(std::move(node), isContradiction);
+}
+
+bool GraphImporter::bindInputs(Node &node, const onnx::NodeProto &proto,
+                               unsigned minInputs, unsigned maxInputs,
+                               bool &unknown) {
+  unsigned count = proto.input_size();
+  while (count > 0 && proto.input(count - 1).empty())
+    --count;
+  if (count > maxInputs) {
+    (void)node.invalid("has " + Twine(count) + " inputs, at most " +
+                       Twine(maxInputs) + " are allowed");
+    return false;
+  }
+  unknown = false;
+  for (unsigned i = 0; i < count; ++i) {
+    Tensor *tensor = proto.input(i).empty() ? nullptr : find(proto.input(i));
+    node.inputs.push_back(tensor);
+    unknown |= tensor && !tensor->elementType;
+  }
+  // Variadic operators have all their inputs.
+  unsigned required =
+      maxInputs == anyNumber ? std::max(minInputs, count) : minInputs;
+  for (unsigned i = 0; i < required; ++i)
+    if (!node.has(i)) {
+      (void)node.invalid("input " + Twine(i) + " is missing");
+      return false;
+    }
+  return true;
+}
+
+void GraphImporter::defineOutputsAsDeclared(const onnx::NodeProto &proto) {
+  OpBuilder &builder = session.state.builder;
+  MLIRContext *context = builder.getContext();
+  for (const std::string &output : proto.output()) {
+    if (output.empty())
+      continue;
+    Tensor &tensor = define(output, Tensor());
+    for (const onnx::ValueInfoProto &info : graph.value_info()) {
+      const onnx::TypeProto_Tensor &type = info.type().tensor_type();
+      Type element = getElementType(context, type.elem_type());
+      if (info.name() != output || !info.type().has_tensor_type() ||
+          !type.has_shape() || !element || type.shape().dim_size() > maxRank)
+        continue;
+      for (const auto &dim : type.shape().dim())
+        tensor.dims.push_back(
+            dim.has_dim_value() && dim.dim_value() >= 0
+                ? IntExpr::constant(context, dim.dim_value())
+                : IntExpr::symbol(context,
+                                  dim.dim_param().empty()
+                                      ? output + "_d" +
+                                            std::to_string(tensor.dims.size())
+                                      : dim.dim_param()));
+      tensor.elementType = element;
+      // Stands for the value in the report's graph, which is thrown away.
+      tensor.value = UnrealizedConversionCastOp::create(
+                         builder, location(output),
+                         getTensorType(tensor.dims, element), ValueRange())
+                         .getResult(0);
+      break;
+    }
+  }
+}
+
+static StringRef refusalOf(StringRef op) {
+  for (StringRef name : {"NonZero", "Compress", "Unique", "NonMaxSuppression"})
+    if (op == name)
+      return "the shape of its output depends on data, which is not supported";
+  return "this operator is not supported";
+}
+
+bool GraphImporter::importNode(const onnx::NodeProto &proto, int index) {
+  std::string name = describeNode(proto, index);
+  std::optional<int64_t> opset = session.opsetOf(proto.domain());
+  StringRef domain =
+      proto.domain() == "ai.onnx" ? "" : StringRef(proto.domain());
+  if (!opset) {
+    refuse(proto, index,
+           "the model names no opset version for the domain '" +
+               proto.domain() + "'",
+           /*isContradiction=*/true);
+    return false;
+  }
+  if (session.isFunction(proto)) {
+    refuse(proto, index,
+           "functions that the model defines are not supported; inline them "
+           "with onnx.inliner",
+           false);
+    defineOutputsAsDeclared(proto);
+    return true;
+  }
+  if (domain.empty() && proto.op_type() == "If")
+    return importIf(proto, index);
+  const OperatorEntry *entry = findOperator(domain, proto.op_type());
+
+  Node node(session.state, proto, *opset, location(name));
+  node.outputs.resize(proto.output_size());
+  bool unknown = false, done = false;
+  session.diagnostic.clear();
+  bool bound = bindInputs(node, proto, entry ? entry->minInputs : 0,
+                          entry ? entry->maxInputs : anyNumber - 1, unknown);
+  if (bound && !unknown)
+    done = foldNumbers(node) ||
+           (!node.failed() && entry && succeeded(entry->handler(node)));
+  done &= !node.failed();
+  for (int i = 0; done && i < proto.output_size(); ++i)
+    if (node.wants(i) && !node.outputs[i]) {
+      (void)node.unsupported("output " + Twine(i) + " is not supported");
+      done = false;
+    }
+  if (done) {
+    for (int i = 0; i < proto.output_size(); ++i)
+      if (node.wants(i))
+        define(proto.output(i), std::move(*node.outputs[i]));
+    return true;
+  }
+  if (!entry) {
+    refuse(proto, index, refusalOf(proto.op_type()), false);
+    refuseInside(proto, path + name + "/");
+  } else if (node.failed()) {
+    refuse(proto, index, node.getReason(), node.isInvalid());
+  } else if (!unknown) {
+    StringRef reason(session.diagnostic);
+    reason.consume_front("'");
+    if (reason.consume_front("mlc."))
+      reason = reason.substr(reason.find("' op ") + 5);
+    refuse(proto, index, reason.empty() ? "could not be imported" : reason,
+           /*isContradiction=*/!reason.empty());
+  }
+  defineOutputsAsDeclared(proto);
+  return true;
+}
+
+bool GraphImporter::importNodes() {
+  for (int i = 0; i < graph.node_size(); ++i)
+    if (!importNode(graph.node(i), i))
+      return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Subgraphs
+//===----------------------------------------------------------------------===//
+
+void GraphImporter::refuseInside(const onnx::NodeProto &proto,
+                                 const std::string &prefix) {
+  // Depth is bounded by the parser's limit on nesting.
+  for (const onnx::AttributeProto &attribute : proto.attribute()) {
+    if (!attribute.has_g())
+      continue;
+    for (int i = 0; i < attribute.g().node_size(); ++i) {
+      const onnx::NodeProto &inner = attribute.g().node(i);
+      std::string name =
+          prefix + attribute.name() + "/" + describeNode(inner, i);
+      StringRef domain =
+          inner.domain() == "ai.onnx" ? "" : StringRef(inner.domain());
+      if (!(domain.empty() && inner.op_type() == "If") &&
+          !findOperator(domain, inner.op_type()))
+        session.refuse({name,
+                        inner.op_type(),
+                        inner.domain(),
+                        session.opsetOf(inner.domain()).value_or(0),
+                        {},
+                        refusalOf(inner.op_type()).str()},
+                       false);
+      refuseInside(inner, name + "/");
+    }
+  }
+}
+
+bool GraphImporter::importIf(const onnx::NodeProto &proto, int index) {
+  std::string name = describeNode(proto, index);
+  Node node(session.state, proto, 1, location(name));
+  bool unknown = false;
+  const onnx::AttributeProto *then =
+      node.find("then_branch", onnx::AttributeProto::GRAPH);
+  const onnx::AttributeProto *otherwise =
+      node.find("else_branch", onnx::AttributeProto::GRAPH);
+  if (!bindInputs(node, proto, 1, 1, unknown) || !then || !otherwise) {
+    (void)node.invalid("requires a condition and two branches");
+    refuse(proto, index, node.getReason(), true);
+    return false;
+  }
+  std::optional<int64_t> condition;
+  if (node.in(0).numbers && node.in(0).numbers->size() == 1)
+    condition = node.in(0).numbers->front().asConstant();
+  if (!condition) {
+    if (!unknown)
+      refuse(proto, index,
+             "its condition depends on data or open dims, and control flow is "
+             "not supported",
+             false);
+    refuseInside(proto, path + name + "/");
+    defineOutputsAsDeclared(proto);
+    return true;
+  }
+  const onnx::GraphProto &branch = *condition ? then->g() : otherwise->g();
+  auto isOuter = [&](StringRef value) { return find(value) != nullptr; };
+  std::optional<GraphError> error = checkGraph(branch, isOuter);
+  if (!error &&
+      (branch.input_size() != 0 || branch.output_size() < proto.output_size()))
+    error =
+        GraphError{"", "a branch of If must have no inputs and all outputs"};
+  if (error) {
+    session.damaged(path + name + "/" + error->node, error->text);
+    return false;
+  }
+  GraphImporter inner(session, branch, this, path + name + "/");
+  if (!inner.importInitializers() || !inner.importNodes())
+    return false;
+  for (int i = 0; i < proto.output_size(); ++i)
+    if (!proto.output(i).empty())
+      if (Tensor *result = inner.find(branch.output(i).name()))
+        define(proto.output(i), *result);
+  return true;
+}
+
+} // namespace mlc

@@ -1,0 +1,86 @@
+//===- GraphImporter.h - One ONNX graph becomes operators -------*- C++ -*-===//
+
+#ifndef MLC_PASSES_IMPORT_GRAPHIMPORTER_H
+#define MLC_PASSES_IMPORT_GRAPHIMPORTER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "passes/Import/Import.h"
+#include "passes/Import/Node.h"
+#include "llvm/ADT/StringMap.h"
+#include <deque>
+
+namespace mlc {
+
+/// What all graphs of one import share.
+struct ImportSession {
+  ImportSession(mlir::MLIRContext *context, ModelFile &file,
+                ImportReport &report, llvm::StringRef fileName);
+
+  /// Ends the import with a contradiction in the file.
+  void damaged(llvm::StringRef node, const llvm::Twine &text);
+  /// Adds to the list of what cannot be compiled.
+  void refuse(UnsupportedNode node, bool isContradiction);
+
+  std::optional<int64_t> opsetOf(llvm::StringRef domain) const;
+  bool isFunction(const onnx::NodeProto &node) const;
+
+  ImportState state;
+  ModelFile &file;
+  ImportReport &report;
+  std::string fileName;
+  /// The last error that an operator emitted, without its prefix.
+  std::string diagnostic;
+  llvm::StringMap<int64_t> opsets;
+
+private:
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+/// Imports the nodes of one graph at the builder's insertion point.
+class GraphImporter {
+public:
+  GraphImporter(ImportSession &session, const onnx::GraphProto &graph,
+                GraphImporter *outer, std::string path)
+      : session(session), graph(graph), outer(outer), path(std::move(path)) {}
+
+  /// False when the file is damaged; nodes that cannot be compiled are in the
+  /// report, and what follows them is still looked at.
+  bool importInitializers();
+  bool importNodes();
+
+  Tensor *find(llvm::StringRef name);
+  Tensor &define(llvm::StringRef name, Tensor tensor);
+  mlir::Location location(llvm::StringRef name);
+  /// Makes a tensor a value at `loc`; null when it is not known.
+  mlir::Value materialize(Tensor &tensor, llvm::StringRef name);
+
+private:
+  bool importNode(const onnx::NodeProto &proto, int index);
+  void refuse(const onnx::NodeProto &proto, int index, llvm::StringRef reason,
+              bool isContradiction);
+  /// Whether the inputs fit the operator's table entry; all required ones are
+  /// known then, or `unknown` is set.
+  bool bindInputs(Node &node, const onnx::NodeProto &proto, unsigned minInputs,
+                  unsigned maxInputs, bool &unknown);
+  /// Outputs of a node that was not imported: their declared types, if any.
+  void defineOutputsAsDeclared(const onnx::NodeProto &proto);
+  /// An If whose condition is known becomes the branch; others are refused,
+  /// with the nodes inside that would be refused too.
+  bool importIf(const onnx::NodeProto &proto, int index);
+  void refuseInside(const onnx::NodeProto &proto, const std::string &prefix);
+
+  ImportSession &session;
+  const onnx::GraphProto &graph;
+  GraphImporter *outer;
+  std::string path; // of the node that holds this graph, with a slash
+  std::deque<Tensor> tensors;
+  llvm::StringMap<Tensor *> names;
+};
+
+/// `tensor<Nx3xf32>`, for reports.
+std::string describeType(const Tensor &tensor);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_IMPORT_GRAPHIMPORTER_H

@@ -1,0 +1,44 @@
+//===- Handlers.h - The table of ONNX operators -----------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_IMPORT_HANDLERS_H
+#define MLC_PASSES_IMPORT_HANDLERS_H
+
+#include "passes/Import/Node.h"
+
+namespace mlc {
+
+using Handler = mlir::LogicalResult (*)(Node &);
+
+/// How ONNX's operator is imported.
+struct OperatorEntry {
+  llvm::StringLiteral domain; // "" is ai.onnx
+  llvm::StringLiteral name;
+  unsigned minInputs; // that must be there and have a type
+  unsigned maxInputs; // more are an error
+  Handler handler;
+};
+
+constexpr unsigned anyNumber = std::numeric_limits<unsigned>::max();
+
+// One list per family, in the file of that name.
+llvm::ArrayRef<OperatorEntry> pointwiseOperators();
+llvm::ArrayRef<OperatorEntry> contractionOperators();
+llvm::ArrayRef<OperatorEntry> convolutionOperators();
+llvm::ArrayRef<OperatorEntry> poolingOperators();
+llvm::ArrayRef<OperatorEntry> reductionOperators();
+llvm::ArrayRef<OperatorEntry> normalizationOperators();
+llvm::ArrayRef<OperatorEntry> movementOperators();
+llvm::ArrayRef<OperatorEntry> slicingOperators();
+llvm::ArrayRef<OperatorEntry> shapeOperators();
+llvm::ArrayRef<OperatorEntry> resizeOperators();
+
+/// The entry for an operator, or null.
+const OperatorEntry *findOperator(llvm::StringRef domain, llvm::StringRef name);
+
+/// Computes a node of numbers that follow from dims and constants, so that it
+/// needs no operator. False when this is not such a node.
+bool foldNumbers(Node &node);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_IMPORT_HANDLERS_H

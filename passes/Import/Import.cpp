@@ -1,0 +1,341 @@
+//===- Import.cpp - ONNX files become mlc graphs --------------------------===//
+
+#include "passes/Import/Import.h"
+#include "dialects/Graph/Graph.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Import/GraphChecks.h"
+#include "passes/Import/GraphImporter.h"
+#include "passes/Import/Handlers.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace mlc {
+
+/// The newest opset of ONNX that this importer was written against.
+constexpr int64_t newestOpset = 28;
+
+const OperatorEntry *findOperator(StringRef domain, StringRef name) {
+  for (ArrayRef<OperatorEntry> family :
+       {pointwiseOperators(), contractionOperators(), convolutionOperators(),
+        poolingOperators(), reductionOperators(), normalizationOperators(),
+        movementOperators(), slicingOperators(), shapeOperators(),
+        resizeOperators()})
+    for (const OperatorEntry &entry : family)
+      if (entry.name == name && entry.domain == domain)
+        return &entry;
+  return nullptr;
+}
+
+namespace {
+
+class ModelImporter {
+public:
+  ModelImporter(ImportSession &session, const ImportOptions &options,
+                MLIRContext *context)
+      : session(session), options(options), context(context),
+        model(session.file.proto()),
+        graph(session, model.graph(), nullptr, "") {}
+
+  OwningOpRef<ModuleOp> run();
+
+private:
+  bool checkVersions();
+  bool importInputs();
+  bool importInput(const onnx::ValueInfoProto &input);
+  IntExpr dimOf(const onnx::TensorShapeProto_Dimension &dim, StringRef input,
+                int index);
+  bool checkOptions();
+  bool importOutputs();
+  void setModuleAttributes();
+  bool finish();
+
+  ImportSession &session;
+  const ImportOptions &options;
+  MLIRContext *context;
+  const onnx::ModelProto &model;
+  GraphImporter graph;
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp main;
+  llvm::SetVector<StringRef> openSymbols; // the model's, in input order
+  llvm::StringSet<> usedOptions;
+};
+
+bool ModelImporter::checkVersions() {
+  std::optional<int64_t> opset = session.opsetOf("");
+  if (opset && *opset > newestOpset) {
+    session.report.kind = ImportReport::Kind::Unsupported;
+    session.report.message =
+        session.fileName + ": the model uses opset " + std::to_string(*opset) +
+        ", and opsets up to " + std::to_string(newestOpset) +
+        " are supported; convert it with onnx.version_converter";
+    return false;
+  }
+  if (opset && *opset < 1) {
+    session.damaged("", "the model's opset version " + Twine(*opset) +
+                            " does not exist");
+    return false;
+  }
+  return true;
+}
+
+IntExpr ModelImporter::dimOf(const onnx::TensorShapeProto_Dimension &dim,
+                             StringRef input, int index) {
+  if (dim.has_dim_value() && dim.dim_value() > 0)
+    return IntExpr::constant(context, dim.dim_value());
+  // Exporters write unknown dims as nothing, 0, -1, "?" or "-1".
+  std::string name = dim.dim_param();
+  if (name.empty() || name == "?" || name == "-1" || name == "None")
+    name = (input + "_d" + Twine(index)).str();
+  StringAttr kept = StringAttr::get(context, name);
+  openSymbols.insert(kept.getValue());
+  for (const auto &[option, value] : llvm::reverse(options.dims)) {
+    if (option != name)
+      continue;
+    if (value)
+      return IntExpr::constant(context, *value);
+    break;
+  }
+  return IntExpr::symbol(context, name);
+}
+
+bool ModelImporter::importInput(const onnx::ValueInfoProto &input) {
+  auto refuse = [&](const Twine &reason) {
+    session.refuse({input.name(), "(input)", "", 0, {}, reason.str()}, false);
+    graph.define(input.name(), Tensor());
+    return true;
+  };
+  if (!input.type().has_tensor_type())
+    return refuse("only tensors are supported as inputs");
+  const onnx::TypeProto_Tensor &type = input.type().tensor_type();
+  Tensor tensor;
+  tensor.elementType = getElementType(context, type.elem_type());
+  if (!tensor.elementType)
+    return refuse("elements of " + describeOnnxType(type.elem_type()) +
+                  " are not supported");
+  if (!type.has_shape())
+    return refuse("its rank is not known; run onnx's shape inference or set "
+                  "the input's shape");
+  if (type.shape().dim_size() > maxRank) {
+    session.damaged(input.name(), "has too many dims");
+    return false;
+  }
+  SmallVector<int64_t> known;
+  for (auto [i, dim] : llvm::enumerate(type.shape().dim())) {
+    tensor.dims.push_back(dimOf(dim, input.name(), i));
+    known.push_back(tensor.dims.back().asConstant().value_or(1));
+  }
+  if (!countElements(known)) {
+    session.damaged(input.name(), "has negative or too large dims");
+    return false;
+  }
+  unsigned index = main.getNumArguments();
+  (void)main.insertArgument(
+      index, getTensorType(tensor.dims, tensor.elementType),
+      DictionaryAttr::get(
+          context, {NamedAttribute(StringAttr::get(context, "mlc.name"),
+                                   StringAttr::get(context, input.name()))}),
+      graph.location(input.name()));
+  tensor.value = main.getArgument(index);
+  graph.define(input.name(), std::move(tensor));
+  return true;
+}
+
+bool ModelImporter::importInputs() {
+  // Inputs with an initializer have that as default, and keep it.
+  llvm::StringSet<> initialized;
+  for (const onnx::TensorProto &tensor : model.graph().initializer())
+    initialized.insert(tensor.name());
+  for (const onnx::ValueInfoProto &input : model.graph().input())
+    if (!initialized.contains(input.name()) && !importInput(input))
+      return false;
+  for (StringRef symbol : openSymbols)
+    session.report.symbols.push_back(symbol.str());
+  return true;
+}
+
+bool ModelImporter::checkOptions() {
+  for (const auto &[name, value] : options.dims) {
+    bool exists = openSymbols.contains(name);
+    if (exists && !(value && *value < 0))
+      continue;
+    session.report.kind = ImportReport::Kind::Usage;
+    std::string have;
+    for (StringRef symbol : openSymbols)
+      have += (have.empty() ? "" : ", ") + symbol.str();
+    session.report.message =
+        exists ? session.fileName + ": the dim '" + name +
+                     "' must not be negative, got " + std::to_string(*value)
+               : session.fileName + ": the model has no open dim '" + name +
+                     "'; it has " + (have.empty() ? "none" : have);
+    return false;
+  }
+  return true;
+}
+
+bool ModelImporter::importOutputs() {
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  for (const onnx::ValueInfoProto &output : model.graph().output()) {
+    Tensor *tensor = graph.find(output.name());
+    Value value = tensor ? graph.materialize(*tensor, output.name()) : Value();
+    if (!value)
+      return false;
+    int32_t declared = output.type().tensor_type().elem_type();
+    if (declared != 0 && declared != getOnnxType(tensor->elementType)) {
+      session.damaged(output.name(),
+                      "the output is declared with elements of " +
+                          describeOnnxType(declared) + ", but is made with " +
+                          describeOnnxType(getOnnxType(tensor->elementType)));
+      return false;
+    }
+    values.push_back(value);
+    types.push_back(value.getType());
+    attributes.push_back(DictionaryAttr::get(
+        context, {NamedAttribute(StringAttr::get(context, "mlc.name"),
+                                 StringAttr::get(context, output.name()))}));
+  }
+  OpBuilder &builder = session.state.builder;
+  func::ReturnOp::create(builder, main.getLoc(), values);
+  main.setType(FunctionType::get(context, main.getArgumentTypes(), types));
+  for (auto [i, attribute] : llvm::enumerate(attributes))
+    main.setResultAttrs(i, attribute);
+  return true;
+}
+
+void ModelImporter::setModuleAttributes() {
+  Builder b(context);
+  SmallVector<Attribute> symbols, checks;
+  for (StringRef symbol : openSymbols) {
+    bool fixed = false;
+    for (const auto &[name, value] : options.dims)
+      if (name == symbol)
+        fixed = value.has_value();
+    if (!fixed)
+      symbols.push_back(b.getStringAttr(symbol));
+  }
+  for (const auto &[sides, message] : session.state.checks)
+    checks.push_back(
+        b.getArrayAttr({sides.first, sides.second, b.getStringAttr(message)}));
+  NamedAttrList metadata, onnx, opsets;
+  for (const onnx::StringStringEntryProto &entry : model.metadata_props())
+    if (!entry.key().empty())
+      metadata.set(entry.key(), b.getStringAttr(entry.value()));
+  for (const onnx::OperatorSetIdProto &entry : model.opset_import())
+    opsets.set(entry.domain().empty() ? "ai.onnx" : entry.domain(),
+               b.getI64IntegerAttr(entry.version()));
+  onnx.set("graph", b.getStringAttr(model.graph().name()));
+  onnx.set("ir_version", b.getI64IntegerAttr(model.ir_version()));
+  onnx.set("opsets", opsets.getDictionary(context));
+  onnx.set("producer_name", b.getStringAttr(model.producer_name()));
+  onnx.set("producer_version", b.getStringAttr(model.producer_version()));
+  (*module)->setAttr("mlc.symbols", b.getArrayAttr(symbols));
+  (*module)->setAttr("mlc.checks", b.getArrayAttr(checks));
+  (*module)->setAttr("mlc.metadata", metadata.getDictionary(context));
+  (*module)->setAttr("mlc.onnx", onnx.getDictionary(context));
+}
+
+/// Removes what nothing reads, constants of folded shape arithmetic mostly,
+/// and verifies the result: an error here is the importer's.
+bool ModelImporter::finish() {
+  Block &body = main.getBody().front();
+  SmallVector<Operation *> operators;
+  for (Operation &op : body.without_terminator())
+    operators.push_back(&op);
+  for (Operation *op : llvm::reverse(operators))
+    if (isOpTriviallyDead(op))
+      op->erase();
+  setModuleAttributes();
+  if (succeeded(verify(*module)))
+    return true;
+  session.damaged("", "the imported graph is not well formed: " +
+                          session.diagnostic);
+  return false;
+}
+
+OwningOpRef<ModuleOp> ModelImporter::run() {
+  if (!checkVersions())
+    return {};
+  if (auto error = checkGraph(model.graph(), [](StringRef) { return false; })) {
+    session.damaged(error->node, error->text);
+    return {};
+  }
+  OpBuilder &builder = session.state.builder;
+  Location loc = graph.location(model.graph().name());
+  module = ModuleOp::create(loc);
+  builder.setInsertionPointToEnd(module->getBody());
+  main = func::FuncOp::create(builder, loc, "main",
+                              builder.getFunctionType({}, {}));
+  builder.setInsertionPointToStart(main.addEntryBlock());
+  if (!importInputs() || !checkOptions() || !graph.importInitializers() ||
+      !graph.importNodes() || !session.report.ok() || !importOutputs() ||
+      !finish())
+    return {};
+  return std::move(module);
+}
+
+/// The message of a model with nodes that cannot be compiled.
+std::string listUnsupported(StringRef fileName, const ImportReport &report) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << fileName << ": " << report.unsupported.size()
+     << (report.unsupported.size() == 1 ? " node" : " nodes")
+     << " cannot be compiled:";
+  for (const UnsupportedNode &node : report.unsupported)
+    os << "\n  " << node.name << ": " << node.op << ": " << node.reason;
+  return text;
+}
+
+OwningOpRef<ModuleOp> importModel(llvm::Expected<ModelFile> file,
+                                  StringRef name, const ImportOptions &options,
+                                  MLIRContext *context, ImportReport &report) {
+  report = {};
+  if (!file) {
+    report.kind = ImportReport::Kind::BadFile;
+    report.message = (name + ": " + llvm::toString(file.takeError())).str();
+    return {};
+  }
+  context->loadDialect<MlcDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module;
+  {
+    ImportSession session(context, *file, report, name);
+    module = ModelImporter(session, options, context).run();
+    if (!module && report.ok())
+      session.damaged("", "an output of the model could not be made");
+  }
+  if (report.kind == ImportReport::Kind::Unsupported && report.message.empty())
+    report.message = listUnsupported(name, report);
+  return report.ok() ? std::move(module) : OwningOpRef<ModuleOp>();
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> importOnnx(StringRef path, const ImportOptions &options,
+                                 MLIRContext *context, ImportReport &report) {
+  return importModel(ModelFile::open(path), path, options, context, report);
+}
+
+OwningOpRef<ModuleOp> importOnnxBytes(StringRef bytes, StringRef name,
+                                      StringRef folder,
+                                      const ImportOptions &options,
+                                      MLIRContext *context,
+                                      ImportReport &report) {
+  return importModel(ModelFile::parse(bytes, folder), name, options, context,
+                     report);
+}
+
+ImportReport checkModel(StringRef path, const ImportOptions &options,
+                        MLIRContext *context) {
+  ImportReport report;
+  importOnnx(path, options, context, report);
+  return report;
+}
+
+} // namespace mlc

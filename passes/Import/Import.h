@@ -1,0 +1,84 @@
+//===- Import.h - ONNX files become mlc graphs ------------------*- C++ -*-===//
+//
+// A model file is untrusted input: whatever its bytes are, the outcome is a
+// module or an error that names file, node and remedy.
+//
+// The module holds one `func.func @main` of mlc operators. Arguments and
+// results carry `mlc.name`; every operator's location is a NameLoc with its
+// node's name (its first output where the node has none). Module attributes:
+//   mlc.symbols   names of the symbols in the inputs' dims, in input order
+//   mlc.checks    [[lhs, rhs, message]...]: IntExprs that must be equal at run
+//                 time, which the model implies but the compiler cannot show
+//   mlc.metadata  the model's metadata_props
+//   mlc.onnx      producer, graph name, opset versions
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_IMPORT_IMPORT_H
+#define MLC_PASSES_IMPORT_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlc {
+
+struct ImportOptions {
+  /// NAME=N fixes the symbolic dim NAME to N; NAME=any (nothing) leaves it
+  /// open, which is also what happens to dims that are not named.
+  std::vector<std::pair<std::string, std::optional<int64_t>>> dims;
+};
+
+/// A node that cannot be compiled.
+struct UnsupportedNode {
+  std::string name; // the path to it when it is inside a subgraph
+  std::string op, domain;
+  int64_t opset = 0;
+  std::vector<std::string> inputTypes; // "?" where unknown
+  std::string reason;
+};
+
+struct ImportReport {
+  enum class Kind {
+    Done,
+    Usage,       // an option does not fit the model
+    BadFile,     // missing, damaged or contradictory
+    Unsupported, // `unsupported` says what
+  };
+  Kind kind = Kind::Done;
+  /// "FILE: NODE: what; remedy", without the leading "mlc: error:".
+  std::string message;
+  /// In graph order. Nodes behind one of these are judged by their operator
+  /// alone where the model does not declare the types between.
+  std::vector<UnsupportedNode> unsupported;
+  /// Symbols that are open in this model, before options are applied.
+  std::vector<std::string> symbols;
+
+  bool ok() const { return kind == Kind::Done; }
+};
+
+/// Reads the model at `path`. Null when the report is not ok. Loads the mlc and
+/// func dialects into `context`.
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path,
+                                             const ImportOptions &options,
+                                             mlir::MLIRContext *context,
+                                             ImportReport &report);
+
+/// As importOnnx, from memory; the bytes are not needed afterwards. `name`
+/// stands for the file in messages. Data outside the file is looked for in
+/// `folder`, and refused when that is empty.
+mlir::OwningOpRef<mlir::ModuleOp>
+importOnnxBytes(llvm::StringRef bytes, llvm::StringRef name,
+                llvm::StringRef folder, const ImportOptions &options,
+                mlir::MLIRContext *context, ImportReport &report);
+
+/// What stands in the way of compiling the model at `path`.
+ImportReport checkModel(llvm::StringRef path, const ImportOptions &options,
+                        mlir::MLIRContext *context);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_IMPORT_IMPORT_H

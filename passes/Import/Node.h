@@ -1,0 +1,235 @@
+//===- Node.h - One ONNX node while it is imported --------------*- C++ -*-===//
+//
+// What a handler of an ONNX operator works with. Handlers are written without
+// a test after every step: an accessor that finds an error remembers the first
+// one, operators of a null value are null, and the importer looks once, at the
+// end. Inputs that the operator table requires are present and have types.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_IMPORT_NODE_H
+#define MLC_PASSES_IMPORT_NODE_H
+
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+#include "passes/Import/TensorData.h"
+#include "llvm/ADT/MapVector.h"
+#include <limits>
+
+namespace mlc {
+
+/// An exactly known number: expression / denominator, denominator > 0.
+struct Number {
+  IntExpr numerator;
+  int64_t denominator = 1;
+
+  bool isInteger() const { return denominator == 1; }
+  std::optional<int64_t> asConstant() const {
+    return isInteger() ? numerator.asConstant() : std::nullopt;
+  }
+};
+
+/// A tensor of the model: what is known of it and, once an operator needs it,
+/// the value.
+struct Tensor {
+  llvm::SmallVector<IntExpr> dims;
+  mlir::Type elementType;
+  mlir::Value value;           // null until materialized
+  mlir::ElementsAttr constant; // null unless constant
+  /// The elements where they follow from dims and constants.
+  std::optional<llvm::SmallVector<Number>> numbers;
+
+  unsigned rank() const { return dims.size(); }
+};
+
+/// Tensors with more elements than this are never tracked as numbers.
+constexpr int64_t maxNumbers = 4096;
+
+struct RuntimeCheck {
+  IntExpr lhs, rhs;
+  std::string message;
+};
+
+/// What nodes of one graph share.
+struct ImportState {
+  explicit ImportState(mlir::MLIRContext *context) : builder(context) {}
+
+  mlir::OpBuilder builder;
+  /// In the order of discovery, without duplicates.
+  llvm::MapVector<std::pair<IntExpr, IntExpr>, std::string> checks;
+  ModelFile *file = nullptr;
+};
+
+using Attributes = llvm::ArrayRef<mlir::NamedAttribute>;
+
+class Node {
+public:
+  Node(ImportState &state, const onnx::NodeProto &proto, int64_t opset,
+       mlir::Location loc);
+
+  //===--- Inputs and outputs
+  //----------------------------------------------===//
+
+  unsigned numInputs() const { return inputs.size(); }
+  bool has(unsigned i) const { return i < inputs.size() && inputs[i]; }
+  Tensor &in(unsigned i) { return *inputs[i]; }
+  llvm::ArrayRef<IntExpr> dims(unsigned i) { return in(i).dims; }
+  int64_t rank(unsigned i) { return in(i).rank(); }
+  mlir::Type type(unsigned i) { return in(i).elementType; }
+  /// Input `i` as a value, made if it is not there yet.
+  mlir::Value value(unsigned i) { return materialize(in(i)); }
+  mlir::Value materialize(Tensor &tensor);
+
+  /// Input `i` as integers that are known at compile time; remembers an error
+  /// ("must be known") when they are not.
+  std::optional<Dims> ints(unsigned i, llvm::StringRef what);
+  std::optional<llvm::SmallVector<int64_t>> constants(unsigned i,
+                                                      llvm::StringRef what);
+  /// The single element of constant input `i`.
+  std::optional<double> scalar(unsigned i, llvm::StringRef what);
+
+  unsigned numOutputs() const { return outputs.size(); }
+  bool wants(unsigned i) const;
+  mlir::LogicalResult result(unsigned i, mlir::Value value);
+  mlir::LogicalResult result(unsigned i, Tensor tensor);
+  mlir::LogicalResult result(mlir::Value value) { return result(0, value); }
+
+  //===--- Attributes
+  //------------------------------------------------------===//
+
+  bool hasAttr(llvm::StringRef name) { return find(name) != nullptr; }
+  int64_t intAttr(llvm::StringRef name, int64_t otherwise);
+  double floatAttr(llvm::StringRef name, double otherwise);
+  std::string stringAttr(llvm::StringRef name, llvm::StringRef otherwise);
+  llvm::SmallVector<int64_t> intsAttr(llvm::StringRef name,
+                                      llvm::ArrayRef<int64_t> otherwise = {});
+  llvm::SmallVector<double> floatsAttr(llvm::StringRef name);
+  const onnx::AttributeProto *find(llvm::StringRef name,
+                                   onnx::AttributeProto::AttributeType type);
+
+  //===--- Errors
+  //----------------------------------------------------------===//
+
+  /// The model contradicts ONNX or itself.
+  mlir::LogicalResult invalid(const llvm::Twine &reason);
+  /// The model is right, but mlc cannot compile this.
+  mlir::LogicalResult unsupported(const llvm::Twine &reason);
+  bool failed() const { return !reason.empty(); }
+  bool isInvalid() const { return contradiction; }
+  llvm::StringRef getReason() const { return reason; }
+
+  /// `axis` of a tensor of `rank`, made non-negative; remembers an error and
+  /// returns 0 when it is out of range.
+  int64_t axis(int64_t axis, int64_t rank);
+  llvm::SmallVector<int64_t> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+  /// Records that the model implies lhs = rhs; an error when it cannot be.
+  void requireEqual(IntExpr lhs, IntExpr rhs, const llvm::Twine &message);
+  void requireNonNegative(IntExpr value, const llvm::Twine &message);
+  bool isFloat(unsigned i) { return llvm::isa<mlir::FloatType>(type(i)); }
+
+  //===--- Making operators
+  //------------------------------------------------===//
+
+  int64_t opset() const { return version; }
+  llvm::StringRef opType() const { return proto.op_type(); }
+  mlir::MLIRContext *context() { return state.builder.getContext(); }
+  mlir::OpBuilder &builder() { return state.builder; }
+  mlir::Location location() const { return loc; }
+  ModelFile &file() { return *state.file; }
+  const onnx::NodeProto &getProto() const { return proto; }
+
+  /// An mlc operator ("conv") of these operands; null, with the error
+  /// remembered, when an operand is null or they do not fit.
+  mlir::Value op(llvm::StringRef name, mlir::ValueRange operands,
+                 Attributes attributes = {});
+  mlir::Operation *opWithResults(llvm::StringRef name,
+                                 mlir::ValueRange operands,
+                                 Attributes attributes, unsigned numResults);
+
+  IntExpr integer(int64_t value) { return IntExpr::constant(context(), value); }
+  mlir::Attribute i64(int64_t value) {
+    return state.builder.getI64IntegerAttr(value);
+  }
+  mlir::Attribute i64s(llvm::ArrayRef<int64_t> values) {
+    return state.builder.getDenseI64ArrayAttr(values);
+  }
+  mlir::Attribute flag(bool value) { return state.builder.getBoolAttr(value); }
+  mlir::Attribute text(llvm::StringRef value) {
+    return state.builder.getStringAttr(value);
+  }
+  mlir::Attribute real(double value) { return RealAttr::get(context(), value); }
+  mlir::Attribute dimsAttr(llvm::ArrayRef<IntExpr> dims) {
+    return DimsAttr::get(context(), dims);
+  }
+  mlir::Attribute dimsAttr(llvm::ArrayRef<int64_t> dims) {
+    return DimsAttr::get(context(), dims);
+  }
+  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) {
+    return state.builder.getNamedAttr(name, value);
+  }
+
+  //===--- Common steps
+  //----------------------------------------------------===//
+
+  mlir::Value constant(mlir::ElementsAttr value);
+  /// A rank-0 constant of `type`.
+  mlir::Value scalarConstant(mlir::Type type, double value);
+  /// `value` with other dims, the same elements. No operator when equal.
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<IntExpr> dims);
+  mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> order);
+  mlir::Value cast(mlir::Value value, mlir::Type type);
+  /// The common dims of tensors that ONNX broadcasts together.
+  Dims broadcastDims(llvm::ArrayRef<llvm::ArrayRef<IntExpr>> all);
+  /// `value` broadcast to `dims` by ONNX's rule.
+  mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<IntExpr> dims);
+  /// Pointwise operator over operands that are broadcast together; a null
+  /// scalar makes none.
+  mlir::Value pointwise(llvm::StringRef name,
+                        llvm::ArrayRef<mlir::Value> operands,
+                        Attributes attributes = {});
+  /// `value op scalar` with a scalar constant of value's element type.
+  mlir::Value withScalar(llvm::StringRef name, mlir::Value value,
+                         double scalar);
+  mlir::Value compare(llvm::StringRef predicate, mlir::Value a, mlir::Value b);
+  mlir::Value reduce(llvm::StringRef kind, mlir::Value value,
+                     llvm::ArrayRef<int64_t> axes);
+  mlir::Value pad(mlir::Value value, llvm::ArrayRef<IntExpr> low,
+                  llvm::ArrayRef<IntExpr> high, llvm::StringRef mode,
+                  double with);
+  mlir::Value slice(mlir::Value value, llvm::ArrayRef<IntExpr> starts,
+                    llvm::ArrayRef<IntExpr> sizes,
+                    llvm::ArrayRef<IntExpr> steps);
+
+  /// Set by the importer.
+  llvm::SmallVector<Tensor *> inputs;
+  llvm::SmallVector<std::optional<Tensor>> outputs;
+
+private:
+  const onnx::AttributeProto *find(llvm::StringRef name);
+  mlir::Value materializeNumbers(Tensor &tensor);
+  void recordRequirements(mlir::Operation *op);
+
+  ImportState &state;
+  const onnx::NodeProto &proto;
+  int64_t version;
+  mlir::Location loc;
+  std::string reason;
+  bool contradiction = false;
+};
+
+/// The element type of a value; a null value has none.
+mlir::Type elementTypeOf(mlir::Value value);
+
+/// False when an expression of the dims is unreasonably large, which only a
+/// hostile model makes.
+bool isTame(llvm::ArrayRef<IntExpr> dims);
+
+/// Fills `tensor.numbers` from its constant where mlc tracks them.
+void trackNumbers(Tensor &tensor);
+/// Fills `tensor.constant` from its numbers when none of them is symbolic.
+void deriveConstant(Tensor &tensor);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_IMPORT_NODE_H

@@ -1,0 +1,268 @@
+//===- Normalization.cpp - ONNX's normalizations and softmax --------------===//
+
+#include "passes/Import/Handlers.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace mlc {
+
+/// Before opset 13 the input is a matrix, its dims from `axis` on flattened,
+/// and the operator works on rows.
+static LogicalResult importSoftmax(Node &n) {
+  bool flattens = n.opset() < 13;
+  int64_t rank = n.rank(0);
+  int64_t axis = n.intAttr("axis", flattens ? 1 : -1);
+  if (flattens && axis == rank)
+    axis = rank == 0 ? 0 : rank; // rows of one element
+  else
+    axis = n.axis(axis, rank);
+  if (n.failed())
+    return failure();
+  StringRef op = n.opType() == "Softmax" ? "softmax" : "log_softmax";
+  auto along = [&](Value x, int64_t a) {
+    return n.op(op, {x}, {n.attr("axis", n.i64(a))});
+  };
+  Value x = n.value(0);
+  bool trivial =
+      !flattens ||
+      (axis < rank && llvm::all_of(
+                          n.dims(0).drop_front(axis + 1),
+                          [](IntExpr dim) { return dim.isConstant(1); }));
+  if (trivial)
+    return n.result(along(x, axis));
+  Dims matrix = {getNumElements(n.context(), n.dims(0).take_front(axis)),
+                 getNumElements(n.context(), n.dims(0).drop_front(axis))};
+  return n.result(n.reshape(along(n.reshape(x, matrix), 1), n.dims(0)));
+}
+
+/// One where the maximum stands first along the axis, zero elsewhere.
+static LogicalResult importHardmax(Node &n) {
+  int64_t axis = n.axis(n.intAttr("axis", n.opset() < 13 ? 1 : -1), n.rank(0));
+  if (n.failed())
+    return failure();
+  if (n.opset() < 13 && axis + 1 != n.rank(0))
+    return n.unsupported("Hardmax before opset 13 is supported along the last "
+                         "axis only");
+  Value where = n.op("arg_max", {n.value(0)}, {n.attr("axis", n.i64(axis))});
+  Value positions =
+      n.op("iota", {},
+           {n.attr("dims", n.dimsAttr(n.dims(0))), n.attr("axis", n.i64(axis)),
+            n.attr("start", n.integer(0)), n.attr("step", n.integer(1))});
+  return n.result(n.cast(n.compare("eq", positions, where), n.type(0)));
+}
+
+static LogicalResult importBatchNormalization(Node &n) {
+  if (n.intAttr("training_mode", 0) ||
+      (n.opset() < 7 && !n.intAttr("is_test", 0)))
+    return n.unsupported("batch normalization in training mode is not "
+                         "supported; export the model for inference");
+  if (n.opset() < 9 && !n.intAttr("spatial", 1))
+    return n.unsupported("batch normalization with spatial=0 is not "
+                         "supported");
+  if (n.rank(0) < 2)
+    return n.invalid("requires an input of rank 2 or more");
+  SmallVector<Value> operands = {n.value(0)};
+  for (unsigned i = 1; i < 5; ++i) {
+    if (n.rank(i) != 1)
+      return n.invalid("scale, bias, mean and variance must have rank 1");
+    operands.push_back(n.cast(n.value(i), n.type(0)));
+  }
+  return n.result(
+      n.op("batch_norm", operands,
+           {n.attr("epsilon", n.real(n.floatAttr("epsilon", 1e-5)))}));
+}
+
+/// (x - mean) / sqrt(var + epsilon) over `axes`; the deviation's inverse too.
+static Value normalized(Node &n, Value x, ArrayRef<int64_t> axes,
+                        double epsilon) {
+  Value mean = n.reduce("mean", x, axes);
+  if (!mean)
+    return {};
+  Value centered = n.pointwise("sub", {x, mean});
+  Value square = n.op("mul", {centered, centered});
+  Value variance = n.withScalar("add", n.reduce("mean", square, axes), epsilon);
+  return n.pointwise("div", {centered, n.op("sqrt", {variance})});
+}
+
+static SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {
+  SmallVector<int64_t> axes;
+  for (int64_t d = first; d < rank; ++d)
+    axes.push_back(d);
+  return axes;
+}
+
+static LogicalResult importLayerNormalization(Node &n) {
+  int64_t axis = n.axis(n.intAttr("axis", -1), n.rank(0));
+  if (n.failed())
+    return failure();
+  if (n.wants(1) || n.wants(2))
+    return n.unsupported("the mean and deviation results of "
+                         "LayerNormalization are not supported");
+  double epsilon = n.floatAttr("epsilon", 1e-5);
+  ArrayRef<IntExpr> inner = n.dims(0).drop_front(axis);
+  Value x = n.value(0);
+  if (n.dims(1) == inner) {
+    Value scale = n.value(1);
+    Value zero = n.scalarConstant(n.type(0), 0.0);
+    Value bias = n.broadcast(n.has(2) ? n.value(2) : zero, inner);
+    return n.result(n.op(
+        "layer_norm", {x, scale, bias},
+        {n.attr("axis", n.i64(axis)), n.attr("epsilon", n.real(epsilon))}));
+  }
+  Value result = normalized(n, x, axesFrom(axis, n.rank(0)), epsilon);
+  result = n.pointwise("mul", {result, n.value(1)});
+  if (n.has(2))
+    result = n.pointwise("add", {result, n.value(2)});
+  return n.result(result);
+}
+
+/// x / sqrt(mean(x^2) + epsilon) * scale
+static LogicalResult importRmsNormalization(Node &n) {
+  int64_t axis = n.axis(n.intAttr("axis", -1), n.rank(0));
+  if (n.failed())
+    return failure();
+  Value x = n.value(0);
+  Value square =
+      n.reduce("mean", n.op("mul", {x, x}), axesFrom(axis, n.rank(0)));
+  Value root =
+      n.op("sqrt", {n.withScalar("add", square, n.floatAttr("epsilon", 1e-5))});
+  return n.result(
+      n.pointwise("mul", {n.pointwise("div", {x, root}), n.value(1)}));
+}
+
+/// `vector` over the channels, dim 1 of a tensor of `rank`.
+static Value perChannel(Node &n, unsigned input, int64_t rank) {
+  if (n.rank(input) != 1) {
+    (void)n.invalid("scale and bias must have rank 1");
+    return {};
+  }
+  Dims dims(rank, n.integer(1));
+  dims[1] = n.dims(input)[0];
+  return n.reshape(n.value(input), dims);
+}
+
+static LogicalResult importInstanceNormalization(Node &n) {
+  int64_t rank = n.rank(0);
+  if (rank < 3)
+    return n.invalid("requires an input of rank 3 or more");
+  Value result = normalized(n, n.value(0), axesFrom(2, rank),
+                            n.floatAttr("epsilon", 1e-5));
+  result = n.pointwise("mul", {result, perChannel(n, 1, rank)});
+  return n.result(n.pointwise("add", {result, perChannel(n, 2, rank)}));
+}
+
+static LogicalResult importGroupNormalization(Node &n) {
+  int64_t rank = n.rank(0), groups = n.intAttr("num_groups", 0);
+  if (rank < 2 || groups < 1)
+    return n.invalid("requires rank 2 or more and a positive num_groups");
+  IntExpr channels = n.dims(0)[1];
+  std::optional<IntExpr> perGroup = channels.exactDiv(n.integer(groups));
+  if (!perGroup)
+    return n.invalid("the channels " + Twine(channels.str()) +
+                     " cannot be divided into " + Twine(groups) + " groups");
+  Dims split = {n.dims(0)[0], n.integer(groups), *perGroup};
+  llvm::append_range(split, n.dims(0).drop_front(2));
+  Value result =
+      normalized(n, n.reshape(n.value(0), split), axesFrom(2, rank + 1),
+                 n.floatAttr("epsilon", 1e-5));
+  // Before opset 21, scale and bias are per group.
+  auto factor = [&](unsigned input) -> Value {
+    if (n.rank(input) != 1) {
+      (void)n.invalid("scale and bias must have rank 1");
+      return {};
+    }
+    Dims dims(rank + 1, n.integer(1));
+    dims[1] = n.integer(groups);
+    if (n.opset() >= 21)
+      dims[2] = *perGroup;
+    return n.reshape(n.value(input), dims);
+  };
+  result = n.pointwise("mul", {result, factor(1)});
+  result = n.pointwise("add", {result, factor(2)});
+  return n.result(n.reshape(result, n.dims(0)));
+}
+
+static LogicalResult importLrn(Node &n) {
+  return n.result(n.op("lrn", {n.value(0)},
+                       {n.attr("size", n.integer(n.intAttr("size", 0))),
+                        n.attr("alpha", n.real(n.floatAttr("alpha", 1e-4))),
+                        n.attr("beta", n.real(n.floatAttr("beta", 0.75))),
+                        n.attr("bias", n.real(n.floatAttr("bias", 1.0)))}));
+}
+
+/// x / norm along an axis, 0 where the norm is.
+static LogicalResult importLpNormalization(Node &n) {
+  int64_t axis = n.axis(n.intAttr("axis", -1), n.rank(0));
+  int64_t p = n.intAttr("p", 2);
+  if (n.failed() || (p != 1 && p != 2))
+    return n.invalid("requires p = 1 or 2");
+  Value x = n.value(0);
+  Value norm =
+      n.reduce("sum", p == 1 ? n.op("abs", {x}) : n.op("mul", {x, x}), {axis});
+  if (p == 2)
+    norm = n.op("sqrt", {norm});
+  Value zero = n.scalarConstant(n.type(0), 0.0);
+  Value isZero = n.compare("eq", norm, zero);
+  return n.result(
+      n.pointwise("select", {isZero, zero, n.pointwise("div", {x, norm})}));
+}
+
+static LogicalResult importMeanVarianceNormalization(Node &n) {
+  SmallVector<int64_t> axes = n.axes(n.intsAttr("axes", {0, 2, 3}), n.rank(0));
+  if (n.failed())
+    return failure();
+  Value x = n.value(0);
+  Value mean = n.reduce("mean", x, axes);
+  if (!mean)
+    return n.result(mean);
+  Value centered = n.pointwise("sub", {x, mean});
+  Value square = n.reduce("mean", n.op("mul", {centered, centered}), axes);
+  Value deviation = n.withScalar("add", n.op("sqrt", {square}), 1e-9);
+  return n.result(n.pointwise("div", {centered, deviation}));
+}
+
+/// Inference: the input itself, and a mask that keeps everything.
+static LogicalResult importDropout(Node &n) {
+  if (n.has(2)) {
+    std::optional<double> training = n.scalar(2, "training_mode");
+    if (!training)
+      return failure();
+    if (*training != 0.0)
+      return n.unsupported("dropout in training mode is not supported; export "
+                           "the model for inference");
+  }
+  if (n.opset() < 7 && !n.intAttr("is_test", 0))
+    return n.unsupported("dropout in training mode is not supported; export "
+                         "the model for inference");
+  if (n.wants(1)) {
+    Type type = n.opset() >= 10 ? Type(n.builder().getI1Type()) : n.type(0);
+    if (failed(
+            n.result(1, n.broadcast(n.scalarConstant(type, 1.0), n.dims(0)))))
+      return failure();
+  }
+  return n.result(0, Tensor(n.in(0)));
+}
+
+ArrayRef<OperatorEntry> normalizationOperators() {
+  static const OperatorEntry entries[] = {
+      {"", "BatchNormalization", 5, 5, importBatchNormalization},
+      {"", "Dropout", 1, 3, importDropout},
+      {"", "GroupNormalization", 3, 3, importGroupNormalization},
+      {"", "Hardmax", 1, 1, importHardmax},
+      {"", "InstanceNormalization", 3, 3, importInstanceNormalization},
+      {"", "LRN", 1, 1, importLrn},
+      {"", "LayerNormalization", 2, 3, importLayerNormalization},
+      {"", "LogSoftmax", 1, 1, importSoftmax},
+      {"", "LpNormalization", 1, 1, importLpNormalization},
+      {"", "MeanVarianceNormalization", 1, 1, importMeanVarianceNormalization},
+      {"", "RMSNormalization", 2, 2, importRmsNormalization},
+      {"", "Softmax", 1, 1, importSoftmax},
+  };
+  return entries;
+}
+
+} // namespace mlc

@@ -1,0 +1,167 @@
+//===- Reduction.cpp - ONNX's reductions ----------------------------------===//
+
+#include "passes/Import/Handlers.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+/// The axes of a Reduce operator: an attribute, or since opset 13 (ReduceSum)
+/// and 18 (the others) an input. All axes where none are named, unless
+/// noop_with_empty_axes; then nothing is set and `noop` is true.
+static std::optional<SmallVector<int64_t>> reduceAxes(Node &n, bool &noop) {
+  SmallVector<int64_t> listed = n.intsAttr("axes");
+  if (n.has(1)) {
+    std::optional<SmallVector<int64_t>> input = n.constants(1, "axes");
+    if (!input)
+      return std::nullopt;
+    listed = *input;
+  }
+  noop = false;
+  if (!listed.empty())
+    return n.axes(listed, n.rank(0));
+  noop = n.intAttr("noop_with_empty_axes", 0) != 0;
+  SmallVector<int64_t> all;
+  for (int64_t d = 0; d < n.rank(0) && !noop; ++d)
+    all.push_back(d);
+  return all;
+}
+
+/// Drops dims that a reduction has made 1.
+static Value dropAxes(Node &n, Value value, ArrayRef<int64_t> axes) {
+  Dims dims;
+  for (auto [i, dim] : llvm::enumerate(dimsOf(value)))
+    if (!llvm::is_contained(axes, int64_t(i)))
+      dims.push_back(dim);
+  return n.reshape(value, dims);
+}
+
+/// The sum of exponentials' logarithm, with the maximum taken out first.
+static Value logSumExp(Node &n, Value x, ArrayRef<int64_t> axes) {
+  Value maximum = n.reduce("max", x, axes);
+  if (!maximum)
+    return {};
+  Value shifted = n.pointwise("sub", {x, maximum});
+  Value sum = n.reduce("sum", n.op("exp", {shifted}), axes);
+  return n.pointwise("add", {n.op("log", {sum}), maximum});
+}
+
+static LogicalResult importReduce(Node &n) {
+  bool noop;
+  std::optional<SmallVector<int64_t>> axes = reduceAxes(n, noop);
+  if (!axes || n.failed())
+    return failure();
+  StringRef kind = n.opType();
+  kind.consume_front("Reduce");
+  Value x = n.value(0);
+  // Bools are reduced as numbers: or is max, and is min.
+  bool isBool = n.type(0).isInteger(1);
+  if (isBool)
+    x = n.cast(x, n.builder().getI32Type());
+  if (kind == "L1")
+    x = n.op("abs", {x});
+  else if (kind == "L2" || kind == "SumSquare")
+    x = n.op("mul", {x, x});
+  Value result;
+  if (kind == "LogSumExp")
+    result = logSumExp(n, x, *axes);
+  else if (kind == "Max" || kind == "Min" || kind == "Mean" || kind == "Prod")
+    result = n.reduce(kind.lower(), x, *axes);
+  else
+    result = n.reduce("sum", x, *axes);
+  if (kind == "L2")
+    result = n.op("sqrt", {result});
+  else if (kind == "LogSum")
+    result = n.op("log", {result});
+  if (!result)
+    return n.result(result);
+  if (isBool) // of nothing, they are the integers' extremes
+    result =
+        n.cast(n.op("clip", {result},
+                    {n.attr("min", n.real(0.0)), n.attr("max", n.real(1.0))}),
+               n.type(0));
+  if (!noop && !n.intAttr("keepdims", 1))
+    result = dropAxes(n, result, *axes);
+  return n.result(result);
+}
+
+static LogicalResult importArg(Node &n) {
+  int64_t axis = n.axis(n.intAttr("axis", 0), n.rank(0));
+  if (n.failed())
+    return failure();
+  Value x = n.value(0);
+  bool last = n.intAttr("select_last_index", 0) != 0;
+  if (last)
+    x = n.op("reverse", {x}, {n.attr("axes", n.i64s({axis}))});
+  Value index = n.op(n.opType() == "ArgMax" ? "arg_max" : "arg_min", {x},
+                     {n.attr("axis", n.i64(axis))});
+  if (last) {
+    Value end = n.op("int_tensor", {},
+                     {n.attr("values", n.dimsAttr({n.dims(0)[axis] - 1})),
+                      n.attr("dims", n.dimsAttr({n.integer(1)}))});
+    index = n.pointwise("sub", {end, index});
+  }
+  if (!n.intAttr("keepdims", 1) && index)
+    index = dropAxes(n, index, {axis});
+  return n.result(index);
+}
+
+static LogicalResult importCumSum(Node &n) {
+  std::optional<SmallVector<int64_t>> axis = n.constants(1, "the axis");
+  if (!axis)
+    return failure();
+  if (axis->size() != 1)
+    return n.invalid("requires one axis");
+  int64_t at = n.axis(axis->front(), n.rank(0));
+  return n.result(n.op("cumsum", {n.value(0)},
+                       {n.attr("axis", n.i64(at)),
+                        n.attr("exclusive", n.flag(n.intAttr("exclusive", 0))),
+                        n.attr("reverse", n.flag(n.intAttr("reverse", 0)))}));
+}
+
+static LogicalResult importTopK(Node &n) {
+  int64_t axis = n.axis(n.intAttr("axis", -1), n.rank(0));
+  std::optional<Dims> k;
+  if (n.opset() < 10)
+    k = Dims{n.integer(n.intAttr("k", 0))};
+  else if (n.has(1))
+    k = n.ints(1, "k");
+  if (n.failed())
+    return failure();
+  if (!k || k->size() != 1)
+    return n.invalid("requires one k");
+  Operation *op =
+      n.opWithResults("top_k", {n.value(0)},
+                      {n.attr("axis", n.i64(axis)), n.attr("k", k->front()),
+                       n.attr("largest", n.flag(n.intAttr("largest", 1))),
+                       n.attr("sorted", n.flag(n.intAttr("sorted", 1)))},
+                      2);
+  if (!op || failed(n.result(0, op->getResult(0))))
+    return failure();
+  return n.result(1, op->getResult(1));
+}
+
+ArrayRef<OperatorEntry> reductionOperators() {
+  static const OperatorEntry entries[] = {
+      {"", "ArgMax", 1, 1, importArg},
+      {"", "ArgMin", 1, 1, importArg},
+      {"", "CumSum", 2, 2, importCumSum},
+      {"", "ReduceL1", 1, 2, importReduce},
+      {"", "ReduceL2", 1, 2, importReduce},
+      {"", "ReduceLogSum", 1, 2, importReduce},
+      {"", "ReduceLogSumExp", 1, 2, importReduce},
+      {"", "ReduceMax", 1, 2, importReduce},
+      {"", "ReduceMean", 1, 2, importReduce},
+      {"", "ReduceMin", 1, 2, importReduce},
+      {"", "ReduceProd", 1, 2, importReduce},
+      {"", "ReduceSum", 1, 2, importReduce},
+      {"", "ReduceSumSquare", 1, 2, importReduce},
+      {"", "TopK", 1, 2, importTopK},
+  };
+  return entries;
+}
+
+} // namespace mlc

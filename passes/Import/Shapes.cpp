@@ -1,0 +1,273 @@
+//===- Shapes.cpp - ONNX's constants, shapes and ranges -------------------===//
+
+#include "passes/Import/Handlers.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::Twine;
+using onnx::AttributeProto;
+
+namespace mlc {
+
+static LogicalResult constantResult(Node &n, ElementsAttr value) {
+  Tensor tensor;
+  auto type = cast<RankedTensorType>(value.getType());
+  tensor.dims = *getDims(type);
+  tensor.elementType = type.getElementType();
+  tensor.constant = value;
+  trackNumbers(tensor);
+  return n.result(0, std::move(tensor));
+}
+
+/// A vector or scalar constant from a list of numbers.
+template <typename T>
+static LogicalResult listResult(Node &n, ArrayRef<T> values, bool isScalar) {
+  Type type = std::is_same_v<T, float> ? Type(n.builder().getF32Type())
+                                       : Type(n.builder().getI64Type());
+  SmallVector<int64_t> shape;
+  if (!isScalar)
+    shape.push_back(values.size());
+  llvm::StringRef bytes(reinterpret_cast<const char *>(values.data()),
+                        values.size() * sizeof(T));
+  return constantResult(n,
+                        makeElements(RankedTensorType::get(shape, type), bytes,
+                                     nullptr, n.getProto().output(0)));
+}
+
+static LogicalResult importConstant(Node &n) {
+  if (const auto *a = n.find("value", AttributeProto::TENSOR)) {
+    llvm::Expected<ElementsAttr> value =
+        readTensor(n.context(), a->t(), n.file(), n.getProto().output(0));
+    if (!value)
+      return n.invalid("its value " + llvm::toString(value.takeError()));
+    return constantResult(n, *value);
+  }
+  if (const auto *a = n.find("value_float", AttributeProto::FLOAT))
+    return listResult<float>(n, {a->f()}, true);
+  if (const auto *a = n.find("value_int", AttributeProto::INT))
+    return listResult<int64_t>(n, {a->i()}, true);
+  if (const auto *a = n.find("value_floats", AttributeProto::FLOATS))
+    return listResult<float>(
+        n, ArrayRef<float>(a->floats().data(), a->floats().size()), false);
+  if (const auto *a = n.find("value_ints", AttributeProto::INTS)) {
+    SmallVector<int64_t> values(a->ints().begin(), a->ints().end());
+    return listResult<int64_t>(n, values, false);
+  }
+  return n.unsupported("constants of strings or sparse tensors are not "
+                       "supported");
+}
+
+/// `value` everywhere: a splat where the dims are known.
+static LogicalResult filled(Node &n, ArrayRef<IntExpr> dims, Type type,
+                            ElementsAttr value) {
+  SmallVector<int64_t> shape;
+  for (IntExpr dim : dims)
+    if (dim.isConstant())
+      shape.push_back(dim.getConstant());
+  if (shape.size() == dims.size() && countElements(shape)) {
+    auto dense = dyn_cast_or_null<DenseElementsAttr>(value);
+    Attribute element = dense ? Attribute(*dense.getValues<Attribute>().begin())
+                              : Attribute(n.builder().getZeroAttr(type));
+    return constantResult(
+        n, DenseElementsAttr::get(RankedTensorType::get(shape, type), element));
+  }
+  double number = 0.0;
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(value)) {
+    if (isa<FloatType>(type))
+      number = (*dense.getValues<APFloat>().begin()).convertToDouble();
+    else if (type.isInteger(1) || type.isUnsignedInteger())
+      number = double((*dense.getValues<APInt>().begin()).getZExtValue());
+    else
+      number = double((*dense.getValues<APInt>().begin()).getSExtValue());
+  }
+  return n.result(
+      n.op("fill", {},
+           {n.attr("dims", n.dimsAttr(dims)), n.attr("value", n.real(number)),
+            n.attr("type", TypeAttr::get(type))}));
+}
+
+static LogicalResult importConstantOfShape(Node &n) {
+  std::optional<Dims> dims = n.ints(0, "the shape");
+  if (!dims)
+    return failure();
+  for (IntExpr dim : *dims)
+    n.requireNonNegative(dim, "a dim must not be negative");
+  Type type = n.builder().getF32Type();
+  ElementsAttr value;
+  if (const auto *a = n.find("value", AttributeProto::TENSOR)) {
+    llvm::Expected<ElementsAttr> read =
+        readTensor(n.context(), a->t(), n.file(), n.getProto().output(0));
+    if (!read)
+      return n.invalid("its value " + llvm::toString(read.takeError()));
+    value = *read;
+    type = value.getElementType();
+    if (value.getNumElements() != 1)
+      return n.invalid("its value must have one element");
+  }
+  return n.failed() ? failure() : filled(n, *dims, type, value);
+}
+
+/// Integers that are known from dims.
+static LogicalResult integersResult(Node &n, ArrayRef<IntExpr> values,
+                                    bool isScalar) {
+  Tensor tensor;
+  if (!isScalar)
+    tensor.dims.push_back(n.integer(values.size()));
+  tensor.elementType = n.builder().getI64Type();
+  tensor.numbers.emplace();
+  DimsAttr list = DimsAttr::get(n.context(), values);
+  for (IntExpr value : values)
+    tensor.numbers->push_back({value});
+  if (std::optional<SmallVector<int64_t>> constants = list.asConstants()) {
+    SmallVector<int64_t> shape;
+    if (!isScalar)
+      shape.push_back(values.size());
+    tensor.constant =
+        DenseElementsAttr::get(RankedTensorType::get(shape, tensor.elementType),
+                               ArrayRef<int64_t>(*constants));
+  }
+  return n.result(0, std::move(tensor));
+}
+
+static LogicalResult importShape(Node &n) {
+  int64_t rank = n.rank(0);
+  auto clamp = [&](int64_t at) {
+    return std::min(std::max(at < 0 ? at + rank : at, int64_t(0)), rank);
+  };
+  int64_t start = clamp(n.intAttr("start", 0));
+  int64_t end = clamp(n.intAttr("end", rank));
+  return integersResult(
+      n, n.dims(0).slice(start, std::max(end - start, int64_t(0))), false);
+}
+
+static LogicalResult importSize(Node &n) {
+  return integersResult(n, {getNumElements(n.context(), n.dims(0))}, true);
+}
+
+/// Range of integers that are known; floats when they are whole.
+static LogicalResult importRange(Node &n) {
+  Dims bounds;
+  for (unsigned i = 0; i < 3; ++i) {
+    if (n.type(i) != n.type(0))
+      return n.invalid("inputs have different element types");
+    std::optional<Dims> number = n.ints(i, "a bound of Range");
+    if (!number)
+      return failure();
+    if (number->size() != 1)
+      return n.invalid("bounds must be scalars");
+    bounds.push_back(number->front());
+  }
+  IntExpr start = bounds[0], limit = bounds[1], delta = bounds[2];
+  if (!delta.isConstant() || delta.isConstant(0))
+    return n.unsupported("the step of Range must be constant and not 0");
+  IntExpr span = limit - start;
+  int64_t step = delta.getConstant();
+  if (step == std::numeric_limits<int64_t>::min())
+    return n.invalid("the step is out of range");
+  IntExpr count = IntExpr::max(
+      step > 0 ? span.ceilDiv(step) : (-span).ceilDiv(-step), n.integer(0));
+  Value result =
+      n.op("iota", {},
+           {n.attr("dims", n.dimsAttr({count})), n.attr("axis", n.i64(0)),
+            n.attr("start", start), n.attr("step", delta)});
+  return n.result(n.cast(result, n.type(0)));
+}
+
+/// 1 on a diagonal.
+static LogicalResult importEyeLike(Node &n) {
+  if (n.rank(0) != 2)
+    return n.invalid("requires a matrix");
+  Type type = n.hasAttr("dtype")
+                  ? getElementType(n.context(), n.intAttr("dtype", 0))
+                  : n.type(0);
+  if (!type)
+    return n.unsupported("its dtype is not supported");
+  int64_t offset = n.intAttr("k", 0);
+  auto iota = [&](int64_t axis, int64_t start) {
+    return n.op("iota", {},
+                {n.attr("dims", n.dimsAttr(n.dims(0))),
+                 n.attr("axis", n.i64(axis)), n.attr("start", n.integer(start)),
+                 n.attr("step", n.integer(1))});
+  };
+  return n.result(n.cast(n.compare("eq", iota(0, offset), iota(1, 0)), type));
+}
+
+/// The triangle where column - row <= k (lower) or >= k (upper), else 0.
+static LogicalResult importTrilu(Node &n) {
+  int64_t rank = n.rank(0);
+  if (rank < 2)
+    return n.invalid("requires rank 2 or more");
+  IntExpr k = n.integer(0);
+  if (n.has(1)) {
+    std::optional<Dims> given = n.ints(1, "k");
+    if (!given)
+      return failure();
+    if (given->size() != 1)
+      return n.invalid("requires one k");
+    k = given->front();
+  }
+  Dims matrix(n.dims(0).take_back(2));
+  auto iota = [&](int64_t axis, IntExpr start) {
+    return n.op("iota", {},
+                {n.attr("dims", n.dimsAttr(matrix)),
+                 n.attr("axis", n.i64(axis)), n.attr("start", start),
+                 n.attr("step", n.integer(1))});
+  };
+  Value keep = n.compare(n.intAttr("upper", 1) ? "ge" : "le",
+                         iota(1, n.integer(0)), iota(0, k));
+  Value zero = n.scalarConstant(n.type(0), 0.0);
+  return n.result(n.pointwise("select", {keep, n.value(0), zero}));
+}
+
+/// values[1] where the index is the position along a new axis, else values[0].
+static LogicalResult importOneHot(Node &n) {
+  std::optional<Dims> depth = n.ints(1, "depth");
+  if (!depth)
+    return failure();
+  if (depth->size() != 1 || n.rank(2) != 1 || !n.dims(2)[0].isConstant(2))
+    return n.invalid("requires one depth and two values");
+  int64_t rank = n.rank(0) + 1;
+  int64_t axis = n.axis(n.intAttr("axis", -1), rank);
+  if (n.failed())
+    return failure();
+  Type i64 = n.builder().getI64Type();
+  IntExpr one = n.integer(1), count = depth->front();
+  Dims dims(n.dims(0)), column(rank, one);
+  dims.insert(dims.begin() + axis, one);
+  column[axis] = count;
+  Value index = n.reshape(n.cast(n.value(0), i64), dims);
+  Value positions =
+      n.op("iota", {},
+           {n.attr("dims", n.dimsAttr(column)), n.attr("axis", n.i64(axis)),
+            n.attr("start", n.integer(0)), n.attr("step", one)});
+  // Negative indices count from the end.
+  Value end = n.op("int_tensor", {},
+                   {n.attr("values", n.dimsAttr({count})),
+                    n.attr("dims", n.dimsAttr(ArrayRef<IntExpr>()))});
+  Value isNegative = n.compare("lt", index, n.scalarConstant(i64, 0.0));
+  index = n.pointwise("select",
+                      {isNegative, n.pointwise("add", {index, end}), index});
+  auto pick = [&](int64_t at) {
+    return n.reshape(n.slice(n.value(2), {n.integer(at)}, {one}, {one}),
+                     ArrayRef<IntExpr>());
+  };
+  return n.result(n.pointwise(
+      "select", {n.compare("eq", index, positions), pick(1), pick(0)}));
+}
+
+ArrayRef<OperatorEntry> shapeOperators() {
+  static const OperatorEntry entries[] = {
+      {"", "Constant", 0, 0, importConstant},
+      {"", "ConstantOfShape", 1, 1, importConstantOfShape},
+      {"", "EyeLike", 1, 1, importEyeLike},
+      {"", "OneHot", 3, 3, importOneHot},
+      {"", "Range", 3, 3, importRange},
+      {"", "Shape", 1, 1, importShape},
+      {"", "Size", 1, 1, importSize},
+      {"", "Trilu", 1, 2, importTrilu},
+  };
+  return entries;
+}
+
+} // namespace mlc

@@ -1,0 +1,177 @@
+//===- Steps.cpp - Steps that handlers share ------------------------------===//
+
+#include "passes/Import/Node.h"
+#include <cmath>
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace mlc {
+
+Value Node::constant(ElementsAttr value) {
+  return op("constant", {}, {attr("value", value)});
+}
+
+Value Node::scalarConstant(Type type, double value) {
+  auto tensor = RankedTensorType::get({}, type);
+  if (isa<FloatType>(type))
+    return constant(
+        DenseElementsAttr::get(tensor, builder().getFloatAttr(type, value)));
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || value != std::floor(value) ||
+      std::abs(value) > double(int64_t(1) << 53)) {
+    (void)invalid("uses a number that its tensors' type cannot hold");
+    return {};
+  }
+  APInt bits(64, int64_t(value), /*isSigned=*/true);
+  return constant(DenseElementsAttr::get(
+      tensor, Attribute(IntegerAttr::get(
+                  integer, bits.sextOrTrunc(integer.getWidth())))));
+}
+
+Value Node::reshape(Value value, ArrayRef<IntExpr> dims) {
+  if (!value || ArrayRef<IntExpr>(dimsOf(value)) == dims)
+    return value;
+  // A constant takes the other dims itself.
+  Operation *definingOp = value.getDefiningOp();
+  DimsAttr target = DimsAttr::get(context(), dims);
+  std::optional<SmallVector<int64_t>> shape = target.asConstants();
+  if (definingOp && definingOp->getName().getStringRef() == "mlc.constant" &&
+      shape) {
+    auto elements = definingOp->getAttrOfType<ElementsAttr>("value");
+    if (elements && countElements(*shape) == elements.getNumElements()) {
+      Value result = constant(reshapeElements(elements, *shape));
+      // The original, when made for this node alone, has no other use.
+      return result;
+    }
+  }
+  IntExpr before = getNumElements(context(), dimsOf(value));
+  IntExpr after = getNumElements(context(), dims);
+  IntExpr difference = before - after;
+  if (difference.isConstant() && !difference.isConstant(0)) {
+    (void)invalid("cannot reshape " + Twine(before.str()) + " elements to " +
+                  after.str());
+    return {};
+  }
+  return op("reshape", {value}, {attr("dims", target)});
+}
+
+Value Node::transpose(Value value, ArrayRef<int64_t> order) {
+  bool isIdentity = true;
+  for (auto [i, from] : llvm::enumerate(order))
+    isIdentity &= int64_t(i) == from;
+  return isIdentity
+             ? value
+             : op("transpose", {value}, {attr("permutation", i64s(order))});
+}
+
+Value Node::cast(Value value, Type type) {
+  if (!value || elementTypeOf(value) == type)
+    return value;
+  return op("cast", {value}, {attr("to", TypeAttr::get(type))});
+}
+
+Dims Node::broadcastDims(ArrayRef<ArrayRef<IntExpr>> all) {
+  size_t rank = 0;
+  for (ArrayRef<IntExpr> dims : all)
+    rank = std::max(rank, dims.size());
+  Dims result(rank, integer(1));
+  for (ArrayRef<IntExpr> dims : all)
+    for (size_t i = 0; i < dims.size(); ++i) {
+      IntExpr &common = result[rank - dims.size() + i];
+      IntExpr dim = dims[i];
+      if (common == dim || dim.isConstant(1))
+        continue;
+      if (common.isConstant(1)) {
+        common = dim;
+        continue;
+      }
+      // Neither is known to be 1, so they must be equal; keep the one that
+      // says more.
+      requireEqual(common, dim, "tensors cannot be broadcast together");
+      if (dim.isConstant())
+        common = dim;
+    }
+  return result;
+}
+
+Value Node::broadcast(Value value, ArrayRef<IntExpr> dims) {
+  if (!value || failed())
+    return {};
+  Dims from = dimsOf(value);
+  if (from.size() > dims.size()) {
+    (void)invalid("cannot broadcast rank " + Twine(from.size()) + " to rank " +
+                  Twine(dims.size()));
+    return {};
+  }
+  size_t added = dims.size() - from.size();
+  Dims expanded(dims);
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (i < added || from[i - added].isConstant(1))
+      expanded[i] = integer(1);
+    else
+      requireEqual(from[i - added], dims[i],
+                   "tensors cannot be broadcast together");
+  value = reshape(value, expanded);
+  if (ArrayRef<IntExpr>(expanded) == dims)
+    return value;
+  return op("broadcast", {value}, {attr("dims", dimsAttr(dims))});
+}
+
+Value Node::pointwise(StringRef name, ArrayRef<Value> operands,
+                      Attributes attributes) {
+  if (llvm::is_contained(operands, Value()))
+    return {};
+  SmallVector<Dims> all;
+  for (Value operand : operands)
+    all.push_back(dimsOf(operand));
+  SmallVector<ArrayRef<IntExpr>> refs(all.begin(), all.end());
+  Dims common = broadcastDims(refs);
+  SmallVector<Value> expanded;
+  for (Value operand : operands)
+    expanded.push_back(broadcast(operand, common));
+  return op(name, expanded, attributes);
+}
+
+Value Node::withScalar(StringRef name, Value value, double scalar) {
+  if (!value)
+    return {};
+  return pointwise(name, {value, scalarConstant(elementTypeOf(value), scalar)});
+}
+
+Value Node::compare(StringRef predicate, Value a, Value b) {
+  return pointwise("compare", {a, b}, {attr("predicate", text(predicate))});
+}
+
+Value Node::reduce(StringRef kind, Value value, ArrayRef<int64_t> axes) {
+  if (axes.empty())
+    return value;
+  return op("reduce", {value},
+            {attr("kind", text(kind)), attr("axes", i64s(axes))});
+}
+
+Value Node::pad(Value value, ArrayRef<IntExpr> low, ArrayRef<IntExpr> high,
+                StringRef mode, double with) {
+  auto isZero = [](IntExpr dim) { return dim.isConstant(0); };
+  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
+    return value;
+  return op("pad", {value},
+            {attr("low", dimsAttr(low)), attr("high", dimsAttr(high)),
+             attr("mode", text(mode)), attr("value", real(with))});
+}
+
+Value Node::slice(Value value, ArrayRef<IntExpr> starts,
+                  ArrayRef<IntExpr> sizes, ArrayRef<IntExpr> steps) {
+  if (!value ||
+      (ArrayRef<IntExpr>(dimsOf(value)) == sizes &&
+       llvm::all_of(starts, [](IntExpr s) { return s.isConstant(0); })))
+    return value;
+  return op("slice", {value},
+            {attr("starts", dimsAttr(starts)), attr("sizes", dimsAttr(sizes)),
+             attr("steps", dimsAttr(steps))});
+}
+
+} // namespace mlc

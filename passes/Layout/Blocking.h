@@ -1,0 +1,88 @@
+//===- Blocking.h - Plain values and their blocked twins --------*- C++ -*-===//
+
+#ifndef MLC_PASSES_LAYOUT_BLOCKING_H
+#define MLC_PASSES_LAYOUT_BLOCKING_H
+
+#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/CompileTime.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlc {
+
+/// A tensor [n, c, s...] kept as [n, blocks, s..., block].
+struct Twin {
+  mlir::Value value;
+  int64_t channels = 0;
+  /// 1 wherever blocks do not straddle groups.
+  int64_t groups = 1;
+  /// Filled lanes may hold infinities or NaN, which even a weight of zero does
+  /// not silence.
+  bool isDirty = false;
+
+  explicit operator bool() const { return value != nullptr; }
+};
+
+/// Builds operators and knows which plain values have a blocked twin.
+class Blocking {
+public:
+  Blocking(mlir::OpBuilder &builder, int64_t block)
+      : builder(builder), block(block) {}
+
+  int64_t getBlock() const { return block; }
+  mlir::MLIRContext *getContext() const { return builder.getContext(); }
+
+  /// The twin of `plain` if there is one.
+  Twin lookup(mlir::Value plain) const { return twins.lookup(plain); }
+
+  /// The twin of `plain` with blocks that do not straddle `groups`, packed
+  /// when there is none; `clean`: its filled lanes are finite. Null when the
+  /// channels are not known.
+  Twin get(mlir::Location loc, mlir::Value plain, int64_t groups, bool clean);
+
+  /// The plain tensor of a twin; registers the twin under it.
+  mlir::Value unpack(mlir::Location loc, Twin twin);
+
+  /// An operator of the mlc dialect; null when it is not well formed.
+  mlir::Value create(mlir::Location loc, llvm::StringRef name,
+                     mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+  template <typename Op>
+  mlir::Value create(mlir::Location loc, mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    return create(loc, Op::getOperationName(), operands, attributes);
+  }
+
+  mlir::NamedAttribute dims(llvm::StringRef name,
+                            llvm::ArrayRef<IntExpr> values) const;
+  mlir::NamedAttribute dims(llvm::StringRef name,
+                            llvm::ArrayRef<int64_t> values) const;
+  mlir::NamedAttribute i64(llvm::StringRef name, int64_t value) const;
+  IntExpr integer(int64_t value) const {
+    return IntExpr::constant(getContext(), value);
+  }
+  mlir::Value reshape(mlir::Location loc, mlir::Value x,
+                      llvm::ArrayRef<IntExpr> to);
+  /// A border of zeros.
+  mlir::Value pad(mlir::Location loc, mlir::Value x,
+                  llvm::ArrayRef<IntExpr> low, llvm::ArrayRef<IntExpr> high);
+
+private:
+  mlir::OpBuilder &builder;
+  int64_t block;
+  llvm::DenseMap<mlir::Value, Twin> twins;
+};
+
+/// Dims of a value of the mlc dialect.
+llvm::SmallVector<IntExpr> sizesOf(mlir::Value value);
+
+/// The blocked result of a convolution with constant weights; null when it
+/// stays as it is.
+Twin blockConvolution(Blocking &blocking, ConvOp conv);
+
+/// The blocked result of an operator some of whose operands have twins; null
+/// when it cannot work on them.
+Twin blockOther(Blocking &blocking, mlir::Operation *op);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_LAYOUT_BLOCKING_H

@@ -1,0 +1,24 @@
+//===- ElementTypes.h - Element types below the graph -----------*- C++ -*-===//
+
+#ifndef MLC_PASSES_LOWER_ELEMENTTYPES_H
+#define MLC_PASSES_LOWER_ELEMENTTYPES_H
+
+#include "dialects/Interfaces/IntExpr.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlc {
+
+/// arith knows signless integers only; operations carry the sign.
+mlir::Type lowerElementType(mlir::Type type);
+
+/// The tensor type with these dims, without encoding.
+mlir::RankedTensorType getLoweredType(llvm::ArrayRef<IntExpr> dims,
+                                      mlir::Type elementType);
+
+/// The type of `attr` made signless, its contents unchanged (and not copied
+/// where they are a resource).
+mlir::ElementsAttr lowerElements(mlir::ElementsAttr attr);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_LOWER_ELEMENTTYPES_H

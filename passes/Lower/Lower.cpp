@@ -1,0 +1,335 @@
+//===- Lower.cpp - From the graph to linalg on tensors --------------------===//
+
+#include "passes/Lower/Lower.h"
+#include "dialects/Graph/Graph.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Lower/DefinitionLowering.h"
+#include "passes/Lower/ElementTypes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+namespace {
+
+RankedTensorType getLoweredType(RankedTensorType type) {
+  return RankedTensorType::get(type.getShape(),
+                               lowerElementType(type.getElementType()));
+}
+
+/// The node that an operator came from, for messages.
+StringRef getNodeName(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName();
+  return "?";
+}
+
+/// What the type said of dims and sign, as attributes.
+void describeType(MLIRContext *context, RankedTensorType type,
+                  SmallVectorImpl<NamedAttribute> &attributes) {
+  if (isa_and_nonnull<DimsAttr>(type.getEncoding()))
+    attributes.emplace_back(StringAttr::get(context, "mlc.dims"),
+                            type.getEncoding());
+  Type element = type.getElementType();
+  if (lowerElementType(element) != element)
+    attributes.emplace_back(StringAttr::get(context, "mlc.type"),
+                            TypeAttr::get(element));
+}
+
+/// Conditions on symbols, each once.
+class Checks {
+public:
+  explicit Checks(ModuleOp module) : module(module) {
+    if (auto known = module->getAttrOfType<ArrayAttr>("mlc.checks"))
+      for (Attribute attr : known) {
+        // Import states equalities as [lhs, rhs, message].
+        auto equal = dyn_cast<ArrayAttr>(attr);
+        if (equal && equal.size() == 3 && isa<StringAttr>(equal[2]))
+          keep(equal[0], name(ComparePredicate::EQ), equal[1],
+               cast<StringAttr>(equal[2]).getValue());
+        else
+          keep(attr);
+      }
+  }
+
+  void add(const Requirement &r, StringRef node) {
+    IntExpr difference = r.lhs - r.rhs;
+    if (difference.isConstant() || isKnown(r.predicate, difference))
+      return;
+    keep(r.lhs, name(r.predicate), r.rhs, node + ": " + r.message);
+  }
+
+  void store() {
+    if (!checks.empty())
+      module->setAttr("mlc.checks",
+                      ArrayAttr::get(module.getContext(), checks));
+  }
+
+private:
+  void keep(Attribute check) {
+    if (seen.insert(key(check)).second)
+      checks.push_back(check);
+  }
+  void keep(Attribute lhs, StringRef predicate, Attribute rhs,
+            const llvm::Twine &message) {
+    Builder b(module.getContext());
+    keep(b.getDictionaryAttr(
+        {b.getNamedAttr("lhs", lhs),
+         b.getNamedAttr("predicate", b.getStringAttr(predicate)),
+         b.getNamedAttr("rhs", rhs),
+         b.getNamedAttr("message", b.getStringAttr(message))}));
+  }
+
+  /// Symbols are not negative, which decides most bounds.
+  static bool isKnown(ComparePredicate predicate, IntExpr difference) {
+    switch (predicate) {
+    case ComparePredicate::GE:
+      return difference.isKnownNonNegative();
+    case ComparePredicate::GT:
+      return difference.isKnownPositive();
+    case ComparePredicate::LE:
+      return (-difference).isKnownNonNegative();
+    case ComparePredicate::LT:
+      return (-difference).isKnownPositive();
+    default:
+      return false;
+    }
+  }
+
+  /// A check is one condition, whoever states it first.
+  static std::tuple<Attribute, Attribute, Attribute> key(Attribute attr) {
+    auto check = dyn_cast<DictionaryAttr>(attr);
+    if (!check)
+      return {attr, {}, {}};
+    return {check.get("lhs"), check.get("predicate"), check.get("rhs")};
+  }
+
+  ModuleOp module;
+  SmallVector<Attribute> checks;
+  DenseSet<std::tuple<Attribute, Attribute, Attribute>> seen;
+};
+
+/// Rewrites one function.
+class FunctionLowering {
+public:
+  FunctionLowering(func::FuncOp function, Checks &checks)
+      : function(function), context(function.getContext()), checks(checks) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult collectNames();
+  func::FuncOp createFunction();
+  LogicalResult lower(Operation &op);
+  LogicalResult lowerDefined(DefinitionOpInterface op);
+  void lowerOpaque(Operation &op);
+
+  func::FuncOp function;
+  MLIRContext *context;
+  Checks &checks;
+  SmallVector<std::string> symbols;
+  IRMapping mapping;
+  std::optional<OpBuilder> builder;
+  std::optional<SizeValues> sizes;
+};
+
+LogicalResult FunctionLowering::collectNames() {
+  LogicalResult result = success();
+  auto collect = [&](Value value, Operation *where) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    std::optional<SmallVector<IntExpr>> dims;
+    if (type)
+      dims = getDims(type);
+    if (!dims) {
+      where->emitError("cannot lower a value of type ") << value.getType();
+      result = failure();
+      return;
+    }
+    collectSymbols(*dims, symbols);
+  };
+  for (Value argument : function.getArguments())
+    collect(argument, function);
+  function.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      collect(value, op);
+    // Dims of attributes may name symbols that no type does.
+    for (NamedAttribute attr : op->getAttrs()) {
+      if (auto dims = dyn_cast<DimsAttr>(attr.getValue()))
+        collectSymbols(dims.getDims(), symbols);
+      if (auto integer = dyn_cast<IntExpr>(attr.getValue()))
+        collectSymbols(integer, symbols);
+    }
+  });
+  return result;
+}
+
+func::FuncOp FunctionLowering::createFunction() {
+  SmallVector<Type> arguments, results;
+  for (Type type : function.getArgumentTypes())
+    arguments.push_back(getLoweredType(cast<RankedTensorType>(type)));
+  arguments.append(symbols.size(), IndexType::get(context));
+  for (Type type : function.getResultTypes())
+    results.push_back(getLoweredType(cast<RankedTensorType>(type)));
+  OpBuilder b(function);
+  auto lowered =
+      func::FuncOp::create(b, function.getLoc(), function.getName(),
+                           FunctionType::get(context, arguments, results));
+  lowered.setVisibility(function.getVisibility());
+  for (NamedAttribute attr : function->getDiscardableAttrs())
+    lowered->setAttr(attr.getName(), attr.getValue());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    SmallVector<NamedAttribute> attrs(
+        mlir::function_interface_impl::getArgAttrs(function, i));
+    describeType(context,
+                 cast<RankedTensorType>(function.getArgumentTypes()[i]), attrs);
+    lowered.setArgAttrs(i, attrs);
+  }
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    SmallVector<NamedAttribute> attrs(
+        mlir::function_interface_impl::getResultAttrs(function, i));
+    describeType(context, cast<RankedTensorType>(function.getResultTypes()[i]),
+                 attrs);
+    lowered.setResultAttrs(i, attrs);
+  }
+  SmallVector<StringRef> names(symbols.begin(), symbols.end());
+  lowered->setAttr("mlc.symbols", b.getStrArrayAttr(names));
+  lowered.addEntryBlock();
+  return lowered;
+}
+
+LogicalResult FunctionLowering::lowerDefined(DefinitionOpInterface op) {
+  FailureOr<Definition> definition = getDefinition(op);
+  if (failed(definition))
+    return failure();
+  for (const Requirement &requirement : definition->requirements)
+    checks.add(requirement, getNodeName(op.getLoc()));
+  SmallVector<Value> operands = llvm::map_to_vector(
+      op->getOperands(), [&](Value v) { return mapping.lookup(v); });
+  DefinitionLowering lowering(*builder, op.getLoc(), *sizes,
+                              std::move(*definition), operands);
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), lowering.run()))
+    mapping.map(result, value);
+  return success();
+}
+
+void FunctionLowering::lowerOpaque(Operation &op) {
+  Location loc = op.getLoc();
+  IRMapping casts;
+  for (Value operand : op.getOperands()) {
+    Value value = mapping.lookup(operand);
+    if (value.getType() != operand.getType())
+      value = UnrealizedConversionCastOp::create(*builder, loc,
+                                                 operand.getType(), value)
+                  .getResult(0);
+    casts.map(operand, value);
+  }
+  Operation *copy = builder->clone(op, casts);
+  for (auto [result, value] :
+       llvm::zip_equal(op.getResults(), copy->getResults())) {
+    RankedTensorType type =
+        getLoweredType(cast<RankedTensorType>(result.getType()));
+    Value lowered = value;
+    if (type != value.getType())
+      lowered = UnrealizedConversionCastOp::create(*builder, loc, type, value)
+                    .getResult(0);
+    mapping.map(result, lowered);
+  }
+}
+
+LogicalResult FunctionLowering::lower(Operation &op) {
+  if (auto constant = dyn_cast<mlc::ConstantOp>(op)) {
+    auto value = cast<TypedAttr>(lowerElements(constant.getValue()));
+    mapping.map(op.getResult(0),
+                arith::ConstantOp::create(*builder, op.getLoc(), value));
+    return success();
+  }
+  if (auto defined = dyn_cast<DefinitionOpInterface>(op))
+    return lowerDefined(defined);
+  if (isa<OpaqueOpInterface>(op)) {
+    lowerOpaque(op);
+    return success();
+  }
+  if (isa<func::ReturnOp>(op)) {
+    SmallVector<Value> results;
+    for (auto [operand, type] :
+         llvm::zip_equal(op.getOperands(), function.getResultTypes())) {
+      Value value = mapping.lookup(operand);
+      RankedTensorType lowered = getLoweredType(cast<RankedTensorType>(type));
+      if (value.getType() != lowered)
+        value = tensor::CastOp::create(*builder, op.getLoc(), lowered, value);
+      results.push_back(value);
+    }
+    func::ReturnOp::create(*builder, op.getLoc(), results);
+    return success();
+  }
+  return op.emitError("has no definition and is not opaque, so it cannot be "
+                      "lowered");
+}
+
+LogicalResult FunctionLowering::run() {
+  if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
+    return function.emitError("must have one block to be lowered");
+  if (failed(collectNames()))
+    return failure();
+  func::FuncOp lowered = createFunction();
+  for (auto [from, to] :
+       llvm::zip(function.getArguments(), lowered.getArguments()))
+    mapping.map(from, to);
+  builder.emplace(OpBuilder::atBlockEnd(&lowered.getBody().front()));
+  sizes.emplace(lowered, symbols, function.getNumArguments());
+  for (Operation &op : function.getBody().front())
+    if (failed(lower(op))) {
+      lowered.erase();
+      return failure();
+    }
+  function.erase();
+  return success();
+}
+
+struct LowerPass : PassWrapper<LowerPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerPass)
+
+  StringRef getArgument() const override { return "mlc-lower-to-linalg"; }
+  StringRef getDescription() const override {
+    return "every stage of every definition to linalg on tensors";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<affine::AffineDialect, arith::ArithDialect,
+                    func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+                    tensor::TensorDialect, MlcDialect>();
+  }
+  void runOnOperation() override {
+    if (failed(lowerToLinalg(getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+LogicalResult lowerToLinalg(ModuleOp module) {
+  Checks checks(module);
+  for (func::FuncOp function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    if (failed(FunctionLowering(function, checks).run()))
+      return failure();
+  checks.store();
+  return success();
+}
+
+std::unique_ptr<Pass> createLowerPass() {
+  return std::make_unique<LowerPass>();
+}
+
+void registerLowerPass() { PassRegistration<LowerPass>(); }
+
+} // namespace mlc

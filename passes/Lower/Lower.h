@@ -1,0 +1,28 @@
+//===- Lower.h - From the graph to linalg on tensors ------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_LOWER_LOWER_H
+#define MLC_PASSES_LOWER_LOWER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlc {
+
+/// `mlc-lower-to-linalg`: every function of the module, in place.
+///
+///   - Operators with a definition become linalg, tensor, arith and math.
+///   - Constants become arith.constant; weights stay resources.
+///   - Opaque operators stay, between casts to and from symbolic dims.
+///   - Symbolic dims become `?`; symbols become trailing index arguments named
+///     by the function's `mlc.symbols`; `mlc.dims` (and `mlc.type` for
+///     unsigned integers) of arguments and results say what the types said.
+///   - Requirements of definitions that only symbols can decide are added to
+///     the module's `mlc.checks`: an array of {lhs, predicate, rhs, message},
+///     predicate one of ==, !=, <, <=, >, >=.
+std::unique_ptr<mlir::Pass> createLowerPass();
+mlir::LogicalResult lowerToLinalg(mlir::ModuleOp module);
+void registerLowerPass();
+
+} // namespace mlc
+
+#endif // MLC_PASSES_LOWER_LOWER_H

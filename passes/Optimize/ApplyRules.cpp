@@ -1,0 +1,72 @@
+//===- ApplyRules.cpp - Proved rewrites on a model ------------------------===//
+
+#include "passes/Optimize/ApplyRules.h"
+#include "dialects/Graph/Graph.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace mlc;
+
+CostParameters mlc::costParameters(const Target &target) {
+  CostParameters parameters;
+  parameters.flopsPerSecond = target.peakFlops();
+  // What a model's activations live in more often than not.
+  parameters.bytesPerSecond = target.cacheBandwidth * 1e9;
+  parameters.secondsPerKernel = target.launchNanoseconds * 1e-9;
+  return parameters;
+}
+
+LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
+                              const GreedyOptions &options) {
+  RuleSet rules;
+  if (failed(addShippedRules(rules, module.getContext())))
+    return failure();
+  CostModel cost(costParameters(target));
+  std::vector<AppliedRule> trail;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal())
+      llvm::append_range(trail, applyGreedily(function, rules, cost, options));
+  module->setAttr("mlc.trail", toAttribute(trail, module.getContext()));
+  return success();
+}
+
+namespace {
+struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApplyRulesPass)
+  ApplyRulesPass() = default;
+  explicit ApplyRulesPass(std::optional<Target> given)
+      : given(std::move(given)) {}
+  ApplyRulesPass(const ApplyRulesPass &other)
+      : PassWrapper(other), given(other.given) {}
+  StringRef getArgument() const override { return "mlc-apply-rules"; }
+  StringRef getDescription() const override {
+    return "apply the shipped, proved rewrites where they pay on a target";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<MlcDialect, rule::RuleDialect, func::FuncDialect>();
+  }
+  void runOnOperation() override {
+    llvm::Expected<Target> parsed =
+        given ? llvm::Expected<Target>(*given) : parseTarget(target);
+    if (!parsed) {
+      getOperation().emitError() << llvm::toString(parsed.takeError());
+      return signalPassFailure();
+    }
+    if (failed(applyRules(getOperation(), *parsed)))
+      signalPassFailure();
+  }
+  std::optional<Target> given;
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("target whose costs decide"),
+                             llvm::cl::init("cpu")};
+};
+} // namespace
+
+std::unique_ptr<Pass>
+mlc::createApplyRulesPass(std::optional<Target> target) {
+  return std::make_unique<ApplyRulesPass>(std::move(target));
+}
+
+void mlc::registerApplyRulesPass() {
+  registerPass([] { return createApplyRulesPass(); });
+}

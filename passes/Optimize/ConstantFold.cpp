@@ -1,0 +1,264 @@
+//===- ConstantFold.cpp - Computes what is constant at compile time -------===//
+
+#include "passes/Optimize/ConstantFold.h"
+#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Analysis.h"
+#include "dialects/Interfaces/Evaluator.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Optimize/SymbolicFold.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::Expected;
+using llvm::SmallVector;
+
+namespace mlc {
+
+namespace {
+
+/// Bytes when written out; nothing on overflow.
+std::optional<int64_t> fullBytes(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  std::optional<int64_t> count = elementCount(tensor.getShape());
+  int64_t bytes;
+  if (!count || llvm::MulOverflow(
+                    *count, getElementBytes(tensor.getElementType()), bytes))
+    return std::nullopt;
+  return bytes;
+}
+
+/// A literal, or an operator that gives the same number everywhere.
+bool isLiteral(Operation *op) {
+  if (op->getNumOperands() != 0)
+    return false;
+  if (matchPattern(op, m_Constant()))
+    return true;
+  auto defined = dyn_cast<DefinitionOpInterface>(op);
+  FailureOr<Definition> definition =
+      defined ? getDefinition(defined) : FailureOr<Definition>(failure());
+  if (failed(definition) || definition->stages.size() != 1 ||
+      definition->stages[0].pieces.size() != 1)
+    return false;
+  bool isSame = true;
+  walk(definition->stages[0].pieces[0].body,
+       [&](const ExprNode &node) { isSame &= node.kind != Expr::Kind::Loop; });
+  return isSame;
+}
+
+/// Decides which constant values are worth writing down, and computes them.
+class Folder {
+public:
+  Folder(Block &block, const ConstantFoldOptions &options)
+      : block(block), options(options) {}
+
+  void run() {
+    for (Operation &op : block)
+      if (isConstantValued(op))
+        constantValued.insert(&op);
+    // What something not constant uses has to exist at run time.
+    for (Operation &op : block)
+      if (!constantValued.contains(&op))
+        for (Value operand : op.getOperands())
+          need(operand);
+    for (size_t i = 0; i < needed.size(); ++i)
+      decide(needed[i]);
+    // Uses of values that are computed on the way, so that they can be freed.
+    for (Operation *op : folded)
+      countUses(op);
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (folded.contains(&op))
+        replace(&op);
+    removeDead();
+  }
+
+private:
+  bool isConstantValued(Operation &op) {
+    if (op.getNumRegions() || op.getNumResults() == 0)
+      return false;
+    if (matchPattern(&op, m_Constant()))
+      return true;
+    if (!isa<DefinitionOpInterface, OpaqueOpInterface>(op))
+      return false;
+    for (Type type : op.getResultTypes()) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor || !tensor.hasStaticShape() ||
+          !storageOf(tensor.getElementType(), EvalDomain::Native))
+        return false;
+    }
+    return llvm::all_of(op.getOperands(), [&](Value operand) {
+      Operation *def = operand.getDefiningOp();
+      return def && def->getBlock() == &block && constantValued.contains(def);
+    });
+  }
+
+  void need(Value value) {
+    Operation *def = value.getDefiningOp();
+    if (def && constantValued.contains(def) && !matchPattern(def, m_Constant()))
+      needed.insert(def);
+  }
+
+  /// The literals that `op` was made from, each once.
+  void collectLiterals(Operation *op, llvm::SetVector<Operation *> &literals) {
+    if (isLiteral(op)) {
+      literals.insert(op);
+      return;
+    }
+    if (!visited.insert(op).second)
+      return;
+    for (Value operand : op->getOperands())
+      collectLiterals(operand.getDefiningOp(), literals);
+  }
+
+  bool isWorthwhile(Operation *op) {
+    if (auto defined = dyn_cast<DefinitionOpInterface>(op)) {
+      FailureOr<Definition> definition = getDefinition(defined);
+      if (failed(definition) || getKind(*definition).isReplicating)
+        return false;
+    }
+    llvm::SetVector<Operation *> literals;
+    visited.clear();
+    collectLiterals(op, literals);
+    int64_t allowed = 0, bytes = 0;
+    for (Operation *literal : literals) {
+      std::optional<int64_t> size = fullBytes(literal->getResultTypes()[0]);
+      if (!size || llvm::AddOverflow(allowed, *size, allowed))
+        return false;
+    }
+    if (llvm::MulOverflow(allowed, options.growth, allowed))
+      return false;
+    for (Type type : op->getResultTypes()) {
+      std::optional<int64_t> size = fullBytes(type);
+      if (!size || llvm::AddOverflow(bytes, *size, bytes))
+        return false;
+    }
+    return bytes <= std::max(allowed, options.smallBytes);
+  }
+
+  void decide(Operation *op) {
+    if (isWorthwhile(op)) {
+      folded.insert(op);
+      return;
+    }
+    for (Value operand : op->getOperands())
+      need(operand);
+  }
+
+  void countUses(Operation *op) {
+    if (!counted.insert(op).second)
+      return;
+    for (Value operand : op->getOperands()) {
+      ++uses[operand];
+      countUses(operand.getDefiningOp());
+    }
+  }
+
+  /// Computes the results of `op`; false when there are none.
+  bool compute(Operation *op) {
+    if (failedOps.contains(op))
+      return false;
+    if (values.contains(op->getResult(0)))
+      return true;
+    SmallVector<EvalTensor> inputs;
+    for (Value operand : op->getOperands()) {
+      if (!compute(operand.getDefiningOp())) {
+        failedOps.insert(op);
+        return false;
+      }
+      inputs.push_back(values.lookup(operand));
+    }
+    Expected<std::vector<EvalTensor>> results = evaluateOp(op, inputs);
+    if (!results) {
+      // Undefined or too large: it stays, to be met at run time.
+      llvm::consumeError(results.takeError());
+      failedOps.insert(op);
+      return false;
+    }
+    for (auto [result, tensor] : llvm::zip(op->getResults(), *results))
+      values[result] = tensor;
+    for (Value operand : op->getOperands())
+      if (--uses[operand] == 0 && !isNeededLater(operand))
+        values.erase(operand);
+    return true;
+  }
+
+  bool isNeededLater(Value value) {
+    return folded.contains(value.getDefiningOp());
+  }
+
+  void replace(Operation *op) {
+    if (!compute(op))
+      return;
+    OpBuilder builder(op);
+    for (Value result : op->getResults()) {
+      const EvalTensor tensor = values.lookup(result);
+      values.erase(result);
+      if (result.use_empty())
+        continue;
+      Expected<ElementsAttr> attr = tensor.toAttr();
+      if (!attr) {
+        llvm::consumeError(attr.takeError());
+        continue;
+      }
+      auto constant =
+          ConstantOp::create(builder, op->getLoc(), result.getType(), *attr);
+      // Later operators that are folded find the value again.
+      values[constant.getResult()] = tensor;
+      result.replaceAllUsesWith(constant.getResult());
+      if (unsigned count = uses.lookup(result))
+        uses[constant.getResult()] = count;
+      else
+        values.erase(constant.getResult());
+    }
+  }
+
+  void removeDead() {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+
+  Block &block;
+  const ConstantFoldOptions &options;
+  llvm::DenseSet<Operation *> constantValued;
+  llvm::SetVector<Operation *> needed, folded;
+  llvm::DenseSet<Operation *> visited, counted, failedOps;
+  llvm::DenseMap<Value, unsigned> uses;
+  llvm::DenseMap<Value, EvalTensor> values;
+};
+
+struct ConstantFoldPass
+    : PassWrapper<ConstantFoldPass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConstantFoldPass)
+
+  StringRef getArgument() const override { return "mlc-fold-constants"; }
+  StringRef getDescription() const override {
+    return "compute what depends on constants alone";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<MlcDialect>();
+  }
+  void runOnOperation() override { foldConstants(getOperation()); }
+};
+
+} // namespace
+
+void foldConstants(Operation *function, const ConstantFoldOptions &options) {
+  for (Region &region : function->getRegions())
+    for (Block &block : region) {
+      foldSymbolicIntegers(block);
+      Folder(block, options).run();
+    }
+}
+
+std::unique_ptr<Pass> createConstantFoldPass() {
+  return std::make_unique<ConstantFoldPass>();
+}
+
+void registerConstantFoldPass() {
+  registerPass([] { return createConstantFoldPass(); });
+}
+
+} // namespace mlc

@@ -1,0 +1,35 @@
+//===- ConstantFold.h - Computes what is constant at compile time -*- C++
+//-*-===//
+
+#ifndef MLC_PASSES_OPTIMIZE_CONSTANTFOLD_H
+#define MLC_PASSES_OPTIMIZE_CONSTANTFOLD_H
+
+#include "mlir/IR/Operation.h"
+#include "mlir/Pass/Pass.h"
+#include <memory>
+
+namespace mlc {
+
+struct ConstantFoldOptions {
+  /// A folded tensor may be this many times as large as the constants that it
+  /// was made from (a kernel padded from 1x1 to 3x3: 9 times), ...
+  int64_t growth = 16;
+  /// ... or this many bytes.
+  int64_t smallBytes = 4096;
+};
+
+/// Replaces values of `function` (one block) that depend on constants alone by
+/// constants, computed by their definitions, and removes dead operators.
+/// Replication (a broadcast) is kept: rules and fusion want to see it, and it
+/// only makes constants larger. Operators whose values are undefined or too
+/// expensive stay. Integer tensors of symbolic integers fold symbolically.
+void foldConstants(mlir::Operation *function,
+                   const ConstantFoldOptions &options = {});
+
+/// `mlc-fold-constants`, on functions.
+std::unique_ptr<mlir::Pass> createConstantFoldPass();
+void registerConstantFoldPass();
+
+} // namespace mlc
+
+#endif // MLC_PASSES_OPTIMIZE_CONSTANTFOLD_H

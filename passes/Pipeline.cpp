@@ -1,0 +1,73 @@
+//===- Pipeline.cpp - Every pass, in order --------------------------------===//
+//
+// The whole compiler as one list. Each pass has a line of why; the phases that
+// they make up stand in Phases.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Pipeline.h"
+#include "codegen/cpu/Emit.h"
+#include "dialects/Exec/Exec.h"
+#include "dialects/Graph/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Fuse/Fuse.h"
+#include "passes/Fuse/Winograd.h"
+#include "passes/Layout/Layout.h"
+#include "passes/Lower/Lower.h"
+#include "passes/Optimize/ApplyRules.h"
+#include "passes/Optimize/ConstantFold.h"
+
+using namespace mlir;
+
+namespace mlc {
+
+void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {
+  // Arithmetic on constants and shapes, before rules look at what is constant.
+  pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
+  // Equal subgraphs once.
+  pm.addPass(createCSEPass());
+  if (options.rewrites) {
+    // Proved rules where they pay on the target.
+    pm.addPass(createApplyRulesPass(options.target));
+    // What the rules computed from weights.
+    pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
+  }
+}
+
+void addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // Channels in blocks of a vector's size, so that convolutions run on whole
+  // vectors; weights rearranged to match.
+  pm.addPass(createLayoutPass());
+  // The rearranging happens now, not at run time.
+  pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
+}
+
+void addLowerPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // Everything below works on linalg, whatever the operators were.
+  pm.addPass(createLowerPass());
+}
+
+void addFusePasses(OpPassManager &pm, const PipelineOptions &options) {
+  // What runs as one kernel, and the program that runs the kernels.
+  pm.addPass(createFusePass());
+  // 3x3 convolutions by fewer multiplications, with the filters transformed
+  // now.
+  pm.addPass(createWinogradPass(options.target));
+}
+
+void registerPasses() {
+  registerConstantFoldPass();
+  registerApplyRulesPass();
+  registerLayoutPass();
+  registerLowerPass();
+  registerFusePass();
+  registerWinogradPass();
+}
+
+void registerCompilerDialects(DialectRegistry &registry) {
+  registry.insert<MlcDialect, exec::ExecDialect>();
+  cpu::registerCodegenDialects(registry);
+}
+
+} // namespace mlc

@@ -1,0 +1,389 @@
+//===- Program.cpp - exec.program as the runtime's data -------------------===//
+
+#include "passes/Program.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "passes/Fuse/Views.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace rt = mlc::runtime;
+
+namespace mlc {
+
+std::optional<rt::DType> getDType(Type element) {
+  if (element.isF32())
+    return rt::DType::F32;
+  if (element.isF16())
+    return rt::DType::F16;
+  if (element.isBF16())
+    return rt::DType::BF16;
+  if (element.isF64())
+    return rt::DType::F64;
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!integer)
+    return std::nullopt;
+  bool isUnsigned = integer.isUnsigned();
+  switch (integer.getWidth()) {
+  case 1:
+    return rt::DType::Bool;
+  case 8:
+    return isUnsigned ? rt::DType::U8 : rt::DType::I8;
+  case 16:
+    return isUnsigned ? rt::DType::U16 : rt::DType::I16;
+  case 32:
+    return isUnsigned ? rt::DType::U32 : rt::DType::I32;
+  case 64:
+    return isUnsigned ? rt::DType::U64 : rt::DType::I64;
+  default:
+    return std::nullopt;
+  }
+}
+
+namespace {
+
+/// Translates one program, op by op.
+class Translator {
+public:
+  Translator(exec::ProgramOp op, const cpu::CompiledKernels &kernels,
+             CompiledModel &model)
+      : op(op), model(model), program(model.program) {
+    for (const cpu::CompiledKernel &kernel : kernels.kernels)
+      kernelOf[kernel.name] = &kernel;
+    auto module = op->getParentOfType<ModuleOp>();
+    for (auto function : module.getOps<mlir::FunctionOpInterface>())
+      if (auto names = function->getAttrOfType<ArrayAttr>("mlc.symbols"))
+        symbolsOf[function.getName()] = names;
+  }
+
+  LogicalResult run() {
+    collectSplats();
+    for (Operation &inner : op.getBody().front())
+      if (failed(translate(&inner)))
+        return failure();
+    return success();
+  }
+
+private:
+  LogicalResult translate(Operation *inner);
+  LogicalResult addBuffer(Operation *inner);
+  LogicalResult addConstant(exec::ConstantOp constant);
+  LogicalResult addLaunch(exec::LaunchOp launch);
+  void addLibrary(exec::LibraryOp call);
+  void addCheck(exec::CheckOp check);
+  void collectSplats();
+  FailureOr<ArrayRef<char>> getBytes(exec::ConstantOp constant, uint64_t size);
+
+  /// Postfix code of `expr`.
+  rt::Expr convert(IntExpr expr);
+  rt::ExprId add(IntExpr expr) { return program.addExpr(convert(expr)); }
+  std::vector<rt::ExprId> add(ArrayRef<IntExpr> exprs) {
+    std::vector<rt::ExprId> ids;
+    for (IntExpr expr : exprs)
+      ids.push_back(add(expr));
+    return ids;
+  }
+  std::vector<rt::BufferId> ids(ValueRange values) {
+    std::vector<rt::BufferId> result;
+    for (Value value : values)
+      result.push_back(buffers.at(value));
+    return result;
+  }
+
+  exec::ProgramOp op;
+  CompiledModel &model;
+  rt::Program &program;
+  llvm::StringMap<const cpu::CompiledKernel *> kernelOf;
+  llvm::StringMap<ArrayAttr> symbolsOf;
+  llvm::StringMap<rt::SymbolId> symbols;
+  DenseMap<Value, rt::BufferId> buffers;
+  /// One run of memory serves all splats of a value: the longest.
+  DenseMap<Attribute, uint64_t> splatBytes;
+  DenseMap<Attribute, size_t> splatStorage;
+};
+
+rt::Expr Translator::convert(IntExpr expr) {
+  using E = rt::Expr;
+  auto fold = [&](E::Op operation) {
+    E result;
+    for (IntExpr operand : expr.getOperands()) {
+      E next = convert(operand);
+      result = result.code.empty() ? next : E::binary(operation, result, next);
+    }
+    return result;
+  };
+  switch (expr.getKind()) {
+  case IntExpr::Kind::Constant:
+    return E::constant(expr.getConstant());
+  case IntExpr::Kind::Symbol:
+    return E::symbol(symbols.at(expr.getSymbol()));
+  case IntExpr::Kind::Add:
+    return fold(E::Add);
+  case IntExpr::Kind::Mul:
+    return fold(E::Mul);
+  case IntExpr::Kind::FloorDiv:
+    return fold(E::FloorDiv);
+  case IntExpr::Kind::Mod:
+    return fold(E::Mod);
+  case IntExpr::Kind::Min:
+    return fold(E::Min);
+  case IntExpr::Kind::Max:
+    return fold(E::Max);
+  }
+  llvm_unreachable("unknown kind");
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+static uint64_t constantBytes(exec::ConstantOp constant) {
+  auto type = cast<ShapedType>(constant.getValue().getType());
+  return uint64_t(type.getNumElements()) * elementBytes(type.getElementType());
+}
+
+/// The key of a splat: its value as an attribute; null for other constants.
+static Attribute getSplatKey(exec::ConstantOp constant) {
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  return dense && dense.isSplat() ? dense.getSplatValue<Attribute>()
+                                  : Attribute();
+}
+
+void Translator::collectSplats() {
+  op.walk([&](exec::ConstantOp constant) {
+    if (Attribute key = getSplatKey(constant)) {
+      uint64_t &bytes = splatBytes[key];
+      bytes = std::max(bytes, constantBytes(constant));
+    }
+  });
+}
+
+/// `count` copies of one element's bytes.
+static std::vector<char> repeat(ArrayRef<char> element, uint64_t bytes) {
+  std::vector<char> result(bytes);
+  for (uint64_t i = 0; i < bytes; i += element.size())
+    std::memcpy(result.data() + i, element.data(), element.size());
+  return result;
+}
+
+FailureOr<ArrayRef<char>> Translator::getBytes(exec::ConstantOp constant,
+                                               uint64_t size) {
+  ElementsAttr value = constant.getValue();
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob || blob->getData().size() < size)
+      return constant.emitError("a weight's data is missing");
+    return blob->getData().take_front(size);
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (!dense)
+    return constant.emitError("a weight of a kind that cannot be written");
+  bool isBool = dense.getElementType().isInteger(1);
+  if (Attribute key = getSplatKey(constant)) {
+    auto [it, isNew] = splatStorage.try_emplace(key, model.storage.size());
+    if (isNew) {
+      char bit = isBool && dense.getSplatValue<bool>();
+      ArrayRef<char> element = isBool ? ArrayRef(bit) : dense.getRawData();
+      model.storage.push_back(repeat(element, splatBytes[key]));
+    }
+    return ArrayRef(model.storage[it->second]).take_front(size);
+  }
+  if (!isBool)
+    return dense.getRawData();
+  std::vector<char> unpacked;
+  for (bool bit : dense.getValues<bool>())
+    unpacked.push_back(bit);
+  model.storage.push_back(std::move(unpacked));
+  return ArrayRef(model.storage.back());
+}
+
+/// Whether the bits of a float32 are a denormal number.
+static bool isDenormal(uint32_t bits) {
+  constexpr uint32_t exponent = 0x7f800000u, fraction = 0x007fffffu;
+  return (bits & exponent) == 0 && (bits & fraction) != 0;
+}
+
+/// The weights with zeros in place of denormal numbers. Dead channels of
+/// trained models are full of them, and each costs a machine some hundred
+/// cycles where it is multiplied; a product with one is far below rounding.
+static std::optional<std::vector<char>> flushDenormals(ArrayRef<char> bytes) {
+  auto load = [&](uint64_t i) {
+    uint32_t bits;
+    std::memcpy(&bits, bytes.data() + i, sizeof(bits));
+    return bits;
+  };
+  uint64_t i = 0;
+  while (i < bytes.size() && !isDenormal(load(i)))
+    i += sizeof(uint32_t);
+  if (i == bytes.size())
+    return std::nullopt;
+  std::vector<char> flushed(bytes.begin(), bytes.end());
+  for (; i < bytes.size(); i += sizeof(uint32_t))
+    if (isDenormal(load(i)))
+      std::memset(flushed.data() + i, 0, sizeof(uint32_t));
+  return flushed;
+}
+
+LogicalResult Translator::addConstant(exec::ConstantOp constant) {
+  uint64_t size = constantBytes(constant);
+  FailureOr<ArrayRef<char>> bytes = getBytes(constant, size);
+  std::optional<rt::DType> type = getDType(constant.getElement());
+  if (failed(bytes) || !type)
+    return failure();
+  if (*type == rt::DType::F32)
+    if (std::optional<std::vector<char>> flushed = flushDenormals(*bytes)) {
+      model.storage.push_back(std::move(*flushed));
+      bytes = ArrayRef(model.storage.back());
+    }
+  uint64_t offset = model.weights.addConstant(*bytes);
+  buffers[constant] = program.addBuffer(rt::Buffer::constant(
+      offset, size, *type, add(constant.getDims().getDims()),
+      constant.getName().value_or("").str()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers and steps
+//===----------------------------------------------------------------------===//
+
+LogicalResult Translator::addBuffer(Operation *inner) {
+  Type element = inner->getAttrOfType<TypeAttr>("element").getValue();
+  std::optional<rt::DType> type = getDType(element);
+  if (!type)
+    return inner->emitError("the runtime has no elements of type ") << element;
+  if (auto constant = dyn_cast<exec::ConstantOp>(inner))
+    return addConstant(constant);
+  auto dims = inner->getAttrOfType<DimsAttr>("dims");
+  std::string name;
+  if (auto attr = inner->getAttrOfType<StringAttr>("name"))
+    name = attr.str();
+  IntExpr bytes =
+      getNumElements(op.getContext(), dims.getDims()) * elementBytes(element);
+  std::vector<rt::ExprId> dimIds = add(dims.getDims());
+  rt::Buffer buffer;
+  if (auto input = dyn_cast<exec::InputOp>(inner))
+    buffer = rt::Buffer::input(input.getIndex(), *type, dimIds, name);
+  else if (auto alias = dyn_cast<exec::AliasOp>(inner))
+    buffer =
+        rt::Buffer::alias(buffers.at(alias.getSource()), add(alias.getOffset()),
+                          add(bytes), *type, dimIds, name);
+  else
+    buffer = rt::Buffer::arena(add(bytes), *type, dimIds, name);
+  rt::BufferId id = program.addBuffer(std::move(buffer));
+  buffers[inner->getResult(0)] = id;
+  if (isa<exec::InputOp>(inner))
+    program.inputs.push_back({name, id});
+  return success();
+}
+
+void Translator::addCheck(exec::CheckOp check) {
+  rt::Check result;
+  StringRef predicate = check.getPredicate();
+  result.kind = predicate == "=="  ? rt::Check::Equal
+                : predicate == "<" ? rt::Check::Less
+                                   : rt::Check::LessEqual;
+  result.lhs = add(check.getLhs());
+  result.rhs = add(check.getRhs());
+  result.message = check.getMessage().str();
+  program.checks.push_back(std::move(result));
+}
+
+static std::vector<std::string> toStrings(ArrayAttr attrs) {
+  std::vector<std::string> result;
+  for (Attribute attr : attrs)
+    result.push_back(cast<StringAttr>(attr).str());
+  return result;
+}
+
+LogicalResult Translator::addLaunch(exec::LaunchOp launch) {
+  const cpu::CompiledKernel *kernel = kernelOf.lookup(launch.getKernel());
+  if (!kernel)
+    return launch.emitError("the kernel ")
+           << launch.getKernel() << " has not been compiled";
+  // The kernel's sizes are over its own symbols.
+  llvm::StringMap<IntExpr> values;
+  if (ArrayAttr names = symbolsOf.lookup(launch.getKernel()))
+    for (auto [name, value] : llvm::zip(names, launch.getArgs()))
+      values[cast<StringAttr>(name).getValue()] = value;
+  auto atLaunch = [&](IntExpr expr) {
+    return expr.substitute([&](StringRef name) { return values.lookup(name); });
+  };
+  rt::Step step = rt::Step::launch(
+      program.addKernel(kernel->symbol), ids(launch.getInputs()),
+      ids(launch.getOutputs()), add(launch.getArgs().getDims()),
+      add(atLaunch(kernel->tasks)));
+  step.name = launch.getKernel().str();
+  step.nodes = toStrings(launch.getNodes());
+  if (kernel->scratchBytes && !kernel->scratchBytes.isConstant(0))
+    step.scratch = add(atLaunch(kernel->scratchBytes));
+  if (launch.getWork())
+    step.work = add(*launch.getWork());
+  for (auto [input, output] : kernel->inPlace)
+    step.inPlace.push_back({output, input});
+  program.steps.push_back(std::move(step));
+  return success();
+}
+
+void Translator::addLibrary(exec::LibraryOp call) {
+  rt::Step step =
+      rt::Step::library(call.getKernel().str(), ids(call.getInputs()),
+                        ids(call.getOutputs()), add(call.getArgs().getDims()));
+  step.nodes = toStrings(call.getNodes());
+  program.steps.push_back(std::move(step));
+}
+
+LogicalResult Translator::translate(Operation *inner) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(inner)
+      .Case([&](exec::SymbolOp symbol) {
+        rt::Symbol result;
+        result.name = symbol.getName().str();
+        result.source = symbol.getInput();
+        result.index = symbol.getDim();
+        symbols[symbol.getName()] = program.addSymbol(std::move(result));
+        return success();
+      })
+      .Case([&](exec::BindOp bind) {
+        rt::Symbol result;
+        result.name = bind.getName().str();
+        result.kind = rt::Symbol::FromTensor;
+        rt::SymbolId id = program.addSymbol(std::move(result));
+        symbols[bind.getName()] = id;
+        program.steps.push_back(rt::Step::bindSymbol(
+            id, buffers.at(bind.getBuffer()), bind.getElement()));
+        return success();
+      })
+      .Case([&](exec::CheckOp check) {
+        addCheck(check);
+        return success();
+      })
+      .Case<exec::InputOp, exec::ConstantOp, exec::AllocOp, exec::AliasOp>(
+          [&](auto buffer) { return addBuffer(buffer); })
+      .Case([&](exec::LaunchOp launch) { return addLaunch(launch); })
+      .Case([&](exec::LibraryOp call) {
+        addLibrary(call);
+        return success();
+      })
+      .Case([&](exec::OutputOp output) {
+        program.outputs.push_back(
+            {output.getName().str(), buffers.at(output.getBuffer())});
+        return success();
+      })
+      .Default([](Operation *other) {
+        return other->emitError("has no counterpart in the runtime");
+      });
+}
+
+} // namespace
+
+LogicalResult translateProgram(exec::ProgramOp program,
+                               const cpu::CompiledKernels &kernels,
+                               CompiledModel &model) {
+  return Translator(program, kernels, model).run();
+}
+
+} // namespace mlc

@@ -1,0 +1,24 @@
+//===- Program.h - exec.program as the runtime's data -----------*- C++ -*-===//
+
+#ifndef MLC_PASSES_PROGRAM_H
+#define MLC_PASSES_PROGRAM_H
+
+#include "codegen/cpu/Emit.h"
+#include "dialects/Exec/Exec.h"
+#include "passes/Compile.h"
+
+namespace mlc {
+
+/// Fills `model.program` and `model.weights` from `program`, whose kernels
+/// have become `kernels`. Emits an error where an element type or a size has
+/// no counterpart in the runtime.
+mlir::LogicalResult translateProgram(exec::ProgramOp program,
+                                     const cpu::CompiledKernels &kernels,
+                                     CompiledModel &model);
+
+/// The runtime's element type.
+std::optional<runtime::DType> getDType(mlir::Type element);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_PROGRAM_H

@@ -1,0 +1,176 @@
+//===- Rule.cpp - Reading rules -------------------------------------------===//
+
+#include "rewrites/Rule.h"
+#include "dialects/Graph/Graph.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/SourceMgr.h"
+#include <set>
+
+using namespace mlir;
+using namespace mlc;
+using llvm::StringRef;
+
+static Condition readRequire(rule::RequireOp require) {
+  std::vector<Condition> parts;
+  for (auto [i, predicate] : llvm::enumerate(require.getPredicates())) {
+    StringRef word = cast<StringAttr>(predicate).getValue();
+    IntExpr lhs = require.getLhs()[i], rhs = require.getRhs()[i];
+    if (word == "divides")
+      parts.push_back(Condition::divides(lhs, rhs));
+    else
+      parts.push_back(
+          Condition::compare(lhs, *rule::parsePredicate(word), rhs));
+  }
+  return parts.size() == 1 ? parts.front() : Condition::anyOf(parts);
+}
+
+static ElementPredicate readElementPredicate(StringRef word) {
+  return llvm::StringSwitch<ElementPredicate>(word)
+      .Case("positive", ElementPredicate::Positive)
+      .Case("nonnegative", ElementPredicate::NonNegative)
+      .Case("nonzero", ElementPredicate::NonZero)
+      .Case("finite", ElementPredicate::Finite)
+      .Case("allequal", ElementPredicate::AllEqual)
+      .Default(ElementPredicate::Constant);
+}
+
+/// The text that the hash stands for: what the rule says, not how it is called
+/// or described.
+static std::string hashText(rule::DefOp def) {
+  auto copy = cast<rule::DefOp>(def->clone());
+  copy.setSymName("rule");
+  copy.setText("");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(false).printGenericOpForm();
+  copy->print(os, flags);
+  copy->erase();
+  return text;
+}
+
+FailureOr<Rule> Rule::read(rule::DefOp def) {
+  Rule rule;
+  rule.def = def;
+  for (Operation &op : def.getBody().front()) {
+    if (auto require = dyn_cast<rule::RequireOp>(op))
+      rule.assumptions.integers.push_back(readRequire(require));
+    else if (auto assume = dyn_cast<rule::AssumeOp>(op))
+      rule.assumptions.tensors.push_back(
+          {static_cast<unsigned>(assume.getArgument()),
+           readElementPredicate(assume.getPredicate())});
+    else if (auto real = dyn_cast<rule::AssumeRealOp>(op))
+      rule.assumptions.reals.push_back(
+          {real.getParameter().str(),
+           *rule::parsePredicate(real.getPredicate()),
+           real.getBound().convertToDouble()});
+  }
+  std::string text = hashText(def);
+  llvm::BLAKE3 hasher;
+  hasher.update(text);
+  rule.hash = llvm::toHex(hasher.final<16>(), /*LowerCase=*/true);
+  return rule;
+}
+
+std::string Rule::conditionText() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::ListSeparator separator(" and ");
+  for (const Condition &condition : assumptions.integers) {
+    bool parens = condition.getKind() == Condition::Kind::AnyOf;
+    os << separator << (parens ? "(" : "");
+    condition.print(os);
+    os << (parens ? ")" : "");
+  }
+  for (const TensorAssumption &tensor : assumptions.tensors)
+    os << separator << "argument " << tensor.argument << " is "
+       << name(tensor.predicate);
+  for (const RealAssumption &real : assumptions.reals)
+    os << separator << real.parameter << ' ' << name(real.predicate) << ' '
+       << llvm::format("%g", real.bound);
+  return text;
+}
+
+/// Calls `callback` for the symbols of dims and attributes in a function.
+static void walkSymbols(func::FuncOp function,
+                        llvm::function_ref<void(StringRef)> callback) {
+  auto walkAttribute = [&](Attribute attribute) {
+    attribute.walk([&](Attribute inner) {
+      if (auto expr = dyn_cast<IntExpr>(inner))
+        expr.walkSymbols(callback);
+      if (auto dims = dyn_cast<DimsAttr>(inner))
+        for (IntExpr dim : dims)
+          dim.walkSymbols(callback);
+      if (auto real = dyn_cast<RealAttr>(inner); real && real.isSymbol())
+        callback(real.getSymbol());
+    });
+  };
+  for (Type type : function.getArgumentTypes())
+    if (std::optional<llvm::SmallVector<IntExpr>> dims =
+            getDims(cast<RankedTensorType>(type)))
+      for (IntExpr dim : *dims)
+        dim.walkSymbols(callback);
+  function.getBody().walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      walkAttribute(attribute.getValue());
+  });
+}
+
+std::vector<std::string> Rule::freeSymbols() {
+  std::set<std::string> bound, free;
+  walkSymbols(getBefore(),
+              [&](StringRef symbol) { bound.insert(symbol.str()); });
+  walkSymbols(getAfter(), [&](StringRef symbol) {
+    if (!bound.count(symbol.str()))
+      free.insert(symbol.str());
+  });
+  return {free.begin(), free.end()};
+}
+
+LogicalResult RuleSet::add(OwningOpRef<ModuleOp> module) {
+  for (Operation &op : *module->getBody()) {
+    auto def = dyn_cast<rule::DefOp>(op);
+    if (!def)
+      return op.emitError() << "expected a rule.def";
+    FailureOr<Rule> rule = Rule::read(def);
+    if (failed(rule))
+      return failure();
+    for (Rule &other : rules)
+      if (other.getName() == rule->getName())
+        return def.emitError() << "a rule of this name exists already";
+    rules.push_back(*rule);
+  }
+  modules.push_back(std::move(module));
+  return success();
+}
+
+LogicalResult mlc::addRuleFile(RuleSet &rules, MLIRContext *context,
+                               StringRef text, StringRef name) {
+  context->loadDialect<rule::RuleDialect, MlcDialect, func::FuncDialect>();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name),
+                             llvm::SMLoc());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, context);
+  return module ? rules.add(std::move(module)) : failure();
+}
+
+LogicalResult mlc::addShippedRules(RuleSet &rules, MLIRContext *context) {
+  for (const EmbeddedRuleFile &file : embeddedRuleFiles())
+    if (failed(addRuleFile(rules, context, file.text, file.name)))
+      return failure();
+  return success();
+}
+
+const ProvedRule *mlc::findProof(const Rule &rule) {
+  llvm::ArrayRef<ProvedRule> table = provedRules();
+  const auto *it = llvm::lower_bound(
+      table, StringRef(rule.hash), [](const ProvedRule &entry, StringRef hash) {
+        return entry.hash < hash;
+      });
+  return it != table.end() && rule.hash == it->hash ? it : nullptr;
+}

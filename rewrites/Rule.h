@@ -1,0 +1,78 @@
+//===- Rule.h - The rules that engines, prover and docs share ---*- C++ -*-===//
+//
+// A Rule is a rule.def read once: its two functions, its condition as the
+// verifier states it, and the hash under which its proof is recorded. Greedy
+// rewriting, the prover, the auditor and the documentation all read this.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_RULE_H
+#define MLC_REWRITES_RULE_H
+
+#include "dialects/Rule/Rule.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "verifier/Verifier.h"
+#include <string>
+#include <vector>
+
+namespace mlc {
+
+struct Rule {
+  rule::DefOp def;
+  Assumptions assumptions;
+  /// BLAKE3 of the rule's text without locations and name, in hex.
+  std::string hash;
+
+  llvm::StringRef getName() { return def.getSymName(); }
+  llvm::StringRef getText() { return def.getText(); }
+  mlir::func::FuncOp getBefore() { return def.getBefore(); }
+  mlir::func::FuncOp getAfter() { return def.getAfter(); }
+
+  /// Reads a definition. Fails, with an error, on words it does not know.
+  static mlir::FailureOr<Rule> read(rule::DefOp def);
+
+  /// Symbols that only `after` has: free choices (how far to enlarge a kernel)
+  /// which an engine must make before it can apply the rule.
+  std::vector<std::string> freeSymbols();
+
+  /// The condition as a person would write it; empty when there is none.
+  std::string conditionText() const;
+};
+
+/// Rules of one or several files; owns their IR.
+struct RuleSet {
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+  std::vector<Rule> rules;
+
+  /// Adds the rules of a parsed file, in order. Names are unique.
+  mlir::LogicalResult add(mlir::OwningOpRef<mlir::ModuleOp> module);
+};
+
+/// The rule files that ship with mlc, embedded at build time.
+struct EmbeddedRuleFile {
+  const char *name; // "convolution.mlir"
+  const char *text;
+};
+llvm::ArrayRef<EmbeddedRuleFile> embeddedRuleFiles();
+
+/// Parses a rule file's text; errors go to the context's diagnostics.
+mlir::LogicalResult addRuleFile(RuleSet &rules, mlir::MLIRContext *context,
+                                llvm::StringRef text, llvm::StringRef name);
+
+/// All shipped rules.
+mlir::LogicalResult addShippedRules(RuleSet &rules, mlir::MLIRContext *context);
+
+/// What the build proved of a shipped rule.
+struct ProvedRule {
+  const char *hash;
+  FloatClass floatClass;
+};
+/// The table that the build made by proving the shipped rules, sorted by hash.
+/// Engines apply only rules that stand in it.
+llvm::ArrayRef<ProvedRule> provedRules();
+const ProvedRule *findProof(const Rule &rule);
+
+} // namespace mlc
+
+#endif // MLC_REWRITES_RULE_H

@@ -1,0 +1,137 @@
+// Data movement: transposes, reshapes, slices, concatenations, borders.
+
+!m = tensor<?x?xf32, #mlc.dims<[a, b]>>
+!mt = tensor<?x?xf32, #mlc.dims<[b, a]>>
+
+rule.def @transpose_twice_2d "transposing a matrix twice does nothing" {
+  func.func @before(%x: !m) -> !m {
+    %0 = mlc.transpose %x {permutation = array<i64: 1, 0>} : (!m) -> !mt
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (!mt) -> !m
+    return %1 : !m
+  }
+  func.func @after(%x: !m) -> !m {
+    return %x : !m
+  }
+}
+
+!t = tensor<?x?x?xf32, #mlc.dims<[a, b, c]>>
+!tt = tensor<?x?x?xf32, #mlc.dims<[a, c, b]>>
+
+rule.def @transpose_twice_3d "exchanging the last two dims twice does nothing" {
+  func.func @before(%x: !t) -> !t {
+    %0 = mlc.transpose %x {permutation = array<i64: 0, 2, 1>} : (!t) -> !tt
+    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (!tt) -> !t
+    return %1 : !t
+  }
+  func.func @after(%x: !t) -> !t {
+    return %x : !t
+  }
+}
+
+!nchw = tensor<?x?x?x?xf32, #mlc.dims<[n, c, h, w]>>
+!nhwc = tensor<?x?x?x?xf32, #mlc.dims<[n, h, w, c]>>
+
+rule.def @channels_last_and_back "moving channels last and back does nothing" {
+  func.func @before(%x: !nchw) -> !nchw {
+    %0 = mlc.transpose %x {permutation = array<i64: 0, 2, 3, 1>} : (!nchw) -> !nhwc
+    %1 = mlc.transpose %0 {permutation = array<i64: 0, 3, 1, 2>} : (!nhwc) -> !nchw
+    return %1 : !nchw
+  }
+  func.func @after(%x: !nchw) -> !nchw {
+    return %x : !nchw
+  }
+}
+
+rule.def @channels_first_and_back "moving channels first and back does nothing" {
+  func.func @before(%x: !nhwc) -> !nhwc {
+    %0 = mlc.transpose %x {permutation = array<i64: 0, 3, 1, 2>} : (!nhwc) -> !nchw
+    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 3, 1>} : (!nchw) -> !nhwc
+    return %1 : !nhwc
+  }
+  func.func @after(%x: !nhwc) -> !nhwc {
+    return %x : !nhwc
+  }
+}
+
+
+rule.def @slice_of_slice "a slice of a slice is one slice" {
+  rule.require s ge 1
+  rule.require t ge 1
+  func.func @before(%x: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[b]>> {
+    %0 = mlc.slice %x {starts = #mlc.dims<[i]>, sizes = #mlc.dims<[a]>, steps = #mlc.dims<[s]>} : (tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[a]>>
+    %1 = mlc.slice %0 {starts = #mlc.dims<[j]>, sizes = #mlc.dims<[b]>, steps = #mlc.dims<[t]>} : (tensor<?xf32, #mlc.dims<[a]>>) -> tensor<?xf32, #mlc.dims<[b]>>
+    return %1 : tensor<?xf32, #mlc.dims<[b]>>
+  }
+  func.func @after(%x: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[b]>> {
+    %0 = mlc.slice %x {starts = #mlc.dims<[i + j * s]>, sizes = #mlc.dims<[b]>, steps = #mlc.dims<[s * t]>} : (tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[b]>>
+    return %0 : tensor<?xf32, #mlc.dims<[b]>>
+  }
+}
+
+!ca = tensor<?x?x?x?xf32, #mlc.dims<[n, a, h, w]>>
+!cb = tensor<?x?x?x?xf32, #mlc.dims<[n, b, h, w]>>
+!cc = tensor<?x?x?x?xf32, #mlc.dims<[n, c, h, w]>>
+!cab = tensor<?x?x?x?xf32, #mlc.dims<[n, a + b, h, w]>>
+!cabc = tensor<?x?x?x?xf32, #mlc.dims<[n, a + b + c, h, w]>>
+
+rule.def @slice_of_concat_first "the first part of a concatenation is its first operand" {
+  func.func @before(%x: !ca, %y: !cb) -> !ca {
+    %0 = mlc.concat %x, %y {axis = 1 : i64} : (!ca, !cb) -> !cab
+    %1 = mlc.slice %0 {starts = #mlc.dims<[0, 0, 0, 0]>, sizes = #mlc.dims<[n, a, h, w]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!cab) -> !ca
+    return %1 : !ca
+  }
+  func.func @after(%x: !ca, %y: !cb) -> !ca {
+    return %x : !ca
+  }
+}
+
+rule.def @slice_of_concat_second "the second part of a concatenation is its second operand" {
+  func.func @before(%x: !ca, %y: !cb) -> !cb {
+    %0 = mlc.concat %x, %y {axis = 1 : i64} : (!ca, !cb) -> !cab
+    %1 = mlc.slice %0 {starts = #mlc.dims<[0, a, 0, 0]>, sizes = #mlc.dims<[n, b, h, w]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!cab) -> !cb
+    return %1 : !cb
+  }
+  func.func @after(%x: !ca, %y: !cb) -> !cb {
+    return %y : !cb
+  }
+}
+
+rule.def @concat_of_slices "the two parts of a tensor put together are the tensor" {
+  func.func @before(%x: !cab) -> !cab {
+    %0 = mlc.slice %x {starts = #mlc.dims<[0, 0, 0, 0]>, sizes = #mlc.dims<[n, a, h, w]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!cab) -> !ca
+    %1 = mlc.slice %x {starts = #mlc.dims<[0, a, 0, 0]>, sizes = #mlc.dims<[n, b, h, w]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!cab) -> !cb
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (!ca, !cb) -> !cab
+    return %2 : !cab
+  }
+  func.func @after(%x: !cab) -> !cab {
+    return %x : !cab
+  }
+}
+
+rule.def @concat_of_concat "a concatenation inside a concatenation is one" {
+  func.func @before(%x: !ca, %y: !cb, %z: !cc) -> !cabc {
+    %0 = mlc.concat %x, %y {axis = 1 : i64} : (!ca, !cb) -> !cab
+    %1 = mlc.concat %0, %z {axis = 1 : i64} : (!cab, !cc) -> !cabc
+    return %1 : !cabc
+  }
+  func.func @after(%x: !ca, %y: !cb, %z: !cc) -> !cabc {
+    %0 = mlc.concat %x, %y, %z {axis = 1 : i64} : (!ca, !cb, !cc) -> !cabc
+    return %0 : !cabc
+  }
+}
+
+!p0 = tensor<?x?x?x?xf32, #mlc.dims<[n, c, h, w]>>
+!p1 = tensor<?x?x?x?xf32, #mlc.dims<[n, c, h + t1 + b1, w + l1 + r1]>>
+!p2 = tensor<?x?x?x?xf32, #mlc.dims<[n, c, h + t1 + b1 + t2 + b2, w + l1 + r1 + l2 + r2]>>
+
+rule.def @pad_of_pad "two borders of one value are one" {
+  func.func @before(%x: !p0) -> !p2 {
+    %0 = mlc.pad %x {low = #mlc.dims<[0, 0, t1, l1]>, high = #mlc.dims<[0, 0, b1, r1]>, mode = "constant", value = #mlc.real<v>} : (!p0) -> !p1
+    %1 = mlc.pad %0 {low = #mlc.dims<[0, 0, t2, l2]>, high = #mlc.dims<[0, 0, b2, r2]>, mode = "constant", value = #mlc.real<v>} : (!p1) -> !p2
+    return %1 : !p2
+  }
+  func.func @after(%x: !p0) -> !p2 {
+    %0 = mlc.pad %x {low = #mlc.dims<[0, 0, t1 + t2, l1 + l2]>, high = #mlc.dims<[0, 0, b1 + b2, r1 + r2]>, mode = "constant", value = #mlc.real<v>} : (!p0) -> !p2
+    return %0 : !p2
+  }
+}

@@ -1,0 +1,286 @@
+//===- Api.cpp - The C ABI over Artifact and Session ----------------------===//
+
+#include "runtime/Artifact.h"
+#include "runtime/Cpu.h"
+#include "runtime/Session.h"
+#include "runtime/Version.h"
+#include "runtime/mlc_runtime.h"
+
+#include <new>
+#include <system_error>
+
+using namespace mlc::runtime;
+
+struct mlc_artifact {
+  std::shared_ptr<const Artifact> impl;
+};
+struct mlc_session {
+  Session impl;
+};
+
+namespace {
+
+/// The calling thread's last message. A fixed array, so that reporting "out of
+/// memory" needs none.
+thread_local char lastError[2048] = "";
+
+mlc_status report(mlc_status code, const char *message) {
+  size_t i = 0;
+  for (; message[i] && i + 1 < sizeof(lastError); ++i)
+    lastError[i] = message[i];
+  lastError[i] = 0;
+  return code;
+}
+
+/// Runs `fn`, which returns a Status; no exception passes.
+template <typename Fn> mlc_status guarded(Fn fn) {
+  try {
+    Status status = fn();
+    if (!status.ok())
+      return report(status.code, status.message.c_str());
+    return MLC_OK;
+  } catch (const std::bad_alloc &) {
+    return report(MLC_RESOURCES, "out of memory");
+  } catch (const std::system_error &e) {
+    return report(MLC_RESOURCES, e.what());
+  } catch (const std::exception &e) {
+    return report(MLC_INTERNAL, e.what());
+  }
+}
+
+mlc_status noSuch(const char *what, size_t index, size_t count) {
+  return guarded([&] {
+    return Status::error(MLC_USAGE, std::string("there is no ") + what + " " +
+                                        std::to_string(index) + "; there are " +
+                                        std::to_string(count));
+  });
+}
+
+mlc_status nullArgument() {
+  return report(MLC_USAGE, "a required argument is NULL");
+}
+
+void fill(mlc_port &port, const Program &program, const Port &from,
+          const Artifact::PortText &text) {
+  port.name = from.name.c_str();
+  port.type = static_cast<mlc_dtype>(program.buffers[from.buffer].type);
+  port.rank = text.dims.size();
+  port.dims = text.dims.data();
+  port.dim_texts = text.pointers.data();
+}
+
+} // namespace
+
+const char *mlc_last_error(void) { return lastError; }
+const char *mlc_version(void) { return MLC_VERSION; }
+
+size_t mlc_dtype_size(mlc_dtype type) {
+  return unsigned(type) < numDTypes ? byteSize(DType(type)) : 0;
+}
+const char *mlc_dtype_name(mlc_dtype type) {
+  return unsigned(type) < numDTypes ? name(DType(type)) : "?";
+}
+
+mlc_status mlc_artifact_open(const char *path, uint32_t flags,
+                             mlc_artifact **artifact) {
+  if (!path || !artifact)
+    return nullArgument();
+  return guarded([&] {
+    auto result = std::make_unique<mlc_artifact>();
+    Status status = Artifact::open(path, flags, result->impl);
+    if (status.ok())
+      *artifact = result.release();
+    return status;
+  });
+}
+
+mlc_status mlc_artifact_open_memory(const void *data, size_t size,
+                                    uint32_t flags, mlc_artifact **artifact) {
+  if (!data || !artifact)
+    return nullArgument();
+  return guarded([&] {
+    auto result = std::make_unique<mlc_artifact>();
+    Status status = Artifact::openMemory(data, size, flags, result->impl);
+    if (status.ok())
+      *artifact = result.release();
+    return status;
+  });
+}
+
+void mlc_artifact_close(mlc_artifact *artifact) { delete artifact; }
+
+const char *mlc_artifact_manifest(const mlc_artifact *artifact, size_t *size) {
+  if (size)
+    *size = artifact->impl->manifest().size();
+  return artifact->impl->manifest().c_str();
+}
+
+size_t mlc_artifact_metadata_count(const mlc_artifact *artifact) {
+  return artifact->impl->program().metadata.size();
+}
+
+mlc_status mlc_artifact_metadata_at(const mlc_artifact *artifact, size_t index,
+                                    const char **key, const char **value) {
+  const auto &metadata = artifact->impl->program().metadata;
+  if (!key || !value)
+    return nullArgument();
+  if (index >= metadata.size())
+    return noSuch("metadata entry", index, metadata.size());
+  *key = metadata[index].first.c_str();
+  *value = metadata[index].second.c_str();
+  return MLC_OK;
+}
+
+const char *mlc_artifact_metadata(const mlc_artifact *artifact,
+                                  const char *key) {
+  if (key)
+    for (const auto &entry : artifact->impl->program().metadata)
+      if (entry.first == key)
+        return entry.second.c_str();
+  return nullptr;
+}
+
+size_t mlc_artifact_input_count(const mlc_artifact *artifact) {
+  return artifact->impl->program().inputs.size();
+}
+
+size_t mlc_artifact_output_count(const mlc_artifact *artifact) {
+  return artifact->impl->program().outputs.size();
+}
+
+mlc_status mlc_artifact_input(const mlc_artifact *artifact, size_t index,
+                              mlc_port *port) {
+  const Program &program = artifact->impl->program();
+  if (!port)
+    return nullArgument();
+  if (index >= program.inputs.size())
+    return noSuch("input", index, program.inputs.size());
+  fill(*port, program, program.inputs[index], artifact->impl->inputText(index));
+  return MLC_OK;
+}
+
+mlc_status mlc_artifact_output(const mlc_artifact *artifact, size_t index,
+                               mlc_port *port) {
+  const Program &program = artifact->impl->program();
+  if (!port)
+    return nullArgument();
+  if (index >= program.outputs.size())
+    return noSuch("output", index, program.outputs.size());
+  fill(*port, program, program.outputs[index],
+       artifact->impl->outputText(index));
+  return MLC_OK;
+}
+
+size_t mlc_artifact_step_count(const mlc_artifact *artifact) {
+  return artifact->impl->program().steps.size();
+}
+
+mlc_status mlc_artifact_step(const mlc_artifact *artifact, size_t index,
+                             mlc_step *step) {
+  const Program &program = artifact->impl->program();
+  if (!step)
+    return nullArgument();
+  if (index >= program.steps.size())
+    return noSuch("step", index, program.steps.size());
+  static const char *const kinds[] = {"launch", "library", "bind"};
+  const std::vector<const char *> &nodes = artifact->impl->stepNodes(index);
+  step->name = program.steps[index].name.c_str();
+  step->kind = kinds[program.steps[index].kind];
+  step->node_count = nodes.size();
+  step->nodes = nodes.data();
+  return MLC_OK;
+}
+
+uint64_t mlc_artifact_weight_bytes(const mlc_artifact *artifact) {
+  return artifact->impl->weightsSize();
+}
+
+uint64_t mlc_artifact_code_bytes(const mlc_artifact *artifact) {
+  return artifact->impl->codeSize();
+}
+
+size_t mlc_artifact_buffer_count(const mlc_artifact *artifact) {
+  return artifact->impl->program().buffers.size();
+}
+
+const char *mlc_artifact_buffer_name(const mlc_artifact *artifact,
+                                     size_t index) {
+  const Program &program = artifact->impl->program();
+  return index < program.buffers.size() ? program.buffers[index].name.c_str()
+                                        : "";
+}
+
+mlc_status mlc_session_create(mlc_artifact *artifact,
+                              const mlc_session_options *options,
+                              mlc_session **session) {
+  if (!artifact || !session)
+    return nullArgument();
+  return guarded([&] {
+    const Artifact &impl = *artifact->impl;
+    if (impl.kernels().size() != impl.program().kernels.size())
+      return Status::error(MLC_USAGE, "the artifact was opened with "
+                                      "MLC_OPEN_INSPECT and cannot be run");
+    unsigned threads = options ? options->threads : 0;
+    if (threads > 1024)
+      return Status::error(MLC_USAGE, std::to_string(threads) +
+                                          " threads are more than 1024");
+    if (threads == 0)
+      threads = usableCores();
+    *session = new mlc_session{
+        Session(artifact->impl, threads, options ? options->flags : 0)};
+    return Status::success();
+  });
+}
+
+void mlc_session_destroy(mlc_session *session) { delete session; }
+
+mlc_status mlc_session_bind_input(mlc_session *session, size_t index,
+                                  mlc_dtype type, size_t rank,
+                                  const int64_t *dims, const void *data) {
+  if (!session || (!dims && rank))
+    return nullArgument();
+  return guarded([&] {
+    if (unsigned(type) >= numDTypes || rank > MLC_MAX_RANK)
+      return Status::error(MLC_USAGE, "input " + std::to_string(index) +
+                                          ": unknown type or rank above " +
+                                          std::to_string(MLC_MAX_RANK));
+    return session->impl.bindInput(index, DType(type), rank, dims, data);
+  });
+}
+
+mlc_status mlc_session_run(mlc_session *session) {
+  if (!session)
+    return nullArgument();
+  return guarded([&] { return session->impl.run(); });
+}
+
+mlc_status mlc_session_output(mlc_session *session, size_t index,
+                              mlc_tensor *tensor) {
+  if (!session || !tensor)
+    return nullArgument();
+  return guarded([&] { return session->impl.output(index, *tensor); });
+}
+
+mlc_status mlc_session_buffer(mlc_session *session, size_t index,
+                              mlc_tensor *tensor) {
+  if (!session || !tensor)
+    return nullArgument();
+  return guarded([&] { return session->impl.buffer(index, *tensor); });
+}
+
+mlc_status mlc_session_memory(mlc_session *session, mlc_memory *memory) {
+  if (!session || !memory)
+    return nullArgument();
+  return guarded([&] { return session->impl.memory(*memory); });
+}
+
+uint64_t mlc_session_allocation_count(const mlc_session *session) {
+  return session ? session->impl.allocations() : 0;
+}
+
+mlc_status mlc_session_step_ns(mlc_session *session, size_t index,
+                               uint64_t *ns) {
+  if (!session || !ns)
+    return nullArgument();
+  return guarded([&] { return session->impl.stepNanoseconds(index, *ns); });
+}

@@ -1,0 +1,51 @@
+//===- ArtifactFormat.h - The layout of an artifact file -------*- C++ -*-===//
+//
+//   0     Header, 1024 bytes; its fields up to `rebuild` keep their places in
+//         all versions, so that a foreign artifact can be told what it is
+//         header | manifest (JSON) | program | code (ELF) | weights
+//
+// Sections begin at multiples of 64 bytes, the weights at one of 4096. The
+// hash is BLAKE3 of everything behind it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_ARTIFACTFORMAT_H
+#define MLC_RUNTIME_ARTIFACTFORMAT_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mlc::runtime {
+
+/// Raised with every change of the file, the program, a library kernel or the
+/// kernel ABI that an older runtime would misread.
+constexpr uint32_t artifactFormat = 1;
+
+/// The last four bytes are damaged by transfers that mistake it for text.
+constexpr char artifactMagic[8] = {'M', 'L', 'C', 'A', '\r', '\n', 26, '\n'};
+
+constexpr uint64_t sectionAlignment = 64;
+constexpr uint64_t weightsAlignment = 4096;
+
+struct ArtifactHeader {
+  struct Section {
+    uint64_t offset, size;
+  };
+  char magic[8];
+  uint32_t format;
+  uint32_t headerSize;
+  uint8_t hash[32];
+  uint64_t fileSize;
+  char toolVersion[48]; ///< zero-terminated
+  char rebuild[512];    ///< command that makes the artifact; zero-terminated
+  Section manifest, program, code, weights;
+  uint8_t reserved[344];
+};
+static_assert(sizeof(ArtifactHeader) == 1024, "the layout is fixed");
+
+/// The hash covers the file from here on.
+constexpr size_t hashedFrom = offsetof(ArtifactHeader, fileSize);
+
+} // namespace mlc::runtime
+
+#endif // MLC_RUNTIME_ARTIFACTFORMAT_H

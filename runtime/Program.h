@@ -1,0 +1,270 @@
+//===- Program.h - The program of an artifact as plain data ----*- C++ -*-===//
+//
+// What the runtime executes and what the compiler writes: symbols and how each
+// is bound, size expressions, buffers and steps. Plain structs, a compact
+// serialization that is safe to read from a damaged file, and a validator
+// after which the runtime trusts every index.
+//
+// How the compiler fills one:
+//
+//   Program p;
+//   SymbolId n = p.addSymbol({"N", Symbol::FromInput, /*input=*/0, /*dim=*/0});
+//   ExprId en = p.addExpr(Expr::symbol(n)), c = p.addExpr(Expr::constant(4));
+//   BufferId x = p.addBuffer(Buffer::input(0, DType::F32, {en, c}, "x"));
+//   p.inputs.push_back({"x", x});
+//   ExprId bytes = p.addExpr(Expr::symbol(n) * Expr::constant(16));
+//   BufferId y = p.addBuffer(Buffer::arena(bytes, DType::F32, {en, c}, "y"));
+//   p.outputs.push_back({"y", y});
+//   p.steps.push_back(Step::launch(p.addKernel("k0"), {x}, {y}, {en}, tasks));
+//
+// The exec dialect (dialects/Exec) has one op per entry here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_PROGRAM_H
+#define MLC_RUNTIME_PROGRAM_H
+
+#include "runtime/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlc::runtime {
+
+/// Element types; the numbers are part of the file format and equal mlc_dtype.
+enum class DType : uint8_t {
+  F32 = 0,
+  F16 = 1,
+  BF16 = 2,
+  F64 = 3,
+  I8 = 4,
+  I16 = 5,
+  I32 = 6,
+  I64 = 7,
+  U8 = 8,
+  U16 = 9,
+  U32 = 10,
+  U64 = 11,
+  Bool = 12,
+};
+constexpr unsigned numDTypes = 13;
+
+/// Bytes of one element (bool: one).
+size_t byteSize(DType type);
+/// "f32", "bf16", "bool", ...
+const char *name(DType type);
+
+using SymbolId = uint32_t;
+using ExprId = uint32_t;
+using BufferId = uint32_t;
+using KernelId = uint32_t;
+
+/// A size expression in postfix order over the program's symbols. All
+/// arithmetic is on int64 with overflow checks; floordiv rounds to minus
+/// infinity and mod takes the divisor's sign, as IntExpr does.
+struct Expr {
+  enum Op : uint8_t {
+    Const = 0, ///< push operand
+    Symbol,    ///< push the value of symbol `operand`
+    Add,
+    Mul,
+    FloorDiv,
+    Mod,
+    Min,
+    Max,
+  };
+  struct Inst {
+    Op op;
+    int64_t operand;
+    bool operator==(const Inst &o) const {
+      return op == o.op && operand == o.operand;
+    }
+  };
+  std::vector<Inst> code;
+
+  static Expr constant(int64_t value) { return {{{Const, value}}}; }
+  static Expr symbol(SymbolId id) { return {{{Symbol, id}}}; }
+  /// lhs rhs op, in postfix order. Both sides non-empty.
+  static Expr binary(Op op, const Expr &lhs, const Expr &rhs);
+  bool operator==(const Expr &o) const { return code == o.code; }
+};
+inline Expr operator+(const Expr &l, const Expr &r) {
+  return Expr::binary(Expr::Add, l, r);
+}
+inline Expr operator*(const Expr &l, const Expr &r) {
+  return Expr::binary(Expr::Mul, l, r);
+}
+
+/// A runtime integer that sizes are made of.
+struct Symbol {
+  enum Kind : uint8_t {
+    FromInput = 0, ///< dim `index` of program input `source`
+    FromTensor,    ///< set by a BindSymbol step
+  };
+  std::string name;
+  Kind kind = FromInput;
+  uint32_t source = 0;
+  uint32_t index = 0;
+  /// Values outside are refused with an error that names the symbol.
+  int64_t min = 0;
+  int64_t max = INT64_MAX;
+};
+
+/// A condition that must hold once its symbols are bound.
+struct Check {
+  enum Kind : uint8_t { Equal = 0, LessEqual, Less, Divides };
+  Kind kind = Equal; ///< Divides: rhs mod lhs is zero
+  ExprId lhs = 0;
+  ExprId rhs = 0;
+  /// What to tell the user: names the ONNX node and what is needed.
+  std::string message;
+};
+
+/// Memory that a step reads or writes, with its tensor type.
+struct Buffer {
+  enum Kind : uint8_t {
+    Input = 0, ///< program input `source`; never written
+    Constant,  ///< `offset` (64-byte aligned) and `size` in the weights; never
+               ///< written
+    Arena,     ///< `sizeExpr` bytes, placed by the planner; its life is from
+               ///< the first to the last step that names it or an alias of it,
+               ///< to the end if it is an output
+    Alias,     ///< `offsetExpr` (bytes) into buffer `source` (a lower id)
+  };
+  Kind kind = Arena;
+  DType type = DType::F32;
+  std::vector<ExprId> dims;
+  std::string name;      ///< for people: the ONNX tensor, may be empty
+  uint32_t source = 0;   ///< Input: index; Alias: buffer
+  uint64_t offset = 0;   ///< Constant
+  uint64_t size = 0;     ///< Constant
+  ExprId sizeExpr = 0;   ///< Arena, Alias: bytes
+  ExprId offsetExpr = 0; ///< Alias; must be 64-byte aligned where a kernel that
+                         ///< requires it uses the alias
+
+  static Buffer input(uint32_t index, DType type, std::vector<ExprId> dims,
+                      std::string name = {});
+  static Buffer constant(uint64_t offset, uint64_t size, DType type,
+                         std::vector<ExprId> dims, std::string name = {});
+  static Buffer arena(ExprId sizeBytes, DType type, std::vector<ExprId> dims,
+                      std::string name = {});
+  static Buffer alias(BufferId of, ExprId offsetBytes, ExprId sizeBytes,
+                      DType type, std::vector<ExprId> dims,
+                      std::string name = {});
+};
+
+/// Output operand `output` of a step may take the memory of input operand
+/// `input` (indices into Step::inputs and Step::outputs) if that dies here:
+/// element i of the output is written after all reads of element i of the
+/// input, and no task reads what another task writes. Applied where both are
+/// arena buffers of equal size and no other operand shares the memory.
+struct InPlace {
+  uint32_t output = 0;
+  uint32_t input = 0;
+};
+
+struct Step {
+  enum Kind : uint8_t {
+    Launch = 0, ///< run kernel `kernel`
+    Library,    ///< call the runtime's library kernel `name` (Library.h)
+    BindSymbol, ///< symbol `symbol` = element `element` of inputs[0]
+  };
+  Kind kind = Launch;
+  std::string name;               ///< Library: its key; else for people
+  std::vector<std::string> nodes; ///< ONNX nodes that this step computes
+  std::vector<BufferId> inputs;
+  std::vector<BufferId> outputs; ///< arena buffers or aliases of such
+  /// Launch: the kernel's `symbols`; Library: its integer arguments.
+  std::vector<ExprId> args;
+
+  // Launch.
+  KernelId kernel = 0;
+  std::optional<ExprId> tasks;   ///< how many tasks; required for a launch
+  std::optional<ExprId> scratch; ///< bytes per thread; none: 0
+  /// Rough scalar operations of the whole launch, from which the runtime
+  /// decides how many threads pay; none: use all.
+  std::optional<ExprId> work;
+  std::vector<InPlace> inPlace;
+
+  // BindSymbol.
+  SymbolId symbol = 0;
+  uint64_t element = 0;
+
+  static Step launch(KernelId kernel, std::vector<BufferId> inputs,
+                     std::vector<BufferId> outputs, std::vector<ExprId> args,
+                     ExprId tasks);
+  static Step library(std::string key, std::vector<BufferId> inputs,
+                      std::vector<BufferId> outputs, std::vector<ExprId> args);
+  static Step bindSymbol(SymbolId symbol, BufferId from, uint64_t element);
+};
+
+/// A named program input or output. Every input's buffer is an Input buffer;
+/// an output's may be any.
+struct Port {
+  std::string name;
+  BufferId buffer = 0;
+};
+
+struct Program {
+  /// Level ("x86-64-v3") or CPU name for people, and the features that must be
+  /// there, by their LLVM names ("avx2", "fma", "avx512f", ...; see Cpu.h).
+  std::string target;
+  std::vector<std::string> features;
+  /// The model's own metadata and ours, in order; keys may repeat.
+  std::vector<std::pair<std::string, std::string>> metadata;
+
+  std::vector<Symbol> symbols;
+  std::vector<Expr> exprs;
+  std::vector<Check> checks;
+  std::vector<std::string> kernels; ///< exported names in the shared object
+  std::vector<Buffer> buffers;
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  std::vector<Step> steps;
+
+  SymbolId addSymbol(Symbol symbol);
+  /// Returns the id of an equal expression where there is one.
+  ExprId addExpr(const Expr &expr);
+  ExprId addConstant(int64_t value) { return addExpr(Expr::constant(value)); }
+  BufferId addBuffer(Buffer buffer);
+  KernelId addKernel(std::string name);
+};
+
+/// Serializes `program`; equal programs give equal bytes.
+std::vector<uint8_t> serialize(const Program &program);
+
+/// Reads what `serialize` wrote. Never trusts a count or an offset: every
+/// damaged input ends in an error, in time and memory linear in `size`.
+Status deserialize(const uint8_t *data, size_t size, Program &program);
+
+/// Checks everything the runtime relies on: all ids in range, expressions
+/// well-formed, symbols bound before their use, aliases acyclic, outputs
+/// written before they are read, constants inside `weightsSize` bytes.
+Status validate(const Program &program, uint64_t weightsSize);
+
+/// The value of `expr` where `symbols[i]` is the value of symbol i. The
+/// expression must be valid. Fails on overflow and on division by zero.
+Status evaluate(const Expr &expr, const int64_t *symbols, int64_t &value);
+
+/// As text for people: "2*W + 1".
+std::string toString(const Program &program, const Expr &expr);
+
+/// Follows aliases to the buffer that owns the memory.
+BufferId rootOf(const Program &program, BufferId buffer);
+
+/// First and last step in which each buffer's own memory is in use, through
+/// aliases as well; outputs live to `steps.size()`. A buffer never named by a
+/// step has `first > last` unless it is an output.
+struct LiveRange {
+  uint32_t first = UINT32_MAX;
+  uint32_t last = 0;
+};
+std::vector<LiveRange> liveRanges(const Program &program);
+
+} // namespace mlc::runtime
+
+#endif // MLC_RUNTIME_PROGRAM_H

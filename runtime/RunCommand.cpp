@@ -1,0 +1,436 @@
+//===- RunCommand.cpp - `mlc run` and `mlc-run`
+//----------------------------===//
+
+#include "runtime/RunCommand.h"
+#include "runtime/Cpu.h"
+#include "runtime/Npy.h"
+#include "runtime/OutputFiles.h"
+#include "runtime/Session.h"
+#include "runtime/Version.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <new>
+#include <system_error>
+
+namespace mlc::runtime {
+
+namespace {
+
+bool endsWith(const std::string &text, const char *end) {
+  size_t length = std::strlen(end);
+  return text.size() >= length &&
+         text.compare(text.size() - length, length, end) == 0;
+}
+
+std::string dimsText(const std::vector<std::string> &dims) {
+  std::string text = "[";
+  for (const std::string &dim : dims)
+    text += (text.size() > 1 ? ", " : "") + dim;
+  return text + "]";
+}
+
+/// `text` as a JSON string.
+std::string json(const std::string &text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\u%04x", c);
+      result += code;
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+class Run {
+public:
+  explicit Run(const RunOptions &options) : options(options) {}
+  Status operator()();
+
+private:
+  Status readInputs();
+  Status readInput(const std::string &argument);
+  Status give(size_t index, NpyArray array, const std::string &from);
+  Status bindInputs(Session &session);
+  Status collect(const Session &session);
+  Status writeOutputs();
+  Status writeFolder(OutputFiles &files);
+  Status writeArchive(OutputFiles &files, size_t index);
+  void printProfile(const Session &session) const;
+
+  const Program &program() const { return artifact->program(); }
+
+  const RunOptions &options;
+  std::shared_ptr<const Artifact> artifact;
+  std::map<size_t, NpyArray> arrays; ///< by input
+  std::vector<NpzItem> outputs;
+};
+
+Status Run::operator()() {
+  Status status = Artifact::open(options.artifact.c_str(), 0, artifact);
+  if (status.ok())
+    status = readInputs();
+  if (!status.ok())
+    return status;
+  uint32_t flags = (options.profile ? MLC_SESSION_PROFILE : 0) |
+                   (options.flushDenormals ? MLC_SESSION_FLUSH_DENORMALS : 0);
+  Session session(artifact, options.threads ? options.threads : usableCores(),
+                  flags);
+  status = bindInputs(session);
+  // The first run meets cold caches and fresh pages; a profile is of the next.
+  for (int i = 0; status.ok() && i < (options.profile ? 2 : 1); ++i)
+    status = session.run();
+  if (!status.ok()) {
+    status.message = options.artifact + ": " + status.message;
+    return status;
+  }
+  status = collect(session);
+  if (status.ok())
+    status = writeOutputs();
+  if (status.ok() && options.profile)
+    printProfile(session);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+Status Run::give(size_t index, NpyArray array, const std::string &from) {
+  const Port &port = program().inputs[index];
+  DType type = program().buffers[port.buffer].type;
+  if (array.type != type)
+    return Status::error(MLC_USAGE, from + ": input '" + port.name +
+                                        "' has type " + name(array.type) +
+                                        ", the model takes " + name(type) +
+                                        "; convert it with .astype");
+  if (!arrays.emplace(index, std::move(array)).second)
+    return Status::error(MLC_USAGE,
+                         from + ": input '" + port.name + "' is given twice");
+  return Status::success();
+}
+
+Status Run::readInput(const std::string &argument) {
+  // Names may contain '=': the longest that fits is meant.
+  const std::vector<Port> &ports = program().inputs;
+  size_t index = ports.size(), length = 0;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const std::string &name = ports[i].name;
+    if (argument.size() > name.size() && argument[name.size()] == '=' &&
+        argument.compare(0, name.size(), name) == 0 &&
+        (index == ports.size() || name.size() > length)) {
+      index = i;
+      length = name.size();
+    }
+  }
+  bool named = index != ports.size();
+  std::string path = named ? argument.substr(length + 1) : argument;
+  if (!named && ports.size() == 1 && endsWith(path, ".npy") &&
+      path.find('=') == std::string::npos)
+    index = 0;
+  NpyArray array;
+  Status status;
+  if (endsWith(path, ".npz")) {
+    NpzFile file;
+    status = file.open(path);
+    if (!status.ok())
+      return status;
+    std::vector<std::string> names = file.names();
+    if (named) {
+      bool only = names.size() == 1;
+      status = file.read(only ? names[0] : ports[index].name, array);
+      return status.ok() ? give(index, std::move(array), path) : status;
+    }
+    for (size_t i = 0; status.ok() && i < ports.size(); ++i)
+      for (const std::string &name : names)
+        if (status.ok() && name == ports[i].name) {
+          NpyArray one;
+          status = file.read(name, one);
+          if (status.ok())
+            status = give(i, std::move(one), path);
+        }
+    return status;
+  }
+  if (index == ports.size()) {
+    size_t equals = argument.find('=');
+    std::string names;
+    for (const Port &port : ports)
+      names += (names.empty() ? "" : ", ") + ("'" + port.name + "'");
+    return Status::error(
+        MLC_USAGE, equals == std::string::npos
+                       ? "--input " + argument + ": expected NAME=FILE.npy"
+                       : "the model has no input '" +
+                             argument.substr(0, equals) + "'; it has " +
+                             (names.empty() ? "none" : names));
+  }
+  status = readNpy(path, array);
+  return status.ok() ? give(index, std::move(array), path) : status;
+}
+
+Status Run::readInputs() {
+  for (const std::string &argument : options.inputs) {
+    Status status = readInput(argument);
+    if (!status.ok())
+      return status;
+  }
+  std::string missing;
+  for (size_t i = 0; i < program().inputs.size(); ++i) {
+    if (arrays.count(i))
+      continue;
+    const Port &port = program().inputs[i];
+    missing += (missing.empty() ? "" : ", ") + ("'" + port.name + "' ") +
+               name(program().buffers[port.buffer].type) +
+               dimsText(artifact->inputText(i).texts);
+  }
+  if (!missing.empty())
+    return Status::error(MLC_USAGE,
+                         options.artifact + ": missing input " + missing +
+                             "; give each with --input NAME=FILE.npy");
+  return Status::success();
+}
+
+Status Run::bindInputs(Session &session) {
+  for (auto &[index, array] : arrays) {
+    Status status = session.bindInput(index, array.type, array.dims.size(),
+                                      array.dims.data(), array.data.data());
+    if (!status.ok())
+      return status;
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+Status Run::collect(const Session &session) {
+  for (size_t i = 0; i < program().outputs.size(); ++i) {
+    mlc_tensor t;
+    Status status = session.output(i, t);
+    if (!status.ok())
+      return status;
+    outputs.push_back({program().outputs[i].name,
+                       DType(t.type),
+                       {t.dims, t.dims + t.rank},
+                       t.data,
+                       t.bytes});
+  }
+  return Status::success();
+}
+
+Status Run::writeFolder(OutputFiles &files) {
+  std::string names = "[";
+  Status status;
+  for (size_t i = 0; status.ok() && i < outputs.size(); ++i) {
+    const NpzItem &item = outputs[i];
+    names += (i ? ", " : "") + json(item.name);
+    std::string header = npyHeader(item.type, item.dims);
+    status = files.open(i);
+    if (status.ok())
+      status = files.write(header.data(), header.size());
+    if (status.ok())
+      status = files.write(item.data, item.bytes);
+    if (status.ok())
+      status = files.close();
+  }
+  names += "]\n";
+  if (status.ok())
+    status = files.open(outputs.size());
+  if (status.ok())
+    status = files.write(names.data(), names.size());
+  return status.ok() ? files.close() : status;
+}
+
+Status Run::writeArchive(OutputFiles &files, size_t index) {
+  Status status = files.open(index), written;
+  if (!status.ok())
+    return status;
+  status = writeNpz(outputs, [&](const void *data, size_t size) {
+    written = files.write(data, size);
+    return written.ok();
+  });
+  if (!written.ok())
+    return written;
+  Status closed = files.close();
+  return status.ok() ? closed : status;
+}
+
+Status Run::writeOutputs() {
+  std::vector<std::string> paths;
+  if (!options.outputDir.empty()) {
+    for (size_t i = 0; i < outputs.size(); ++i)
+      paths.push_back(options.outputDir + "/" + std::to_string(i) + ".npy");
+    paths.push_back(options.outputDir + "/outputs.json");
+  }
+  if (!options.outputNpz.empty())
+    paths.push_back(options.outputNpz);
+  if (!paths.empty()) {
+    OutputFiles files(paths, options.outputDir);
+    Status status = files.begin();
+    if (status.ok() && !options.outputDir.empty())
+      status = writeFolder(files);
+    if (status.ok() && !options.outputNpz.empty())
+      status = writeArchive(files, paths.size() - 1);
+    if (status.ok())
+      status = files.commit();
+    if (!status.ok())
+      return status;
+  }
+  for (const NpzItem &item : outputs) {
+    std::vector<std::string> dims;
+    for (int64_t dim : item.dims)
+      dims.push_back(std::to_string(dim));
+    std::printf("%s: %s%s\n", item.name.c_str(), name(item.type),
+                dimsText(dims).c_str());
+  }
+  return Status::success();
+}
+
+void Run::printProfile(const Session &session) const {
+  uint64_t total = 0, ns = 0;
+  for (size_t s = 0; s < program().steps.size(); ++s)
+    if (session.stepNanoseconds(s, ns).ok())
+      total += ns;
+  std::printf("%10s %6s  %s\n", "us", "share", "step: nodes");
+  for (size_t s = 0; s < program().steps.size(); ++s) {
+    const Step &step = program().steps[s];
+    if (!session.stepNanoseconds(s, ns).ok())
+      continue;
+    std::string nodes;
+    for (const std::string &node : step.nodes)
+      nodes += (nodes.empty() ? "" : ", ") + node;
+    std::printf("%10.1f %5.1f%%  %s: %s\n", ns / 1e3,
+                total ? 100.0 * ns / total : 0.0, step.name.c_str(),
+                nodes.c_str());
+  }
+  mlc_memory memory;
+  std::printf("%10.1f total\n", total / 1e3);
+  if (session.memory(memory).ok())
+    std::printf("arena %" PRIu64 " bytes, lower bound %" PRIu64
+                ", scratch %" PRIu64 "\n",
+                memory.arena_bytes, memory.lower_bound_bytes,
+                memory.scratch_bytes);
+}
+
+const char *const usage =
+    "usage: mlc-run MODEL.mlca [options]\n"
+    "\n"
+    "  --input NAME=FILE.npy   an input; NAME=FILE.npz takes the array NAME,\n"
+    "                          FILE.npz alone every array by its name\n"
+    "  --output-dir DIR        write DIR/<index>.npy and DIR/outputs.json\n"
+    "  --output FILE.npz       write all outputs into one file\n"
+    "  --threads N             threads to use (all cores)\n"
+    "  --profile               print the time of every step\n"
+    "  --flush-denormals       treat denormals as zero\n"
+    "  --version, --help\n";
+
+/// `--flag value` or `--flag=value`; advances `i`. Returns 1 if it is this
+/// flag, -1 if its value is missing.
+int takeValue(int argc, char **argv, int &i, const char *flag,
+              std::string &value) {
+  size_t length = std::strlen(flag);
+  if (std::strncmp(argv[i], flag, length) != 0)
+    return 0;
+  if (argv[i][length] == '=') {
+    value = argv[i] + length + 1;
+    return 1;
+  }
+  if (argv[i][length] != 0)
+    return 0;
+  if (++i >= argc)
+    return -1;
+  value = argv[i];
+  return 1;
+}
+
+Status parseArguments(int argc, char **argv, RunOptions &options) {
+  auto wrong = [](const std::string &what) {
+    return Status::error(MLC_USAGE, what + "; see mlc-run --help");
+  };
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i], value, threads;
+    const std::pair<const char *, std::string *> flags[] = {
+        {"--input", &value},
+        {"--output-dir", &options.outputDir},
+        {"--output", &options.outputNpz},
+        {"--threads", &threads}};
+    int taken = 0;
+    for (auto [flag, to] : flags)
+      if (taken == 0)
+        taken = takeValue(argc, argv, i, flag, *to);
+    if (taken < 0)
+      return wrong(argument + " needs a value");
+    if (taken > 0) {
+      if (value.empty() && argument.compare(0, 7, "--input") == 0)
+        return wrong(argument + " needs a value");
+      if (!value.empty())
+        options.inputs.push_back(value);
+      char *end = nullptr;
+      unsigned long n = std::strtoul(threads.c_str(), &end, 10);
+      if (!threads.empty() && (*end || n == 0 || n > 1024))
+        return wrong("--threads " + threads + ": expected 1 to 1024");
+      if (!threads.empty())
+        options.threads = n;
+    } else if (argument == "--profile") {
+      options.profile = true;
+    } else if (argument == "--flush-denormals") {
+      options.flushDenormals = true;
+    } else if (argument.size() > 1 && argument[0] == '-') {
+      return wrong("unknown option " + argument);
+    } else if (options.artifact.empty()) {
+      options.artifact = argument;
+    } else {
+      return wrong("more than one artifact: " + argument);
+    }
+  }
+  return options.artifact.empty() ? wrong("no artifact given")
+                                  : Status::success();
+}
+
+int finish(const Status &status) {
+  if (!status.ok())
+    std::fprintf(stderr, "mlc: error: %s\n", status.message.c_str());
+  return status.code;
+}
+
+} // namespace
+
+int runCommand(const RunOptions &options) {
+  InterruptGuard guard;
+  try {
+    return finish(Run(options)());
+  } catch (const std::bad_alloc &) {
+    return finish(Status::error(MLC_RESOURCES, "out of memory"));
+  } catch (const std::system_error &e) {
+    return finish(Status::error(MLC_RESOURCES, e.what()));
+  } catch (const std::exception &e) {
+    return finish(Status::error(MLC_INTERNAL, e.what()));
+  }
+}
+
+int runMain(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--help") || !std::strcmp(argv[i], "-h")) {
+      std::fputs(usage, stdout);
+      return MLC_OK;
+    }
+    if (!std::strcmp(argv[i], "--version")) {
+      std::puts("mlc-run " MLC_VERSION);
+      return MLC_OK;
+    }
+  }
+  RunOptions options;
+  Status status = parseArguments(argc, argv, options);
+  return status.ok() ? runCommand(options) : finish(status);
+}
+
+} // namespace mlc::runtime

@@ -1,0 +1,45 @@
+//===- RunCommand.h - `mlc run` and `mlc-run` -------------------*- C++ -*-===//
+//
+// Runs an artifact on arrays from files and writes the results. The mlc tool
+// fills the options from its own command line; mlc-run, which is for users
+// without a compiler, parses them here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_RUNCOMMAND_H
+#define MLC_RUNTIME_RUNCOMMAND_H
+
+#include "runtime/Status.h"
+
+#include <string>
+#include <vector>
+
+namespace mlc::runtime {
+
+struct RunOptions {
+  std::string artifact;
+  /// "NAME=x.npy"; "NAME=x.npz" (the array NAME, or the only one); "x.npz"
+  /// (every array by its name); "x.npy" if the model has one input.
+  std::vector<std::string> inputs;
+  /// Where to write <index>.npy, in the model's output order, and outputs.json,
+  /// the list of the outputs' names in that order. Empty: not written.
+  std::string outputDir;
+  /// A .npz of all outputs by name. Empty: not written.
+  std::string outputNpz;
+  unsigned threads = 0; ///< 0: one per core
+  /// Print the time of every step, of a second run.
+  bool profile = false;
+  bool flushDenormals = false;
+};
+
+/// Runs and writes; prints a line per output to stdout, errors to stderr as
+/// "mlc: error: FILE: what; remedy". Returns the exit code (mlc_status, 130
+/// when interrupted); nothing is left of outputs that are not complete.
+int runCommand(const RunOptions &options);
+
+/// main() of mlc-run.
+int runMain(int argc, char **argv);
+
+} // namespace mlc::runtime
+
+#endif // MLC_RUNTIME_RUNCOMMAND_H

@@ -1,0 +1,264 @@
+//===- Validate.cpp - What the runtime relies on
+//---------------------------===//
+
+#include "runtime/Program.h"
+
+#include <algorithm>
+
+namespace mlc::runtime {
+
+namespace {
+
+/// Expressions deeper than evaluate()'s stack or absurdly long are refused.
+constexpr size_t maxDepth = 64;
+constexpr size_t maxExprLength = 1024;
+/// Aliases of aliases of ...; bounds the time of rootOf().
+constexpr unsigned maxAliasDepth = 32;
+/// Bounds the size of an expression's text.
+constexpr size_t maxSymbolName = 256;
+
+class Validator {
+public:
+  Validator(const Program &program, uint64_t weightsSize)
+      : p(program), weightsSize(weightsSize) {}
+
+  Status run() {
+    checkSymbols();
+    checkExprs();
+    for (const Check &c : p.checks)
+      require(hasExpr(c.lhs) && hasExpr(c.rhs), "a check names no expression");
+    checkBuffers();
+    checkPorts();
+    if (error.empty())
+      checkSteps();
+    return error.empty() ? Status::success()
+                         : Status::badFile("the program is damaged: " + error);
+  }
+
+private:
+  void require(bool holds, const char *what) {
+    if (!holds && error.empty())
+      error = what;
+  }
+  bool hasExpr(ExprId id) const { return id < p.exprs.size(); }
+  bool hasExprs(const std::vector<ExprId> &ids) const {
+    return std::all_of(ids.begin(), ids.end(),
+                       [&](ExprId id) { return hasExpr(id); });
+  }
+
+  void checkSymbols();
+  void checkExprs();
+  void checkExpr(const Expr &expr);
+  void checkBuffers();
+  void checkPorts();
+  void checkSteps();
+  void checkStep(const Step &step);
+  void needBound(ExprId expr);
+  void needSizeBound(BufferId buffer);
+  void markWritten(BufferId buffer);
+
+  const Program &p;
+  uint64_t weightsSize;
+  std::string error;
+  // During checkSteps: what is known at the current step.
+  std::vector<uint8_t> bound, exprBound, written;
+};
+
+void Validator::checkSymbols() {
+  for (const Symbol &s : p.symbols) {
+    require(s.min <= s.max, "a symbol has no value");
+    require(s.name.size() <= maxSymbolName, "a symbol's name is too long");
+    if (s.kind != Symbol::FromInput)
+      continue;
+    bool inRange = s.source < p.inputs.size() &&
+                   p.inputs[s.source].buffer < p.buffers.size() &&
+                   s.index < p.buffers[p.inputs[s.source].buffer].dims.size();
+    require(inRange, "a symbol is bound to no dim");
+    if (!inRange)
+      return;
+    ExprId dim = p.buffers[p.inputs[s.source].buffer].dims[s.index];
+    require(hasExpr(dim) && p.exprs[dim] == Expr::symbol(&s - &p.symbols[0]),
+            "a symbol is bound to a dim that is not the symbol itself");
+  }
+}
+
+void Validator::checkExprs() {
+  for (const Expr &e : p.exprs)
+    checkExpr(e);
+}
+
+void Validator::checkExpr(const Expr &expr) {
+  require(expr.code.size() <= maxExprLength, "an expression is too long");
+  size_t depth = 0;
+  for (const Expr::Inst &inst : expr.code) {
+    if (inst.op == Expr::Const || inst.op == Expr::Symbol) {
+      ++depth;
+      require(depth <= maxDepth, "an expression is too deep");
+      if (inst.op == Expr::Symbol)
+        require(inst.operand >= 0 && uint64_t(inst.operand) < p.symbols.size(),
+                "an expression names no symbol");
+    } else if (depth < 2) {
+      require(false, "an expression lacks operands");
+      return;
+    } else {
+      --depth;
+    }
+  }
+  require(depth == 1, "an expression has no single value");
+}
+
+void Validator::checkBuffers() {
+  std::vector<unsigned> depth(p.buffers.size(), 0);
+  for (size_t i = 0; i < p.buffers.size(); ++i) {
+    const Buffer &b = p.buffers[i];
+    require(b.dims.size() <= MLC_MAX_RANK, "a tensor has too many dims");
+    require(hasExprs(b.dims), "a dim names no expression");
+    switch (b.kind) {
+    case Buffer::Input:
+      require(b.source < p.inputs.size() && p.inputs[b.source].buffer == i,
+              "an input buffer belongs to no input");
+      break;
+    case Buffer::Constant:
+      require(b.offset % 64 == 0 && b.offset <= weightsSize &&
+                  b.size <= weightsSize - b.offset,
+              "a constant lies outside the weights");
+      break;
+    case Buffer::Alias:
+      require(b.source < i, "an alias comes before its buffer");
+      if (b.source < i)
+        depth[i] = depth[b.source] + 1;
+      require(depth[i] <= maxAliasDepth, "an alias is too deep");
+      require(hasExpr(b.offsetExpr), "an alias has no offset");
+      [[fallthrough]];
+    case Buffer::Arena:
+      require(hasExpr(b.sizeExpr), "a buffer has no size");
+      break;
+    }
+  }
+}
+
+void Validator::checkPorts() {
+  for (size_t i = 0; i < p.inputs.size(); ++i) {
+    BufferId b = p.inputs[i].buffer;
+    require(b < p.buffers.size() && p.buffers[b].kind == Buffer::Input &&
+                p.buffers[b].source == i,
+            "an input has no buffer");
+  }
+  for (const Port &port : p.outputs)
+    require(port.buffer < p.buffers.size(), "an output has no buffer");
+}
+
+void Validator::needBound(ExprId expr) {
+  if (exprBound[expr])
+    return;
+  for (const Expr::Inst &inst : p.exprs[expr].code)
+    if (inst.op == Expr::Symbol)
+      require(bound[inst.operand], "a symbol is used before it is bound");
+  exprBound[expr] = 1;
+}
+
+void Validator::needSizeBound(BufferId id) {
+  // The memory's owner is placed when its first user runs.
+  for (;;) {
+    const Buffer &b = p.buffers[id];
+    for (ExprId dim : b.dims)
+      needBound(dim);
+    if (b.kind == Buffer::Arena || b.kind == Buffer::Alias)
+      needBound(b.sizeExpr);
+    if (b.kind != Buffer::Alias)
+      return;
+    needBound(b.offsetExpr);
+    id = b.source;
+  }
+}
+
+void Validator::markWritten(BufferId id) { written[rootOf(p, id)] = 1; }
+
+void Validator::checkStep(const Step &step) {
+  for (BufferId b : step.inputs) {
+    require(b < p.buffers.size(), "a step reads no buffer");
+    if (!error.empty())
+      return;
+    needSizeBound(b);
+    require(written[rootOf(p, b)], "a step reads what nothing has written");
+  }
+  for (BufferId b : step.outputs) {
+    require(b < p.buffers.size() &&
+                p.buffers[rootOf(p, b)].kind == Buffer::Arena,
+            "a step writes no arena buffer");
+    if (!error.empty())
+      return;
+    needSizeBound(b);
+    markWritten(b);
+  }
+  require(hasExprs(step.args), "an argument names no expression");
+  if (!error.empty())
+    return;
+  for (ExprId e : step.args)
+    needBound(e);
+  if (step.kind == Step::Launch) {
+    require(step.kernel < p.kernels.size(), "a launch names no kernel");
+    require(step.tasks.has_value(), "a launch has no number of tasks");
+    for (const std::optional<ExprId> &e :
+         {step.tasks, step.scratch, step.work}) {
+      require(!e || hasExpr(*e), "a launch names no expression");
+      if (error.empty() && e)
+        needBound(*e);
+    }
+    for (const InPlace &pair : step.inPlace)
+      require(pair.output < step.outputs.size() &&
+                  pair.input < step.inputs.size(),
+              "a launch names no operand");
+  }
+  if (step.kind == Step::BindSymbol) {
+    require(step.inputs.size() == 1 && step.outputs.empty(),
+            "a binding needs one tensor");
+    require(step.symbol < p.symbols.size() &&
+                p.symbols[step.symbol].kind == Symbol::FromTensor,
+            "a binding names no symbol");
+    if (!error.empty())
+      return;
+    require(!bound[step.symbol], "a symbol is bound twice");
+    require(p.buffers[step.inputs[0]].type >= DType::I8,
+            "a binding reads no integers");
+    bound[step.symbol] = 1;
+  }
+}
+
+void Validator::checkSteps() {
+  bound.assign(p.symbols.size(), 0);
+  for (size_t s = 0; s < p.symbols.size(); ++s)
+    bound[s] = p.symbols[s].kind == Symbol::FromInput;
+  exprBound.assign(p.exprs.size(), 0);
+  written.assign(p.buffers.size(), 0);
+  for (size_t b = 0; b < p.buffers.size(); ++b)
+    written[b] = p.buffers[b].kind == Buffer::Input ||
+                 p.buffers[b].kind == Buffer::Constant;
+  // Inputs and constants have their dims from the start.
+  for (const Buffer &b : p.buffers)
+    if (b.kind == Buffer::Input || b.kind == Buffer::Constant)
+      for (ExprId dim : b.dims)
+        needBound(dim);
+  for (const Step &step : p.steps) {
+    if (!error.empty())
+      return;
+    checkStep(step);
+  }
+  // Dims of outputs, and checks, must be known in the end.
+  for (const Port &port : p.outputs) {
+    needSizeBound(port.buffer);
+    require(written[rootOf(p, port.buffer)], "an output is never written");
+  }
+  for (const Check &c : p.checks) {
+    needBound(c.lhs);
+    needBound(c.rhs);
+  }
+}
+
+} // namespace
+
+Status validate(const Program &program, uint64_t weightsSize) {
+  return Validator(program, weightsSize).run();
+}
+
+} // namespace mlc::runtime

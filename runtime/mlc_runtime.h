@@ -1,0 +1,248 @@
+/*===- mlc_runtime.h - The C ABI of mlc's runtime --------------------------===*
+ *
+ * Loads an artifact (.mlca) that `mlc compile` made and runs it. This header
+ * and the library are all that a user of an artifact needs; neither a compiler
+ * nor LLVM is involved.
+ *
+ *   mlc_artifact *model;
+ *   mlc_session *session;
+ *   mlc_artifact_open("model.mlca", 0, &model);
+ *   mlc_session_create(model, NULL, &session);
+ *   int64_t dims[] = {1, 3, 224, 224};
+ *   mlc_session_bind_input(session, 0, MLC_F32, 4, dims, pixels);
+ *   mlc_session_run(session);
+ *   mlc_tensor result;
+ *   mlc_session_output(session, 0, &result);
+ *
+ * runtime/example.c is a whole program.
+ *
+ * Trust: an artifact is native code. Open only what you trust. A damaged,
+ * truncated or foreign file is refused, but the checksum is no signature.
+ *
+ * Memory: a session allocates on the first run, and again when it meets larger
+ * dims; while dims repeat (also a few sets of dims in turn) a run allocates
+ * nothing.
+ *
+ * Floating point: kernels run under the IEEE defaults, round to nearest and
+ * denormals kept, unless MLC_SESSION_FLUSH_DENORMALS asks otherwise. The
+ * caller's own floating-point environment is restored after each run.
+ *
+ * Threads: an artifact may be shared by sessions of many threads at once. A
+ * session is used by one thread at a time. Functions never throw.
+ *
+ * Errors: functions return an mlc_status; on failure mlc_last_error() holds
+ * the message of the calling thread's last failed call. Output parameters are
+ * written on success only.
+ *
+ *===-----------------------------------------------------------------------===*/
+
+#ifndef MLC_RUNTIME_H
+#define MLC_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(MLC_RUNTIME_SHARED) && defined(__GNUC__)
+#define MLC_API __attribute__((visibility("default")))
+#else
+#define MLC_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The numbers equal the exit codes of the tools. */
+typedef enum mlc_status {
+  MLC_OK = 0,
+  MLC_INTERNAL = 1,    /**< a bug in mlc */
+  MLC_USAGE = 2,       /**< wrong argument: index, type, rank, dims */
+  MLC_BAD_FILE = 3,    /**< not an artifact, damaged, or of another version */
+  MLC_UNSUPPORTED = 4, /**< known, but not supported here */
+  MLC_DEVICE = 8,      /**< this CPU lacks what the artifact needs */
+  MLC_RESOURCES = 9,   /**< out of memory or disk */
+  MLC_INTERRUPTED = 130
+} mlc_status;
+
+typedef enum mlc_dtype {
+  MLC_F32 = 0,
+  MLC_F16 = 1,
+  MLC_BF16 = 2,
+  MLC_F64 = 3,
+  MLC_I8 = 4,
+  MLC_I16 = 5,
+  MLC_I32 = 6,
+  MLC_I64 = 7,
+  MLC_U8 = 8,
+  MLC_U16 = 9,
+  MLC_U32 = 10,
+  MLC_U64 = 11,
+  MLC_BOOL = 12 /**< one byte, 0 or 1 */
+} mlc_dtype;
+
+#define MLC_MAX_RANK 16
+
+typedef struct mlc_artifact mlc_artifact;
+typedef struct mlc_session mlc_session;
+
+/** Message of this thread's last failed call; "" before any. Valid until the
+ * next call on this thread. */
+MLC_API const char *mlc_last_error(void);
+/** Version of this runtime, for example "0.1.0". */
+MLC_API const char *mlc_version(void);
+/** Bytes of one element; 0 for a number that is no mlc_dtype. */
+MLC_API size_t mlc_dtype_size(mlc_dtype type);
+/** "f32", "bool", ...; "?" for a number that is no mlc_dtype. */
+MLC_API const char *mlc_dtype_name(mlc_dtype type);
+
+/*===- Artifacts ----------------------------------------------------------===*/
+
+enum {
+  /** Do not verify the checksum (saves some 40 ms per 100 MB). */
+  MLC_OPEN_SKIP_CHECKSUM = 1u,
+  /** Copy the weights into memory of large pages instead of mapping the file:
+   * slower to open, faster to run with weights of hundreds of megabytes, and
+   * the file may change afterwards. */
+  MLC_OPEN_COPY_WEIGHTS = 2u,
+  /** Read everything but load no code: for inspection on another CPU. Sessions
+   * cannot be created. */
+  MLC_OPEN_INSPECT = 4u
+};
+
+/** Opens the file at `path`; `flags` is a sum of MLC_OPEN_*. */
+MLC_API mlc_status mlc_artifact_open(const char *path, uint32_t flags,
+                                     mlc_artifact **artifact);
+/** Opens an artifact in memory, which the caller keeps unchanged and alive as
+ * long as the artifact (weights are read from there). */
+MLC_API mlc_status mlc_artifact_open_memory(const void *data, size_t size,
+                                            uint32_t flags,
+                                            mlc_artifact **artifact);
+/** Gives one reference back; sessions hold their own. NULL is allowed. */
+MLC_API void mlc_artifact_close(mlc_artifact *artifact);
+
+/** The manifest as JSON text: tool version, git id, flags, target, model hash,
+ * shapes, rewrite trail, metadata. */
+MLC_API const char *mlc_artifact_manifest(const mlc_artifact *artifact,
+                                          size_t *size);
+/** Number of metadata entries; entry `index` as key and value. */
+MLC_API size_t mlc_artifact_metadata_count(const mlc_artifact *artifact);
+MLC_API mlc_status mlc_artifact_metadata_at(const mlc_artifact *artifact,
+                                            size_t index, const char **key,
+                                            const char **value);
+/** Value of the first entry named `key`, NULL if there is none. */
+MLC_API const char *mlc_artifact_metadata(const mlc_artifact *artifact,
+                                          const char *key);
+
+/** An input or output. A dim that is not fixed is -1 in `dims` and given as
+ * text ("N", "2*W + 1") in `dim_texts`; the text of a fixed dim is its number.
+ * All pointers live as long as the artifact. */
+typedef struct mlc_port {
+  const char *name;
+  mlc_dtype type;
+  size_t rank;
+  const int64_t *dims;
+  const char *const *dim_texts;
+} mlc_port;
+
+MLC_API size_t mlc_artifact_input_count(const mlc_artifact *artifact);
+MLC_API size_t mlc_artifact_output_count(const mlc_artifact *artifact);
+MLC_API mlc_status mlc_artifact_input(const mlc_artifact *artifact,
+                                      size_t index, mlc_port *port);
+MLC_API mlc_status mlc_artifact_output(const mlc_artifact *artifact,
+                                       size_t index, mlc_port *port);
+
+/** A step of the program. `nodes` are the model's nodes that it computes. */
+typedef struct mlc_step {
+  const char *name;
+  const char *kind; /**< "launch", "library" or "bind" */
+  size_t node_count;
+  const char *const *nodes;
+} mlc_step;
+
+MLC_API size_t mlc_artifact_step_count(const mlc_artifact *artifact);
+MLC_API mlc_status mlc_artifact_step(const mlc_artifact *artifact, size_t index,
+                                     mlc_step *step);
+/** Bytes of weights and of code. */
+MLC_API uint64_t mlc_artifact_weight_bytes(const mlc_artifact *artifact);
+MLC_API uint64_t mlc_artifact_code_bytes(const mlc_artifact *artifact);
+
+/*===- Sessions -----------------------------------------------------------===*/
+
+enum {
+  /** Treat denormals as zero, in operands and results, on all threads. */
+  MLC_SESSION_FLUSH_DENORMALS = 1u,
+  /** Give every buffer memory of its own, so that mlc_session_buffer can read
+   * intermediate results after a run. Uses much more memory. */
+  MLC_SESSION_KEEP_BUFFERS = 2u,
+  /** Measure the time of every step (see mlc_session_step_ns). */
+  MLC_SESSION_PROFILE = 4u
+};
+
+typedef struct mlc_session_options {
+  /** Threads that work on a run, the caller's among them; 0: one per core that
+   * this process may use. */
+  uint32_t threads;
+  uint32_t flags;
+} mlc_session_options;
+
+/** `options` may be NULL: all cores, no flags. */
+MLC_API mlc_status mlc_session_create(mlc_artifact *artifact,
+                                      const mlc_session_options *options,
+                                      mlc_session **session);
+MLC_API void mlc_session_destroy(mlc_session *session);
+
+/** Binds input `index`. `type` and `rank` must be the port's. The data is
+ * dense and row-major; it is not copied if 64-byte aligned, so keep it alive
+ * and unchanged during each run. `data` may be NULL if a dim is 0. Dims are
+ * checked together, by mlc_session_run. */
+MLC_API mlc_status mlc_session_bind_input(mlc_session *session, size_t index,
+                                          mlc_dtype type, size_t rank,
+                                          const int64_t *dims,
+                                          const void *data);
+/** Runs the program on the bound inputs. */
+MLC_API mlc_status mlc_session_run(mlc_session *session);
+
+typedef struct mlc_tensor {
+  mlc_dtype type;
+  size_t rank;
+  int64_t dims[MLC_MAX_RANK];
+  const void *data; /**< dense and row-major */
+  size_t bytes;
+} mlc_tensor;
+
+/** Output `index` of the last successful run. The data belongs to the session
+ * and is valid until the next run or bind on it. */
+MLC_API mlc_status mlc_session_output(mlc_session *session, size_t index,
+                                      mlc_tensor *tensor);
+
+/** Memory of the session for the dims of the last run. */
+typedef struct mlc_memory {
+  uint64_t arena_bytes;       /**< planned arena */
+  uint64_t lower_bound_bytes; /**< largest set of bytes alive at one time */
+  uint64_t scratch_bytes;     /**< all threads together */
+  uint64_t allocated_bytes;   /**< held by the session in all */
+} mlc_memory;
+MLC_API mlc_status mlc_session_memory(mlc_session *session, mlc_memory *memory);
+/** How often the session has allocated or planned so far; constant in the
+ * steady state. */
+MLC_API uint64_t mlc_session_allocation_count(const mlc_session *session);
+
+/** Nanoseconds that step `index` took in the last run; needs
+ * MLC_SESSION_PROFILE. */
+MLC_API mlc_status mlc_session_step_ns(mlc_session *session, size_t index,
+                                       uint64_t *ns);
+
+/** Buffers of the program (inputs, constants, intermediates, outputs), by
+ * number: the tensor's name in the model ("" if it has none) and its contents
+ * after the last run. Intermediates need MLC_SESSION_KEEP_BUFFERS. */
+MLC_API size_t mlc_artifact_buffer_count(const mlc_artifact *artifact);
+MLC_API const char *mlc_artifact_buffer_name(const mlc_artifact *artifact,
+                                             size_t index);
+MLC_API mlc_status mlc_session_buffer(mlc_session *session, size_t index,
+                                      mlc_tensor *tensor);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MLC_RUNTIME_H */

@@ -1,0 +1,31 @@
+"""What the Python tests share: the tools of this build."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILD = pathlib.Path(os.environ.get("MLC_BUILD", ROOT / "build"))
+sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "tools" / "python")]
+
+
+class Tools:
+    """Runs a tool of the build; `tools.mlc("compile", ...)`."""
+
+    build = BUILD
+    source = ROOT
+
+    def run(self, tool, *arguments, **options):
+        options = {"capture_output": True, "text": True, "timeout": 600, **options}
+        return subprocess.run([BUILD / "bin" / tool, *map(str, arguments)], **options)
+
+    def mlc(self, *arguments, **options):
+        return self.run("mlc", *arguments, **options)
+
+
+@pytest.fixture(scope="session")
+def tools():
+    return Tools()

@@ -1,0 +1,101 @@
+"""Artifacts as their users meet them: through the C ABI and mlc run."""
+
+import json
+
+import graphs
+import mlc_runtime
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+
+@pytest.fixture(scope="module")
+def library(tools):
+    return mlc_runtime.load_library(tools.build)
+
+
+def compiled(tools, folder, model, *flags, name="model"):
+    path = graphs.save(folder / f"{name}.onnx", model)
+    artifact = folder / f"{name}.mlca"
+    done = tools.mlc("compile", path, "-o", artifact, *flags)
+    assert done.returncode == 0, done.stderr
+    return artifact
+
+
+def test_two_artifacts_in_one_process(tools, library, tmp_path):
+    """Each runs its own code, though the loader sees both as numbered files."""
+    x = np.arange(16, dtype=np.float32).reshape(2, 8) - 5
+    sessions = []
+    for factor in (2.0, 3.0):
+        path = compiled(tools, tmp_path, graphs.scaled_relu(factor))
+        artifact = mlc_runtime.Artifact(library, path)
+        sessions.append((factor, mlc_runtime.Session(artifact)))
+    for factor, session in sessions:
+        assert np.array_equal(session({"x": x})[0], np.maximum(x, 0) * factor)
+
+
+def test_one_artifact_at_many_sizes(tools, library, tmp_path):
+    model = graphs.small_network()
+    artifact = mlc_runtime.Artifact(library, compiled(
+        tools, tmp_path, model, "--dim=N=any", "--dim=H=any", "--dim=W=any"))
+    session = mlc_runtime.Session(artifact)
+    reference = onnxruntime.InferenceSession(model.SerializeToString())
+    rng = np.random.default_rng(0)
+    for shape in [(1, 3, 8, 8), (2, 3, 5, 17), (1, 3, 33, 1), (0, 3, 8, 8), (3, 3, 8, 8)]:
+        x = rng.standard_normal(shape).astype(np.float32)
+        (got,), (want,) = session({"x": x}), reference.run(None, {"x": x})
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-6)
+
+
+def test_repeated_runs_allocate_nothing(tools, library, tmp_path):
+    artifact = mlc_runtime.Artifact(library, compiled(tools, tmp_path, graphs.small_network()))
+    session = mlc_runtime.Session(artifact)
+    session.bind({"x": np.ones((2, 3, 16, 16), np.float32)})
+    session.run()
+    before = library.mlc_session_allocation_count(session.handle)
+    for _ in range(5):
+        session.run()
+    assert library.mlc_session_allocation_count(session.handle) == before
+
+
+def test_run_writes_arrays_and_names(tools, tmp_path):
+    artifact = compiled(tools, tmp_path, graphs.scaled_relu(2.0))
+    np.save(tmp_path / "x.npy", np.ones((1, 8), np.float32))
+    done = tools.mlc("run", artifact, f"--input=x={tmp_path}/x.npy", f"--output-dir={tmp_path}/out")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out/outputs.json").read_text()) == ["y"]
+    assert np.array_equal(np.load(tmp_path / "out/0.npy"), np.full((1, 8), 2, np.float32))
+
+
+@pytest.mark.parametrize("flags", [[], ["--no-rewrites"], ["--target=cpu:x86-64-v3"]])
+def test_bytes_do_not_depend_on_the_run(tools, tmp_path, flags):
+    """Equal over compiles, folders and thread counts."""
+    seen = set()
+    for i in range(3):
+        folder = tmp_path / f"folder{i}"
+        folder.mkdir()
+        path = compiled(tools, folder, graphs.small_network(), *flags)
+        seen.add(path.read_bytes())
+    assert len(seen) == 1
+
+
+def test_metadata_travels(tools, library, tmp_path):
+    model = graphs.scaled_relu(1.0)
+    onnx.helper.set_model_props(model, {"character": "a\nb\nß", "author": "x"})
+    artifact = mlc_runtime.Artifact(library, compiled(tools, tmp_path, model))
+    assert artifact.metadata("character") == "a\nb\nß"
+    assert artifact.metadata("nobody") is None
+
+
+def test_batch_norm_is_folded(tools, library, tmp_path):
+    artifact = mlc_runtime.Artifact(library, compiled(tools, tmp_path, graphs.small_network()))
+    trail = artifact.manifest["trail"]
+    assert any("BatchNormalization_1" in step["places"] for step in trail)
+    plain = mlc_runtime.Artifact(library, compiled(
+        tools, tmp_path, graphs.small_network(), "--no-rewrites", name="plain"))
+    assert not plain.manifest.get("trail")
+    x = np.random.default_rng(1).standard_normal((2, 3, 16, 16)).astype(np.float32)
+    results = [mlc_runtime.Session(a)({"x": x})[0] for a in (artifact, plain)]
+    np.testing.assert_allclose(*results, rtol=0, atol=1e-5)

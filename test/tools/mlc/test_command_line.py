@@ -1,0 +1,58 @@
+"""The command line's manners: help, wrong flags, exit codes, messages."""
+
+import re
+
+import pytest
+
+COMMANDS = ["bench", "check", "compare", "compile", "inspect", "optimize", "run"]
+
+WRONG = [
+    ([], "no command"),
+    (["inspekt"], "unknown subcommand 'inspekt'; did you mean 'inspect'?"),
+    (["--flag"], "unknown command line argument '--flag'"),
+    (["inspect"], "no file"),
+    (["inspect", "a", "b"], "too many positional arguments"),
+    (["inspect", "--jsn", "a"], "unknown command line argument '--jsn'; did you mean '--json'?"),
+    (["inspect", "--dim"], "--dim option: requires a value"),
+    (["inspect", "a", "--dim=N"], "--dim N: expected NAME=N"),
+    (["inspect", "a", "--dim=N=-1"], "--dim N=-1: expected NAME=N"),
+    (["inspect", "a", "--dim=N=1", "--dim=N=2"], "two values"),
+    (["inspect", "a", "--json=maybe"], "invalid value for boolean argument"),
+]
+
+
+@pytest.mark.parametrize("arguments, message", WRONG, ids=lambda x: " ".join(x) if isinstance(x, list) else "")
+def test_wrong_command_lines(tools, arguments, message):
+    done = tools.mlc(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert all(line.startswith("mlc: error: ") for line in done.stderr.splitlines())
+
+
+def test_help_names_every_command(tools):
+    done = tools.mlc("--help")
+    assert done.returncode == 0
+    assert re.findall(r"^  (\w+) +- ", done.stdout, re.M) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_our_options_alone(tools, command):
+    done = tools.mlc(command, "--help")
+    assert done.returncode == 0 and done.stderr == ""
+    options = re.findall(r"^  --([\w-]+)", done.stdout, re.M)
+    foreign = [o for o in options if re.match(r"(mlir|x86|debug|print|pass|time|stats|load|color)\b", o)]
+    assert foreign == [] and len(options) < 25
+
+
+def test_version(tools):
+    assert re.fullmatch(r"mlc \d+\.\d+\.\d+.*\n", tools.mlc("--version").stdout)
+
+
+@pytest.mark.parametrize("contents", [b"", b"x", b"\0" * 4096])
+def test_not_an_artifact(tools, tmp_path, contents):
+    path = tmp_path / "a.mlca"
+    path.write_bytes(contents)
+    done = tools.mlc("inspect", path)
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"mlc: error: {path}: ") and ";" in done.stderr

@@ -1,0 +1,205 @@
+//===- EvaluatorTest.cpp - Definitions on concrete tensors ----------------===//
+
+#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Evaluator.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/MLIRContext.h"
+#include <catch2/catch.hpp>
+
+using namespace mlir;
+using namespace mlc;
+using llvm::Expected;
+using llvm::SmallVector;
+
+namespace {
+
+struct Fixture {
+  MLIRContext context;
+  Fixture() { context.loadDialect<MlcDialect>(); }
+  Type f32 = Float32Type::get(&context);
+  Type i64 = IntegerType::get(&context, 64);
+
+  IntExpr c(int64_t value) { return IntExpr::constant(&context, value); }
+  IntExpr s(llvm::StringRef name) { return IntExpr::symbol(&context, name); }
+
+  EvalTensor floats(llvm::ArrayRef<int64_t> dims,
+                    llvm::ArrayRef<float> values) {
+    return llvm::cantFail(EvalTensor::of<float>(dims, f32, values));
+  }
+
+  /// The failure that `result` must be.
+  static std::pair<EvalFailure, std::string>
+  failureOf(Expected<std::vector<EvalTensor>> result) {
+    std::pair<EvalFailure, std::string> failure{EvalFailure::Input, ""};
+    REQUIRE_FALSE(static_cast<bool>(result));
+    llvm::handleAllErrors(result.takeError(), [&](const EvalError &e) {
+      failure = {e.getFailure(), e.getText().str()};
+    });
+    return failure;
+  }
+};
+
+} // namespace
+
+TEST_CASE_METHOD(Fixture, "a read out of range names its place") {
+  DefinitionBuilder b(&context, {{{c(4)}, f32}});
+  b.result(b.stage("y", {c(4)}, f32,
+                   [&](auto i) { return b.read(0, {i[0] + c(1)}); }));
+  auto [failure, text] =
+      failureOf(evaluate(b.take(), {floats({4}, {1, 2, 3, 4})}));
+  CHECK(failure == EvalFailure::Undefined);
+  CHECK(text == "stage y at [3]: read out of range");
+}
+
+TEST_CASE_METHOD(Fixture, "only the branch that is taken must be defined") {
+  DefinitionBuilder b(&context, {{{c(4)}, f32}});
+  b.result(b.stage("y", {c(4)}, f32, [&](auto i) {
+    return mlc::select(compare(ComparePredicate::LT, i[0], b.index(3)),
+                       b.read(0, {i[0] + c(1)}), b.constant(f32, 9));
+  }));
+  auto results =
+      llvm::cantFail(evaluate(b.take(), {floats({4}, {1, 2, 3, 4})}));
+  for (int i = 0; i < 4; ++i)
+    CHECK(results[0].getDouble(i) == (i < 3 ? i + 2 : 9));
+}
+
+TEST_CASE_METHOD(Fixture, "what is the same everywhere is a splat") {
+  DefinitionBuilder b(&context, {{{s("N"), c(1000)}, f32}});
+  unsigned row = b.stage("sum", {s("N")}, f32, [&](auto i) {
+    return b.reduce(ReduceKind::Sum, {c(1000)},
+                    [&](auto r) { return b.read(0, {i[0], r[0]}); });
+  });
+  b.result(row);
+  Definition definition = b.take();
+  EvalTensor ones = llvm::cantFail(EvalTensor::allocate(
+      {int64_t(1) << 30, 1000}, f32, EvalDomain::Native, /*isSplat=*/true));
+  *static_cast<float *>(ones.getMutableData()) = 1;
+  auto results = llvm::cantFail(evaluate(definition, {ones}));
+  CHECK(results[0].isSplat());
+  CHECK(results[0].getNumElements() == int64_t(1) << 30);
+  CHECK(results[0].getDouble(12345) == 1000);
+}
+
+TEST_CASE_METHOD(Fixture, "reductions run in index order in float32") {
+  // 2^24 + 1 + 1 differs by order in f32; both ways of running agree.
+  std::vector<float> values(3000, 1.0f);
+  values[0] = 16777216.0f;
+  DefinitionBuilder b(&context, {{{c(3000)}, f32}});
+  auto total = [&](IntExpr rows) {
+    return b.stage("y", {rows}, f32, [&](auto) {
+      return b.reduce(ReduceKind::Sum, {c(3000)},
+                      [&](auto r) { return b.read(0, {r[0]}); });
+    });
+  };
+  b.result(total(c(1)));
+  auto alone = llvm::cantFail(evaluate(b.take(), {floats({3000}, values)}));
+  CHECK(alone[0].getDouble(0) == 16777216.0);
+  // Many lanes: row i starts at i.
+  DefinitionBuilder m(&context, {{{c(3000)}, f32}});
+  m.result(m.stage("y", {c(200)}, f32, [&](auto i) {
+    return m.reduce(ReduceKind::Sum, {c(2000)},
+                    [&](auto r) { return m.read(0, {r[0] + i[0]}); });
+  }));
+  auto many = llvm::cantFail(evaluate(m.take(), {floats({3000}, values)}));
+  CHECK(many[0].getDouble(0) == 16777216.0);
+  CHECK(many[0].getDouble(1) == 2000.0);
+}
+
+TEST_CASE_METHOD(Fixture, "limits stop what is too large") {
+  DefinitionBuilder b(&context, {{{s("N")}, f32}});
+  b.result(b.stage("y", {s("N"), s("N"), s("N"), s("N")}, f32, [&](auto i) {
+    return b.read(0, {i[0]}) + b.read(0, {i[3]});
+  }));
+  Definition definition = b.take();
+  EvalOptions options;
+  options.maxBytes = 1000;
+  EvalTensor x =
+      llvm::cantFail(EvalTensor::random({100000}, f32, EvalDomain::Native, 1));
+  auto [failure, text] = failureOf(evaluate(definition, {x}, options));
+  CHECK(failure == EvalFailure::Limit);
+  // No overflow either: 100000^4 elements.
+  auto [again, more] = failureOf(evaluate(definition, {x}));
+  CHECK(again == EvalFailure::Limit);
+  options = EvalOptions();
+  options.maxSteps = 50;
+  EvalTensor small =
+      llvm::cantFail(EvalTensor::random({3}, f32, EvalDomain::Native, 1));
+  auto [steps, reason] = failureOf(evaluate(definition, {small}, options));
+  CHECK(steps == EvalFailure::Limit);
+}
+
+TEST_CASE_METHOD(Fixture, "requirements and symbols are checked") {
+  DefinitionBuilder b(&context, {{{s("N")}, f32}});
+  b.require(s("N"), ComparePredicate::EQ, s("M") * 2, "N must be 2 M");
+  b.result(b.stage("y", {s("M")}, f32,
+                   [&](auto i) { return b.read(0, {i[0] * c(2)}); }));
+  Definition definition = b.take();
+  EvalTensor x = floats({4}, {1, 2, 3, 4});
+  auto [unbound, text] = failureOf(evaluate(definition, {x}));
+  CHECK(unbound == EvalFailure::Input);
+  EvalOptions options;
+  options.symbols["M"] = 3;
+  auto [wrong, message] = failureOf(evaluate(definition, {x}, options));
+  CHECK(wrong == EvalFailure::Requirement);
+  CHECK(message.find("N must be 2 M") != std::string::npos);
+  options.symbols["M"] = 2;
+  auto results = llvm::cantFail(evaluate(definition, {x}, options));
+  CHECK(results[0].getDouble(1) == 3);
+}
+
+TEST_CASE_METHOD(Fixture, "parameters have values in rules") {
+  DefinitionBuilder b(&context, {{{c(2)}, f32}});
+  b.result(b.stage("y", {c(2)}, f32, [&](auto i) {
+    return b.read(0, i) + b.real(f32, RealAttr::getSymbolic(&context, "eps"));
+  }));
+  Definition definition = b.take();
+  EvalTensor x = floats({2}, {1, 2});
+  CHECK(failureOf(evaluate(definition, {x})).first == EvalFailure::Input);
+  EvalOptions options;
+  options.parameters["eps"] = 0.25;
+  auto results = llvm::cantFail(evaluate(definition, {x}, options));
+  CHECK(results[0].getDouble(1) == 2.25);
+}
+
+TEST_CASE_METHOD(Fixture, "index arithmetic that is not linear") {
+  // A digit reversal through division, remainder and data.
+  DefinitionBuilder b(&context, {{{c(35)}, f32}, {{c(35)}, i64}});
+  Type index = IndexType::get(&context);
+  b.result(b.stage("y", {c(35)}, f32, [&](auto i) {
+    Expr swapped = mlc::mod(i[0], c(5)) * c(7) + floorDiv(i[0], c(5));
+    Expr picked = mlc::cast(b.read(1, {swapped}), index);
+    return b.readOr(0, {picked}, b.constant(f32, -1));
+  }));
+  std::vector<float> x(35);
+  std::vector<int64_t> places(35);
+  for (int i = 0; i < 35; ++i) {
+    x[i] = i;
+    places[i] = i * 2; // half of them out of range
+  }
+  EvalTensor indices =
+      llvm::cantFail(EvalTensor::of<int64_t>({35}, i64, places));
+  auto results = llvm::cantFail(evaluate(b.take(), {floats({35}, x), indices}));
+  for (int i = 0; i < 35; ++i) {
+    int place = (i % 5 * 7 + i / 5) * 2;
+    CHECK(results[0].getDouble(i) == (place < 35 ? place : -1));
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "attributes come and go unchanged") {
+  std::vector<float> values(1000);
+  for (int i = 0; i < 1000; ++i)
+    values[i] = i * 0.5f;
+  EvalTensor tensor = floats({10, 100}, values);
+  ElementsAttr attr = llvm::cantFail(tensor.toAttr());
+  CHECK(isa<DenseResourceElementsAttr>(attr));
+  EvalTensor back = llvm::cantFail(EvalTensor::fromAttr(attr));
+  for (int i = 0; i < 1000; ++i)
+    REQUIRE(back.sameElement(tensor, i));
+  EvalTensor bools = llvm::cantFail(
+      EvalTensor::of<char>({3}, IntegerType::get(&context, 1), {1, 0, 1}));
+  ElementsAttr small = llvm::cantFail(bools.toAttr());
+  CHECK(isa<DenseElementsAttr>(small));
+  EvalTensor again = llvm::cantFail(EvalTensor::fromAttr(small));
+  for (int i = 0; i < 3; ++i)
+    CHECK(again.getInt(i) == (i != 1));
+}

@@ -1,0 +1,152 @@
+//===- ProofTest.cpp - Each technique proves what needs it ----------------===//
+
+#include "Pair.h"
+
+using namespace mlc;
+using namespace mlc::test;
+using mlir::Value;
+
+namespace {
+void requireProved(const Verdict &verdict) {
+  INFO(verdict.reason << '\n' << verdict.counterexample.text);
+  REQUIRE(verdict.isProved());
+}
+} // namespace
+
+TEST_CASE("flattening: a product of three matrices") {
+  requireProved(
+      Pair({"m, k", "k, l", "l, n"})
+          .verify(
+              [](Side &f) { return f.matmul(f.matmul(f[0], f[1]), f[2]); },
+              [](Side &f) { return f.matmul(f[0], f.matmul(f[1], f[2])); }));
+}
+
+TEST_CASE("digits: groups become fewer groups by blocks of zeros is refused, "
+          "regrouping of a batch is proved") {
+  requireProved(
+      Pair({"a, b, m, k", "k, n"})
+          .verify(
+              [](Side &f) {
+                return f.matmul(f.reshape(f[0], "a * b * m, k"), f[1]);
+              },
+              [](Side &f) {
+                Value flat = f.reshape(f[0], "a, b * m, k");
+                return f.matmul(f.reshape(flat, "a * b * m, k"), f[1]);
+              }));
+}
+
+TEST_CASE("unification: an enlarged kernel") {
+  Verdict verdict =
+      Pair({"n, g * c, h", "g * o, c, k"}, {"s >= 1", "d >= 1", "g >= 1"})
+          .verify(
+              [](Side &f) { return f.conv(f[0], f[1], "s", "p, q", "d", "g"); },
+              [](Side &f) {
+                return f.conv(f[0], f.pad(f[1], "0, 0, e", "0, 0, e"), "s",
+                              "p + e * d, q + e * d", "d", "g");
+              });
+  requireProved(verdict);
+  CHECK(verdict.floatClass == FloatClass::ValueChanging);
+}
+
+TEST_CASE("two maps: relu through max pooling") {
+  requireProved(
+      Pair({"n, c, h"}, {"s >= 1", "k >= 1"})
+          .verify(
+              [](Side &f) {
+                return f.maxPool(f.relu(f[0]), Side::window("k", "s"));
+              },
+              [](Side &f) {
+                return f.relu(f.maxPool(f[0], Side::window("k", "s")));
+              }));
+}
+
+TEST_CASE("order lemmas: relu is positively homogeneous, a maximum moves with "
+          "what is added") {
+  requireProved(Pair({"a", "1"})
+                    .where(1, "positive")
+                    .verify(
+                        [](Side &f) {
+                          return f.relu(f.mul(f[0], f.broadcast(f[1], "a")));
+                        },
+                        [](Side &f) {
+                          return f.mul(f.relu(f[0]), f.broadcast(f[1], "a"));
+                        }));
+  requireProved(
+      Pair({"a, b", "a, 1"})
+          .verify(
+              [](Side &f) {
+                Value shifted = f.add(f[0], f.broadcast(f[1], "a, b"));
+                return f.reduce(shifted, "max", "1");
+              },
+              [](Side &f) { return f.add(f.reduce(f[0], "max", "1"), f[1]); }));
+}
+
+TEST_CASE("cases: a function of a concatenation") {
+  requireProved(
+      Pair({"a, c", "b, c"})
+          .verify(
+              [](Side &f) { return f.op("exp", {f.concat({f[0], f[1]}, 0)}); },
+              [](Side &f) {
+                return f.concat({f.op("exp", {f[0]}), f.op("exp", {f[1]})}, 0);
+              }));
+}
+
+TEST_CASE("elimination: a strided slice twice, a reversed transpose") {
+  Verdict verdict =
+      Pair(
+          {
+              "n",
+          },
+          {"n >= 1"})
+          .verify([](Side &f) { return f.reshape(f[0], "n, 1"); },
+                  [](Side &f) {
+                    return f.transpose(f.reshape(f[0], "1, n"), "1, 0");
+                  });
+  requireProved(verdict);
+  CHECK(verdict.floatClass == FloatClass::BitExact);
+}
+
+TEST_CASE("counts: average pooling without padding is a mean of slices") {
+  requireProved(
+      Pair({"n, c, h"}, {"h >= 1"})
+          .verify(
+              [](Side &f) { return f.avgPool(f[0], Side::window("h"), true); },
+              [](Side &f) { return f.reduce(f[0], "mean", "2"); }));
+}
+
+TEST_CASE("softmax does not see a shift") {
+  requireProved(Pair({"a, b", "a, 1"})
+                    .verify(
+                        [](Side &f) {
+                          Value shifted =
+                              f.add(f[0], f.broadcast(f[1], "a, b"));
+                          return f.op("softmax", {shifted}, "axis = 1 : i64");
+                        },
+                        [](Side &f) {
+                          return f.op("softmax", {f[0]}, "axis = 1 : i64");
+                        }));
+}
+
+TEST_CASE("divisibility in a condition is parametrized away") {
+  requireProved(
+      Pair({"n, C, h", "O, c, k"},
+           {"g divides C", "g divides O", "C == c * g", "g >= 1"})
+          .verify(
+              [](Side &f) { return f.conv(f[0], f[1], "1", "0, 0", "1", "g"); },
+              [](Side &f) {
+                return f.op("neg", {f.conv(f.op("neg", {f[0]}), f[1], "1",
+                                           "0, 0", "1", "g")});
+              }));
+}
+
+TEST_CASE("a condition that cannot hold proves nothing") {
+  Verdict verdict = Pair({"n"}, {"n >= 5", "n <= 3"})
+                        .verify([](Side &f) { return f.relu(f[0]); },
+                                [](Side &f) { return f.op("exp", {f[0]}); });
+  CHECK(verdict.isUnknown());
+  CHECK_FALSE(verdict.reason.empty());
+  verdict = Pair({"n"}, {"n >= 5", "n <= 3"})
+                .verify([](Side &f) { return f.relu(f[0]); },
+                        [](Side &f) { return f.relu(f.relu(f[0])); });
+  CHECK(verdict.isUnknown());
+}

@@ -1,0 +1,159 @@
+//===- mlc-eval.cpp - The reference evaluator on a file -------------------===//
+
+#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Evaluator.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "tools/mlc-eval/Npy.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace mlc;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+
+namespace cl = llvm::cl;
+cl::OptionCategory category("mlc-eval");
+cl::opt<std::string> file(cl::Positional, cl::desc("FILE.mlir"), cl::init("-"),
+                          cl::cat(category));
+cl::opt<std::string> functionName("function", cl::init("main"),
+                                  cl::desc("the function to run"),
+                                  cl::cat(category));
+cl::list<std::string> inputFiles("input",
+                                 cl::desc(".npy files, in argument order"),
+                                 cl::cat(category));
+cl::opt<std::string> outputDir("output-dir",
+                               cl::desc("where results go, as <index>.npy"),
+                               cl::cat(category));
+cl::list<std::string> symbolValues("symbol", cl::desc("NAME=VALUE of a dim"),
+                                   cl::cat(category));
+cl::opt<uint64_t> seed("seed", cl::init(0),
+                       cl::desc("for inputs that are not given"),
+                       cl::cat(category));
+cl::opt<bool> printValues("print", cl::desc("write the elements to stdout"),
+                          cl::cat(category));
+cl::opt<bool> printTime("time", cl::desc("write seconds to stderr"),
+                        cl::cat(category));
+cl::opt<EvalDomain> domain(
+    "domain", cl::init(EvalDomain::Native), cl::desc("numbers to compute with"),
+    cl::values(clEnumValN(EvalDomain::Native, "native", "as stored"),
+               clEnumValN(EvalDomain::Float64, "float64", "double"),
+               clEnumValN(EvalDomain::Interval, "interval", "bounds of reals"),
+               clEnumValN(EvalDomain::Modular, "modular", "mod 2^61 - 1"),
+               clEnumValN(EvalDomain::Rational, "rational", "fractions")),
+    cl::cat(category));
+
+Expected<std::vector<EvalTensor>> readInputs(func::FuncOp function,
+                                             const EvalOptions &options) {
+  std::vector<EvalTensor> inputs;
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      return evalError(EvalFailure::Input, "arguments must be ranked tensors");
+    if (i < inputFiles.size()) {
+      Expected<EvalTensor> native =
+          readNpy(inputFiles[i], type.getElementType());
+      if (!native)
+        return native.takeError();
+      Expected<EvalTensor> tensor = native->toDomain(options.domain);
+      if (!tensor)
+        return tensor.takeError();
+      inputs.push_back(std::move(*tensor));
+      continue;
+    }
+    std::optional<llvm::SmallVector<IntExpr>> dims = getDims(type);
+    if (!dims)
+      return evalError(EvalFailure::Input, "arguments must have named dims");
+    Expected<llvm::SmallVector<int64_t>> sizes =
+        evaluateDims(*dims, options.symbols);
+    if (!sizes)
+      return sizes.takeError();
+    Expected<EvalTensor> tensor = EvalTensor::random(
+        *sizes, type.getElementType(), options.domain, seed + i);
+    if (!tensor)
+      return tensor.takeError();
+    inputs.push_back(std::move(*tensor));
+  }
+  return inputs;
+}
+
+Error writeResults(llvm::ArrayRef<EvalTensor> results) {
+  for (auto [i, tensor] : llvm::enumerate(results)) {
+    if (printValues) {
+      llvm::outs() << i << ": [";
+      llvm::interleaveComma(tensor.getDims(), llvm::outs());
+      llvm::outs() << "] " << tensor.getElementType() << ':';
+      for (int64_t j = 0; j < tensor.getNumElements(); ++j) {
+        llvm::outs() << ' ';
+        tensor.printElement(llvm::outs(), j);
+      }
+      llvm::outs() << '\n';
+    }
+    if (outputDir.empty())
+      continue;
+    if (std::error_code failure = llvm::sys::fs::create_directories(outputDir))
+      return evalError(EvalFailure::Input,
+                       outputDir + ": " + failure.message());
+    if (Error error =
+            writeNpy((outputDir + "/" + llvm::Twine(i) + ".npy").str(), tensor))
+      return error;
+  }
+  return Error::success();
+}
+
+Error run(ModuleOp module) {
+  auto function = module.lookupSymbol<func::FuncOp>(functionName);
+  if (!function)
+    return evalError(EvalFailure::Input, "no function @" + functionName);
+  EvalOptions options;
+  options.domain = domain;
+  for (llvm::StringRef pair : symbolValues) {
+    auto [symbol, text] = pair.split('=');
+    int64_t value;
+    if (text.getAsInteger(10, value))
+      return evalError(EvalFailure::Input, "expected NAME=VALUE, got " + pair);
+    options.symbols[symbol] = value;
+  }
+  Expected<std::vector<EvalTensor>> inputs = readInputs(function, options);
+  if (!inputs)
+    return inputs.takeError();
+  auto start = std::chrono::steady_clock::now();
+  Expected<std::vector<EvalTensor>> results =
+      evaluateFunction(function, *inputs, options);
+  if (!results)
+    return results.takeError();
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - start;
+  if (printTime)
+    llvm::errs() << "seconds: " << seconds.count() << '\n';
+  return writeResults(*results);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv, "evaluates a function of mlc operators by definition\n");
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<MlcDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
+  if (!module)
+    return 3;
+  if (Error error = run(*module)) {
+    llvm::errs() << "mlc: error: " << file << ": "
+                 << llvm::toString(std::move(error)) << '\n';
+    return 3;
+  }
+  return 0;
+}

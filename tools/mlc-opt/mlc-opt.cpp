@@ -1,0 +1,18 @@
+//===- mlc-opt.cpp - Runs mlc's passes on MLIR files ----------------------===//
+
+#include "dialects/Graph/Graph.h"
+#include "dialects/Rule/Rule.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "passes/Pipeline.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  registry.insert<mlc::MlcDialect, mlc::rule::RuleDialect>();
+  mlc::registerCompilerDialects(registry);
+  mlc::registerPasses();
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "mlc's optimizer driver\n", registry));
+}

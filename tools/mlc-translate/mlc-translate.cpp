@@ -1,0 +1,106 @@
+//===- mlc-translate.cpp - ONNX files to mlc graphs and back --------------===//
+//
+// For tests and for looking at what the importer makes:
+//   mlc-translate model.onnx              prints the module
+//   mlc-translate model.onnx --check      lists what cannot be compiled
+//   mlc-translate model.onnx -o out.onnx  writes the graph as ONNX again
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/AsmState.h"
+#include "passes/Export/Export.h"
+#include "passes/Import/Import.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cl = llvm::cl;
+
+static cl::OptionCategory options("mlc-translate's options");
+static cl::opt<std::string> input(cl::Positional, cl::Required,
+                                  cl::desc("MODEL.onnx"), cl::cat(options));
+static cl::list<std::string> dims("dim", cl::desc("fix a dim or leave it open"),
+                                  cl::value_desc("NAME=N|NAME=any"),
+                                  cl::cat(options));
+static cl::opt<std::string> output("o", cl::desc("write ONNX here"),
+                                   cl::value_desc("OUT.onnx"),
+                                   cl::cat(options));
+static cl::opt<bool> check("check", cl::desc("list what cannot be compiled"),
+                           cl::cat(options));
+static cl::opt<bool> quiet("quiet", cl::desc("print nothing on success"),
+                           cl::cat(options));
+static cl::opt<bool> elide("elide", cl::desc("leave large constants out"),
+                           cl::cat(options));
+static cl::opt<bool> locations("locations", cl::desc("print locations"),
+                               cl::cat(options));
+
+static int exitCode(mlc::ImportReport::Kind kind) {
+  switch (kind) {
+  case mlc::ImportReport::Kind::Done:
+    return 0;
+  case mlc::ImportReport::Kind::Usage:
+    return 2;
+  case mlc::ImportReport::Kind::BadFile:
+    return 3;
+  case mlc::ImportReport::Kind::Unsupported:
+    return 4;
+  }
+  return 1;
+}
+
+static int fail(const llvm::Twine &text, int code) {
+  llvm::errs() << "mlc-translate: error: " << text << '\n';
+  return code;
+}
+
+static int writeOnnx(mlir::ModuleOp module) {
+  llvm::Expected<std::string> bytes = mlc::exportOnnx(module);
+  if (!bytes)
+    return fail(input + ": " + llvm::toString(bytes.takeError()), 4);
+  std::error_code error;
+  llvm::raw_fd_ostream os(output, error);
+  if (!error) {
+    os << *bytes;
+    os.close();
+    error = os.error();
+  }
+  if (!error)
+    return 0;
+  os.clear_error();
+  return fail(output + ": " + error.message(), 9);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(options);
+  cl::ParseCommandLineOptions(argc, argv, "reads ONNX as mlc graphs\n");
+  mlc::ImportOptions importOptions;
+  for (llvm::StringRef dim : dims) {
+    // A name may hold '=' itself.
+    auto [name, value] = dim.rsplit('=');
+    int64_t number = 0;
+    bool open = value == "any";
+    if (name.empty() || (!open && value.getAsInteger(10, number)))
+      return fail("--dim takes NAME=N or NAME=any, not '" + dim + "'", 2);
+    importOptions.dims.emplace_back(
+        name.str(), open ? std::nullopt : std::optional<int64_t>(number));
+  }
+  mlir::MLIRContext context;
+  mlc::ImportReport report;
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlc::importOnnx(input, importOptions, &context, report);
+  if (!report.ok())
+    return fail(report.message, exitCode(report.kind));
+  if (!output.empty())
+    return writeOnnx(*module);
+  if (check || quiet)
+    return 0;
+  mlir::OpPrintingFlags flags;
+  if (elide)
+    flags.elideLargeElementsAttrs(16).elideLargeResourceString(16);
+  if (locations)
+    flags.enableDebugInfo(true, true);
+  module->print(llvm::outs(), flags);
+  return 0;
+}

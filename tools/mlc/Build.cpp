@@ -1,0 +1,184 @@
+//===- Build.cpp - From a model file to an artifact -----------------------===//
+
+#include "tools/mlc/Build.h"
+#include "runtime/ArtifactFormat.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/Progress.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlc;
+using namespace mlc::cli;
+
+ImportOptions mlc::cli::importOptions(llvm::ArrayRef<DimSetting> dims) {
+  ImportOptions options;
+  for (const DimSetting &dim : dims)
+    options.dims.push_back({dim.name, dim.value});
+  return options;
+}
+
+/// "FILE: NODE: Op (opset 13) on (types): reason", one line per node.
+static std::string listUnsupported(const ImportReport &report,
+                                   llvm::StringRef file) {
+  std::string text;
+  for (const UnsupportedNode &node : report.unsupported)
+    text += (file + ": " + node.name + ": " +
+             (node.domain.empty() ? "" : node.domain + ".") + node.op +
+             " of opset " + llvm::Twine(node.opset) + " on (" +
+             llvm::join(node.inputTypes, ", ") + "): " + node.reason + "\n")
+                .str();
+  return text;
+}
+
+llvm::Error mlc::cli::reportFailure(const ImportReport &report,
+                                    llvm::StringRef file) {
+  switch (report.kind) {
+  case ImportReport::Kind::Done:
+    return llvm::Error::success();
+  case ImportReport::Kind::Usage:
+    return fail(Exit::Usage, report.message);
+  case ImportReport::Kind::BadFile:
+    return fail(Exit::BadFile, report.message);
+  case ImportReport::Kind::Unsupported:
+    return fail(Exit::Unsupported, report.unsupported.empty()
+                                       ? report.message
+                                       : listUnsupported(report, file));
+  }
+  return fail(Exit::Internal, report.message);
+}
+
+Compilation::Compilation(const ModelOptions &options) : file(options.model) {
+  mlir::DialectRegistry registry;
+  registerCompilerDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+}
+
+llvm::Expected<std::unique_ptr<Compilation>>
+Compilation::import(const ModelOptions &options) {
+  if (options.model.empty())
+    return fail(Exit::Usage, "no file; give a model (.onnx)");
+  std::unique_ptr<Compilation> compilation(new Compilation(options));
+  if (llvm::Error error = compilation->read(options))
+    return error;
+  return compilation;
+}
+
+/// BLAKE3 of the file, in hexadecimal.
+static llvm::Expected<std::string> hashOf(llvm::StringRef file) {
+  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return fail(Exit::BadFile,
+                file + ": cannot be read: " + buffer.getError().message() +
+                    "; give an ONNX file");
+  auto hash =
+      llvm::BLAKE3::hash(llvm::arrayRefFromStringRef((*buffer)->getBuffer()));
+  return llvm::toHex(hash, /*LowerCase=*/true);
+}
+
+llvm::Error Compilation::read(const ModelOptions &options) {
+  auto dims = parseDims(options.dims);
+  if (!dims)
+    return dims.takeError();
+  auto target = parseTarget(options.target);
+  if (!target)
+    return fail(Exit::Usage, llvm::toString(target.takeError()));
+  auto hash = hashOf(file);
+  if (!hash)
+    return hash.takeError();
+  compileOptions.target = *target;
+  compileOptions.rewrites = !options.noRewrites;
+  compileOptions.modelHash = *hash;
+  for (const DimSetting &dim : *dims)
+    compileOptions.flags.push_back(
+        "--dim=" + dim.name + "=" +
+        (dim.value ? std::to_string(*dim.value) : "any"));
+  compileOptions.flags.push_back("--target=" + compileOptions.target.name);
+  if (options.noRewrites)
+    compileOptions.flags.push_back("--no-rewrites");
+  // Without folders, so that artifacts do not depend on where they are made.
+  compileOptions.rebuild =
+      "mlc compile " + llvm::sys::path::filename(file).str();
+  for (const std::string &flag : compileOptions.flags)
+    compileOptions.rebuild += " " + flag;
+
+  Progress progress("reading " + file);
+  ImportReport report;
+  module = importOnnx(file, importOptions(*dims), &context, report);
+  return reportFailure(report, file);
+}
+
+/// Whether a diagnostic, which has no code, tells of a lack of memory or disk.
+static bool tellsOfResources(llvm::StringRef message) {
+  return llvm::any_of(
+      std::initializer_list<int>{ENOSPC, EFBIG, EDQUOT, ENOMEM}, [&](int code) {
+        return message.contains(std::generic_category().message(code));
+      });
+}
+
+/// What a phase said, after the file's name.
+llvm::Error Compilation::addPhase(llvm::Error error) const {
+  return llvm::handleErrors(
+      std::move(error), [&](const CompileError &failure) -> llvm::Error {
+        llvm::SmallVector<llvm::StringRef> lines;
+        llvm::StringRef(failure.message).split(lines, '\n');
+        std::string text;
+        for (llvm::StringRef line : lines)
+          text += (file + ": " + line + "\n").str();
+        return fail(tellsOfResources(text)
+                        ? Exit::Resources
+                        : static_cast<Exit>(failure.exitCode),
+                    text);
+      });
+}
+
+llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
+  Progress progress("compiling " + file);
+  compileOptions.onPhase = [&](llvm::StringRef phase) {
+    progress.next("compiling " + file + ": " + phase.str());
+  };
+  auto compiled = compileModel(std::move(module), compileOptions);
+  if (!compiled)
+    return addPhase(compiled.takeError());
+  return compiled;
+}
+
+llvm::Error Compilation::runTo(llvm::StringRef phase) {
+  return addPhase(runPhases(*module, phase, compileOptions));
+}
+
+static bool isArtifact(llvm::StringRef file) {
+  auto start =
+      llvm::MemoryBuffer::getFileSlice(file, sizeof(runtime::artifactMagic), 0);
+  return start && (*start)->getBuffer() ==
+                      llvm::StringRef(runtime::artifactMagic,
+                                      sizeof(runtime::artifactMagic));
+}
+
+llvm::Expected<BuiltModel> mlc::cli::openOrBuild(const ModelOptions &options) {
+  if (options.model.empty())
+    return fail(Exit::Usage, "no file; give a model (.onnx) or an artifact "
+                             "(.mlca)");
+  if (isArtifact(options.model)) {
+    auto model = Model::open(options.model);
+    if (!model)
+      return model.takeError();
+    return BuiltModel{std::move(*model), false};
+  }
+  auto compilation = Compilation::import(options);
+  if (!compilation)
+    return compilation.takeError();
+  auto compiled = (*compilation)->compile();
+  if (!compiled)
+    return compiled.takeError();
+  llvm::SmallVector<char, 0> bytes;
+  if (llvm::Error error = (*compiled)->writeToMemory(bytes))
+    return error;
+  auto model = Model::fromMemory(std::move(bytes), options.model);
+  if (!model)
+    return model.takeError();
+  return BuiltModel{std::move(*model), true};
+}

@@ -1,0 +1,55 @@
+//===- Build.h - From a model file to an artifact ----------------*- C++
+//-*-===//
+
+#ifndef MLC_TOOLS_MLC_BUILD_H
+#define MLC_TOOLS_MLC_BUILD_H
+
+#include "passes/Compile.h"
+#include "passes/Import/Import.h"
+#include "tools/mlc/Model.h"
+#include "tools/mlc/ModelOptions.h"
+
+namespace mlc::cli {
+
+/// A model read from its file, with all that goes on to the compiler.
+class Compilation {
+public:
+  /// Imports the model. Errors: codes 2 to 4 with every unsupported node.
+  static llvm::Expected<std::unique_ptr<Compilation>>
+  import(const ModelOptions &options);
+
+  /// Compiles it; called once.
+  llvm::Expected<std::unique_ptr<CompiledModel>> compile();
+  /// Runs the phases up to `phase`; `module` is then what that one made.
+  llvm::Error runTo(llvm::StringRef phase);
+
+  mlir::ModuleOp getModule() { return *module; }
+
+private:
+  explicit Compilation(const ModelOptions &options);
+  llvm::Error read(const ModelOptions &options);
+  llvm::Error addPhase(llvm::Error error) const;
+
+  std::string file;
+  mlir::MLIRContext context;
+  CompileOptions compileOptions;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+struct BuiltModel {
+  Model model;
+  bool compiled; ///< false: it was an artifact already
+};
+
+/// Opens an artifact, or compiles a model in memory; the file's first bytes
+/// tell which it is.
+llvm::Expected<BuiltModel> openOrBuild(const ModelOptions &options);
+
+ImportOptions importOptions(llvm::ArrayRef<DimSetting> dims);
+
+/// The report of an import as an error; success if it is ok.
+llvm::Error reportFailure(const ImportReport &report, llvm::StringRef file);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_BUILD_H

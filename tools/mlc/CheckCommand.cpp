@@ -1,0 +1,89 @@
+//===- CheckCommand.cpp - mlc check ---------------------------------------===//
+
+#include "passes/Import/Import.h"
+#include "tools/mlc/Build.h"
+#include "tools/mlc/Command.h"
+#include "tools/mlc/Failure.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+namespace json = llvm::json;
+
+namespace {
+
+class CheckCommand : public Command {
+public:
+  CheckCommand()
+      : Command("check", "List every node of a model that cannot be compiled"),
+        model(cl::Positional, cl::desc("<model.onnx>"), cl::sub(sub)),
+        dims("dim", cl::value_desc("name=N|name=any"),
+             cl::desc("Fix a symbolic dim, or say that it stays open"),
+             cl::sub(sub)),
+        asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {}
+
+  llvm::Error run() override;
+
+private:
+  cl::opt<std::string> model;
+  cl::list<std::string> dims;
+  cl::opt<bool> asJson;
+};
+
+std::string typesText(const mlc::UnsupportedNode &node) {
+  return llvm::join(node.inputTypes, ", ");
+}
+
+json::Object toJson(const mlc::ImportReport &report, llvm::StringRef file) {
+  json::Array nodes;
+  for (const mlc::UnsupportedNode &node : report.unsupported)
+    nodes.push_back(json::Object{{"name", node.name},
+                                 {"operator", node.op},
+                                 {"domain", node.domain},
+                                 {"opset", node.opset},
+                                 {"types", json::Array(node.inputTypes)},
+                                 {"reason", node.reason}});
+  json::Object object{{"file", file},
+                      {"compiles", report.ok()},
+                      {"unsupported", std::move(nodes)},
+                      {"open_dims", json::Array(report.symbols)}};
+  if (!report.message.empty())
+    object["error"] = report.message;
+  return object;
+}
+
+} // namespace
+
+llvm::Error CheckCommand::run() {
+  if (model.empty())
+    return fail(Exit::Usage, "no file; give a model (.onnx)");
+  auto settings = parseDims(dims);
+  if (!settings)
+    return settings.takeError();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  mlc::ImportReport report =
+      mlc::checkModel(model, importOptions(*settings), &context);
+  if (asJson) {
+    llvm::outs() << llvm::formatv("{0:2}", json::Value(toJson(report, model)))
+                 << '\n';
+  } else if (report.ok()) {
+    llvm::outs() << model << ": every node can be compiled";
+    if (!report.symbols.empty())
+      llvm::outs() << "; open dims: " << llvm::join(report.symbols, ", ");
+    llvm::outs() << '\n';
+  } else {
+    for (const mlc::UnsupportedNode &node : report.unsupported)
+      llvm::outs() << node.name << ": "
+                   << (node.domain.empty() ? "" : node.domain + ".") << node.op
+                   << " (opset " << node.opset << ") on (" << typesText(node)
+                   << "): " << node.reason << '\n';
+  }
+  return reportFailure(report, model);
+}
+
+std::unique_ptr<Command> mlc::cli::makeCheckCommand() {
+  return std::make_unique<CheckCommand>();
+}

@@ -1,0 +1,95 @@
+//===- CompileCommand.cpp - mlc compile -----------------------------------===//
+
+#include "passes/Phases.h"
+#include "tools/mlc/Build.h"
+#include "tools/mlc/Command.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/OutputFile.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+
+namespace {
+
+class CompileCommand : public Command {
+public:
+  CompileCommand()
+      : Command("compile", "Compile a model to an artifact"),
+        model(sub, "<model.onnx>"),
+        output("o", cl::value_desc("file"),
+               cl::desc("The artifact to write; with --compile-to, the text "
+                        "(standard output)"),
+               cl::sub(sub)),
+        compileTo("compile-to", cl::value_desc("phase"),
+                  cl::desc(compileToHelp), cl::sub(sub)) {}
+
+  llvm::Error run() override;
+
+private:
+  static std::string phaseNames() {
+    std::string names;
+    for (const mlc::Phase &phase : mlc::getPhases())
+      names += (names.empty() ? "" : ", ") + phase.name.str();
+    return names;
+  }
+  llvm::Error writeArtifact(const mlc::CompiledModel &compiled);
+  llvm::Error writeText(Compilation &compilation);
+
+  // The options keep a reference to it.
+  std::string compileToHelp =
+      "Stop after this phase and write what it made as text: " + phaseNames();
+  ModelOptions model;
+  cl::opt<std::string> output;
+  cl::opt<std::string> compileTo;
+};
+
+} // namespace
+
+llvm::Error CompileCommand::writeText(Compilation &compilation) {
+  if (llvm::Error error = compilation.runTo(compileTo))
+    return error;
+  return writeOutput(output.empty() ? "-" : output.getValue(),
+                     [&](llvm::raw_ostream &os) {
+                       compilation.getModule().print(os);
+                       return llvm::Error::success();
+                     });
+}
+
+llvm::Error CompileCommand::writeArtifact(const mlc::CompiledModel &compiled) {
+  llvm::sys::fs::file_status status;
+  bool special = !llvm::sys::fs::status(output, status) &&
+                 llvm::sys::fs::exists(status) &&
+                 !llvm::sys::fs::is_regular_file(status);
+  if (!special)
+    return withFile(output, Exit::Usage, compiled.write(output));
+  // Not to be replaced by a file of that name.
+  llvm::SmallVector<char, 0> bytes;
+  if (llvm::Error error = compiled.writeToMemory(bytes))
+    return error;
+  return writeOutput(output, [&](llvm::raw_ostream &os) {
+    os.write(bytes.data(), bytes.size());
+    return llvm::Error::success();
+  });
+}
+
+llvm::Error CompileCommand::run() {
+  if (!compileTo.empty() && !mlc::findPhase(compileTo))
+    return fail(Exit::Usage, "--compile-to=" + compileTo +
+                                 ": no such phase; there are " + phaseNames());
+  if (output.empty() && compileTo.empty())
+    return fail(Exit::Usage, "no output; give -o FILE.mlca");
+  auto compilation = Compilation::import(model);
+  if (!compilation)
+    return compilation.takeError();
+  if (!compileTo.empty())
+    return writeText(**compilation);
+  auto compiled = (*compilation)->compile();
+  if (!compiled)
+    return compiled.takeError();
+  return writeArtifact(**compiled);
+}
+
+std::unique_ptr<Command> mlc::cli::makeCompileCommand() {
+  return std::make_unique<CompileCommand>();
+}

@@ -1,0 +1,115 @@
+//===- Evaluation.cpp - What the reference evaluator says -----------------===//
+
+#include "dialects/Interfaces/Evaluator.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "tools/mlc/Build.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/Progress.h"
+#include "tools/mlc/Reference.h"
+#include <cstring>
+
+using namespace mlc;
+using namespace mlc::cli;
+
+/// What went wrong, with the exit code that fits.
+static llvm::Error evaluationFailure(llvm::StringRef file, llvm::Error error) {
+  return llvm::handleErrors(
+      std::move(error), [&](const EvalError &failure) -> llvm::Error {
+        Exit code = failure.getFailure() == EvalFailure::Limit
+                        ? Exit::Resources
+                        : Exit::Unsupported;
+        return fail(code, file + ": the reference evaluator cannot run it: " +
+                              failure.getText() +
+                              "; install onnxruntime to compare with that");
+      });
+}
+
+static llvm::Expected<EvalTensor> toEval(const HostTensor &tensor,
+                                         mlir::Type elementType) {
+  auto result =
+      EvalTensor::allocate(tensor.dims, elementType, EvalDomain::Native);
+  if (result && tensor.bytes)
+    std::memcpy(result->getMutableData(), tensor.data.get(), tensor.bytes);
+  return result;
+}
+
+static llvm::Expected<HostTensor> fromEval(const EvalTensor &tensor,
+                                           mlc_dtype type) {
+  auto dense = tensor.expanded();
+  if (!dense)
+    return dense.takeError();
+  auto result =
+      HostTensor::zeros(type, std::vector<int64_t>(tensor.getDims().begin(),
+                                                   tensor.getDims().end()));
+  if (result && result->bytes)
+    std::memcpy(result->data.get(), dense->getData(), result->bytes);
+  return result;
+}
+
+/// The C ABI's type with the evaluator's storage.
+static mlc_dtype typeOf(ElementStorage storage) {
+  switch (storage) {
+  case ElementStorage::Bool:
+    return MLC_BOOL;
+  case ElementStorage::I8:
+    return MLC_I8;
+  case ElementStorage::I16:
+    return MLC_I16;
+  case ElementStorage::I32:
+    return MLC_I32;
+  case ElementStorage::I64:
+    return MLC_I64;
+  case ElementStorage::U8:
+    return MLC_U8;
+  case ElementStorage::U16:
+    return MLC_U16;
+  case ElementStorage::U32:
+    return MLC_U32;
+  case ElementStorage::U64:
+    return MLC_U64;
+  case ElementStorage::F16:
+    return MLC_F16;
+  case ElementStorage::BF16:
+    return MLC_BF16;
+  case ElementStorage::F64:
+    return MLC_F64;
+  default:
+    return MLC_F32;
+  }
+}
+
+llvm::Expected<ReferenceResults>
+mlc::cli::runEvaluator(const ModelOptions &options,
+                       llvm::ArrayRef<NamedTensor> inputs) {
+  auto compilation = Compilation::import(options);
+  if (!compilation)
+    return compilation.takeError();
+  Progress progress("evaluating " + options.model);
+  auto function =
+      (*compilation)->getModule().lookupSymbol<mlir::func::FuncOp>("main");
+  std::vector<EvalTensor> arguments;
+  for (auto [input, type] :
+       llvm::zip_equal(inputs, function.getArgumentTypes())) {
+    auto tensor =
+        toEval(input.tensor,
+               llvm::cast<mlir::RankedTensorType>(type).getElementType());
+    if (!tensor)
+      return evaluationFailure(options.model, tensor.takeError());
+    arguments.push_back(std::move(*tensor));
+  }
+  auto values = evaluateFunction(function, arguments);
+  if (!values)
+    return evaluationFailure(options.model, values.takeError());
+  ReferenceResults results;
+  results.by = "the reference evaluator";
+  for (auto [index, value] : llvm::enumerate(*values)) {
+    auto name =
+        function.getResultAttrOfType<mlir::StringAttr>(index, "mlc.name");
+    auto tensor = fromEval(value, typeOf(value.getStorage()));
+    if (!tensor)
+      return tensor.takeError();
+    results.outputs.push_back(
+        {name ? name.str() : std::to_string(index), std::move(*tensor)});
+  }
+  return results;
+}

@@ -1,0 +1,68 @@
+//===- Failure.h - Errors with their exit code -------------------*- C++
+//-*-===//
+//
+// Every error that reaches the user is a Failure: an exit code of the contract
+// and a message `FILE: NODE: what; remedy` (lower case, no period).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_TOOLS_MLC_FAILURE_H
+#define MLC_TOOLS_MLC_FAILURE_H
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+
+namespace mlc::cli {
+
+/// The exit codes, alike in every tool; docs/CommandLine.md lists them.
+enum class Exit : int {
+  Done = 0,
+  Internal = 1,
+  Usage = 2,
+  BadFile = 3,
+  Unsupported = 4,
+  Differs = 5,
+  Unknown = 6,
+  Codegen = 7,
+  Device = 8,
+  Resources = 9,
+  Interrupted = 130,
+};
+
+class Failure : public llvm::ErrorInfo<Failure> {
+public:
+  static char ID;
+
+  Failure(Exit code, std::string message)
+      : code(code), text(std::move(message)) {}
+  Exit getCode() const { return code; }
+  void log(llvm::raw_ostream &os) const override { os << text; }
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+
+private:
+  Exit code;
+  std::string text;
+};
+
+/// An error with code `code`; several lines are several errors.
+llvm::Error fail(Exit code, const llvm::Twine &message);
+
+/// An error of code `code` (0: none) that the user has been told of already.
+llvm::Error reported(int code);
+
+/// `error` about `file` as a Failure with code `code`; one that is a Failure
+/// already, or tells of a lack of memory or disk, keeps its own code.
+llvm::Error withFile(llvm::StringRef file, Exit code, llvm::Error error);
+
+/// Whether the system error tells of a lack of memory or disk (code 9).
+bool isResourceError(std::error_code error);
+
+/// Prints each line of each error after `mlc: error: ` to stderr and returns
+/// the exit code; success returns 0.
+int report(llvm::Error error);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_FAILURE_H

@@ -1,0 +1,45 @@
+//===- Feed.h - Inputs of a run ----------------------------------*- C++
+//-*-===//
+
+#ifndef MLC_TOOLS_MLC_FEED_H
+#define MLC_TOOLS_MLC_FEED_H
+
+#include "tools/mlc/Model.h"
+#include "tools/mlc/ModelOptions.h"
+
+namespace mlc::cli {
+
+/// A dense row-major tensor of its own, aligned as the runtime likes it.
+struct HostTensor {
+  mlc_dtype type = MLC_F32;
+  std::vector<int64_t> dims;
+  std::shared_ptr<char> data;
+  size_t bytes = 0;
+
+  /// Zeros. Errors: more bytes than there can be.
+  static llvm::Expected<HostTensor> zeros(mlc_dtype type,
+                                          std::vector<int64_t> dims);
+};
+
+/// The array in the .npy file.
+llvm::Expected<HostTensor> readTensor(const std::string &path);
+
+/// The dims of `port` where open ones have the sizes in `sizes`. Errors: an
+/// open dim without a size (names it and the option that gives one).
+llvm::Expected<std::vector<int64_t>> portDims(const mlc_port &port,
+                                              llvm::ArrayRef<DimSetting> sizes);
+
+/// One tensor per input of `model`, in order: from the files that `options`
+/// names, else at random. Dims that the model leaves open come from the file
+/// or from `sizes`. Errors name the input.
+llvm::Expected<std::vector<HostTensor>>
+makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
+         const InputOptions &options);
+
+/// Fills with numbers drawn from `seed`: normal for floats, 0 ... 255 (0 or 1
+/// for bool) for integers, as far as their type goes.
+void fillRandomly(HostTensor &tensor, uint64_t seed);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_FEED_H

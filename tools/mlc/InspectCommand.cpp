@@ -1,0 +1,197 @@
+//===- InspectCommand.cpp - mlc inspect -----------------------------------===//
+//
+// What is in an artifact. Opens it without loading its code, so that one for
+// another CPU can be looked at too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/mlc/Command.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/Memory.h"
+#include "tools/mlc/Model.h"
+#include "tools/mlc/ModelOptions.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+namespace json = llvm::json;
+
+namespace {
+
+class InspectCommand : public Command {
+public:
+  InspectCommand()
+      : Command("inspect", "Show what is in an artifact: inputs and outputs, "
+                           "memory, kernels, applied rewrites"),
+        file(cl::Positional, cl::desc("<model.mlca>"), cl::sub(sub)),
+        dims("dim", cl::value_desc("name=N"),
+             cl::desc("Size of an open dim, to plan memory for"), cl::sub(sub)),
+        asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {}
+
+  llvm::Error run() override;
+
+private:
+  cl::opt<std::string> file;
+  cl::list<std::string> dims;
+  cl::opt<bool> asJson;
+};
+
+json::Array ports(llvm::ArrayRef<mlc_port> ports) {
+  json::Array array;
+  for (const mlc_port &port : ports) {
+    json::Array dims;
+    for (size_t i = 0; i < port.rank; ++i) {
+      if (port.dims[i] >= 0)
+        dims.push_back(port.dims[i]);
+      else
+        dims.push_back(port.dim_texts[i]);
+    }
+    array.push_back(json::Object{{"name", port.name},
+                                 {"type", mlc_dtype_name(port.type)},
+                                 {"dims", std::move(dims)}});
+  }
+  return array;
+}
+
+llvm::Expected<json::Array> steps(const Model &model) {
+  json::Array array;
+  for (size_t i = 0, n = mlc_artifact_step_count(model.get()); i < n; ++i) {
+    mlc_step step;
+    if (mlc_status status = mlc_artifact_step(model.get(), i, &step))
+      return runtimeFailure(model.name(), status);
+    json::Array nodes;
+    for (size_t k = 0; k < step.node_count; ++k)
+      nodes.push_back(step.nodes[k]);
+    array.push_back(json::Object{
+        {"name", step.name}, {"kind", step.kind}, {"nodes", std::move(nodes)}});
+  }
+  return array;
+}
+
+std::string megabytes(uint64_t bytes) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.2f MB", bytes / 1048576.0);
+  return text;
+}
+
+void printPorts(llvm::StringRef title, llvm::ArrayRef<mlc_port> ports) {
+  llvm::outs() << title << ":\n";
+  for (const mlc_port &port : ports)
+    llvm::outs() << "  " << port.name << "  " << typeText(port) << '\n';
+}
+
+void printSteps(const json::Array &steps) {
+  llvm::outs() << "steps (" << steps.size() << "):\n";
+  for (const json::Value &value : steps) {
+    const json::Object &step = *value.getAsObject();
+    llvm::outs() << "  " << step.getString("kind").value_or("") << ' '
+                 << step.getString("name").value_or("");
+    const char *separator = "  ← ";
+    for (const json::Value &node : *step.getArray("nodes")) {
+      llvm::outs() << separator << node.getAsString().value_or("");
+      separator = ", ";
+    }
+    llvm::outs() << '\n';
+  }
+}
+
+/// The manifest's "trail": one object per applied rule, in order.
+void printTrail(const json::Array &trail) {
+  llvm::outs() << "rewrites (" << trail.size() << "):\n";
+  for (const json::Value &value : trail) {
+    const json::Object *entry = value.getAsObject();
+    if (!entry)
+      continue;
+    llvm::outs() << "  " << entry->getString("rule").value_or("?");
+    const char *separator = " at ";
+    if (const json::Array *places = entry->getArray("places"))
+      for (const json::Value &place : *places) {
+        llvm::outs() << separator << place.getAsString().value_or("?");
+        separator = ", ";
+      }
+    if (auto bindings = entry->getString("bindings");
+        bindings && !bindings->empty())
+      llvm::outs() << " with " << *bindings;
+    if (auto gain = entry->getNumber("gain"))
+      llvm::outs() << llvm::format(" (saves %.1f us)", *gain * 1e6);
+    llvm::outs() << '\n';
+  }
+}
+
+void printScalars(const json::Object &manifest) {
+  std::vector<const json::Object::value_type *> entries;
+  for (const auto &entry : manifest)
+    entries.push_back(&entry);
+  llvm::sort(entries, [](const auto *a, const auto *b) {
+    return llvm::StringRef(a->first) < llvm::StringRef(b->first);
+  });
+  for (const auto *entry : entries)
+    if (entry->second.kind() != json::Value::Array &&
+        entry->second.kind() != json::Value::Object)
+      llvm::outs() << "  " << entry->first << ": " << entry->second << '\n';
+}
+
+} // namespace
+
+llvm::Error InspectCommand::run() {
+  if (file.empty())
+    return fail(Exit::Usage, "inspect: no file; give an artifact (.mlca)");
+  auto sizes = parseDims(dims);
+  if (!sizes)
+    return sizes.takeError();
+  auto model = Model::open(file, MLC_OPEN_INSPECT);
+  if (!model)
+    return model.takeError();
+  auto manifest = model->manifest();
+  if (!manifest)
+    return manifest.takeError();
+  auto allSteps = steps(*model);
+  if (!allSteps)
+    return allSteps.takeError();
+  auto memory = planForSizes(file, *sizes);
+  if (!memory)
+    return memory.takeError();
+
+  const uint64_t weights = mlc_artifact_weight_bytes(model->get());
+  const uint64_t code = mlc_artifact_code_bytes(model->get());
+  if (asJson) {
+    json::Object object{{"file", file.getValue()},
+                        {"manifest", std::move(*manifest)},
+                        {"inputs", ports(model->inputs())},
+                        {"outputs", ports(model->outputs())},
+                        {"steps", std::move(*allSteps)},
+                        {"weight_bytes", weights},
+                        {"code_bytes", code}};
+    if (*memory) {
+      object["arena_bytes"] = (*memory)->arena;
+      object["arena_lower_bound_bytes"] = (*memory)->lowerBound;
+    }
+    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(object)))
+                 << '\n';
+    return llvm::Error::success();
+  }
+
+  llvm::outs() << file << '\n';
+  const json::Object *object = manifest->getAsObject();
+  if (object)
+    printScalars(*object);
+  printPorts("inputs", model->inputs());
+  printPorts("outputs", model->outputs());
+  llvm::outs() << "weights: " << megabytes(weights)
+               << "\ncode: " << megabytes(code) << '\n';
+  if (*memory)
+    llvm::outs() << "arena: " << megabytes((*memory)->arena) << ", lower bound "
+                 << megabytes((*memory)->lowerBound) << '\n';
+  else
+    llvm::outs() << "arena: depends on open dims; give their sizes with "
+                    "--dim NAME=N\n";
+  printSteps(*allSteps);
+  if (const json::Array *trail = object ? object->getArray("trail") : nullptr)
+    printTrail(*trail);
+  return llvm::Error::success();
+}
+
+std::unique_ptr<Command> mlc::cli::makeInspectCommand() {
+  return std::make_unique<InspectCommand>();
+}

@@ -1,0 +1,133 @@
+//===- Main.cpp - The command line mlc ------------------------------------===//
+
+#include "runtime/mlc_runtime.h"
+#include "tools/mlc/Command.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/TemporaryFolder.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+#include <csignal>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace mlc::cli;
+
+static constexpr llvm::StringLiteral overview =
+    "compiles trained models (ONNX) to native code through proved rewrites";
+
+/// Ends the program from a place where nothing may be allocated; LLVM's
+/// temporary files are removed first.
+[[noreturn]] static void endNow(llvm::StringRef message, Exit code) {
+  llvm::sys::RunInterruptHandlers();
+  (void)!::write(STDERR_FILENO, message.data(), message.size());
+  ::_exit(static_cast<int>(code));
+}
+
+static void interrupted() {
+  TemporaryFolder::removeAll();
+  constexpr llvm::StringLiteral message = "mlc: error: interrupted\n";
+  (void)!::write(STDERR_FILENO, message.data(), message.size());
+  ::_exit(static_cast<int>(Exit::Interrupted));
+}
+
+[[noreturn]] static void outOfMemory() {
+  endNow("mlc: error: out of memory; use a machine with more, or smaller "
+         "dims\n",
+         Exit::Resources);
+}
+
+static void handleSignals() {
+  // LLVM's handler has removed the temporary files when it calls this.
+  llvm::sys::SetInterruptFunction(interrupted);
+  // A reader that has gone (`mlc inspect | head`) is no error.
+  llvm::sys::SetOneShotPipeSignalFunction([] { ::_exit(0); });
+  // A file over the limit shall be an error of `write`, like a full disk.
+  ::signal(SIGXFSZ, SIG_IGN);
+  // A crash is an internal error like any other; LLVM has printed the trace.
+  llvm::sys::AddSignalHandler([](void *) { endNow("", Exit::Internal); },
+                              nullptr);
+  std::set_new_handler(outOfMemory);
+  llvm::install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { outOfMemory(); });
+  llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
+    llvm::errs() << "mlc: error: internal error: " << reason
+                 << "; please report it with the model\n";
+    endNow("", Exit::Internal);
+  });
+}
+
+/// Parses the command line; what llvm::cl says of a wrong one, partly to the
+/// stream it is given and partly to stderr, is returned.
+static std::string parse(int argc, char **argv) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  int memory = ::memfd_create("errors", MFD_CLOEXEC);
+  int terminal = ::dup(STDERR_FILENO);
+  if (memory >= 0 && terminal >= 0)
+    ::dup2(memory, STDERR_FILENO);
+  bool ok = llvm::cl::ParseCommandLineOptions(argc, argv, overview, &stream);
+  if (memory >= 0 && terminal >= 0) {
+    ::dup2(terminal, STDERR_FILENO);
+    char buffer[4096];
+    ssize_t size = ::pread(memory, buffer, sizeof(buffer), 0);
+    text.insert(0, buffer, size > 0 ? size : 0);
+  }
+  ::close(memory);
+  ::close(terminal);
+  return ok ? std::string() : text + "\n";
+}
+
+/// The first line of what llvm::cl said is the error; the next may tell the
+/// nearest name.
+static llvm::Error usageError(llvm::StringRef text) {
+  auto [first, rest] = text.split('\n');
+  first.consume_front("mlc: ");
+  // The line ends in advice with the program's path.
+  first = first.take_front(first.find("  Try: "));
+  first = first.take_front(first.find(": See: "));
+  first.consume_front("for the ");
+  std::string message = first.rtrim(" .!").str();
+  if (!message.empty())
+    message.front() = llvm::toLower(message.front());
+  llvm::StringRef nearest = rest.split('\n').first;
+  if (nearest.consume_front("mlc: Did you mean ") && nearest != "'-h'?" &&
+      nearest != "'--help'?")
+    return fail(Exit::Usage, message + "; did you mean " + nearest);
+  return fail(Exit::Usage, message + "; see --help");
+}
+
+static void printVersion(llvm::raw_ostream &os) {
+  os << "mlc " << mlc_version() << '\n';
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::setBugReportMsg("mlc: error: internal error; please report it with "
+                        "the model and this trace\n");
+  handleSignals();
+  llvm::cl::SetVersionPrinter(printVersion);
+
+  std::unique_ptr<Command> commands[] = {
+      makeBenchCommand(),   makeCheckCommand(),   makeCompareCommand(),
+      makeCompileCommand(), makeInspectCommand(), makeOptimizeCommand(),
+      makeRunCommand(),
+  };
+  // Options that libraries register are not ours to offer.
+  llvm::cl::OptionCategory none("mlc");
+  llvm::cl::HideUnrelatedOptions(none);
+  if (argc < 2)
+    return report(fail(Exit::Usage, "no command; see --help"));
+  if (std::string errors = parse(argc, argv); !errors.empty())
+    return report(usageError(errors));
+  for (const std::unique_ptr<Command> &command : commands)
+    if (command->sub) {
+      // lld, which links our code, sets all registered options back.
+      command->sub.reset();
+      return report(command->run());
+    }
+  return report(fail(Exit::Usage, "no command; see --help"));
+}

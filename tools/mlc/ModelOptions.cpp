@@ -1,0 +1,81 @@
+//===- ModelOptions.cpp - Options that several subcommands share ----------===//
+
+#include "tools/mlc/ModelOptions.h"
+#include "tools/mlc/Failure.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+
+ModelOptions::ModelOptions(cl::SubCommand &sub, const char *modelHelp)
+    : model(cl::Positional, cl::desc(modelHelp), cl::value_desc("model"),
+            cl::sub(sub)),
+      target("target", cl::init("cpu"), cl::value_desc("name"),
+             cl::desc("What code is made for: cpu (this machine), "
+                      "cpu:x86-64-v3, cpu:x86-64-v4"),
+             cl::sub(sub)),
+      dims("dim", cl::value_desc("name=N|name=any"),
+           cl::desc("Fix a symbolic dim, or say that it stays open (as it "
+                    "does by default)"),
+           cl::sub(sub)),
+      noRewrites("no-rewrites", cl::desc("Apply no rewrite rules"),
+                 cl::sub(sub)) {}
+
+InputOptions::InputOptions(cl::SubCommand &sub)
+    : inputs("input", cl::value_desc("name=x.npy"),
+             cl::desc("Take this input from a file instead of at random"),
+             cl::sub(sub)),
+      seed("seed", cl::init(0), cl::value_desc("number"),
+           cl::desc("Seed of the random inputs (0)"), cl::sub(sub)) {}
+
+static std::pair<llvm::StringRef, llvm::StringRef>
+splitLast(llvm::StringRef text) {
+  // Names of dims and tensors may hold any character, `=` too.
+  return text.rsplit('=');
+}
+
+llvm::Expected<std::vector<DimSetting>>
+mlc::cli::parseDims(llvm::ArrayRef<std::string> texts) {
+  std::vector<DimSetting> dims;
+  for (llvm::StringRef text : texts) {
+    auto [name, value] = splitLast(text);
+    DimSetting dim{name.str(), std::nullopt};
+    int64_t number = 0;
+    if (value != "any") {
+      if (name.size() == text.size() || value.getAsInteger(10, number) ||
+          number < 0)
+        return fail(Exit::Usage, "--dim " + text +
+                                     ": expected NAME=N with N >= 0, or "
+                                     "NAME=any");
+      dim.value = number;
+    }
+    auto same = llvm::find_if(
+        dims, [&](const DimSetting &d) { return d.name == dim.name; });
+    if (same == dims.end())
+      dims.push_back(std::move(dim));
+    else if (same->value != dim.value)
+      return fail(Exit::Usage,
+                  "--dim " + text + ": the dim has two values; give one");
+  }
+  return dims;
+}
+
+llvm::Expected<std::vector<InputFile>>
+mlc::cli::parseInputs(llvm::ArrayRef<std::string> texts) {
+  std::vector<InputFile> inputs;
+  for (llvm::StringRef text : texts) {
+    // The path may hold `=` too; a name with one needs a path without.
+    auto [name, path] = splitLast(text);
+    if (name.size() == text.size() || name.empty() || path.empty())
+      return fail(Exit::Usage, "--input " + text + ": expected NAME=FILE.npy");
+    if (llvm::any_of(inputs, [n = name](const InputFile &input) {
+          return input.name == n;
+        }))
+      return fail(Exit::Usage, "--input " + text +
+                                   ": the input is given twice; give it "
+                                   "once");
+    inputs.push_back({name.str(), path.str()});
+  }
+  return inputs;
+}

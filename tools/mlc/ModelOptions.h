@@ -1,0 +1,58 @@
+//===- ModelOptions.h - Options that several subcommands share ---*- C++
+//-*-===//
+
+#ifndef MLC_TOOLS_MLC_MODELOPTIONS_H
+#define MLC_TOOLS_MLC_MODELOPTIONS_H
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlc::cli {
+
+/// `NAME=N`, or `NAME=any` without a value: the dim stays open.
+struct DimSetting {
+  std::string name;
+  std::optional<int64_t> value;
+};
+
+/// `NAME=x.npy`.
+struct InputFile {
+  std::string name;
+  std::string path;
+};
+
+/// The texts of `--dim`. Errors: no `=`, a value that is neither `any` nor a
+/// number >= 0, a name given twice with different values.
+llvm::Expected<std::vector<DimSetting>>
+parseDims(llvm::ArrayRef<std::string> texts);
+
+/// The texts of `--input`. Errors: no `=`, a name given twice.
+llvm::Expected<std::vector<InputFile>>
+parseInputs(llvm::ArrayRef<std::string> texts);
+
+/// The model and how it is compiled.
+struct ModelOptions {
+  ModelOptions(llvm::cl::SubCommand &sub, const char *modelHelp);
+
+  llvm::cl::opt<std::string> model;
+  llvm::cl::opt<std::string> target;
+  llvm::cl::list<std::string> dims;
+  llvm::cl::opt<bool> noRewrites;
+};
+
+/// What a run is fed with.
+struct InputOptions {
+  explicit InputOptions(llvm::cl::SubCommand &sub);
+
+  llvm::cl::list<std::string> inputs;
+  llvm::cl::opt<uint64_t> seed;
+};
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_MODELOPTIONS_H

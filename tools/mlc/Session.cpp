@@ -1,0 +1,48 @@
+//===- Session.cpp - Running an artifact ----------------------------------===//
+
+#include "tools/mlc/Session.h"
+#include "tools/mlc/Failure.h"
+
+using namespace mlc::cli;
+
+llvm::Expected<Session> Session::create(const Model &model, unsigned threads,
+                                        uint32_t flags) {
+  Session session;
+  session.model = &model;
+  mlc_session_options options = {threads, flags};
+  mlc_session *handle = nullptr;
+  if (mlc_status status = mlc_session_create(model.get(), &options, &handle))
+    return runtimeFailure(model.name(), status);
+  session.session.reset(handle);
+  return session;
+}
+
+llvm::Error Session::bind(std::vector<HostTensor> inputs) {
+  bound = std::move(inputs);
+  for (auto [index, tensor] : llvm::enumerate(bound))
+    if (mlc_status status = mlc_session_bind_input(
+            get(), index, tensor.type, tensor.dims.size(), tensor.dims.data(),
+            tensor.data.get()))
+      return runtimeFailure(model->name(), status);
+  return llvm::Error::success();
+}
+
+llvm::Error Session::run() {
+  if (mlc_status status = mlc_session_run(get()))
+    return runtimeFailure(model->name(), status);
+  return llvm::Error::success();
+}
+
+llvm::Expected<mlc_tensor> Session::output(size_t index) const {
+  mlc_tensor tensor;
+  if (mlc_status status = mlc_session_output(get(), index, &tensor))
+    return runtimeFailure(model->name(), status);
+  return tensor;
+}
+
+llvm::Expected<mlc_memory> Session::memory() const {
+  mlc_memory memory;
+  if (mlc_status status = mlc_session_memory(get(), &memory))
+    return runtimeFailure(model->name(), status);
+  return memory;
+}

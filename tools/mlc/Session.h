@@ -1,0 +1,37 @@
+//===- Session.h - Running an artifact ---------------------------*- C++
+//-*-===//
+
+#ifndef MLC_TOOLS_MLC_SESSION_H
+#define MLC_TOOLS_MLC_SESSION_H
+
+#include "tools/mlc/Feed.h"
+
+namespace mlc::cli {
+
+/// A session of the runtime with the inputs it reads.
+class Session {
+public:
+  /// `model` outlives the session; `threads` 0: all cores; `flags` is a sum of
+  /// MLC_SESSION_*.
+  static llvm::Expected<Session> create(const Model &model, unsigned threads,
+                                        uint32_t flags = 0);
+
+  /// Binds one tensor per input, in order.
+  llvm::Error bind(std::vector<HostTensor> inputs);
+  llvm::Error run();
+  llvm::Expected<mlc_tensor> output(size_t index) const;
+  llvm::Expected<mlc_memory> memory() const;
+  mlc_session *get() const { return session.get(); }
+
+private:
+  struct Destroy {
+    void operator()(mlc_session *s) const { mlc_session_destroy(s); }
+  };
+  const Model *model = nullptr;
+  std::unique_ptr<mlc_session, Destroy> session;
+  std::vector<HostTensor> bound;
+};
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_SESSION_H

@@ -1,0 +1,34 @@
+//===- TemporaryFolder.h - A folder that goes away ---------------*- C++
+//-*-===//
+
+#ifndef MLC_TOOLS_MLC_TEMPORARYFOLDER_H
+#define MLC_TOOLS_MLC_TEMPORARYFOLDER_H
+
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace mlc::cli {
+
+/// A new folder in the system's place for such, removed with what is in it.
+class TemporaryFolder {
+public:
+  static llvm::Expected<TemporaryFolder> create();
+  TemporaryFolder(TemporaryFolder &&other);
+  TemporaryFolder &operator=(TemporaryFolder &&) = delete;
+  ~TemporaryFolder();
+
+  /// Path of `name` in it.
+  std::string operator/(llvm::StringRef name) const;
+  const std::string &path() const { return folder; }
+
+  /// Removes those that exist; for the end of an interrupted program.
+  static void removeAll();
+
+private:
+  explicit TemporaryFolder(std::string folder);
+  std::string folder;
+};
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_TEMPORARYFOLDER_H

@@ -1,0 +1,140 @@
+//===- AssumeText.cpp - Assumptions written on a function -----------------===//
+
+#include "verifier/AssumeText.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "llvm/ADT/STLExtras.h"
+
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+namespace {
+
+llvm::Error problem(const llvm::Twine &text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text.str());
+}
+
+std::optional<IntExpr> parseInteger(StringRef text,
+                                    mlir::MLIRContext *context) {
+  std::string attribute = ("#mlc.int<" + text.trim() + ">").str();
+  mlir::Attribute parsed = mlir::parseAttribute(attribute, context);
+  auto expr = mlir::dyn_cast_or_null<IntExpr>(parsed);
+  return expr ? std::optional(expr) : std::nullopt;
+}
+
+/// The longest spellings first.
+constexpr std::pair<StringRef, ComparePredicate> spellings[] = {
+    {"==", ComparePredicate::EQ}, {"!=", ComparePredicate::NE},
+    {"<=", ComparePredicate::LE}, {">=", ComparePredicate::GE},
+    {"<", ComparePredicate::LT},  {">", ComparePredicate::GT}};
+
+struct Comparison {
+  StringRef lhs, rhs;
+  ComparePredicate predicate;
+};
+
+std::optional<Comparison> splitComparison(StringRef text) {
+  for (auto [spelling, predicate] : spellings) {
+    auto [lhs, rhs] = text.split(spelling);
+    if (lhs.size() != text.size())
+      return Comparison{lhs.trim(), rhs.trim(), predicate};
+  }
+  return std::nullopt;
+}
+
+std::optional<Condition> parseLiteral(StringRef text,
+                                      mlir::MLIRContext *context) {
+  auto [divisor, value] = text.split(" divides ");
+  if (divisor.size() != text.size()) {
+    std::optional<IntExpr> d = parseInteger(divisor, context),
+                           e = parseInteger(value, context);
+    return d && e ? std::optional(Condition::divides(*d, *e)) : std::nullopt;
+  }
+  std::optional<Comparison> comparison = splitComparison(text);
+  if (!comparison)
+    return std::nullopt;
+  std::optional<IntExpr> lhs = parseInteger(comparison->lhs, context),
+                         rhs = parseInteger(comparison->rhs, context);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return Condition::compare(*lhs, comparison->predicate, *rhs);
+}
+
+llvm::Error addText(StringRef text, mlir::MLIRContext *context,
+                    Assumptions &out) {
+  StringRef rest = text.trim();
+  if (rest.consume_front("real ")) {
+    std::optional<Comparison> comparison = splitComparison(rest);
+    double bound = 0.0;
+    if (!comparison || comparison->rhs.getAsDouble(bound))
+      return problem("'" + text + "' must be like 'real eps > 0.0'");
+    out.reals.push_back({comparison->lhs.str(), comparison->predicate, bound});
+    return llvm::Error::success();
+  }
+  std::vector<Condition> alternatives;
+  SmallVector<StringRef> parts;
+  rest.split(parts, " or ");
+  for (StringRef part : parts) {
+    std::optional<Condition> literal = parseLiteral(part.trim(), context);
+    if (!literal)
+      return problem("'" + text +
+                     "' must compare two integer expressions, or be like 's "
+                     "divides h'");
+    alternatives.push_back(*literal);
+  }
+  out.integers.push_back(alternatives.size() == 1
+                             ? alternatives.front()
+                             : Condition::anyOf(std::move(alternatives)));
+  return llvm::Error::success();
+}
+
+llvm::Error addArgument(unsigned argument, StringRef text, Assumptions &out) {
+  for (ElementPredicate predicate :
+       {ElementPredicate::Positive, ElementPredicate::NonNegative,
+        ElementPredicate::NonZero, ElementPredicate::Finite,
+        ElementPredicate::AllEqual, ElementPredicate::Constant})
+    if (name(predicate) == text) {
+      out.tensors.push_back({argument, predicate});
+      return llvm::Error::success();
+    }
+  return problem("'" + text + "' is no predicate of elements");
+}
+
+/// Calls `add` for each string of an array attribute; null has none.
+llvm::Error forEachText(mlir::Attribute attribute,
+                        llvm::function_ref<llvm::Error(StringRef)> add) {
+  if (!attribute)
+    return llvm::Error::success();
+  auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute);
+  if (!array)
+    return problem("mlc.assume must be an array of strings");
+  for (mlir::Attribute element : array) {
+    auto text = mlir::dyn_cast<mlir::StringAttr>(element);
+    if (!text)
+      return problem("mlc.assume must be an array of strings");
+    if (llvm::Error error = add(text.getValue()))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function) {
+  Assumptions result;
+  mlir::MLIRContext *context = function.getContext();
+  if (llvm::Error error =
+          forEachText(function->getAttr("mlc.assume"), [&](StringRef text) {
+            return addText(text, context, result);
+          }))
+    return error;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (llvm::Error error = forEachText(
+            function.getArgAttr(i, "mlc.assume"),
+            [&](StringRef text) { return addArgument(i, text, result); }))
+      return error;
+  return result;
+}
+
+} // namespace mlc

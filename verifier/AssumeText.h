@@ -1,0 +1,26 @@
+//===- AssumeText.h - Assumptions written on a function ---------*- C++ -*-===//
+//
+// `mlc.assume` on a function is an array of texts
+//
+//   a == b   a != b   a < b   a <= b   a > b   a >= b   d divides e
+//
+// over `IntExpr`s, joined by `or` within one text; `real eps > 0.0` speaks of a
+// real parameter. On an argument it is an array of element predicates:
+// "positive", "non-negative", "non-zero", "finite", "all-equal", "constant".
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_ASSUMETEXT_H
+#define MLC_VERIFIER_ASSUMETEXT_H
+
+#include "verifier/Verifier.h"
+#include "llvm/Support/Error.h"
+
+namespace mlc {
+
+/// What is written on `function` and its arguments; errors name the text.
+llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function);
+
+} // namespace mlc
+
+#endif // MLC_VERIFIER_ASSUMETEXT_H

@@ -1,0 +1,145 @@
+//===- Condition.cpp - Predicates on symbolic integers --------------------===//
+
+#include "verifier/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+
+using llvm::StringRef;
+
+namespace mlc {
+
+Condition Condition::compare(IntExpr lhs, ComparePredicate predicate,
+                             IntExpr rhs) {
+  Condition result;
+  result.kind = Kind::Compare;
+  result.predicate = predicate;
+  result.lhs = lhs;
+  result.rhs = rhs;
+  return result;
+}
+
+Condition Condition::divides(IntExpr divisor, IntExpr value) {
+  Condition result;
+  result.kind = Kind::Divides;
+  result.lhs = divisor;
+  result.rhs = value;
+  return result;
+}
+
+Condition Condition::allOf(std::vector<Condition> parts) {
+  Condition result;
+  result.kind = Kind::AllOf;
+  result.parts = std::move(parts);
+  return result;
+}
+
+Condition Condition::anyOf(std::vector<Condition> parts) {
+  Condition result;
+  result.kind = Kind::AnyOf;
+  result.parts = std::move(parts);
+  return result;
+}
+
+Condition Condition::negation(Condition part) {
+  Condition result;
+  result.kind = Kind::Not;
+  result.parts.push_back(std::move(part));
+  return result;
+}
+
+static bool compareIntegers(int64_t a, ComparePredicate predicate, int64_t b) {
+  switch (predicate) {
+  case ComparePredicate::EQ:
+    return a == b;
+  case ComparePredicate::NE:
+    return a != b;
+  case ComparePredicate::LT:
+    return a < b;
+  case ComparePredicate::LE:
+    return a <= b;
+  case ComparePredicate::GT:
+    return a > b;
+  case ComparePredicate::GE:
+    return a >= b;
+  }
+  llvm_unreachable("unknown predicate");
+}
+
+std::optional<bool> Condition::evaluate(
+    llvm::function_ref<std::optional<int64_t>(StringRef)> valueOf) const {
+  if (kind == Kind::Compare || kind == Kind::Divides) {
+    std::optional<int64_t> a = lhs.evaluate(valueOf), b = rhs.evaluate(valueOf);
+    if (!a || !b)
+      return std::nullopt;
+    if (kind == Kind::Divides)
+      return *a > 0 && *b % *a == 0;
+    return compareIntegers(*a, predicate, *b);
+  }
+  bool all = kind != Kind::AnyOf;
+  bool result = all;
+  for (const Condition &part : parts) {
+    std::optional<bool> value = part.evaluate(valueOf);
+    if (!value)
+      return std::nullopt;
+    result = all ? result && *value : result || *value;
+  }
+  return kind == Kind::Not ? !result : result;
+}
+
+void Condition::walkSymbols(
+    llvm::function_ref<void(StringRef)> callback) const {
+  if (lhs)
+    lhs.walkSymbols(callback);
+  if (rhs)
+    rhs.walkSymbols(callback);
+  for (const Condition &part : parts)
+    part.walkSymbols(callback);
+}
+
+void Condition::print(llvm::raw_ostream &os) const {
+  switch (kind) {
+  case Kind::Compare:
+    os << lhs << ' ' << name(predicate) << ' ' << rhs;
+    return;
+  case Kind::Divides:
+    os << lhs << " divides " << rhs;
+    return;
+  case Kind::Not:
+    os << "not (";
+    parts.front().print(os);
+    os << ')';
+    return;
+  case Kind::AllOf:
+  case Kind::AnyOf:
+    break;
+  }
+  if (parts.empty())
+    os << (kind == Kind::AllOf ? "true" : "false");
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i)
+      os << (kind == Kind::AllOf ? " and " : " or ");
+    bool parens = parts[i].kind == Kind::AnyOf && kind == Kind::AllOf;
+    os << (parens ? "(" : "");
+    parts[i].print(os);
+    os << (parens ? ")" : "");
+  }
+}
+
+StringRef name(Verdict::Kind kind) {
+  static constexpr const char *names[] = {"proved", "refuted", "unknown"};
+  return names[static_cast<unsigned>(kind)];
+}
+
+StringRef name(FloatClass floatClass) {
+  static constexpr const char *names[] = {"bit-exact", "reassociating",
+                                          "value-changing"};
+  return names[static_cast<unsigned>(floatClass)];
+}
+
+StringRef name(ElementPredicate predicate) {
+  static constexpr const char *names[] = {"positive",  "non-negative",
+                                          "non-zero",  "finite",
+                                          "all-equal", "constant"};
+  return names[static_cast<unsigned>(predicate)];
+}
+
+} // namespace mlc

@@ -1,0 +1,485 @@
+//===- Expand.cpp - From a definition to normal forms ---------------------===//
+
+#include "verifier/Expand.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc::verifier {
+
+static bool isFloat(mlir::Type type) {
+  return mlir::isa<mlir::FloatType>(type);
+}
+static bool isBool(mlir::Type type) { return type.isInteger(1); }
+static bool isIndex(mlir::Type type) {
+  return mlir::isa<mlir::IndexType>(type);
+}
+
+/// The exact value of a finite double.
+static Fraction exactFraction(double value) {
+  int exponent = 0;
+  double mantissa = std::frexp(value, &exponent);
+  int64_t digits = static_cast<int64_t>(std::ldexp(mantissa, 53));
+  exponent -= 53;
+  llvm::DynamicAPInt power(1), two(2);
+  for (int i = 0; i < std::abs(exponent); ++i)
+    power = power * two;
+  Fraction result = exponent >= 0 ? Fraction(llvm::DynamicAPInt(digits) * power)
+                                  : Fraction(llvm::DynamicAPInt(digits), power);
+  return mlir::presburger::reduce(result);
+}
+
+static Sum numberSum(double value) {
+  if (std::isnan(value))
+    return atomSum(makeCall("nan", {}));
+  if (std::isinf(value))
+    return scaled(atomSum(makeReal("inf")), Fraction(value > 0 ? 1 : -1));
+  return constantSum(exactFraction(value));
+}
+
+Sum Expander::fail(const llvm::Twine &reason) {
+  if (failure.empty())
+    failure = reason.str();
+  return {};
+}
+
+void Expander::require(Obligation::Kind kind, const Sum &value,
+                       const Scope &scope) {
+  Obligation obligation{kind, scope.domain, value};
+  for (const Guard &guard : scope.facts.getGuards())
+    obligation.domain.guards.push_back(guard);
+  obligations.push_back(std::move(obligation));
+}
+
+//===----------------------------------------------------------------------===//
+// Reads
+//===----------------------------------------------------------------------===//
+
+Sum Expander::expandResult(unsigned result, ArrayRef<IntExpr> indices,
+                           const Facts &facts) {
+  return readTensor({true, definition.results[result]}, indices, facts, {});
+}
+
+Sum Expander::readTensor(TensorId tensor, ArrayRef<IntExpr> indices,
+                         const Facts &facts, const Domain &domain) {
+  if (!n.getBudget().check() || !failure.empty())
+    return {};
+  if (!tensor.isStage) {
+    bool allEqual = tensor.index < n.settings.inputs.size() &&
+                    n.settings.inputs[tensor.index].allEqual;
+    return atomSum(
+        makeRead(tensor.index, allEqual ? ArrayRef<IntExpr>() : indices,
+                 isBool(definition.inputs[tensor.index].elementType)));
+  }
+  const Stage &stage = definition.stages[tensor.index];
+  Sum result;
+  for (const Piece &piece : stage.pieces) {
+    Environment loops;
+    SmallVector<Guard> guards;
+    Facts known = facts;
+    bool isEmpty = false;
+    for (auto [d, loop] : llvm::enumerate(piece.loops)) {
+      IntExpr local = indices[d] - piece.offset[d];
+      loops[loop.id] = local;
+      if (stage.pieces.size() == 1)
+        continue;
+      for (Guard guard :
+           {Guard::nonNegative(local), Guard::less(local, loop.extent)}) {
+        isEmpty |= known.refutes(guard);
+        if (known.implies(guard))
+          continue;
+        guards.push_back(guard);
+        known.add(guard);
+      }
+    }
+    if (isEmpty)
+      continue;
+    Scope scope{loops, known, domain};
+    result = add(result, guarded(expand(piece.body, scope), guards));
+  }
+  return result;
+}
+
+/// An input at an index that depends on values: uninterpreted.
+Sum Expander::readOpaque(const ExprNode &node, const Scope &scope) {
+  if (node.tensor.isStage)
+    return fail("an index of stage '" +
+                definition.stages[node.tensor.index].name +
+                "' depends on the values of a tensor");
+  std::vector<Sum> arguments;
+  for (const Expr &index : node.indices())
+    arguments.push_back(expand(index, scope));
+  bool isBoolean = isBool(node.type);
+  Sum value = n.call("t" + std::to_string(node.tensor.index) + "@", arguments,
+                     scope.facts, isBoolean);
+  if (!node.guarded)
+    return value;
+  for (IntExpr dim : definition.inputs[node.tensor.index].dims)
+    arguments.push_back(n.integerSum(dim));
+  Sum inside = n.call("in-range", arguments, scope.facts, /*isBoolean=*/true);
+  Sum otherwise = expand(node.operands.back(), scope);
+  return add(otherwise, n.multiply(inside, add(value, negated(otherwise))));
+}
+
+Sum Expander::expandRead(const ExprNode &node, const Scope &scope) {
+  SmallVector<IntExpr> indices;
+  for (const Expr &index : node.indices()) {
+    std::optional<IntExpr> value = toIndex(index, scope);
+    if (!value)
+      return readOpaque(node, scope);
+    indices.push_back(scope.facts.simplify(*value));
+  }
+  if (!node.guarded)
+    return readTensor(node.tensor, indices, scope.facts, scope.domain);
+  SmallVector<Guard> guards;
+  Facts known = scope.facts;
+  TensorShape shape = definition.shapeOf(node.tensor);
+  for (auto [index, dim] : llvm::zip(indices, shape.dims))
+    for (Guard guard : {Guard::nonNegative(index), Guard::less(index, dim)}) {
+      if (known.refutes(guard))
+        return expand(node.operands.back(), scope);
+      if (known.implies(guard))
+        continue;
+      guards.push_back(guard);
+      known.add(guard);
+    }
+  Sum inside = readTensor(node.tensor, indices, known, scope.domain);
+  if (guards.empty())
+    return inside;
+  Sum otherwise = expand(node.operands.back(), scope);
+  return add(otherwise, guarded(add(inside, negated(otherwise)), guards));
+}
+
+//===----------------------------------------------------------------------===//
+// Index expressions
+//===----------------------------------------------------------------------===//
+
+std::optional<IntExpr> Expander::fromSum(const Sum &sum) {
+  IntExpr result = n.integer(0);
+  for (const Term &term : sum.terms) {
+    if (!term.domain.variables.empty() || !term.domain.guards.empty() ||
+        term.coefficient.den != 1)
+      return std::nullopt;
+    IntExpr product = n.integer(static_cast<int64_t>(term.coefficient.num));
+    for (const Factor &factor : term.factors) {
+      if (factor.atom->kind != Atom::Kind::Integer || factor.power < 0)
+        return std::nullopt;
+      for (int i = 0; i < factor.power; ++i)
+        product = product * factor.atom->index[0];
+    }
+    result = result + product;
+  }
+  return result;
+}
+
+std::optional<IntExpr> Expander::toIndex(const Expr &expr, const Scope &scope) {
+  const ExprNode &node = *expr;
+  auto operand = [&](unsigned i) { return toIndex(node.operands[i], scope); };
+  switch (node.kind) {
+  case Expr::Kind::Loop:
+    return scope.loops.at(node.loop);
+  case Expr::Kind::Int:
+    return node.integer;
+  case Expr::Kind::Unary: {
+    std::optional<IntExpr> a = operand(0);
+    if (!a || node.unary != UnaryFn::Neg)
+      return std::nullopt;
+    return -*a;
+  }
+  case Expr::Kind::Binary: {
+    std::optional<IntExpr> a = operand(0), b = operand(1);
+    if (!a || !b)
+      return std::nullopt;
+    switch (node.binary) {
+    case BinaryFn::Add:
+      return *a + *b;
+    case BinaryFn::Sub:
+      return *a - *b;
+    case BinaryFn::Mul:
+      return *a * *b;
+    case BinaryFn::FloorDiv:
+      return a->floorDiv(*b);
+    case BinaryFn::Mod:
+      return a->mod(*b);
+    case BinaryFn::Min:
+      return IntExpr::min(*a, *b);
+    case BinaryFn::Max:
+      return IntExpr::max(*a, *b);
+    default:
+      return std::nullopt;
+    }
+  }
+  case Expr::Kind::Select: {
+    Sum condition = expand(node.operands[0], scope);
+    Sum known = n.simplify(condition, scope.facts);
+    if (std::optional<Fraction> c = asConstant(known))
+      return operand(*c == Fraction(0) ? 2 : 1);
+    return std::nullopt;
+  }
+  case Expr::Kind::Cast:
+    if (isFloat(node.operands[0]->type))
+      return std::nullopt;
+    return fromSum(expand(node.operands[0], scope));
+  default:
+    return std::nullopt;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Scalar expressions
+//===----------------------------------------------------------------------===//
+
+Sum Expander::expand(const Expr &expr, const Scope &scope) {
+  const ExprNode &node = *expr;
+  if (!n.getBudget().check() || !failure.empty())
+    return {};
+  if (isIndex(node.type) && node.kind != Expr::Kind::Cast)
+    if (std::optional<IntExpr> index = toIndex(expr, scope))
+      return n.integerSum(scope.facts.simplify(*index));
+  switch (node.kind) {
+  case Expr::Kind::Loop:
+    return n.integerSum(scope.loops.at(node.loop));
+  case Expr::Kind::Int:
+    return n.integerSum(node.integer);
+  case Expr::Kind::Constant:
+    return isFloat(node.type) ? numberSum(node.number)
+                              : constantSum(Fraction(node.integerNumber));
+  case Expr::Kind::Param:
+    return atomSum(makeReal(node.parameter));
+  case Expr::Kind::Read:
+    return expandRead(node, scope);
+  case Expr::Kind::Unary:
+    return expandUnary(node, scope);
+  case Expr::Kind::Binary:
+    return expandBinary(node, scope);
+  case Expr::Kind::Compare:
+    return expandCompare(node, scope);
+  case Expr::Kind::Select:
+    return expandSelect(node, scope);
+  case Expr::Kind::Cast:
+    return expandCast(node, scope);
+  case Expr::Kind::Reduce:
+    return expandReduce(node, scope);
+  }
+  llvm_unreachable("unknown expression");
+}
+
+/// An operation on elements that strict proofs leave uninterpreted.
+Sum Expander::arithmetic(StringRef function, std::vector<Sum> arguments,
+                         mlir::Type type, const Scope &scope) {
+  return n.call(function, std::move(arguments), scope.facts, isBool(type));
+}
+
+Sum Expander::expandUnary(const ExprNode &node, const Scope &scope) {
+  Sum x = expand(node.operands[0], scope);
+  bool strict = n.settings.strict && isFloat(node.type);
+  std::string function = name(node.unary).str();
+  switch (node.unary) {
+  case UnaryFn::Not:
+    return add(constantSum(Fraction(1)), negated(x));
+  case UnaryFn::Reciprocal:
+    require(Obligation::Kind::NonZero, x, scope);
+    return strict ? arithmetic("recip", {x}, node.type, scope)
+                  : n.reciprocal(x, scope.facts);
+  case UnaryFn::Neg:
+    return strict ? arithmetic("neg", {x}, node.type, scope) : negated(x);
+  case UnaryFn::Sqrt:
+    require(Obligation::Kind::NonNegative, x, scope);
+    break;
+  case UnaryFn::Log:
+    require(Obligation::Kind::Positive, x, scope);
+    break;
+  case UnaryFn::Abs:
+    // The least integer is its own absolute value.
+    if (!isFloat(node.type) && !isIndex(node.type))
+      function = "iabs";
+    break;
+  default:
+    break;
+  }
+  return n.apply(function, {x}, scope.facts);
+}
+
+Sum Expander::expandBinary(const ExprNode &node, const Scope &scope) {
+  Sum a = expand(node.operands[0], scope), b = expand(node.operands[1], scope);
+  bool real = isFloat(node.type), strict = n.settings.strict && real;
+  switch (node.binary) {
+  case BinaryFn::And:
+  case BinaryFn::Or:
+  case BinaryFn::Xor: {
+    if (!isBool(node.type))
+      return n.call(name(node.binary), {a, b}, scope.facts);
+    Sum both = n.multiply(a, b);
+    if (node.binary == BinaryFn::And)
+      return both;
+    int twice = node.binary == BinaryFn::Xor ? -2 : -1;
+    return add(add(a, b), scaled(both, Fraction(twice)));
+  }
+  case BinaryFn::Add:
+    return strict ? arithmetic("add", {a, b}, node.type, scope) : add(a, b);
+  case BinaryFn::Sub:
+    return strict ? arithmetic("sub", {a, b}, node.type, scope)
+                  : add(a, negated(b));
+  case BinaryFn::Mul:
+    return strict ? arithmetic("mul", {a, b}, node.type, scope)
+                  : n.multiply(a, b);
+  case BinaryFn::Div:
+    require(Obligation::Kind::NonZero, b, scope);
+    if (strict || !real)
+      return n.call(real ? "div" : "idiv", {a, b}, scope.facts);
+    return n.multiply(a, n.reciprocal(b, scope.facts));
+  case BinaryFn::Min:
+  case BinaryFn::Max: {
+    bool isMin = node.binary == BinaryFn::Min;
+    if (!real)
+      return n.reduce(isMin ? "imin" : "imax", {{{}, a}, {{}, b}}, scope.facts);
+    if (!isMin)
+      return n.reduce("max", {{{}, a}, {{}, b}}, scope.facts);
+    if (strict)
+      return n.reduce("min", {{{}, a}, {{}, b}}, scope.facts);
+    return negated(
+        n.reduce("max", {{{}, negated(a)}, {{}, negated(b)}}, scope.facts));
+  }
+  case BinaryFn::Pow:
+    if (std::optional<Fraction> exponent = asConstant(b);
+        exponent && !strict && exponent->den == 1 && *exponent >= Fraction(0) &&
+        *exponent <= Fraction(4))
+      return n.power(a, static_cast<int>(static_cast<int64_t>(exponent->num)));
+    require(Obligation::Kind::Positive, a, scope);
+    return n.call("pow", {a, b}, scope.facts);
+  case BinaryFn::FloorDiv:
+  case BinaryFn::Mod:
+    require(Obligation::Kind::NonZero, b, scope);
+    return n.call(name(node.binary), {a, b}, scope.facts);
+  }
+  llvm_unreachable("unknown function");
+}
+
+Sum Expander::expandCompare(const ExprNode &node, const Scope &scope) {
+  ComparePredicate predicate = node.predicate;
+  bool swap =
+      predicate == ComparePredicate::GT || predicate == ComparePredicate::GE;
+  const Expr &left = node.operands[swap], &right = node.operands[!swap];
+  bool negate = predicate == ComparePredicate::NE ||
+                predicate == ComparePredicate::LE ||
+                predicate == ComparePredicate::GE;
+  bool isEquality =
+      predicate == ComparePredicate::EQ || predicate == ComparePredicate::NE;
+  // a <= b is not (b < a).
+  bool reversed = !isEquality && negate;
+  const Expr &low = reversed ? right : left, &high = reversed ? left : right;
+  Sum result;
+  std::optional<IntExpr> a, b;
+  if (isIndex(left->type)) {
+    a = toIndex(low, scope);
+    b = toIndex(high, scope);
+  }
+  if (a && b) {
+    Guard guard = isEquality ? Guard::zero(*b - *a) : Guard::less(*a, *b);
+    result = indicator({scope.facts.simplify(guard)});
+    result = n.simplify(result, scope.facts);
+  } else {
+    Sum x = expand(low, scope), y = expand(high, scope);
+    mlir::Type type = left->type;
+    if (n.settings.strict || (!isFloat(type) && !isEquality)) {
+      // NaN makes a < b and not (b <= a) differ, so nothing is rearranged.
+      Sum p = reversed ? y : x, q = reversed ? x : y;
+      return n.call(n.settings.strict ? name(predicate) : "<",
+                    n.settings.strict ? std::vector<Sum>{p, q}
+                                      : std::vector<Sum>{x, y},
+                    scope.facts, /*isBoolean=*/true);
+    }
+    result = n.apply(isEquality ? "zero" : "positive", {add(y, negated(x))},
+                     scope.facts, /*isBoolean=*/true);
+  }
+  return negate ? add(constantSum(Fraction(1)), negated(result)) : result;
+}
+
+/// Whether a truth value depends on indices alone.
+static bool isDecidedByGuards(const Sum &condition) {
+  return llvm::all_of(condition.terms,
+                      [](const Term &t) { return t.factors.empty(); });
+}
+
+Sum Expander::expandSelect(const ExprNode &node, const Scope &scope) {
+  Sum condition = expand(node.operands[0], scope);
+  if (n.settings.strict && !isDecidedByGuards(condition))
+    return n.call("select",
+                  {condition, expand(node.operands[1], scope),
+                   expand(node.operands[2], scope)},
+                  scope.facts, isBool(node.type));
+  // Only what holds where a side is chosen makes that side defined.
+  return n.mapCases(condition, scope.facts, [&](const Sum &c, const Facts &f) {
+    Scope inner{scope.loops, f, scope.domain};
+    if (std::optional<Fraction> known = asConstant(c))
+      return expand(node.operands[*known == Fraction(0) ? 2 : 1], inner);
+    Sum yes = expand(node.operands[1], inner),
+        no = expand(node.operands[2], inner);
+    return add(no, n.multiply(c, add(yes, negated(no))));
+  });
+}
+
+Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
+  const Expr &operand = node.operands[0];
+  mlir::Type from = operand->type, to = node.type;
+  Sum x = expand(operand, scope);
+  if (isBool(from) || from == to)
+    return x;
+  unsigned toWidth = isIndex(to) ? 64 : to.getIntOrFloatBitWidth();
+  if (isIndex(from) || isIndex(to)) {
+    if (isIndex(from) ? toWidth >= 16 && !isBool(to) : !isFloat(from))
+      return x;
+  } else if (isFloat(from) && isFloat(to)) {
+    if (toWidth > from.getIntOrFloatBitWidth())
+      return x;
+  }
+  if (std::optional<Fraction> c = asConstant(x);
+      c && c->den == 1 && isFloat(to) && abs(c->num) < 2048)
+    return x;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "cast:" << from << ':' << to;
+  return n.call(text, {x}, scope.facts, isBool(to));
+}
+
+Sum Expander::expandReduce(const ExprNode &node, const Scope &scope) {
+  Environment loops = scope.loops;
+  Facts facts = scope.facts;
+  Domain own, around = scope.domain;
+  for (const Loop &loop : node.loops) {
+    IntExpr variable = n.freshVariable();
+    loops[loop.id] = variable;
+    Guard bound = Guard::less(variable, loop.extent);
+    own.variables.push_back(variable);
+    own.guards.push_back(bound);
+    around.variables.push_back(variable);
+    facts.add(bound);
+  }
+  Scope inner{loops, facts, around};
+  Sum body = expand(node.operands[0], inner);
+  bool real = isFloat(node.type), strict = n.settings.strict && real;
+  switch (node.reduce) {
+  case ReduceKind::Sum:
+    if (strict)
+      return n.reduce("ordered-sum", {{own, body}}, scope.facts);
+    return n.simplify(n.sumOver(own, body), scope.facts);
+  case ReduceKind::Prod:
+    return n.reduce("prod", {{own, body}}, scope.facts);
+  case ReduceKind::Max:
+    return n.reduce(real ? "max" : "imax", {{own, body}}, scope.facts);
+  case ReduceKind::Min:
+    if (real && !strict)
+      return negated(n.reduce("max", {{own, negated(body)}}, scope.facts));
+    return n.reduce(real ? "min" : "imin", {{own, body}}, scope.facts);
+  case ReduceKind::Any:
+    return n.reduce("imax", {{own, body}}, scope.facts);
+  case ReduceKind::All:
+    return n.reduce("imin", {{own, body}}, scope.facts);
+  }
+  llvm_unreachable("unknown reduction");
+}
+
+} // namespace mlc::verifier

@@ -1,0 +1,69 @@
+//===- Expand.h - From a definition to normal forms -------------*- C++ -*-===//
+
+#ifndef MLC_VERIFIER_EXPAND_H
+#define MLC_VERIFIER_EXPAND_H
+
+#include "verifier/Normalize.h"
+
+namespace mlc::verifier {
+
+/// Something that must hold for a function to be defined: of `value`, for every
+/// point of the domain.
+struct Obligation {
+  enum class Kind { NonZero, NonNegative, Positive };
+  Kind kind;
+  Domain domain;
+  Sum value;
+};
+
+/// Expands elements of a definition's results: stages are inlined, guards
+/// pushed into domains.
+class Expander {
+public:
+  Expander(const Definition &definition, Normalizer &normalizer)
+      : definition(definition), n(normalizer) {}
+
+  /// The element of result `result` at `indices`, which are in range.
+  Sum expandResult(unsigned result, llvm::ArrayRef<IntExpr> indices,
+                   const Facts &facts);
+
+  /// What must hold of divisors, roots and logarithms.
+  const std::vector<Obligation> &getObligations() const { return obligations; }
+  /// Why expansion failed; empty otherwise.
+  const std::string &getFailure() const { return failure; }
+
+private:
+  using Environment = std::map<unsigned, IntExpr>;
+  struct Scope {
+    const Environment &loops;
+    const Facts &facts;
+    const Domain &domain; // variables of the reductions around
+  };
+
+  Sum readTensor(TensorId tensor, llvm::ArrayRef<IntExpr> indices,
+                 const Facts &facts, const Domain &domain);
+  Sum readOpaque(const ExprNode &node, const Scope &scope);
+  Sum expand(const Expr &expr, const Scope &scope);
+  Sum expandRead(const ExprNode &node, const Scope &scope);
+  Sum expandUnary(const ExprNode &node, const Scope &scope);
+  Sum expandBinary(const ExprNode &node, const Scope &scope);
+  Sum expandCompare(const ExprNode &node, const Scope &scope);
+  Sum expandSelect(const ExprNode &node, const Scope &scope);
+  Sum expandCast(const ExprNode &node, const Scope &scope);
+  Sum expandReduce(const ExprNode &node, const Scope &scope);
+  Sum arithmetic(llvm::StringRef function, std::vector<Sum> arguments,
+                 mlir::Type type, const Scope &scope);
+  std::optional<IntExpr> toIndex(const Expr &expr, const Scope &scope);
+  std::optional<IntExpr> fromSum(const Sum &sum);
+  void require(Obligation::Kind kind, const Sum &value, const Scope &scope);
+  Sum fail(const llvm::Twine &reason);
+
+  const Definition &definition;
+  Normalizer &n;
+  std::vector<Obligation> obligations;
+  std::string failure;
+};
+
+} // namespace mlc::verifier
+
+#endif // MLC_VERIFIER_EXPAND_H

@@ -1,0 +1,315 @@
+//===- FromGraph.cpp - Functions of the mlc dialect as definitions --------===//
+
+#include "mlir/IR/Matchers.h"
+#include "verifier/LinalgReader.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc::verifier {
+
+unsigned SharedInputs::lookup(const std::string &key, const TensorShape &shape,
+                              ElementsAttr constant) {
+  for (auto [i, entry] : llvm::enumerate(entries))
+    if (entry.key == key)
+      return i;
+  entries.push_back({key, shape, constant});
+  return entries.size() - 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting definitions
+//===----------------------------------------------------------------------===//
+
+Expr rewrite(const Expr &expr,
+             llvm::function_ref<Expr(const ExprNode &)> replace) {
+  if (Expr replaced = replace(*expr))
+    return replaced;
+  ExprNode node = *expr;
+  for (Expr &operand : node.operands)
+    operand = rewrite(operand, replace);
+  return Expr(std::make_shared<const ExprNode>(std::move(node)));
+}
+
+static void substituteLoops(SmallVectorImpl<Loop> &loops,
+                            const Substitution &map) {
+  for (Loop &loop : loops)
+    loop.extent = substitute(loop.extent, map);
+}
+
+static Expr substituteDims(const Expr &expr, const Substitution &map) {
+  ExprNode node = *expr;
+  if (node.integer)
+    node.integer = substitute(node.integer, map);
+  substituteLoops(node.loops, map);
+  for (Expr &operand : node.operands)
+    operand = substituteDims(operand, map);
+  return Expr(std::make_shared<const ExprNode>(std::move(node)));
+}
+
+void substitute(Definition &definition, const Substitution &map) {
+  if (map.empty())
+    return;
+  auto dims = [&](auto &list) {
+    for (IntExpr &dim : list)
+      dim = substitute(dim, map);
+  };
+  for (TensorShape &input : definition.inputs)
+    dims(input.dims);
+  for (Stage &stage : definition.stages) {
+    dims(stage.dims);
+    for (Piece &piece : stage.pieces) {
+      dims(piece.offset);
+      substituteLoops(piece.loops, map);
+      piece.body = substituteDims(piece.body, map);
+    }
+  }
+  for (Requirement &r : definition.requirements) {
+    r.lhs = substitute(r.lhs, map);
+    r.rhs = substitute(r.rhs, map);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+ProgramBuilder::ProgramBuilder(func::FuncOp function, SharedInputs &shared)
+    : function(function), shared(shared), side(shared.numSides++),
+      linalg(std::make_unique<LinalgReader>(*this)) {}
+
+ProgramBuilder::~ProgramBuilder() = default;
+
+MLIRContext *ProgramBuilder::getContext() const {
+  return function->getContext();
+}
+
+bool ProgramBuilder::fail(const llvm::Twine &reason) {
+  if (failure.empty())
+    failure = reason.str();
+  return false;
+}
+
+TensorShape ProgramBuilder::shapeOf(TensorId tensor) const {
+  if (!tensor.isStage && tensor.index >= definition.inputs.size())
+    return shared.entries[tensor.index - definition.inputs.size()].shape;
+  return definition.shapeOf(tensor);
+}
+
+TensorId ProgramBuilder::addStage(Stage stage) {
+  definition.stages.push_back(std::move(stage));
+  return {true, static_cast<unsigned>(definition.stages.size() - 1)};
+}
+
+std::optional<TensorId> ProgramBuilder::get(Value value) {
+  if (std::optional<TensorId> known = lookup(value))
+    return known;
+  std::optional<TensorId> made = linalg->materialize(value);
+  if (made)
+    set(value, *made);
+  return made;
+}
+
+std::optional<TensorId> ProgramBuilder::lookup(Value value) const {
+  auto it = tensors.find(value);
+  return it == tensors.end() ? std::nullopt : std::optional(it->second);
+}
+
+SmallVector<TensorId> ProgramBuilder::append(const Definition &op,
+                                             ArrayRef<TensorId> operands) {
+  unsigned firstStage = definition.stages.size();
+  unsigned firstLoop = definition.numLoops;
+  auto moveTensor = [&](TensorId id) {
+    return id.isStage ? TensorId{true, id.index + firstStage}
+                      : operands[id.index];
+  };
+  auto moveLoops = [&](auto &loops) {
+    for (Loop &loop : loops)
+      loop.id += firstLoop;
+  };
+  std::function<Expr(const Expr &)> move = [&](const Expr &expr) {
+    ExprNode node = *expr;
+    if (node.kind == Expr::Kind::Loop)
+      node.loop += firstLoop;
+    if (node.kind == Expr::Kind::Read)
+      node.tensor = moveTensor(node.tensor);
+    moveLoops(node.loops);
+    for (Expr &operand : node.operands)
+      operand = move(operand);
+    return Expr(std::make_shared<const ExprNode>(std::move(node)));
+  };
+  for (Stage stage : op.stages) {
+    for (Piece &piece : stage.pieces) {
+      moveLoops(piece.loops);
+      piece.body = move(piece.body);
+    }
+    if (stage.reinterprets)
+      stage.reinterprets = moveTensor(*stage.reinterprets);
+    definition.stages.push_back(std::move(stage));
+  }
+  llvm::append_range(definition.requirements, op.requirements);
+  definition.numLoops += op.numLoops;
+  SmallVector<TensorId> results;
+  for (unsigned result : op.results)
+    results.push_back({true, result + firstStage});
+  return results;
+}
+
+/// A number in a stage of its own.
+static Definition fill(MLIRContext *context, const TensorShape &shape,
+                       Attribute value) {
+  DefinitionBuilder builder(context, {});
+  builder.result(
+      builder.stage("c", shape.dims, shape.elementType, [&](ArrayRef<Expr>) {
+        if (auto number = dyn_cast<FloatAttr>(value))
+          return builder.constant(shape.elementType, number.getValueAsDouble());
+        auto integer = cast<IntegerAttr>(value).getValue();
+        bool isBool = shape.elementType.isInteger(1);
+        return builder.constantInt(shape.elementType,
+                                   isBool ? integer.getZExtValue()
+                                          : integer.getSExtValue());
+      }));
+  return builder.take();
+}
+
+TensorId ProgramBuilder::appendConstant(ElementsAttr value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  TensorShape shape{*getDims(type), type.getElementType()};
+  if (value.isSplat())
+    return append(fill(getContext(), shape, value.getSplatValue<Attribute>()),
+                  {})
+        .front();
+  std::string key;
+  llvm::raw_string_ostream(key) << "constant " << value.getAsOpaquePointer();
+  unsigned input = shared.lookup(key, shape, value);
+  return {false, function.getNumArguments() + input};
+}
+
+bool ProgramBuilder::addArguments() {
+  for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      return fail("argument #" + llvm::Twine(i) + " is not a ranked tensor");
+    SmallVector<IntExpr> dims;
+    std::optional<SmallVector<IntExpr>> named = getDims(type);
+    for (auto [d, size] : llvm::enumerate(type.getShape())) {
+      if (named)
+        dims.push_back((*named)[d]);
+      else if (!ShapedType::isDynamic(size))
+        dims.push_back(IntExpr::constant(getContext(), size));
+      else // a dim without a name is the argument's own
+        dims.push_back(IntExpr::symbol(getContext(), "arg" + std::to_string(i) +
+                                                         "_d" +
+                                                         std::to_string(d)));
+    }
+    definition.inputs.push_back({dims, type.getElementType()});
+    set(argument, {false, static_cast<unsigned>(i)});
+  }
+  return true;
+}
+
+/// Text that is equal for values computed alike from the arguments.
+std::string ProgramBuilder::keyOf(Value value) {
+  if (auto it = keys.find(value); it != keys.end())
+    return it->second;
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    os << "arg" << argument.getArgNumber();
+  } else {
+    Operation *op = value.getDefiningOp();
+    os << op->getName() << '#' << cast<OpResult>(value).getResultNumber()
+       << op->getAttrDictionary() << '(';
+    for (Value operand : op->getOperands())
+      os << keyOf(operand) << ',';
+    os << ')' << value.getType();
+  }
+  return keys[value] = key;
+}
+
+/// An operator without definition: equal operators on equal operands have equal
+/// results, and nothing else is known of them.
+bool ProgramBuilder::addOpaque(Operation *op) {
+  for (Value result : op->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    std::optional<SmallVector<IntExpr>> dims;
+    if (type)
+      dims = getDims(type);
+    if (!dims)
+      return fail("the result dims of '" + op->getName().getStringRef() +
+                  "' are not known");
+    unsigned input =
+        shared.lookup(keyOf(result), {*dims, type.getElementType()}, {});
+    set(result, {false, function.getNumArguments() + input});
+  }
+  return true;
+}
+
+bool ProgramBuilder::addOperation(Operation *op) {
+  if (auto defined = dyn_cast<DefinitionOpInterface>(op)) {
+    FailureOr<Definition> own = getDefinition(defined);
+    if (failed(own))
+      return fail("'" + op->getName().getStringRef() + "' is not well formed");
+    SmallVector<TensorId> operands;
+    for (Value operand : op->getOperands()) {
+      std::optional<TensorId> tensor = get(operand);
+      if (!tensor)
+        return fail("an operand of '" + op->getName().getStringRef() +
+                    "' is no tensor of the function");
+      operands.push_back(*tensor);
+    }
+    for (auto [value, tensor] :
+         llvm::zip(op->getResults(), append(*own, operands)))
+      set(value, tensor);
+    return true;
+  }
+  if (isa<OpaqueOpInterface>(op))
+    return addOpaque(op);
+  ElementsAttr constant;
+  if (op->getNumResults() == 1 &&
+      isa<RankedTensorType>(op->getResult(0).getType()) &&
+      matchPattern(op, m_Constant(&constant))) {
+    set(op->getResult(0), appendConstant(constant));
+    return true;
+  }
+  return linalg->read(op);
+}
+
+bool ProgramBuilder::addReturn(func::ReturnOp result) {
+  for (Value value : result.getOperands()) {
+    std::optional<TensorId> tensor = get(value);
+    if (!tensor)
+      return fail("a result of '" + function.getName() + "' is no tensor");
+    // A result is a stage: arguments are copied.
+    if (!tensor->isStage) {
+      DefinitionBuilder copy(getContext(), {shapeOf(*tensor)});
+      copy.result(
+          copy.stage("copy", copy.dims(0), copy.elementType(0),
+                     [&](ArrayRef<Expr> i) { return copy.read(0, i); }));
+      tensor = append(copy.take(), {*tensor}).front();
+    }
+    definition.results.push_back(tensor->index);
+  }
+  return true;
+}
+
+Program ProgramBuilder::build() {
+  if (!function.getBody().hasOneBlock())
+    fail("'" + function.getName() + "' must have one block");
+  else if (addArguments())
+    for (Operation &op : function.getBody().front()) {
+      auto result = dyn_cast<func::ReturnOp>(op);
+      if (!(result ? addReturn(result) : addOperation(&op)))
+        break;
+    }
+  Program program;
+  program.definition = std::move(definition);
+  program.numArguments = function.getNumArguments();
+  program.failure = failure;
+  return program;
+}
+
+} // namespace mlc::verifier

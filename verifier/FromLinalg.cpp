@@ -1,0 +1,179 @@
+//===- FromLinalg.cpp - Functions of linalg on tensors as definitions -----===//
+
+#include "verifier/LinalgReader.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc::verifier {
+
+bool LinalgReader::read(Operation *op) {
+  if (readInteger(op) || readScalar(op))
+    return true;
+  if (builder.hasFailed())
+    return false;
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return readFor(loop);
+  if (auto loop = dyn_cast<scf::ForallOp>(op))
+    return readForall(loop);
+  return readTensor(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+static Expr makeNode(ExprNode node) {
+  return Expr(std::make_shared<const ExprNode>(std::move(node)));
+}
+
+static bool hasVariables(IntExpr expr) {
+  bool found = false;
+  expr.walkSymbols([&](StringRef name) { found |= name.starts_with("%"); });
+  return found;
+}
+
+IntExpr LinalgReader::freshLoop(unsigned &id) {
+  id = builder.freshLoop();
+  return IntExpr::symbol(context, "%L" + std::to_string(id));
+}
+
+/// Loops become Loop nodes; variables of enclosing loops stay symbols, alone.
+Expr LinalgReader::toExpr(IntExpr expr) {
+  Type index = IndexType::get(context);
+  if (!hasVariables(expr) || expr.getKind() == IntExpr::Kind::Symbol) {
+    StringRef name =
+        expr.getKind() == IntExpr::Kind::Symbol ? expr.getSymbol() : "";
+    if (name.consume_front("%L")) {
+      ExprNode node(Expr::Kind::Loop, index);
+      name.getAsInteger(10, node.loop);
+      return makeNode(std::move(node));
+    }
+    ExprNode node(Expr::Kind::Int, index);
+    node.integer = expr;
+    return makeNode(std::move(node));
+  }
+  auto fnOf = [](IntExpr::Kind kind) {
+    switch (kind) {
+    case IntExpr::Kind::Add:
+      return BinaryFn::Add;
+    case IntExpr::Kind::Mul:
+      return BinaryFn::Mul;
+    case IntExpr::Kind::FloorDiv:
+      return BinaryFn::FloorDiv;
+    case IntExpr::Kind::Mod:
+      return BinaryFn::Mod;
+    case IntExpr::Kind::Min:
+      return BinaryFn::Min;
+    case IntExpr::Kind::Max:
+      return BinaryFn::Max;
+    case IntExpr::Kind::Constant:
+    case IntExpr::Kind::Symbol:
+      break;
+    }
+    llvm_unreachable("no function");
+  };
+  Expr result = toExpr(expr.getOperands()[0]);
+  for (IntExpr operand : expr.getOperands().drop_front())
+    result = binary(fnOf(expr.getKind()), result, toExpr(operand));
+  return result;
+}
+
+Expr LinalgReader::allNonNegative(ArrayRef<IntExpr> exprs) {
+  Expr all;
+  for (IntExpr expr : exprs) {
+    if (expr.isKnownNonNegative())
+      continue;
+    Expr one = compare(ComparePredicate::GE, toExpr(expr), toExpr(constant(0)));
+    all = all ? binary(BinaryFn::And, all, one) : one;
+  }
+  return all;
+}
+
+Expr LinalgReader::failExpr(const llvm::Twine &reason) {
+  fail(reason);
+  ExprNode node(Expr::Kind::Constant, Float32Type::get(context));
+  return makeNode(std::move(node));
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+std::optional<LinalgReader::Tensor> LinalgReader::tensorOf(Value value) {
+  if (auto it = tensors.find(value); it != tensors.end())
+    return it->second;
+  std::optional<TensorId> id = builder.lookup(value);
+  if (!id)
+    return std::nullopt;
+  TensorShape shape = builder.shapeOf(*id);
+  Tensor tensor{shape.dims, shape.elementType, {}, {}};
+  tensor.at = [this, id = *id, type = shape.elementType](Indices at) {
+    ExprNode node(Expr::Kind::Read, type);
+    node.tensor = id;
+    for (IntExpr index : at)
+      node.operands.push_back(toExpr(index));
+    return makeNode(std::move(node));
+  };
+  return tensor;
+}
+
+LinalgReader::Tensor LinalgReader::updated(ArrayRef<IntExpr> dims,
+                                           Type elementType, Update update) {
+  Tensor tensor{SmallVector<IntExpr>(dims), elementType, {}, update};
+  tensor.at = [this, update](Indices at) {
+    Expr condition = allNonNegative(update.nonNegatives(at));
+    Expr value = update.value(at);
+    return condition ? mlc::select(condition, value, update.base(at)) : value;
+  };
+  return tensor;
+}
+
+std::optional<IntExpr> LinalgReader::integerOf(Value value) {
+  auto it = integers.find(value);
+  return it == integers.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<IntExpr> LinalgReader::integerOf(OpFoldResult value) {
+  if (auto attribute = dyn_cast<Attribute>(value))
+    return constant(cast<IntegerAttr>(attribute).getInt());
+  return integerOf(cast<Value>(value));
+}
+
+Expr LinalgReader::scalarOf(Value value) {
+  if (auto it = scalars.find(value); it != scalars.end())
+    return it->second;
+  if (std::optional<IntExpr> integer = integerOf(value))
+    return cast(toExpr(*integer), value.getType());
+  return failExpr("a scalar comes from an operation beyond the verifier");
+}
+
+std::optional<TensorId> LinalgReader::materialize(Value value) {
+  auto it = tensors.find(value);
+  if (it == tensors.end())
+    return std::nullopt;
+  Tensor tensor = it->second;
+  Stage stage;
+  stage.name = "y";
+  stage.elementType = tensor.elementType;
+  stage.dims = tensor.dims;
+  Piece piece;
+  SmallVector<IntExpr> at;
+  for (IntExpr dim : tensor.dims) {
+    if (hasVariables(dim)) {
+      fail("a result dim depends on a loop");
+      return std::nullopt;
+    }
+    unsigned id = 0;
+    at.push_back(freshLoop(id));
+    piece.loops.push_back({id, dim});
+    piece.offset.push_back(constant(0));
+  }
+  piece.body = tensor.at(at);
+  stage.pieces.push_back(std::move(piece));
+  return builder.addStage(std::move(stage));
+}
+
+} // namespace mlc::verifier

@@ -1,0 +1,139 @@
+//===- Normalize.h - Arithmetic on normal forms -----------------*- C++ -*-===//
+//
+// Operations that keep sums in normal form: products distribute, nested sums
+// flatten, equations fix variables, functions that are not taken apart split
+// into the cases that guards on free indices distinguish.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_NORMALIZE_H
+#define MLC_VERIFIER_NORMALIZE_H
+
+#include "verifier/Scalar.h"
+#include "verifier/Verifier.h"
+#include <chrono>
+
+namespace mlc::verifier {
+
+/// What is known of the values of an input or of a real parameter.
+struct ValueFacts {
+  bool positive = false, nonNegative = false, nonZero = false;
+  bool allEqual = false;
+};
+
+/// Raised limits end a proof as Unknown; never an error of the user's.
+struct Budget {
+  std::chrono::steady_clock::time_point deadline;
+  unsigned maxTerms = 4000;
+  /// Counted, so that what must not depend on the machine can be limited too.
+  uint64_t stepsLeft = uint64_t(1) << 40;
+  bool exceeded = false;
+
+  bool check(size_t numTerms = 0) {
+    if (stepsLeft == 0 || --stepsLeft == 0 || numTerms > maxTerms ||
+        std::chrono::steady_clock::now() > deadline)
+      exceeded = true;
+    return !exceeded;
+  }
+};
+
+class Normalizer {
+public:
+  struct Settings {
+    /// Arithmetic on floats is opaque: what is proved is bit-exact.
+    bool strict = false;
+    std::vector<ValueFacts> inputs;
+    std::map<std::string, ValueFacts> reals;
+  };
+
+  Normalizer(mlir::MLIRContext *context, Settings settings, Budget &budget)
+      : settings(std::move(settings)), context(context), budget(budget) {}
+
+  const Settings settings;
+
+  mlir::MLIRContext *getContext() const { return context; }
+  Budget &getBudget() { return budget; }
+  IntExpr integer(int64_t value) const {
+    return IntExpr::constant(context, value);
+  }
+  /// A variable that occurs nowhere.
+  IntExpr freshVariable();
+
+  Sum multiply(const Sum &a, const Sum &b);
+  Sum power(const Sum &base, int exponent);
+  Sum reciprocal(const Sum &x, const Facts &facts);
+  /// An integer polynomial as a number.
+  Sum integerSum(IntExpr expr);
+  /// A call of a function that is split into cases but not taken apart.
+  Sum call(llvm::StringRef function, std::vector<Sum> arguments,
+           const Facts &facts, bool isBoolean = false);
+  /// A function by name, simplified where its meaning is known.
+  Sum apply(llvm::StringRef function, std::vector<Sum> arguments,
+            const Facts &facts, bool isBoolean = false);
+  /// `monoid` ("max", ...) over branches.
+  Sum reduce(llvm::StringRef monoid, std::vector<Branch> branches,
+             const Facts &facts);
+  /// Sum over `variables` where guards hold.
+  Sum sumOver(const Domain &domain, const Sum &body);
+
+  /// The value of `fn` for each case of `value` that guards over free indices
+  /// distinguish.
+  using CaseFn = llvm::function_ref<Sum(const Sum &, const Facts &)>;
+  Sum mapCases(const Sum &value, const Facts &facts, CaseFn fn);
+
+  Sum simplify(const Sum &sum, const Facts &facts);
+
+  /// Every bound variable, at any depth, under a new name.
+  Sum freshened(const Sum &sum);
+  Term freshened(const Term &term);
+  Branch freshened(const Branch &branch);
+
+  bool isNonNegative(const Sum &sum, const Facts &facts) const;
+  bool isPositive(const Sum &sum, const Facts &facts) const;
+
+  /// Whether a term was cancelled or dropped for being multiplied by 0; read by
+  /// the classification of floats.
+  unsigned numCancelled = 0;
+
+private:
+  Substitution renameVariables(Domain &domain);
+  Sum multiply(const Term &a, const Term &b);
+  void appendFactor(std::vector<Factor> &factors, const Factor &factor,
+                    std::vector<Sum> &extra);
+  Sum simplifyTerm(Term term, const Facts &facts);
+  bool simplifyDomain(Term &term, const Facts &outer, Facts &inner,
+                      std::vector<IntExpr> &counts);
+  bool eliminateVariable(Term &term, const Facts &inner);
+  bool splitDigits(Term &term, const Facts &inner);
+  Sum simplifyFactor(const Factor &factor, const Facts &facts);
+  bool addBranch(std::vector<Branch> &branches, Branch branch,
+                 llvm::StringRef monoid, const Facts &facts);
+  Sum reduceMax(std::vector<Branch> branches, const Facts &facts);
+  int signOf(const Atom &atom, const Facts &facts) const;
+
+  mlir::MLIRContext *context;
+  Budget &budget;
+  unsigned numVariables = 0;
+};
+
+/// How a variable is replaced by its quotient and rest by some divisor.
+struct DigitSplit {
+  IntExpr variable, value; // value in terms of the new variables
+  IntExpr quotient, rest;
+  llvm::SmallVector<Guard, 3> guards; // ranges of the new variables
+};
+/// A floor division inside `expr` that splitting one of `variables` resolves.
+std::optional<DigitSplit> findDigitSplit(IntExpr expr,
+                                         llvm::ArrayRef<IntExpr> variables,
+                                         const Facts &facts, Normalizer &n);
+
+/// d X + Y >= 0 is X >= 0 for 0 <= Y < d; the guard itself where that is not
+/// known.
+Guard divideGuard(const Guard &guard, IntExpr divisor, const Facts &facts);
+
+/// gcd of the coefficients, positive; 1 for zero.
+Fraction contentOf(const Sum &sum);
+
+} // namespace mlc::verifier
+
+#endif // MLC_VERIFIER_NORMALIZE_H

@@ -1,0 +1,100 @@
+//===- Program.h - A function as one definition -----------------*- C++ -*-===//
+//
+// Both sides of a question become a Definition over the function's arguments,
+// with what they share and cannot look into (large constants, results of opaque
+// operators) as further inputs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_PROGRAM_H
+#define MLC_VERIFIER_PROGRAM_H
+
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "verifier/Index.h"
+
+namespace mlc::verifier {
+
+/// Inputs beyond the arguments; equal keys are equal tensors in both functions.
+struct SharedInputs {
+  struct Entry {
+    std::string key;
+    TensorShape shape;
+    mlir::ElementsAttr constant; // null: uninterpreted
+  };
+  std::vector<Entry> entries;
+  /// Functions that were built over these.
+  unsigned numSides = 0;
+
+  unsigned lookup(const std::string &key, const TensorShape &shape,
+                  mlir::ElementsAttr constant);
+};
+
+struct Program {
+  Definition definition;
+  unsigned numArguments = 0;
+  /// Why the function is beyond the verifier; empty otherwise.
+  std::string failure;
+};
+
+class LinalgReader;
+
+/// Builds a Program operator by operator.
+class ProgramBuilder {
+public:
+  ProgramBuilder(mlir::func::FuncOp function, SharedInputs &shared);
+  ~ProgramBuilder();
+
+  mlir::MLIRContext *getContext() const;
+  /// The function's definition, or why there is none.
+  Program build();
+
+  void set(mlir::Value value, TensorId tensor) { tensors[value] = tensor; }
+  std::optional<TensorId> get(mlir::Value value);
+  std::optional<TensorId> lookup(mlir::Value value) const;
+  TensorShape shapeOf(TensorId tensor) const;
+  /// Adds the stages of an operator on `operands`; returns its results.
+  llvm::SmallVector<TensorId> append(const Definition &op,
+                                     llvm::ArrayRef<TensorId> operands);
+  TensorId appendConstant(mlir::ElementsAttr value);
+  bool fail(const llvm::Twine &reason);
+  bool hasFailed() const { return !failure.empty(); }
+  /// What must hold for the function to be well formed.
+  void require(Requirement requirement) {
+    if (requirement.lhs != requirement.rhs)
+      definition.requirements.push_back(std::move(requirement));
+  }
+  unsigned freshLoop() { return definition.numLoops++; }
+  /// A stage whose loops were made by freshLoop.
+  TensorId addStage(Stage stage);
+  /// A prefix for names that the other function must not share.
+  std::string uniquePrefix() const { return std::to_string(side) + "_"; }
+
+private:
+  bool addArguments();
+  bool addOperation(mlir::Operation *op);
+  bool addOpaque(mlir::Operation *op);
+  bool addReturn(mlir::func::ReturnOp result);
+  std::string keyOf(mlir::Value value);
+
+  mlir::func::FuncOp function;
+  SharedInputs &shared;
+  unsigned side;
+  Definition definition;
+  llvm::DenseMap<mlir::Value, TensorId> tensors;
+  llvm::DenseMap<mlir::Value, std::string> keys;
+  std::unique_ptr<LinalgReader> linalg;
+  std::string failure;
+};
+
+/// The same expression with its nodes replaced: `replace` returns null for a
+/// node whose operands are to be rewritten.
+Expr rewrite(const Expr &expr,
+             llvm::function_ref<Expr(const ExprNode &)> replace);
+
+/// Replaces symbols in all dims and index expressions.
+void substitute(Definition &definition, const Substitution &substitution);
+
+} // namespace mlc::verifier
+
+#endif // MLC_VERIFIER_PROGRAM_H

@@ -1,0 +1,44 @@
+//===- Question.h - Both functions and what may be assumed ------*- C++ -*-===//
+
+#ifndef MLC_VERIFIER_QUESTION_H
+#define MLC_VERIFIER_QUESTION_H
+
+#include "verifier/Program.h"
+#include "verifier/Verifier.h"
+
+namespace mlc::verifier {
+
+/// One way in which the assumptions can hold: a conjunction. Equations and
+/// divisibilities have been solved for symbols where possible.
+struct Case {
+  std::vector<Guard> guards;
+  /// Symbols of the question in terms of those that are left.
+  Substitution solved;
+  Definition before, after; // with `solved` carried out
+};
+
+struct Question {
+  Definition before, after;
+  unsigned numArguments = 0;
+  SharedInputs shared;
+  std::vector<Case> cases;
+  /// Why it cannot be asked; empty otherwise.
+  std::string failure;
+};
+
+/// `lhs predicate rhs` as a condition on one side of 0.
+Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
+
+Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
+                      const Assumptions &assumptions);
+
+/// Looks for sizes and values where the functions differ: `trials` random
+/// ones. Sets `sawInstance` when one satisfied all assumptions.
+std::optional<Counterexample> findCounterexample(const Question &question,
+                                                 const Assumptions &assumptions,
+                                                 uint64_t seed, unsigned trials,
+                                                 bool &sawInstance);
+
+} // namespace mlc::verifier
+
+#endif // MLC_VERIFIER_QUESTION_H

@@ -1,0 +1,308 @@
+//===- Reduce.cpp - Functions and other monoids in normal form ------------===//
+//
+// Order lemmas: a maximum is idempotent, monotone and positively homogeneous;
+// adding a number commutes with it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "verifier/Normalize.h"
+#include "llvm/ADT/STLExtras.h"
+
+using llvm::ArrayRef;
+using llvm::StringRef;
+
+namespace mlc::verifier {
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// x with its leading sign and coefficient taken out, for even functions.
+static Sum withoutCoefficient(const Sum &x) {
+  return scaled(x, Fraction(1) / contentOf(x));
+}
+
+Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
+                      const Facts &facts, bool isBoolean) {
+  if (settings.strict)
+    return call(function, std::move(arguments), facts, isBoolean);
+  if (function == "recip")
+    return reciprocal(arguments[0], facts);
+  if (function == "abs")
+    return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &f) {
+      if (isNonNegative(x, f))
+        return x;
+      if (isNonNegative(negated(x), f))
+        return negated(x);
+      // |-x| = |x|: of both, the one whose text is smaller stands.
+      Sum plain = withoutCoefficient(x), mirrored = negated(plain);
+      if (str(mirrored) < str(plain))
+        plain = mirrored;
+      return scaled(atomSum(makeCall("abs", {plain})), contentOf(x));
+    });
+  // [x > 0] and [x = 0].
+  if (function == "positive" || function == "zero")
+    return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &f) {
+      if (std::optional<Fraction> c = asConstant(x)) {
+        bool holds = function == "zero" ? *c == Fraction(0) : *c > Fraction(0);
+        return constantSum(Fraction(holds ? 1 : 0));
+      }
+      if (function == "positive" && isPositive(x, f))
+        return constantSum(Fraction(1));
+      if (function == "positive" && isNonNegative(negated(x), f))
+        return Sum();
+      Sum plain = withoutCoefficient(x);
+      if (function == "zero" && str(negated(plain)) < str(plain))
+        plain = negated(plain);
+      return atomSum(makeCall(function, {plain}, /*isBoolean=*/true));
+    });
+  if (function == "exp")
+    return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &) {
+      // exp(a + b) = exp(a) exp(b).
+      Sum result = constantSum(Fraction(1));
+      for (const Term &term : x.terms) {
+        Term plain = term;
+        int power = 1;
+        if (term.coefficient.den == 1 &&
+            abs(term.coefficient.num) < llvm::DynamicAPInt(64)) {
+          power = static_cast<int>(static_cast<int64_t>(term.coefficient.num));
+          plain.coefficient = Fraction(1);
+        }
+        result =
+            multiply(result, atomSum(makeCall("exp", {Sum{{plain}}}), power));
+      }
+      return result;
+    });
+  if (function == "sqrt" && asConstant(arguments[0]) &&
+      (*asConstant(arguments[0]) == Fraction(0) ||
+       *asConstant(arguments[0]) == Fraction(1)))
+    return arguments[0];
+  return call(function, std::move(arguments), facts, isBoolean);
+}
+
+//===----------------------------------------------------------------------===//
+// Branches
+//===----------------------------------------------------------------------===//
+
+/// Whether the branch adds nothing to a maximum: -inf.
+static bool isLowest(const Sum &value) {
+  if (value.terms.size() != 1)
+    return false;
+  const Term &term = value.terms.front();
+  return term.coefficient < Fraction(0) && term.factors.size() == 1 &&
+         term.factors[0].power == 1 &&
+         term.factors[0].atom->kind == Atom::Kind::Real &&
+         term.factors[0].atom->name == "inf";
+}
+
+/// Simplifies the branch's domain; false when it is empty. Counting does not
+/// matter to idempotent monoids, so an unused variable leaves only the
+/// condition that it exists.
+bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
+                           StringRef monoid, const Facts &facts) {
+  Term term{
+      Fraction(1), branch.domain, {{makeCall("@value", {branch.value}), 1}}};
+  Facts inner;
+  std::vector<IntExpr> counts;
+  for (unsigned round = 0; round < 16; ++round) {
+    if (!simplifyDomain(term, facts, inner, counts))
+      return false;
+    // Digits would change the order in which elements are added.
+    if (!eliminateVariable(term, inner) &&
+        (monoid == "ordered-sum" || !splitDigits(term, inner)))
+      break;
+  }
+  Sum value = simplify(term.factors[0].atom->arguments[0], inner);
+  if (monoid == "ordered-sum") {
+    branches.push_back({term.domain, value});
+    return true;
+  }
+  mapCases(value, inner, [&](const Sum &x, const Facts &known) {
+    Branch part{term.domain, x};
+    for (const Guard &guard :
+         known.getGuards().drop_front(inner.getGuards().size()))
+      part.domain.guards.push_back(guard);
+    if (monoid == "max" && isLowest(x))
+      return Sum();
+    branches.push_back(std::move(part));
+    return Sum();
+  });
+  return true;
+}
+
+static bool mentionsAny(const Sum &sum, ArrayRef<IntExpr> variables) {
+  return llvm::any_of(variables, [&](IntExpr v) { return mentions(sum, v); });
+}
+
+/// A maximum inside a maximum: its branches join, each with what is added.
+static bool flattenMax(std::vector<Branch> &branches, Normalizer &n) {
+  for (size_t i = 0; i < branches.size(); ++i) {
+    const Sum &value = branches[i].value;
+    for (size_t t = 0; t < value.terms.size(); ++t) {
+      const Term &term = value.terms[t];
+      if (term.coefficient < Fraction(0) || term.factors.size() != 1 ||
+          term.factors[0].power != 1 || !term.domain.variables.empty() ||
+          !term.domain.guards.empty() ||
+          term.factors[0].atom->kind != Atom::Kind::Reduce ||
+          term.factors[0].atom->name != "max")
+        continue;
+      Branch outer = branches[i];
+      outer.value.terms.erase(outer.value.terms.begin() + t);
+      Fraction scale = term.coefficient;
+      AtomRef inner = term.factors[0].atom;
+      branches.erase(branches.begin() + i);
+      for (const Branch &b : inner->branches) {
+        Branch moved = n.freshened(b);
+        Branch joined{outer.domain,
+                      add(scaled(moved.value, scale), outer.value)};
+        llvm::append_range(joined.domain.variables, moved.domain.variables);
+        llvm::append_range(joined.domain.guards, moved.domain.guards);
+        branches.push_back(std::move(joined));
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool sameBranch(const Branch &a, const Branch &b) {
+  auto wrap = [](const Branch &x) {
+    return Sum{
+        {Term{Fraction(1), x.domain, {{makeCall("@value", {x.value}), 1}}}}};
+  };
+  return sameSum(wrap(a), wrap(b));
+}
+
+static void dropDuplicates(std::vector<Branch> &branches) {
+  for (size_t i = 0; i < branches.size(); ++i)
+    for (size_t j = branches.size(); --j > i;)
+      if (sameBranch(branches[i], branches[j]))
+        branches.erase(branches.begin() + j);
+}
+
+/// Terms that all branches share and that do not vary move out of the maximum.
+static Sum takeCommonTerms(std::vector<Branch> &branches) {
+  Sum common;
+  std::vector<Term> candidates = branches.front().value.terms;
+  for (const Term &candidate : candidates) {
+    bool isShared = llvm::all_of(branches, [&](const Branch &b) {
+      return !mentionsAny(Sum{{candidate}}, b.domain.variables) &&
+             llvm::any_of(b.value.terms, [&](const Term &t) {
+               return sameSum(Sum{{t}}, Sum{{candidate}});
+             });
+    });
+    if (!isShared)
+      continue;
+    common.terms.push_back(candidate);
+    for (Branch &b : branches)
+      b.value = add(b.value, negated(Sum{{candidate}}));
+  }
+  return common;
+}
+
+Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
+  // 0 says nothing beside what is never negative.
+  auto isPlain = [](const Branch &b) {
+    return b.domain.variables.empty() && b.domain.guards.empty();
+  };
+  bool hasNonNegative = llvm::any_of(branches, [&](const Branch &b) {
+    return isPlain(b) && !b.value.isZero() && isNonNegative(b.value, facts);
+  });
+  llvm::erase_if(branches, [&](const Branch &b) {
+    if (!isPlain(b))
+      return b.value.isZero() && hasNonNegative;
+    return hasNonNegative && isNonNegative(negated(b.value), facts);
+  });
+  bool hasZero = llvm::any_of(branches, [&](const Branch &b) {
+    return isPlain(b) && b.value.isZero();
+  });
+  if (hasZero)
+    llvm::erase_if(branches, [&](const Branch &b) {
+      return !b.value.isZero() &&
+             isNonNegative(negated(b.value), facts.with(b.domain.guards));
+    });
+  if (branches.empty())
+    return negated(atomSum(makeReal("inf")));
+  if (branches.size() == 1 && isPlain(branches.front()))
+    return branches.front().value;
+
+  Sum common = takeCommonTerms(branches);
+  // Positive factors: rational content, then factors that all terms share.
+  Sum all;
+  for (const Branch &b : branches)
+    llvm::append_range(all.terms, b.value.terms);
+  Sum scale = constantSum(contentOf(all));
+  for (Branch &b : branches)
+    b.value = scaled(b.value, Fraction(1) / contentOf(all));
+  std::vector<Factor> candidates;
+  if (!all.terms.empty())
+    candidates = all.terms.front().factors;
+  for (const Factor &factor : candidates) {
+    Sum inverse = atomSum(factor.atom, -factor.power);
+    bool isShared =
+        factor.atom->kind != Atom::Kind::Reduce &&
+        isPositive(atomSum(factor.atom), facts) &&
+        llvm::all_of(branches, [&](const Branch &b) {
+          return !mentionsAny(inverse, b.domain.variables) &&
+                 llvm::all_of(b.value.terms, [&](const Term &t) {
+                   return llvm::any_of(t.factors, [&](const Factor &f) {
+                     return f.power == factor.power &&
+                            sameAtom(*f.atom, *factor.atom);
+                   });
+                 });
+        });
+    if (!isShared)
+      continue;
+    for (Branch &b : branches)
+      b.value = multiply(b.value, inverse);
+    scale = multiply(scale, atomSum(factor.atom, factor.power));
+  }
+  Atom atom(Atom::Kind::Reduce, "max");
+  atom.branches = std::move(branches);
+  return add(multiply(scale, atomSum(std::make_shared<const Atom>(atom))),
+             common);
+}
+
+Sum Normalizer::reduce(StringRef monoid, std::vector<Branch> branches,
+                       const Facts &facts) {
+  std::vector<Branch> parts;
+  for (const Branch &branch : branches)
+    addBranch(parts, branch, monoid, facts);
+  if (!budget.check(parts.size()))
+    return {};
+  // Guards over free indices decide cases of the whole reduction.
+  for (const Branch &part : parts)
+    for (const Guard &guard : part.domain.guards) {
+      if (llvm::any_of(part.domain.variables,
+                       [&](IntExpr v) { return mentions(guard, v); }))
+        continue;
+      Guard otherwise = guard.negated();
+      return add(
+          guarded(reduce(monoid, branches, facts.with({guard})), {guard}),
+          guarded(reduce(monoid, branches, facts.with({otherwise})),
+                  {otherwise}));
+    }
+  if (monoid == "max") {
+    while (flattenMax(parts, *this)) {
+      std::vector<Branch> again;
+      for (const Branch &branch : parts)
+        addBranch(again, branch, monoid, facts);
+      parts = std::move(again);
+      if (!budget.check(parts.size()))
+        return {};
+    }
+  }
+  bool isIdempotent = monoid != "prod" && monoid != "ordered-sum";
+  if (isIdempotent)
+    dropDuplicates(parts);
+  if (monoid == "max")
+    return reduceMax(std::move(parts), facts);
+  if (parts.size() == 1 && parts[0].domain.variables.empty() &&
+      parts[0].domain.guards.empty())
+    return parts[0].value;
+  Atom atom(Atom::Kind::Reduce, monoid);
+  atom.branches = std::move(parts);
+  return atomSum(std::make_shared<const Atom>(std::move(atom)));
+}
+
+} // namespace mlc::verifier

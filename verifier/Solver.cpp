@@ -1,0 +1,299 @@
+//===- Solver.cpp - Quantifier-free integer lemmas ------------------------===//
+
+#include "verifier/Solver.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <z3.h>
+
+namespace mlc::verifier {
+
+//===----------------------------------------------------------------------===//
+// Formulas
+//===----------------------------------------------------------------------===//
+
+struct Formula::Node {
+  enum class Kind { Guard, AllOf, AnyOf, Not, WeightedZero };
+  Kind kind = Kind::AllOf;
+  Guard guard;
+  std::vector<Formula> parts;
+  std::vector<int64_t> weights;
+};
+
+Formula Formula::truth(bool value) { return value ? Formula() : anyOf({}); }
+
+Formula Formula::guard(const Guard &guard) {
+  Formula result;
+  result.node =
+      std::make_shared<const Node>(Node{Node::Kind::Guard, guard, {}, {}});
+  return result;
+}
+
+Formula Formula::allOf(std::vector<Formula> parts) {
+  if (parts.size() == 1)
+    return parts.front();
+  Formula result;
+  result.node = std::make_shared<const Node>(
+      Node{Node::Kind::AllOf, {}, std::move(parts), {}});
+  return result;
+}
+
+Formula Formula::anyOf(std::vector<Formula> parts) {
+  if (parts.size() == 1)
+    return parts.front();
+  Formula result;
+  result.node = std::make_shared<const Node>(
+      Node{Node::Kind::AnyOf, {}, std::move(parts), {}});
+  return result;
+}
+
+Formula Formula::negation(Formula part) {
+  Formula result;
+  result.node = std::make_shared<const Node>(
+      Node{Node::Kind::Not, {}, {std::move(part)}, {}});
+  return result;
+}
+
+Formula Formula::implies(Formula premise, Formula conclusion) {
+  return anyOf({negation(std::move(premise)), std::move(conclusion)});
+}
+
+Formula Formula::weightedZero(std::vector<std::pair<int64_t, Formula>> parts) {
+  Node node{Node::Kind::WeightedZero, {}, {}, {}};
+  for (auto &[weight, part] : parts) {
+    node.weights.push_back(weight);
+    node.parts.push_back(std::move(part));
+  }
+  Formula result;
+  result.node = std::make_shared<const Node>(std::move(node));
+  return result;
+}
+
+static std::string number(int64_t value) {
+  return value < 0 ? "(- " + std::to_string(-value) + ")"
+                   : std::to_string(value);
+}
+
+static std::string printExpr(IntExpr expr, Formula::Script &script) {
+  auto call = [&](const std::string &fn) {
+    std::string text = "(" + fn;
+    for (IntExpr operand : expr.getOperands())
+      text += " " + printExpr(operand, script);
+    return text + ")";
+  };
+  auto choose = [&](const char *relation) {
+    std::string text = printExpr(expr.getOperands()[0], script);
+    for (IntExpr operand : expr.getOperands().drop_front()) {
+      std::string other = printExpr(operand, script);
+      text = std::string("(ite (") + relation + " " + text + " " + other +
+             ") " + text + " " + other + ")";
+    }
+    return text;
+  };
+  switch (expr.getKind()) {
+  case IntExpr::Kind::Constant:
+    return number(expr.getConstant());
+  case IntExpr::Kind::Symbol: {
+    std::string name = "|" + expr.getSymbol().str() + "|";
+    script.symbols.insert(name);
+    return name;
+  }
+  case IntExpr::Kind::Add:
+    return call("+");
+  case IntExpr::Kind::Mul:
+    return call("*");
+  case IntExpr::Kind::Min:
+    return choose("<=");
+  case IntExpr::Kind::Max:
+    return choose(">=");
+  case IntExpr::Kind::FloorDiv:
+  case IntExpr::Kind::Mod:
+    break;
+  }
+  // A quotient by a symbol is a name with its two axioms, which say nothing
+  // where the divisor is not positive.
+  std::string e = printExpr(expr.getOperands()[0], script),
+              d = printExpr(expr.getOperands()[1], script);
+  bool isMod = expr.getKind() == IntExpr::Kind::Mod;
+  if (expr.getOperands()[1].isKnownPositive() &&
+      expr.getOperands()[1].isConstant())
+    return (isMod ? "(mod " : "(div ") + e + " " + d + ")";
+  std::string key = "(div " + e + " " + d + ")";
+  auto [it, isNew] = script.quotients.try_emplace(
+      key, "!q" + std::to_string(script.quotients.size()));
+  std::string q = it->second;
+  if (isNew)
+    script.definitions.push_back(
+        "(declare-const " + q + " Int)\n(assert (=> (> " + d +
+        " 0) (and (<= (* " + d + " " + q + ") " + e + ") (< " + e + " (+ (* " +
+        d + " " + q + ") " + d + ")))))");
+  return isMod ? "(- " + e + " (* " + d + " " + q + "))" : q;
+}
+
+std::string Formula::print(Script &script) const {
+  if (!node)
+    return "true";
+  auto join = [&](const char *fn, const char *none) {
+    if (node->parts.empty())
+      return std::string(none);
+    std::string text = std::string("(") + fn;
+    for (const Formula &part : node->parts)
+      text += " " + part.print(script);
+    return text + ")";
+  };
+  switch (node->kind) {
+  case Node::Kind::Guard: {
+    std::string e = printExpr(node->guard.expr, script);
+    switch (node->guard.kind) {
+    case Guard::Kind::NonNegative:
+      return "(>= " + e + " 0)";
+    case Guard::Kind::Zero:
+      return "(= " + e + " 0)";
+    case Guard::Kind::NonZero:
+      return "(not (= " + e + " 0))";
+    }
+    llvm_unreachable("unknown guard");
+  }
+  case Node::Kind::AllOf:
+    return join("and", "true");
+  case Node::Kind::AnyOf:
+    return join("or", "false");
+  case Node::Kind::Not:
+    return join("not", "");
+  case Node::Kind::WeightedZero: {
+    std::string text = "(= 0 (+ 0";
+    for (auto [weight, part] : llvm::zip(node->weights, node->parts))
+      text += " (ite " + part.print(script) + " " + number(weight) + " 0)";
+    return text + "))";
+  }
+  }
+  llvm_unreachable("unknown formula");
+}
+
+//===----------------------------------------------------------------------===//
+// Solver
+//===----------------------------------------------------------------------===//
+
+std::string solverVersion() {
+  unsigned major, minor, build, revision;
+  Z3_get_version(&major, &minor, &build, &revision);
+  return std::to_string(major) + "." + std::to_string(minor) + "." +
+         std::to_string(build);
+}
+
+struct Solver::Impl {
+  Z3_context context = nullptr;
+
+  /// A fresh solver with `text` asserted; null when Z3 does not accept it.
+  Z3_solver make(const std::string &text, unsigned timeoutMs, unsigned seed) {
+    Z3_solver solver = Z3_mk_solver(context);
+    Z3_solver_inc_ref(context, solver);
+    Z3_params params = Z3_mk_params(context);
+    Z3_params_inc_ref(context, params);
+    Z3_params_set_uint(context, params, Z3_mk_string_symbol(context, "timeout"),
+                       timeoutMs);
+    Z3_params_set_uint(context, params,
+                       Z3_mk_string_symbol(context, "random_seed"), seed);
+    Z3_solver_set_params(context, solver, params);
+    Z3_params_dec_ref(context, params);
+    Z3_solver_from_string(context, solver, text.c_str());
+    return solver;
+  }
+};
+
+Solver::Solver(const Options &options)
+    : impl(std::make_unique<Impl>()), options(options) {
+  Z3_config config = Z3_mk_config();
+  impl->context = Z3_mk_context_rc(config);
+  Z3_del_config(config);
+  // The default handler ends the process.
+  Z3_set_error_handler(impl->context, nullptr);
+}
+
+Solver::~Solver() { Z3_del_context(impl->context); }
+
+/// Declarations, then `assertion`.
+static std::string scriptOf(const Formula &formula, bool negate) {
+  Formula::Script parts;
+  std::string body = formula.print(parts);
+  std::string text;
+  for (const std::string &symbol : parts.symbols)
+    text +=
+        "(declare-const " + symbol + " Int)\n(assert (>= " + symbol + " 0))\n";
+  for (const std::string &definition : parts.definitions)
+    text += definition + "\n";
+  return text +
+         (negate ? "(assert (not " + body + "))\n" : "(assert " + body + ")\n");
+}
+
+namespace {
+struct Stopwatch {
+  double &ms;
+  std::chrono::steady_clock::time_point start =
+      std::chrono::steady_clock::now();
+  ~Stopwatch() {
+    ms += std::chrono::duration<double, std::milli>(
+              std::chrono::steady_clock::now() - start)
+              .count();
+  }
+};
+} // namespace
+
+Solver::Answer Solver::check(const Formula &formula, const char *title,
+                             unsigned timeoutMs) {
+  Stopwatch watch{ms};
+  std::string text = scriptOf(formula, /*negate=*/true);
+  Z3_solver solver =
+      impl->make(text, timeoutMs ? timeoutMs : options.timeoutMs, options.seed);
+  bool accepted = Z3_get_error_code(impl->context) == Z3_OK;
+  Z3_lbool result =
+      accepted ? Z3_solver_check(impl->context, solver) : Z3_L_UNDEF;
+  Z3_solver_dec_ref(impl->context, solver);
+  if (result == Z3_L_TRUE)
+    return Answer::Invalid;
+  if (result != Z3_L_FALSE)
+    return Answer::Unknown;
+  if (title)
+    append(text, title);
+  return Answer::Valid;
+}
+
+void Solver::append(const std::string &text, const char *title) {
+  if (!known.insert(text).second)
+    return;
+  script += std::string("; ") + title + "\n(push 1)\n" + text +
+            "(check-sat)\n(pop 1)\n";
+  ++numLemmas;
+}
+
+void Solver::record(const Formula &formula, const char *title) {
+  append(scriptOf(formula, /*negate=*/true), title);
+}
+
+std::optional<std::map<std::string, int64_t>>
+Solver::solve(const Formula &formula, unsigned timeoutMs) {
+  Stopwatch watch{ms};
+  Z3_context c = impl->context;
+  Z3_solver solver =
+      impl->make(scriptOf(formula, /*negate=*/false),
+                 timeoutMs ? timeoutMs : options.timeoutMs, options.seed);
+  std::optional<std::map<std::string, int64_t>> values;
+  if (Z3_get_error_code(c) == Z3_OK &&
+      Z3_solver_check(c, solver) == Z3_L_TRUE) {
+    values.emplace();
+    Z3_model model = Z3_solver_get_model(c, solver);
+    Z3_model_inc_ref(c, model);
+    for (unsigned i = 0, n = Z3_model_get_num_consts(c, model); i < n; ++i) {
+      Z3_func_decl decl = Z3_model_get_const_decl(c, model, i);
+      Z3_ast value = Z3_model_get_const_interp(c, model, decl);
+      int64_t integer = 0;
+      if (value && Z3_get_numeral_int64(c, value, &integer))
+        (*values)[Z3_get_symbol_string(c, Z3_get_decl_name(c, decl))] = integer;
+    }
+    Z3_model_dec_ref(c, model);
+  }
+  Z3_solver_dec_ref(c, solver);
+  return values;
+}
+
+} // namespace mlc::verifier

@@ -1,0 +1,92 @@
+//===- Solver.h - Quantifier-free integer lemmas ----------------*- C++ -*-===//
+//
+// A Formula is a value: guards joined by and, or, not, and weighted sums of
+// truth values. The Solver asks Z3 whether a formula is valid, as one SMT-LIB
+// script per lemma; the scripts of proved lemmas are the certificate.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_SOLVER_H
+#define MLC_VERIFIER_SOLVER_H
+
+#include "verifier/Index.h"
+#include "llvm/ADT/SmallVector.h"
+#include <memory>
+#include <set>
+#include <string>
+
+namespace mlc::verifier {
+
+class Formula {
+public:
+  /// True.
+  Formula() = default;
+  static Formula truth(bool value);
+  static Formula guard(const Guard &guard);
+  static Formula allOf(std::vector<Formula> parts);
+  static Formula anyOf(std::vector<Formula> parts);
+  static Formula negation(Formula part);
+  static Formula implies(Formula premise, Formula conclusion);
+  /// sum of weight * [formula] == 0.
+  static Formula weightedZero(std::vector<std::pair<int64_t, Formula>> parts);
+
+  /// SMT-LIB text; symbols and definitions of quotients go into `script`.
+  struct Script {
+    std::set<std::string> symbols;
+    std::map<std::string, std::string> quotients; // text -> name
+    std::vector<std::string> definitions;
+  };
+  std::string print(Script &script) const;
+
+private:
+  struct Node;
+  std::shared_ptr<const Node> node;
+};
+
+/// How Z3 calls itself: "5.4.0".
+std::string solverVersion();
+
+class Solver {
+public:
+  struct Options {
+    unsigned timeoutMs = 3000;
+    unsigned seed = 1;
+  };
+  enum class Answer { Valid, Invalid, Unknown };
+
+  explicit Solver(const Options &options);
+  ~Solver();
+  Solver(const Solver &) = delete;
+  Solver &operator=(const Solver &) = delete;
+
+  /// Whether `formula` holds for all values of its symbols, which are >= 0.
+  /// A lemma that is valid joins the certificate under `title`, unless it is
+  /// null (steps of the search).
+  Answer check(const Formula &formula, const char *title,
+               unsigned timeoutMs = 0);
+  /// Adds a lemma that was proved without Z3, so that others can check it.
+  void record(const Formula &formula, const char *title);
+  /// Values of the symbols that satisfy `formula`; nothing when there are none
+  /// or none were found.
+  std::optional<std::map<std::string, int64_t>> solve(const Formula &formula,
+                                                      unsigned timeoutMs = 0);
+
+  const std::string &getScript() const { return script; }
+  unsigned getNumLemmas() const { return numLemmas; }
+  double getMs() const { return ms; }
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+  Options options;
+  void append(const std::string &text, const char *title);
+
+  std::string script;
+  std::set<std::string> known; // lemmas that the script holds
+  unsigned numLemmas = 0;
+  double ms = 0.0;
+};
+
+} // namespace mlc::verifier
+
+#endif // MLC_VERIFIER_SOLVER_H

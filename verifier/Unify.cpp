@@ -1,0 +1,325 @@
+//===- Unify.cpp - Maps between index spaces ------------------------------===//
+
+#include "verifier/Unify.h"
+#include "llvm/ADT/STLExtras.h"
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc::verifier {
+
+//===----------------------------------------------------------------------===//
+// Equations
+//===----------------------------------------------------------------------===//
+
+static void collectDomains(const Domain &left, const Domain &right,
+                           Equations &out) {
+  llvm::append_range(out.leftInner, left.variables);
+  llvm::append_range(out.rightInner, right.variables);
+  llvm::append_range(out.leftGuards, left.guards);
+  llvm::append_range(out.rightGuards, right.guards);
+}
+
+bool collectEquations(const Atom &left, const Atom &right, Equations &out) {
+  if (headOf(left) != headOf(right) ||
+      left.index.size() != right.index.size() ||
+      left.arguments.size() != right.arguments.size())
+    return false;
+  for (auto [l, r] : llvm::zip(left.index, right.index))
+    out.zeros.push_back(l - r);
+  for (auto [l, r] : llvm::zip(left.arguments, right.arguments))
+    if (!collectEquations(l, r, out))
+      return false;
+  // Branches that look alike say where the rest is; others may differ.
+  std::vector<bool> used(right.branches.size());
+  for (const Branch &l : left.branches)
+    for (size_t j = 0; j < right.branches.size(); ++j) {
+      Equations attempt = out;
+      if (used[j] ||
+          !collectEquations(l.value, right.branches[j].value, attempt))
+        continue;
+      collectDomains(l.domain, right.branches[j].domain, attempt);
+      out = std::move(attempt);
+      used[j] = true;
+      break;
+    }
+  return true;
+}
+
+bool collectEquations(const Sum &left, const Sum &right, Equations &out) {
+  std::vector<bool> used(right.terms.size());
+  if (left.terms.size() != right.terms.size())
+    return left.terms.empty() == right.terms.empty();
+  for (const Term &l : left.terms) {
+    std::string signature = signatureOf(l);
+    bool found = false;
+    for (size_t j = 0; j < right.terms.size() && !found; ++j) {
+      const Term &r = right.terms[j];
+      if (used[j] || signatureOf(r) != signature)
+        continue;
+      Equations attempt = out;
+      std::vector<unsigned> partner = factorPairings(l, r).front();
+      found = true;
+      for (size_t i = 0; i < l.factors.size() && found; ++i)
+        found = collectEquations(*l.factors[i].atom,
+                                 *r.factors[partner[i]].atom, attempt);
+      if (!found)
+        continue;
+      collectDomains(l.domain, r.domain, attempt);
+      out = std::move(attempt);
+      used[j] = true;
+    }
+    if (!found)
+      return false;
+  }
+  return true;
+}
+
+std::vector<std::vector<unsigned>> factorPairings(const Term &left,
+                                                  const Term &right) {
+  std::vector<std::vector<unsigned>> result;
+  std::vector<unsigned> chosen;
+  std::vector<bool> used(right.factors.size());
+  constexpr size_t limit = 24;
+  std::function<void()> extend = [&]() {
+    if (result.size() >= limit)
+      return;
+    if (chosen.size() == left.factors.size()) {
+      result.push_back(chosen);
+      return;
+    }
+    const Factor &l = left.factors[chosen.size()];
+    for (unsigned j = 0; j < right.factors.size(); ++j) {
+      const Factor &r = right.factors[j];
+      if (used[j] || r.power != l.power || headOf(*r.atom) != headOf(*l.atom))
+        continue;
+      used[j] = true;
+      chosen.push_back(j);
+      extend();
+      chosen.pop_back();
+      used[j] = false;
+    }
+  };
+  extend();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Solving
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+bool mentionsAny(IntExpr expr, ArrayRef<IntExpr> symbols) {
+  return llvm::any_of(symbols, [&](IntExpr s) { return mentions(expr, s); });
+}
+
+/// u where `zero` is c (u - value) for a constant or symbolic factor c.
+std::optional<IntExpr> isolate(IntExpr zero, IntExpr u) {
+  IntExpr factor;
+  for (const IndexMonomial &m : monomialsOf(zero)) {
+    if (!llvm::is_contained(m.atoms, u)) {
+      if (mentions(m.toExpr(zero.getContext()), u))
+        return std::nullopt;
+      continue;
+    }
+    if (factor)
+      return std::nullopt;
+    factor = *m.toExpr(zero.getContext()).exactDiv(u);
+    if (mentions(factor, u))
+      return std::nullopt;
+  }
+  if (!factor)
+    return std::nullopt;
+  std::optional<IntExpr> rest = (u * factor - zero).exactDiv(factor);
+  return rest;
+}
+
+/// The upper bound E of u from a guard E - u - 1 >= 0.
+IntExpr extentOf(IntExpr u, ArrayRef<Guard> guards) {
+  for (const Guard &guard : guards)
+    if (guard.kind == Guard::Kind::NonNegative && mentions(guard, u) &&
+        !mentions(guard.expr + u, u))
+      return guard.expr + u + 1;
+  return IntExpr();
+}
+
+class EquationSolver {
+public:
+  EquationSolver(const SolveRequest &request, const Facts &facts)
+      : request(request), facts(facts), zeros(request.zeros) {
+    llvm::append_range(unknowns, request.wanted);
+    llvm::append_range(unknowns, request.wantedInner);
+  }
+
+  std::optional<Substitution> run(bool pairByRange) {
+    while (step(/*allowUnknowns=*/false) || step(/*allowUnknowns=*/true) ||
+           digitStep() || (pairByRange && pairStep()))
+      ;
+    Substitution result;
+    for (IntExpr u : request.wanted) {
+      auto it = values.find(u.getSymbol().str());
+      if (it == values.end()) {
+        if (pairByRange)
+          return std::nullopt;
+        continue;
+      }
+      IntExpr value = facts.simplify(it->second);
+      if (mentionsAny(value, request.givenInner) ||
+          mentionsAny(value, unknowns))
+        return std::nullopt;
+      result[it->first] = value;
+    }
+    return result;
+  }
+
+private:
+  void assign(IntExpr u, IntExpr value) {
+    unknowns.erase(llvm::find(unknowns, u));
+    Substitution one{{u.getSymbol().str(), value}};
+    for (auto &entry : values)
+      entry.second = substitute(entry.second, one);
+    values[u.getSymbol().str()] = value;
+    for (IntExpr &zero : zeros)
+      zero = facts.simplify(substitute(zero, one));
+  }
+
+  bool step(bool allowUnknowns) {
+    for (IntExpr zero : zeros)
+      for (IntExpr u : unknowns) {
+        if (!mentions(zero, u))
+          continue;
+        std::optional<IntExpr> value = isolate(zero, u);
+        if (!value || (!allowUnknowns && mentionsAny(*value, unknowns)) ||
+            mentionsAny(*value, request.givenInner))
+          continue;
+        // Digits of one number are told apart by digitStep.
+        if (allowUnknowns && isDigitEquation(zero))
+          continue;
+        assign(u, *value);
+        return true;
+      }
+    return false;
+  }
+
+  /// u + E (..) = X with 0 <= u < E; returns u, E, X and the bracket.
+  struct Digits {
+    IntExpr digit, extent, number, rest;
+  };
+  std::optional<Digits> digitsOf(IntExpr zero) {
+    for (IntExpr u : unknowns) {
+      std::optional<IntExpr> value = isolate(zero, u);
+      IntExpr extent = extentOf(u, request.wantedGuards);
+      if (!value || !extent)
+        continue;
+      IntExpr number = value->isConstant() ? *value : *value * 0, rest;
+      rest = number * 0;
+      number = rest;
+      bool fits = true, hasUnknown = false;
+      for (const IndexMonomial &m : monomialsOf(*value)) {
+        IntExpr term = m.toExpr(zero.getContext());
+        if (!mentionsAny(term, unknowns)) {
+          number = number + term;
+          continue;
+        }
+        hasUnknown = true;
+        std::optional<IntExpr> quotient = (-term).exactDiv(extent);
+        fits &= quotient.has_value();
+        if (quotient)
+          rest = rest + *quotient;
+      }
+      if (fits && hasUnknown)
+        return Digits{u, extent, number, rest};
+    }
+    return std::nullopt;
+  }
+  bool isDigitEquation(IntExpr zero) { return digitsOf(zero).has_value(); }
+
+  bool digitStep() {
+    for (IntExpr zero : zeros) {
+      std::optional<Digits> d = digitsOf(zero);
+      if (!d || mentionsAny(d->number, request.givenInner))
+        continue;
+      IntExpr quotient = facts.simplify(d->number.floorDiv(d->extent));
+      zeros.push_back(d->rest - quotient);
+      assign(d->digit, d->number - d->extent * quotient);
+      return true;
+    }
+    return false;
+  }
+
+  /// Variables that no equation mentions: equal ranges, else the first left.
+  bool pairStep() {
+    for (bool requireRange : {true, false})
+      for (IntExpr u : unknowns) {
+        if (!llvm::is_contained(request.wanted, u))
+          continue;
+        IntExpr extent = extentOf(u, request.wantedGuards);
+        for (IntExpr g : request.given) {
+          if (llvm::is_contained(paired, g))
+            continue;
+          bool used = llvm::any_of(values, [&](const auto &entry) {
+            return mentions(entry.second, g);
+          });
+          if (used || (requireRange &&
+                       (!extent || extent != extentOf(g, request.givenGuards))))
+            continue;
+          paired.push_back(g);
+          assign(u, g);
+          return true;
+        }
+      }
+    return false;
+  }
+
+  const SolveRequest &request;
+  const Facts &facts;
+  std::vector<IntExpr> zeros;
+  SmallVector<IntExpr> unknowns, paired;
+  Substitution values;
+};
+
+} // namespace
+
+std::optional<Substitution> solveEquations(const SolveRequest &request,
+                                           const Facts &facts,
+                                           bool pairByRange) {
+  return EquationSolver(request, facts).run(pairByRange);
+}
+
+std::vector<IntExpr> witnessCandidates(IntExpr variable,
+                                       ArrayRef<Guard> guards) {
+  mlir::MLIRContext *context = variable.getContext();
+  IntExpr lowest = IntExpr::constant(context, 0), highest;
+  for (const Guard &guard : guards) {
+    if (guard.kind != Guard::Kind::NonNegative || !mentions(guard, variable))
+      continue;
+    IntExpr factor = IntExpr::constant(context, 0);
+    bool linear = true;
+    for (const IndexMonomial &m : monomialsOf(guard.expr)) {
+      IntExpr term = m.toExpr(context);
+      if (!mentions(term, variable))
+        continue;
+      std::optional<IntExpr> c = term.exactDiv(variable);
+      linear &= c && !mentions(*c, variable);
+      if (c)
+        factor = factor + *c;
+    }
+    if (!linear)
+      continue;
+    IntExpr rest = guard.expr - factor * variable;
+    if (factor.isKnownNonNegative())
+      lowest = IntExpr::max(lowest, (-rest).ceilDiv(factor));
+    else if ((-factor).isKnownNonNegative())
+      highest = highest ? IntExpr::min(highest, rest.floorDiv(-factor))
+                        : rest.floorDiv(-factor);
+  }
+  std::vector<IntExpr> result{lowest};
+  if (highest)
+    result.push_back(highest);
+  if (!lowest.isConstant(0))
+    result.push_back(IntExpr::constant(context, 0));
+  return result;
+}
+
+} // namespace mlc::verifier

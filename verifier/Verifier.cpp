@@ -1,0 +1,265 @@
+//===- Verifier.cpp - Are two functions equal, for all sizes? -------------===//
+
+#include "verifier/Verifier.h"
+#include "verifier/Equality.h"
+#include "verifier/Question.h"
+#include "llvm/ADT/STLExtras.h"
+
+using llvm::ArrayRef;
+
+namespace mlc {
+
+using namespace verifier;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double msSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
+}
+
+Normalizer::Settings settingsOf(const Question &question,
+                                const Assumptions &assumptions, bool strict) {
+  Normalizer::Settings settings;
+  settings.strict = strict;
+  settings.inputs.resize(question.before.inputs.size());
+  for (const TensorAssumption &t : assumptions.tensors) {
+    if (t.argument >= settings.inputs.size())
+      continue;
+    ValueFacts &facts = settings.inputs[t.argument];
+    switch (t.predicate) {
+    case ElementPredicate::Positive:
+      facts.positive = facts.nonNegative = facts.nonZero = true;
+      break;
+    case ElementPredicate::NonNegative:
+      facts.nonNegative = true;
+      break;
+    case ElementPredicate::NonZero:
+      facts.nonZero = true;
+      break;
+    case ElementPredicate::AllEqual:
+      facts.allEqual = true;
+      break;
+    case ElementPredicate::Finite:
+    case ElementPredicate::Constant:
+      break;
+    }
+  }
+  for (const RealAssumption &r : assumptions.reals) {
+    ValueFacts &facts = settings.reals[r.parameter];
+    bool above = r.predicate == ComparePredicate::GT;
+    if (above || r.predicate == ComparePredicate::GE) {
+      facts.positive |= above ? r.bound >= 0.0 : r.bound > 0.0;
+      facts.nonNegative |= r.bound >= 0.0;
+    }
+    facts.nonZero |= facts.positive ||
+                     (r.predicate == ComparePredicate::NE && r.bound == 0.0);
+  }
+  return settings;
+}
+
+/// One attempt at one case.
+class CaseProof {
+public:
+  CaseProof(const Case &question, Normalizer &normalizer, Solver &solver)
+      : question(question), n(normalizer), prover(normalizer, solver) {
+    for (const Guard &guard : question.guards)
+      facts.add(guard);
+  }
+
+  bool run(bool strict) {
+    return (strict || (requirementsHold() && shapesAgree())) && valuesAgree() &&
+           (strict || isDefined());
+  }
+  std::string reason;
+
+private:
+  bool fail(const llvm::Twine &text) {
+    if (reason.empty())
+      reason = text.str();
+    return false;
+  }
+
+  /// Well-formed before, so well-formed after.
+  bool requirementsHold() {
+    for (const Requirement &r : question.after.requirements) {
+      Guard guard = guardOf(r.lhs, r.predicate, r.rhs);
+      if (!prover.holds(guard, facts, "the after side is well formed"))
+        return fail("after: cannot show that " + r.message + " (" +
+                    r.lhs.str() + " " + name(r.predicate) + " " + r.rhs.str() +
+                    ")");
+      facts.add(guard);
+    }
+    return true;
+  }
+
+  bool shapesAgree() {
+    for (size_t i = 0; i < question.before.results.size(); ++i) {
+      TensorShape a = question.before.shapeOf(
+                      {true, question.before.results[i]}),
+                  b = question.after.shapeOf({true, question.after.results[i]});
+      for (auto [d, pair] : llvm::enumerate(llvm::zip(a.dims, b.dims))) {
+        auto [x, y] = pair;
+        if (!prover.holds(Guard::zero(x - y), facts, "result dims agree"))
+          return fail("cannot show that dim " + llvm::Twine(d) + " of result " +
+                      llvm::Twine(i) + " is the same: " + x.str() + " and " +
+                      y.str());
+      }
+    }
+    return true;
+  }
+
+  bool valuesAgree() {
+    for (unsigned i = 0; i < question.before.results.size(); ++i) {
+      Facts inside = facts;
+      llvm::SmallVector<IntExpr> indices;
+      for (IntExpr dim :
+           question.before.shapeOf({true, question.before.results[i]}).dims) {
+        indices.push_back(n.freshVariable());
+        inside.add(Guard::less(indices.back(), dim));
+      }
+      Expander before(question.before, n), after(question.after, n);
+      Sum a = before.expandResult(i, indices, inside);
+      Sum b = after.expandResult(i, indices, inside);
+      for (const Expander *side : {&before, &after})
+        if (!side->getFailure().empty())
+          return fail(side->getFailure());
+      if (!prover.equalForAll(a, b, inside, indices))
+        return fail("result " + llvm::Twine(i) + ": " + prover.getFailure());
+      collect(before.getObligations(), indices, known);
+      collect(after.getObligations(), indices, needed);
+    }
+    return true;
+  }
+
+  /// Obligations for every element: the result's indices become variables.
+  static void collect(ArrayRef<Obligation> obligations,
+                      ArrayRef<IntExpr> indices, std::vector<Obligation> &out) {
+    for (Obligation o : obligations) {
+      o.domain.variables.insert(o.domain.variables.begin(), indices.begin(),
+                                indices.end());
+      out.push_back(std::move(o));
+    }
+  }
+
+  /// Divisors, roots and logarithms of the after side are fine where those of
+  /// the before side are.
+  bool isDefined() {
+    for (const Obligation &o : needed)
+      if (!prover.holds(o, known, facts))
+        return fail("after: cannot show that a divisor is not zero, or a root "
+                    "or logarithm defined: " +
+                    str(o.value));
+    return true;
+  }
+
+  const Case &question;
+  Normalizer &n;
+  Prover prover;
+  Facts facts;
+  std::vector<Obligation> known, needed;
+};
+
+unsigned countGuardedReads(const Definition &definition) {
+  unsigned count = 0;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        count += node.kind == Expr::Kind::Read && node.guarded;
+      });
+  return count;
+}
+
+std::string headerOf(mlir::func::FuncOp before, mlir::func::FuncOp after) {
+  return "; " + before.getName().str() + " = " + after.getName().str() +
+         "\n; every (check-sat) must answer unsat\n(set-logic ALL)\n";
+}
+
+} // namespace
+
+Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
+               const Assumptions &assumptions, const VerifierOptions &options) {
+  Clock::time_point start = Clock::now();
+  Verdict verdict;
+  auto done = [&](Verdict::Kind kind) {
+    verdict.kind = kind;
+    verdict.totalMs = msSince(start);
+    return verdict;
+  };
+  auto unknown = [&](const std::string &reason) {
+    verdict.reason = reason;
+    return done(Verdict::Kind::Unknown);
+  };
+  // Functions of linalg alone need not have loaded it.
+  before.getContext()->loadDialect<MlcDialect>();
+  Question question = makeQuestion(before, after, assumptions);
+  if (!question.failure.empty())
+    return unknown(question.failure);
+
+  bool sawInstance = false;
+  auto refute = [&](uint64_t seed, unsigned trials) {
+    std::optional<Counterexample> found =
+        findCounterexample(question, assumptions, seed, trials, sawInstance);
+    if (found)
+      verdict.counterexample = std::move(*found);
+    return found.has_value();
+  };
+  if (refute(options.seed, options.trialsBefore))
+    return done(Verdict::Kind::Refuted);
+
+  Budget budget{start + std::chrono::milliseconds(options.timeoutMs)};
+  Solver solver({options.lemmaTimeoutMs, static_cast<unsigned>(options.seed)});
+  mlir::MLIRContext *context = before.getContext();
+  bool isProved = true, isSatisfiable = sawInstance;
+  unsigned numCancelled = 0;
+  for (const Case &one : question.cases) {
+    std::vector<Formula> guards;
+    for (const Guard &guard : one.guards)
+      guards.push_back(Formula::guard(guard));
+    isSatisfiable = isSatisfiable ||
+                    solver.solve(Formula::allOf(std::move(guards))).has_value();
+    Normalizer normalizer(context, settingsOf(question, assumptions, false),
+                          budget);
+    CaseProof proof(one, normalizer, solver);
+    // Arithmetic past its budget gives nothing, which must not look like 0.
+    isProved = proof.run(/*strict=*/false) && !budget.exceeded;
+    numCancelled += normalizer.numCancelled;
+    if (!isProved) {
+      verdict.reason = budget.exceeded ? "out of time or terms" : proof.reason;
+      break;
+    }
+  }
+  verdict.solverMs = solver.getMs();
+  if (isProved && !isSatisfiable)
+    return unknown("the condition cannot be satisfied, so the rule says "
+                   "nothing");
+  if (!isProved) {
+    std::string reason = verdict.reason;
+    if (refute(options.seed + 1, options.trialsAfter))
+      return done(Verdict::Kind::Refuted);
+    return unknown(reason);
+  }
+  verdict.certificate.smtlib = headerOf(before, after) + solver.getScript();
+  verdict.certificate.numLemmas = solver.getNumLemmas();
+  if (numCancelled == 0 &&
+      countGuardedReads(question.before) == countGuardedReads(question.after))
+    verdict.floatClass = FloatClass::Reassociating;
+  if (options.classifyFloats) {
+    Solver quick({300, static_cast<unsigned>(options.seed)});
+    Budget short_{start + std::chrono::milliseconds(options.timeoutMs)};
+    short_.stepsLeft = 800;
+    bool isExact = llvm::all_of(question.cases, [&](const Case &one) {
+      Normalizer strict(context, settingsOf(question, assumptions, true),
+                        short_);
+      return CaseProof(one, strict, quick).run(/*strict=*/true) &&
+             !short_.exceeded;
+    });
+    if (isExact)
+      verdict.floatClass = FloatClass::BitExact;
+  }
+  return done(Verdict::Kind::Proved);
+}
+
+} // namespace mlc

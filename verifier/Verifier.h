@@ -1,0 +1,184 @@
+//===- Verifier.h - Are two functions equal, for all sizes? -----*- C++ -*-===//
+//
+// Read this header first. `verify` compares two functions over tensors whose
+// dims, integer attributes and real parameters may be symbols, under a
+// condition on those symbols, over the reals for floats and modulo 2^w for
+// integers.
+//
+//   Proved    equal for every size that the condition admits; carries the chain
+//             of integer lemmas that the proof rests on, as SMT-LIB
+//   Refuted   carries sizes and tensors that the reference evaluator has run
+//             through both functions, and the element that differs
+//   Unknown   neither was found, and why; never to be taken for Proved
+//
+// How a proof goes (one file for each step):
+//
+//   FromGraph, FromLinalg   a function becomes one Definition (index notation)
+//   Expand                  the Definition becomes sums of terms over the
+//                           inputs: Scalar.h has the normal form
+//   Simplify, Index         guards, digits, variables that an equation fixes
+//   Unify, Equality         terms are paired by maps sigma and tau between
+//                           their index spaces; what must hold of the maps
+//                           are quantifier-free integer lemmas
+//   Solver                  decides the lemmas (Z3)
+//   Counterexample          searches small sizes with the evaluator
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_VERIFIER_H
+#define MLC_VERIFIER_VERIFIER_H
+
+#include "dialects/Interfaces/Definition.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mlc {
+
+//===----------------------------------------------------------------------===//
+// What a rule assumes
+//===----------------------------------------------------------------------===//
+
+/// A predicate on symbolic integers: a comparison, a divisibility, or a
+/// conjunction, disjunction or negation of predicates. Value type.
+class Condition {
+public:
+  enum class Kind { Compare, Divides, AllOf, AnyOf, Not };
+
+  /// lhs predicate rhs.
+  static Condition compare(IntExpr lhs, ComparePredicate predicate,
+                           IntExpr rhs);
+  /// divisor > 0, and divisor divides value.
+  static Condition divides(IntExpr divisor, IntExpr value);
+  /// True when there are none.
+  static Condition allOf(std::vector<Condition> parts);
+  /// False when there are none.
+  static Condition anyOf(std::vector<Condition> parts);
+  static Condition negation(Condition part);
+
+  Kind getKind() const { return kind; }
+  ComparePredicate getPredicate() const { return predicate; }
+  IntExpr getLhs() const { return lhs; } // Divides: the divisor
+  IntExpr getRhs() const { return rhs; } // Divides: the value
+  llvm::ArrayRef<Condition> getParts() const { return parts; }
+
+  /// Truth for concrete symbols; nothing when a symbol is missing or a
+  /// division is by zero.
+  std::optional<bool>
+  evaluate(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf)
+      const;
+  void walkSymbols(llvm::function_ref<void(llvm::StringRef)> callback) const;
+  /// `2 * p >= k - 1 and s divides H`.
+  void print(llvm::raw_ostream &os) const;
+
+private:
+  Kind kind = Kind::AllOf;
+  ComparePredicate predicate = ComparePredicate::EQ;
+  IntExpr lhs, rhs;
+  std::vector<Condition> parts;
+};
+
+/// What holds of every element of a tensor argument.
+enum class ElementPredicate {
+  Positive,    // > 0
+  NonNegative, // >= 0
+  NonZero,     // != 0
+  Finite,      // says nothing over the reals
+  AllEqual,    // one value everywhere
+  Constant,    // known when the rule is applied; says nothing here
+};
+
+struct TensorAssumption {
+  unsigned argument; // of both functions
+  ElementPredicate predicate;
+};
+
+/// `parameter predicate bound` of a real parameter (RealAttr symbol).
+struct RealAssumption {
+  std::string parameter;
+  ComparePredicate predicate;
+  double bound;
+};
+
+struct Assumptions {
+  std::vector<Condition> integers;
+  std::vector<TensorAssumption> tensors;
+  std::vector<RealAssumption> reals;
+};
+
+//===----------------------------------------------------------------------===//
+// What comes back
+//===----------------------------------------------------------------------===//
+
+/// How floats may differ, from the steps of the proof.
+enum class FloatClass {
+  BitExact,      // the same operations in the same order
+  Reassociating, // ring axioms; no term is added or dropped
+  ValueChanging, // a term is added, dropped or cancelled (0 * inf)
+};
+
+struct Certificate {
+  /// One SMT-LIB script: each lemma is a (push) .. (check-sat) (pop) that must
+  /// answer unsat.
+  std::string smtlib;
+  unsigned numLemmas = 0;
+};
+
+struct Counterexample {
+  std::map<std::string, int64_t> integers;
+  std::map<std::string, double> reals;
+  unsigned result = 0;
+  llvm::SmallVector<int64_t> element;
+  double before = 0.0, after = 0.0;
+  /// All of it, with the tensors where they are small, for people.
+  std::string text;
+};
+
+struct Verdict {
+  enum class Kind { Proved, Refuted, Unknown };
+
+  Kind kind = Kind::Unknown;
+  FloatClass floatClass = FloatClass::ValueChanging; // Proved
+  Certificate certificate;                           // Proved
+  Counterexample counterexample;                     // Refuted
+  std::string reason;                                // Unknown
+  double totalMs = 0.0, solverMs = 0.0;
+
+  bool isProved() const { return kind == Kind::Proved; }
+  bool isRefuted() const { return kind == Kind::Refuted; }
+  bool isUnknown() const { return kind == Kind::Unknown; }
+};
+
+llvm::StringRef name(Verdict::Kind kind);         // "proved"
+llvm::StringRef name(FloatClass floatClass);      // "bit-exact"
+llvm::StringRef name(ElementPredicate predicate); // "positive"
+
+struct VerifierOptions {
+  /// For one obligation and for everything.
+  unsigned lemmaTimeoutMs = 3000;
+  unsigned timeoutMs = 60000;
+  /// Random instantiations tried before and, more, after a proof was attempted
+  /// without success.
+  unsigned trialsBefore = 6;
+  unsigned trialsAfter = 60;
+  uint64_t seed = 1;
+  /// Also prove with uninterpreted arithmetic, to find bit-exact rules.
+  bool classifyFloats = true;
+};
+
+//===----------------------------------------------------------------------===//
+// The question
+//===----------------------------------------------------------------------===//
+
+/// Whether `after` gives what `before` gives for every size and value that
+/// `assumptions` admit and for which `before` is defined. Both functions take
+/// the same tensors by position. They hold operators of the mlc dialect, or
+/// linalg, tensor, arith, math, affine and scf on tensors. Deterministic.
+Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
+               const Assumptions &assumptions,
+               const VerifierOptions &options = {});
+
+} // namespace mlc
+
+#endif // MLC_VERIFIER_VERIFIER_H
