@@ -102,6 +102,8 @@ class Bench:
         session.bind(arrays)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
+        # Its workers would spin on while the other takes its turn.
+        options.add_session_config_entry("session.force_spinning_stop", "1")
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         reference = onnxruntime.InferenceSession(
