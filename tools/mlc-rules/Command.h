@@ -1,0 +1,67 @@
+//===- Command.h - What the subcommands of mlc-rules share ------*- C++ -*-===//
+//
+// One file for each subcommand. A subcommand's options live in its file; its
+// `Command` is named in mlc-rules.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_TOOLS_MLC_RULES_COMMAND_H
+#define MLC_TOOLS_MLC_RULES_COMMAND_H
+
+#include "rewrites/Rule.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlc::rules {
+
+// Exit codes of all of mlc's tools: docs/Architecture.md.
+enum Exit {
+  Done = 0,
+  Usage = 2,
+  BadInput = 3,
+  Refuted = 5,
+  Unknown = 6,
+  Resources = 9
+};
+
+struct Command {
+  llvm::cl::SubCommand &options;
+  /// Carries the command out; returns an exit code.
+  int (*run)();
+};
+
+Command listCommand();
+Command verifyCommand();
+
+/// The category of all options of this tool.
+llvm::cl::OptionCategory &category();
+
+/// Prints `mlc: error: message`; returns `code`.
+int fail(Exit code, const llvm::Twine &message);
+
+/// Options of a subcommand that reads rule files.
+struct RuleFileOptions {
+  explicit RuleFileOptions(llvm::cl::SubCommand &command);
+
+  /// The rules of the files, or those that ship with mlc. An exit code.
+  int load(RuleSet &rules, mlir::MLIRContext &context) const;
+
+  llvm::cl::list<std::string> files;
+  llvm::cl::opt<bool> json;
+};
+
+/// What every subcommand says of a rule in JSON: name, text, hash, condition,
+/// before, after. `verify` and `audit` add verdict, seconds and, as they apply,
+/// float_class, lemmas, counterexample or reason.
+llvm::json::Object describe(Rule &rule);
+void addVerdict(llvm::json::Object &object, const Verdict &verdict);
+
+/// The exit code after one more verdict: refuted wins over unknown.
+int worse(int code, const Verdict &verdict);
+
+/// Prints one JSON document on stdout.
+void printJson(llvm::json::Value value);
+
+} // namespace mlc::rules
+
+#endif // MLC_TOOLS_MLC_RULES_COMMAND_H

@@ -1,0 +1,47 @@
+//===- ListCommand.cpp - mlc-rules list -----------------------------------===//
+
+#include "tools/mlc-rules/Command.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlc::rules {
+
+static llvm::cl::SubCommand command("list",
+                                    "print every rule and its condition");
+static RuleFileOptions options(command);
+
+static void print(Rule &rule, const ProvedRule *proof) {
+  llvm::outs() << rule.getName() << ": " << rule.getText() << '\n';
+  if (std::string condition = rule.conditionText(); !condition.empty())
+    llvm::outs() << "  where " << condition << '\n';
+  llvm::outs() << "  "
+               << (proof ? ("proved, " + name(proof->floatClass)).str()
+                         : "not proved: never applied")
+               << '\n';
+}
+
+static int run() {
+  mlir::MLIRContext context;
+  RuleSet rules;
+  if (int code = options.load(rules, context))
+    return code;
+  llvm::json::Array array;
+  for (Rule &rule : rules.rules) {
+    const ProvedRule *proof = findProof(rule);
+    if (!options.json) {
+      print(rule, proof);
+      continue;
+    }
+    llvm::json::Object object = describe(rule);
+    object["proved"] = proof != nullptr;
+    if (proof)
+      object["float_class"] = name(proof->floatClass);
+    array.push_back(std::move(object));
+  }
+  if (options.json)
+    printJson(std::move(array));
+  return Done;
+}
+
+Command listCommand() { return {command, run}; }
+
+} // namespace mlc::rules

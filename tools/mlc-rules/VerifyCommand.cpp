@@ -1,0 +1,88 @@
+//===- VerifyCommand.cpp - mlc-rules verify -------------------------------===//
+
+#include "tools/mlc-rules/Command.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cl = llvm::cl;
+
+namespace mlc::rules {
+
+static cl::SubCommand command("verify", "prove every rule anew");
+static RuleFileOptions options(command);
+static cl::opt<std::string>
+    certificates("certificates", cl::value_desc("folder"),
+                 cl::desc("write each proof's lemmas as SMT-LIB there"),
+                 cl::sub(command), cl::cat(category()));
+static cl::opt<unsigned> timeout("timeout", cl::value_desc("seconds"),
+                                 cl::desc("for one rule (60)"), cl::init(60),
+                                 cl::sub(command), cl::cat(category()));
+
+static int writeCertificate(Rule &rule, const Verdict &verdict) {
+  if (certificates.empty() || !verdict.isProved())
+    return Done;
+  if (std::error_code error = llvm::sys::fs::create_directories(certificates))
+    return fail(Resources, certificates + ": " + error.message());
+  llvm::SmallString<128> path(certificates);
+  llvm::sys::path::append(path, rule.getName() + ".smt2");
+  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
+    os << verdict.certificate.smtlib;
+    return llvm::Error::success();
+  });
+  if (error)
+    return fail(Resources, path + ": " + llvm::toString(std::move(error)));
+  return Done;
+}
+
+static void print(Rule &rule, const Verdict &verdict) {
+  llvm::outs() << llvm::formatv("{0,-36} {1,-8} {2,8:f1} ms", rule.getName(),
+                                name(verdict.kind), verdict.totalMs);
+  if (verdict.isProved())
+    llvm::outs() << "  " << name(verdict.floatClass);
+  if (verdict.isUnknown())
+    llvm::outs() << "  " << verdict.reason;
+  llvm::outs() << '\n';
+  if (verdict.isRefuted())
+    llvm::outs() << verdict.counterexample.text << '\n';
+}
+
+static int run() {
+  mlir::MLIRContext context;
+  RuleSet rules;
+  if (int code = options.load(rules, context))
+    return code;
+  llvm::json::Array array;
+  int result = Done;
+  unsigned proved = 0;
+  double totalMs = 0;
+  for (Rule &rule : rules.rules) {
+    VerifierOptions settings;
+    settings.timeoutMs = timeout * 1000;
+    Verdict verdict =
+        verify(rule.getBefore(), rule.getAfter(), rule.assumptions, settings);
+    proved += verdict.isProved();
+    totalMs += verdict.totalMs;
+    result = worse(result, verdict);
+    if (int code = writeCertificate(rule, verdict))
+      return code;
+    if (!options.json) {
+      print(rule, verdict);
+      continue;
+    }
+    llvm::json::Object object = describe(rule);
+    addVerdict(object, verdict);
+    array.push_back(std::move(object));
+  }
+  if (options.json)
+    printJson(std::move(array));
+  else
+    llvm::outs() << llvm::formatv("{0} of {1} rules proved in {2:f1} s\n",
+                                  proved, rules.rules.size(), totalMs / 1000);
+  return result;
+}
+
+Command verifyCommand() { return {command, run}; }
+
+} // namespace mlc::rules
