@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,6 @@ import time
 
 import numpy as np
 import onnx
-import onnxruntime
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "tools" / "python")]
@@ -28,6 +26,7 @@ import catalog  # noqa: E402
 import chains  # noqa: E402
 import inputs  # noqa: E402
 import mlc_runtime  # noqa: E402
+from turns import onnxruntime_session, take_turns  # noqa: E402
 
 
 def chain_model(folder):
@@ -47,19 +46,6 @@ def measured_models(cache, folder):
         if model:
             yield model
     yield chain_model(folder)
-
-
-def turns(first, second, runs):
-    """Median, least and 95 % times in ms of two calls that take turns."""
-    times = ([], [])
-    for i in range(runs + 3):
-        for call, kept in zip((first, second), times):
-            start = time.perf_counter()
-            call()
-            if i >= 3:
-                kept.append((time.perf_counter() - start) * 1e3)
-    return [{"median_ms": statistics.median(t), "min_ms": min(t),
-             "p95_ms": sorted(t)[int(0.95 * (len(t) - 1))]} for t in times]
 
 
 def compute_scaling(seconds=0.3):
@@ -100,15 +86,8 @@ class Bench:
         arrays = catalog.feed(model, model.cases[0], "random")
         session = mlc_runtime.Session(artifact, threads=threads)
         session.bind(arrays)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        # Its workers would spin on while the other takes its turn.
-        options.add_session_config_entry("session.force_spinning_stop", "1")
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        reference = onnxruntime.InferenceSession(
-            str(model.path), options, providers=["CPUExecutionProvider"])
-        return turns(session.run, lambda: reference.run(None, arrays), self.runs)
+        reference = onnxruntime_session(model.path, threads)
+        return take_turns([session.run, lambda: reference.run(None, arrays)], self.runs)
 
     def rows(self, model, threads):
         artifact, seconds = self.compile(model)

@@ -1,0 +1,97 @@
+"""What the rewrites gain: each model before and after `mlc optimize` in ONNX
+Runtime, and in mlc with and without rewrites.
+
+usage: ./dev bench-rewrites [--json FILE] [--runs N] [NAME...]
+
+Three runs take turns: the original, the rewritten model and the original once
+more; the last ratio (A/A) says what the machine's noise is worth. The results
+of the rewritten model are compared as well.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "tools" / "python")]
+import catalog  # noqa: E402
+import mlc_runtime  # noqa: E402
+from turns import onnxruntime_session, take_turns  # noqa: E402
+
+
+def ratios(calls, runs):
+    """Rewritten to original, and original to itself, by their medians."""
+    original, rewritten, again = (t["median_ms"] for t in take_turns(calls, runs))
+    return {"original_ms": original, "ratio": rewritten / original, "a_a": again / original}
+
+
+class Bench:
+    def __init__(self, build, folder, runs):
+        self.build, self.folder, self.runs = pathlib.Path(build), pathlib.Path(folder), runs
+        self.library = mlc_runtime.load_library(build)
+
+    def mlc(self, *arguments):
+        subprocess.run([self.build / "bin/mlc", *map(str, arguments)], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def onnxruntime(self, model, arrays):
+        rewritten = self.folder / "rewritten.onnx"
+        self.mlc("optimize", model.path, "-o", rewritten)
+        sessions = [onnxruntime_session(p, 1) for p in (model.path, rewritten, model.path)]
+        want, got = (s.run(None, arrays) for s in sessions[:2])
+        row = ratios([lambda s=s: s.run(None, arrays) for s in sessions], self.runs)
+        row["largest_error"] = max(
+            float(np.abs(g - w).max() / max(np.abs(w).max(), 1e-30))
+            for g, w in zip(got, want) if w.size)
+        return row
+
+    def native(self, model, arrays):
+        calls = []
+        for i, flags in enumerate((["--no-rewrites"], [], ["--no-rewrites"])):
+            path = self.folder / f"{i}.mlca"
+            self.mlc("compile", model.path, "-o", path, *flags)
+            session = mlc_runtime.Session(mlc_runtime.Artifact(self.library, path), threads=1)
+            session.bind(arrays)
+            calls.append(session.run)
+        return ratios(calls, self.runs)
+
+    def row(self, model):
+        arrays = catalog.feed(model, model.cases[0], "random")
+        return {"model": model.name, "onnxruntime": self.onnxruntime(model, arrays),
+                "mlc": self.native(model, arrays)}
+
+
+def text(row):
+    theirs, ours = row["onnxruntime"], row["mlc"]
+    return (f"{row['model']:28} {theirs['original_ms']:8.2f} ms {theirs['ratio']:6.3f} {theirs['a_a']:6.3f} "
+            f"{theirs['largest_error']:9.1e}   {ours['original_ms']:8.2f} ms {ours['ratio']:6.3f} {ours['a_a']:6.3f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench-rewrites", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--build", default=ROOT / "build", help=argparse.SUPPRESS)
+    parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
+    parser.add_argument("--runs", type=int, default=21, help="timed runs of each (21)")
+    parser.add_argument("names", nargs="*", help="only models whose name contains one of these")
+    options = parser.parse_args()
+    cache = pathlib.Path(options.build) / "models"
+    cache.mkdir(parents=True, exist_ok=True)
+    rows = []
+    print(f"{'':28} ONNX Runtime: original, rewritten, A/A, error    mlc: --no-rewrites, with, A/A")
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(options.build, folder, options.runs)
+        for model in catalog.models(cache, options.names):
+            rows.append(bench.row(model))
+            print(text(rows[-1]), flush=True)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
+    return 0 if rows else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""Timing calls that take turns, so that all of them meet the same machine."""
+
+import statistics
+import time
+
+import onnxruntime
+
+
+def take_turns(calls, runs, warm_up=3):
+    """Median, least and 95 % times in ms of each call, and all times in order."""
+    times = [[] for _ in calls]
+    for i in range(runs + warm_up):
+        for call, kept in zip(calls, times):
+            start = time.perf_counter()
+            call()
+            if i >= warm_up:
+                kept.append((time.perf_counter() - start) * 1e3)
+    return [{"median_ms": statistics.median(t), "min_ms": min(t),
+             "p95_ms": sorted(t)[int(0.95 * (len(t) - 1))]} for t in times]
+
+
+def onnxruntime_session(path, threads):
+    """A session with all of ONNX Runtime's own optimizations."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # Its workers would spin on while the others take their turns.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
