@@ -1,0 +1,428 @@
+//===- Instance.cpp - A question with numbers in it -----------------------===//
+
+#include "verifier/Instance.h"
+#include "dialects/Interfaces/EvaluatorScalar.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc::verifier {
+
+//===----------------------------------------------------------------------===//
+// What a question can vary
+//===----------------------------------------------------------------------===//
+
+static void collect(const Definition &definition, Unknowns &out) {
+  auto visit = [&](IntExpr expr) {
+    expr.walkSymbols([&](StringRef name) { out.symbols.insert(name.str()); });
+  };
+  for (const TensorShape &input : definition.inputs)
+    llvm::for_each(input.dims, visit);
+  for (const Requirement &r : definition.requirements) {
+    visit(r.lhs);
+    visit(r.rhs);
+  }
+  for (const Stage &stage : definition.stages) {
+    llvm::for_each(stage.dims, visit);
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        if (node.integer)
+          visit(node.integer);
+        for (const Loop &loop : node.loops)
+          visit(loop.extent);
+        if (node.kind == Expr::Kind::Param)
+          out.parameters.insert(node.parameter);
+      });
+  }
+}
+
+Unknowns::Unknowns(const Question &question) {
+  auto visit = [&](IntExpr expr) {
+    expr.walkSymbols([&](StringRef name) { symbols.insert(name.str()); });
+  };
+  for (const Case &one : question.cases) {
+    collect(one.before, *this);
+    collect(one.after, *this);
+    for (const Guard &guard : one.guards)
+      visit(guard.expr);
+    for (const auto &[name, value] : one.solved) {
+      symbols.insert(name);
+      visit(value);
+    }
+  }
+}
+
+/// Numbers that the functions mention (tile sizes): something may happen there.
+static void collectConstants(IntExpr expr, std::set<int64_t> &out) {
+  if (expr.isConstant() && expr.getConstant() > 7 && expr.getConstant() < 48)
+    out.insert(expr.getConstant());
+  for (IntExpr operand : expr.getOperands())
+    collectConstants(operand, out);
+}
+
+static void collectConstants(const Definition &definition,
+                             std::set<int64_t> &out) {
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        if (node.integer)
+          collectConstants(node.integer, out);
+        for (const Loop &loop : node.loops)
+          collectConstants(loop.extent, out);
+      });
+}
+
+static std::optional<int64_t> valueOf(IntExpr expr,
+                                      const SymbolValues &values) {
+  return expr.evaluate([&](StringRef name) -> std::optional<int64_t> {
+    auto it = values.find(name.str());
+    return it == values.end() ? std::nullopt : std::optional(it->second);
+  });
+}
+
+static bool holds(const Guard &guard, const SymbolValues &values) {
+  std::optional<int64_t> value = valueOf(guard.expr, values);
+  if (!value)
+    return false;
+  switch (guard.kind) {
+  case Guard::Kind::NonNegative:
+    return *value >= 0;
+  case Guard::Kind::Zero:
+    return *value == 0;
+  case Guard::Kind::NonZero:
+    return *value != 0;
+  }
+  llvm_unreachable("unknown guard");
+}
+
+bool isExactIn(const Question &question, EvalDomain domain) {
+  return domainApplies(question.before, domain).isExact &&
+         domainApplies(question.after, domain).isExact;
+}
+
+bool canEvaluate(const Question &question) {
+  return llvm::all_of(question.shared.entries, [](const auto &entry) {
+    return entry.constant != nullptr;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Drawing
+//===----------------------------------------------------------------------===//
+
+Instance::Instance(const Question &question, const Case &one,
+                   const Assumptions &assumptions, uint64_t seed)
+    : question(question), one(one), assumptions(assumptions), seed(seed),
+      random(seed) {}
+
+bool Instance::setSymbols(const Unknowns &unknowns,
+                          llvm::function_ref<int64_t(StringRef)> pick) {
+  symbols.clear();
+  for (const std::string &symbol : unknowns.symbols)
+    if (!one.solved.count(symbol))
+      symbols[symbol] = pick(symbol);
+  if (!llvm::all_of(one.guards,
+                    [&](const Guard &g) { return holds(g, symbols); }))
+    return false;
+  for (const auto &[name, expr] : one.solved) {
+    std::optional<int64_t> value = valueOf(expr, symbols);
+    if (!value || *value < 0)
+      return false;
+    symbols[name] = *value;
+  }
+  return true;
+}
+
+bool Instance::drawSymbols(const Unknowns &unknowns) {
+  // Few zeros and ones: coincidences live there.
+  std::vector<int64_t> menu{1, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7, 0, 1, 2};
+  std::set<int64_t> constants;
+  collectConstants(question.before, constants);
+  collectConstants(question.after, constants);
+  for (int64_t constant : constants)
+    menu.insert(menu.end(), {constant - 1, constant, constant + 1});
+  for (unsigned attempt = 0; attempt < 400; ++attempt)
+    if (setSymbols(unknowns,
+                   [&](StringRef) { return menu[random() % menu.size()]; }))
+      return true;
+  return false;
+}
+
+void Instance::drawParameters(const Unknowns &unknowns) {
+  for (const std::string &name : unknowns.parameters) {
+    double low = -2.0, high = 2.0;
+    for (const RealAssumption &r : assumptions.reals) {
+      if (r.parameter != name)
+        continue;
+      switch (r.predicate) {
+      case ComparePredicate::GT:
+      case ComparePredicate::GE:
+        low = std::max(low, r.bound + 0.125);
+        high = std::max(high, low + 1.0);
+        break;
+      case ComparePredicate::LT:
+      case ComparePredicate::LE:
+        high = std::min(high, r.bound - 0.125);
+        low = std::min(low, high - 1.0);
+        break;
+      case ComparePredicate::EQ:
+        low = high = r.bound;
+        break;
+      case ComparePredicate::NE:
+        low = std::max(low, r.bound + 0.25);
+        break;
+      }
+    }
+    // Multiples of 1/16 are exact everywhere.
+    double value = low + (high - low) * double(random() % 64) / 64.0;
+    reals[name] = low == high ? low : std::round(value * 16.0) / 16.0;
+  }
+}
+
+bool Instance::fixSizes() {
+  constexpr int64_t mostElements = int64_t(1) << 20;
+  sizes.clear();
+  for (const TensorShape &shape :
+       ArrayRef(question.before.inputs).take_front(question.numArguments)) {
+    SmallVector<int64_t> own;
+    for (IntExpr dim : shape.dims) {
+      std::optional<int64_t> size = valueOf(dim, symbols);
+      if (!size || *size < 0)
+        return false;
+      own.push_back(*size);
+    }
+    std::optional<int64_t> count = elementCount(own);
+    if (!count || *count > mostElements)
+      return false;
+    sizes.push_back(std::move(own));
+  }
+  return true;
+}
+
+void Instance::drawNumbers(unsigned argument) {
+  mlir::Type type = question.before.inputs[argument].elementType;
+  int64_t low = -32, high = 32; // sixteenths
+  bool allEqual = false, isInteger = mlir::isa<mlir::IntegerType>(type);
+  if (isInteger) {
+    low = 0;
+    high = type.isInteger(1) ? 1 : 3;
+  }
+  for (const TensorAssumption &t : assumptions.tensors) {
+    if (t.argument != argument)
+      continue;
+    if (t.predicate == ElementPredicate::Positive ||
+        t.predicate == ElementPredicate::NonNegative ||
+        t.predicate == ElementPredicate::NonZero)
+      low = isInteger ? 1 : 2;
+    allEqual |= t.predicate == ElementPredicate::AllEqual;
+  }
+  auto draw = [&] {
+    int64_t number = low + int64_t(random() % (high - low + 1));
+    return isInteger ? double(number) : double(number) / 16.0;
+  };
+  std::vector<double> own(*elementCount(sizes[argument]));
+  double first = draw();
+  for (double &number : own)
+    number = allEqual ? first : draw();
+  numbers.push_back(std::move(own));
+}
+
+bool Instance::drawTensors() {
+  if (!fixSizes())
+    return false;
+  numbers.clear();
+  for (unsigned i = 0; i < question.numArguments; ++i)
+    drawNumbers(i);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+static llvm::Expected<EvalTensor>
+integers(ArrayRef<int64_t> dims, mlir::Type type, ArrayRef<double> numbers) {
+  return EvalTensor::of<T>(dims, type,
+                           std::vector<T>(numbers.begin(), numbers.end()));
+}
+
+/// Float elements in their domain. They are small multiples of 1/16, or what a
+/// person would write, so that they are exact there.
+static llvm::Expected<EvalTensor> floats(ArrayRef<int64_t> dims,
+                                         mlir::Type type, EvalDomain domain,
+                                         ArrayRef<double> numbers) {
+  llvm::Expected<EvalTensor> tensor = EvalTensor::allocate(dims, type, domain);
+  if (!tensor)
+    return tensor.takeError();
+  void *data = tensor->getMutableData();
+  Undefined failure = Undefined::None;
+  for (auto [i, number] : llvm::enumerate(numbers)) {
+    Undefined u = Undefined::None;
+    if (tensor->getStorage() == ElementStorage::Interval)
+      u = fromDouble(number, static_cast<Interval *>(data)[i]);
+    else if (tensor->getStorage() == ElementStorage::Rational)
+      u = fromDouble(number, static_cast<Rational *>(data)[i]);
+    else
+      static_cast<double *>(data)[i] = number;
+    if (u != Undefined::None)
+      failure = u;
+  }
+  if (failure != Undefined::None)
+    return evalError(EvalFailure::Undefined, describe(failure));
+  return tensor;
+}
+
+llvm::Expected<EvalTensor> Instance::makeTensor(unsigned i,
+                                                EvalDomain domain) const {
+  if (i >= question.numArguments) {
+    const auto &entry = question.shared.entries[i - question.numArguments];
+    llvm::Expected<EvalTensor> tensor = EvalTensor::fromAttr(entry.constant);
+    return tensor ? tensor->toDomain(domain) : std::move(tensor);
+  }
+  mlir::Type type = question.before.inputs[i].elementType;
+  if (mlir::isa<mlir::FloatType>(type)) {
+    if (domain == EvalDomain::Modular)
+      return EvalTensor::random(sizes[i], type, domain, seed * 31 + i);
+    return floats(sizes[i], type, domain, numbers[i]);
+  }
+  std::optional<ElementStorage> storage = storageOf(type, EvalDomain::Native);
+  if (!storage)
+    return evalError(EvalFailure::Unsupported, "this element type");
+  llvm::Expected<EvalTensor> native = [&]() -> llvm::Expected<EvalTensor> {
+    switch (bytesOf(*storage)) {
+    case 1:
+      return integers<uint8_t>(sizes[i], type, numbers[i]);
+    case 2:
+      return integers<int16_t>(sizes[i], type, numbers[i]);
+    case 4:
+      return integers<int32_t>(sizes[i], type, numbers[i]);
+    default:
+      return integers<int64_t>(sizes[i], type, numbers[i]);
+    }
+  }();
+  return native ? native->toDomain(domain) : std::move(native);
+}
+
+llvm::Expected<std::vector<EvalTensor>>
+Instance::run(const Definition &definition, ArrayRef<EvalTensor> inputs,
+              EvalDomain domain) const {
+  EvalOptions options;
+  options.domain = domain;
+  options.maxBytes = int64_t(1) << 26;
+  options.maxSteps = int64_t(1) << 22;
+  for (const auto &[name, value] : symbols)
+    options.symbols[name] = value;
+  for (const auto &[name, value] : reals)
+    options.parameters[name] = value;
+  return evaluate(definition, inputs, options);
+}
+
+/// Why evaluation gave nothing, when that says something of the function and
+/// not of the domain.
+static std::optional<std::string> meaningfulFailure(llvm::Error error) {
+  std::optional<std::string> reason;
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const EvalError &e) {
+        if (e.getFailure() == EvalFailure::Requirement)
+          reason = e.getText().str();
+        if (e.getFailure() != EvalFailure::Undefined)
+          return;
+        bool isOfDomain = llvm::any_of(
+            ArrayRef{Undefined::Ambiguous, Undefined::Overflow,
+                     Undefined::NotANumber, Undefined::NoMeaning},
+            [&](Undefined u) { return e.getText().contains(describe(u)); });
+        if (!isOfDomain)
+          reason = e.getText().str();
+      },
+      [](const llvm::ErrorInfoBase &) {});
+  return reason;
+}
+
+/// Whether the two elements are surely different numbers.
+static bool surelyDiffer(const EvalTensor &a, const EvalTensor &b, int64_t i,
+                         EvalDomain domain) {
+  if (domain != EvalDomain::Interval ||
+      !mlir::isa<mlir::FloatType>(a.getElementType()))
+    return !a.sameElement(b, i);
+  Interval x = a.getInterval(i), y = b.getInterval(i);
+  double gap = std::max(x.low - y.high, y.low - x.high);
+  double width = std::max(x.high - x.low, y.high - y.low);
+  return gap > 0.0 && gap > width;
+}
+
+static bool compareResult(unsigned r, const EvalTensor &a, const EvalTensor &b,
+                          EvalDomain domain, Comparison &out) {
+  if (a.getDims() != b.getDims()) {
+    out.outcome = Comparison::Outcome::Different;
+    llvm::raw_string_ostream os(out.reason);
+    os << "result " << r << " has dims ";
+    llvm::interleave(a.getDims(), os, "x");
+    os << " before and ";
+    llvm::interleave(b.getDims(), os, "x");
+    os << " after";
+    return false;
+  }
+  out.numElements += a.getNumElements();
+  for (int64_t i = 0; i < a.getNumElements(); ++i) {
+    if (!surelyDiffer(a, b, i, domain))
+      continue;
+    out.outcome = Comparison::Outcome::Different;
+    out.result = r;
+    out.before = a.getDouble(i);
+    out.after = b.getDouble(i);
+    int64_t rest = i;
+    for (int64_t size : llvm::reverse(a.getDims())) {
+      out.element.insert(out.element.begin(), rest % size);
+      rest /= size;
+    }
+    return false;
+  }
+  return true;
+}
+
+Comparison Instance::compare(EvalDomain domain) const {
+  Comparison result;
+  std::vector<EvalTensor> inputs;
+  for (size_t i = 0; i < question.before.inputs.size(); ++i) {
+    llvm::Expected<EvalTensor> tensor = makeTensor(i, domain);
+    if (!tensor) {
+      llvm::consumeError(tensor.takeError());
+      return result;
+    }
+    inputs.push_back(std::move(*tensor));
+  }
+  auto before = run(question.before, inputs, domain);
+  if (!before) {
+    llvm::consumeError(before.takeError());
+    return result;
+  }
+  auto after = run(question.after, inputs, domain);
+  if (!after) {
+    std::optional<std::string> reason = meaningfulFailure(after.takeError());
+    result.outcome =
+        reason ? Comparison::Outcome::Different : Comparison::Outcome::Unclear;
+    result.reason = reason.value_or("");
+    return result;
+  }
+  result.outcome = Comparison::Outcome::Equal;
+  for (auto [r, pair] : llvm::enumerate(llvm::zip(*before, *after)))
+    if (!compareResult(r, std::get<0>(pair), std::get<1>(pair), domain, result))
+      break;
+  return result;
+}
+
+Comparison Instance::compareReals() const {
+  Comparison result = compare(EvalDomain::Interval);
+  bool isConclusive = result.outcome == Comparison::Outcome::Equal ||
+                      result.outcome == Comparison::Outcome::Different;
+  if (isConclusive || !isExactIn(question, EvalDomain::Rational))
+    return result;
+  return compare(EvalDomain::Rational);
+}
+
+} // namespace mlc::verifier

@@ -1,0 +1,115 @@
+//===- Instance.h - A question with numbers in it ---------------*- C++ -*-===//
+//
+// Concrete symbols, real parameters and tensors for both functions of a
+// question, and what the reference evaluator makes of them. The search for
+// counterexamples, the synthesis of conditions and the tests of soundness all
+// sample through this.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_INSTANCE_H
+#define MLC_VERIFIER_INSTANCE_H
+
+#include "dialects/Interfaces/Evaluator.h"
+#include "verifier/Question.h"
+#include <random>
+#include <set>
+
+namespace mlc::verifier {
+
+using SymbolValues = std::map<std::string, int64_t>;
+using ParameterValues = std::map<std::string, double>;
+
+/// What a question can vary.
+struct Unknowns {
+  /// Every symbol of dims, attributes and guards, also solved ones.
+  std::set<std::string> symbols;
+  std::set<std::string> parameters;
+
+  explicit Unknowns(const Question &question);
+};
+
+/// What running both sides showed.
+struct Comparison {
+  enum class Outcome {
+    Undefined, // before has no value there (or is too large to evaluate)
+    Unclear,   // after has none for a reason that only this domain has
+    Equal,
+    Different, // other values, other dims, or after undefined
+  };
+  Outcome outcome = Outcome::Undefined;
+  /// Different: the element and its two values, or, when `reason` is set, why
+  /// there is none after.
+  unsigned result = 0;
+  llvm::SmallVector<int64_t> element;
+  double before = 0.0, after = 0.0;
+  std::string reason;
+  /// Elements of all results of the before side.
+  int64_t numElements = 0;
+};
+
+class Instance {
+public:
+  /// `one` is a case of `question`. All three must outlive this.
+  Instance(const Question &question, const Case &one,
+           const Assumptions &assumptions, uint64_t seed);
+
+  /// Gives symbols the values that `pick` gives (solved symbols follow); false
+  /// when they do not satisfy the case's guards.
+  bool setSymbols(const Unknowns &unknowns,
+                  llvm::function_ref<int64_t(llvm::StringRef)> pick);
+  /// Draws small symbols until they satisfy the guards; false after 400 tries.
+  bool drawSymbols(const Unknowns &unknowns);
+  /// Draws real parameters within their assumptions.
+  void drawParameters(const Unknowns &unknowns);
+  void setParameters(ParameterValues values) { reals = std::move(values); }
+
+  /// Draws every argument's elements within its assumptions: multiples of
+  /// 1/16 between -2 and 2. False when sizes are negative or too large.
+  bool drawTensors();
+  /// Sizes of the arguments under the symbols.
+  const std::vector<llvm::SmallVector<int64_t>> &getSizes() const {
+    return sizes;
+  }
+  std::vector<std::vector<double>> &getNumbers() { return numbers; }
+
+  /// Evaluates both sides. In the modular domain float arguments are residues
+  /// drawn afresh, not the numbers.
+  Comparison compare(EvalDomain domain) const;
+  /// As compare in the interval domain and, where that cannot decide an order,
+  /// the rational one.
+  Comparison compareReals() const;
+
+  const SymbolValues &getSymbols() const { return symbols; }
+  const ParameterValues &getParameters() const { return reals; }
+  const Question &getQuestion() const { return question; }
+
+private:
+  bool fixSizes();
+  void drawNumbers(unsigned argument);
+  llvm::Expected<EvalTensor> makeTensor(unsigned i, EvalDomain domain) const;
+  llvm::Expected<std::vector<EvalTensor>> run(const Definition &definition,
+                                              llvm::ArrayRef<EvalTensor> inputs,
+                                              EvalDomain domain) const;
+
+  const Question &question;
+  const Case &one;
+  const Assumptions &assumptions;
+  uint64_t seed;
+  std::mt19937_64 random;
+  SymbolValues symbols;
+  ParameterValues reals;
+  std::vector<llvm::SmallVector<int64_t>> sizes; // of the arguments
+  std::vector<std::vector<double>> numbers;      // of the arguments
+};
+
+/// Whether both sides can be evaluated without hashing in this domain.
+bool isExactIn(const Question &question, EvalDomain domain);
+
+/// Whether numbers can refute the question: what an opaque operator computes
+/// is not known here.
+bool canEvaluate(const Question &question);
+
+} // namespace mlc::verifier
+
+#endif // MLC_VERIFIER_INSTANCE_H
