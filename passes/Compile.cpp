@@ -5,6 +5,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Phases.h"
 #include "passes/Program.h"
+#include "rewrites/Trail.h"
 #include "runtime/Version.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -163,10 +164,12 @@ std::string makeManifest(ModuleOp module, const runtime::Program &program,
       {"outputs", describePorts(program, program.outputs)},
       {"rewrites", options.rewrites},
   };
-  for (auto [name, key] :
-       {std::pair("mlc.trail", "trail"), std::pair("mlc.metadata", "metadata")})
-    if (Attribute attr = module->getAttr(name))
-      manifest[key] = toJson(attr);
+  if (llvm::Expected<std::vector<Trail>> trails = getTrails(module))
+    manifest["trail"] = toJson(*trails);
+  else
+    llvm::consumeError(trails.takeError()); // somebody else's attribute
+  if (Attribute metadata = module->getAttr("mlc.metadata"))
+    manifest["metadata"] = toJson(metadata);
   return llvm::formatv("{0:2}", llvm::json::Value(std::move(manifest))).str();
 }
 

@@ -5,39 +5,15 @@
 #include "rewrites/Match.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Support/Format.h"
 #include <deque>
 
 using namespace mlir;
 using namespace mlc;
+using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
 
 namespace {
-
-/// A readable name of where an operator comes from.
-std::string placeOf(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return name.getName().str();
-  if (auto fused = dyn_cast<FusedLoc>(loc)) {
-    for (Location part : fused.getLocations())
-      if (std::string name = placeOf(part); !name.empty())
-        return name;
-  }
-  return "";
-}
-
-bool isAllowed(const ProvedRule &proof, FpMode fp) {
-  switch (fp) {
-  case FpMode::Strict:
-    return proof.floatClass == FloatClass::BitExact;
-  case FpMode::Reassociate:
-    return proof.floatClass != FloatClass::ValueChanging;
-  case FpMode::Fast:
-    return true;
-  }
-  llvm_unreachable("unknown mode");
-}
 
 /// Operators still to be looked at, each at most once in the queue.
 class Worklist {
@@ -69,24 +45,27 @@ public:
                  const GreedyOptions &options)
       : function(function), cost(cost), options(options) {
     for (Rule &rule : rules.rules) {
-      const ProvedRule *proof = findProof(rule);
       Operation *root = rule.getBefore()
                             .getBody()
                             .front()
                             .getTerminator()
                             ->getOperand(0)
                             .getDefiningOp();
-      if (proof && root && isAllowed(*proof, options.fp) &&
-          rule.freeSymbols().empty())
+      if (root && isApplicable(rule, options.fp) && rule.freeSymbols().empty())
         rulesByRoot[root->getName().getStringRef()].push_back(&rule);
     }
   }
 
-  std::vector<AppliedRule> run() {
-    for (Operation &op : function.getBody().front())
+  Trail run() {
+    trail.function = function.getName().str();
+    for (Value argument : function.getArguments())
+      terms[argument] = numTerms++;
+    for (Operation &op : function.getBody().front()) {
+      addTerms(&op);
       worklist.push(&op);
+    }
     while (Operation *op = worklist.pop()) {
-      if (trail.size() >= options.maxSteps)
+      if (trail.steps.size() >= options.maxSteps)
         break;
       auto it = rulesByRoot.find(op->getName().getStringRef());
       if (it == rulesByRoot.end())
@@ -95,6 +74,7 @@ public:
         if (applyAt(*rule, op))
           break; // `op` is gone
     }
+    finish();
     return std::move(trail);
   }
 
@@ -166,35 +146,56 @@ private:
         op->erase();
       return false;
     }
-    record(match, before - after);
+    record(match, created, before - after);
     replace(match, *results, created);
     return true;
   }
 
-  void record(const Match &match, double gain) {
-    AppliedRule step;
+  void addTerms(Operation *op) {
+    for (Value result : op->getResults())
+      terms[result] = numTerms++;
+  }
+
+  void record(const Match &match, ArrayRef<Operation *> created, double gain) {
+    TrailStep step;
     step.rule = match.rule->getName().str();
     step.hash = match.rule->hash;
+    Block &before = match.rule->getBefore().getBody().front();
+    for (Value argument : before.getArguments()) {
+      Value actual = match.values.lookup(argument);
+      step.arguments.push_back(actual ? terms.lookup(actual) : noTerm);
+    }
     for (Operation *op : match.operations) {
+      for (Value result : op->getResults())
+        step.before.push_back(terms.lookup(result));
       std::string place = placeOf(op->getLoc());
       if (!place.empty() && !llvm::is_contained(step.places, place))
         step.places.push_back(place);
     }
-    SmallVector<std::pair<std::string, std::string>> bindings;
     for (auto &entry : match.integers)
-      bindings.push_back({entry.getKey().str(), entry.getValue().str()});
-    for (auto &entry : match.reals) {
-      std::string value;
-      llvm::raw_string_ostream(value)
-          << llvm::format("%g", entry.getValue().getDouble());
-      bindings.push_back({entry.getKey().str(), value});
-    }
-    llvm::sort(bindings);
-    for (auto &[symbol, value] : bindings)
-      step.bindings +=
-          (step.bindings.empty() ? "" : ", ") + symbol + " = " + value;
+      step.integers[entry.getKey().str()] = entry.getValue().str();
+    for (auto &entry : match.reals)
+      step.reals[entry.getKey().str()] = realText(entry.getValue());
     step.gainSeconds = gain;
-    trail.push_back(std::move(step));
+    trail.steps.push_back(std::move(step));
+    for (Operation *op : created)
+      addTerms(op);
+  }
+
+  /// What stands in the function now, as the end of the trail.
+  void finish() {
+    auto termsOf = [&](ValueRange values) {
+      std::vector<TermId> list;
+      for (Value value : values)
+        list.push_back(terms.lookup(value));
+      return list;
+    };
+    Block &body = function.getBody().front();
+    for (Operation &op : body.without_terminator())
+      if (op.getNumResults() != 0)
+        trail.chosen.push_back(
+            {terms.lookup(op.getResult(0)), termsOf(op.getOperands())});
+    trail.outputs = termsOf(body.getTerminator()->getOperands());
   }
 
   void replace(const Match &match, llvm::ArrayRef<Value> results,
@@ -235,45 +236,14 @@ private:
   GreedyOptions options;
   llvm::StringMap<SmallVector<Rule *>> rulesByRoot;
   Worklist worklist;
-  std::vector<AppliedRule> trail;
+  Trail trail;
+  llvm::DenseMap<Value, TermId> terms;
+  TermId numTerms = 0;
 };
 
 } // namespace
 
-std::vector<AppliedRule> mlc::applyGreedily(func::FuncOp function,
-                                            RuleSet &rules,
-                                            const CostModel &cost,
-                                            const GreedyOptions &options) {
+Trail mlc::applyGreedily(func::FuncOp function, RuleSet &rules,
+                         const CostModel &cost, const GreedyOptions &options) {
   return GreedyRewriter(function, rules, cost, options).run();
-}
-
-ArrayAttr mlc::toAttribute(llvm::ArrayRef<AppliedRule> trail,
-                           MLIRContext *context) {
-  Builder b(context);
-  SmallVector<Attribute> steps;
-  for (const AppliedRule &step : trail) {
-    SmallVector<StringRef> places(step.places.begin(), step.places.end());
-    steps.push_back(b.getDictionaryAttr(
-        {b.getNamedAttr("rule", b.getStringAttr(step.rule)),
-         b.getNamedAttr("hash", b.getStringAttr(step.hash)),
-         b.getNamedAttr("places", b.getStrArrayAttr(places)),
-         b.getNamedAttr("bindings", b.getStringAttr(step.bindings)),
-         b.getNamedAttr("gain", b.getF64FloatAttr(step.gainSeconds))}));
-  }
-  return b.getArrayAttr(steps);
-}
-
-std::vector<AppliedRule> mlc::readTrail(ArrayAttr attribute) {
-  std::vector<AppliedRule> trail;
-  for (auto step : attribute.getAsRange<DictionaryAttr>()) {
-    AppliedRule rule;
-    rule.rule = step.getAs<StringAttr>("rule").str();
-    rule.hash = step.getAs<StringAttr>("hash").str();
-    for (auto place : step.getAs<ArrayAttr>("places").getAsRange<StringAttr>())
-      rule.places.push_back(place.str());
-    rule.bindings = step.getAs<StringAttr>("bindings").str();
-    rule.gainSeconds = step.getAs<FloatAttr>("gain").getValueAsDouble();
-    trail.push_back(std::move(rule));
-  }
-  return trail;
 }

@@ -174,3 +174,18 @@ const ProvedRule *mlc::findProof(const Rule &rule) {
       });
   return it != table.end() && rule.hash == it->hash ? it : nullptr;
 }
+
+bool mlc::isApplicable(const Rule &rule, FpMode fp) {
+  const ProvedRule *proof = findProof(rule);
+  if (!proof)
+    return false;
+  switch (fp) {
+  case FpMode::Strict:
+    return proof->floatClass == FloatClass::BitExact;
+  case FpMode::Reassociate:
+    return proof->floatClass != FloatClass::ValueChanging;
+  case FpMode::Fast:
+    return true;
+  }
+  llvm_unreachable("unknown mode");
+}

@@ -73,6 +73,17 @@ struct ProvedRule {
 llvm::ArrayRef<ProvedRule> provedRules();
 const ProvedRule *findProof(const Rule &rule);
 
+/// How floats may differ from the model as written.
+enum class FpMode {
+  Strict,      // bit-exact rules only
+  Reassociate, // also rules that only reassociate
+  Fast,        // all rules; promises finite inputs only
+};
+
+/// Whether engines may apply the rule: its proof is recorded, and what it does
+/// to floats is allowed.
+bool isApplicable(const Rule &rule, FpMode fp);
+
 } // namespace mlc
 
 #endif // MLC_REWRITES_RULE_H

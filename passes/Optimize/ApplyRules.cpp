@@ -22,11 +22,11 @@ LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
   if (failed(addShippedRules(rules, module.getContext())))
     return failure();
   CostModel cost(costParameters(target));
-  std::vector<AppliedRule> trail;
+  std::vector<Trail> trails;
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal())
-      llvm::append_range(trail, applyGreedily(function, rules, cost, options));
-  module->setAttr("mlc.trail", toAttribute(trail, module.getContext()));
+      trails.push_back(applyGreedily(function, rules, cost, options));
+  setTrails(module, trails);
   return success();
 }
 
@@ -62,8 +62,7 @@ struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
 };
 } // namespace
 
-std::unique_ptr<Pass>
-mlc::createApplyRulesPass(std::optional<Target> target) {
+std::unique_ptr<Pass> mlc::createApplyRulesPass(std::optional<Target> target) {
   return std::make_unique<ApplyRulesPass>(std::move(target));
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "rewrites/Trail.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/Memory.h"
@@ -96,27 +97,25 @@ void printSteps(const json::Array &steps) {
   }
 }
 
-/// The manifest's "trail": one object per applied rule, in order.
-void printTrail(const json::Array &trail) {
-  llvm::outs() << "rewrites (" << trail.size() << "):\n";
-  for (const json::Value &value : trail) {
-    const json::Object *entry = value.getAsObject();
-    if (!entry)
-      continue;
-    llvm::outs() << "  " << entry->getString("rule").value_or("?");
-    const char *separator = " at ";
-    if (const json::Array *places = entry->getArray("places"))
-      for (const json::Value &place : *places) {
-        llvm::outs() << separator << place.getAsString().value_or("?");
+/// The steps of the manifest's trails, in order.
+void printTrails(llvm::ArrayRef<mlc::Trail> trails) {
+  size_t count = 0;
+  for (const mlc::Trail &trail : trails)
+    count += trail.steps.size();
+  llvm::outs() << "rewrites (" << count << "):\n";
+  for (const mlc::Trail &trail : trails)
+    for (const mlc::TrailStep &step : trail.steps) {
+      llvm::outs() << "  " << step.rule;
+      const char *separator = " at ";
+      for (const std::string &place : step.places) {
+        llvm::outs() << separator << place;
         separator = ", ";
       }
-    if (auto bindings = entry->getString("bindings");
-        bindings && !bindings->empty())
-      llvm::outs() << " with " << *bindings;
-    if (auto gain = entry->getNumber("gain"))
-      llvm::outs() << llvm::format(" (saves %.1f us)", *gain * 1e6);
-    llvm::outs() << '\n';
-  }
+      if (std::string bindings = step.bindings(); !bindings.empty())
+        llvm::outs() << " with " << bindings;
+      llvm::outs() << llvm::format(" (saves %.1f us)\n",
+                                   step.gainSeconds * 1e6);
+    }
 }
 
 void printScalars(const json::Object &manifest) {
@@ -187,8 +186,14 @@ llvm::Error InspectCommand::run() {
     llvm::outs() << "arena: depends on open dims; give their sizes with "
                     "--dim NAME=N\n";
   printSteps(*allSteps);
-  if (const json::Array *trail = object ? object->getArray("trail") : nullptr)
-    printTrail(*trail);
+  if (const json::Value *value = object ? object->get("trail") : nullptr) {
+    // An artifact is anybody's file: its manifest may say anything.
+    auto trails = mlc::parseTrails(llvm::formatv("{0}", *value).str());
+    if (trails)
+      printTrails(*trails);
+    else
+      llvm::consumeError(trails.takeError());
+  }
   return llvm::Error::success();
 }
 
