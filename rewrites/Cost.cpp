@@ -3,152 +3,118 @@
 #include "rewrites/Cost.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlc;
-using llvm::ArrayRef;
 
-namespace {
-
-/// What one evaluation of a definition does, counted once per stage element.
-struct Work {
-  double flops = 0;
-  double bytes = 0;
-  bool contracts = false;   // a sum of products of two tensors
-  bool elementwise = true;  // reads at the element's own position only
-  bool reinterprets = true; // nothing but row-major reinterpretation
-};
-
-double valueOf(IntExpr expr, int64_t symbolValue) {
-  std::optional<int64_t> value = expr.evaluate(
-      [&](StringRef) -> std::optional<int64_t> { return symbolValue; });
-  return value ? static_cast<double>(std::max<int64_t>(*value, 0)) : 1.0;
+bool CostModel::Signature::operator==(const Signature &other) const {
+  return name == other.name && attributes == other.attributes &&
+         operands == other.operands;
 }
 
-class Counter {
-public:
-  Counter(const Definition &definition, int64_t symbolValue)
-      : definition(definition), symbolValue(symbolValue) {}
+size_t CostModel::SignatureHash::operator()(const Signature &signature) const {
+  return llvm::hash_combine(signature.name, signature.attributes,
+                            llvm::hash_combine_range(signature.operands));
+}
 
-  Work run() {
-    for (const Stage &stage : definition.stages) {
-      work.reinterprets &= stage.reinterprets.has_value();
-      for (const Piece &piece : stage.pieces) {
-        double points = 1;
-        for (const Loop &loop : piece.loops)
-          points *= valueOf(loop.extent, symbolValue);
-        own = piece.loops;
-        count(piece.body, points);
-      }
-      work.elementwise &= stage.pieces.size() == 1;
-    }
-    for (const TensorShape &input : definition.inputs)
-      work.bytes += bytesOf(input.dims, input.elementType);
-    for (unsigned result : definition.results) {
-      const Stage &stage = definition.stages[result];
-      work.bytes += bytesOf(stage.dims, stage.elementType);
-    }
-    return work;
+OperandFacts CostModel::factsOf(Operation *op) {
+  OperandFacts facts;
+  facts.resultsAreCompileTime = llvm::all_of(
+      op->getResults(), [](Value result) { return isCompileTime(result); });
+  facts.isFed = llvm::any_of(op->getOperands(), [](Value operand) {
+    return operand.getDefiningOp() && !isCompileTime(operand);
+  });
+  return facts;
+}
+
+const Work &CostModel::workOf(Operation *op) const {
+  Signature signature{op->getName(),
+                      op->getAttrDictionary(),
+                      {op->operand_type_begin(), op->operand_type_end()}};
+  auto [it, isNew] = counted.try_emplace(std::move(signature));
+  if (isNew) {
+    FailureOr<Definition> definition =
+        getDefinition(cast<DefinitionOpInterface>(op));
+    if (succeeded(definition))
+      it->second =
+          countWork(op->getContext(), *definition, parameters.symbolValue);
   }
+  return it->second;
+}
 
-private:
-  double bytesOf(ArrayRef<IntExpr> dims, Type type) {
-    double bytes =
-        type.isIntOrFloat() ? (type.getIntOrFloatBitWidth() + 7) / 8 : 8.0;
-    for (IntExpr dim : dims)
-      bytes *= valueOf(dim, symbolValue);
-    return bytes;
+/// The level that holds `bytes` gives them.
+double CostModel::bytesSeconds(double bytes) const {
+  for (const MemoryLevel &level : parameters.memory)
+    if (bytes <= level.bytes)
+      return bytes / level.bytesPerSecond;
+  return bytes / parameters.memory.back().bytesPerSecond;
+}
+
+/// Arithmetic of a contraction: the best of the tiles.
+double CostModel::contractionSeconds(const ContractionWork &work) const {
+  if (work.columns == 1 && work.batch > 1)
+    return work.flops() /
+           (parameters.scalarFlopsPerSecond * parameters.depthwiseEfficiency);
+  double unitFlops = parameters.contractionFlopsPerSecond / parameters.units *
+                     parameters.contractionEfficiency;
+  double unitBytes =
+      parameters.memory.front().bytesPerSecond / parameters.units;
+  double best = std::numeric_limits<double>::infinity();
+  auto consider = [&](double rows, double columns) {
+    double tiles = work.batch * std::ceil(work.rows / rows) *
+                   std::ceil(work.columns / columns);
+    double waves = std::ceil(tiles / parameters.units);
+    double arithmetic = 2 * rows * columns * work.depth / unitFlops;
+    // With one unit the whole result is blocked for its caches.
+    double operands = parameters.units == 1
+                          ? 0
+                          : (rows + columns) * work.depth * 4 / unitBytes;
+    best = std::min(best, waves * std::max(arithmetic, operands));
+  };
+  for (const OutputTile &tile : parameters.tiles) {
+    consider(tile.rows, tile.columns);
+    if (parameters.tilesTurn)
+      consider(tile.columns, tile.rows);
   }
-
-  void count(const Expr &expr, double times) {
-    const ExprNode &node = *expr;
-    switch (node.kind) {
-    case Expr::Kind::Loop:
-    case Expr::Kind::Int:
-    case Expr::Kind::Constant:
-    case Expr::Kind::Param:
-      return;
-    case Expr::Kind::Read:
-      for (auto [i, index] : llvm::enumerate(node.indices()))
-        work.elementwise &= index->kind == Expr::Kind::Loop && i < own.size() &&
-                            index->loop == own[i].id;
-      return; // index arithmetic is strength-reduced
-    case Expr::Kind::Reduce: {
-      for (const Loop &loop : node.loops)
-        times *= valueOf(loop.extent, symbolValue);
-      work.elementwise = false;
-      const ExprNode &body = *node.operands[0];
-      work.contracts |= node.reduce == ReduceKind::Sum &&
-                        body.kind == Expr::Kind::Binary &&
-                        body.binary == BinaryFn::Mul;
-      break;
-    }
-    default:
-      break;
-    }
-    if (!isa<IndexType>(node.type))
-      work.flops += times * weight(node);
-    for (const Expr &operand : node.operands)
-      count(operand, times);
+  if (parameters.winogradEfficiency > 0 && work.hasWindow()) {
+    // 36 products for each 4 x 4 outputs instead of 9 for each output.
+    double tiles =
+        std::ceil(work.windowHeight / 4) * std::ceil(work.windowWidth / 4);
+    double share = tiles * 36 / (work.windowHeight * work.windowWidth * 9);
+    best = std::min(best, best * share * parameters.contractionEfficiency /
+                              parameters.winogradEfficiency);
   }
-
-  /// Transcendental functions take about ten operations each.
-  static double weight(const ExprNode &node) {
-    if (node.kind == Expr::Kind::Binary && node.binary == BinaryFn::Pow)
-      return 20;
-    if (node.kind == Expr::Kind::Unary)
-      switch (node.unary) {
-      case UnaryFn::Exp:
-      case UnaryFn::Log:
-      case UnaryFn::Tanh:
-      case UnaryFn::Erf:
-      case UnaryFn::Sin:
-      case UnaryFn::Cos:
-        return 10;
-      default:
-        return 1;
-      }
-    return 1;
-  }
-
-  const Definition &definition;
-  int64_t symbolValue;
-  ArrayRef<Loop> own;
-  Work work;
-};
-
-} // namespace
+  return best;
+}
 
 double CostModel::seconds(Operation *op) const {
-  // Done when the model is compiled.
-  if (llvm::all_of(op->getResults(),
-                   [](Value result) { return isCompileTime(result); }))
+  return seconds(op, factsOf(op));
+}
+
+double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
+  if (facts.resultsAreCompileTime)
     return 0;
   if (auto opaque = dyn_cast<OpaqueOpInterface>(op))
     return valueOf(opaque.countOperations(), parameters.symbolValue) /
-               parameters.flopsPerSecond +
+               parameters.scalarFlopsPerSecond +
            parameters.secondsPerKernel;
-  auto defined = dyn_cast<DefinitionOpInterface>(op);
-  if (!defined)
+  if (!isa<DefinitionOpInterface>(op))
     return 0;
-  FailureOr<Definition> definition = getDefinition(defined);
-  if (failed(definition))
+  const Work &work = workOf(op);
+  if (work.isReinterpretation)
     return 0;
-  Work work = Counter(*definition, parameters.symbolValue).run();
-  if (work.reinterprets)
+  double scalar = work.operations / parameters.scalarFlopsPerSecond;
+  // Pointwise work joins the kernel of the operator that feeds it, and so
+  // does a part that is read where it lies.
+  if (facts.isFed && work.isPointwise)
+    return scalar;
+  if (work.isBox && (work.isContiguous || parameters.readsInPlace))
     return 0;
-  double arithmetic = work.flops / parameters.flopsPerSecond;
-  if (work.contracts)
-    return std::max(arithmetic / parameters.contractionEfficiency,
-                    work.bytes / parameters.bytesPerSecond) +
-           parameters.secondsPerKernel;
-  // Element-wise work joins the kernel of the operator that feeds it.
-  bool isFed = llvm::any_of(op->getOperands(), [](Value operand) {
-    return operand.getDefiningOp() && !isCompileTime(operand);
-  });
-  if (work.elementwise && isFed)
-    return arithmetic;
-  return std::max(arithmetic, work.bytes / parameters.bytesPerSecond) +
+  double arithmetic = scalar;
+  for (const ContractionWork &contraction : work.contractions)
+    arithmetic += contractionSeconds(contraction);
+  return std::max(arithmetic, bytesSeconds(work.bytes())) +
          parameters.secondsPerKernel;
 }
 

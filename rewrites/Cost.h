@@ -1,10 +1,11 @@
 //===- Cost.h - What an operator costs on a target --------------*- C++ -*-===//
 //
-// Derived from definitions and a target description alone: arithmetic against
-// the peak rate, bytes against the bandwidth, a price per kernel. Work on
-// constants is free (it happens at compile time), so is a reshape (it shares
-// storage), and element-wise work behind another operator is nearly free (it
-// is fused).
+// Derived from definitions and a target description alone. A contraction takes
+// the longest of three: its tiles on the units, in waves; the tiles' operands
+// from the shared cache; its bytes from memory. Everything else is bytes or
+// scalar arithmetic, and each kernel has its price. Work on constants is free
+// (it happens at compile time), so is a reshape (it shares storage), and
+// pointwise work behind another operator is nearly free (it is fused).
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,30 +13,58 @@
 #define MLC_REWRITES_COST_H
 
 #include "mlir/IR/Operation.h"
+#include "rewrites/CostParameters.h"
+#include "rewrites/Work.h"
+#include <unordered_map>
 
 namespace mlc {
 
-struct CostParameters {
-  double flopsPerSecond = 1e11;
-  double bytesPerSecond = 1e10;
-  double secondsPerKernel = 1e-6;
-  /// The share of the peak that contractions reach.
-  double contractionEfficiency = 0.85;
-  /// What a symbol of the model is taken to be.
-  int64_t symbolValue = 64;
+/// What the graph around an operator tells, where it is not in one (an
+/// e-graph's node).
+struct OperandFacts {
+  /// Every result is known when the model is compiled.
+  bool resultsAreCompileTime = false;
+  /// Some operand comes from an operator at run time.
+  bool isFed = false;
 };
 
+/// Prices operators of one context; not for several threads at once.
 class CostModel {
 public:
-  explicit CostModel(CostParameters parameters) : parameters(parameters) {}
+  explicit CostModel(CostParameters parameters)
+      : parameters(std::move(parameters)) {}
 
-  /// Seconds of one run of `op`.
+  /// Seconds of one run of `op`, with the facts read off its operands.
   double seconds(mlir::Operation *op) const;
+  /// The same with given facts; looks at nothing but `op`'s name, attributes
+  /// and types. What it counts of a definition is kept for operators alike.
+  double seconds(mlir::Operation *op, const OperandFacts &facts) const;
   /// Of every operator in a region's blocks.
   double seconds(mlir::Region &region) const;
 
+  /// The facts as they are in the graph around `op`.
+  static OperandFacts factsOf(mlir::Operation *op);
+
+  const CostParameters &getParameters() const { return parameters; }
+
 private:
+  /// What tells operators alike: name, attributes, types of the operands.
+  struct Signature {
+    mlir::OperationName name;
+    mlir::DictionaryAttr attributes;
+    llvm::SmallVector<mlir::Type, 3> operands;
+    bool operator==(const Signature &other) const;
+  };
+  struct SignatureHash {
+    size_t operator()(const Signature &signature) const;
+  };
+
+  const Work &workOf(mlir::Operation *op) const;
+  double contractionSeconds(const ContractionWork &work) const;
+  double bytesSeconds(double bytes) const;
+
   CostParameters parameters;
+  mutable std::unordered_map<Signature, Work, SignatureHash> counted;
 };
 
 } // namespace mlc

@@ -9,9 +9,13 @@ using namespace mlc;
 
 CostParameters mlc::costParameters(const Target &target) {
   CostParameters parameters;
-  parameters.flopsPerSecond = target.peakFlops();
-  // What a model's activations live in more often than not.
-  parameters.bytesPerSecond = target.cacheBandwidth * 1e9;
+  parameters.contractionFlopsPerSecond = parameters.scalarFlopsPerSecond =
+      target.peakFlops();
+  // A model's activations live in the cache more often than not.
+  parameters.memory = {
+      {target.l2Bytes * 1.0, target.cacheBandwidth * 1e9},
+      {std::numeric_limits<double>::infinity(), target.memoryBandwidth * 1e9}};
+  parameters.tiles = {{1, target.lanes(32)}};
   parameters.secondsPerKernel = target.launchNanoseconds * 1e-9;
   return parameters;
 }
