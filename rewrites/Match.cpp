@@ -12,113 +12,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
 
-//===----------------------------------------------------------------------===//
-// Bindings
-//===----------------------------------------------------------------------===//
-
-IntExpr Match::substitute(IntExpr expr) const {
-  return expr.substitute([&](StringRef symbol) {
-    auto it = integers.find(symbol);
-    return it == integers.end() ? IntExpr() : it->second;
-  });
-}
-
-Attribute Match::substitute(Attribute attribute) const {
-  if (auto expr = dyn_cast<IntExpr>(attribute))
-    return substitute(expr);
-  if (auto real = dyn_cast<RealAttr>(attribute)) {
-    auto it = real.isSymbol() ? reals.find(real.getSymbol()) : reals.end();
-    return it == reals.end() ? real : it->second;
-  }
-  if (auto dims = dyn_cast<DimsAttr>(attribute)) {
-    SmallVector<IntExpr> values;
-    for (IntExpr dim : dims)
-      values.push_back(substitute(dim));
-    return DimsAttr::get(attribute.getContext(), ArrayRef<IntExpr>(values));
-  }
-  if (auto array = dyn_cast<ArrayAttr>(attribute)) {
-    SmallVector<Attribute> values;
-    for (Attribute value : array)
-      values.push_back(substitute(value));
-    return ArrayAttr::get(attribute.getContext(), values);
-  }
-  return attribute;
-}
-
 namespace {
-
-/// Equations between a rule's expressions and the model's, solved as far as
-/// the bindings allow.
-class Equations {
-public:
-  explicit Equations(Match &match) : match(match) {}
-
-  void add(IntExpr pattern, IntExpr actual) {
-    pending.push_back({pattern, actual});
-  }
-
-  /// Solves what can be solved; false when an equation cannot hold.
-  bool solve() {
-    for (bool progress = true; progress;) {
-      progress = false;
-      SmallVector<std::pair<IntExpr, IntExpr>> rest;
-      for (auto [pattern, actual] : pending) {
-        switch (step(pattern, actual)) {
-        case Outcome::Solved:
-          progress = true;
-          break;
-        case Outcome::Contradiction:
-          return false;
-        case Outcome::Waiting:
-          rest.push_back({pattern, actual});
-        }
-      }
-      pending = std::move(rest);
-    }
-    return true;
-  }
-
-  bool isSolved() const { return pending.empty(); }
-
-private:
-  enum class Outcome { Solved, Contradiction, Waiting };
-
-  Outcome step(IntExpr pattern, IntExpr actual) {
-    // Split into what is bound and the one symbol that is not.
-    StringRef unknown;
-    bool several = false;
-    pattern.walkSymbols([&](StringRef symbol) {
-      if (match.integers.count(symbol))
-        return;
-      several |= !unknown.empty() && unknown != symbol;
-      unknown = symbol;
-    });
-    if (several)
-      return Outcome::Waiting;
-    MLIRContext *context = pattern.getContext();
-    if (unknown.empty())
-      return match.substitute(pattern) == actual ? Outcome::Solved
-                                                 : Outcome::Contradiction;
-    // pattern = factor * unknown + rest, when it is linear in it.
-    IntExpr symbol = IntExpr::symbol(context, unknown);
-    auto at = [&](int64_t value) {
-      return match.substitute(pattern.substitute([&](StringRef name) {
-        return name == unknown ? IntExpr::constant(context, value) : IntExpr();
-      }));
-    };
-    IntExpr rest = at(0), factor = at(1) - rest;
-    if (match.substitute(pattern) != symbol * factor + rest)
-      return Outcome::Waiting;
-    std::optional<IntExpr> value = (actual - rest).exactDiv(factor);
-    if (!value || !value->isKnownNonNegative())
-      return Outcome::Contradiction;
-    match.integers[unknown] = *value;
-    return Outcome::Solved;
-  }
-
-  Match &match;
-  SmallVector<std::pair<IntExpr, IntExpr>> pending;
-};
 
 /// One attempt to lay `before` over the model.
 class Matcher {
@@ -306,26 +200,10 @@ private:
   SmallVector<Match, 1> found;
 };
 
-/// Whether every element of a literal has the property.
-bool elementsAre(Value value, ElementPredicate predicate) {
+bool literalElementsAre(Value value, ElementPredicate predicate) {
   DenseElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)) ||
-      !isa<FloatType>(elements.getElementType()))
-    return false;
-  if (predicate == ElementPredicate::AllEqual)
-    return elements.isSplat();
-  return llvm::all_of(elements.getValues<APFloat>(), [&](APFloat x) {
-    switch (predicate) {
-    case ElementPredicate::Positive:
-      return !x.isNaN() && !x.isNegative() && !x.isZero();
-    case ElementPredicate::NonNegative:
-      return !x.isNaN() && (!x.isNegative() || x.isZero());
-    case ElementPredicate::NonZero:
-      return !x.isNaN() && !x.isZero();
-    default:
-      return x.isFinite();
-    }
-  });
+  return matchPattern(value, m_Constant(&elements)) &&
+         elementsAre(elements, predicate);
 }
 
 bool Matcher::assumptionsHold(const State &state) {
@@ -340,91 +218,16 @@ bool Matcher::assumptionsHold(const State &state) {
       return false;
     if (tensor.predicate == ElementPredicate::Constant
             ? !isCompileTime(actual)
-            : !elementsAre(actual, tensor.predicate))
+            : !literalElementsAre(actual, tensor.predicate))
       return false;
   }
-  for (const RealAssumption &real : rule.assumptions.reals) {
-    auto it = state.match.reals.find(real.parameter);
-    if (it == state.match.reals.end())
+  for (const RealAssumption &real : rule.assumptions.reals)
+    if (!holds(real, state.match))
       return false;
-    double value = it->second.getDouble(), bound = real.bound;
-    bool fits = false;
-    switch (real.predicate) {
-    case ComparePredicate::EQ:
-      fits = value == bound;
-      break;
-    case ComparePredicate::NE:
-      fits = value != bound;
-      break;
-    case ComparePredicate::LT:
-      fits = value < bound;
-      break;
-    case ComparePredicate::LE:
-      fits = value <= bound;
-      break;
-    case ComparePredicate::GT:
-      fits = value > bound;
-      break;
-    case ComparePredicate::GE:
-      fits = value >= bound;
-      break;
-    }
-    if (!fits)
-      return false;
-  }
   return true;
 }
 
-bool comparisonHolds(ComparePredicate predicate, IntExpr difference) {
-  switch (predicate) {
-  case ComparePredicate::EQ:
-    return difference.isConstant(0);
-  case ComparePredicate::NE:
-    return difference.isKnownPositive() || (-difference).isKnownPositive();
-  case ComparePredicate::LT:
-    return (-difference).isKnownPositive();
-  case ComparePredicate::LE:
-    return (-difference).isKnownNonNegative();
-  case ComparePredicate::GT:
-    return difference.isKnownPositive();
-  case ComparePredicate::GE:
-    return difference.isKnownNonNegative();
-  }
-  llvm_unreachable("unknown predicate");
-}
-
 } // namespace
-
-bool mlc::holds(const Condition &condition, const Match &match) {
-  auto partHolds = [&](const Condition &part) { return holds(part, match); };
-  switch (condition.getKind()) {
-  case Condition::Kind::Compare:
-    return comparisonHolds(condition.getPredicate(),
-                           match.substitute(condition.getLhs()) -
-                               match.substitute(condition.getRhs()));
-  case Condition::Kind::Divides: {
-    IntExpr divisor = match.substitute(condition.getLhs());
-    IntExpr value = match.substitute(condition.getRhs());
-    return divisor.isKnownPositive() && value.mod(divisor).isConstant(0);
-  }
-  case Condition::Kind::AllOf:
-    return llvm::all_of(condition.getParts(), partHolds);
-  case Condition::Kind::AnyOf:
-    return llvm::any_of(condition.getParts(), partHolds);
-  case Condition::Kind::Not:
-    // Only what is decided counts: constants.
-    {
-      std::optional<bool> truth = condition.getParts().front().evaluate(
-          [&](StringRef symbol) -> std::optional<int64_t> {
-            auto it = match.integers.find(symbol);
-            return it == match.integers.end() ? std::nullopt
-                                              : it->second.asConstant();
-          });
-      return truth && !*truth;
-    }
-  }
-  llvm_unreachable("unknown condition");
-}
 
 SmallVector<Match, 1> mlc::findMatches(Rule &rule, Operation *root,
                                        unsigned limit) {

@@ -12,6 +12,7 @@
 #define MLC_REWRITES_MATCH_H
 
 #include "mlir/IR/PatternMatch.h"
+#include "rewrites/Equations.h"
 #include "rewrites/Rule.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
@@ -19,23 +20,13 @@
 
 namespace mlc {
 
-struct Match {
+struct Match : Bindings {
   Rule *rule = nullptr;
   /// Values of `before` (arguments and results of its operators) in the model.
   llvm::DenseMap<mlir::Value, mlir::Value> values;
   /// The model's operators in `before`'s order.
   llvm::SmallVector<mlir::Operation *> operations;
-  llvm::StringMap<IntExpr> integers;
-  llvm::StringMap<RealAttr> reals;
-
-  /// What stands for `expr` under the bindings.
-  IntExpr substitute(IntExpr expr) const;
-  mlir::Attribute substitute(mlir::Attribute attribute) const;
 };
-
-/// Whether the condition holds for sure under the bindings (symbols of the
-/// model are non-negative and otherwise unknown).
-bool holds(const Condition &condition, const Match &match);
 
 /// Matches of `rule` in which `root` is the operator that gives `before`'s
 /// first result, at most `limit` of them, in a fixed order. Only those whose
