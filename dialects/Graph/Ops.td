@@ -3,6 +3,7 @@
 #ifndef MLC_DIALECTS_GRAPH_OPS
 #define MLC_DIALECTS_GRAPH_OPS
 
+include "dialects/Graph/Compute.td"
 include "dialects/Graph/Contraction.td"
 include "dialects/Graph/Convolution.td"
 include "dialects/Graph/Movement.td"

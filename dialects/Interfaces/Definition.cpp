@@ -1,9 +1,6 @@
 //===- Definition.cpp - Building and printing definitions -----------------===//
 
 #include "dialects/Interfaces/Definition.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -312,129 +309,6 @@ StringRef name(ReduceKind kind) {
   static constexpr const char *names[] = {"sum", "prod", "max",
                                           "min", "any",  "all"};
   return names[static_cast<unsigned>(kind)];
-}
-
-namespace {
-
-struct Printer {
-  const Definition &definition;
-  llvm::raw_ostream &os;
-
-  void tensor(TensorId id) {
-    if (id.isStage)
-      os << definition.stages[id.index].name;
-    else
-      os << "in" << id.index;
-  }
-
-  void list(ArrayRef<Expr> exprs) {
-    llvm::interleaveComma(exprs, os, [&](const Expr &e) { expr(e); });
-  }
-
-  void loops(ArrayRef<Loop> loops) {
-    llvm::interleaveComma(loops, os, [&](const Loop &loop) {
-      os << 'i' << loop.id << '<' << loop.extent;
-    });
-  }
-
-  void call(StringRef function, ArrayRef<Expr> arguments) {
-    os << function << '(';
-    list(arguments);
-    os << ')';
-  }
-
-  void read(const ExprNode &node) {
-    tensor(node.tensor);
-    if (node.guarded) {
-      os << "<else ";
-      expr(node.operands.back());
-      os << '>';
-    }
-    os << '[';
-    list(node.indices());
-    os << ']';
-  }
-
-  void infix(StringRef op, const ExprNode &node) {
-    os << '(';
-    expr(node.operands[0]);
-    os << ' ' << op << ' ';
-    expr(node.operands[1]);
-    os << ')';
-  }
-
-  void expr(const Expr &e) {
-    const ExprNode &node = *e;
-    switch (node.kind) {
-    case Expr::Kind::Loop:
-      os << 'i' << node.loop;
-      return;
-    case Expr::Kind::Int: {
-      bool parens = node.integer.getKind() == IntExpr::Kind::Add;
-      os << (parens ? "(" : "") << node.integer << (parens ? ")" : "");
-      return;
-    }
-    case Expr::Kind::Constant:
-      if (isa<FloatType>(node.type))
-        os << llvm::format("%.9g", node.number);
-      else
-        os << node.integerNumber;
-      return;
-    case Expr::Kind::Param:
-      os << node.parameter;
-      return;
-    case Expr::Kind::Read:
-      return read(node);
-    case Expr::Kind::Unary:
-      return call(name(node.unary), node.operands);
-    case Expr::Kind::Binary:
-      if (llvm::isAlpha(name(node.binary).front()))
-        return call(name(node.binary), node.operands);
-      return infix(name(node.binary), node);
-    case Expr::Kind::Compare:
-      return infix(name(node.predicate), node);
-    case Expr::Kind::Select:
-      return call("select", node.operands);
-    case Expr::Kind::Cast:
-      os << node.type << '(';
-      expr(node.operands[0]);
-      os << ')';
-      return;
-    case Expr::Kind::Reduce:
-      os << name(node.reduce) << '{';
-      loops(node.loops);
-      os << "}(";
-      expr(node.operands[0]);
-      os << ')';
-      return;
-    }
-  }
-
-  void stage(const Stage &stage) {
-    for (const Piece &piece : stage.pieces) {
-      os << stage.name << '[';
-      for (auto [i, loop] : llvm::enumerate(piece.loops)) {
-        os << (i ? ", " : "") << 'i' << loop.id;
-        if (!piece.offset[i].isConstant(0))
-          os << " + " << piece.offset[i];
-      }
-      os << "] = ";
-      expr(piece.body);
-      os << " for ";
-      loops(piece.loops);
-      os << '\n';
-    }
-  }
-};
-
-} // namespace
-
-void print(const Definition &definition, llvm::raw_ostream &os) {
-  for (const Stage &stage : definition.stages)
-    Printer{definition, os}.stage(stage);
-  for (const Requirement &r : definition.requirements)
-    os << "requires " << r.lhs << ' ' << name(r.predicate) << ' ' << r.rhs
-       << '\n';
 }
 
 } // namespace mlc

@@ -199,6 +199,7 @@ public:
                     llvm::ArrayRef<TensorShape> inputs);
 
   mlir::MLIRContext *getContext() const { return context; }
+  unsigned numInputs() const { return definition.inputs.size(); }
   const TensorShape &input(unsigned i) const { return definition.inputs[i]; }
   llvm::ArrayRef<IntExpr> dims(unsigned i) const { return input(i).dims; }
   unsigned rank(unsigned i) const { return input(i).dims.size(); }
@@ -284,7 +285,8 @@ Expr mod(Expr a, IntExpr b);
 void walk(const Expr &expr,
           llvm::function_ref<void(const ExprNode &)> callback);
 
-/// Prints a definition as one would write it; for tests, docs and errors.
+/// Prints a definition as one would write it, in the syntax of
+/// DefinitionText.h; for tests, docs and errors.
 void print(const Definition &definition, llvm::raw_ostream &os);
 
 llvm::StringRef name(UnaryFn fn);

@@ -1117,3 +1117,18 @@ func.func @unpack_symbolic(%a: tensor<?x2x3x4xf32, #mlc.dims<[N, 2, 3, 4]>>) -> 
   %r0 = mlc.unpack %a {channels = 6 : i64, groups = 1 : i64} : (tensor<?x2x3x4xf32, #mlc.dims<[N, 2, 3, 4]>>) -> (tensor<?x6x3xf32, #mlc.dims<[N, 6, 3]>>)
   return %r0 : tensor<?x6x3xf32, #mlc.dims<[N, 6, 3]>>
 }
+
+func.func @compute(%w: tensor<2x3xf32>, %s: tensor<2xf32>) -> (tensor<2x3xf32>) {
+  %r0 = mlc.compute %w, %s {definition = "(w, s; ; eps) Y[o, c] = w[o, c] / sqrt(s[o] + eps)", dims = #mlc.dims<[2, 3]>, integers = #mlc.dims<[]>, reals = [#mlc.real<1.0e-03>], type = f32} : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<2x3xf32>)
+  return %r0 : tensor<2x3xf32>
+}
+
+func.func @compute_empty(%w: tensor<0x3xf32>) -> (tensor<0xf32>) {
+  %r0 = mlc.compute %w {definition = "(w; k) Y[o] = sum{c < k}(w[o, c])", dims = #mlc.dims<[0]>, integers = #mlc.dims<[3]>, reals = [], type = f32} : (tensor<0x3xf32>) -> (tensor<0xf32>)
+  return %r0 : tensor<0xf32>
+}
+
+func.func @compute_symbolic(%w: tensor<?x3xf32, #mlc.dims<[N, 3]>>) -> (tensor<?x5xf32, #mlc.dims<[2 * N, 5]>>) {
+  %r0 = mlc.compute %w {definition = "(w; n) T[o < n] = max{c < 3}(w[o, c]); Y[o, c] = w<0>[o - n, c - 1] + T<0>[o]", dims = #mlc.dims<[2 * N, 5]>, integers = #mlc.dims<[N]>, reals = [], type = f32} : (tensor<?x3xf32, #mlc.dims<[N, 3]>>) -> (tensor<?x5xf32, #mlc.dims<[2 * N, 5]>>)
+  return %r0 : tensor<?x5xf32, #mlc.dims<[2 * N, 5]>>
+}

@@ -1,0 +1,78 @@
+//===- DefinitionText.h - Definitions as text, and back ---------*- C++ -*-===//
+//
+// The syntax in which a definition stands inline in an `mlc.compute`:
+//
+//   (w, s, v; m; eps) Y[o, c] = w[o, c] * s[o] / sqrt(v[o] + eps)
+//   (w; e, k) Y[o, u] = w<0>[o, u - e] / f32(k)
+//   (a, b; n) T[i < n] = sum{r < n}(a[i, r] * b[r]); Y[i] = T[i] / T[0]
+//
+//   definition := header stage (';' stage)*
+//   header     := '(' names (';' names (';' names)?)? ')'
+//                 tensors (the operands in order); integers; real parameters
+//   stage      := name '[' loops ']' '=' expr
+//                 the last stage is the result: its loops have no bounds, they
+//                 run over the operator's dims; other stages give `i < extent`
+//   expr       := sum (('<' | '<=' | '>' | '>=' | '==' | '!=') sum)?
+//   sum        := product (('+' | '-') product)*
+//   product    := factor (('*' | '/') factor)*
+//   factor     := '-' factor | '(' expr ')' | number | loop, integer or real
+//               | name ('<' factor '>')? '[' exprs ']'
+//                 an element of an operand or an earlier stage, and what stands
+//                 for it where an index is out of range
+//               | function '(' exprs ')'
+//                 abs exp log sqrt reciprocal tanh erf sin cos floor ceil
+//                 roundeven not neg; floordiv mod min max pow and or xor;
+//                 select(condition, then, else); an element type (a cast)
+//               | reduction '{' loops '}' '(' expr ')'
+//                 sum prod max min any all, over `i < extent`, ...
+//
+// Index expressions are integers and never mix with elements without a cast;
+// `floordiv` and `mod` take a divisor without loops, stated to be positive. A
+// literal takes the type that it meets. A read without `<..>` must be in range
+// for evident reasons (isEvidentlyInRange), so that no text reads memory that
+// is not there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_DIALECTS_INTERFACES_DEFINITIONTEXT_H
+#define MLC_DIALECTS_INTERFACES_DEFINITIONTEXT_H
+
+#include "dialects/Interfaces/Definition.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/Error.h"
+
+namespace mlc {
+
+/// What a text's names stand for, in the order of its header, and its result.
+struct DefinitionArguments {
+  llvm::ArrayRef<IntExpr> integers;
+  llvm::ArrayRef<RealAttr> reals;
+  llvm::ArrayRef<IntExpr> dims;
+  mlir::Type elementType;
+};
+
+/// Parses `text` into `builder`, whose inputs are the header's tensors. The
+/// text may come from anybody: errors say where and what; nothing recurses or
+/// grows without a limit.
+llvm::Error parseDefinition(llvm::StringRef text,
+                            const DefinitionArguments &arguments,
+                            DefinitionBuilder &builder);
+
+/// The inverse, for definitions of one result, whose stages have one piece
+/// each: a text that parses to the same stages. Integers are the symbols of
+/// the definition and reals its parameters, each in order of appearance.
+struct DefinitionText {
+  std::string text;
+  std::vector<std::string> integers, reals;
+};
+DefinitionText printDefinition(const Definition &definition,
+                               llvm::ArrayRef<std::string> tensorNames);
+
+/// Whether 0 <= index < dim follows from the loops' extents by interval
+/// arithmetic, whatever the symbols are.
+bool isEvidentlyInRange(const Expr &index, IntExpr dim,
+                        const llvm::DenseMap<unsigned, IntExpr> &extents);
+
+} // namespace mlc
+
+#endif // MLC_DIALECTS_INTERFACES_DEFINITIONTEXT_H
