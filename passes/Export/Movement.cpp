@@ -35,8 +35,63 @@ static std::string reshapeTarget(Exporter &e, ArrayRef<IntExpr> from,
   return e.integers(target);
 }
 
+/// ONNX's name for three operators: channels that become pixels.
+struct DepthToSpace {
+  Value x;
+  int64_t block;
+  StringRef mode;
+};
+
+/// The reshape, transpose and reshape that end in `op`, when together they are
+/// a DepthToSpace and nothing else uses what lies between. One node instead of
+/// three, and no sizes computed at run time.
+static std::optional<DepthToSpace> depthToSpaceEndingIn(Operation *op) {
+  auto last = dyn_cast<ReshapeOp>(op);
+  auto transpose =
+      last ? last.getX().getDefiningOp<TransposeOp>() : TransposeOp();
+  auto first =
+      transpose ? transpose.getX().getDefiningOp<ReshapeOp>() : ReshapeOp();
+  if (!first || !transpose->hasOneUse() || !first->hasOneUse())
+    return std::nullopt;
+  Dims from = dimsOf(first.getX()), to = dimsOf(last);
+  ArrayRef<IntExpr> six = first.getDims().getDims();
+  if (from.size() != 4 || to.size() != 4 || six.size() != 6)
+    return std::nullopt;
+  bool channelsFirst =
+      transpose.getPermutation() == ArrayRef<int64_t>({0, 1, 4, 2, 5, 3});
+  if (!channelsFirst &&
+      transpose.getPermutation() != ArrayRef<int64_t>({0, 3, 4, 1, 5, 2}))
+    return std::nullopt;
+  IntExpr block = six[2], channels = six[channelsFirst ? 1 : 3];
+  if (!block.isConstant() || six[channelsFirst ? 3 : 1] != block ||
+      six[0] != from[0] || six[4] != from[2] || six[5] != from[3] ||
+      to[0] != from[0] || to[1] != channels || to[2] != from[2] * block ||
+      to[3] != from[3] * block)
+    return std::nullopt;
+  return DepthToSpace{first.getX(), block.getConstant(),
+                      channelsFirst ? "CRD" : "DCR"};
+}
+
+/// Whether `op` lies inside of a DepthToSpace and is emitted with its end.
+static bool waitsForDepthToSpace(Operation *op) {
+  for (int steps = 0; steps < 2 && op->hasOneUse(); ++steps) {
+    op = *op->user_begin();
+    if (depthToSpaceEndingIn(op))
+      return true;
+  }
+  return false;
+}
+
 static void emitReshape(Exporter &e, Operation *op) {
   auto reshape = cast<ReshapeOp>(op);
+  if (auto shuffle = depthToSpaceEndingIn(op)) {
+    e.result(op, "DepthToSpace", {e.nameOf(shuffle->x)})
+        .set("blocksize", shuffle->block)
+        .set("mode", shuffle->mode);
+    return;
+  }
+  if (waitsForDepthToSpace(op))
+    return;
   Dims from = dimsOf(reshape.getX());
   ArrayRef<IntExpr> to = reshape.getDims().getDims();
   std::string x = e.nameOf(reshape.getX());
@@ -57,6 +112,8 @@ static void emitReshape(Exporter &e, Operation *op) {
 
 static void emitTranspose(Exporter &e, Operation *op) {
   auto transpose = cast<TransposeOp>(op);
+  if (waitsForDepthToSpace(op))
+    return;
   e.result(op, "Transpose", {e.nameOf(transpose.getX())})
       .set("perm", transpose.getPermutation());
 }

@@ -65,3 +65,21 @@ def test_round_trip(name, folder):
             error = np.abs(result - expected).max()
             # A sigmoid that is nearly 0 everywhere has steps of 1e-7.
             assert error <= max(model.tolerance * scale, 1e-6)
+
+
+@pytest.mark.parametrize("mode", ["CRD", "DCR"])
+def test_depth_to_space_keeps_its_name(tmp_path, mode):
+    """Three operators of the graph dialect are one ONNX node again."""
+    node = onnx.helper.make_node("DepthToSpace", ["x"], ["y"], blocksize=2, mode=mode)
+    info = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [node], "shuffle", [info("x", onnx.TensorProto.FLOAT, ["n", 12, "h", "w"])],
+        [info("y", onnx.TensorProto.FLOAT, ["n", 3, "p", "q"])])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "in.onnx")
+    round_trip(tmp_path / "in.onnx", tmp_path / "out.onnx")
+    exported = onnx.load(tmp_path / "out.onnx")
+    assert [n.op_type for n in exported.graph.node] == ["DepthToSpace"]
+    x = np.random.default_rng(1).standard_normal((2, 12, 3, 5)).astype(np.float32)
+    want, got = (session(tmp_path / f).run(None, {"x": x})[0] for f in ("in.onnx", "out.onnx"))
+    np.testing.assert_array_equal(want, got)
