@@ -10,23 +10,21 @@
 #include "dialects/Exec/Exec.h"
 #include "dialects/Graph/Graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Transforms/Passes.h"
 #include "passes/Fuse/Fuse.h"
 #include "passes/Fuse/Winograd.h"
 #include "passes/Layout/Layout.h"
 #include "passes/Lower/Lower.h"
 #include "passes/Optimize/ApplyRules.h"
 #include "passes/Optimize/ConstantFold.h"
+#include "passes/Optimize/Prepare.h"
 
 using namespace mlir;
 
 namespace mlc {
 
 void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {
-  // Arithmetic on constants and shapes, before rules look at what is constant.
-  pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
-  // Equal subgraphs once.
-  pm.addPass(createCSEPass());
+  // Arithmetic on constants and shapes, and equal subgraphs once.
+  addPreparePasses(pm);
   if (options.rewrites) {
     // Proved rules where they pay on the target.
     pm.addPass(createApplyRulesPass(options.target));

@@ -2,7 +2,8 @@
 //
 // Takes what passes/Import makes, rewritten or not: a module with one
 // `func.func @main` of mlc operators (before the layout pass). Names of inputs
-// and outputs, metadata and symbolic dims are kept; weights are initializers.
+// and outputs, metadata and symbolic dims are kept; weights are initializers;
+// the trail (rewrites/Trail.h) becomes the metadata mlc.trail.
 //
 //===----------------------------------------------------------------------===//
 

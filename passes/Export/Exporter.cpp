@@ -331,13 +331,20 @@ void Exporter::emitMetadata() {
   onnx::OperatorSetIdProto *opset = model.add_opset_import();
   opset->set_domain("");
   opset->set_version(exportOpset);
+  auto property = [&](StringRef key, StringRef value) {
+    onnx::StringStringEntryProto *entry = model.add_metadata_props();
+    entry->set_key(key.str());
+    entry->set_value(value.str());
+  };
+  auto trail = module->getAttrOfType<StringAttr>("mlc.trail");
   if (auto metadata = module->getAttrOfType<DictionaryAttr>("mlc.metadata"))
     for (NamedAttribute entry : metadata)
-      if (auto value = dyn_cast<StringAttr>(entry.getValue())) {
-        onnx::StringStringEntryProto *property = model.add_metadata_props();
-        property->set_key(entry.getName().str());
-        property->set_value(value.str());
-      }
+      // A model that was optimized before has a trail, which is not this one.
+      if (auto value = dyn_cast<StringAttr>(entry.getValue());
+          value && !(trail && entry.getName() == "mlc.trail"))
+        property(entry.getName(), value);
+  if (trail)
+    property("mlc.trail", trail);
   auto source = module->getAttrOfType<DictionaryAttr>("mlc.onnx");
   std::string name =
       source ? attributeName(source.get("graph"), "") : std::string();

@@ -3,6 +3,8 @@
 //   mlc-verify before.mlir after.mlir      the first function of each, or the
 //                                          one that --function names
 //   mlc-verify pair.mlir                   its first two functions
+//   mlc-verify --trail model.onnx out.onnx  whether out.onnx is model.onnx, by
+//                                          the trail that it carries
 //
 // The before function may carry what is assumed as attributes:
 //   mlc.assume = ["g >= 1", "2 * p == k - 1", "s divides h"]
@@ -21,6 +23,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
+#include "tools/mlc-verify/TrailCommand.h"
 #include "verifier/AssumeText.h"
 #include "verifier/Verifier.h"
 #include "llvm/Support/CommandLine.h"
@@ -34,12 +37,24 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory category("mlc-verify options");
 static cl::list<std::string> files(cl::Positional, cl::OneOrMore,
-                                   cl::desc("before.mlir [after.mlir]"),
+                                   cl::desc("before.mlir [after.mlir], or "
+                                            "model.onnx out.onnx"),
                                    cl::cat(category));
 static cl::opt<std::string>
     functionName("function", cl::value_desc("name"),
                  cl::desc("Compare the functions of this name in two files"),
                  cl::cat(category));
+static cl::opt<bool>
+    trail("trail",
+          cl::desc("Replay the trail by which out.onnx equals model.onnx"),
+          cl::cat(category));
+static cl::list<std::string>
+    rules("rules", cl::value_desc("file.mlir"),
+          cl::desc("Rules of your own that the trail uses; proved here"),
+          cl::cat(category));
+static cl::list<std::string>
+    dims("dim", cl::value_desc("name=N|name=any"),
+         cl::desc("The dims that mlc optimize was given"), cl::cat(category));
 static cl::opt<bool> json("json", cl::desc("Print the verdict as JSON"),
                           cl::cat(category));
 static cl::opt<std::string>
@@ -133,24 +148,10 @@ static int writeCertificate(const std::string &text) {
                certificateFile + ": " + llvm::toString(std::move(failed)));
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  cl::HideUnrelatedOptions(category);
-  std::string problem;
-  llvm::raw_string_ostream problemStream(problem);
-  if (!cl::ParseCommandLineOptions(
-          argc, argv,
-          "proves two functions over tensors equal for all sizes, or shows "
-          "where they differ\n\nexit codes: 0 proved, 5 refuted, 6 unknown, 2 "
-          "usage, 3 bad file\n",
-          &problemStream)) {
-    llvm::errs() << "mlc: error: " << problem;
-    return Usage;
-  }
-  if (files.size() > 2 || timeout <= 0.0 || lemmaTimeout <= 0.0)
-    return error(Usage, "give one file with two functions or two files, and "
-                        "positive times; see --help");
-
+static int compareFunctions(const VerifierOptions &options) {
+  if (files.size() > 2 || !rules.empty() || !dims.empty())
+    return error(Usage, "give one file with two functions or two files; "
+                        "--rules and --dim go with --trail; see --help");
   mlir::DialectRegistry registry;
   registry.insert<MlcDialect, mlir::func::FuncDialect,
                   mlir::linalg::LinalgDialect, mlir::tensor::TensorDialect,
@@ -179,14 +180,76 @@ int main(int argc, char **argv) {
     return error(BadFile, files.front() + ": " +
                               llvm::toString(assumptions.takeError()));
 
-  VerifierOptions options;
-  options.timeoutMs = static_cast<unsigned>(timeout * 1000.0);
-  options.lemmaTimeoutMs = static_cast<unsigned>(lemmaTimeout * 1000.0);
-  options.seed = seed;
   Verdict verdict = verify(functions[0], functions[1], *assumptions, options);
   json ? printJson(verdict) : printText(verdict);
   if (verdict.isProved() && !certificateFile.empty())
     if (int code = writeCertificate(verdict.certificate.smtlib))
       return code;
   return exitCodeOf(verdict);
+}
+
+static int replayTrail(const VerifierOptions &options) {
+  if (files.size() != 2 || !functionName.empty() || !certificateFile.empty())
+    return error(Usage, "--trail takes the model and what mlc optimize wrote; "
+                        "see --help");
+  TrailQuestion question;
+  question.model = files[0];
+  question.result = files[1];
+  question.ruleFiles = rules;
+  question.verifier = options;
+  for (llvm::StringRef dim : dims) {
+    // A name may hold '=' itself.
+    auto [name, value] = dim.rsplit('=');
+    int64_t number = 0;
+    bool isOpen = value == "any";
+    if (name.empty() || (!isOpen && value.getAsInteger(10, number)))
+      return error(Usage, "--dim takes NAME=N or NAME=any, not '" + dim + "'");
+    question.import.dims.emplace_back(
+        name.str(), isOpen ? std::nullopt : std::optional<int64_t>(number));
+  }
+  TrailReport report = checkTrail(question);
+  bool isReplayed = report.answer == TrailAnswer::Replayed;
+  if (!isReplayed)
+    error(0, report.reason);
+  if (json) {
+    llvm::json::Object object{{"verdict", isReplayed ? "replayed" : "refused"},
+                              {"steps", report.steps},
+                              {"operators", report.operators},
+                              {"seconds", report.seconds}};
+    if (!isReplayed)
+      object["reason"] = report.reason;
+    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object)))
+                 << '\n';
+  } else if (isReplayed) {
+    llvm::outs() << llvm::formatv("replayed: {0} steps prove the {1} operators "
+                                  "of {2} equal to {3} ({4:f2} s)\n",
+                                  report.steps, report.operators,
+                                  question.result, question.model,
+                                  report.seconds);
+  }
+  return static_cast<int>(report.answer);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  std::string problem;
+  llvm::raw_string_ostream problemStream(problem);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "proves two functions over tensors equal for all sizes, or shows "
+          "where they differ; replays the trail of an optimized model\n\nexit "
+          "codes: 0 proved, 5 refuted, 6 unknown, 2 usage, 3 bad file, 4 "
+          "unsupported\n",
+          &problemStream)) {
+    llvm::errs() << "mlc: error: " << problem;
+    return Usage;
+  }
+  if (timeout <= 0.0 || lemmaTimeout <= 0.0)
+    return error(Usage, "give positive times; see --help");
+  VerifierOptions options;
+  options.timeoutMs = static_cast<unsigned>(timeout * 1000.0);
+  options.lemmaTimeoutMs = static_cast<unsigned>(lemmaTimeout * 1000.0);
+  options.seed = seed;
+  return trail ? replayTrail(options) : compareFunctions(options);
 }

@@ -1,0 +1,16 @@
+//===- Prepare.h - What is done before rules --------------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_OPTIMIZE_PREPARE_H
+#define MLC_PASSES_OPTIMIZE_PREPARE_H
+
+#include "mlir/Pass/PassManager.h"
+
+namespace mlc {
+
+/// The passes that a model goes through before a search sees it. A trail is
+/// about their result, so who replays one runs them as well.
+void addPreparePasses(mlir::OpPassManager &pm);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_OPTIMIZE_PREPARE_H

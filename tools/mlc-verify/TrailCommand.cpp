@@ -1,0 +1,249 @@
+//===- TrailCommand.cpp - mlc-verify --trail ------------------------------===//
+
+#include "tools/mlc-verify/TrailCommand.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Export/Export.h"
+#include "passes/Optimize/ConstantFold.h"
+#include "passes/Optimize/Prepare.h"
+#include "rewrites/Replay/Replay.h"
+#include "tools/mlc-verify/ModelDifference.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <chrono>
+#include <climits>
+
+using namespace mlc;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+/// The shipped rules, and those of the user's files.
+class ProvedRules {
+public:
+  ProvedRules(mlir::MLIRContext *context, const VerifierOptions &options)
+      : context(context), options(options) {}
+
+  Error read(llvm::ArrayRef<std::string> files) {
+    if (failed(addShippedRules(rules, context)))
+      return llvm::createStringError("the shipped rules cannot be read");
+    numShipped = rules.rules.size();
+    for (const std::string &file : files) {
+      auto buffer = llvm::MemoryBuffer::getFile(file);
+      if (!buffer)
+        return llvm::createStringError(
+            file + ": cannot be read: " + buffer.getError().message());
+      if (failed(addRuleFile(rules, context, (*buffer)->getBuffer(), file)))
+        return llvm::createStringError(file + ": is no file of rules");
+    }
+    for (auto [i, rule] : llvm::enumerate(rules.rules))
+      byName[rule.getName()] = i;
+    return Error::success();
+  }
+
+  Expected<Rule *> find(const TrailStep &step) {
+    auto it = byName.find(step.rule);
+    if (it == byName.end())
+      return llvm::createStringError("there is no rule of this name; give its "
+                                     "file with --rules");
+    Rule &rule = rules.rules[it->second];
+    if (rule.hash != step.hash)
+      return llvm::createStringError("the rule's hash is " + rule.hash +
+                                     ", not " + step.hash);
+    if (!isProved(rule, it->second >= numShipped))
+      return llvm::createStringError("the rule is not proved");
+    return &rule;
+  }
+
+private:
+  bool isProved(Rule &rule, bool isUsers) {
+    if (findProof(rule))
+      return true;
+    if (!isUsers)
+      return false;
+    auto [it, inserted] = verdicts.try_emplace(rule.hash, false);
+    if (inserted)
+      it->second =
+          verify(rule.getBefore(), rule.getAfter(), rule.assumptions, options)
+              .isProved();
+    return it->second;
+  }
+
+  mlir::MLIRContext *context;
+  const VerifierOptions &options;
+  RuleSet rules;
+  size_t numShipped = 0;
+  llvm::StringMap<size_t> byName;
+  llvm::StringMap<bool> verdicts; // by hash
+};
+
+//===----------------------------------------------------------------------===//
+// The check
+//===----------------------------------------------------------------------===//
+
+/// Whether JSON is nested no deeper than a trail is: it is read by recursion.
+bool isShallow(StringRef text) {
+  unsigned depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      i += c == '\\';
+      inString = c != '"';
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > 16)
+        return false;
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return true;
+}
+
+class TrailCheck {
+public:
+  explicit TrailCheck(const TrailQuestion &question) : question(question) {}
+
+  TrailReport run() {
+    auto start = std::chrono::steady_clock::now();
+    (void)check();
+    report.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
+    return std::move(report);
+  }
+
+private:
+  bool end(TrailAnswer answer, const std::string &reason) {
+    report.answer = answer;
+    report.reason = reason;
+    return false;
+  }
+  bool refuse(const std::string &reason) {
+    return end(TrailAnswer::Refused, question.result + ": " + reason);
+  }
+
+  static bool parse(StringRef bytes, onnx::ModelProto &model) {
+    return bytes.size() <= INT_MAX &&
+           model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  }
+
+  bool check() {
+    return readResult() && importModel() && replay() && compare();
+  }
+
+  bool readResult() {
+    auto file = llvm::MemoryBuffer::getFile(question.result);
+    if (!file)
+      return end(TrailAnswer::BadFile, question.result + ": cannot be read: " +
+                                           file.getError().message());
+    if (!parse((*file)->getBuffer(), found))
+      return end(TrailAnswer::BadFile,
+                 question.result + ": is damaged, or no ONNX model");
+    const std::string *text = nullptr;
+    for (const onnx::StringStringEntryProto &entry : found.metadata_props()) {
+      if (entry.key() != "mlc.trail")
+        continue;
+      if (text)
+        return end(TrailAnswer::BadFile,
+                   question.result + ": holds two trails");
+      text = &entry.value();
+    }
+    if (!text)
+      return end(TrailAnswer::BadFile,
+                 question.result + ": holds no trail (metadata mlc.trail); "
+                                   "make it with mlc optimize");
+    Expected<std::vector<Trail>> parsed =
+        isShallow(*text) ? parseTrails(*text)
+                         : llvm::createStringError("nested too deeply");
+    if (!parsed)
+      return end(TrailAnswer::BadFile, question.result +
+                                           ": mlc.trail cannot be read: " +
+                                           llvm::toString(parsed.takeError()));
+    trails = std::move(*parsed);
+    return true;
+  }
+
+  bool importModel() {
+    ImportReport imported;
+    module = importOnnx(question.model, question.import, &context, imported);
+    switch (imported.kind) {
+    case ImportReport::Kind::Done:
+      return prepare();
+    case ImportReport::Kind::Usage:
+      return end(TrailAnswer::Usage, imported.message);
+    case ImportReport::Kind::BadFile:
+      return end(TrailAnswer::BadFile, imported.message);
+    case ImportReport::Kind::Unsupported:
+      break;
+    }
+    return end(TrailAnswer::Unsupported,
+               question.model + ": has operators that mlc does not compile; "
+                                "see mlc check");
+  }
+
+  bool prepare() {
+    mlir::PassManager passes(&context);
+    addPreparePasses(passes);
+    return succeeded(passes.run(*module)) ||
+           end(TrailAnswer::BadFile, question.model + ": cannot be prepared");
+  }
+
+  bool replay() {
+    ProvedRules rules(&context, question.verifier);
+    if (Error error = rules.read(question.ruleFiles))
+      return end(TrailAnswer::BadFile, llvm::toString(std::move(error)));
+    auto functions = llvm::to_vector(module->getOps<mlir::func::FuncOp>());
+    if (trails.size() != functions.size())
+      return refuse("the model has " + std::to_string(functions.size()) +
+                    " functions, and " + std::to_string(trails.size()) +
+                    " have a trail");
+    for (auto [function, trail] : llvm::zip_equal(functions, trails)) {
+      if (function.getName() != trail.function)
+        return refuse("a trail of " + trail.function + " instead of " +
+                      function.getName().str());
+      report.steps += trail.steps.size();
+      report.operators += trail.chosen.size();
+      if (Error error =
+              replayTrail(function, trail, [&](const TrailStep &step) {
+                return rules.find(step);
+              }))
+        return refuse(llvm::toString(std::move(error)));
+      foldConstants(function);
+    }
+    return true;
+  }
+
+  bool compare() {
+    Expected<std::string> bytes = exportOnnx(*module);
+    if (!bytes)
+      return refuse("what the trail makes cannot be exported: " +
+                    llvm::toString(bytes.takeError()));
+    onnx::ModelProto expected;
+    if (!parse(*bytes, expected))
+      return refuse("what the trail makes cannot be read");
+    if (std::optional<std::string> difference =
+            firstDifference(std::move(expected), std::move(found)))
+      return refuse("differs from what the trail makes: " + *difference);
+    return true;
+  }
+
+  const TrailQuestion &question;
+  TrailReport report;
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  onnx::ModelProto found;
+  std::vector<Trail> trails;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+} // namespace
+
+TrailReport mlc::checkTrail(const TrailQuestion &question) {
+  return TrailCheck(question).run();
+}

@@ -1,0 +1,47 @@
+//===- TrailCommand.h - mlc-verify --trail ----------------------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_VERIFY_TRAILCOMMAND_H
+#define MLC_TOOLS_MLC_VERIFY_TRAILCOMMAND_H
+
+#include "passes/Import/Import.h"
+#include "verifier/Verifier.h"
+#include <string>
+#include <vector>
+
+namespace mlc {
+
+struct TrailQuestion {
+  /// The model as it was given to `mlc optimize`, and what that wrote.
+  std::string model, result;
+  /// The dims that were fixed then.
+  ImportOptions import;
+  /// Files of rules that are not shipped; those that the trail uses are proved.
+  std::vector<std::string> ruleFiles;
+  VerifierOptions verifier;
+};
+
+/// How a replay ends, as the tool's exit codes have it.
+enum class TrailAnswer {
+  Replayed = 0,
+  Usage = 2,
+  BadFile = 3,
+  Unsupported = 4,
+  Refused = 5,
+};
+
+struct TrailReport {
+  TrailAnswer answer = TrailAnswer::Replayed;
+  /// What is wrong, naming the file.
+  std::string reason;
+  size_t steps = 0, operators = 0;
+  double seconds = 0;
+};
+
+/// Whether the trail in the result's metadata proves it equal to the model:
+/// the model is imported, its constants folded, each step replayed, and the
+/// chosen operators, folded and exported, compared with the result.
+TrailReport checkTrail(const TrailQuestion &question);
+
+} // namespace mlc
+
+#endif // MLC_TOOLS_MLC_VERIFY_TRAILCOMMAND_H
