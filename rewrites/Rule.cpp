@@ -7,7 +7,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/BLAKE3.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
 #include <set>
 
@@ -77,24 +76,7 @@ FailureOr<Rule> Rule::read(rule::DefOp def) {
   return rule;
 }
 
-std::string Rule::conditionText() const {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::ListSeparator separator(" and ");
-  for (const Condition &condition : assumptions.integers) {
-    bool parens = condition.getKind() == Condition::Kind::AnyOf;
-    os << separator << (parens ? "(" : "");
-    condition.print(os);
-    os << (parens ? ")" : "");
-  }
-  for (const TensorAssumption &tensor : assumptions.tensors)
-    os << separator << "argument " << tensor.argument << " is "
-       << name(tensor.predicate);
-  for (const RealAssumption &real : assumptions.reals)
-    os << separator << real.parameter << ' ' << name(real.predicate) << ' '
-       << llvm::format("%g", real.bound);
-  return text;
-}
+std::string Rule::conditionText() const { return str(assumptions); }
 
 /// Calls `callback` for the symbols of dims and attributes in a function.
 static void walkSymbols(func::FuncOp function,

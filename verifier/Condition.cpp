@@ -1,6 +1,8 @@
 //===- Condition.cpp - Predicates on symbolic integers --------------------===//
 
 #include "verifier/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using llvm::StringRef;
@@ -122,6 +124,25 @@ void Condition::print(llvm::raw_ostream &os) const {
     parts[i].print(os);
     os << (parens ? ")" : "");
   }
+}
+
+std::string str(const Assumptions &assumptions) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::ListSeparator separator(" and ");
+  for (const Condition &condition : assumptions.integers) {
+    bool parens = condition.getKind() == Condition::Kind::AnyOf;
+    os << separator << (parens ? "(" : "");
+    condition.print(os);
+    os << (parens ? ")" : "");
+  }
+  for (const TensorAssumption &tensor : assumptions.tensors)
+    os << separator << "argument " << tensor.argument << " is "
+       << name(tensor.predicate);
+  for (const RealAssumption &real : assumptions.reals)
+    os << separator << real.parameter << ' ' << name(real.predicate) << ' '
+       << llvm::format("%g", real.bound);
+  return text;
 }
 
 StringRef name(Verdict::Kind kind) {

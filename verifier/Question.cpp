@@ -195,6 +195,26 @@ static std::string compareTypes(const Definition &before,
   return "";
 }
 
+/// Parameters that are assumed equal to a number are that number.
+static void fixParameters(Definition &definition,
+                          ArrayRef<RealAssumption> assumptions) {
+  auto replace = [&](const ExprNode &node) -> Expr {
+    if (node.kind != Expr::Kind::Param)
+      return Expr();
+    for (const RealAssumption &r : assumptions) {
+      if (r.predicate != ComparePredicate::EQ || r.parameter != node.parameter)
+        continue;
+      ExprNode number(Expr::Kind::Constant, node.type);
+      number.number = r.bound;
+      return Expr(std::make_shared<const ExprNode>(std::move(number)));
+    }
+    return Expr();
+  };
+  for (Stage &stage : definition.stages)
+    for (Piece &piece : stage.pieces)
+      piece.body = rewrite(piece.body, replace);
+}
+
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions) {
   Question question;
@@ -203,6 +223,8 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   question.failure = first.failure.empty() ? second.failure : first.failure;
   question.before = std::move(first.definition);
   question.after = std::move(second.definition);
+  for (Definition *side : {&question.before, &question.after})
+    fixParameters(*side, assumptions.reals);
   question.numArguments = first.numArguments;
   if (!question.failure.empty())
     return question;

@@ -227,7 +227,9 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
     return branches.front().value;
 
   Sum common = takeCommonTerms(branches);
-  // Positive factors: rational content, then factors that all terms share.
+  // Positive factors: rational content, then factors that all terms share. One
+  // that may be 0 also moves out, unless the maximum may be of nothing.
+  bool isNeverEmpty = llvm::any_of(branches, isPlain);
   Sum all;
   for (const Branch &b : branches)
     llvm::append_range(all.terms, b.value.terms);
@@ -241,7 +243,9 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
     Sum inverse = atomSum(factor.atom, -factor.power);
     bool isShared =
         factor.atom->kind != Atom::Kind::Reduce &&
-        isPositive(atomSum(factor.atom), facts) &&
+        (isPositive(atomSum(factor.atom), facts) ||
+         (isNeverEmpty && factor.power > 0 &&
+          isNonNegative(atomSum(factor.atom), facts))) &&
         llvm::all_of(branches, [&](const Branch &b) {
           return !mentionsAny(inverse, b.domain.variables) &&
                  llvm::all_of(b.value.terms, [&](const Term &t) {

@@ -106,6 +106,8 @@ struct Assumptions {
   std::vector<TensorAssumption> tensors;
   std::vector<RealAssumption> reals;
 };
+/// As a person would write it; empty when nothing is assumed.
+std::string str(const Assumptions &assumptions);
 
 //===----------------------------------------------------------------------===//
 // What comes back

@@ -147,7 +147,9 @@ public:
     return *this;
   }
 
-  Verdict verify(Body before, Body after, const VerifierOptions &options = {}) {
+  /// What `question` answers to the two functions and their assumptions.
+  template <typename Question>
+  auto ask(Body before, Body after, Question question) {
     mlir::func::FuncOp first = make("before", before),
                        second = make("after", after);
     mlir::Builder builder(&context);
@@ -157,7 +159,15 @@ public:
                        builder.getStrArrayAttr({predicate}));
     llvm::Expected<Assumptions> assumptions = readAssumptions(first);
     REQUIRE(bool(assumptions));
-    Verdict verdict = mlc::verify(first, second, *assumptions, options);
+    return question(first, second, *assumptions);
+  }
+
+  Verdict verify(Body before, Body after, const VerifierOptions &options = {}) {
+    Verdict verdict =
+        ask(before, after,
+            [&](auto first, auto second, const Assumptions &assumptions) {
+              return mlc::verify(first, second, assumptions, options);
+            });
     if (!verdict.isProved())
       INFO(verdict.reason << verdict.counterexample.text);
     return verdict;

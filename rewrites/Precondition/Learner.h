@@ -1,0 +1,27 @@
+//===- Learner.h - The cheapest formula over literals -----------*- C++ -*-===//
+
+#ifndef MLC_REWRITES_PRECONDITION_LEARNER_H
+#define MLC_REWRITES_PRECONDITION_LEARNER_H
+
+#include "rewrites/Precondition/Vocabulary.h"
+
+namespace mlc::precondition {
+
+/// A disjunction of conjunctions of literal classes (by number). It is true on
+/// no invalid sample.
+struct Formula {
+  using Conjunction = llvm::SmallVector<unsigned, 4>;
+  std::vector<Conjunction> alternatives;
+  /// Whether it is true on all valid samples that are not degenerate.
+  bool isWeakest = false;
+};
+
+/// The cheapest conjunction of up to four literals that tells valid from
+/// invalid samples; else a small disjunction; nothing when no valid sample can
+/// be separated. `samples` holds valid and invalid ones.
+std::optional<Formula> learn(llvm::ArrayRef<Sample> samples,
+                             llvm::ArrayRef<LiteralClass> literals);
+
+} // namespace mlc::precondition
+
+#endif // MLC_REWRITES_PRECONDITION_LEARNER_H

@@ -1,0 +1,311 @@
+//===- Precondition.cpp - When does a rewrite hold? -----------------------===//
+
+#include "rewrites/Precondition/Precondition.h"
+#include "rewrites/Precondition/Learner.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <chrono>
+
+using namespace mlc::precondition;
+using namespace mlc::verifier;
+using llvm::ArrayRef;
+
+namespace mlc {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Assumptions conjoin(const Assumptions &a, const Assumptions &b) {
+  Assumptions result = a;
+  llvm::append_range(result.integers, b.integers);
+  llvm::append_range(result.tensors, b.tensors);
+  llvm::append_range(result.reals, b.reals);
+  return result;
+}
+
+/// One run over one vocabulary.
+class Synthesis {
+public:
+  Synthesis(mlir::func::FuncOp before, mlir::func::FuncOp after,
+            const Assumptions &base, const SynthesisOptions &options,
+            const Question &question, ArrayRef<unsigned> variedArguments,
+            SynthesizedCondition &result)
+      : before(before), after(after), base(base), options(options),
+        sampler(question, base, variedArguments, options.seed),
+        vocabulary(question, sampler.getUnknowns(), variedArguments),
+        result(result) {}
+
+  void run() {
+    drawFirst();
+    for (result.rounds = 1; result.rounds <= options.maxRounds;
+         ++result.rounds) {
+      if (!learnFormula())
+        return;
+      if (addErrors())
+        continue;
+      if (prove() != Progress::Again)
+        return;
+    }
+    result.alternatives.clear();
+    result.verdict.reason = "the condition did not settle";
+  }
+
+private:
+  enum class Progress { Done, Again };
+
+  void drawFirst() {
+    for (unsigned i = 0; i < options.firstSamples; ++i) {
+      std::optional<Sample> sample = drawOne(i);
+      if (!sample)
+        break;
+      samples.push_back(std::move(*sample));
+    }
+  }
+
+  /// Every other one near a sample of the rarer kind: conditions lie where
+  /// labels change.
+  std::optional<Sample> drawOne(unsigned i) {
+    if (i % 2 && !samples.empty()) {
+      size_t valid =
+          llvm::count_if(samples, [](const Sample &s) { return s.isValid; });
+      bool wantValid = 2 * valid < samples.size();
+      size_t start = (i * 7919) % samples.size();
+      for (size_t k = 0; k < samples.size(); ++k) {
+        const Sample &like = samples[(start + k) % samples.size()];
+        if (like.isValid != wantValid && i % 4 == 1)
+          continue;
+        if (std::optional<Sample> near = sampler.drawNear(like))
+          return near;
+        break;
+      }
+    }
+    return sampler.draw();
+  }
+
+  bool learnFormula() {
+    size_t valid =
+        llvm::count_if(samples, [](const Sample &s) { return s.isValid; });
+    result.samples = samples.size();
+    result.validSamples = valid;
+    formula = Formula{{{}}, true};
+    literals.clear();
+    if (valid == samples.size())
+      return !samples.empty();
+    if (valid == 0) {
+      result.verdict.reason = "no valid instantiation was found";
+      return false;
+    }
+    literals = vocabulary.classify(samples);
+    std::optional<Formula> learned = learn(samples, literals);
+    if (!learned) {
+      result.verdict.reason =
+          "nothing in the vocabulary tells valid instantiations from others";
+      return false;
+    }
+    formula = std::move(*learned);
+    return true;
+  }
+
+  bool isPredictedValid(const Sample &sample) const {
+    return llvm::any_of(formula.alternatives, [&](const auto &alternative) {
+      return llvm::all_of(alternative, [&](unsigned i) {
+        return literals[i].literals.front().holds(sample);
+      });
+    });
+  }
+
+  /// Tests the formula on fresh samples; the errors become samples.
+  bool addErrors() {
+    constexpr unsigned mostErrors = 40;
+    unsigned errors = 0;
+    for (unsigned i = 0; i < options.freshSamples && errors < mostErrors; ++i) {
+      std::optional<Sample> sample = drawOne(i);
+      if (!sample)
+        break;
+      ++numFresh;
+      bool predicted = isPredictedValid(*sample);
+      bool isError = predicted ? !sample->isValid
+                               : sample->isValid && !sample->isDegenerate &&
+                                     formula.isWeakest;
+      if (!isError)
+        continue;
+      ++errors;
+      samples.push_back(std::move(*sample));
+    }
+    return errors != 0;
+  }
+
+  /// The alternative with the literals number `variant` of their classes.
+  Assumptions assumptionsOf(const Formula::Conjunction &alternative,
+                            unsigned variant) const {
+    Assumptions assumptions;
+    for (unsigned i : alternative) {
+      const auto &alike = literals[i].literals;
+      alike[variant % alike.size()].addTo(assumptions);
+      variant /= alike.size();
+    }
+    return assumptions;
+  }
+
+  unsigned numVariants(const Formula::Conjunction &alternative) const {
+    unsigned count = 1;
+    for (unsigned i : alternative)
+      count *= literals[i].literals.size();
+    return std::min(count, options.maxProofs);
+  }
+
+  Progress prove() {
+    result.alternatives.clear();
+    result.isWeakest = formula.isWeakest;
+    Verdict worst;
+    worst.kind = Verdict::Kind::Proved;
+    worst.floatClass = FloatClass::BitExact;
+    for (const Formula::Conjunction &alternative : formula.alternatives) {
+      Verdict verdict;
+      Assumptions assumed;
+      for (unsigned v = 0; v < numVariants(alternative); ++v) {
+        assumed = assumptionsOf(alternative, v);
+        verdict =
+            verify(before, after, conjoin(base, assumed), options.verifier);
+        if (verdict.isRefuted()) {
+          samples.push_back(
+              sampler.fromCounterexample(verdict.counterexample, assumed));
+          result.verdict = std::move(verdict);
+          return Progress::Again;
+        }
+        if (verdict.isProved())
+          break;
+      }
+      if (!verdict.isProved())
+        assumed = assumptionsOf(alternative, 0);
+      result.alternatives.push_back(std::move(assumed));
+      merge(worst, std::move(verdict));
+    }
+    result.verdict = std::move(worst);
+    return Progress::Done;
+  }
+
+  static void merge(Verdict &all, Verdict one) {
+    double totalMs = all.totalMs + one.totalMs;
+    double solverMs = all.solverMs + one.solverMs;
+    bool isFirst = all.certificate.smtlib.empty();
+    if (all.isProved() &&
+        (!one.isProved() || isFirst || one.floatClass > all.floatClass))
+      all = std::move(one);
+    all.totalMs = totalMs;
+    all.solverMs = solverMs;
+  }
+
+  mlir::func::FuncOp before, after;
+  const Assumptions &base;
+  const SynthesisOptions &options;
+  Sampler sampler;
+  Vocabulary vocabulary;
+  SynthesizedCondition &result;
+  std::vector<Sample> samples;
+  std::vector<LiteralClass> literals;
+  Formula formula;
+  unsigned numFresh = 0;
+};
+
+/// Float arguments whose elements a condition may speak of.
+std::vector<unsigned> argumentsToVary(mlir::func::FuncOp before,
+                                      const Assumptions &base,
+                                      bool anyArgument) {
+  std::vector<unsigned> result;
+  for (auto [i, type] : llvm::enumerate(before.getArgumentTypes())) {
+    bool isKnown = llvm::any_of(base.tensors, [&](const TensorAssumption &t) {
+      return t.argument == i && t.predicate == ElementPredicate::Constant;
+    });
+    if ((isKnown || anyArgument) &&
+        mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(type)))
+      result.push_back(i);
+  }
+  return result;
+}
+
+} // namespace
+
+SynthesizedCondition synthesizeCondition(mlir::func::FuncOp before,
+                                         mlir::func::FuncOp after,
+                                         const Assumptions &base,
+                                         const SynthesisOptions &options) {
+  Clock::time_point start = Clock::now();
+  SynthesizedCondition result;
+  before.getContext()->loadDialect<MlcDialect>();
+  Question question = makeQuestion(before, after, base);
+  if (!question.failure.empty() || question.cases.empty()) {
+    result.verdict.reason = question.failure.empty()
+                                ? "the assumptions exclude each other"
+                                : question.failure;
+    return result;
+  }
+  if (!canEvaluate(question)) {
+    result.verdict.reason = "an opaque operator has no values to learn from";
+    return result;
+  }
+  // Symbols and real parameters first; elements only where those do not do.
+  Synthesis(before, after, base, options, question, {}, result).run();
+  std::vector<unsigned> arguments =
+      argumentsToVary(before, base, options.anyArgument);
+  if (!result.isProved() && !arguments.empty()) {
+    SynthesizedCondition second;
+    Synthesis(before, after, base, options, question, arguments, second).run();
+    if (second.wasFound())
+      result = std::move(second);
+  }
+  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+std::string SynthesizedCondition::text() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::ListSeparator separator(" or ");
+  for (const Assumptions &alternative : alternatives) {
+    std::string own = str(alternative);
+    bool parens = alternatives.size() > 1 && own.find(" and ") != own.npos;
+    os << separator << (parens ? "(" : "") << (own.empty() ? "always" : own)
+       << (parens ? ")" : "");
+  }
+  return text;
+}
+
+/// A disjunction of conjunctions as a conjunction of disjunctions.
+static std::vector<Condition> distribute(ArrayRef<Assumptions> alternatives) {
+  std::vector<std::vector<Condition>> clauses{{}};
+  for (const Assumptions &alternative : alternatives) {
+    std::vector<std::vector<Condition>> next;
+    for (const std::vector<Condition> &clause : clauses)
+      for (const Condition &literal : alternative.integers) {
+        next.push_back(clause);
+        next.back().push_back(literal);
+      }
+    clauses = std::move(next);
+  }
+  std::vector<Condition> result;
+  for (std::vector<Condition> &clause : clauses)
+    result.push_back(clause.size() == 1 ? clause.front()
+                                        : Condition::anyOf(std::move(clause)));
+  return result;
+}
+
+std::optional<Assumptions> SynthesizedCondition::asOneRule() const {
+  if (alternatives.empty())
+    return std::nullopt;
+  if (alternatives.size() == 1)
+    return alternatives.front();
+  for (const Assumptions &alternative : alternatives)
+    if (!alternative.reals.empty() || !alternative.tensors.empty())
+      return std::nullopt;
+  Assumptions result;
+  result.integers = distribute(alternatives);
+  return result;
+}
+
+} // namespace mlc

@@ -1,0 +1,64 @@
+//===- Vocabulary.h - What a condition may say ------------------*- C++ -*-===//
+//
+// Literals over quantities. A quantity is a symbol, or an expression that
+// occurs in both functions' types and attributes or is derived from one: output
+// sizes, the rest of a division, what a maximum with 0 clips (a padding before
+// it is clipped), how far a last window reaches.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_PRECONDITION_VOCABULARY_H
+#define MLC_REWRITES_PRECONDITION_VOCABULARY_H
+
+#include "rewrites/Precondition/Samples.h"
+#include "llvm/ADT/BitVector.h"
+
+namespace mlc::precondition {
+
+/// One predicate: on symbols, on a real parameter or on an argument's elements.
+struct Literal {
+  enum class Kind { Integer, Real, Elements };
+  Kind kind = Kind::Integer;
+  Condition condition;                                    // Integer
+  RealAssumption real{"", ComparePredicate::EQ, 0.0};     // Real
+  TensorAssumption tensor{0, ElementPredicate::Constant}; // Elements
+  /// How much there is to read.
+  unsigned cost = 0;
+
+  bool holds(const Sample &sample) const;
+  void addTo(Assumptions &assumptions) const;
+};
+
+/// Literals that are alike on all samples; the cheapest first.
+struct LiteralClass {
+  std::vector<Literal> literals;
+  llvm::BitVector truth; // one bit for each sample
+  unsigned cost() const { return literals.front().cost; }
+};
+
+/// What conditions on a question may speak of.
+class Vocabulary {
+public:
+  Vocabulary(const verifier::Question &question,
+             const verifier::Unknowns &unknowns,
+             llvm::ArrayRef<unsigned> arguments);
+
+  /// The literals, classified by their truth on the samples; those that are
+  /// always or never true are left out. Cheapest first.
+  std::vector<LiteralClass> classify(llvm::ArrayRef<Sample> samples) const;
+
+private:
+  void addQuantity(IntExpr expr);
+  void addDerived(IntExpr expr);
+  void addDerived(const Definition &definition);
+
+  mlir::MLIRContext *context = nullptr;
+  std::vector<IntExpr> quantities;
+  unsigned numSymbols = 0;
+  std::vector<std::string> parameters;
+  std::vector<unsigned> arguments;
+};
+
+} // namespace mlc::precondition
+
+#endif // MLC_REWRITES_PRECONDITION_VOCABULARY_H
