@@ -30,6 +30,7 @@ struct Command {
   int (*run)();
 };
 
+Command generateCommand();
 Command listCommand();
 Command verifyCommand();
 

@@ -1,0 +1,59 @@
+//===- Emit.h - A pattern as a rule.def -------------------------*- C++ -*-===//
+//
+// The types of a pattern's leaves are those of the world in which it was found,
+// or the most general ones: every dim a symbol of its own, then made equal as
+// the operators and the results require.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_GENERATE_EMIT_H
+#define MLC_REWRITES_GENERATE_EMIT_H
+
+#include "dialects/Rule/Rule.h"
+#include "rewrites/Generate/Pattern.h"
+
+namespace mlc::generate {
+
+enum class Typing { General, World };
+
+class Emitter {
+public:
+  /// Loads the dialects into `context`.
+  explicit Emitter(mlir::MLIRContext *context);
+
+  /// A module with one rule.def of this name. Fails, silently, where the terms
+  /// are not well formed under such types. `minimum`: symbols of leaves' dims
+  /// are required to be at least this.
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+  emit(const Pattern &pattern, Typing typing, llvm::StringRef name,
+       unsigned minimum);
+
+private:
+  using Dims = llvm::SmallVector<IntExpr, 4>;
+  struct Sides {
+    mlir::func::FuncOp before, after;
+  };
+
+  Dims freshDims(llvm::ArrayRef<IntExpr> dims, unsigned leaf);
+  mlir::LogicalResult buildSides(const Pattern &pattern,
+                                 llvm::ArrayRef<Dims> dims, Sides sides);
+  mlir::FailureOr<mlir::Value>
+  buildTerm(const Pattern &pattern, uint8_t node, mlir::OpBuilder &builder,
+            llvm::DenseMap<uint8_t, mlir::Value> &values,
+            VariantBuilder::Constants constants);
+  /// Makes dims equal that must be; true when something changed.
+  bool unify(Sides sides, llvm::SmallVectorImpl<Dims> &dims);
+
+  mlir::MLIRContext *context;
+  VariantBuilder builder;
+};
+
+/// `relu_of_concat_is_concat_of_relu`.
+std::string ruleName(const Pattern &pattern);
+
+/// The rule as text of a file.
+std::string ruleText(mlir::ModuleOp module);
+
+} // namespace mlc::generate
+
+#endif // MLC_REWRITES_GENERATE_EMIT_H

@@ -1,0 +1,417 @@
+//===- Enumerate.cpp - All graphs up to a size, and equal pairs -----------===//
+
+#include "rewrites/Generate/Enumerate.h"
+#include "rewrites/Generate/Parallel.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <chrono>
+
+using llvm::SmallVector;
+
+namespace mlc::generate {
+
+/// Left operands of one batch: large enough to keep threads busy, small enough
+/// for its records to stay in memory.
+static constexpr uint32_t batchGraphs = 4096;
+static constexpr uint32_t chunkGraphs = 64;
+/// Classes of one key with which a graph is compared.
+static constexpr unsigned maxClasses = 8;
+/// Agreeing only in one or two instantiations is chance.
+static constexpr unsigned minAgreements = 3;
+static constexpr size_t maxConditional = 20000;
+/// Representatives whose samples are kept between batches.
+static constexpr size_t maxCached = 200000;
+
+static uint64_t pairKey(uint32_t a, uint32_t b) {
+  return uint64_t(a) << 32 | b;
+}
+
+Enumerator::Enumerator(GraphStore &store, const EnumerateOptions &options)
+    : store(store), options(options) {
+  for (unsigned t = 0; t < options.jobs; ++t)
+    samplers.push_back(std::make_unique<Sampler>(store));
+}
+
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
+
+Enumerator::Record Enumerator::makeRecord(const Graph &graph, bool isLast,
+                                          Sampler &sampler) const {
+  Record record;
+  record.graph = graph;
+  for (KeyKind kind : {Signed, Positive}) {
+    // Of the last size, the second key is for graphs without the first.
+    if (kind == Positive && isLast && record.has[Signed])
+      break;
+    Samples samples = sampler.sample(graph, instantiationOf(kind));
+    record.has[kind] = samples.isDefined;
+    if (!samples.isDefined)
+      continue;
+    record.print[kind] = store.fingerprint(samples);
+    if (samples.isConstant && !record.isConstant) {
+      Samples other = sampler.sample(graph, 1);
+      record.isConstant = !other.isDefined ||
+                          (other.isConstant && other.number == samples.number);
+      if (record.isConstant)
+        return record;
+    }
+  }
+  if (record.has[Signed])
+    record.graph.symmetry = record.print[Signed].symmetry;
+  else if (record.has[Positive])
+    record.graph.symmetry = record.print[Positive].symmetry;
+  return record;
+}
+
+void Enumerator::registerGraph(uint32_t id, const Record &record) {
+  for (KeyKind kind : {Signed, Positive}) {
+    keyRenaming[kind].resize(id + 1);
+    if (!record.has[kind])
+      continue;
+    keyRenaming[kind][id] = record.print[kind].renaming;
+    auto [it, isNew] =
+        firstWithKey[kind].try_emplace(record.print[kind].key, id);
+    if (isNew)
+      continue;
+    uint32_t last = it->second;
+    for (auto next = nextWithKey[kind].find(last);
+         next != nextWithKey[kind].end(); next = nextWithKey[kind].find(last))
+      last = next->second;
+    nextWithKey[kind][last] = id;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Which operators apply
+//===----------------------------------------------------------------------===//
+
+const std::vector<uint32_t> &Enumerator::applicationsOf(uint32_t a,
+                                                        uint32_t b) const {
+  static const std::vector<uint32_t> none;
+  auto it = binaryApplications.find(pairKey(a, b));
+  return it == binaryApplications.end() ? none : it->second;
+}
+
+/// Asks for every pair of types that can meet at this size, on one thread, so
+/// that applications have the same numbers in every run.
+void Enumerator::prepareApplications(unsigned size) {
+  Workbench &workbench = store.getWorkbench();
+  std::vector<std::set<uint32_t>> typesOfSize(size);
+  std::set<std::pair<uint32_t, uint32_t>> wanted;
+  for (uint32_t g = 0; g < firstOfSize[size]; ++g) {
+    const Graph &graph = store[g];
+    if (!graph.isRepresentative)
+      continue;
+    typesOfSize[graph.numOperators].insert(graph.type);
+    for (Renamed part : operators[g]) {
+      wanted.insert({graph.type, store[part.graph].type});
+      wanted.insert({store[part.graph].type, graph.type});
+    }
+  }
+  for (unsigned i = 0; i < size; ++i)
+    for (unsigned j = 0; i + j < size || (i == 2 && j == 2 && size == 4); ++j) {
+      if (i >= size || j >= size)
+        break;
+      for (uint32_t a : typesOfSize[i])
+        for (uint32_t b : typesOfSize[j])
+          wanted.insert({a, b});
+    }
+  for (auto [a, b] : wanted) {
+    auto [it, isNew] = binaryApplications.try_emplace(pairKey(a, b));
+    if (!isNew)
+      continue;
+    for (uint32_t variant : workbench.binaryVariants())
+      if (std::optional<uint32_t> made = workbench.apply(variant, {a, b}))
+        binaryApplications[pairKey(a, b)].push_back(*made);
+  }
+  // New types may come from these; they are results, not operands yet.
+  for (const std::set<uint32_t> &types : typesOfSize)
+    for (uint32_t type : types) {
+      if (unaryApplications.size() <= type)
+        unaryApplications.resize(type + 1);
+      if (!unaryApplications[type].empty())
+        continue;
+      for (uint32_t variant : workbench.unaryVariants())
+        if (std::optional<uint32_t> made = workbench.apply(variant, {type}))
+          unaryApplications[type].push_back(*made);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs of one size
+//===----------------------------------------------------------------------===//
+
+/// Operators of graph `a` and of renamed graph `b` together.
+unsigned Enumerator::unionSize(uint32_t a, Renamed b) const {
+  unsigned shared = 0;
+  for (Renamed part : operators[b.graph]) {
+    Renamed own = store.normalize(store.rename(part, b.renaming));
+    shared += llvm::is_contained(operators[a], own);
+  }
+  return operators[a].size() + operators[b.graph].size() - shared;
+}
+
+/// All graphs of `size` operators whose larger operand is `large`.
+void Enumerator::generate(unsigned size, uint32_t large, Sampler &sampler,
+                          std::vector<Record> &out, SizeCounts &count) const {
+  const Graph graph = store[large];
+  const Renamings &renamings = store.getRenamings();
+  const Workbench &workbench = store.getWorkbench();
+  bool isLast = size == options.maxOperators;
+  auto emit = [&](uint32_t application, uint32_t a, Renamed b) {
+    Graph made;
+    made.application = application;
+    made.a = a;
+    made.b = b.graph;
+    made.renaming = b.renaming;
+    made.type = workbench.application(application).type;
+    made.numOperators = size;
+    Record record = makeRecord(made, isLast, sampler);
+    ++count.graphs;
+    count.constant += record.isConstant;
+    if (record.isConstant)
+      return;
+    if (!record.has[Signed] && !record.has[Positive])
+      ++count.undefined;
+    else
+      out.push_back(record);
+  };
+  // op(a, b renamed); commutative operators have the larger operand first.
+  auto pair = [&](uint32_t a, Renamed b, bool isSwapped) {
+    for (uint32_t application :
+         applicationsOf(store[a].type, store[b.graph].type)) {
+      const Variant &variant =
+          menu()[workbench.application(application).variant];
+      if (!variant.isCommutative || !isSwapped)
+        emit(application, a, b);
+    }
+  };
+  auto bothOrders = [&](uint32_t other) {
+    for (unsigned r = 0; r < renamings.size(); ++r) {
+      if (renamings.isFirstOfDoubleCoset(graph.symmetry, r,
+                                         store[other].symmetry) &&
+          unionSize(large, {other, r}) + 1 == size) {
+        bool isLater =
+            store[other].numOperators == graph.numOperators && other > large;
+        pair(large, {other, r}, isLater);
+      }
+      // Of one size, the other order is met from the other side.
+      if (store[other].numOperators < graph.numOperators &&
+          renamings.isFirstOfDoubleCoset(store[other].symmetry, r,
+                                         graph.symmetry) &&
+          unionSize(other, {large, r}) + 1 == size)
+        pair(other, {large, r}, true);
+    }
+  };
+  unsigned own = graph.numOperators, rest = size - 1 - own;
+  if (rest == 0) {
+    for (uint32_t application : unaryApplications[graph.type])
+      emit(application, large, {Graph::none, 0});
+    for (Renamed part : operators[large]) {
+      pair(large, part, false);
+      if (part.graph != large)
+        pair(part.graph,
+             store.normalize({large, renamings.inverse(part.renaming)}), true);
+    }
+  }
+  if (rest <= own)
+    for (uint32_t other = firstOfSize[rest]; other < firstOfSize[rest + 1];
+         ++other)
+      if (store[other].isRepresentative)
+        bothOrders(other);
+  // Two graphs of two operators that share one.
+  if (size == 4 && own == 2)
+    for (Renamed part : operators[large])
+      if (auto it = parents.find(part.graph); it != parents.end())
+        for (uint32_t other : it->second)
+          bothOrders(other);
+}
+
+void Enumerator::runSize(unsigned size) {
+  auto start = std::chrono::steady_clock::now();
+  counts.emplace_back();
+  counts.back().numOperators = size;
+  prepareApplications(size);
+  uint32_t end = firstOfSize[size];
+  // Larger operands have at least half of the other operators.
+  uint32_t begin = firstOfSize[size / 2];
+  for (uint32_t first = begin; first < end; first += batchGraphs) {
+    if (options.shouldStop()) {
+      counts.back().isComplete = false;
+      break;
+    }
+    runBatch(size, first, std::min(end, first + batchGraphs));
+    options.progress(llvm::formatv(
+        "{0}: {1} operators, {2} of {3} operands, {4} graphs, {5} pairs",
+        store.getWorkbench().getWorld().name, size, first - begin, end - begin,
+        counts.back().graphs, counts.back().pairs));
+  }
+  firstOfSize.push_back(store.size());
+  bool isLast = size == options.maxOperators;
+  for (uint32_t g = operators.size(); !isLast && g < store.size(); ++g) {
+    operators.emplace_back();
+    if (!store[g].isRepresentative)
+      continue;
+    store.collectOperators({g, 0}, operators.back());
+    if (size == 2)
+      for (Renamed part : operators.back())
+        if (part.graph != g)
+          parents[part.graph].push_back(g);
+  }
+  if (!isLast && size <= 2)
+    store.keepValues(firstOfSize[size], firstOfSize[size + 1], size == 1);
+  counts.back().seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+}
+
+void Enumerator::run() {
+  // Leaves are classes of their own.
+  firstOfSize = {0, store.size()};
+  for (uint32_t g = 0; g < store.size(); ++g) {
+    Record record = makeRecord(store[g], false, *samplers[0]);
+    registerGraph(g, record);
+    operators.emplace_back();
+  }
+  for (unsigned size = 1; size <= options.maxOperators; ++size)
+    runSize(size);
+}
+
+//===----------------------------------------------------------------------===//
+// Batches
+//===----------------------------------------------------------------------===//
+
+void Enumerator::runBatch(unsigned size, uint32_t first, uint32_t last) {
+  SizeCounts &total = counts.back();
+  size_t numChunks = llvm::divideCeil(last - first, chunkGraphs);
+  std::vector<std::vector<Record>> chunks(numChunks);
+  std::vector<SizeCounts> chunkCounts(numChunks);
+  forEach(numChunks, options.jobs, [&](size_t c, unsigned thread) {
+    uint32_t from = first + c * chunkGraphs;
+    for (uint32_t g = from; g < std::min(last, from + chunkGraphs); ++g)
+      if (store[g].isRepresentative)
+        generate(size, g, *samplers[thread], chunks[c], chunkCounts[c]);
+  });
+  std::vector<Record> records;
+  for (size_t c = 0; c < numChunks; ++c) {
+    llvm::append_range(records, chunks[c]);
+    total.graphs += chunkCounts[c].graphs;
+    total.constant += chunkCounts[c].constant;
+    total.undefined += chunkCounts[c].undefined;
+    chunks[c] = {};
+  }
+  if (sampleCache.size() > maxCached)
+    sampleCache.clear();
+  bool isLast = size == options.maxOperators;
+  auto keep = [&](const Record &record) {
+    if (isLast && store.size() >= options.maxGraphs) {
+      ++total.notKept;
+      return;
+    }
+    registerGraph(store.add(record.graph), record);
+    ++total.representatives;
+  };
+  // A graph without the signed key is compared by the positive one.
+  std::vector<Hit> hits;
+  for (auto [i, record] : llvm::enumerate(records)) {
+    KeyKind kind = record.has[Signed] ? Signed : Positive;
+    auto it = firstWithKey[kind].find(record.print[kind].key);
+    if (it == firstWithKey[kind].end())
+      keep(record);
+    else
+      hits.push_back({static_cast<uint32_t>(i), kind, it->second, {}});
+  }
+  forEach(hits.size(), options.jobs, [&](size_t h, unsigned thread) {
+    compare(hits[h], records[hits[h].record], *samplers[thread]);
+  });
+  for (Hit &hit : hits) {
+    const Record &record = records[hit.record];
+    // Classes that this batch added may be equal.
+    if (!hit.isEqual)
+      compare(hit, record, *samplers[0]);
+    if (hit.pair.compared != 0) {
+      if (hit.isEqual)
+        ++total.pairs;
+      else if (++total.conditional > maxConditional)
+        hit.pair.compared = 0;
+    }
+    uint32_t id = Graph::none;
+    if (!hit.isEqual) {
+      id = store.size();
+      keep(record);
+      if (id == store.size())
+        continue;
+    } else {
+      // One side of a pair: no key, never extended.
+      Graph side = record.graph;
+      side.isRepresentative = false;
+      id = store.add(side);
+      for (KeyKind kind : {Signed, Positive})
+        keyRenaming[kind].resize(id + 1);
+    }
+    if (hit.pair.compared != 0) {
+      hit.pair.graph.graph = id;
+      pairs.push_back(hit.pair);
+    }
+  }
+}
+
+std::vector<Samples> Enumerator::allSamples(const Graph &graph,
+                                            Sampler &sampler) const {
+  std::vector<Samples> result;
+  for (unsigned i = 0; i < store.numInstantiations(); ++i)
+    result.push_back(sampler.sample(graph, i));
+  return result;
+}
+
+const std::vector<Samples> &Enumerator::samplesOf(uint32_t id,
+                                                  Sampler &sampler) {
+  {
+    std::lock_guard<std::mutex> lock(cacheMutex);
+    if (auto it = sampleCache.find(id); it != sampleCache.end())
+      return *it->second;
+  }
+  auto made =
+      std::make_unique<std::vector<Samples>>(allSamples(store[id], sampler));
+  std::lock_guard<std::mutex> lock(cacheMutex);
+  auto [it, isNew] = sampleCache.try_emplace(id, std::move(made));
+  return *it->second;
+}
+
+void Enumerator::compare(Hit &hit, const Record &record, Sampler &sampler) {
+  if (hit.last != Graph::none) {
+    auto next = nextWithKey[hit.kind].find(hit.last);
+    hit.next = next == nextWithKey[hit.kind].end() ? Graph::none : next->second;
+  }
+  if (hit.next == Graph::none || hit.numCompared == maxClasses)
+    return;
+  std::vector<Samples> own = allSamples(record.graph, sampler);
+  unsigned renaming = record.print[hit.kind].renaming;
+  for (; hit.numCompared < maxClasses; ++hit.numCompared) {
+    uint32_t other = hit.last = hit.next;
+    unsigned otherRenaming = keyRenaming[hit.kind][other];
+    const std::vector<Samples> &theirs = samplesOf(other, sampler);
+    EqualPair pair{{0, renaming}, {other, otherRenaming}};
+    for (unsigned i = 0; i < own.size(); ++i) {
+      if (!own[i].isDefined || !theirs[i].isDefined)
+        continue;
+      ++pair.compared;
+      pair.agree += store.hashUnder(own[i], renaming) ==
+                    store.hashUnder(theirs[i], otherRenaming);
+    }
+    bool sameType = record.graph.type == store[other].type;
+    if (sameType && pair.compared > 0 && !pair.isConditional()) {
+      hit.pair = pair;
+      hit.isEqual = true;
+      return;
+    }
+    if (sameType && hit.pair.compared == 0 && pair.agree >= minAgreements)
+      hit.pair = pair;
+    auto next = nextWithKey[hit.kind].find(other);
+    if (next == nextWithKey[hit.kind].end())
+      return;
+    hit.next = next->second;
+  }
+}
+
+} // namespace mlc::generate

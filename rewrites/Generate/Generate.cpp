@@ -1,0 +1,202 @@
+//===- Generate.cpp - Rules found by enumeration, and proved --------------===//
+
+#include "rewrites/Generate/Generate.h"
+#include "rewrites/Generate/Emit.h"
+#include "rewrites/Generate/Parallel.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <chrono>
+#include <sys/resource.h>
+
+namespace mlc::generate {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double cpuSeconds(const rusage &usage) {
+  auto seconds = [](const timeval &t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Measures stages one after another.
+class Stopwatch {
+public:
+  explicit Stopwatch(std::vector<StageReport> &stages) : stages(stages) {
+    getrusage(RUSAGE_SELF, &usage);
+  }
+  void finish(const std::string &name, uint64_t count) {
+    rusage now;
+    getrusage(RUSAGE_SELF, &now);
+    Clock::time_point time = Clock::now();
+    stages.push_back({name, count,
+                      std::chrono::duration<double>(time - last).count(),
+                      cpuSeconds(now) - cpuSeconds(usage),
+                      static_cast<uint64_t>(now.ru_maxrss) * 1024});
+    usage = now;
+    last = time;
+  }
+
+private:
+  std::vector<StageReport> &stages;
+  Clock::time_point last = Clock::now();
+  rusage usage;
+};
+
+constexpr size_t maxConditionalListed = 1000;
+
+class Generation {
+public:
+  explicit Generation(const GenerateOptions &options)
+      : options(options), start(Clock::now()), watch(report.stages),
+        pruner(options.jobs) {}
+
+  GenerateReport run() {
+    for (const World &world : worlds())
+      enumerate(world);
+    std::vector<Family> families = pruner.finish();
+    report.prune = pruner.getCounts();
+    watch.finish("prune", families.size());
+    describe(families);
+    prove(families);
+    watch.finish("prove", report.count(Verdict::Kind::Proved, false));
+    return std::move(report);
+  }
+
+private:
+  /// `share` of the time is over.
+  bool isOver(double share) const {
+    double seconds =
+        std::chrono::duration<double>(Clock::now() - start).count();
+    return options.timeLimitSeconds > 0 &&
+           seconds > share * options.timeLimitSeconds;
+  }
+  void enumerate(const World &world);
+  void listConditional(const GraphStore &store,
+                       llvm::ArrayRef<EqualPair> pairs);
+  void describe(const std::vector<Family> &families);
+  void prove(const std::vector<Family> &families);
+
+  const GenerateOptions &options;
+  GenerateReport report;
+  Clock::time_point start;
+  Stopwatch watch;
+  Pruner pruner;
+  /// Patterns of families ask them for types.
+  std::vector<std::unique_ptr<Workbench>> workbenches;
+};
+
+void Generation::enumerate(const World &world) {
+  workbenches.push_back(std::make_unique<Workbench>(world, options.ops));
+  Workbench &workbench = *workbenches.back();
+  GraphStore store(workbench);
+  EnumerateOptions settings;
+  settings.maxOperators = options.maxOperators;
+  settings.jobs = options.jobs;
+  // The rest of the time is for proofs.
+  settings.shouldStop = [&] { return isOver(0.5); };
+  settings.progress = options.progress;
+  Enumerator enumerator(store, settings);
+  enumerator.run();
+  uint64_t graphs = 0;
+  for (const SizeCounts &size : enumerator.getCounts()) {
+    graphs += size.graphs;
+    if (!size.isComplete)
+      report.skipped.push_back(llvm::formatv(
+          "{0}: part of the graphs of {1} operators (out of time)", world.name,
+          size.numOperators));
+    if (size.notKept)
+      report.skipped.push_back(llvm::formatv(
+          "{0}: {1} graphs of {2} operators were not kept to be met by others "
+          "of that size (out of memory)",
+          world.name, size.notKept, size.numOperators));
+  }
+  watch.finish("enumerate " + world.name, graphs);
+  options.progress("comparing pairs of " + world.name);
+  pruner.add(store, enumerator.getPairs());
+  listConditional(store, enumerator.getPairs());
+  report.worlds.push_back({world.name, enumerator.getCounts(),
+                           workbench.numTypes(), workbench.numTooLarge});
+  watch.finish("pairs of " + world.name, enumerator.getPairs().size());
+}
+
+void Generation::listConditional(const GraphStore &store,
+                                 llvm::ArrayRef<EqualPair> pairs) {
+  std::set<std::string> seen;
+  for (const EqualPair &pair : pairs) {
+    if (!pair.isConditional() || seen.size() == maxConditionalListed)
+      continue;
+    Pattern pattern(store, pair);
+    std::string text = pattern.text(Detail::Variant);
+    if (pattern.commonOperators().empty() && seen.insert(text).second)
+      report.conditional.push_back({text, pair.agree, pair.compared});
+  }
+}
+
+/// Names are given in the order of families, before anything is proved.
+void Generation::describe(const std::vector<Family> &families) {
+  std::map<std::string, unsigned> taken;
+  for (const Family &family : families) {
+    const Pattern &pattern = family.variants[0];
+    FamilyReport one;
+    one.text = family.text;
+    one.isLinear = family.isLinear;
+    one.name = ruleName(pattern);
+    if (unsigned number = ++taken[one.name]; number > 1)
+      one.name += "_" + std::to_string(number);
+    const TermNode &root = pattern.getNodes()[pattern.getBefore()];
+    one.file = pattern.variantOf(root).op + ".mlir";
+    for (const Pattern &variant : family.variants)
+      one.variants.push_back(variant.text(Detail::Variant));
+    report.families.push_back(std::move(one));
+  }
+}
+
+void Generation::prove(const std::vector<Family> &families) {
+  // Families without repeated leaves first: they are what counts.
+  std::vector<size_t> order;
+  for (bool isLinear : {true, false})
+    for (auto [i, family] : llvm::enumerate(report.families))
+      if (family.isLinear == isLinear)
+        order.push_back(i);
+  std::mutex mutex;
+  std::atomic<unsigned> done = 0, proved = 0, skipped = 0;
+  forEach(order.size(), options.jobs, [&](size_t k, unsigned) {
+    FamilyReport &family = report.families[order[k]];
+    auto known = options.known.find(family.text);
+    if (known != options.known.end()) {
+      family.outcome = known->second;
+    } else if (isOver(1.0)) {
+      ++skipped;
+      return;
+    } else {
+      family.outcome = proveFamily(families[order[k]], family.name, {});
+    }
+    ++done;
+    proved += family.outcome->kind == Verdict::Kind::Proved;
+    std::lock_guard<std::mutex> lock(mutex);
+    if (known == options.known.end())
+      options.proved(family.text, *family.outcome);
+    options.progress(llvm::formatv("proving: {0} of {1} families, {2} proved",
+                                   done.load(), order.size(), proved.load()));
+  });
+  if (skipped)
+    report.skipped.push_back(llvm::formatv(
+        "the proofs of {0} families (out of time)", skipped.load()));
+}
+
+} // namespace
+
+unsigned GenerateReport::count(Verdict::Kind kind, bool onlyLinear) const {
+  return llvm::count_if(families, [&](const FamilyReport &family) {
+    return family.outcome && family.outcome->kind == kind &&
+           (family.isLinear || !onlyLinear);
+  });
+}
+
+GenerateReport generate(const GenerateOptions &options) {
+  return Generation(options).run();
+}
+
+} // namespace mlc::generate

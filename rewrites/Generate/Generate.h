@@ -1,0 +1,95 @@
+//===- Generate.h - Rules found by enumeration, and proved ------*- C++ -*-===//
+//
+// Read this header first. How rules come to be (one file for each step):
+//
+//   Menu        operators with attribute variants; leaves; sizes
+//   Workbench   which operators apply to which types; their values as Tables
+//   Enumerate   all graphs up to a size; equal ones in pairs (Graphs, Guided)
+//   Prune       pairs that say the same thing, or less than another
+//   Emit        a pair as a rule.def with general types
+//   Prove       the verifier's word on each family
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_GENERATE_GENERATE_H
+#define MLC_REWRITES_GENERATE_GENERATE_H
+
+#include "rewrites/Generate/Prove.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlc::generate {
+
+struct GenerateOptions {
+  std::vector<std::string> ops; // empty: all
+  unsigned maxOperators = 2;
+  unsigned jobs = 1;
+  double timeLimitSeconds = 0; // 0: none
+  /// Of outcomes of proofs that were made before, by the family's text.
+  std::map<std::string, Outcome> known;
+  /// Called with every outcome that is new, on one thread at a time.
+  std::function<void(const std::string &family, const Outcome &)> proved =
+      [](const std::string &, const Outcome &) {};
+  std::function<void(const std::string &)> progress = [](const std::string &) {
+  };
+};
+
+/// What a step took.
+struct StageReport {
+  std::string name;
+  uint64_t count = 0; // of what it gave
+  double seconds = 0, cpuSeconds = 0;
+  uint64_t peakBytes = 0; // of the process, until the stage's end
+};
+
+struct WorldReport {
+  std::string name;
+  std::vector<SizeCounts> sizes;
+  unsigned numTypes = 0, numTooLarge = 0;
+};
+
+/// A family and what came of it.
+struct FamilyReport {
+  std::string text, name, file;
+  bool isLinear = false;
+  std::vector<std::string> variants;
+  std::optional<Outcome> outcome; // nothing: not tried
+};
+
+struct ConditionalReport {
+  std::string text;
+  unsigned agree, compared;
+};
+
+struct GenerateReport {
+  std::vector<WorldReport> worlds;
+  PruneCounts prune;
+  std::vector<StageReport> stages;
+  std::vector<FamilyReport> families;
+  std::vector<ConditionalReport> conditional;
+  std::vector<std::string> skipped; // what the limits left out
+
+  unsigned count(Verdict::Kind kind, bool onlyLinear) const;
+};
+
+GenerateReport generate(const GenerateOptions &options);
+
+/// The rules of the families that were proved, by file name ("matmul.mlir"),
+/// and those that are unknown ("unknown.mlir").
+std::map<std::string, std::string> ruleFiles(const GenerateReport &report);
+
+/// The report as JSON. Everything but `stages` and keys called `seconds` is
+/// the same for the same flags.
+llvm::json::Value toJson(const GenerateReport &report,
+                         const GenerateOptions &options);
+
+/// Outcomes as lines of a file, so that a run can be resumed.
+std::string stateHeader(const GenerateOptions &options);
+std::string stateLine(const std::string &family, const Outcome &outcome);
+/// Reads what stateHeader and stateLine wrote into options.known. A line that
+/// was cut off is ignored; a header of other flags is an error.
+llvm::Error readState(llvm::StringRef text, GenerateOptions &options);
+
+} // namespace mlc::generate
+
+#endif // MLC_REWRITES_GENERATE_GENERATE_H

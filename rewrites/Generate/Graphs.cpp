@@ -1,0 +1,172 @@
+//===- Graphs.cpp - Enumerated graphs and their fingerprints --------------===//
+
+#include "rewrites/Generate/Graphs.h"
+#include "llvm/ADT/STLExtras.h"
+
+using llvm::SmallVector;
+
+namespace mlc::generate {
+
+static std::vector<uint32_t> leafClasses(const Workbench &workbench) {
+  std::vector<uint32_t> classes;
+  for (unsigned l = 0; l < workbench.getWorld().leaves.size(); ++l)
+    classes.push_back(workbench.typeOfLeaf(l));
+  return classes;
+}
+
+GraphStore::GraphStore(Workbench &workbench)
+    : workbench(workbench), renamings(leafClasses(workbench)),
+      kept(workbench.getNumInstantiations()) {
+  for (unsigned s = 0; s < renamings.size(); ++s)
+    coefficients.push_back(mix(s + 1000) | 1);
+  std::vector<uint32_t> classes = leafClasses(workbench);
+  for (auto [l, type] : llvm::enumerate(classes)) {
+    // One graph stands for all leaves of a type.
+    if (llvm::is_contained(llvm::ArrayRef(classes).take_front(l), type))
+      continue;
+    Graph leaf;
+    leaf.a = l;
+    leaf.type = type;
+    leaf.symmetry = 0;
+    for (unsigned r = 0; r < renamings.size(); ++r)
+      leaf.symmetry |= (renamings.apply(r, l) == l) << r;
+    add(leaf);
+  }
+  keepValues(0, size(), /*inAll=*/true);
+}
+
+void GraphStore::collectOperators(Renamed root,
+                                  llvm::SmallVectorImpl<Renamed> &out) const {
+  const Graph &graph = graphs[root.graph];
+  if (graph.application == Graph::none)
+    return;
+  collectOperators({graph.a, root.renaming}, out);
+  if (graph.b != Graph::none)
+    collectOperators(rename({graph.b, graph.renaming}, root.renaming), out);
+  Renamed own = normalize(root);
+  if (!llvm::is_contained(out, own))
+    out.push_back(own);
+}
+
+uint64_t GraphStore::hashUnder(const Samples &samples, unsigned r) const {
+  uint64_t sum = 0;
+  for (unsigned s = 0; s < renamings.size(); ++s)
+    sum += coefficients[s] * samples.hashes[renamings.multiply(s, r)];
+  return sum;
+}
+
+Fingerprint GraphStore::fingerprint(const Samples &samples) const {
+  Fingerprint result;
+  uint64_t identity = hashUnder(samples, 0);
+  result.key = identity;
+  for (unsigned r = 1; r < renamings.size(); ++r) {
+    uint64_t hash = hashUnder(samples, r);
+    if (hash == identity)
+      result.symmetry |= 1 << r;
+    if (hash < result.key) {
+      result.key = hash;
+      result.renaming = r;
+    }
+  }
+  return result;
+}
+
+void GraphStore::keepValues(uint32_t first, uint32_t last, bool inAll) {
+  Sampler sampler(*this);
+  for (unsigned i = 0; i < (inAll ? numInstantiations() : 1); ++i) {
+    if (kept[i].size() < last)
+      kept[i].resize(last);
+    for (uint32_t g = first; g < last; ++g) {
+      if (!graphs[g].isRepresentative)
+        continue;
+      size_t count =
+          workbench.type(graphs[g].type).counts[i] * renamings.size();
+      const Guided *from = sampler.values(graphs[g], i, 0);
+      kept[i][g].assign(from, from + count);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Sampler
+//===----------------------------------------------------------------------===//
+
+const Guided *Sampler::values(uint32_t graph, unsigned i, unsigned depth) {
+  const auto &kept = store.kept[i];
+  if (graph < kept.size() && !kept[graph].empty())
+    return kept[graph].data();
+  return values(store.graphs[graph], i, depth);
+}
+
+const Guided *Sampler::values(const Graph &graph, unsigned i, unsigned depth) {
+  while (levels.size() <= depth)
+    levels.push_back(std::make_unique<Level>());
+  Level &level = *levels[depth];
+  Workbench &workbench = store.workbench;
+  const Renamings &renamings = store.renamings;
+  uint32_t count = workbench.type(graph.type).counts[i];
+  level.result.resize(count * renamings.size());
+  if (graph.application == Graph::none) {
+    for (unsigned s = 0; s < renamings.size(); ++s) {
+      uint64_t leaf = renamings.apply(s, graph.a);
+      std::vector<Guided> sample =
+          sampleValues(mix(leaf * 131 + 7) + i, count,
+                       signsOf(leaf, i, store.numInstantiations()));
+      llvm::copy(sample, level.result.begin() + s * count);
+    }
+    return level.result.data();
+  }
+  const Application &application = workbench.application(graph.application);
+  // The left operand usually stays for many graphs in a row.
+  if (level.leftGraph != graph.a || level.leftInstantiation != i) {
+    const Graph &left = store.graphs[graph.a];
+    size_t size = workbench.type(left.type).counts[i] * renamings.size();
+    const Guided *from = values(graph.a, i, depth + 1);
+    level.left.assign(from, from + size);
+    level.leftGraph = graph.a;
+    level.leftInstantiation = i;
+  }
+  const Guided *right = nullptr;
+  uint32_t leftCount = workbench.type(store.graphs[graph.a].type).counts[i];
+  uint32_t rightCount = 0;
+  if (graph.b != Graph::none) {
+    rightCount = workbench.type(store.graphs[graph.b].type).counts[i];
+    right = values(graph.b, i, depth + 1);
+  }
+  SmallVector<const Guided *, 6> inputs;
+  for (unsigned s = 0; s < renamings.size(); ++s) {
+    inputs.clear();
+    inputs.push_back(level.left.data() + size_t(s) * leftCount);
+    if (right)
+      inputs.push_back(right + size_t(renamings.multiply(s, graph.renaming)) *
+                                   rightCount);
+    for (uint32_t constant : application.constants)
+      inputs.push_back(workbench.constant(constant, i));
+    application.programs[i].run(inputs, level.result.data() + size_t(s) * count,
+                                scratch);
+  }
+  return level.result.data();
+}
+
+Samples Sampler::sample(const Graph &graph, unsigned i) {
+  Samples result;
+  uint32_t count = store.workbench.type(graph.type).counts[i];
+  const Guided *at = values(graph, i, 0);
+  result.number = at->residue;
+  result.isConstant = true;
+  for (unsigned s = 0; s < store.renamings.size(); ++s) {
+    uint64_t hash = mix(graph.type + 1);
+    for (uint32_t k = 0; k < count; ++k, ++at) {
+      if (!std::isfinite(at->guide))
+        return {};
+      result.isConstant &= at->residue == result.number;
+      hash = (hash ^ at->residue) * 0x9e3779b97f4a7c15;
+      hash ^= hash >> 29;
+    }
+    result.hashes.push_back(hash);
+  }
+  result.isDefined = true;
+  return result;
+}
+
+} // namespace mlc::generate

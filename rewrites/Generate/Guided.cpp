@@ -1,0 +1,276 @@
+//===- Guided.cpp - Exact numbers that know their order -------------------===//
+
+#include "rewrites/Generate/Guided.h"
+#include <array>
+#include <limits>
+#include <vector>
+
+namespace mlc::generate {
+
+using namespace detail;
+
+namespace {
+
+uint64_t power(uint64_t base, uint64_t exponent) {
+  uint64_t result = 1;
+  for (; exponent; exponent >>= 1) {
+    if (exponent & 1)
+      result = mulMod(result, base);
+    base = mulMod(base, base);
+  }
+  return result;
+}
+
+/// Powers of an element of order `expOrder`, split in low and high digits, so
+/// that a power is one product.
+struct PowerTable {
+  static constexpr uint64_t digit = 8192;
+  std::array<uint64_t, digit> low;
+  std::array<uint64_t, expOrder / digit + 1> high;
+
+  PowerTable() {
+    uint64_t generator = 0;
+    for (uint64_t candidate = 3; !hasFullOrder(generator); ++candidate)
+      generator = power(candidate, (prime - 1) / expOrder);
+    low[0] = high[0] = 1;
+    for (size_t i = 1; i < low.size(); ++i)
+      low[i] = mulMod(low[i - 1], generator);
+    uint64_t step = mulMod(low.back(), generator);
+    for (size_t i = 1; i < high.size(); ++i)
+      high[i] = mulMod(high[i - 1], step);
+  }
+  static bool hasFullOrder(uint64_t x) {
+    for (uint64_t factor : {151, 331, 1321})
+      if (x == 0 || power(x, expOrder / factor) == 1)
+        return false;
+    return true;
+  }
+  uint64_t at(uint64_t exponent) const {
+    return mulMod(low[exponent % digit], high[exponent / digit]);
+  }
+};
+
+const PowerTable &powers() {
+  static const PowerTable table;
+  return table;
+}
+
+/// A value known by its residue alone.
+Guided fromResidue(uint64_t residue, double guide) {
+  return {residue, mix(residue ^ 0x5851f42d4c957f2d) % expOrder,
+          std::isfinite(guide) ? guide : std::nan("")};
+}
+
+Guided hashed(UnaryFn fn, const Guided &a, double guide) {
+  uint64_t h = mix(mix(static_cast<uint64_t>(fn) + 77) ^ a.residue) & prime;
+  return fromResidue(h == prime ? 0 : h, guide);
+}
+
+Guided squareRoot(const Guided &a) {
+  if (!(a.guide >= 0.0))
+    return undefined();
+  uint64_t root = a.residue;
+  for (int i = 0; i < 59; ++i)
+    root = mulMod(root, root);
+  return fromResidue(root, std::sqrt(a.guide));
+}
+
+Guided absolute(const Guided &a) {
+  std::optional<int> sign = orderOf(a, Guided{0, 0, 0.0});
+  if (!sign)
+    return undefined();
+  return *sign < 0 ? negate(a) : a;
+}
+
+/// out = a / b by one inversion for all (each b is inverted through the
+/// product of those before it).
+void divide(const Guided *a, const Guided *b, Guided *out, size_t count) {
+  static thread_local std::vector<uint64_t> prefix;
+  prefix.resize(count + 1);
+  prefix[0] = 1;
+  for (size_t i = 0; i < count; ++i)
+    prefix[i + 1] = b[i].residue ? mulMod(prefix[i], b[i].residue) : prefix[i];
+  uint64_t inverse = power(prefix[count], prime - 2);
+  for (size_t i = count; i-- > 0;) {
+    if (!b[i].residue) {
+      out[i] = undefined();
+      continue;
+    }
+    uint64_t own = mulMod(inverse, prefix[i]);
+    inverse = mulMod(inverse, b[i].residue);
+    uint64_t numerator = a ? a[i].residue : 1;
+    out[i] = fromResidue(mulMod(numerator, own),
+                         (a ? a[i].guide : 1.0) / b[i].guide);
+  }
+}
+
+Guided larger(const Guided &a, const Guided &b) {
+  std::optional<int> o = orderOf(a, b);
+  return !o ? undefined() : *o < 0 ? b : a;
+}
+Guided smaller(const Guided &a, const Guided &b) {
+  std::optional<int> o = orderOf(a, b);
+  return !o ? undefined() : *o > 0 ? b : a;
+}
+
+template <typename F>
+void map(const Guided *a, Guided *out, size_t count, F f) {
+  for (size_t i = 0; i < count; ++i)
+    out[i] = f(a[i]);
+}
+
+} // namespace
+
+Guided guided(double value) {
+  if (!std::isfinite(value))
+    return {0, 0, value};
+  int shift;
+  double fraction = std::frexp(value, &shift);
+  auto mantissa = static_cast<int64_t>(std::ldexp(std::fabs(fraction), 53));
+  shift -= 53;
+  uint64_t m = static_cast<uint64_t>(mantissa);
+  // 2^61 = 1 modulo the prime; modulo expOrder, powers repeat as well, but an
+  // inverse of two is enough.
+  uint64_t residue = mulMod(m % prime, uint64_t(1) << ((shift % 61 + 61) % 61));
+  uint64_t exponent = m % expOrder, two = shift < 0 ? (expOrder + 1) / 2 : 2;
+  for (int i = 0; i < std::abs(shift); ++i)
+    exponent = exponent * two % expOrder;
+  Guided result{residue, exponent, std::fabs(value)};
+  return value < 0 ? negate(result) : result;
+}
+
+void applyUnary(UnaryFn fn, const Guided *a, Guided *out, size_t count) {
+  auto hash = [&](double (*f)(double)) {
+    map(a, out, count,
+        [&](const Guided &x) { return hashed(fn, x, f(x.guide)); });
+  };
+  switch (fn) {
+  case UnaryFn::Neg:
+    return map(a, out, count, negate);
+  case UnaryFn::Abs:
+    return map(a, out, count, absolute);
+  case UnaryFn::Exp:
+    return map(a, out, count, [](const Guided &x) {
+      return fromResidue(powers().at(x.exponent), std::exp(x.guide));
+    });
+  case UnaryFn::Log:
+    return map(a, out, count, [&](const Guided &x) {
+      return x.guide > 0.0 ? hashed(fn, x, std::log(x.guide)) : undefined();
+    });
+  case UnaryFn::Sqrt:
+    return map(a, out, count, squareRoot);
+  case UnaryFn::Reciprocal:
+    return divide(nullptr, a, out, count);
+  case UnaryFn::Tanh:
+    return hash(std::tanh);
+  case UnaryFn::Erf:
+    return hash(std::erf);
+  case UnaryFn::Sin:
+    return hash(std::sin);
+  case UnaryFn::Cos:
+    return hash(std::cos);
+  case UnaryFn::Floor:
+    return hash(std::floor);
+  case UnaryFn::Ceil:
+    return hash(std::ceil);
+  case UnaryFn::RoundEven:
+    return hash(std::nearbyint);
+  case UnaryFn::Not:
+    return map(a, out, count,
+               [](const Guided &x) { return add(guided(1.0), negate(x)); });
+  }
+}
+
+void applyBinary(BinaryFn fn, const Guided *a, const Guided *b, Guided *out,
+                 size_t count) {
+  auto each = [&](auto f) {
+    for (size_t i = 0; i < count; ++i)
+      out[i] = f(a[i], b[i]);
+  };
+  switch (fn) {
+  case BinaryFn::Add:
+    return each(add);
+  case BinaryFn::Sub:
+    return each(
+        [](const Guided &x, const Guided &y) { return add(x, negate(y)); });
+  case BinaryFn::Mul:
+  case BinaryFn::And:
+    return each(multiply);
+  case BinaryFn::Div:
+    return divide(a, b, out, count);
+  case BinaryFn::Min:
+    return each(smaller);
+  case BinaryFn::Max:
+  case BinaryFn::Or:
+    return each(larger);
+  case BinaryFn::FloorDiv:
+  case BinaryFn::Mod:
+  case BinaryFn::Pow:
+  case BinaryFn::Xor:
+    return each([](const Guided &, const Guided &) { return undefined(); });
+  }
+}
+
+void applyCompare(ComparePredicate predicate, const Guided *a, const Guided *b,
+                  Guided *out, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    std::optional<int> o = orderOf(a[i], b[i]);
+    bool holds = false;
+    switch (predicate) {
+    case ComparePredicate::EQ:
+      holds = o == 0;
+      break;
+    case ComparePredicate::NE:
+      holds = o != 0;
+      break;
+    case ComparePredicate::LT:
+      holds = o == -1;
+      break;
+    case ComparePredicate::LE:
+      holds = o != 1;
+      break;
+    case ComparePredicate::GT:
+      holds = o == 1;
+      break;
+    case ComparePredicate::GE:
+      holds = o != -1;
+      break;
+    }
+    out[i] = o ? guided(holds) : undefined();
+  }
+}
+
+Guided combine(ReduceKind kind, const Guided &a, const Guided &b) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return add(a, b);
+  case ReduceKind::Prod:
+  case ReduceKind::All:
+    return multiply(a, b);
+  case ReduceKind::Max:
+  case ReduceKind::Any:
+    return larger(a, b);
+  case ReduceKind::Min:
+    return smaller(a, b);
+  }
+  llvm_unreachable("unknown reduction");
+}
+
+Guided identityOf(ReduceKind kind) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Any:
+    return guided(0.0);
+  case ReduceKind::Prod:
+  case ReduceKind::All:
+    return guided(1.0);
+  case ReduceKind::Max:
+    return guided(-infinity);
+  case ReduceKind::Min:
+    return guided(infinity);
+  }
+  llvm_unreachable("unknown reduction");
+}
+
+} // namespace mlc::generate

@@ -1,0 +1,106 @@
+//===- Guided.h - Exact numbers that know their order -----------*- C++ -*-===//
+//
+// The number of fingerprints: a residue modulo 2^61 - 1, in which ring
+// identities and quotients are exact, beside a double that decides order
+// (maximum, rectifier, selection). Functions without algebra are hashed on the
+// residue. exp is a homomorphism: a second residue, modulo a divisor of
+// 2^61 - 2, is the exponent of a fixed element of that order. sqrt is
+// x^(2^59), a homomorphism too, and a root of what is a square.
+//
+// A guide of NaN says that the value is undefined, or that its order cannot be
+// told. Equality of residues nominates, it never proves.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_GENERATE_GUIDED_H
+#define MLC_REWRITES_GENERATE_GUIDED_H
+
+#include "dialects/Interfaces/Definition.h"
+#include "dialects/Interfaces/EvaluatorScalar.h"
+#include <cmath>
+#include <optional>
+
+namespace mlc::generate {
+
+struct Guided {
+  uint64_t residue;
+  uint64_t exponent;
+  double guide;
+};
+
+/// splitmix64's step: a fixed function without structure.
+inline uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+namespace detail {
+
+inline constexpr uint64_t prime = Residue::prime;
+/// 151 * 331 * 1321, which divides 2^61 - 2.
+inline constexpr uint64_t expOrder = 66024901;
+
+inline uint64_t addMod(uint64_t a, uint64_t b) {
+  uint64_t sum = a + b;
+  return sum >= prime ? sum - prime : sum;
+}
+inline uint64_t mulMod(uint64_t a, uint64_t b) {
+  unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  uint64_t sum = (static_cast<uint64_t>(product) & prime) +
+                 static_cast<uint64_t>(product >> 61);
+  return sum >= prime ? sum - prime : sum;
+}
+
+} // namespace detail
+
+/// The exact value of a finite double.
+Guided guided(double value);
+
+inline Guided add(const Guided &a, const Guided &b) {
+  return {detail::addMod(a.residue, b.residue),
+          (a.exponent + b.exponent) % detail::expOrder, a.guide + b.guide};
+}
+inline Guided multiply(const Guided &a, const Guided &b) {
+  return {detail::mulMod(a.residue, b.residue),
+          a.exponent * b.exponent % detail::expOrder, a.guide * b.guide};
+}
+inline Guided negate(const Guided &a) {
+  return {a.residue ? detail::prime - a.residue : 0,
+          a.exponent ? detail::expOrder - a.exponent : 0, -a.guide};
+}
+
+/// -1, 0 or 1 as a is smaller than, equal to or larger than b; nothing where
+/// rounding leaves it open.
+inline std::optional<int> orderOf(const Guided &a, const Guided &b) {
+  if (std::isnan(a.guide) || std::isnan(b.guide))
+    return std::nullopt;
+  if (std::isinf(a.guide) || std::isinf(b.guide))
+    return a.guide < b.guide ? -1 : a.guide > b.guide ? 1 : 0;
+  double gap = a.guide - b.guide;
+  double noise =
+      1e-11 + 1e-9 * std::max(std::fabs(a.guide), std::fabs(b.guide));
+  if (gap > noise)
+    return 1;
+  if (gap < -noise)
+    return -1;
+  return a.residue == b.residue ? std::optional(0) : std::nullopt;
+}
+
+inline Guided undefined() { return {0, 0, std::nan("")}; }
+
+/// out[i] = fn(a[i]); not Reciprocal of many at a time (see `divide`).
+void applyUnary(UnaryFn fn, const Guided *a, Guided *out, size_t count);
+void applyBinary(BinaryFn fn, const Guided *a, const Guided *b, Guided *out,
+                 size_t count);
+/// A bool as a number: 1 where the comparison holds.
+void applyCompare(ComparePredicate predicate, const Guided *a, const Guided *b,
+                  Guided *out, size_t count);
+/// a fn-combined with b, for reductions: Sum, Prod, Max, Min.
+Guided combine(ReduceKind kind, const Guided &a, const Guided &b);
+Guided identityOf(ReduceKind kind);
+
+} // namespace mlc::generate
+
+#endif // MLC_REWRITES_GENERATE_GUIDED_H

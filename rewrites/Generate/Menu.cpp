@@ -1,0 +1,285 @@
+//===- Menu.cpp - What graphs are enumerated from -------------------------===//
+
+#include "rewrites/Generate/Menu.h"
+#include "llvm/ADT/STLExtras.h"
+#include <set>
+
+namespace mlc::generate {
+
+namespace {
+
+std::string window(const std::string &kernel, const std::string &stride,
+                   const std::string &pad, const std::string &more = "") {
+  return "kernel = #mlc.dims<[" + kernel + "]>, strides = #mlc.dims<[" +
+         stride + "]>, pads = #mlc.dims<[" + pad + ", " + pad +
+         "]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>" + more;
+}
+
+std::string convolution(const std::string &stride, const std::string &pad,
+                        const std::string &dilation,
+                        const std::string &groups) {
+  return "strides = #mlc.dims<[" + stride + "]>, pads = #mlc.dims<[" + pad +
+         ", " + pad + "]>, dilations = #mlc.dims<[" + dilation +
+         "]>, groups = #mlc.int<" + groups + ">";
+}
+
+std::string reduction(const std::string &kind, const std::string &axis) {
+  return "kind = \"" + kind + "\", axes = array<i64: " + axis + ">";
+}
+
+std::string dims(const std::string &list) {
+  return "dims = #mlc.dims<[" + list + "]>";
+}
+
+std::string slice(const std::string &starts, const std::string &sizes) {
+  std::string steps = "1";
+  for (char c : starts)
+    steps += c == ',' ? ", 1" : "";
+  return "starts = #mlc.dims<[" + starts + "]>, sizes = #mlc.dims<[" + sizes +
+         "]>, steps = #mlc.dims<[" + steps + "]>";
+}
+
+std::string padding(const std::string &low, const std::string &high) {
+  return "low = #mlc.dims<[" + low + "]>, high = #mlc.dims<[" + high +
+         "]>, mode = \"constant\", value = #mlc.real<0.0>";
+}
+
+class Builder {
+public:
+  std::vector<Variant> variants;
+
+  Variant &add(const std::string &op, const std::string &name, unsigned arity,
+               const std::string &worlds, std::vector<Step> steps) {
+    variants.push_back({op, name, arity, worlds, std::move(steps)});
+    return variants.back();
+  }
+  void unary(const std::string &op, const std::string &worlds,
+             const std::string &attributes = "") {
+    add(op, op, 1, worlds, {{op, {"x"}, attributes}}).isPointwise = true;
+  }
+  void binary(const std::string &op, const std::string &worlds,
+              bool isCommutative) {
+    Variant &v = add(op, op, 2, worlds, {{op, {"x", "y"}, ""}});
+    v.isPointwise = true;
+    v.isCommutative = isCommutative;
+  }
+  void one(const std::string &op, const std::string &name,
+           const std::string &worlds, const std::string &mlcOp,
+           const std::string &attributes) {
+    add(op, name, 1, worlds, {{mlcOp, {"x"}, attributes}});
+  }
+
+  void pointwise();
+  void contractions();
+  void windows();
+  void reductions();
+  void movement();
+};
+
+void Builder::pointwise() {
+  binary("add", "MBC", true);
+  binary("mul", "MBC", true);
+  binary("sub", "MBC", false);
+  binary("div", "MB", false);
+  binary("max", "MC", true);
+  binary("min", "M", true);
+  unary("relu", "MBC");
+  unary("neg", "MBC");
+  unary("exp", "MBC");
+  unary("sigmoid", "MC");
+  unary("tanh", "MC");
+  unary("erf", "M");
+  unary("abs", "M");
+  unary("sqrt", "M");
+  unary("reciprocal", "M");
+  add("scale", "scale", 1, "MBC",
+      {{"fill", {}, dims("X") + ", value = #mlc.real<t>, type = f32"},
+       {"mul", {"x", "%0"}, ""}})
+      .isPointwise = true;
+}
+
+void Builder::contractions() {
+  add("matmul", "matmul", 2, "M", {{"matmul", {"x", "y"}, ""}});
+  add("batch_matmul", "batch_matmul", 2, "B", {{"matmul", {"x", "y"}, ""}});
+  auto conv = [&](const std::string &op, const std::string &name,
+                  const std::string &attributes) {
+    add(op, name, 2, "C", {{"conv", {"x", "y"}, attributes}});
+  };
+  conv("conv", "conv", convolution("1", "p", "1", "1"));
+  conv("conv", "conv_strided", convolution("s", "p", "dl", "1"));
+  conv("group_conv", "group_conv", convolution("s", "p", "1", "g"));
+  conv("depthwise_conv", "depthwise_conv", convolution("1", "p", "1", "X1"));
+}
+
+void Builder::windows() {
+  one("max_pool", "max_pool", "C", "max_pool", window("kp", "s", "pp"));
+  one("max_pool", "max_pool_dense", "C", "max_pool", window("kp", "1", "pp"));
+  one("avg_pool", "avg_pool", "C", "avg_pool",
+      window("kp", "s", "pp", ", count_include_pad = true"));
+  one("avg_pool", "avg_pool_inside", "C", "avg_pool",
+      window("kp", "1", "pp", ", count_include_pad = false"));
+  one("global_avg_pool", "global_avg_pool", "C", "reduce",
+      reduction("mean", "2"));
+  one("global_max_pool", "global_max_pool", "C", "reduce",
+      reduction("max", "2"));
+  add("batch_norm", "batch_norm", 1, "C",
+      {{"batch_norm",
+        {"x", "@scale [X1]", "@shift [X1]", "@mean [X1]", "@variance [X1]"},
+        "epsilon = #mlc.real<eps>"}});
+  for (const char *op : {"add", "mul"})
+    add(std::string("channel_") + op, std::string("channel_") + op, 1, "C",
+        {{"broadcast",
+          {std::string(*op == 'a' ? "@bias" : "@gain") + " [1, X1, 1]"},
+          dims("X")},
+         {op, {"x", "%0"}, ""}});
+}
+
+void Builder::reductions() {
+  for (const char *kind : {"sum", "mean", "max"}) {
+    std::string op = std::string("reduce_") + kind;
+    one(op, op + "_rows", "M", "reduce", reduction(kind, "0"));
+    one(op, op + "_columns", "M", "reduce", reduction(kind, "1"));
+    one(op, op + "_last", "B", "reduce", reduction(kind, "2"));
+    one(op, op + "_middle", "B", "reduce", reduction(kind, "1"));
+    one(op, op + "_channels", "C", "reduce", reduction(kind, "1"));
+  }
+  one("softmax", "softmax_rows", "M", "softmax", "axis = 0 : i64");
+  one("softmax", "softmax_columns", "M", "softmax", "axis = 1 : i64");
+  one("softmax", "softmax_last", "B", "softmax", "axis = 2 : i64");
+  one("softmax", "softmax_channels", "C", "softmax", "axis = 1 : i64");
+}
+
+void Builder::movement() {
+  auto concat = [&](const std::string &name, const std::string &worlds,
+                    const std::string &axis) {
+    add("concat", name, 2, worlds,
+        {{"concat", {"x", "y"}, "axis = " + axis + " : i64"}});
+  };
+  concat("concat_rows", "M", "0");
+  concat("concat_columns", "M", "1");
+  concat("concat_batch", "B", "0");
+  concat("concat_last", "B", "2");
+  concat("concat_outer", "C", "0");
+  concat("concat_channels", "C", "1");
+  auto split = [&](const std::string &name, const std::string &worlds,
+                   const std::string &starts, const std::string &sizes) {
+    one("split", name, worlds, "slice", slice(starts, sizes));
+  };
+  split("first_rows", "M", "0, 0", "a, X1");
+  split("last_rows", "M", "a, 0", "X0 - a, X1");
+  split("first_columns", "M", "0, 0", "X0, b");
+  split("last_columns", "M", "0, b", "X0, X1 - b");
+  split("first_part", "B", "0, 0, 0", "X0, X1, b");
+  split("last_part", "B", "0, 0, b", "X0, X1, X2 - b");
+  split("first_channels", "C", "0, 0, 0", "X0, g * cg, X2");
+  split("last_channels", "C", "0, g * cg, 0", "X0, X1 - g * cg, X2");
+  one("slice", "slice", "M", "slice", slice("0, m", "X0, X1 - m"));
+  one("pad", "pad", "M", "pad", padding("0, p", "0, q"));
+  one("pad", "pad_width", "C", "pad", padding("0, 0, pw", "0, 0, pw"));
+  one("transpose", "transpose", "M", "transpose",
+      "permutation = array<i64: 1, 0>");
+  one("transpose", "transpose_last", "B", "transpose",
+      "permutation = array<i64: 0, 2, 1>");
+  one("transpose", "transpose_first", "B", "transpose",
+      "permutation = array<i64: 1, 0, 2>");
+  one("transpose", "channels_last", "C", "transpose",
+      "permutation = array<i64: 0, 2, 1>");
+  one("reshape", "flatten", "M", "reshape", dims("X0 * X1, 1"));
+  one("reshape", "merge_outer", "B", "reshape", dims("1, X0 * X1, X2"));
+  one("reshape", "split_outer", "B", "reshape", dims("e, floordiv(X1, e), X2"));
+  one("broadcast", "broadcast_rows", "M", "broadcast", dims("a, X1"));
+  one("broadcast", "broadcast_columns", "M", "broadcast", dims("X0, b"));
+  one("broadcast", "broadcast_last", "B", "broadcast", dims("X0, X1, b"));
+  one("broadcast", "broadcast_width", "C", "broadcast", dims("X0, X1, h"));
+}
+
+/// Rows of `table` are instantiations; columns are named by `symbols`.
+std::vector<Assignment>
+sizesOf(const std::vector<std::string> &symbols,
+        const std::vector<std::vector<int64_t>> &table) {
+  // Scales of both signs; the last instantiation is the positive one.
+  static const double scales[] = {0.75, -1.25, 1.5, -0.5, 2.0, 0.625, 1.25};
+  std::vector<Assignment> result;
+  for (auto [i, row] : llvm::enumerate(table)) {
+    Assignment assignment;
+    for (auto [symbol, value] : llvm::zip(symbols, row))
+      assignment.integers[symbol] = value;
+    assignment.reals["t"] = scales[i % std::size(scales)];
+    assignment.reals["eps"] = 0.125 * static_cast<double>(i + 1);
+    result.push_back(std::move(assignment));
+  }
+  return result;
+}
+
+} // namespace
+
+const std::vector<Variant> &menu() {
+  static const std::vector<Variant> variants = [] {
+    Builder builder;
+    builder.pointwise();
+    builder.contractions();
+    builder.windows();
+    builder.reductions();
+    builder.movement();
+    return builder.variants;
+  }();
+  return variants;
+}
+
+const std::vector<World> &worlds() {
+  // Dims of one row are distinct; windows (k, kp) are smaller than half of h;
+  // pads lie above and below half the kernel; strides are one and more.
+  static const std::vector<World> all = {
+      {'M',
+       "matrices",
+       {{"x", "a, b"},
+        {"y", "a, b"},
+        {"z", "a, b"},
+        {"w", "b, c"},
+        {"v", "b, c"},
+        {"r", "1, b"}},
+       sizesOf({"a", "b", "c", "m", "p", "q"}, {{3, 4, 2, 1, 1, 2},
+                                                {4, 3, 5, 2, 2, 1},
+                                                {2, 5, 3, 3, 1, 3},
+                                                {5, 2, 4, 1, 3, 0},
+                                                {3, 7, 2, 4, 0, 1},
+                                                {6, 4, 3, 2, 2, 1},
+                                                {4, 5, 3, 3, 1, 2}})},
+      {'B',
+       "batches of matrices",
+       {{"x", "e, a, b"}, {"y", "e, a, b"}, {"w", "e, b, c"}, {"v", "e, b, c"}},
+       sizesOf({"e", "a", "b", "c"}, {{2, 3, 4, 5},
+                                      {3, 2, 5, 4},
+                                      {2, 4, 3, 5},
+                                      {4, 3, 2, 5},
+                                      {3, 5, 2, 4},
+                                      {2, 4, 5, 3},
+                                      {3, 2, 4, 5}})},
+      {'C',
+       "channels in one spatial dim",
+       {{"x", "n, g * cg, h"},
+        {"y", "n, g * cg, h"},
+        {"w", "g * og, g * cg, k"},
+        {"v", "g * og, g * cg, k"},
+        {"wg", "g * og, cg, k"},
+        {"wd", "g * cg, 1, k"}},
+       sizesOf(
+           {"n", "g", "cg", "og", "h", "k", "s", "p", "dl", "kp", "pp", "pw"},
+           {{2, 2, 2, 3, 9, 3, 2, 1, 2, 2, 1, 1},
+            {3, 3, 1, 2, 11, 2, 2, 2, 1, 3, 1, 2},
+            {2, 2, 3, 1, 12, 3, 3, 0, 2, 4, 2, 1},
+            {2, 2, 2, 4, 10, 2, 1, 0, 3, 3, 0, 0},
+            {3, 2, 1, 3, 9, 4, 2, 3, 1, 2, 1, 2},
+            {2, 3, 2, 1, 13, 5, 3, 1, 1, 3, 2, 1},
+            {2, 2, 2, 3, 10, 3, 2, 2, 2, 3, 1, 2}})}};
+  return all;
+}
+
+std::vector<std::string> operatorNames() {
+  std::set<std::string> names;
+  for (const Variant &variant : menu())
+    names.insert(variant.op);
+  return {names.begin(), names.end()};
+}
+
+} // namespace mlc::generate

@@ -1,0 +1,68 @@
+//===- Menu.h - What graphs are enumerated from -----------------*- C++ -*-===//
+//
+// Data: operators with their attribute variants, and worlds, i.e. leaves with
+// symbolic types and sizes at which values are compared. What an operator
+// means and which types it takes is asked of its Definition, never said here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_GENERATE_MENU_H
+#define MLC_REWRITES_GENERATE_MENU_H
+
+#include "rewrites/Generate/Tables.h"
+#include <string>
+#include <vector>
+
+namespace mlc::generate {
+
+/// One operator of the mlc dialect inside a variant.
+struct Step {
+  std::string op; // without "mlc."
+  /// "x", "y": the variant's operands. "%0": the result of step 0. "@name
+  /// [dims]": a constant of these dims (parameters of a normalization, a bias);
+  /// the same name and dims are the same constant.
+  std::vector<std::string> operands;
+  /// As in a file. Dims of the operands are the symbols X0, X1, ... and Y0,
+  /// ...; X stands for all of X's dims.
+  std::string attributes;
+};
+
+/// An operator with attributes over symbols: one node of a graph.
+struct Variant {
+  std::string op;   // what --ops names; axes and attributes are merged
+  std::string name; // unique, for names of rules
+  unsigned arity;
+  std::string worlds; // letters of the worlds in which it is applied
+  std::vector<Step> steps;
+  bool isCommutative = false;
+  /// Neither moves nor combines elements of one operand.
+  bool isPointwise = false;
+};
+
+struct Leaf {
+  std::string name;
+  std::string dims; // "n, g * cg, h"
+};
+
+/// Leaves that meet, and sizes.
+struct World {
+  char letter;
+  std::string name;
+  /// Leaves of equal dims are interchangeable.
+  std::vector<Leaf> leaves;
+  /// Instantiations. In the last one all leaves are positive, so that roots
+  /// are defined.
+  std::vector<Assignment> sizes;
+};
+
+/// Every variant, in an order that does not change: graphs name variants by
+/// their place.
+const std::vector<Variant> &menu();
+const std::vector<World> &worlds();
+
+/// Names that --ops takes, sorted.
+std::vector<std::string> operatorNames();
+
+} // namespace mlc::generate
+
+#endif // MLC_REWRITES_GENERATE_MENU_H

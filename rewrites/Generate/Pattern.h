@@ -1,0 +1,82 @@
+//===- Pattern.h - A candidate rule as two terms ----------------*- C++ -*-===//
+//
+// Both sides of a candidate as one DAG over leaves. Renaming leaves, types and
+// the order of commutative operands say nothing of a rule; `text` leaves them
+// out, so that equal texts are one rule.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_GENERATE_PATTERN_H
+#define MLC_REWRITES_GENERATE_PATTERN_H
+
+#include "rewrites/Generate/Enumerate.h"
+
+namespace mlc::generate {
+
+struct TermNode {
+  uint32_t application = Graph::none; // none: a leaf
+  uint32_t type = 0;
+  llvm::SmallVector<uint8_t, 2> operands;
+  bool isLeaf() const { return application == Graph::none; }
+};
+
+/// How much of an operator a text tells.
+enum class Detail {
+  Variant, // attributes and axes: max_pool_dense
+  Operator // the operator alone: max_pool
+};
+
+class Pattern {
+public:
+  /// The larger side is `before`; operands precede operators.
+  Pattern(const GraphStore &store, const EqualPair &pair);
+
+  const Workbench &getWorkbench() const { return *workbench; }
+  llvm::ArrayRef<TermNode> getNodes() const { return nodes; }
+  uint8_t getBefore() const { return before; }
+  uint8_t getAfter() const { return after; }
+  const Variant &variantOf(const TermNode &node) const {
+    return menu()[workbench->application(node.application).variant];
+  }
+
+  /// `relu(concat(a, b)) = concat(relu(a), relu(b))`; equal for equal rules.
+  std::string text(Detail detail) const;
+  unsigned numOperators(uint8_t root) const;
+  /// Whether no leaf and no constant occurs twice in the term of a side.
+  bool isLinear() const;
+  /// Whether both sides are one term.
+  bool isTrivial() const { return before == after; }
+
+  /// Operators that both sides hold, larger ones first.
+  llvm::SmallVector<uint8_t> commonOperators() const;
+  /// With a fresh leaf for an operator that both sides hold.
+  Pattern abstracted(uint8_t node) const;
+
+  /// Whether both sides have equal values in every instantiation where both
+  /// are defined, for values of the leaves drawn anew from `seed`.
+  bool agrees(uint64_t seed) const;
+
+  /// Whether `other`'s sides are this pattern's with terms for leaves.
+  bool hasInstance(const Pattern &other) const;
+
+  EqualPair origin;
+
+private:
+  Pattern() = default;
+  uint8_t add(const GraphStore &store, Renamed renamed,
+              std::map<Renamed, uint8_t> &known);
+  uint8_t copy(const Pattern &from, uint8_t node, uint8_t abstracted,
+               std::map<uint8_t, uint8_t> &known);
+  void collect(uint8_t root, llvm::SmallVectorImpl<bool> &seen) const;
+  bool isLinear(uint8_t root, std::set<uint8_t> &leaves,
+                std::set<uint32_t> &constants) const;
+  std::vector<std::string> shapes(Detail detail) const;
+
+  const Workbench *workbench = nullptr;
+  llvm::SmallVector<TermNode, 10> nodes;
+  uint8_t before = 0, after = 0;
+};
+
+} // namespace mlc::generate
+
+#endif // MLC_REWRITES_GENERATE_PATTERN_H

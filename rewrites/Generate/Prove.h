@@ -1,0 +1,36 @@
+//===- Prove.h - Families become rules --------------------------*- C++ -*-===//
+
+#ifndef MLC_REWRITES_GENERATE_PROVE_H
+#define MLC_REWRITES_GENERATE_PROVE_H
+
+#include "rewrites/Generate/Prune.h"
+#include "verifier/Verifier.h"
+
+namespace mlc::generate {
+
+/// What came of a family.
+struct Outcome {
+  Verdict::Kind kind = Verdict::Kind::Unknown;
+  FloatClass floatClass = FloatClass::ValueChanging;
+  /// The rule as text: proved, or the last one tried.
+  std::string rule;
+  std::string reason; // or the counterexample
+  double seconds = 0;
+};
+
+struct ProveOptions {
+  unsigned lemmaTimeoutMs = 1000;
+  unsigned timeoutMs = 4000;
+  /// Variants of a family that are tried before it counts as not proved.
+  unsigned maxVariants = 2;
+};
+
+/// Proves a family's first variant that can be proved: under its most general
+/// types, under those of its world, with all dims at least 1. `name` is the
+/// rule's. Deterministic but for `seconds` and what the time limits cut off.
+Outcome proveFamily(const Family &family, llvm::StringRef name,
+                    const ProveOptions &options);
+
+} // namespace mlc::generate
+
+#endif // MLC_REWRITES_GENERATE_PROVE_H

@@ -1,0 +1,190 @@
+//===- Workbench.cpp - A world's operators, ready to run ------------------===//
+
+#include "rewrites/Generate/Workbench.h"
+#include "dialects/Graph/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc::generate {
+
+/// Larger values cost more than the rules that need them are worth.
+static constexpr uint32_t maxElements = 600;
+
+Signs signsOf(unsigned leaf, unsigned instantiation,
+              unsigned numInstantiations) {
+  if (instantiation + 1 == numInstantiations)
+    return Signs::Positive;
+  return (leaf + instantiation) % 3 == 2 ? Signs::Negative : Signs::Both;
+}
+
+std::vector<Guided> sampleValues(uint64_t seed, size_t count, Signs signs) {
+  std::vector<Guided> values;
+  uint64_t state = mix(seed);
+  while (values.size() < count) {
+    state = mix(state);
+    // In [1/4, 2), as a multiple of 2^-14.
+    double x = static_cast<double>(4096 + state % 28672) / 16384.0;
+    bool isNegative =
+        signs == Signs::Negative || (signs == Signs::Both && (state >> 40 & 1));
+    Guided value = guided(isNegative ? -x : x);
+    // Where roots are taken, numbers are squares (Guided.h).
+    if (signs == Signs::Positive) {
+      Guided root;
+      applyUnary(UnaryFn::Sqrt, &value, &root, 1);
+      if (multiply(root, root).residue != value.residue)
+        continue;
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+Workbench::Workbench(const World &world, ArrayRef<std::string> ops)
+    : world(world),
+      context(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)),
+      builder(context.get()) {
+  context->loadDialect<MlcDialect, func::FuncDialect>();
+  module = ModuleOp::create(UnknownLoc::get(context.get()));
+  for (auto [i, variant] : llvm::enumerate(menu())) {
+    bool isHere = StringRef(variant.worlds).contains(world.letter) &&
+                  (ops.empty() || llvm::is_contained(ops, variant.op));
+    if (isHere)
+      (variant.arity == 1 ? unary : binary).push_back(i);
+  }
+  for (const Leaf &leaf : world.leaves)
+    leafTypes.push_back(*intern(parseDims(context.get(), leaf.dims)));
+}
+
+std::optional<uint32_t> Workbench::intern(ArrayRef<IntExpr> dims) {
+  std::vector<int64_t> key{static_cast<int64_t>(dims.size())};
+  TensorType type{SmallVector<IntExpr>(dims), {}};
+  for (const Assignment &sizes : world.sizes) {
+    int64_t count = 1;
+    for (IntExpr dim : dims) {
+      std::optional<int64_t> size = sizes.evaluate(dim);
+      if (!size || *size <= 0)
+        return std::nullopt;
+      key.push_back(*size);
+      count *= *size;
+      if (count > maxElements) {
+        ++numTooLarge;
+        return std::nullopt;
+      }
+    }
+    type.counts.push_back(count);
+  }
+  auto [it, isNew] = typeNumbers.try_emplace(std::move(key), types.size());
+  if (isNew)
+    types.push_back(std::move(type));
+  return it->second;
+}
+
+uint32_t Workbench::internConstant(StringRef name, ArrayRef<IntExpr> dims) {
+  std::string key = name.str();
+  for (IntExpr dim : dims)
+    key += "," + dim.str();
+  for (auto [i, constant] : llvm::enumerate(constants))
+    if (constant.key == key)
+      return i;
+  Constant constant{key, {}};
+  uint64_t seed = llvm::xxh3_64bits(llvm::StringRef(key));
+  bool isPositive = name == "variance";
+  for (auto [i, sizes] : llvm::enumerate(world.sizes)) {
+    size_t count = 1;
+    for (IntExpr dim : dims)
+      count *= sizes.evaluate(dim).value_or(1);
+    bool isLast = i + 1 == world.sizes.size();
+    constant.values.push_back(sampleValues(
+        seed + i, count, isPositive || isLast ? Signs::Positive : Signs::Both));
+  }
+  constants.push_back(std::move(constant));
+  return constants.size() - 1;
+}
+
+/// Variants that may give back what they got, which says nothing.
+static bool mayBeIdentity(const Variant &variant) {
+  StringRef op = variant.steps[0].op;
+  return op == "slice" || op == "pad" || op == "broadcast" || op == "reshape";
+}
+
+std::optional<Application> Workbench::compile(uint32_t number,
+                                              ArrayRef<uint32_t> operandTypes) {
+  const Variant &variant = menu()[number];
+  Type f32 = Float32Type::get(context.get());
+  // Operators over block arguments; dropped again at the end.
+  Block block;
+  for (uint32_t type : operandTypes)
+    block.addArgument(getTensorType(types[type].dims, f32),
+                      UnknownLoc::get(context.get()));
+  OpBuilder at(context.get());
+  at.setInsertionPointToEnd(&block);
+  Application result;
+  result.variant = number;
+  SmallVector<Value> operands(block.getArguments());
+  llvm::DenseMap<Value, int> inputs;
+  for (auto [i, operand] : llvm::enumerate(operands))
+    inputs[operand] = i;
+  auto makeConstant = [&](StringRef name, ArrayRef<IntExpr> dims) -> Value {
+    inputs[block.addArgument(getTensorType(dims, f32),
+                             UnknownLoc::get(context.get()))] =
+        operands.size() + result.constants.size();
+    result.constants.push_back(internConstant(name, dims));
+    return block.getArguments().back();
+  };
+  FailureOr<Value> value = builder.build(at, variant, operands, makeConstant);
+  if (failed(value))
+    return std::nullopt;
+  auto resultType = cast<RankedTensorType>(value->getType());
+  std::optional<uint32_t> type = intern(*getDims(resultType));
+  bool isNothing = type && mayBeIdentity(variant) && *type == operandTypes[0];
+  if (!type || isNothing)
+    return std::nullopt;
+  result.type = *type;
+  for (auto [i, sizes] : llvm::enumerate(world.sizes)) {
+    TableProgram program;
+    llvm::DenseMap<Value, Place> places;
+    for (auto [input, n] : inputs)
+      places[input] = {n, 0};
+    for (Operation &op : block) {
+      FailureOr<Definition> definition =
+          getDefinition(cast<DefinitionOpInterface>(op));
+      SmallVector<Place> from;
+      for (Value operand : op.getOperands())
+        from.push_back(places[operand]);
+      std::optional<Place> place = program.add(*definition, from, sizes);
+      if (!place)
+        return std::nullopt;
+      places[op.getResult(0)] = *place;
+    }
+    program.setResult(places[*value], types[*type].counts[i]);
+    result.programs.push_back(std::move(program));
+  }
+  return result;
+}
+
+std::optional<uint32_t> Workbench::apply(uint32_t variant,
+                                         ArrayRef<uint32_t> operandTypes) {
+  std::vector<uint32_t> key{variant};
+  llvm::append_range(key, operandTypes);
+  auto it = known.find(key);
+  if (it != known.end())
+    return it->second;
+  // Element-wise operators need equal types; most pairs end here.
+  bool differ = menu()[variant].isPointwise && operandTypes.size() == 2 &&
+                operandTypes[0] != operandTypes[1];
+  std::optional<uint32_t> result;
+  if (!differ)
+    if (std::optional<Application> made = compile(variant, operandTypes)) {
+      result = applications.size();
+      applications.push_back(std::move(*made));
+    }
+  known[std::move(key)] = result;
+  return result;
+}
+
+} // namespace mlc::generate

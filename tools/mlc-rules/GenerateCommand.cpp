@@ -1,0 +1,204 @@
+//===- GenerateCommand.cpp - mlc-rules generate ---------------------------===//
+
+#include "rewrites/Generate/Generate.h"
+#include "tools/mlc-rules/Command.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <unistd.h>
+
+namespace cl = llvm::cl;
+
+namespace mlc::rules {
+
+static cl::SubCommand command("generate",
+                              "find rules by enumeration and prove them");
+static cl::list<std::string>
+    ops("ops", cl::CommaSeparated, cl::value_desc("name,..."),
+        cl::desc("operators of which graphs are made (all)"), cl::sub(command),
+        cl::cat(category()));
+static cl::opt<unsigned> maxOps("max-ops", cl::value_desc("N"), cl::init(2),
+                                cl::desc("operators of a graph (2; 1 to 4)"),
+                                cl::sub(command), cl::cat(category()));
+static cl::opt<std::string>
+    out("out", cl::value_desc("folder"),
+        cl::desc("write rules, report.json and state there"), cl::sub(command),
+        cl::cat(category()));
+static cl::opt<unsigned> jobs("jobs", cl::value_desc("N"), cl::init(1),
+                              cl::desc("threads (1)"), cl::sub(command),
+                              cl::cat(category()));
+static cl::opt<double>
+    timeLimit("time-limit", cl::value_desc("seconds"), cl::init(0),
+              cl::desc("stop then, and say what was left out (none)"),
+              cl::sub(command), cl::cat(category()));
+static cl::opt<bool> resume("resume",
+                            cl::desc("go on where a run into the folder ended"),
+                            cl::sub(command), cl::cat(category()));
+static cl::opt<bool> json("json", cl::desc("print the report as JSON"),
+                          cl::sub(command), cl::cat(category()));
+
+static int checkFlags() {
+  std::vector<std::string> known = generate::operatorNames();
+  for (const std::string &op : ops)
+    if (op != "all" && !llvm::is_contained(known, op))
+      return fail(Usage, "--ops: unknown operator '" + op +
+                             "'; there are all, " + llvm::join(known, ", "));
+  if (maxOps < 1 || maxOps > 4)
+    return fail(Usage,
+                "--max-ops: expected 1, 2, 3 or 4, got " + llvm::Twine(maxOps));
+  if (jobs < 1 || jobs > 256)
+    return fail(Usage,
+                "--jobs: expected 1 to 256 threads, got " + llvm::Twine(jobs));
+  if (!(timeLimit >= 0))
+    return fail(Usage, "--time-limit: expected seconds that are not negative");
+  if (out.empty())
+    return fail(Usage, "--out: expected the folder to write rules to");
+  return Done;
+}
+
+static std::string pathOf(llvm::StringRef name) {
+  llvm::SmallString<128> path(out);
+  llvm::sys::path::append(path, name);
+  return path.str().str();
+}
+
+/// Makes the folder, or reads the state of the run that is resumed.
+static int openFolder(generate::GenerateOptions &options, bool &isNew) {
+  std::error_code error = llvm::sys::fs::create_directories(out);
+  if (error)
+    return fail(Resources, out + ": " + error.message());
+  llvm::sys::fs::directory_iterator entries(out, error);
+  if (error)
+    return fail(Resources, out + ": " + error.message());
+  isNew = entries == llvm::sys::fs::directory_iterator();
+  if (isNew)
+    return Done;
+  if (!resume)
+    return fail(Usage, out + ": the folder is not empty; give another one, or "
+                             "--resume to go on with the run in it");
+  auto buffer = llvm::MemoryBuffer::getFile(pathOf("state"));
+  if (!buffer)
+    return fail(BadInput, pathOf("state") + ": " + buffer.getError().message() +
+                              "; --resume needs the folder of an earlier run");
+  if (llvm::Error problem = readState((*buffer)->getBuffer(), options))
+    return fail(BadInput, pathOf("state") + ": " +
+                              llvm::toString(std::move(problem)) +
+                              "; give the same --ops and --max-ops");
+  return Done;
+}
+
+static int writeFile(llvm::StringRef name, llvm::StringRef text) {
+  llvm::Error error = llvm::writeToOutput(pathOf(name), [&](auto &os) {
+    os << text;
+    return llvm::Error::success();
+  });
+  return error ? fail(Resources,
+                      pathOf(name) + ": " + llvm::toString(std::move(error)))
+               : int(Done);
+}
+
+static void printSummary(const generate::GenerateReport &report) {
+  using Kind = Verdict::Kind;
+  llvm::raw_ostream &os = llvm::outs();
+  for (const generate::WorldReport &world : report.worlds)
+    for (const generate::SizeCounts &size : world.sizes)
+      os << llvm::formatv("{0}, {1} operators: {2} graphs, {3} classes, {4} "
+                          "pairs, {5} conditional, {6:f1} s\n",
+                          world.name, size.numOperators, size.graphs,
+                          size.representatives, size.pairs, size.conditional,
+                          size.seconds);
+  const generate::PruneCounts &p = report.prune;
+  os << llvm::formatv(
+      "{0} pairs, {1} after renaming, {2} without common subgraph (TASO's "
+      "count), {3} abstracted, {4} not instances, {5} with variants merged, "
+      "{6} "
+      "families\n",
+      p.pairs, p.renamed, p.withoutCommon, p.general, p.notInstance, p.families,
+      p.linear);
+  for (const generate::StageReport &stage : report.stages)
+    os << llvm::formatv("{0,-40} {1,10} in {2,7:f1} s, {3,7:f1} s of CPU, {4} "
+                        "MB\n",
+                        stage.name, stage.count, stage.seconds,
+                        stage.cpuSeconds, stage.peakBytes >> 20);
+  for (bool onlyLinear : {true, false})
+    os << llvm::formatv("{0}: {1} proved, {2} refuted, {3} unknown\n",
+                        onlyLinear ? "families" : "with repeated leaves",
+                        report.count(Kind::Proved, onlyLinear),
+                        report.count(Kind::Refuted, onlyLinear),
+                        report.count(Kind::Unknown, onlyLinear));
+  for (const std::string &what : report.skipped)
+    os << "left out: " << what << '\n';
+}
+
+/// Shows on a terminal what goes on, at most twice a second.
+class TerminalProgress {
+public:
+  void operator()(const std::string &text) {
+    auto now = std::chrono::steady_clock::now();
+    if (!isTerminal || now - last < std::chrono::milliseconds(500))
+      return;
+    last = now;
+    llvm::errs() << "\r\033[Kmlc: " << text;
+  }
+  ~TerminalProgress() {
+    if (isTerminal)
+      llvm::errs() << "\r\033[K";
+  }
+
+private:
+  bool isTerminal = ::isatty(STDERR_FILENO);
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+
+static int run() {
+  if (int code = checkFlags())
+    return code;
+  generate::GenerateOptions options;
+  if (!llvm::is_contained(ops, "all"))
+    options.ops.assign(ops.begin(), ops.end());
+  options.maxOperators = maxOps;
+  options.jobs = jobs;
+  options.timeLimitSeconds = timeLimit;
+  bool isNew = true;
+  if (int code = openFolder(options, isNew))
+    return code;
+  // Proofs are kept as they come, so that nothing is lost.
+  std::error_code error;
+  llvm::raw_fd_ostream state(pathOf("state"), error,
+                             isNew ? llvm::sys::fs::OF_None
+                                   : llvm::sys::fs::OF_Append);
+  if (error)
+    return fail(Resources, pathOf("state") + ": " + error.message());
+  // A line that was cut off ends here.
+  state << (isNew ? generate::stateHeader(options) : "\n");
+  options.proved = [&](const std::string &family,
+                       const generate::Outcome &outcome) {
+    state << generate::stateLine(family, outcome);
+    state.flush();
+  };
+  generate::GenerateReport report;
+  {
+    TerminalProgress progress;
+    options.progress = [&](const std::string &text) { progress(text); };
+    report = generate::generate(options);
+  }
+  for (auto &[name, text] : generate::ruleFiles(report))
+    if (int code = writeFile(name, text))
+      return code;
+  llvm::json::Value document = toJson(report, options);
+  if (int code =
+          writeFile("report.json", llvm::formatv("{0:2}\n", document).str()))
+    return code;
+  if (json)
+    printJson(std::move(document));
+  else
+    printSummary(report);
+  return Done;
+}
+
+Command generateCommand() { return {command, run}; }
+
+} // namespace mlc::rules
