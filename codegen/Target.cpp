@@ -1,9 +1,11 @@
-//===- Target.cpp - The table of targets
-//------------------------------------===//
+//===- Target.cpp - Targets by name ---------------------------------------===//
 
 #include "codegen/Target.h"
+#include "codegen/TargetFile.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace llvm;
@@ -11,42 +13,13 @@ using namespace llvm;
 namespace mlc {
 
 ArrayRef<StringRef> knownTargets() {
-  static const StringRef names[] = {"cpu", "cpu:x86-64-v3", "cpu:x86-64-v4"};
+  static const StringRef names[] = {
+      "cpu",      "cpu:x86-64-v3", "cpu:x86-64-v4", "gpu:k80",
+      "gpu:v100", "gpu:a100",      "gpu:h100",      "gpu:h200"};
   return names;
 }
 
-static Target avx2() {
-  Target target;
-  target.name = "cpu:x86-64-v3";
-  target.triple = "x86_64-unknown-linux-gnu";
-  target.cpu = "x86-64-v3";
-  target.vectorBits = 256;
-  target.vectorRegisters = 16;
-  target.l1Bytes = 32 << 10;
-  target.l2Bytes = 512 << 10;
-  target.l3Bytes = 16 << 20;
-  target.flopsPerCycle = 32;
-  target.gigahertz = 3.0;
-  target.memoryBandwidth = 12;
-  target.cacheBandwidth = 80;
-  target.launchNanoseconds = 50;
-  return target;
-}
-
-static Target avx512() {
-  Target target = avx2();
-  target.name = "cpu:x86-64-v4";
-  target.cpu = "x86-64-v4";
-  target.vectorBits = 512;
-  target.vectorRegisters = 32;
-  target.hasMaskRegisters = true;
-  target.l2Bytes = 1 << 20;
-  target.l3Bytes = 32 << 20;
-  target.flopsPerCycle = 64;
-  target.gigahertz = 2.6;
-  target.cacheBandwidth = 120;
-  return target;
-}
+bool isTargetFile(StringRef name) { return name.ends_with(".json"); }
 
 static bool hasAll(const StringMap<bool> &features,
                    ArrayRef<StringRef> required) {
@@ -54,7 +27,7 @@ static bool hasAll(const StringMap<bool> &features,
                 [&](StringRef name) { return features.lookup(name); });
 }
 
-static Expected<Target> hostTarget() {
+static Expected<StringRef> hostLevel() {
   StringMap<bool> features = sys::getHostCPUFeatures();
   if (!hasAll(features, {"avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe",
                          "popcnt"}))
@@ -63,19 +36,43 @@ static Expected<Target> hostTarget() {
         "cross-compile with --target=cpu:x86-64-v3");
   if (hasAll(features,
              {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
-    return avx512();
-  return avx2();
+    return StringRef("cpu:x86-64-v4");
+  return StringRef("cpu:x86-64-v3");
+}
+
+static Expected<Target> readFile(StringRef name) {
+  auto buffer = MemoryBuffer::getFile(name);
+  if (!buffer)
+    return createStringError(
+        name + ": cannot be read: " + buffer.getError().message() +
+        "; give a target file (mlc calibrate writes one)");
+  Expected<Target> target = readTarget((*buffer)->getBuffer());
+  if (!target)
+    return createStringError(name + ": " + toString(target.takeError()));
+  target->file = name.str();
+  return target;
 }
 
 Expected<Target> parseTarget(StringRef name) {
-  if (name == "cpu")
-    return hostTarget();
-  if (name == "cpu:x86-64-v3")
-    return avx2();
-  if (name == "cpu:x86-64-v4")
-    return avx512();
+  if (isTargetFile(name))
+    return readFile(name);
+  if (name == "cpu") {
+    Expected<StringRef> level = hostLevel();
+    if (!level)
+      return level.takeError();
+    name = *level;
+  }
+  for (const EmbeddedTargetFile &file : embeddedTargetFiles()) {
+    Expected<Target> target = readTarget(file.text);
+    if (!target)
+      return createStringError(Twine(file.name) + ": " +
+                               toString(target.takeError()));
+    if (target->name == name)
+      return target;
+  }
   return createStringError("unknown target '" + name +
-                           "'; known targets: " + join(knownTargets(), ", "));
+                           "'; known targets: " + join(knownTargets(), ", ") +
+                           ", or a target file (.json)");
 }
 
 } // namespace mlc

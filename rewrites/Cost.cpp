@@ -51,16 +51,26 @@ double CostModel::bytesSeconds(double bytes) const {
   return bytes / parameters.memory.back().bytesPerSecond;
 }
 
+/// Up to here a matrix is narrow: tiles of 16 rows would be half empty.
+static constexpr double mostVectors = 8;
+
 /// Arithmetic of a contraction: the best of the tiles.
 double CostModel::contractionSeconds(const ContractionWork &work) const {
-  if (work.columns == 1 && work.batch > 1)
-    return work.flops() /
+  // Nothing to tile: products of a matrix and a vector, depthwise windows. A
+  // narrow matrix may be taken as some vectors, each of which reads the other
+  // matrix from the cache.
+  double best = std::numeric_limits<double>::infinity();
+  double narrow = std::min(work.rows, work.columns);
+  double cacheRate = parameters.memory.front().bytesPerSecond;
+  if (narrow <= mostVectors)
+    best = work.flops() /
            (parameters.scalarFlopsPerSecond * parameters.depthwiseEfficiency);
+  if (narrow == 1)
+    return best;
+  best = std::max(best, work.flops() / 2 * 4 / cacheRate);
   double unitFlops = parameters.contractionFlopsPerSecond / parameters.units *
                      parameters.contractionEfficiency;
-  double unitBytes =
-      parameters.memory.front().bytesPerSecond / parameters.units;
-  double best = std::numeric_limits<double>::infinity();
+  double unitBytes = cacheRate / parameters.units;
   auto consider = [&](double rows, double columns) {
     double tiles = work.batch * std::ceil(work.rows / rows) *
                    std::ceil(work.columns / columns);
@@ -82,8 +92,11 @@ double CostModel::contractionSeconds(const ContractionWork &work) const {
     double tiles =
         std::ceil(work.windowHeight / 4) * std::ceil(work.windowWidth / 4);
     double share = tiles * 36 / (work.windowHeight * work.windowWidth * 9);
-    best = std::min(best, best * share * parameters.contractionEfficiency /
-                              parameters.winogradEfficiency);
+    double products = best * share * parameters.contractionEfficiency /
+                      parameters.winogradEfficiency;
+    // 36 transformed weights for each 9, of four bytes.
+    double weights = bytesSeconds(work.depth * work.columns * 4 * 4);
+    best = std::min(best, std::max(products, weights));
   }
   return best;
 }

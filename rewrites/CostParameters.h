@@ -32,7 +32,8 @@ struct CostParameters {
   /// if float32 models use them, and of all other arithmetic.
   double contractionFlopsPerSecond = 1e11, scalarFlopsPerSecond = 1e11;
   /// The share of the peak that a contraction reaches when every unit works on
-  /// whole tiles, and one that has no columns to share a row (depthwise).
+  /// whole tiles; the share of the scalar peak that is reached where nothing is
+  /// used twice (depthwise windows, products with a vector).
   double contractionEfficiency = 0.85, depthwiseEfficiency = 0.3;
 
   /// What works on its own: multiprocessors. A contraction's tiles go out to

@@ -7,25 +7,12 @@
 using namespace mlir;
 using namespace mlc;
 
-CostParameters mlc::costParameters(const Target &target) {
-  CostParameters parameters;
-  parameters.contractionFlopsPerSecond = parameters.scalarFlopsPerSecond =
-      target.peakFlops();
-  // A model's activations live in the cache more often than not.
-  parameters.memory = {
-      {target.l2Bytes * 1.0, target.cacheBandwidth * 1e9},
-      {std::numeric_limits<double>::infinity(), target.memoryBandwidth * 1e9}};
-  parameters.tiles = {{1, target.lanes(32)}};
-  parameters.secondsPerKernel = target.launchNanoseconds * 1e-9;
-  return parameters;
-}
-
 LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
                               const GreedyOptions &options) {
   RuleSet rules;
   if (failed(addShippedRules(rules, module.getContext())))
     return failure();
-  CostModel cost(costParameters(target));
+  CostModel cost(target.cost);
   std::vector<Trail> trails;
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal())

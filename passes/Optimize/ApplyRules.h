@@ -10,9 +10,6 @@
 
 namespace mlc {
 
-/// What the cost model reads of a target.
-CostParameters costParameters(const Target &target);
-
 /// Applies the shipped, proved rules to every function of the module where
 /// they pay on the target; the trail becomes the module's `mlc.trail`.
 mlir::LogicalResult applyRules(mlir::ModuleOp module, const Target &target,

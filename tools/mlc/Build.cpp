@@ -85,7 +85,8 @@ llvm::Error Compilation::read(const ModelOptions &options) {
     return dims.takeError();
   auto target = parseTarget(options.target);
   if (!target)
-    return fail(Exit::Usage, llvm::toString(target.takeError()));
+    return fail(isTargetFile(options.target) ? Exit::BadFile : Exit::Usage,
+                llvm::toString(target.takeError()));
   auto hash = hashOf(file);
   if (!hash)
     return hash.takeError();
@@ -96,7 +97,10 @@ llvm::Error Compilation::read(const ModelOptions &options) {
     compileOptions.flags.push_back(
         "--dim=" + dim.name + "=" +
         (dim.value ? std::to_string(*dim.value) : "any"));
-  compileOptions.flags.push_back("--target=" + compileOptions.target.name);
+  compileOptions.flags.push_back(
+      "--target=" + (target->file.empty()
+                         ? target->name
+                         : llvm::sys::path::filename(target->file).str()));
   if (options.noRewrites)
     compileOptions.flags.push_back("--no-rewrites");
   // Without folders, so that artifacts do not depend on where they are made.
@@ -136,6 +140,12 @@ llvm::Error Compilation::addPhase(llvm::Error error) const {
 }
 
 llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
+  const Target &target = compileOptions.target;
+  if (!target.hasCode())
+    return fail(Exit::Unsupported,
+                "code for target " + target.name +
+                    " is unsupported yet; give a cpu target, or see with mlc "
+                    "optimize what is chosen for it");
   Progress progress("compiling " + file);
   compileOptions.onPhase = [&](llvm::StringRef phase) {
     progress.next("compiling " + file + ": " + phase.str());

@@ -13,7 +13,9 @@ ModelOptions::ModelOptions(cl::SubCommand &sub, const char *modelHelp)
             cl::sub(sub)),
       target("target", cl::init("cpu"), cl::value_desc("name"),
              cl::desc("What code is made for: cpu (this machine), "
-                      "cpu:x86-64-v3, cpu:x86-64-v4"),
+                      "cpu:x86-64-v3, cpu:x86-64-v4, or a target file "
+                      "(.json); only costed yet: gpu:k80, gpu:v100, "
+                      "gpu:a100, gpu:h100, gpu:h200"),
              cl::sub(sub)),
       dims("dim", cl::value_desc("name=N|name=any"),
            cl::desc("Fix a symbolic dim, or say that it stays open (as it "
