@@ -2,7 +2,7 @@
 
 #include "rewrites/Replay/Replay.h"
 #include "mlir/IR/IRMapping.h"
-#include "rewrites/Replay/Bindings.h"
+#include "rewrites/Replay/StepBindings.h"
 #include "rewrites/Replay/TermBank.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
@@ -68,7 +68,7 @@ namespace {
 class StepReplay {
 public:
   StepReplay(TermBank &bank, Rule &rule, const TrailStep &step,
-             Bindings bindings)
+             StepBindings bindings)
       : bank(bank), rule(rule), step(step), bindings(std::move(bindings)),
         before(rule.getBefore().getBody().front()),
         after(rule.getAfter().getBody().front()) {}
@@ -225,7 +225,7 @@ private:
   TermBank &bank;
   Rule &rule;
   const TrailStep &step;
-  Bindings bindings;
+  StepBindings bindings;
   Block &before, &after;
   llvm::DenseMap<Value, TermId> terms; // of both sides
 };
@@ -322,7 +322,7 @@ static Error replayStep(TermBank &bank, const TrailStep &step,
   Expected<Rule *> rule = findRule(step);
   if (!rule)
     return rule.takeError();
-  Expected<Bindings> bindings = Bindings::read(**rule, step);
+  Expected<StepBindings> bindings = StepBindings::read(**rule, step);
   if (!bindings)
     return bindings.takeError();
   return StepReplay(bank, **rule, step, std::move(*bindings)).run();

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "rewrites/Trail.h"
 #include "tools/mlc/Command.h"
+#include "tools/mlc/Explain.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/Memory.h"
 #include "tools/mlc/Model.h"
@@ -97,25 +97,14 @@ void printSteps(const json::Array &steps) {
   }
 }
 
-/// The steps of the manifest's trails, in order.
+/// The steps of the manifest's trails, as `mlc optimize --explain` has them.
 void printTrails(llvm::ArrayRef<mlc::Trail> trails) {
-  size_t count = 0;
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  mlc::RuleSet rules;
+  // An artifact of another mlc may have been made with other rules.
+  bool hasRules = succeeded(mlc::addShippedRules(rules, &context));
   for (const mlc::Trail &trail : trails)
-    count += trail.steps.size();
-  llvm::outs() << "rewrites (" << count << "):\n";
-  for (const mlc::Trail &trail : trails)
-    for (const mlc::TrailStep &step : trail.steps) {
-      llvm::outs() << "  " << step.rule;
-      const char *separator = " at ";
-      for (const std::string &place : step.places) {
-        llvm::outs() << separator << place;
-        separator = ", ";
-      }
-      if (std::string bindings = step.bindings(); !bindings.empty())
-        llvm::outs() << " with " << bindings;
-      llvm::outs() << llvm::format(" (saves %.1f us)\n",
-                                   step.gainSeconds * 1e6);
-    }
+    mlc::cli::printSteps(llvm::outs(), trail, hasRules ? &rules : nullptr);
 }
 
 void printScalars(const json::Object &manifest) {

@@ -1,7 +1,7 @@
-//===- Bindings.h - The values of a rule's symbols in a step ----*- C++ -*-===//
+//===- StepBindings.h - A rule's symbols in a step of a trail -*- C++ -*-===//
 
-#ifndef MLC_REWRITES_REPLAY_BINDINGS_H
-#define MLC_REWRITES_REPLAY_BINDINGS_H
+#ifndef MLC_REWRITES_REPLAY_STEPBINDINGS_H
+#define MLC_REWRITES_REPLAY_STEPBINDINGS_H
 
 #include "rewrites/Rule.h"
 #include "rewrites/Trail.h"
@@ -11,11 +11,11 @@ namespace mlc {
 
 /// What stands for a rule's symbols: integers over the model's symbols, and
 /// numbers.
-class Bindings {
+class StepBindings {
 public:
   /// Reads a step's values. Fails where one cannot be read or may be negative,
   /// where a symbol of the rule has none, and where another has one.
-  static llvm::Expected<Bindings> read(Rule &rule, const TrailStep &step);
+  static llvm::Expected<StepBindings> read(Rule &rule, const TrailStep &step);
 
   IntExpr substitute(IntExpr expr) const;
   mlir::Attribute substitute(mlir::Attribute attribute) const;
@@ -34,4 +34,4 @@ private:
 
 } // namespace mlc
 
-#endif // MLC_REWRITES_REPLAY_BINDINGS_H
+#endif // MLC_REWRITES_REPLAY_STEPBINDINGS_H

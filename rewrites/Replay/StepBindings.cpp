@@ -1,6 +1,7 @@
-//===- Bindings.cpp - The values of a rule's symbols in a step ------------===//
+//===- StepBindings.cpp - A rule's symbols in a step of a trail
+//-------------===//
 
-#include "rewrites/Replay/Bindings.h"
+#include "rewrites/Replay/StepBindings.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
@@ -76,13 +77,13 @@ static Error checkNames(const std::map<std::string, std::string> &values,
   return Error::success();
 }
 
-Expected<Bindings> Bindings::read(Rule &rule, const TrailStep &step) {
+Expected<StepBindings> StepBindings::read(Rule &rule, const TrailStep &step) {
   auto [integerNames, realNames] = symbolsOf(rule);
   if (Error error = checkNames(step.integers, integerNames))
     return error;
   if (Error error = checkNames(step.reals, realNames))
     return error;
-  Bindings bindings;
+  StepBindings bindings;
   MLIRContext *context = rule.def.getContext();
   for (const auto &[name, text] : step.integers) {
     IntExpr value = readInteger(text, context);
@@ -107,17 +108,17 @@ Expected<Bindings> Bindings::read(Rule &rule, const TrailStep &step) {
 // Using
 //===----------------------------------------------------------------------===//
 
-IntExpr Bindings::substitute(IntExpr expr) const {
+IntExpr StepBindings::substitute(IntExpr expr) const {
   return expr.substitute(
       [&](StringRef symbol) { return integers.lookup(symbol); });
 }
 
-SmallVector<IntExpr> Bindings::substitute(ArrayRef<IntExpr> dims) const {
+SmallVector<IntExpr> StepBindings::substitute(ArrayRef<IntExpr> dims) const {
   return llvm::map_to_vector(dims,
                              [&](IntExpr dim) { return substitute(dim); });
 }
 
-Attribute Bindings::substitute(Attribute attribute) const {
+Attribute StepBindings::substitute(Attribute attribute) const {
   MLIRContext *context = attribute.getContext();
   if (auto expr = dyn_cast<IntExpr>(attribute))
     return substitute(expr);
@@ -163,7 +164,7 @@ static std::optional<bool> decideSign(ComparePredicate predicate,
   llvm_unreachable("unknown predicate");
 }
 
-std::optional<bool> Bindings::decide(const Condition &condition) const {
+std::optional<bool> StepBindings::decide(const Condition &condition) const {
   switch (condition.getKind()) {
   case Condition::Kind::Compare:
     return decideSign(condition.getPredicate(),
@@ -197,7 +198,7 @@ std::optional<bool> Bindings::decide(const Condition &condition) const {
   llvm_unreachable("unknown condition");
 }
 
-bool Bindings::holds(const RealAssumption &assumption) const {
+bool StepBindings::holds(const RealAssumption &assumption) const {
   double value = reals.lookup(assumption.parameter).getDouble();
   switch (assumption.predicate) {
   case ComparePredicate::EQ:

@@ -1,0 +1,134 @@
+//===- Explain.cpp - What a search did to a model, for people -------------===//
+
+#include "tools/mlc/Explain.h"
+#include "rewrites/Replay/Replay.h"
+#include "tools/mlc/ExplainParts.h"
+#include "tools/mlc/GraphDrawing.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlc;
+using namespace mlc::cli;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+/// A step's rule: trails name rules by name and hash.
+static Rule *findRule(RuleSet &rules, const TrailStep &step) {
+  for (Rule &rule : rules.rules)
+    if (rule.getName() == step.rule && rule.hash == step.hash)
+      return &rule;
+  return nullptr;
+}
+
+static std::string microseconds(double seconds) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.1f us", seconds * 1e6);
+  return text;
+}
+
+/// "saves 1.2 us", "costs 0.3 us" or "prepares another".
+static std::string gainText(double seconds) {
+  if (seconds == 0)
+    return "prepares another";
+  return (seconds > 0 ? "saves " : "costs ") + microseconds(std::abs(seconds));
+}
+
+static void printStep(llvm::raw_ostream &os, unsigned number,
+                      const TrailStep &step, Rule *rule) {
+  os << "  " << number << ". " << step.rule;
+  if (!step.places.empty())
+    os << " at " << llvm::join(step.places, ", ");
+  os << " (" << gainText(step.gainSeconds) << ")\n";
+  if (rule && !rule->getText().empty())
+    os << "     " << rule->getText() << '\n';
+  if (rule)
+    if (std::string condition = rule->conditionText(); !condition.empty())
+      os << "     condition: " << condition << '\n';
+  if (std::string bindings = step.bindings(); !bindings.empty())
+    os << "     with " << bindings << '\n';
+}
+
+void mlc::cli::printSteps(llvm::raw_ostream &os, const Trail &trail,
+                          RuleSet *rules) {
+  os << "rewrites (" << trail.steps.size() << "):\n";
+  for (auto [i, step] : llvm::enumerate(trail.steps))
+    printStep(os, i + 1, step, rules ? findRule(*rules, step) : nullptr);
+}
+
+Expected<Explanation> Explanation::make(mlir::func::FuncOp before,
+                                        const Trail &trail, RuleSet &rules) {
+  Explanation explanation;
+  explanation.trail = trail;
+  explanation.rules = &rules;
+  mlir::OwningOpRef<mlir::func::FuncOp> after = before.clone();
+  if (Error error = replayTrail(
+          *after, trail, [&](const TrailStep &step) -> Expected<Rule *> {
+            if (Rule *rule = findRule(rules, step))
+              return rule;
+            return llvm::createStringError("the rule is not there");
+          }))
+    return error;
+  std::vector<Rule *> used;
+  for (const TrailStep &step : trail.steps)
+    used.push_back(findRule(rules, step));
+  explanation.parts = findParts(before, *after, trail, used);
+  return explanation;
+}
+
+void Explanation::print(llvm::raw_ostream &os) const {
+  printSteps(os, trail, rules);
+}
+
+/// "steps 1, 2: rule_a, rule_b; this and 15 more places".
+std::string Explanation::captionOf(const DrawnPart &part) const {
+  if (part.steps.empty())
+    return "nothing was rewritten";
+  std::string text = part.steps.size() == 1 ? "step " : "steps ";
+  constexpr size_t shown = 8;
+  std::vector<std::string> names;
+  for (auto [i, step] : llvm::enumerate(part.steps)) {
+    if (i < shown)
+      text += (i ? ", " : "") + std::to_string(step + 1);
+    else if (i == shown)
+      text += ", …";
+    const std::string &name = trail.steps[step].rule;
+    if (!llvm::is_contained(names, name))
+      names.push_back(name);
+  }
+  text += ": " + llvm::join(names, ", ");
+  if (part.count > 1)
+    text += "; this and " + std::to_string(part.count - 1) +
+            (part.count == 2 ? " place more" : " places more");
+  return text;
+}
+
+void Explanation::drawSvg(llvm::raw_ostream &os) const {
+  std::vector<Picture> pictures;
+  std::vector<std::string> captions;
+  for (const DrawnPart &part : parts) {
+    pictures.push_back(draw(part));
+    captions.push_back(captionOf(part));
+  }
+  if (parts.empty()) {
+    pictures.emplace_back();
+    captions.push_back("nothing was rewritten");
+  }
+  writeSvg(os, pictures, captions);
+}
+
+void Explanation::writeHtml(llvm::raw_ostream &os, StringRef title) const {
+  os << "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+     << "<title>" << escapeXml(title) << "</title>\n"
+     << "<style>body{font-family:system-ui,sans-serif;margin:2em;color:#1f2328}"
+        "pre{background:#f6f8fa;padding:1em;overflow-x:auto}"
+        ".drawing{overflow-x:auto}</style></head><body>\n<h1>"
+     << escapeXml(title) << "</h1>\n<p>Red: what was there. Green: what took "
+     << "its place. Weights, and what is computed from them alone, are left "
+        "out.</p>\n<div class='drawing'>\n";
+  drawSvg(os);
+  std::string text;
+  llvm::raw_string_ostream steps(text);
+  print(steps);
+  os << "</div>\n<pre>" << escapeXml(text) << "</pre>\n</body></html>\n";
+}

@@ -1,0 +1,29 @@
+//===- GraphDrawing.h - Parts of graphs as SVG ------------------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_GRAPHDRAWING_H
+#define MLC_TOOLS_MLC_GRAPHDRAWING_H
+
+#include "tools/mlc/Explain.h"
+
+namespace mlc::cli {
+
+/// A picture in SVG without its outermost element, so that several fit into
+/// one file.
+struct Picture {
+  std::string body;
+  double width = 0, height = 0;
+};
+
+/// Both sides of `part` beside one another.
+Picture draw(const DrawnPart &part);
+
+/// Pictures below one another as one file or element, each under its caption.
+void writeSvg(llvm::raw_ostream &os, llvm::ArrayRef<Picture> pictures,
+              llvm::ArrayRef<std::string> captions);
+
+/// `text` where XML is expected.
+std::string escapeXml(llvm::StringRef text);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_GRAPHDRAWING_H
