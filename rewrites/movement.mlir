@@ -135,3 +135,37 @@ rule.def @pad_of_pad "two borders of one value are one" {
     return %0 : !p2
   }
 }
+
+!ms = tensor<?x?xf32, #mlc.dims<[m, n]>>
+!ms1 = tensor<?x?xf32, #mlc.dims<[a, b]>>
+!ms2 = tensor<?x?xf32, #mlc.dims<[c, d]>>
+
+rule.def @slice_of_slice_2d "a slice of a slice of a matrix is one slice" {
+  func.func @before(%x: !ms) -> !ms2 {
+    %0 = mlc.slice %x {starts = #mlc.dims<[i, j]>, sizes = #mlc.dims<[a, b]>, steps = #mlc.dims<[1, 1]>} : (!ms) -> !ms1
+    %1 = mlc.slice %0 {starts = #mlc.dims<[p, q]>, sizes = #mlc.dims<[c, d]>, steps = #mlc.dims<[1, 1]>} : (!ms1) -> !ms2
+    return %1 : !ms2
+  }
+  func.func @after(%x: !ms) -> !ms2 {
+    %0 = mlc.slice %x {starts = #mlc.dims<[i + p, j + q]>, sizes = #mlc.dims<[c, d]>, steps = #mlc.dims<[1, 1]>} : (!ms) -> !ms2
+    return %0 : !ms2
+  }
+}
+
+!mx1 = tensor<?x?xf32, #mlc.dims<[a, n]>>
+!mx2 = tensor<?x?xf32, #mlc.dims<[b, n]>>
+!mx3 = tensor<?x?xf32, #mlc.dims<[c, n]>>
+!mx12 = tensor<?x?xf32, #mlc.dims<[a + b, n]>>
+!mx123 = tensor<?x?xf32, #mlc.dims<[a + b + c, n]>>
+
+rule.def @rows_of_rows "rows put below rows are put together at once" {
+  func.func @before(%x: !mx1, %y: !mx2, %z: !mx3) -> !mx123 {
+    %0 = mlc.concat %x, %y {axis = 0 : i64} : (!mx1, !mx2) -> !mx12
+    %1 = mlc.concat %0, %z {axis = 0 : i64} : (!mx12, !mx3) -> !mx123
+    return %1 : !mx123
+  }
+  func.func @after(%x: !mx1, %y: !mx2, %z: !mx3) -> !mx123 {
+    %0 = mlc.concat %x, %y, %z {axis = 0 : i64} : (!mx1, !mx2, !mx3) -> !mx123
+    return %0 : !mx123
+  }
+}
