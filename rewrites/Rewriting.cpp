@@ -1,0 +1,191 @@
+//===- Rewriting.cpp - A function that rules change step by step ----------===//
+
+#include "rewrites/Rewriting.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace mlc;
+using llvm::SmallVector;
+
+llvm::StringMap<SmallVector<Rule *>> mlc::rulesByRoot(RuleSet &rules,
+                                                      FpMode fp) {
+  llvm::StringMap<SmallVector<Rule *>> byRoot;
+  for (Rule &rule : rules.rules) {
+    Operation *root = rule.getBefore()
+                          .getBody()
+                          .front()
+                          .getTerminator()
+                          ->getOperand(0)
+                          .getDefiningOp();
+    if (root && isApplicable(rule, fp) && rule.freeSymbols().empty())
+      byRoot[root->getName().getStringRef()].push_back(&rule);
+  }
+  return byRoot;
+}
+
+Rewriting::Rewriting(func::FuncOp function) : function(function) {
+  trail.function = function.getName().str();
+  for (Value argument : function.getArguments())
+    terms[argument] = numTerms++;
+  for (Operation &op : function.getBody().front())
+    addTerms(&op);
+}
+
+Rewriting::Rewriting(const Rewriting &other, func::FuncOp function,
+                     const IRMapping &mapping)
+    : function(function), trail(other.trail), numTerms(other.numTerms) {
+  for (auto [value, term] : other.terms)
+    if (Value copy = mapping.lookupOrNull(value))
+      terms[copy] = term;
+}
+
+void Rewriting::addTerms(Operation *op) {
+  for (Value result : op->getResults())
+    terms[result] = numTerms++;
+}
+
+/// Whether an outside operand of the match is computed from one of its
+/// results: then both sides cannot be one operator.
+static bool isCyclic(const Match &match) {
+  llvm::SmallPtrSet<Operation *, 8> inside(match.operations.begin(),
+                                           match.operations.end());
+  Operation *first =
+      *llvm::min_element(match.operations, [](Operation *a, Operation *b) {
+        return a->isBeforeInBlock(b);
+      });
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Operation *> pending;
+  auto visit = [&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || producer->isBeforeInBlock(first))
+        continue;
+      if (seen.insert(producer).second)
+        pending.push_back(producer);
+    }
+  };
+  for (Operation *op : match.operations)
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp();
+          producer && !inside.contains(producer) &&
+          !producer->isBeforeInBlock(first) && seen.insert(producer).second)
+        pending.push_back(producer);
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val();
+    if (inside.contains(op))
+      return true;
+    visit(op);
+  }
+  return false;
+}
+
+std::optional<Attempt> Rewriting::attempt(const Match &match,
+                                          const CostModel &cost) {
+  if (match.rule->getBefore().getNumResults() > 1 && isCyclic(match))
+    return std::nullopt;
+  Operation *last =
+      *llvm::max_element(match.operations, [](Operation *a, Operation *b) {
+        return a->isBeforeInBlock(b);
+      });
+  OpBuilder builder(last);
+  Attempt attempt;
+  FailureOr<SmallVector<Value>> results =
+      buildAfter(match, builder, attempt.created);
+  if (failed(results))
+    return std::nullopt;
+  attempt.results = std::move(*results);
+  for (Operation *op : match.operations)
+    attempt.gainSeconds += cost.seconds(op);
+  for (Operation *op : attempt.created)
+    attempt.gainSeconds -= cost.seconds(op);
+  return attempt;
+}
+
+void Rewriting::undo(const Attempt &attempt) {
+  for (Operation *op : llvm::reverse(attempt.created))
+    op->erase();
+}
+
+void Rewriting::record(const Match &match, const Attempt &attempt) {
+  TrailStep step;
+  step.rule = match.rule->getName().str();
+  step.hash = match.rule->hash;
+  Block &before = match.rule->getBefore().getBody().front();
+  for (Value argument : before.getArguments()) {
+    Value actual = match.values.lookup(argument);
+    step.arguments.push_back(actual ? terms.lookup(actual) : noTerm);
+  }
+  for (Operation *op : match.operations) {
+    for (Value result : op->getResults())
+      step.before.push_back(terms.lookup(result));
+    std::string place = placeOf(op->getLoc());
+    if (!place.empty() && !llvm::is_contained(step.places, place))
+      step.places.push_back(place);
+  }
+  for (auto &entry : match.integers)
+    step.integers[entry.getKey().str()] = entry.getValue().str();
+  for (auto &entry : match.reals)
+    step.reals[entry.getKey().str()] = realText(entry.getValue());
+  step.gainSeconds = attempt.gainSeconds;
+  trail.steps.push_back(std::move(step));
+  for (Operation *op : attempt.created)
+    addTerms(op);
+}
+
+Rewriting::Effect Rewriting::commit(const Match &match,
+                                    const Attempt &attempt) {
+  record(match, attempt);
+  Block *block = match.operations.front()->getBlock();
+  Effect effect;
+  for (Operation *op : match.operations)
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        effect.affected.insert(producer);
+  auto wanted =
+      match.rule->getBefore().getBody().front().getTerminator()->getOperands();
+  for (auto [pattern, result] : llvm::zip(wanted, attempt.results)) {
+    Value old = match.values.lookup(pattern);
+    for (Operation *user : old.getUsers())
+      effect.affected.insert(user);
+    old.replaceAllUsesWith(result);
+  }
+  for (Operation *op : llvm::reverse(match.operations))
+    if (op->use_empty()) {
+      effect.affected.remove(op);
+      effect.erased.push_back(op);
+      for (Value result : op->getResults())
+        terms.erase(result);
+      op->erase();
+    }
+  if (attempt.results.size() > 1)
+    sortTopologically(block);
+  for (Operation *op : attempt.created)
+    effect.affected.insert(op);
+  return effect;
+}
+
+Trail Rewriting::finish() {
+  auto termsOf = [&](ValueRange values) {
+    std::vector<TermId> list;
+    for (Value value : values)
+      list.push_back(terms.lookup(value));
+    return list;
+  };
+  Block &body = function.getBody().front();
+  for (Operation &op : body.without_terminator())
+    if (op.getNumResults() != 0)
+      trail.chosen.push_back(
+          {terms.lookup(op.getResult(0)), termsOf(op.getOperands())});
+  trail.outputs = termsOf(body.getTerminator()->getOperands());
+  return std::move(trail);
+}
+
+Match mlc::mapped(const Match &match, const IRMapping &mapping) {
+  Match result = match;
+  for (auto &entry : result.values)
+    entry.second = mapping.lookupOrDefault(entry.second);
+  for (Operation *&op : result.operations)
+    op = mapping.lookupOrDefault(op);
+  return result;
+}
