@@ -74,6 +74,7 @@ Counterexample describe(Instance &instance, const Comparison &difference) {
 std::optional<Counterexample> findCounterexample(const Question &question,
                                                  const Assumptions &assumptions,
                                                  uint64_t seed, unsigned trials,
+                                                 bool isSmall,
                                                  bool &sawInstance) {
   if (!canEvaluate(question))
     return std::nullopt;
@@ -88,8 +89,11 @@ std::optional<Counterexample> findCounterexample(const Question &question,
       continue;
     Comparison comparison = instance.compareReals();
     sawInstance |= comparison.outcome != Comparison::Outcome::Undefined;
-    if (comparison.outcome == Comparison::Outcome::Different)
-      return describe(instance, comparison);
+    if (comparison.outcome != Comparison::Outcome::Different)
+      continue;
+    if (isSmall)
+      comparison = minimize(instance, unknowns, std::move(comparison));
+    return describe(instance, comparison);
   }
   return std::nullopt;
 }

@@ -239,6 +239,66 @@ bool Instance::drawTensors() {
   return true;
 }
 
+static bool compareNumbers(double a, ComparePredicate predicate, double b) {
+  switch (predicate) {
+  case ComparePredicate::EQ:
+    return a == b;
+  case ComparePredicate::NE:
+    return a != b;
+  case ComparePredicate::LT:
+    return a < b;
+  case ComparePredicate::LE:
+    return a <= b;
+  case ComparePredicate::GT:
+    return a > b;
+  case ComparePredicate::GE:
+    return a >= b;
+  }
+  llvm_unreachable("unknown predicate");
+}
+
+bool holds(const RealAssumption &assumption, double value) {
+  return compareNumbers(value, assumption.predicate, assumption.bound);
+}
+
+bool holds(ElementPredicate predicate, ArrayRef<double> numbers) {
+  return llvm::all_of(numbers, [&](double number) {
+    switch (predicate) {
+    case ElementPredicate::Positive:
+      return number > 0.0;
+    case ElementPredicate::NonNegative:
+      return number >= 0.0;
+    case ElementPredicate::NonZero:
+      return number != 0.0;
+    case ElementPredicate::AllEqual:
+      return number == numbers.front();
+    case ElementPredicate::Finite:
+    case ElementPredicate::Constant:
+      return true;
+    }
+    llvm_unreachable("unknown predicate");
+  });
+}
+
+void Instance::assign(const Instance &other) {
+  symbols = other.symbols;
+  reals = other.reals;
+  sizes = other.sizes;
+  numbers = other.numbers;
+}
+
+bool Instance::isAdmitted() const {
+  return llvm::all_of(assumptions.reals,
+                      [&](const RealAssumption &r) {
+                        auto it = reals.find(r.parameter);
+                        return it == reals.end() || holds(r, it->second);
+                      }) &&
+         llvm::all_of(assumptions.tensors, [&](const TensorAssumption &t) {
+           return t.argument >= numbers.size() ||
+                  holds(t.predicate, numbers[t.argument]);
+         });
+}
+
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//

@@ -20,6 +20,11 @@ namespace mlc::verifier {
 using SymbolValues = std::map<std::string, int64_t>;
 using ParameterValues = std::map<std::string, double>;
 
+/// Whether a parameter's value, or all elements of an argument, satisfy an
+/// assumption.
+bool holds(const RealAssumption &assumption, double value);
+bool holds(ElementPredicate predicate, llvm::ArrayRef<double> numbers);
+
 /// What a question can vary.
 struct Unknowns {
   /// Every symbol of dims, attributes and guards, also solved ones.
@@ -72,6 +77,10 @@ public:
     return sizes;
   }
   std::vector<std::vector<double>> &getNumbers() { return numbers; }
+  /// Takes the numbers of another instance of the same question.
+  void assign(const Instance &other);
+  /// Whether parameters and elements satisfy the assumptions.
+  bool isAdmitted() const;
 
   /// Evaluates both sides. In the modular domain float arguments are residues
   /// drawn afresh, not the numbers.
@@ -102,6 +111,12 @@ private:
   std::vector<llvm::SmallVector<int64_t>> sizes; // of the arguments
   std::vector<std::vector<double>> numbers;      // of the arguments
 };
+
+/// Makes an instance on which the sides differ as small and plain as a bounded
+/// greedy search gets it: symbols first, then parameters, then elements.
+/// Returns what is different then.
+Comparison minimize(Instance &instance, const Unknowns &unknowns,
+                    Comparison difference);
 
 /// Whether both sides can be evaluated without hashing in this domain.
 bool isExactIn(const Question &question, EvalDomain domain);

@@ -33,10 +33,12 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions);
 
 /// Looks for sizes and values where the functions differ: `trials` random
-/// ones. Sets `sawInstance` when one satisfied all assumptions.
+/// ones. Sets `sawInstance` when one satisfied all assumptions. `isSmall`: what
+/// is found is made small first.
 std::optional<Counterexample> findCounterexample(const Question &question,
                                                  const Assumptions &assumptions,
                                                  uint64_t seed, unsigned trials,
+                                                 bool isSmall,
                                                  bool &sawInstance);
 
 } // namespace mlc::verifier

@@ -201,7 +201,8 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
   bool sawInstance = false;
   auto refute = [&](uint64_t seed, unsigned trials) {
     std::optional<Counterexample> found =
-        findCounterexample(question, assumptions, seed, trials, sawInstance);
+        findCounterexample(question, assumptions, seed, trials,
+                           options.minimizeCounterexample, sawInstance);
     if (found)
       verdict.counterexample = std::move(*found);
     return found.has_value();

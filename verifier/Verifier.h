@@ -165,6 +165,8 @@ struct VerifierOptions {
   unsigned trialsBefore = 6;
   unsigned trialsAfter = 60;
   uint64_t seed = 1;
+  /// Make what refutes small and plain before it is reported.
+  bool minimizeCounterexample = false;
   /// Also prove with uninterpreted arithmetic, to find bit-exact rules.
   bool classifyFloats = true;
 };

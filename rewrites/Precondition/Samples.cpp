@@ -28,14 +28,11 @@ bool ElementFacts::holds(ElementPredicate predicate) const {
 }
 
 static ElementFacts factsOf(ArrayRef<double> numbers) {
-  ElementFacts facts;
-  for (double number : numbers) {
-    facts.positive &= number > 0.0;
-    facts.nonNegative &= number >= 0.0;
-    facts.nonZero &= number != 0.0;
-    facts.allEqual &= number == numbers.front();
-  }
-  return facts;
+  using E = ElementPredicate;
+  return {verifier::holds(E::Positive, numbers),
+          verifier::holds(E::NonNegative, numbers),
+          verifier::holds(E::NonZero, numbers),
+          verifier::holds(E::AllEqual, numbers)};
 }
 
 Sampler::Sampler(const Question &question, const Assumptions &base,
@@ -155,24 +152,6 @@ bool Sampler::isReasonable(const Instance &instance) const {
 // Reals
 //===----------------------------------------------------------------------===//
 
-static bool holds(double value, ComparePredicate predicate, double bound) {
-  switch (predicate) {
-  case ComparePredicate::EQ:
-    return value == bound;
-  case ComparePredicate::NE:
-    return value != bound;
-  case ComparePredicate::LT:
-    return value < bound;
-  case ComparePredicate::LE:
-    return value <= bound;
-  case ComparePredicate::GT:
-    return value > bound;
-  case ComparePredicate::GE:
-    return value >= bound;
-  }
-  llvm_unreachable("unknown predicate");
-}
-
 /// Zeros, ones and the bounds themselves happen too.
 void Sampler::drawSpecialParameters(Instance &instance) {
   static constexpr double special[] = {0.0, 0.0, 1.0, -1.0, 0.5, -0.5};
@@ -180,7 +159,7 @@ void Sampler::drawSpecialParameters(Instance &instance) {
   for (auto &[name, value] : reals) {
     double other = special[pick(std::size(special))];
     bool isAllowed = llvm::all_of(base.reals, [&](const RealAssumption &r) {
-      return r.parameter != name || holds(other, r.predicate, r.bound);
+      return r.parameter != name || holds(r, other);
     });
     if (isAllowed && pick(2))
       value = other;

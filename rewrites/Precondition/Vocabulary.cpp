@@ -14,24 +14,6 @@ namespace mlc::precondition {
 // Literals
 //===----------------------------------------------------------------------===//
 
-static bool compareReals(double a, ComparePredicate predicate, double b) {
-  switch (predicate) {
-  case ComparePredicate::EQ:
-    return a == b;
-  case ComparePredicate::NE:
-    return a != b;
-  case ComparePredicate::LT:
-    return a < b;
-  case ComparePredicate::LE:
-    return a <= b;
-  case ComparePredicate::GT:
-    return a > b;
-  case ComparePredicate::GE:
-    return a >= b;
-  }
-  llvm_unreachable("unknown predicate");
-}
-
 static std::optional<int64_t> lookup(const Sample &sample, StringRef name) {
   auto it = sample.symbols.find(name.str());
   return it == sample.symbols.end() ? std::nullopt : std::optional(it->second);
@@ -45,8 +27,7 @@ bool Literal::holds(const Sample &sample) const {
         .value_or(false);
   case Kind::Real: {
     auto it = sample.reals.find(real.parameter);
-    return it != sample.reals.end() &&
-           compareReals(it->second, real.predicate, real.bound);
+    return it != sample.reals.end() && verifier::holds(real, it->second);
   }
   case Kind::Elements:
     return tensor.argument < sample.arguments.size() &&

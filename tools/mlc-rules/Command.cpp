@@ -1,6 +1,11 @@
 //===- Command.cpp - What the subcommands of mlc-rules share --------------===//
 
 #include "tools/mlc-rules/Command.h"
+#include "dialects/Graph/Graph.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "verifier/AssumeText.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -25,18 +30,74 @@ RuleFileOptions::RuleFileOptions(cl::SubCommand &command)
       json("json", cl::desc("print one JSON document"), cl::sub(command),
            cl::cat(category())) {}
 
+/// Makes a rule of each pair @NAME_before, @NAME_after at the module's top, so
+/// that files for mlc-verify can be audited too.
+static void wrapPairs(mlir::ModuleOp module) {
+  mlir::OpBuilder builder(module.getContext());
+  for (auto before :
+       llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>())) {
+    llvm::StringRef name = before.getSymName();
+    if (!name.consume_back("_before"))
+      continue;
+    auto after =
+        module.lookupSymbol<mlir::func::FuncOp>((name + "_after").str());
+    if (!after)
+      continue;
+    builder.setInsertionPoint(before);
+    auto def = rule::DefOp::create(builder, before.getLoc(), name, "");
+    mlir::Block &body = def.getBody().emplaceBlock();
+    before->moveBefore(&body, body.end());
+    after->moveBefore(&body, body.end());
+    before.setSymName("before");
+    after.setSymName("after");
+  }
+}
+
+/// Reads one file into the set; problems are printed. An exit code.
+static int loadFile(RuleSet &rules, mlir::MLIRContext &context,
+                    const std::string &file) {
+  auto buffer = llvm::MemoryBuffer::getFile(file);
+  if (!buffer)
+    return fail(BadInput, file + ": " + buffer.getError().message() +
+                              "; give the path of a rule file");
+  const std::string remedy =
+      "; see docs/Audit.md and docs/AddARewrite.md for the form";
+  std::string problem;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+    if (!problem.empty() || d.getSeverity() != mlir::DiagnosticSeverity::Error)
+      return;
+    llvm::raw_string_ostream os(problem);
+    if (auto at = d.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
+      os << at.getLine() << ':' << at.getColumn() << ": ";
+    os << d;
+  });
+  context.loadDialect<rule::RuleDialect, MlcDialect, mlir::func::FuncDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>((*buffer)->getBuffer(),
+                                                        &context, file);
+  if (module)
+    wrapPairs(*module);
+  size_t first = rules.rules.size();
+  if (!module || failed(mlir::verify(*module)) ||
+      failed(rules.add(std::move(module))))
+    return fail(BadInput, file + ": not a file of rules: " + problem + remedy);
+  for (Rule &rule : llvm::drop_begin(rules.rules, first)) {
+    llvm::Expected<Assumptions> written = readAssumptions(rule.getBefore());
+    if (!written)
+      return fail(BadInput, file + ": " + rule.getName() + ": " +
+                                llvm::toString(written.takeError()) + remedy);
+    llvm::append_range(rule.assumptions.integers, written->integers);
+    llvm::append_range(rule.assumptions.tensors, written->tensors);
+    llvm::append_range(rule.assumptions.reals, written->reals);
+  }
+  return Done;
+}
+
 int RuleFileOptions::load(RuleSet &rules, mlir::MLIRContext &context) const {
   if (files.empty())
     return failed(addShippedRules(rules, &context)) ? BadInput : Done;
-  for (const std::string &file : files) {
-    auto buffer = llvm::MemoryBuffer::getFile(file);
-    if (!buffer)
-      return fail(BadInput, file + ": " + buffer.getError().message() +
-                                "; give the path of a rule file");
-    if (failed(addRuleFile(rules, &context, (*buffer)->getBuffer(), file)))
-      return fail(BadInput, file + ": not a file of rules; see "
-                                   "docs/AddARewrite.md for the form");
-  }
+  for (const std::string &file : files)
+    if (int code = loadFile(rules, context, file))
+      return code;
   return Done;
 }
 
@@ -48,12 +109,17 @@ static std::string textOf(mlir::func::FuncOp function) {
 }
 
 llvm::json::Object describe(Rule &rule) {
-  return llvm::json::Object{{"name", rule.getName()},
+  llvm::json::Object object{{"name", rule.getName()},
                             {"text", rule.getText()},
                             {"hash", rule.hash},
                             {"condition", rule.conditionText()},
                             {"before", textOf(rule.getBefore())},
                             {"after", textOf(rule.getAfter())}};
+  for (const char *note : {"source", "expect", "holds"})
+    if (auto text = rule.def->getAttrOfType<mlir::StringAttr>(
+            ("rule." + llvm::Twine(note)).str()))
+      object[note] = text.getValue();
+  return object;
 }
 
 void addVerdict(llvm::json::Object &object, const Verdict &verdict) {

@@ -30,6 +30,7 @@ struct Command {
   int (*run)();
 };
 
+Command auditCommand();
 Command generateCommand();
 Command listCommand();
 Command verifyCommand();
@@ -44,7 +45,9 @@ int fail(Exit code, const llvm::Twine &message);
 struct RuleFileOptions {
   explicit RuleFileOptions(llvm::cl::SubCommand &command);
 
-  /// The rules of the files, or those that ship with mlc. An exit code.
+  /// The rules of the files, or those that ship with mlc. A file holds
+  /// `rule.def`s, or pairs of functions @NAME_before and @NAME_after with
+  /// `mlc.assume` as in verifier/AssumeText.h. An exit code.
   int load(RuleSet &rules, mlir::MLIRContext &context) const;
 
   llvm::cl::list<std::string> files;

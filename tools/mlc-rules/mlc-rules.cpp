@@ -8,7 +8,7 @@ using namespace mlc::rules;
 namespace cl = llvm::cl;
 
 int main(int argc, char **argv) {
-  const Command commands[] = {generateCommand(), listCommand(),
+  const Command commands[] = {auditCommand(), generateCommand(), listCommand(),
                               verifyCommand()};
   cl::HideUnrelatedOptions({&category()});
   std::string names;
