@@ -343,7 +343,10 @@ bool Prover::coversBranch(const Branch &original, ArrayRef<Branch> by,
         std::vector<IntExpr> witnesses = witnessCandidates(v, guards);
         llvm::append_range(witnesses, branch.domain.variables);
         for (IntExpr witness : witnesses) {
+          Substitution chosen{{v.getSymbol().str(), witness}};
           more.push_back(known);
+          for (auto &entry : more.back())
+            entry.second = substitute(entry.second, chosen);
           more.back()[v.getSymbol().str()] = witness;
         }
       }
@@ -376,10 +379,29 @@ bool Prover::coversBranch(const Branch &original, ArrayRef<Branch> by,
 // Definedness, free indices
 //===----------------------------------------------------------------------===//
 
+/// Whether a factor of an obligation's value is known not to be 0.
+bool Prover::isNonZero(const AtomRef &atom, const Obligation &obligation,
+                       ArrayRef<Branch> given, const Facts &inside) {
+  if (n.isPositive(atomSum(atom), inside))
+    return true;
+  if (atom->kind == Atom::Kind::Integer)
+    return holds(Guard::nonZero(atom->index[0]), inside,
+                 "a divisor is not zero");
+  if (atom->kind == Atom::Kind::Read &&
+      atom->tensor < n.settings.inputs.size() &&
+      n.settings.inputs[atom->tensor].nonZero)
+    return true;
+  return coversBranch({obligation.domain, atomSum(atom)}, given, inside);
+}
+
 bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
                    const Facts &facts) {
   Facts inside = facts.with(obligation.domain.guards);
   Sum value = n.simplify(obligation.value, inside);
+  std::vector<Branch> given;
+  for (const Obligation &other : known)
+    if (other.kind == obligation.kind)
+      given.push_back({other.domain, other.value});
   switch (obligation.kind) {
   case Obligation::Kind::NonZero: {
     if (n.isPositive(value, inside) || n.isPositive(negated(value), inside))
@@ -388,15 +410,7 @@ bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
                            value.terms[0].domain.variables.empty() &&
                            value.terms[0].domain.guards.empty();
     if (isProduct && llvm::all_of(value.terms[0].factors, [&](const Factor &f) {
-          const Atom &atom = *f.atom;
-          if (n.isPositive(atomSum(f.atom), inside))
-            return true;
-          if (atom.kind == Atom::Kind::Read &&
-              atom.tensor < n.settings.inputs.size())
-            return n.settings.inputs[atom.tensor].nonZero;
-          return atom.kind == Atom::Kind::Integer &&
-                 holds(Guard::nonZero(atom.index[0]), inside,
-                       "a divisor is not zero");
+          return isNonZero(f.atom, obligation, given, inside);
         }))
       return true;
     break;
@@ -410,10 +424,6 @@ bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
       return true;
     break;
   }
-  std::vector<Branch> given;
-  for (const Obligation &other : known)
-    if (other.kind == obligation.kind)
-      given.push_back({other.domain, other.value});
   return coversBranch({obligation.domain, value}, given, facts);
 }
 

@@ -49,6 +49,8 @@ private:
               const Facts &facts);
   bool coversBranch(const Branch &branch, llvm::ArrayRef<Branch> by,
                     const Facts &facts);
+  bool isNonZero(const AtomRef &atom, const Obligation &obligation,
+                 llvm::ArrayRef<Branch> given, const Facts &inside);
   std::vector<Guard> pruned(llvm::ArrayRef<Guard> guards, Facts &known);
   bool fail(const std::string &reason);
 

@@ -205,7 +205,8 @@ bool Instance::fixSizes() {
 void Instance::drawNumbers(unsigned argument) {
   mlir::Type type = question.before.inputs[argument].elementType;
   int64_t low = -32, high = 32; // sixteenths
-  bool allEqual = false, isInteger = mlir::isa<mlir::IntegerType>(type);
+  bool allEqual = false, nonZero = false;
+  bool isInteger = mlir::isa<mlir::IntegerType>(type);
   if (isInteger) {
     low = 0;
     high = type.isInteger(1) ? 1 : 3;
@@ -213,14 +214,16 @@ void Instance::drawNumbers(unsigned argument) {
   for (const TensorAssumption &t : assumptions.tensors) {
     if (t.argument != argument)
       continue;
-    if (t.predicate == ElementPredicate::Positive ||
-        t.predicate == ElementPredicate::NonNegative ||
-        t.predicate == ElementPredicate::NonZero)
-      low = isInteger ? 1 : 2;
+    bool isPositive = t.predicate == ElementPredicate::Positive;
+    if (isPositive || t.predicate == ElementPredicate::NonNegative)
+      low = std::max<int64_t>(low, isPositive);
+    nonZero |= t.predicate == ElementPredicate::NonZero;
     allEqual |= t.predicate == ElementPredicate::AllEqual;
   }
   auto draw = [&] {
     int64_t number = low + int64_t(random() % (high - low + 1));
+    if (nonZero && number == 0)
+      number = high;
     return isInteger ? double(number) : double(number) / 16.0;
   };
   std::vector<double> own(*elementCount(sizes[argument]));

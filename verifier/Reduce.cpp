@@ -22,6 +22,47 @@ static Sum withoutCoefficient(const Sum &x) {
   return scaled(x, Fraction(1) / contentOf(x));
 }
 
+/// The call of `function` that a term is but for its coefficient.
+static const Atom *asPlainCall(const Term &term, StringRef function) {
+  if (term.factors.size() != 1 || term.factors[0].power != 1 ||
+      !term.domain.variables.empty() || !term.domain.guards.empty())
+    return nullptr;
+  const Atom &atom = *term.factors[0].atom;
+  return atom.kind == Atom::Kind::Call && atom.name == function ? &atom
+                                                                : nullptr;
+}
+
+/// log of a product of exponentials: the sum of their arguments.
+static std::optional<Sum> logOf(const Sum &x) {
+  if (x.terms.size() != 1 || x.terms[0].coefficient != Fraction(1) ||
+      !x.terms[0].domain.variables.empty() ||
+      !x.terms[0].domain.guards.empty() || x.terms[0].factors.empty())
+    return std::nullopt;
+  Sum result;
+  for (const Factor &factor : x.terms[0].factors) {
+    if (factor.atom->kind != Atom::Kind::Call || factor.atom->name != "exp")
+      return std::nullopt;
+    result =
+        add(result, scaled(factor.atom->arguments[0], Fraction(factor.power)));
+  }
+  return result;
+}
+
+/// sqrt of a product of even powers of what is not negative.
+static std::optional<Sum> rootOf(const Sum &x, const Facts &facts,
+                                 const Normalizer &n) {
+  if (x.terms.size() != 1 || x.terms[0].coefficient != Fraction(1) ||
+      !x.terms[0].domain.variables.empty() || !x.terms[0].domain.guards.empty())
+    return std::nullopt;
+  Term root = x.terms[0];
+  for (Factor &factor : root.factors) {
+    if (factor.power % 2 != 0 || !n.isNonNegative(atomSum(factor.atom), facts))
+      return std::nullopt;
+    factor.power /= 2;
+  }
+  return Sum{{std::move(root)}};
+}
+
 Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
                       const Facts &facts, bool isBoolean) {
   if (settings.strict)
@@ -58,9 +99,15 @@ Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
     });
   if (function == "exp")
     return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &) {
-      // exp(a + b) = exp(a) exp(b).
+      // exp(a + b) = exp(a) exp(b), and exp(log(a)) = a.
       Sum result = constantSum(Fraction(1));
       for (const Term &term : x.terms) {
+        const Atom *log = asPlainCall(term, "log");
+        if (log && term.coefficient == Fraction(1)) {
+          ++numCancelled;
+          result = multiply(result, log->arguments[0]);
+          continue;
+        }
         Term plain = term;
         int power = 1;
         if (term.coefficient.den == 1 &&
@@ -73,10 +120,18 @@ Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
       }
       return result;
     });
-  if (function == "sqrt" && asConstant(arguments[0]) &&
-      (*asConstant(arguments[0]) == Fraction(0) ||
-       *asConstant(arguments[0]) == Fraction(1)))
-    return arguments[0];
+  if (function == "log" || function == "sqrt")
+    return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &f) {
+      // sqrt(0) = 0; sqrt(1) is a product of nothing.
+      if (function == "sqrt" && x.isZero())
+        return x;
+      std::optional<Sum> inverse =
+          function == "log" ? logOf(x) : rootOf(x, f, *this);
+      if (!inverse)
+        return atomSum(makeCall(function, {x}));
+      ++numCancelled;
+      return *inverse;
+    });
   return call(function, std::move(arguments), facts, isBoolean);
 }
 
@@ -229,7 +284,14 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
   Sum common = takeCommonTerms(branches);
   // Positive factors: rational content, then factors that all terms share. One
   // that may be 0 also moves out, unless the maximum may be of nothing.
-  bool isNeverEmpty = llvm::any_of(branches, isPlain);
+  bool isNeverEmpty = llvm::any_of(branches, [&](const Branch &b) {
+    Substitution first;
+    for (IntExpr v : b.domain.variables)
+      first[v.getSymbol().str()] = IntExpr::constant(v.getContext(), 0);
+    return llvm::all_of(b.domain.guards, [&](const Guard &guard) {
+      return facts.implies({guard.kind, substitute(guard.expr, first)});
+    });
+  });
   Sum all;
   for (const Branch &b : branches)
     llvm::append_range(all.terms, b.value.terms);

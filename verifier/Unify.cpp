@@ -165,8 +165,13 @@ public:
         continue;
       }
       IntExpr value = facts.simplify(it->second);
+      // The caller chooses what is left open, where it may be.
       if (mentionsAny(value, request.givenInner) ||
-          mentionsAny(value, unknowns))
+          llvm::any_of(unknowns, [&](IntExpr open) {
+            bool isChosen =
+                !pairByRange && llvm::is_contained(request.wanted, open);
+            return !isChosen && mentions(value, open);
+          }))
         return std::nullopt;
       result[it->first] = value;
     }

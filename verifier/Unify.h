@@ -40,7 +40,7 @@ struct SolveRequest {
 };
 /// Values of the wanted variables in terms of the given ones. Variables that
 /// the equations leave open are paired by their ranges, when `pairByRange`, or
-/// else are left out of the answer.
+/// else are left out of the answer, which may mention them.
 std::optional<Substitution> solveEquations(const SolveRequest &request,
                                            const Facts &facts,
                                            bool pairByRange);

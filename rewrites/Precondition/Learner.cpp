@@ -176,7 +176,8 @@ private:
     return result;
   }
 
-  /// Up to three implicants, each the one that covers most of what is left.
+  /// Up to three implicants, each the one that covers most of what is left; one
+  /// that covers little is a coincidence of the samples.
   std::optional<Formula> greedy() {
     Formula formula;
     BitVector left = wanted;
@@ -193,7 +194,8 @@ private:
           next = &implicant;
         }
       }
-      if (most == 0)
+      if (most == 0 ||
+          (!formula.alternatives.empty() && 10 * most < wanted.count()))
         break;
       formula.alternatives.push_back(next->literals);
       left.reset(next->truth);

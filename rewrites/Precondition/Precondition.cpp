@@ -136,16 +136,39 @@ private:
     return errors != 0;
   }
 
-  /// The alternative with the literals number `variant` of their classes.
+  /// The alternative with the literals number `variant` of their classes, in
+  /// the order in which a person would write them.
   Assumptions assumptionsOf(const Formula::Conjunction &alternative,
                             unsigned variant) const {
-    Assumptions assumptions;
+    std::vector<std::tuple<unsigned, std::string, const Literal *>> chosen;
     for (unsigned i : alternative) {
       const auto &alike = literals[i].literals;
-      alike[variant % alike.size()].addTo(assumptions);
+      const Literal &literal = alike[variant % alike.size()];
       variant /= alike.size();
+      Assumptions alone;
+      literal.addTo(alone);
+      chosen.push_back({literal.cost, str(alone), &literal});
     }
+    llvm::sort(chosen);
+    Assumptions assumptions;
+    for (const auto &entry : chosen)
+      std::get<const Literal *>(entry)->addTo(assumptions);
     return assumptions;
+  }
+
+  /// Short ones first, then by their text.
+  void sortAlternatives() {
+    std::vector<std::tuple<size_t, std::string, Formula::Conjunction>> keyed;
+    for (const Formula::Conjunction &alternative : formula.alternatives)
+      keyed.push_back({alternative.size(), str(assumptionsOf(alternative, 0)),
+                       alternative});
+    llvm::sort(keyed, [](const auto &a, const auto &b) {
+      return std::tie(std::get<0>(a), std::get<1>(a)) <
+             std::tie(std::get<0>(b), std::get<1>(b));
+    });
+    formula.alternatives.clear();
+    for (auto &entry : keyed)
+      formula.alternatives.push_back(std::move(std::get<2>(entry)));
   }
 
   unsigned numVariants(const Formula::Conjunction &alternative) const {
@@ -155,43 +178,57 @@ private:
     return std::min(count, options.maxProofs);
   }
 
-  Progress prove() {
-    result.alternatives.clear();
-    result.isWeakest = formula.isWeakest;
-    Verdict worst;
-    worst.kind = Verdict::Kind::Proved;
-    worst.floatClass = FloatClass::BitExact;
-    for (const Formula::Conjunction &alternative : formula.alternatives) {
-      Verdict verdict;
-      Assumptions assumed;
-      for (unsigned v = 0; v < numVariants(alternative); ++v) {
-        assumed = assumptionsOf(alternative, v);
-        verdict =
-            verify(before, after, conjoin(base, assumed), options.verifier);
-        if (verdict.isRefuted()) {
-          samples.push_back(
-              sampler.fromCounterexample(verdict.counterexample, assumed));
-          result.verdict = std::move(verdict);
-          return Progress::Again;
-        }
-        if (verdict.isProved())
-          break;
-      }
-      if (!verdict.isProved())
-        assumed = assumptionsOf(alternative, 0);
-      result.alternatives.push_back(std::move(assumed));
-      merge(worst, std::move(verdict));
+  /// The first of the alternative's variants that is proved; else the first,
+  /// and why.
+  std::pair<Assumptions, Verdict>
+  proveOne(const Formula::Conjunction &alternative) {
+    std::optional<std::pair<Assumptions, Verdict>> first;
+    for (unsigned v = 0; v < numVariants(alternative); ++v) {
+      Assumptions assumed = assumptionsOf(alternative, v);
+      Verdict verdict =
+          verify(before, after, conjoin(base, assumed), options.verifier);
+      bool isDecided = !verdict.isUnknown();
+      std::pair<Assumptions, Verdict> one{std::move(assumed),
+                                          std::move(verdict)};
+      if (isDecided)
+        return one;
+      if (!first)
+        first = std::move(one);
     }
-    result.verdict = std::move(worst);
+    return *first;
+  }
+
+  /// Proves the alternatives one by one. Those that are not proved are left out
+  /// where others are: a stronger condition, but a sure one.
+  Progress prove() {
+    std::vector<std::pair<Assumptions, Verdict>> proved, unknown;
+    sortAlternatives();
+    for (const Formula::Conjunction &alternative : formula.alternatives) {
+      auto one = proveOne(alternative);
+      if (one.second.isRefuted()) {
+        samples.push_back(
+            sampler.fromCounterexample(one.second.counterexample, one.first));
+        result.verdict = std::move(one.second);
+        return Progress::Again;
+      }
+      (one.second.isProved() ? proved : unknown).push_back(std::move(one));
+    }
+    result.isWeakest = formula.isWeakest && unknown.empty();
+    result.alternatives.clear();
+    result.verdict = Verdict();
+    auto &kept = proved.empty() ? unknown : proved;
+    for (auto &[assumptions, verdict] : kept) {
+      bool isFirst = result.alternatives.empty();
+      result.alternatives.push_back(std::move(assumptions));
+      merge(result.verdict, std::move(verdict), isFirst);
+    }
     return Progress::Done;
   }
 
-  static void merge(Verdict &all, Verdict one) {
+  static void merge(Verdict &all, Verdict one, bool isFirst) {
     double totalMs = all.totalMs + one.totalMs;
     double solverMs = all.solverMs + one.solverMs;
-    bool isFirst = all.certificate.smtlib.empty();
-    if (all.isProved() &&
-        (!one.isProved() || isFirst || one.floatClass > all.floatClass))
+    if (isFirst || one.floatClass > all.floatClass)
       all = std::move(one);
     all.totalMs = totalMs;
     all.solverMs = solverMs;

@@ -1226,7 +1226,7 @@ rule.def @merge_convs_of_two_inputs "conv(x, v) + conv(y, w) is one convolution 
 
 // All three have as many outputs as inputs (causal padding).
 rule.def @merge_convs_with_other_dilations "conv(x, v) + conv(x, w) = conv(x, v + w) without a look at the dilations"
-    attributes {rule.source = "TASO (Jia et al., SOSP 2019)", rule.expect = "refuted", rule.holds = "d == e or k == 1"} {
+    attributes {rule.source = "TASO (Jia et al., SOSP 2019)", rule.expect = "refuted", rule.holds = "d == e"} {
   rule.require d ge 1
   rule.require e ge 1
   rule.require k ge 1
@@ -1465,6 +1465,7 @@ rule.def @split_pixels "a convolution of a row is the convolutions of its two ha
 rule.def @stride_as_slice "a strided convolution is every s-th output of the plain one"
     attributes {rule.source = "PET (Wang et al., OSDI 2021)", rule.expect = "proved"} {
   rule.require s ge 1
+  rule.require h + p + q ge k
   func.func @before(%x: !t_n_c_h, %w: !t_o_c_k) -> !t5 {
     %0 = mlc.conv %x, %w {strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, q]>, dilations = #mlc.dims<[1]>, groups = #mlc.int<1>} : (!t_n_c_h, !t_o_c_k) -> !t5
     return %0 : !t5
@@ -1481,6 +1482,7 @@ rule.def @stride_as_slice "a strided convolution is every s-th output of the pla
 
 rule.def @conv_of_slice "the first outputs of a convolution are the convolution of the first inputs"
     attributes {rule.source = "TensorRight (Arora et al., POPL 2025)", rule.expect = "refuted", rule.holds = "i == 0 or p == 0"} {
+  rule.require h + 2 * p ge k
   func.func @before(%x: !t_n_c_hpi, %w: !t_o_c_k) -> !t_n_o_hp2pmkp1 {
     %0 = mlc.conv %x, %w {strides = #mlc.dims<[1]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, groups = #mlc.int<1>} : (!t_n_c_hpi, !t_o_c_k) -> !t_n_o_hpip2pmkp1
     %1 = mlc.slice %0 {starts = #mlc.dims<[0, 0, 0]>, sizes = #mlc.dims<[n, o, h + 2 * p - k + 1]>, steps = #mlc.dims<[1, 1, 1]>} : (!t_n_o_hpip2pmkp1) -> !t_n_o_hp2pmkp1
@@ -1592,7 +1594,7 @@ rule.def @conv_1x1_as_matmul "a 1 by 1 convolution is a product over pixels"
 !t_1_o_h = tensor<1x?x?xf32, #mlc.dims<[1, o, h]>>
 
 rule.def @strided_1x1_as_matmul "the same whatever the stride"
-    attributes {rule.source = "TASO (Jia et al., SOSP 2019)", rule.expect = "refuted", rule.holds = "s == 1 or h == 1"} {
+    attributes {rule.source = "TASO (Jia et al., SOSP 2019)", rule.expect = "refuted", rule.holds = "h == 1 or s == 1"} {
   rule.require s ge 1
   func.func @before(%x: !t_1_c_hs, %w: !t_o_c_1) -> !t15 {
     %0 = mlc.conv %x, %w {strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, groups = #mlc.int<1>} : (!t_1_c_hs, !t_o_c_1) -> !t15

@@ -31,6 +31,7 @@ struct Command {
 };
 
 Command auditCommand();
+Command checkCommand();
 Command generateCommand();
 Command listCommand();
 Command verifyCommand();

@@ -8,8 +8,8 @@ using namespace mlc::rules;
 namespace cl = llvm::cl;
 
 int main(int argc, char **argv) {
-  const Command commands[] = {auditCommand(), generateCommand(), listCommand(),
-                              verifyCommand()};
+  const Command commands[] = {auditCommand(), checkCommand(), generateCommand(),
+                              listCommand(), verifyCommand()};
   cl::HideUnrelatedOptions({&category()});
   std::string names;
   llvm::ListSeparator separator(" or ");

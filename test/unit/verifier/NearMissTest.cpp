@@ -591,3 +591,29 @@ TEST_CASE("near miss: clipping in the wrong order") {
                             {f.op("min", {f[0], f.fill("n", "1.0")}), f[1]});
               }));
 }
+
+TEST_CASE("near miss: a logarithm needs a positive argument") {
+  requireRefuted(Pair({"n"}, {}).refute(
+      [](Side &f) { return f[0]; },
+      [](Side &f) { return f.op("exp", {f.op("log", {f[0]})}); }));
+  requireRefuted(
+      Pair({"n"}, {})
+          .where(0, "non-negative")
+          .refute([](Side &f) { return f[0]; },
+                  [](Side &f) { return f.op("exp", {f.op("log", {f[0]})}); }));
+}
+
+TEST_CASE("near miss: two max pools with a window too large") {
+  requireRefuted(
+      Pair({"n, c, h + 20"}, {"k >= 1", "l >= 1"})
+          .refute(
+              [](Side &f) {
+                return f.slice(f.maxPool(f.maxPool(f[0], Side::window("k")),
+                                         Side::window("l")),
+                               "0, 0, 0", "n, c, 4", "1, 1, 1");
+              },
+              [](Side &f) {
+                return f.slice(f.maxPool(f[0], Side::window("k + l")),
+                               "0, 0, 0", "n, c, 4", "1, 1, 1");
+              }));
+}

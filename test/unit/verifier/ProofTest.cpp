@@ -150,3 +150,59 @@ TEST_CASE("a condition that cannot hold proves nothing") {
                         [](Side &f) { return f.relu(f.relu(f[0])); });
   CHECK(verdict.isUnknown());
 }
+
+TEST_CASE("proof: two max pools are one") {
+  requireProved(Pair({"n, c, h"}, {"k >= 1", "l >= 1"})
+                    .verify(
+                        [](Side &f) {
+                          return f.maxPool(f.maxPool(f[0], Side::window("k")),
+                                           Side::window("l"));
+                        },
+                        [](Side &f) {
+                          return f.maxPool(f[0], Side::window("k + l - 1"));
+                        }));
+}
+
+TEST_CASE("proof: exponentials, logarithms and roots cancel where defined") {
+  requireProved(Pair({"n"}, {}).verify(
+      [](Side &f) { return f.op("exp", {f.op("log", {f[0]})}); },
+      [](Side &f) { return f[0]; }));
+  requireProved(Pair({"n"}, {}).verify(
+      [](Side &f) { return f.op("log", {f.op("exp", {f[0]})}); },
+      [](Side &f) { return f[0]; }));
+  requireProved(
+      Pair({"n"}, {})
+          .where(0, "non-negative")
+          .verify([](Side &f) { return f.op("sqrt", {f.mul(f[0], f[0])}); },
+                  [](Side &f) { return f[0]; }));
+  requireProved(
+      Pair({"n"}, {})
+          .where(0, "positive")
+          .verify([](Side &f) { return f[0]; },
+                  [](Side &f) { return f.op("exp", {f.op("log", {f[0]})}); }));
+}
+
+TEST_CASE("proof: divisors that are not zero have a product that is not") {
+  requireProved(
+      Pair({"n", "n", "n"}, {})
+          .verify(
+              [](Side &f) {
+                return f.op("div", {f.op("div", {f[0], f[1]}), f[2]});
+              },
+              [](Side &f) { return f.op("div", {f[0], f.mul(f[1], f[2])}); }));
+}
+
+TEST_CASE("proof: a scale that is not negative leaves a maximum of something") {
+  auto before = [](Side &f) {
+    return f.reduce(f.mul(f[0], f.fill("n, m", "t")), "max", "1");
+  };
+  auto after = [](Side &f) {
+    return f.mul(f.reduce(f[0], "max", "1"), f.fill("n, 1", "t"));
+  };
+  requireProved(
+      Pair({"n, m"}, {"real t >= 0.0", "m >= 1"}).verify(before, after));
+  // 0 times the maximum of nothing is not the maximum of nothing.
+  CHECK_FALSE(
+      Pair({"n, m"}, {"real t >= 0.0"}).verify(before, after).isProved());
+  CHECK(Pair({"n, m"}, {"m >= 1"}).verify(before, after).isRefuted());
+}

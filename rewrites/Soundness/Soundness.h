@@ -1,0 +1,53 @@
+//===- Soundness.h - Do the kept rules hold, are wrong ones caught? -------===//
+//
+// What is proved is checked again with numbers, and rules that are made wrong
+// on purpose are given to the prover: the verifier is trusted code, and this is
+// how it earns trust.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_SOUNDNESS_SOUNDNESS_H
+#define MLC_REWRITES_SOUNDNESS_SOUNDNESS_H
+
+#include "rewrites/Rule.h"
+
+namespace mlc {
+
+/// What random instantiations showed of one rule.
+struct InstantiationResult {
+  unsigned equal = 0;
+  /// Draws for which the before side has no value, or no domain decided.
+  unsigned undecided = 0;
+  /// Of those that were equal, the ones in exact arithmetic (the others are
+  /// intervals that overlap).
+  unsigned exact = 0;
+  /// The first difference, in words; empty when there is none.
+  std::string failure;
+};
+
+/// Draws well-typed instantiations of `rule` under its condition until `count`
+/// of them have been evaluated on both sides, or 4 * count tries are over: in
+/// the modular or rational domain where one of them knows every function, else
+/// in intervals. Stops at the first difference. Deterministic in `seed`.
+InstantiationResult checkInstantiations(Rule &rule, unsigned count,
+                                        uint64_t seed);
+
+/// A rule made wrong, and how.
+struct Mutant {
+  std::string origin; // the rule's name
+  std::string change; // "attribute strides of mlc.conv: s becomes s + 1"
+  mlir::OwningOpRef<mlir::ModuleOp> module; // owns the functions
+  mlir::func::FuncOp before, after;
+  Assumptions assumptions;
+  /// Sizes and values on which the sides differ, found before any proof.
+  std::string difference;
+};
+
+/// Makes up to `count` different wrong rules from `rules`, in turn: a condition
+/// left out, an attribute, axis, operand, constant or operator changed. Only
+/// those for which the evaluator shows a difference. Deterministic in `seed`.
+std::vector<Mutant> makeMutants(RuleSet &rules, unsigned count, uint64_t seed);
+
+} // namespace mlc
+
+#endif // MLC_REWRITES_SOUNDNESS_SOUNDNESS_H

@@ -1,0 +1,140 @@
+//===- CheckCommand.cpp - mlc-rules check ---------------------------------===//
+//
+// Tests what the prover says with numbers: every rule on random instantiations
+// (none may differ), and rules made wrong on purpose (none may be proved).
+//
+//===----------------------------------------------------------------------===//
+
+#include "rewrites/Soundness/Soundness.h"
+#include "tools/mlc-rules/Command.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+namespace cl = llvm::cl;
+
+namespace mlc::rules {
+
+static cl::SubCommand
+    command("check", "test rules with numbers: on random instantiations, and "
+                     "made wrong on purpose");
+static RuleFileOptions options(command);
+static cl::opt<unsigned>
+    instantiations("instantiations", cl::value_desc("n"),
+                   cl::desc("random instantiations of each rule (100)"),
+                   cl::init(100), cl::sub(command), cl::cat(category()));
+static cl::opt<unsigned>
+    mutants("mutants", cl::value_desc("n"),
+            cl::desc("wrong rules to make and to have judged (0)"), cl::init(0),
+            cl::sub(command), cl::cat(category()));
+static cl::opt<uint64_t> seed("seed", cl::desc("seed of all draws (1)"),
+                              cl::init(1), cl::sub(command),
+                              cl::cat(category()));
+
+namespace {
+
+class Stopwatch {
+public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         start)
+        .count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point start =
+      std::chrono::steady_clock::now();
+};
+
+/// The number of rules that failed.
+unsigned checkRules(RuleSet &rules, llvm::json::Array &out) {
+  unsigned failures = 0;
+  for (Rule &rule : rules.rules) {
+    Stopwatch watch;
+    InstantiationResult result =
+        checkInstantiations(rule, instantiations, seed);
+    failures += !result.failure.empty();
+    if (options.json) {
+      llvm::json::Object object{{"name", rule.getName()},
+                                {"equal", result.equal},
+                                {"exact", result.exact},
+                                {"undecided", result.undecided},
+                                {"seconds", watch.seconds()}};
+      if (!result.failure.empty())
+        object["failure"] = result.failure;
+      out.push_back(std::move(object));
+      continue;
+    }
+    llvm::outs() << llvm::formatv("{0,-44} {1,6} equal, {2,6} of them exact",
+                                  rule.getName(), result.equal, result.exact);
+    if (!result.failure.empty())
+      llvm::outs() << "; FAILS: " << result.failure;
+    llvm::outs() << '\n';
+  }
+  return failures;
+}
+
+/// Judged by the prover without numbers, which could only help it.
+Verdict judgeWithoutNumbers(const Mutant &mutant) {
+  VerifierOptions settings;
+  settings.trialsBefore = settings.trialsAfter = 0;
+  settings.classifyFloats = false;
+  settings.timeoutMs = 5000;
+  settings.lemmaTimeoutMs = 1000;
+  return verify(mutant.before, mutant.after, mutant.assumptions, settings);
+}
+
+/// The number of wrong rules that were proved.
+unsigned checkMutants(RuleSet &rules, llvm::json::Array &out) {
+  unsigned proved = 0, refuted = 0, unknown = 0;
+  std::vector<Mutant> wrong = makeMutants(rules, mutants, seed);
+  for (Mutant &mutant : wrong) {
+    Stopwatch watch;
+    Verdict alone = judgeWithoutNumbers(mutant);
+    Verdict full = verify(mutant.before, mutant.after, mutant.assumptions);
+    bool isProved = alone.isProved() || full.isProved();
+    proved += isProved;
+    refuted += full.isRefuted();
+    unknown += full.isUnknown();
+    if (options.json)
+      out.push_back(llvm::json::Object{{"origin", mutant.origin},
+                                       {"change", mutant.change},
+                                       {"verdict", name(full.kind)},
+                                       {"without_numbers", name(alone.kind)},
+                                       {"difference", mutant.difference},
+                                       {"seconds", watch.seconds()}});
+    else if (isProved)
+      llvm::outs() << mutant.origin << ": " << mutant.change
+                   << ": PROVED, and yet\n"
+                   << mutant.difference;
+  }
+  if (!options.json)
+    llvm::outs() << wrong.size() << " wrong rules: " << refuted << " refuted, "
+                 << unknown << " unknown, " << proved << " proved\n";
+  return proved;
+}
+
+int run() {
+  mlir::MLIRContext context;
+  RuleSet rules;
+  if (int code = options.load(rules, context))
+    return code;
+  llvm::json::Array checked, judged;
+  unsigned failures = checkRules(rules, checked);
+  if (!options.json)
+    llvm::outs() << rules.rules.size() << " rules, " << failures
+                 << " of them fail\n";
+  unsigned proved = mutants ? checkMutants(rules, judged) : 0;
+  if (options.json)
+    printJson(llvm::json::Object{{"rules", std::move(checked)},
+                                 {"mutants", std::move(judged)},
+                                 {"failures", failures},
+                                 {"mutants_proved", proved}});
+  return failures || proved ? Refuted : Done;
+}
+
+} // namespace
+
+Command checkCommand() { return {command, run}; }
+
+} // namespace mlc::rules
