@@ -441,20 +441,16 @@ static Facts substitute(const Facts &facts, const Substitution &map,
   return result;
 }
 
-bool Prover::equalForAll(const Sum &a, const Sum &b, const Facts &facts,
-                         ArrayRef<IntExpr> free) {
-  if (n.getBudget().check() && sameSum(a, b))
-    return true;
-  Sum difference = n.simplify(add(a, negated(b)), facts);
-  if (!n.getBudget().check())
-    return fail("the proof became too large or took too long");
+bool splitFreeIndex(ArrayRef<Sum *> sums, Facts &facts,
+                    llvm::SmallVectorImpl<IntExpr> &free, Normalizer &n) {
   std::optional<DigitSplit> split;
-  walkIndices(difference, [&](IntExpr e) {
-    if (!split)
-      split = findDigitSplit(e, free, facts, n);
-  });
+  for (const Sum *sum : sums)
+    walkIndices(*sum, [&](IntExpr e) {
+      if (!split)
+        split = findDigitSplit(e, free, facts, n);
+    });
   if (!split)
-    return equal(difference, {}, facts);
+    return false;
   Substitution map{{split->variable.getSymbol().str(), split->value}};
   IntExpr divisor = split->guards.front().expr + split->rest + 1;
   Facts digits;
@@ -463,12 +459,28 @@ bool Prover::equalForAll(const Sum &a, const Sum &b, const Facts &facts,
       digits.add(guard);
   for (const Guard &guard : split->guards)
     digits.add(guard);
+  facts = substitute(facts, map, divisor, digits);
+  llvm::erase(free, split->variable);
+  free.push_back(split->quotient);
+  free.push_back(split->rest);
+  for (Sum *sum : sums)
+    *sum = n.simplify(substitute(*sum, map), facts);
+  return true;
+}
+
+bool Prover::equalForAll(const Sum &a, const Sum &b, const Facts &facts,
+                         ArrayRef<IntExpr> free) {
+  if (n.getBudget().check() && sameSum(a, b))
+    return true;
+  Sum difference = n.simplify(add(a, negated(b)), facts);
   SmallVector<IntExpr> variables(free);
-  llvm::erase(variables, split->variable);
-  variables.push_back(split->quotient);
-  variables.push_back(split->rest);
-  return equalForAll(substitute(difference, map), {},
-                     substitute(facts, map, divisor, digits), variables);
+  Facts known = facts;
+  while (n.getBudget().check() &&
+         splitFreeIndex({&difference}, known, variables, n))
+    ;
+  if (!n.getBudget().check())
+    return fail("the proof became too large or took too long");
+  return equal(difference, {}, known);
 }
 
 } // namespace mlc::verifier

@@ -9,6 +9,11 @@
 
 namespace mlc::verifier {
 
+/// Splits one of the `free` indices into digits where a quotient of it occurs
+/// in one of the sums; false when there is none.
+bool splitFreeIndex(llvm::ArrayRef<Sum *> sums, Facts &facts,
+                    llvm::SmallVectorImpl<IntExpr> &free, Normalizer &n);
+
 class Prover {
 public:
   Prover(Normalizer &normalizer, Solver &solver)

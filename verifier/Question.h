@@ -3,6 +3,7 @@
 #ifndef MLC_VERIFIER_QUESTION_H
 #define MLC_VERIFIER_QUESTION_H
 
+#include "verifier/Normalize.h"
 #include "verifier/Program.h"
 #include "verifier/Verifier.h"
 
@@ -31,6 +32,10 @@ Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
 
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions);
+
+/// What the assumptions say of the values of inputs and real parameters.
+Normalizer::Settings settingsOf(const Question &question,
+                                const Assumptions &assumptions, bool strict);
 
 /// Looks for sizes and values where the functions differ: `trials` random
 /// ones. Sets `sawInstance` when one satisfied all assumptions. `isSmall`: what

@@ -11,17 +11,9 @@ namespace mlc {
 
 using namespace verifier;
 
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double msSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start)
-      .count();
-}
-
-Normalizer::Settings settingsOf(const Question &question,
-                                const Assumptions &assumptions, bool strict) {
+Normalizer::Settings verifier::settingsOf(const Question &question,
+                                          const Assumptions &assumptions,
+                                          bool strict) {
   Normalizer::Settings settings;
   settings.strict = strict;
   settings.inputs.resize(question.before.inputs.size());
@@ -58,6 +50,15 @@ Normalizer::Settings settingsOf(const Question &question,
                      (r.predicate == ComparePredicate::NE && r.bound == 0.0);
   }
   return settings;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double msSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
 }
 
 /// One attempt at one case.
