@@ -208,7 +208,8 @@ private:
         attributes.push_back(
             {attribute.getName(), bindings.substitute(attribute.getValue())});
       TermId first = bank.size();
-      Expected<Operation *> made = bank.add(&pattern, operands, attributes);
+      Expected<Operation *> made =
+          bank.add(&pattern, operands, attributes, step.before);
       if (!made)
         return refuse("after cannot be built: {0}",
                       llvm::toString(made.takeError()));

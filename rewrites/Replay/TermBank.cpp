@@ -67,11 +67,15 @@ void TermBank::addNode(Operation *op, std::vector<TermId> operands) {
 
 Expected<Operation *> TermBank::add(Operation *pattern,
                                     ArrayRef<TermId> operands,
-                                    ArrayRef<NamedAttribute> attributes) {
+                                    ArrayRef<NamedAttribute> attributes,
+                                    ArrayRef<TermId> origins) {
   OpBuilder builder(function.getBody().front().getTerminator());
   SmallVector<Value> values;
   for (TermId operand : operands)
     values.push_back(getValue(operand));
+  SmallVector<Location> places;
+  for (TermId origin : origins)
+    places.push_back(getValue(origin).getLoc());
   std::string reason;
   ScopedDiagnosticHandler collect(
       function.getContext(), [&](Diagnostic &diagnostic) {
@@ -79,8 +83,9 @@ Expected<Operation *> TermBank::add(Operation *pattern,
         return success();
       });
   FailureOr<Operation *> op =
-      createOp(builder, function.getLoc(), pattern->getName().getStringRef(),
-               values, attributes, pattern->getNumResults());
+      createOp(builder, FusedLoc::get(function.getContext(), places),
+               pattern->getName().getStringRef(), values, attributes,
+               pattern->getNumResults());
   if (failed(op))
     return llvm::createStringError(reason);
   addNode(*op, operands.vec());

@@ -32,11 +32,13 @@ public:
   /// The terms that the function returned.
   llvm::ArrayRef<TermId> getOutputs() const { return outputs; }
 
-  /// Builds an operator before the function's return; its results become the
-  /// next terms. Fails, saying why, where it is not well formed.
+  /// Builds an operator before the function's return, as one that stands for
+  /// those that made the terms `origins`; its results become the next terms.
+  /// Fails, saying why, where it is not well formed.
   llvm::Expected<mlir::Operation *>
   add(mlir::Operation *pattern, llvm::ArrayRef<TermId> operands,
-      llvm::ArrayRef<mlir::NamedAttribute> attributes);
+      llvm::ArrayRef<mlir::NamedAttribute> attributes,
+      llvm::ArrayRef<TermId> origins);
 
   bool areEqual(TermId a, TermId b) const { return find(a) == find(b); }
   /// States that two terms are equal. Fails where their types are not.

@@ -14,6 +14,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -24,46 +25,52 @@ import mlc_runtime  # noqa: E402
 from turns import onnxruntime_session, take_turns  # noqa: E402
 
 
-def ratios(calls, runs):
+def ratios(calls, runs, clock=time.perf_counter):
     """Rewritten to original, and original to itself, by their medians."""
-    original, rewritten, again = (t["median_ms"] for t in take_turns(calls, runs))
+    original, rewritten, again = (t["median_ms"] for t in take_turns(calls, runs, clock=clock))
     return {"original_ms": original, "ratio": rewritten / original, "a_a": again / original}
 
 
+def largest_error(got, want):
+    """Relative to each output's largest magnitude."""
+    return max(float(np.abs(g - w).max() / max(np.abs(w).max(), 1e-30))
+               for g, w in zip(got, want, strict=True) if w.size)
+
+
 class Bench:
-    def __init__(self, build, folder, runs):
+    def __init__(self, build, folder, runs, clock=time.perf_counter):
         self.build, self.folder, self.runs = pathlib.Path(build), pathlib.Path(folder), runs
+        self.clock = clock
         self.library = mlc_runtime.load_library(build)
 
     def mlc(self, *arguments):
         subprocess.run([self.build / "bin/mlc", *map(str, arguments)], check=True,
                        stdout=subprocess.DEVNULL)
 
-    def onnxruntime(self, model, arrays):
+    def onnxruntime(self, path, arrays):
         rewritten = self.folder / "rewritten.onnx"
-        self.mlc("optimize", model.path, "-o", rewritten)
-        sessions = [onnxruntime_session(p, 1) for p in (model.path, rewritten, model.path)]
+        self.mlc("optimize", path, "-o", rewritten)
+        sessions = [onnxruntime_session(p, 1) for p in (path, rewritten, path)]
         want, got = (s.run(None, arrays) for s in sessions[:2])
-        row = ratios([lambda s=s: s.run(None, arrays) for s in sessions], self.runs)
-        row["largest_error"] = max(
-            float(np.abs(g - w).max() / max(np.abs(w).max(), 1e-30))
-            for g, w in zip(got, want) if w.size)
+        row = ratios([lambda s=s: s.run(None, arrays) for s in sessions], self.runs, self.clock)
+        row["largest_error"] = largest_error(got, want)
         return row
 
-    def native(self, model, arrays):
-        calls = []
-        for i, flags in enumerate((["--no-rewrites"], [], ["--no-rewrites"])):
-            path = self.folder / f"{i}.mlca"
-            self.mlc("compile", model.path, "-o", path, *flags)
-            session = mlc_runtime.Session(mlc_runtime.Artifact(self.library, path), threads=1)
-            session.bind(arrays)
-            calls.append(session.run)
-        return ratios(calls, self.runs)
+    def native(self, path, arrays):
+        files = [self.folder / "plain.mlca", self.folder / "rewritten.mlca"]
+        for file, flags in zip(files, (["--no-rewrites"], [])):
+            self.mlc("compile", path, "-o", file, *flags)
+        sessions = [mlc_runtime.Session(mlc_runtime.Artifact(self.library, file), threads=1)
+                    for file in (files[0], files[1], files[0])]
+        want, got, _ = (session(arrays) for session in sessions)
+        row = ratios([session.run for session in sessions], self.runs, self.clock)
+        row["largest_error"] = largest_error(got, want)
+        return row
 
     def row(self, model):
         arrays = catalog.feed(model, model.cases[0], "random")
-        return {"model": model.name, "onnxruntime": self.onnxruntime(model, arrays),
-                "mlc": self.native(model, arrays)}
+        return {"model": model.name, "onnxruntime": self.onnxruntime(model.path, arrays),
+                "mlc": self.native(model.path, arrays)}
 
 
 def text(row):

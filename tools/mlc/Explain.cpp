@@ -57,7 +57,8 @@ void mlc::cli::printSteps(llvm::raw_ostream &os, const Trail &trail,
 }
 
 Expected<Explanation> Explanation::make(mlir::func::FuncOp before,
-                                        const Trail &trail, RuleSet &rules) {
+                                        const Trail &trail, RuleSet &rules,
+                                        const CostModel &cost) {
   Explanation explanation;
   explanation.trail = trail;
   explanation.rules = &rules;
@@ -73,11 +74,34 @@ Expected<Explanation> Explanation::make(mlir::func::FuncOp before,
   for (const TrailStep &step : trail.steps)
     used.push_back(findRule(rules, step));
   explanation.parts = findParts(before, *after, trail, used);
+  explanation.choices = findChoices(*after, rules, cost);
   return explanation;
+}
+
+static void printChoice(llvm::raw_ostream &os, const Choice &choice) {
+  llvm::ListSeparator separator(", then ");
+  os << "  ";
+  for (const TrailStep &step : choice.steps) {
+    os << separator << step.rule;
+    if (!step.places.empty())
+      os << " at " << llvm::join(step.places, ", ");
+  }
+  os << " (" << microseconds(choice.lossSeconds) << " slower";
+  if (choice.places > 1)
+    os << "; the best of " << choice.places << " places";
+  os << ")\n";
 }
 
 void Explanation::print(llvm::raw_ostream &os) const {
   printSteps(os, trail, rules);
+  if (choices.empty())
+    return;
+  os << "possible, but slower on this target:\n";
+  constexpr size_t shown = 12;
+  for (const Choice &choice : llvm::ArrayRef(choices).take_front(shown))
+    printChoice(os, choice);
+  if (choices.size() > shown)
+    os << "  and " << choices.size() - shown << " kinds more\n";
 }
 
 /// "steps 1, 2: rule_a, rule_b; this and 15 more places".

@@ -1,7 +1,8 @@
 //===- Explain.h - What a search did to a model, for people -----*- C++ -*-===//
 //
-//   auto explanation = Explanation::make(prepared, trails, rules);
-//   explanation->print(os);      each step: rule, place, condition, gain
+//   auto explanation = Explanation::make(prepared, trail, rules, cost);
+//   explanation->print(os);      each step: rule, place, condition, gain; and
+//                                steps that do not pay on the target
 //   explanation->drawSvg(os);    both graphs, what was rewritten marked
 //
 // Weights and what is computed from them alone are left out of the drawings.
@@ -16,6 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "rewrites/Rule.h"
 #include "rewrites/Trail.h"
+#include "tools/mlc/ExplainChoices.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
 #include <vector>
@@ -43,9 +45,10 @@ class Explanation {
 public:
   /// Of the function that `trail` is about, as it stood before the search.
   /// Fails where the trail does not replay: nothing is explained that is not
-  /// true. `rules` outlives the result.
+  /// true. `rules` outlives the result. `cost` is what the search was led by.
   static llvm::Expected<Explanation> make(mlir::func::FuncOp before,
-                                          const Trail &trail, RuleSet &rules);
+                                          const Trail &trail, RuleSet &rules,
+                                          const CostModel &cost);
 
   void print(llvm::raw_ostream &os) const;
   /// One picture, all parts below one another.
@@ -58,6 +61,7 @@ private:
 
   Trail trail;
   RuleSet *rules = nullptr; // outlives the explanation
+  std::vector<Choice> choices;
   std::vector<DrawnPart> parts;
 };
 

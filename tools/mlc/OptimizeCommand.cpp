@@ -52,10 +52,14 @@ llvm::Error OptimizeCommand::explainTo(mlir::ModuleOp before,
   if (failed(passes.run(before)) ||
       failed(mlc::addShippedRules(rules, before.getContext())))
     return fail(Exit::Internal, model.model + ": cannot be explained");
+  auto target = mlc::parseTarget(model.target);
+  if (!target)
+    return fail(Exit::Usage, llvm::toString(target.takeError()));
+  mlc::CostModel cost(target->cost);
   // One function, main, is all that a model has.
   for (const mlc::Trail &trail : *trails) {
     auto function = before.lookupSymbol<mlir::func::FuncOp>(trail.function);
-    auto explanation = Explanation::make(function, trail, rules);
+    auto explanation = Explanation::make(function, trail, rules, cost);
     if (!explanation)
       return withFile(model.model, Exit::Internal, explanation.takeError());
     explanation->print(output == "-" ? llvm::errs() : llvm::outs());

@@ -458,6 +458,40 @@ def test_computed_constant(tools, tmp_path):
         assert finished(tools, model, result, "--rules", file).returncode == code
 
 
+COMPUTE = """
+rule.def @scale_behind_relu "a scale of the columns becomes part of the right operand" {
+  func.func @before(%x: tensor<?x?xf32, #mlc.dims<[m, k]>>, %w: tensor<?x?xf32, #mlc.dims<[k, n]>>, %s: tensor<1x?xf32, #mlc.dims<[1, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>> {
+    %0 = mlc.matmul %x, %w : (tensor<?x?xf32, #mlc.dims<[m, k]>>, tensor<?x?xf32, #mlc.dims<[k, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>>
+    %1 = mlc.broadcast %s {dims = #mlc.dims<[m, n]>} : (tensor<1x?xf32, #mlc.dims<[1, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>>
+    %2 = mlc.mul %0, %1 : (tensor<?x?xf32, #mlc.dims<[m, n]>>, tensor<?x?xf32, #mlc.dims<[m, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[m, n]>>
+  }
+  func.func @after(%x: tensor<?x?xf32, #mlc.dims<[m, k]>>, %w: tensor<?x?xf32, #mlc.dims<[k, n]>>, %s: tensor<1x?xf32, #mlc.dims<[1, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>> {
+    %0 = mlc.compute %w, %s {definition = "(w, s) Y[i, j] = w[i, j] * s[0, j]", dims = #mlc.dims<[k, n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?x?xf32, #mlc.dims<[k, n]>>, tensor<1x?xf32, #mlc.dims<[1, n]>>) -> tensor<?x?xf32, #mlc.dims<[k, n]>>
+    %1 = mlc.matmul %x, %0 : (tensor<?x?xf32, #mlc.dims<[m, k]>>, tensor<?x?xf32, #mlc.dims<[k, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[m, n]>>
+  }
+}
+"""
+
+
+def test_computed_weight(tools, tmp_path):
+    """A weight by a definition of its own is folded like any constant."""
+    w, s = np.arange(1, 7, dtype=np.float32).reshape(2, 3), np.array([[2, 3, 0.5]], np.float32)
+    ports = [("x", [4, 2])], [("y", [4, 3])]
+    before = graphs.model(
+        [("MatMul", ["x", "w"], ["p"], {}), ("Mul", ["p", "s"], ["y"], {})], *ports, {"w": w, "s": s})
+    # Terms: x 0, w 1, x w 2, s 3, repeated 4, y 5; the step makes w s 6 and x (w s) 7.
+    steps = [step("scale_behind_relu", [0, 1, 3], [2, 4, 5], m="4", k="2", n="3")]
+    rules = tmp_path / "rules.mlir"
+    rules.write_text(COMPUTE)
+    for weights, code in ((w * s, 0), (w * s + 1, 5)):
+        after = graphs.model([("MatMul", ["x", "w"], ["y"], {})], *ports, {"w": weights})
+        model, result = hand_made(tools, tmp_path, before, after, steps, [[1], [3], [6, 1, 3], [7, 0, 6]], [7])
+        done = finished(tools, model, result, "--rules", rules)
+        assert done.returncode == code, done.stderr
+
+
 def test_wrong_rule(tools, tmp_path):
     """A rule that cannot be proved proves nothing."""
     wrong = RULES.replace("rule.assume positive 1\n", "")
