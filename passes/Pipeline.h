@@ -5,6 +5,8 @@
 
 #include "codegen/Target.h"
 #include "mlir/Pass/PassManager.h"
+#include "rewrites/TimingCache.h"
+#include <memory>
 
 namespace mlc {
 
@@ -13,6 +15,8 @@ struct PipelineOptions {
   Target target;
   /// Apply rules.
   bool rewrites = true;
+  /// Measured times, which go before predicted ones; null: none.
+  std::shared_ptr<const TimingCache> timings;
 };
 
 /// The passes of each phase; Phases.cpp has the table.

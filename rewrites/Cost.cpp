@@ -28,7 +28,7 @@ OperandFacts CostModel::factsOf(Operation *op) {
   return facts;
 }
 
-const Work &CostModel::workOf(Operation *op) const {
+const CostModel::Counted &CostModel::count(Operation *op) const {
   Signature signature{op->getName(),
                       op->getAttrDictionary(),
                       {op->operand_type_begin(), op->operand_type_end()}};
@@ -37,8 +37,10 @@ const Work &CostModel::workOf(Operation *op) const {
     FailureOr<Definition> definition =
         getDefinition(cast<DefinitionOpInterface>(op));
     if (succeeded(definition))
-      it->second =
+      it->second.work =
           countWork(op->getContext(), *definition, parameters.symbolValue);
+    if (timings)
+      it->second.measured = timings->find(op);
   }
   return it->second;
 }
@@ -114,7 +116,8 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
            parameters.secondsPerKernel;
   if (!isa<DefinitionOpInterface>(op))
     return 0;
-  const Work &work = workOf(op);
+  const Counted &counted = count(op);
+  const Work &work = counted.work;
   if (work.isReinterpretation)
     return 0;
   double scalar = work.operations / parameters.scalarFlopsPerSecond;
@@ -124,6 +127,8 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
     return scalar;
   if (work.isBox && (work.isContiguous || parameters.readsInPlace))
     return 0;
+  if (counted.measured)
+    return *counted.measured;
   double arithmetic = scalar;
   for (const ContractionWork &contraction : work.contractions)
     arithmetic += contractionSeconds(contraction);

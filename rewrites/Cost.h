@@ -14,6 +14,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "rewrites/CostParameters.h"
+#include "rewrites/TimingCache.h"
 #include "rewrites/Work.h"
 #include <unordered_map>
 
@@ -31,8 +32,11 @@ struct OperandFacts {
 /// Prices operators of one context; not for several threads at once.
 class CostModel {
 public:
-  explicit CostModel(CostParameters parameters)
-      : parameters(std::move(parameters)) {}
+  /// With `timings`, which outlive the model, an operator that was measured
+  /// costs what was measured.
+  explicit CostModel(CostParameters parameters,
+                     const TimingCache *timings = nullptr)
+      : parameters(std::move(parameters)), timings(timings) {}
 
   /// Seconds of one run of `op`, with the facts read off its operands.
   double seconds(mlir::Operation *op) const;
@@ -59,12 +63,18 @@ private:
     size_t operator()(const Signature &signature) const;
   };
 
-  const Work &workOf(mlir::Operation *op) const;
+  struct Counted {
+    Work work;
+    std::optional<double> measured;
+  };
+
+  const Counted &count(mlir::Operation *op) const;
   double contractionSeconds(const ContractionWork &work) const;
   double bytesSeconds(double bytes) const;
 
   CostParameters parameters;
-  mutable std::unordered_map<Signature, Work, SignatureHash> counted;
+  const TimingCache *timings;
+  mutable std::unordered_map<Signature, Counted, SignatureHash> counted;
 };
 
 } // namespace mlc

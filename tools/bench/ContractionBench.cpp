@@ -12,14 +12,13 @@
 
 #include "codegen/cpu/Winograd.h"
 #include "tools/bench/KernelText.h"
+#include "tools/bench/MachineRates.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
-#include <immintrin.h>
 #include <numeric>
 #include <random>
-#include <time.h>
 
 using namespace llvm;
 using namespace mlc::bench;
@@ -33,49 +32,9 @@ static cl::opt<std::string> dump("dump", cl::desc("folder for IR and assembly"),
 static cl::list<std::string> shapes(cl::Positional, cl::OneOrMore,
                                     cl::cat(category));
 
-/// Time that this thread has run; other programs' time slices do not count.
-static double now() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
-#define FMA_LOOP(TYPE, SET, FMA, LANES)                                        \
-  TYPE acc[12], x = SET(1.0f), y = SET(1e-9f);                                 \
-  for (int i = 0; i < 12; ++i)                                                 \
-    acc[i] = SET(float(i));                                                    \
-  for (int64_t n = 0; n < steps; ++n)                                          \
-    for (int i = 0; i < 12; ++i) {                                             \
-      acc[i] = FMA(acc[i], x, y);                                              \
-      asm volatile("" : "+x"(acc[i]));                                         \
-    }                                                                          \
-  return 12.0 * 2 * LANES * steps;
-
-__attribute__((target("avx2,fma"))) static double fma256(int64_t steps) {
-  FMA_LOOP(__m256, _mm256_set1_ps, _mm256_fmadd_ps, 8)
-}
-__attribute__((target("avx512f"))) static double fma512(int64_t steps) {
-#undef FMA_LOOP
-  __m512 acc[12], x = _mm512_set1_ps(1.0f), y = _mm512_set1_ps(1e-9f);
-  for (int i = 0; i < 12; ++i)
-    acc[i] = _mm512_set1_ps(float(i));
-  for (int64_t n = 0; n < steps; ++n)
-    for (int i = 0; i < 12; ++i) {
-      acc[i] = _mm512_fmadd_ps(acc[i], x, y);
-      asm volatile("" : "+v"(acc[i]));
-    }
-  return 12.0 * 2 * 16 * steps;
-}
-
-/// FMA rate of this moment, in flop/s: the best of a few short loops.
+/// FMA rate of this moment, in flop/s.
 static double peak(const mlc::Target &target) {
-  double best = 0;
-  for (int i = 0; i < 5; ++i) {
-    double start = now();
-    double flops = target.vectorBits == 512 ? fma512(20000) : fma256(20000);
-    best = std::max(best, flops / (now() - start));
-  }
-  return best;
+  return measurePeakFlops(target.vectorBits);
 }
 
 static float *buffer(int64_t elements, std::mt19937 &random) {
@@ -182,9 +141,9 @@ static void measureModule(const std::string &path, const Options &options) {
     std::vector<double> times;
     loaded.run(buffers, {});
     for (unsigned i = 0; i < options.runs; ++i) {
-      double from = now();
+      double from = threadSeconds();
       loaded.run(buffers, {});
-      times.push_back(now() - from);
+      times.push_back(threadSeconds() - from);
     }
     for (void *p : buffers)
       free(p);
@@ -230,9 +189,9 @@ static const char *const resnet50[] = {"conv:3,64,7,2,112,first",
 static void measure(const Case &c, const Options &options) {
   const mlc::Target &target = options.target;
   std::mt19937 random(7);
-  double start = now();
+  double start = threadSeconds();
   LoadedKernel kernel(c.text, target, options.dump);
-  double compile = (now() - start);
+  double compile = (threadSeconds() - start);
   std::vector<void *> buffers;
   for (int64_t size : c.sizes)
     buffers.push_back(buffer(size, random));
@@ -240,9 +199,9 @@ static void measure(const Case &c, const Options &options) {
   std::vector<double> times, shares;
   for (unsigned i = 0; i < options.runs; ++i) {
     double before = peak(target);
-    double from = now();
+    double from = threadSeconds();
     kernel.run(buffers, c.symbols);
-    times.push_back(now() - from);
+    times.push_back(threadSeconds() - from);
     shares.push_back(c.flops / times.back() / std::max(before, peak(target)));
   }
   llvm::sort(times);

@@ -66,6 +66,33 @@ Compilation::import(const ModelOptions &options) {
   return compilation;
 }
 
+llvm::Expected<Target> mlc::cli::parseTargetOption(llvm::StringRef name) {
+  auto target = parseTarget(name);
+  if (!target)
+    return fail(isTargetFile(name) ? Exit::BadFile : Exit::Usage,
+                llvm::toString(target.takeError()));
+  return target;
+}
+
+llvm::Expected<TimingCache> mlc::cli::readTimings(llvm::StringRef file,
+                                                  const Target &target) {
+  auto buffer = llvm::MemoryBuffer::getFile(file);
+  if (!buffer)
+    return fail(Exit::BadFile,
+                file + ": cannot be read: " + buffer.getError().message() +
+                    "; give a timing cache (mlc calibrate MODEL --timings=" +
+                    file + " writes one)");
+  auto cache = TimingCache::parse((*buffer)->getBuffer());
+  if (!cache)
+    return withFile(file, Exit::BadFile, cache.takeError());
+  if (cache->target != target.name)
+    return fail(Exit::BadFile,
+                file + ": was measured on " + cache->target + ", not on " +
+                    target.name +
+                    "; give another file or --target=" + cache->target);
+  return cache;
+}
+
 /// BLAKE3 of the file, in hexadecimal.
 static llvm::Expected<std::string> hashOf(llvm::StringRef file) {
   auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
@@ -83,10 +110,9 @@ llvm::Error Compilation::read(const ModelOptions &options) {
   auto dims = parseDims(options.dims);
   if (!dims)
     return dims.takeError();
-  auto target = parseTarget(options.target);
+  auto target = parseTargetOption(options.target);
   if (!target)
-    return fail(isTargetFile(options.target) ? Exit::BadFile : Exit::Usage,
-                llvm::toString(target.takeError()));
+    return target.takeError();
   auto hash = hashOf(file);
   if (!hash)
     return hash.takeError();
@@ -103,6 +129,15 @@ llvm::Error Compilation::read(const ModelOptions &options) {
                          : llvm::sys::path::filename(target->file).str()));
   if (options.noRewrites)
     compileOptions.flags.push_back("--no-rewrites");
+  if (!options.timings.empty()) {
+    auto timings = readTimings(options.timings, *target);
+    if (!timings)
+      return timings.takeError();
+    compileOptions.timings =
+        std::make_shared<const TimingCache>(std::move(*timings));
+    compileOptions.flags.push_back(
+        "--timings=" + llvm::sys::path::filename(options.timings).str());
+  }
   // Without folders, so that artifacts do not depend on where they are made.
   compileOptions.rebuild =
       "mlc compile " + llvm::sys::path::filename(file).str();

@@ -45,6 +45,14 @@ struct BuiltModel {
 /// tell which it is.
 llvm::Expected<BuiltModel> openOrBuild(const ModelOptions &options);
 
+/// The target of `--target`. Errors: code 2 for an unknown name, 3 for a file.
+llvm::Expected<Target> parseTargetOption(llvm::StringRef name);
+
+/// The timing cache in a file. Errors: code 3, also when it was measured on
+/// another target.
+llvm::Expected<TimingCache> readTimings(llvm::StringRef file,
+                                        const Target &target);
+
 ImportOptions importOptions(llvm::ArrayRef<DimSetting> dims);
 
 /// The report of an import as an error; success if it is ok.

@@ -27,6 +27,7 @@ public:
 std::unique_ptr<Command> makeCompileCommand();
 std::unique_ptr<Command> makeRunCommand();
 std::unique_ptr<Command> makeBenchCommand();
+std::unique_ptr<Command> makeCalibrateCommand();
 std::unique_ptr<Command> makeCheckCommand();
 std::unique_ptr<Command> makeCompareCommand();
 std::unique_ptr<Command> makeOptimizeCommand();

@@ -112,9 +112,9 @@ int main(int argc, char **argv) {
   llvm::cl::SetVersionPrinter(printVersion);
 
   std::unique_ptr<Command> commands[] = {
-      makeBenchCommand(),   makeCheckCommand(),   makeCompareCommand(),
-      makeCompileCommand(), makeInspectCommand(), makeOptimizeCommand(),
-      makeRunCommand(),
+      makeBenchCommand(),    makeCalibrateCommand(), makeCheckCommand(),
+      makeCompareCommand(),  makeCompileCommand(),   makeInspectCommand(),
+      makeOptimizeCommand(), makeRunCommand(),
   };
   // Options that libraries register are not ours to offer.
   llvm::cl::OptionCategory none("mlc");

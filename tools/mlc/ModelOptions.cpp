@@ -22,7 +22,11 @@ ModelOptions::ModelOptions(cl::SubCommand &sub, const char *modelHelp)
                     "does by default)"),
            cl::sub(sub)),
       noRewrites("no-rewrites", cl::desc("Apply no rewrite rules"),
-                 cl::sub(sub)) {}
+                 cl::sub(sub)),
+      timings("timings", cl::value_desc("file.json"),
+              cl::desc("Measured times of operators, which mlc calibrate "
+                       "writes; they go before predicted ones"),
+              cl::sub(sub)) {}
 
 InputOptions::InputOptions(cl::SubCommand &sub)
     : inputs("input", cl::value_desc("name=x.npy"),

@@ -43,6 +43,7 @@ struct ModelOptions {
   llvm::cl::opt<std::string> target;
   llvm::cl::list<std::string> dims;
   llvm::cl::opt<bool> noRewrites;
+  llvm::cl::opt<std::string> timings;
 };
 
 /// What a run is fed with.

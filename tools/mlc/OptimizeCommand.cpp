@@ -52,10 +52,17 @@ llvm::Error OptimizeCommand::explainTo(mlir::ModuleOp before,
   if (failed(passes.run(before)) ||
       failed(mlc::addShippedRules(rules, before.getContext())))
     return fail(Exit::Internal, model.model + ": cannot be explained");
-  auto target = mlc::parseTarget(model.target);
+  auto target = parseTargetOption(model.target);
   if (!target)
-    return fail(Exit::Usage, llvm::toString(target.takeError()));
-  mlc::CostModel cost(target->cost);
+    return target.takeError();
+  mlc::TimingCache timings;
+  if (!model.timings.empty()) {
+    auto found = readTimings(model.timings, *target);
+    if (!found)
+      return found.takeError();
+    timings = std::move(*found);
+  }
+  mlc::CostModel cost(target->cost, &timings);
   // One function, main, is all that a model has.
   for (const mlc::Trail &trail : *trails) {
     auto function = before.lookupSymbol<mlir::func::FuncOp>(trail.function);

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-COMMANDS = ["bench", "check", "compare", "compile", "inspect", "optimize", "run"]
+COMMANDS = ["bench", "calibrate", "check", "compare", "compile", "inspect", "optimize", "run"]
 
 WRONG = [
     ([], "no command"),

@@ -1,0 +1,32 @@
+//===- MachineRates.h - What this machine's core can do ---------*- C++ -*-===//
+//
+// Short loops, in the time that the thread has run (other programs' time
+// slices do not count), the best of several.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_TOOLS_BENCH_MACHINERATES_H
+#define MLC_TOOLS_BENCH_MACHINERATES_H
+
+#include <cstdint>
+
+namespace mlc::bench {
+
+/// Seconds that this thread has run.
+double threadSeconds();
+
+/// float32 operations per second of multiply-adds on vectors of 256 or 512
+/// bits, which this machine must have. A few milliseconds.
+double measurePeakFlops(unsigned vectorBits);
+
+/// Bytes per second that one core reads from a buffer of `bytes` bytes, over
+/// and over, with vectors of 256 bits.
+double measureBandwidth(int64_t bytes);
+
+/// Seconds to hand empty work to `threads` threads of the runtime's pool and
+/// to wait for it.
+double measureForkJoin(unsigned threads);
+
+} // namespace mlc::bench
+
+#endif // MLC_TOOLS_BENCH_MACHINERATES_H

@@ -1,0 +1,96 @@
+//===- CalibrateCommand.cpp - mlc calibrate -------------------------------===//
+
+#include "codegen/TargetFile.h"
+#include "tools/mlc/Calibration.h"
+#include "tools/mlc/Command.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/OutputFile.h"
+#include "tools/mlc/Progress.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlc;
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+
+namespace {
+
+class CalibrateCommand : public Command {
+public:
+  CalibrateCommand()
+      : Command("calibrate",
+                "Measure this machine, or what a model's operators take on it"),
+        model(sub, "<model.onnx>"), inputs(sub),
+        output("o", cl::value_desc("file.json"),
+               cl::desc("The target description to write, for "
+                        "--target=file.json (standard output)"),
+               cl::sub(sub)),
+        runs("runs", cl::init(20), cl::value_desc("number"),
+             cl::desc("Timed runs of the model (20)"), cl::sub(sub)) {}
+
+  llvm::Error run() override;
+
+private:
+  llvm::Error addTimings(const Target &target);
+
+  ModelOptions model;
+  InputOptions inputs;
+  cl::opt<std::string> output;
+  cl::opt<unsigned> runs;
+};
+
+} // namespace
+
+llvm::Error CalibrateCommand::run() {
+  if (runs == 0)
+    return fail(Exit::Usage, "--runs 0: expected at least 1");
+  if (model.model.empty() != model.timings.empty())
+    return fail(Exit::Usage, "a model's operators go to --timings=FILE; give "
+                             "both, or neither to measure the machine");
+  if (!model.timings.empty() && !output.empty())
+    return fail(Exit::Usage, "-o is for the machine, --timings for a model; "
+                             "give one");
+  auto target = parseTargetOption(model.target);
+  if (!target)
+    return target.takeError();
+  if (!target->hasCode())
+    return fail(Exit::Unsupported,
+                "measuring " + target->name +
+                    " is unsupported yet; calibrate a cpu target");
+  if (!model.timings.empty())
+    return addTimings(*target);
+  llvm::Expected<Target> measured = [&] {
+    Progress progress("measuring this machine");
+    return calibrate(*target, progress);
+  }();
+  if (!measured)
+    return measured.takeError();
+  return writeOutput(output.empty() ? "-" : output.getValue(),
+                     [&](llvm::raw_ostream &os) {
+                       os << writeTarget(*measured);
+                       return llvm::Error::success();
+                     });
+}
+
+llvm::Error CalibrateCommand::addTimings(const Target &target) {
+  // What is measured must not depend on what was.
+  const std::string file = model.timings;
+  model.timings = "";
+  TimingCache cache;
+  cache.target = target.name;
+  if (llvm::sys::fs::exists(file)) {
+    auto found = readTimings(file, target);
+    if (!found)
+      return found.takeError();
+    cache = std::move(*found);
+  }
+  if (llvm::Error error = timeModel(model, inputs, runs, cache))
+    return error;
+  return writeOutput(file, [&](llvm::raw_ostream &os) {
+    os << cache.write();
+    return llvm::Error::success();
+  });
+}
+
+std::unique_ptr<Command> mlc::cli::makeCalibrateCommand() {
+  return std::make_unique<CalibrateCommand>();
+}
