@@ -7,6 +7,8 @@
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/Progress.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -24,6 +26,8 @@ public:
                cl::desc("The target description to write, for "
                         "--target=file.json (standard output)"),
                cl::sub(sub)),
+        asJson("json", cl::desc("Print one JSON object (of a model)"),
+               cl::sub(sub)),
         runs("runs", cl::init(20), cl::value_desc("number"),
              cl::desc("Timed runs of the model (20)"), cl::sub(sub)) {}
 
@@ -35,6 +39,7 @@ private:
   ModelOptions model;
   InputOptions inputs;
   cl::opt<std::string> output;
+  cl::opt<bool> asJson;
   cl::opt<unsigned> runs;
 };
 
@@ -83,8 +88,22 @@ llvm::Error CalibrateCommand::addTimings(const Target &target) {
       return found.takeError();
     cache = std::move(*found);
   }
-  if (llvm::Error error = timeModel(model, inputs, runs, cache))
-    return error;
+  auto times = timeModel(model, inputs, runs, target, cache);
+  if (!times)
+    return times.takeError();
+  if (asJson)
+    llvm::outs() << llvm::formatv(
+        "{0:2}\n", llvm::json::Value(llvm::json::Object{
+                       {"measured_seconds", times->measured},
+                       {"predicted_seconds", times->predicted},
+                       {"operators", int64_t(cache.timings.size())}}));
+  else
+    llvm::outs() << llvm::formatv("measured   {0:f3} ms on one thread\n"
+                                  "predicted  {1:f3} ms ({2:f2} of that)\n"
+                                  "{3} different operators in {4}\n",
+                                  times->measured * 1e3, times->predicted * 1e3,
+                                  times->predicted / times->measured,
+                                  cache.timings.size(), file);
   return writeOutput(file, [&](llvm::raw_ostream &os) {
     os << cache.write();
     return llvm::Error::success();

@@ -16,11 +16,19 @@ class Progress;
 /// `base`.
 llvm::Expected<Target> calibrate(const Target &base, Progress &progress);
 
+/// A whole run of a model on one thread.
+struct ModelTimes {
+  double measured = 0;  ///< seconds: its kernels, each in its calmest run
+  double predicted = 0; ///< by the target's cost model, without timings
+};
+
 /// Adds to `cache` what the operators of a model take, each in the kernel in
-/// which it runs (with what is fused to it), on one thread: the median of
-/// `runs`. Errors: those of compiling and running the model.
-llvm::Error timeModel(const ModelOptions &model, const InputOptions &inputs,
-                      unsigned runs, TimingCache &cache);
+/// which it runs (with what is fused to it), on one thread: the calmest of
+/// `runs`, and the median of operators alike. Errors: those of compiling and
+/// running the model.
+llvm::Expected<ModelTimes> timeModel(const ModelOptions &model,
+                                     const InputOptions &inputs, unsigned runs,
+                                     const Target &target, TimingCache &cache);
 
 } // namespace mlc::cli
 

@@ -7,6 +7,7 @@
 #include "tools/mlc/Calibration.h"
 #include "tools/mlc/Session.h"
 #include "llvm/ADT/StringMap.h"
+#include <set>
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -38,9 +39,69 @@ llvm::StringMap<std::vector<std::string>> anchors(mlir::ModuleOp module) {
 
 } // namespace
 
-llvm::Error mlc::cli::timeModel(const ModelOptions &options,
-                                const InputOptions &inputs, unsigned runs,
-                                TimingCache &cache) {
+namespace {
+
+/// Seconds of every step of a compiled model, each in its calmest run: others
+/// may take the core away.
+llvm::Expected<std::vector<double>>
+stepSeconds(const Model &model, std::vector<HostTensor> feed, unsigned runs) {
+  auto session = Session::create(model, 1, MLC_SESSION_PROFILE);
+  if (!session)
+    return session.takeError();
+  if (llvm::Error error = session->bind(std::move(feed)))
+    return std::move(error);
+  std::vector<double> seconds(mlc_artifact_step_count(model.get()),
+                              std::numeric_limits<double>::infinity());
+  // The first runs warm the caches up.
+  for (unsigned run = 0; run < runs + 2; ++run) {
+    if (llvm::Error error = session->run())
+      return std::move(error);
+    for (size_t i = 0; i < seconds.size(); ++i) {
+      uint64_t ns = 0;
+      if (mlc_status status = mlc_session_step_ns(session->get(), i, &ns))
+        return runtimeFailure(model.name(), status);
+      if (run >= 2)
+        seconds[i] = std::min(seconds[i], ns * 1e-9);
+    }
+  }
+  return seconds;
+}
+
+/// What single operators take: an operator's steps (borders, then itself) are
+/// added up, and one that shares a step with another is left out.
+llvm::Expected<std::map<std::string, std::vector<double>>>
+operatorSeconds(const Model &model, llvm::ArrayRef<double> steps,
+                const llvm::StringMap<std::vector<std::string>> &byNode) {
+  std::map<std::string, double> alone;
+  std::set<std::string> shared;
+  for (auto [i, seconds] : llvm::enumerate(steps)) {
+    mlc_step step;
+    if (mlc_status status = mlc_artifact_step(model.get(), i, &step))
+      return runtimeFailure(model.name(), status);
+    std::vector<std::string> nodes;
+    for (const char *node : llvm::ArrayRef(step.nodes, step.node_count))
+      if (auto it = byNode.find(node); it != byNode.end()) {
+        nodes.push_back(node);
+        if (it->second.size() > 1)
+          shared.insert(node);
+      }
+    if (nodes.size() == 1)
+      alone[nodes[0]] += seconds;
+    else
+      shared.insert(nodes.begin(), nodes.end());
+  }
+  std::map<std::string, std::vector<double>> found;
+  for (auto &[node, seconds] : alone)
+    if (!shared.count(node) && seconds > 0)
+      found[byNode.find(node)->second[0]].push_back(seconds);
+  return found;
+}
+
+} // namespace
+
+llvm::Expected<ModelTimes>
+mlc::cli::timeModel(const ModelOptions &options, const InputOptions &inputs,
+                    unsigned runs, const Target &target, TimingCache &cache) {
   auto sizes = parseDims(options.dims);
   if (!sizes)
     return sizes.takeError();
@@ -48,56 +109,38 @@ llvm::Error mlc::cli::timeModel(const ModelOptions &options,
   if (!compilation)
     return compilation.takeError();
   if (llvm::Error error = (*compilation)->runTo("optimize"))
-    return error;
-  auto byNode = anchors((*compilation)->getModule());
+    return std::move(error);
+  mlir::ModuleOp module = (*compilation)->getModule();
+  auto byNode = anchors(module);
+  ModelTimes times;
+  CostModel cost(target.cost);
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    times.predicted += cost.seconds(function.getBody());
+
   auto compiled = (*compilation)->compile();
   if (!compiled)
     return compiled.takeError();
   llvm::SmallVector<char, 0> bytes;
   if (llvm::Error error = (*compiled)->writeToMemory(bytes))
-    return error;
+    return std::move(error);
   auto model = Model::fromMemory(std::move(bytes), options.model);
   if (!model)
     return model.takeError();
   auto feed = makeFeed(*model, *sizes, inputs);
   if (!feed)
     return feed.takeError();
-  auto session = Session::create(*model, 1, MLC_SESSION_PROFILE);
-  if (!session)
-    return session.takeError();
-  if (llvm::Error error = session->bind(std::move(*feed)))
-    return error;
+  auto steps = stepSeconds(*model, std::move(*feed), runs);
+  if (!steps)
+    return steps.takeError();
 
-  size_t steps = mlc_artifact_step_count(model->get());
-  std::vector<std::vector<uint64_t>> times(steps);
-  for (unsigned run = 0; run < runs + 2; ++run) {
-    if (llvm::Error error = session->run())
-      return error;
-    for (size_t i = 0; i < steps; ++i) {
-      uint64_t ns = 0;
-      if (mlc_status status = mlc_session_step_ns(session->get(), i, &ns))
-        return runtimeFailure(model->name(), status);
-      if (run >= 2)
-        times[i].push_back(ns);
-    }
-  }
-  std::map<std::string, std::vector<double>> found;
-  for (size_t i = 0; i < steps; ++i) {
-    mlc_step step;
-    if (mlc_status status = mlc_artifact_step(model->get(), i, &step))
-      return runtimeFailure(model->name(), status);
-    // Only a kernel of one operator tells what that one takes.
-    std::vector<std::string> inside;
-    for (size_t k = 0; k < step.node_count; ++k)
-      if (auto it = byNode.find(step.nodes[k]); it != byNode.end())
-        llvm::append_range(inside, it->second);
-    llvm::sort(times[i]);
-    if (inside.size() == 1 && times[i][runs / 2] > 0)
-      found[inside[0]].push_back(times[i][runs / 2] * 1e-9);
-  }
-  for (auto &[signature, seconds] : found) {
+  for (double seconds : *steps)
+    times.measured += seconds;
+  auto found = operatorSeconds(*model, *steps, byNode);
+  if (!found)
+    return found.takeError();
+  for (auto &[signature, seconds] : *found) {
     llvm::sort(seconds);
     cache.timings[signature] = seconds[seconds.size() / 2];
   }
-  return llvm::Error::success();
+  return times;
 }

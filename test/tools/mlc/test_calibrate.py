@@ -77,8 +77,11 @@ def test_gpus_are_costed_and_not_compiled(tools, model, tmp_path):
 def test_timing_cache(tools, model, tmp_path):
     path = tmp_path / "timings.json"
     for _ in range(2):  # the second adds to the file
-        done = tools.mlc("calibrate", model, f"--timings={path}", "--runs=3")
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        done = tools.mlc("calibrate", model, f"--timings={path}", "--runs=3", "--json")
+        assert (done.returncode, done.stderr) == (0, "")
+        report = json.loads(done.stdout)
+        assert report["operators"] == 1
+        assert 0.05 < report["predicted_seconds"] / report["measured_seconds"] < 20
     cache = json.loads(path.read_text())
     [timing] = cache["timings"]
     assert timing["operator"].startswith("mlc.conv {") and "tensor<32x32x3x3xf32>" in timing["operator"]
