@@ -5,6 +5,7 @@
 #include "rewrites/ExtractReduce.h"
 #include "llvm/ADT/STLExtras.h"
 #include <chrono>
+#include <numeric>
 
 using namespace mlc;
 
@@ -86,12 +87,16 @@ Selection improve(const ExtractionProblem &part) {
     costs.push_back(node.cost);
   TreeCosts tree = treeCosts(part, costs);
   Selection best = evaluated(part, tree.choice);
-  // Every try walks the part once.
-  size_t budget = 20'000'000 / (part.nodes.size() + 1);
+  // Every try walks the part once. The dearest have most to share: first.
+  size_t budget = 2'000'000 / (part.nodes.size() + 1);
+  std::vector<unsigned> order(part.nodes.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::stable_sort(
+      order, [&](unsigned a, unsigned b) { return costs[a] > costs[b]; });
   std::vector<unsigned> pending;
   for (bool changes = true; changes;) {
     changes = false;
-    for (unsigned i = 0; i < part.nodes.size(); ++i) {
+    for (unsigned i : order) {
       if (best.chosen[part.nodes[i].eclass] == static_cast<int>(i))
         continue;
       if (budget-- == 0)

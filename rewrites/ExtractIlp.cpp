@@ -104,6 +104,9 @@ public:
     Cbc_setMIPStartI(model.get(), columns.size(), columns.data(),
                      values.data());
     Cbc_setLogLevel(model.get(), 0);
+    // With preprocessing CBC 2.10 looks for columns of the start that it has
+    // removed, and gives up.
+    Cbc_setParameter(model.get(), "preprocess", "off");
     Cbc_setParameter(model.get(), "timeMode", "elapsed");
     Cbc_setMaximumSeconds(model.get(), seconds);
     Cbc_setAllowableGap(model.get(), 1e-6);
@@ -151,8 +154,9 @@ private:
   void build(Cbc_Model *model) const {
     for (auto [i, node] : llvm::enumerate(problem.nodes)) {
       bool allowed = !isExcluded(i);
-      Cbc_addCol(model, "", 0, allowed, allowed ? node.cost * scale : 0, 1, 0,
-                 nullptr, nullptr);
+      // The start is given by names.
+      Cbc_addCol(model, ("x" + std::to_string(i)).c_str(), 0, allowed,
+                 allowed ? node.cost * scale : 0, 1, 0, nullptr, nullptr);
     }
     auto add = [&](const Row &row, char sense) {
       Cbc_addRow(model, "", row.columns.size(), row.columns.data(),
