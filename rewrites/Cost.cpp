@@ -125,7 +125,7 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
   // does a part that is read where it lies.
   if (facts.isFed && work.isPointwise)
     return scalar;
-  if (work.isBox && (work.isContiguous || parameters.readsInPlace))
+  if (work.isBox && parameters.readsInPlace)
     return 0;
   if (counted.measured)
     return *counted.measured;

@@ -212,8 +212,7 @@ private:
 
 /// Whether the only stage reads its operand at `loop * step + constant` in
 /// every dim, in order.
-bool isBox(const Definition &definition, int64_t symbolValue,
-           bool &isContiguous) {
+bool isBox(const Definition &definition) {
   if (definition.inputs.size() != 1 || definition.stages.size() != 1 ||
       definition.stages[0].pieces.size() != 1)
     return false;
@@ -222,24 +221,17 @@ bool isBox(const Definition &definition, int64_t symbolValue,
   if (body.kind != Expr::Kind::Read || body.guarded ||
       body.indices().size() != piece.loops.size())
     return false;
-  isContiguous = true;
-  // From the first dim with more than one element on, all must be whole.
-  bool mustBeWhole = false;
-  ArrayRef<IntExpr> dims = definition.inputs[0].dims;
-  for (auto [index, loop, dim] : llvm::zip(body.indices(), piece.loops, dims)) {
+  for (auto [index, loop] : llvm::zip(body.indices(), piece.loops)) {
     unsigned loops = 0;
-    bool isOwn = true, isStep = false;
+    bool isOwn = true;
     walk(index, [&](const ExprNode &node) {
       if (node.kind == Expr::Kind::Loop) {
         ++loops;
         isOwn &= node.loop == loop.id;
       }
-      isStep |= node.kind == Expr::Kind::Binary && node.binary == BinaryFn::Mul;
     });
     if (loops > 1 || !isOwn)
       return false;
-    isContiguous &= !isStep && (!mustBeWhole || loop.extent == dim);
-    mustBeWhole |= valueOf(loop.extent, symbolValue) > 1;
   }
   return true;
 }
@@ -284,6 +276,6 @@ Work mlc::countWork(MLIRContext *context, const Definition &definition,
       llvm::all_of(definition.stages, [](const Stage &stage) {
         return stage.reinterprets.has_value();
       });
-  work.isBox = isBox(definition, symbolValue, work.isContiguous);
+  work.isBox = isBox(definition);
   return work;
 }

@@ -42,9 +42,8 @@ struct Work {
   bool isPointwise = false;
   /// Storage can be shared with the operand (reshape).
   bool isReinterpretation = false;
-  /// A box of the operand at constant places and steps (slice); `isContiguous`
-  /// when its elements also lie behind one another.
-  bool isBox = false, isContiguous = false;
+  /// A box of the operand at constant places and steps (slice).
+  bool isBox = false;
   /// No operands: numbers from dims and attributes.
   bool isLeaf = false;
 
