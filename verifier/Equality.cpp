@@ -379,19 +379,57 @@ bool Prover::coversBranch(const Branch &original, ArrayRef<Branch> by,
 // Definedness, free indices
 //===----------------------------------------------------------------------===//
 
-/// Whether a factor of an obligation's value is known not to be 0.
-bool Prover::isNonZero(const AtomRef &atom, const Obligation &obligation,
-                       ArrayRef<Branch> given, const Facts &inside) {
-  if (n.isPositive(atomSum(atom), inside))
+/// The factors of a value that is one product.
+static ArrayRef<Factor> factorsOf(const Sum &value) {
+  bool isProduct = value.terms.size() == 1 &&
+                   value.terms[0].domain.variables.empty() &&
+                   value.terms[0].domain.guards.empty();
+  return isProduct ? ArrayRef<Factor>(value.terms[0].factors)
+                   : ArrayRef<Factor>();
+}
+
+/// A product is not zero when no factor is; what is known not to be zero has no
+/// factor that is.
+bool Prover::isNonZero(const Sum &value, const Domain &domain,
+                       ArrayRef<Obligation> known, const Facts &inside) {
+  auto isSigned = [&](const Sum &sum) {
+    return n.isPositive(sum, inside) || n.isPositive(negated(sum), inside);
+  };
+  if (isSigned(value))
     return true;
-  if (atom->kind == Atom::Kind::Integer)
-    return holds(Guard::nonZero(atom->index[0]), inside,
-                 "a divisor is not zero");
-  if (atom->kind == Atom::Kind::Read &&
-      atom->tensor < n.settings.inputs.size() &&
-      n.settings.inputs[atom->tensor].nonZero)
+  std::vector<Branch> given;
+  for (const Obligation &other : known) {
+    if (other.kind != Obligation::Kind::NonZero)
+      continue;
+    Sum whole = n.simplify(other.value, inside.with(other.domain.guards));
+    given.push_back({other.domain, whole});
+    for (const Factor &factor : factorsOf(whole))
+      given.push_back({other.domain, atomSum(factor.atom)});
+  }
+  auto isFactorNonZero = [&](const Factor &factor) {
+    const Atom &atom = *factor.atom;
+    Sum base = atomSum(factor.atom);
+    if (isSigned(base))
+      return true;
+    if (atom.kind == Atom::Kind::Read &&
+        atom.tensor < n.settings.inputs.size() &&
+        n.settings.inputs[atom.tensor].nonZero)
+      return true;
+    if (atom.kind == Atom::Kind::Integer &&
+        holds(Guard::nonZero(atom.index[0]), inside, "a divisor is not zero"))
+      return true;
+    bool hasZerosOfArgument = atom.kind == Atom::Kind::Call &&
+                              (atom.name == "abs" || atom.name == "sqrt");
+    if (hasZerosOfArgument &&
+        isNonZero(atom.arguments[0], domain, known, inside))
+      return true;
+    return coversBranch({domain, base}, given, inside);
+  };
+  ArrayRef<Factor> factors = factorsOf(value);
+  if (!factors.empty() && llvm::all_of(factors, isFactorNonZero))
     return true;
-  return coversBranch({obligation.domain, atomSum(atom)}, given, inside);
+  return coversBranch({domain, value}, given, inside) ||
+         coversBranch({domain, negated(value)}, given, inside);
 }
 
 bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
@@ -403,18 +441,8 @@ bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
     if (other.kind == obligation.kind)
       given.push_back({other.domain, other.value});
   switch (obligation.kind) {
-  case Obligation::Kind::NonZero: {
-    if (n.isPositive(value, inside) || n.isPositive(negated(value), inside))
-      return true;
-    const bool isProduct = value.terms.size() == 1 &&
-                           value.terms[0].domain.variables.empty() &&
-                           value.terms[0].domain.guards.empty();
-    if (isProduct && llvm::all_of(value.terms[0].factors, [&](const Factor &f) {
-          return isNonZero(f.atom, obligation, given, inside);
-        }))
-      return true;
-    break;
-  }
+  case Obligation::Kind::NonZero:
+    return isNonZero(value, obligation.domain, known, inside);
   case Obligation::Kind::NonNegative:
     if (n.isNonNegative(value, inside))
       return true;

@@ -54,8 +54,8 @@ private:
               const Facts &facts);
   bool coversBranch(const Branch &branch, llvm::ArrayRef<Branch> by,
                     const Facts &facts);
-  bool isNonZero(const AtomRef &atom, const Obligation &obligation,
-                 llvm::ArrayRef<Branch> given, const Facts &inside);
+  bool isNonZero(const Sum &value, const Domain &domain,
+                 llvm::ArrayRef<Obligation> known, const Facts &inside);
   std::vector<Guard> pruned(llvm::ArrayRef<Guard> guards, Facts &known);
   bool fail(const std::string &reason);
 

@@ -242,6 +242,17 @@ Sum Normalizer::call(StringRef function, std::vector<Sum> arguments,
   return next(0, facts);
 }
 
+/// Whether the negative of a sum is the one to write: more of its terms are
+/// positive, or its text is smaller.
+static bool isMirrored(const Sum &sum) {
+  size_t positive = llvm::count_if(sum.terms, [](const Term &term) {
+    return term.coefficient > Fraction(0);
+  });
+  if (2 * positive != sum.terms.size())
+    return 2 * positive < sum.terms.size();
+  return str(negated(sum)) < str(sum);
+}
+
 Sum Normalizer::reciprocal(const Sum &x, const Facts &facts) {
   return mapCases(x, facts, [&](const Sum &value, const Facts &known) {
     if (value.terms.size() != 1 ||
@@ -250,6 +261,11 @@ Sum Normalizer::reciprocal(const Sum &x, const Facts &facts) {
       // What does not vary inside a sum of one term stands outside.
       Sum inside = scaled(value, Fraction(1) / contentOf(value));
       Sum outside = constantSum(Fraction(1) / contentOf(value));
+      // 1 / (b - a) = -1 / (a - b): one of both stands.
+      if (isMirrored(inside)) {
+        inside = negated(inside);
+        outside = negated(outside);
+      }
       if (inside.terms.size() == 1) {
         Term &term = inside.terms.front();
         for (size_t i = term.factors.size(); i-- > 0;) {
@@ -282,6 +298,15 @@ Sum Normalizer::reciprocal(const Sum &x, const Facts &facts) {
 // Signs
 //===----------------------------------------------------------------------===//
 
+bool hasOrigin(const Domain &domain, const Facts &facts) {
+  Substitution origin;
+  for (IntExpr v : domain.variables)
+    origin[v.getSymbol().str()] = IntExpr::constant(v.getContext(), 0);
+  return llvm::all_of(domain.guards, [&](const Guard &guard) {
+    return facts.implies({guard.kind, substitute(guard.expr, origin)});
+  });
+}
+
 /// 2: positive, 1: not negative, 0: unknown.
 int Normalizer::signOf(const Atom &atom, const Facts &facts) const {
   auto ofValue = [](const ValueFacts &v) {
@@ -307,20 +332,28 @@ int Normalizer::signOf(const Atom &atom, const Facts &facts) const {
   case Atom::Kind::Call:
     if (atom.name == "exp")
       return 2;
-    if (atom.name == "sqrt" || atom.name == "recip")
-      return isPositive(atom.arguments[0], facts) ? 2
-             : atom.name == "sqrt"                ? 1
-                                                  : 0;
+    // Where a reciprocal is defined, what is not negative is positive.
+    if (atom.name == "recip")
+      return isNonNegative(atom.arguments[0], facts) ? 2 : 0;
+    if (atom.name == "sqrt")
+      return isPositive(atom.arguments[0], facts) ? 2 : 1;
+    if (atom.name == "tanh" || atom.name == "erf")
+      return isPositive(atom.arguments[0], facts)      ? 2
+             : isNonNegative(atom.arguments[0], facts) ? 1
+                                                       : 0;
     return atom.name == "abs" || atom.isBoolean ? 1 : 0;
   case Atom::Kind::Reduce: {
     if (atom.name != "max")
       return 0;
     int best = 0;
-    for (const Branch &branch : atom.branches)
-      if (branch.domain.guards.empty() && branch.domain.variables.empty())
-        best = std::max(best, isPositive(branch.value, facts)      ? 2
-                              : isNonNegative(branch.value, facts) ? 1
-                                                                   : 0);
+    for (const Branch &branch : atom.branches) {
+      if (!hasOrigin(branch.domain, facts))
+        continue;
+      Facts inside = facts.with(branch.domain.guards);
+      best = std::max(best, isPositive(branch.value, inside)      ? 2
+                            : isNonNegative(branch.value, inside) ? 1
+                                                                  : 0);
+    }
     return best;
   }
   }

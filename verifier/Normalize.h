@@ -108,6 +108,9 @@ private:
   Sum simplifyFactor(const Factor &factor, const Facts &facts);
   bool addBranch(std::vector<Branch> &branches, Branch branch,
                  llvm::StringRef monoid, const Facts &facts);
+  std::optional<Sum> absoluteProduct(const Sum &x, const Facts &facts);
+  std::optional<Sum> takeMonotone(llvm::ArrayRef<Branch> branches,
+                                  const Facts &facts);
   Sum reduceMax(std::vector<Branch> branches, const Facts &facts);
   int signOf(const Atom &atom, const Facts &facts) const;
 
@@ -115,6 +118,9 @@ private:
   Budget &budget;
   unsigned numVariables = 0;
 };
+
+/// Whether the point with all variables 0 surely lies in the domain.
+bool hasOrigin(const Domain &domain, const Facts &facts);
 
 /// How a variable is replaced by its quotient and rest by some divisor.
 struct DigitSplit {

@@ -63,6 +63,28 @@ static std::optional<Sum> rootOf(const Sum &x, const Facts &facts,
   return Sum{{std::move(root)}};
 }
 
+/// |x| factor by factor; nothing where x is not one product of several.
+std::optional<Sum> Normalizer::absoluteProduct(const Sum &x,
+                                               const Facts &facts) {
+  if (x.terms.size() != 1 || !x.terms[0].domain.variables.empty() ||
+      !x.terms[0].domain.guards.empty())
+    return std::nullopt;
+  const Term &term = x.terms[0];
+  bool isAtom = term.factors.size() == 1 && term.factors[0].power == 1;
+  if (term.factors.empty() || isAtom)
+    return std::nullopt;
+  Sum result = constantSum(contentOf(x));
+  for (const Factor &factor : term.factors) {
+    Sum base = atomSum(factor.atom);
+    bool isPlain = factor.power % 2 == 0 || isNonNegative(base, facts);
+    if (!isPlain)
+      base = atomSum(makeCall("abs", {base}));
+    result =
+        multiply(result, atomSum(base.terms[0].factors[0].atom, factor.power));
+  }
+  return result;
+}
+
 Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
                       const Facts &facts, bool isBoolean) {
   if (settings.strict)
@@ -75,11 +97,24 @@ Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
         return x;
       if (isNonNegative(negated(x), f))
         return negated(x);
+      // |x y| = |x| |y|.
+      if (std::optional<Sum> product = absoluteProduct(x, f))
+        return *product;
       // |-x| = |x|: of both, the one whose text is smaller stands.
       Sum plain = withoutCoefficient(x), mirrored = negated(plain);
       if (str(mirrored) < str(plain))
         plain = mirrored;
       return scaled(atomSum(makeCall("abs", {plain})), contentOf(x));
+    });
+  if (function == "tanh" || function == "erf")
+    return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &) {
+      // f(0) = 0, f(-x) = -f(x).
+      if (x.isZero())
+        return x;
+      Sum mirrored = negated(x);
+      return str(mirrored) < str(x)
+                 ? negated(atomSum(makeCall(function, {mirrored})))
+                 : atomSum(makeCall(function, {x}));
     });
   // [x > 0] and [x = 0].
   if (function == "positive" || function == "zero")
@@ -150,6 +185,10 @@ static bool isLowest(const Sum &value) {
          term.factors[0].atom->name == "inf";
 }
 
+static bool mentionsAny(const Sum &sum, ArrayRef<IntExpr> variables) {
+  return llvm::any_of(variables, [&](IntExpr v) { return mentions(sum, v); });
+}
+
 /// Simplifies the branch's domain; false when it is empty. Counting does not
 /// matter to idempotent monoids, so an unused variable leaves only the
 /// condition that it exists.
@@ -179,14 +218,21 @@ bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
       part.domain.guards.push_back(guard);
     if (monoid == "max" && isLowest(x))
       return Sum();
+    // In this case the value may no longer vary.
+    bool isOnePoint = monoid != "prod" &&
+                      !mentionsAny(x, part.domain.variables) &&
+                      hasOrigin(part.domain, known);
+    if (isOnePoint) {
+      llvm::erase_if(part.domain.guards, [&](const Guard &guard) {
+        return llvm::any_of(part.domain.variables,
+                            [&](IntExpr v) { return mentions(guard, v); });
+      });
+      part.domain.variables.clear();
+    }
     branches.push_back(std::move(part));
     return Sum();
   });
   return true;
-}
-
-static bool mentionsAny(const Sum &sum, ArrayRef<IntExpr> variables) {
-  return llvm::any_of(variables, [&](IntExpr v) { return mentions(sum, v); });
 }
 
 /// A maximum inside a maximum: its branches join, each with what is added.
@@ -255,6 +301,48 @@ static Sum takeCommonTerms(std::vector<Branch> &branches) {
   return common;
 }
 
+/// x of f(x), for an increasing function that a value is; nothing for others.
+/// `function` is it.
+static std::optional<Sum> argumentOf(const Sum &value, StringRef function) {
+  bool isOdd = function == "tanh" || function == "erf";
+  if (isOdd && value.isZero())
+    return value;
+  const Factor *factor = asSingleFactor(value);
+  bool isCall = factor && factor->power == 1 &&
+                factor->atom->kind == Atom::Kind::Call &&
+                factor->atom->name == function;
+  if (isCall)
+    return factor->atom->arguments[0];
+  // f(-x) = -f(x) is written with the sign outside.
+  Sum mirrored = negated(value);
+  factor = isOdd ? asSingleFactor(mirrored) : nullptr;
+  isCall = factor && factor->power == 1 &&
+           factor->atom->kind == Atom::Kind::Call &&
+           factor->atom->name == function;
+  return isCall ? std::optional(negated(factor->atom->arguments[0]))
+                : std::nullopt;
+}
+
+/// max f(x) = f(max x) for increasing f, where the maximum is of something.
+std::optional<Sum> Normalizer::takeMonotone(ArrayRef<Branch> branches,
+                                            const Facts &facts) {
+  bool isNeverEmpty = llvm::any_of(
+      branches, [&](const Branch &b) { return hasOrigin(b.domain, facts); });
+  bool isAllZero =
+      llvm::all_of(branches, [](const Branch &b) { return b.value.isZero(); });
+  if (!isNeverEmpty || isAllZero || settings.strict)
+    return std::nullopt;
+  for (StringRef function : {"tanh", "erf", "exp"}) {
+    std::vector<Branch> inner;
+    for (const Branch &b : branches)
+      if (std::optional<Sum> x = argumentOf(b.value, function))
+        inner.push_back({b.domain, *x});
+    if (inner.size() == branches.size())
+      return apply(function, {reduceMax(std::move(inner), facts)}, facts);
+  }
+  return std::nullopt;
+}
+
 Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
   // 0 says nothing beside what is never negative.
   auto isPlain = [](const Branch &b) {
@@ -281,6 +369,8 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
   if (branches.size() == 1 && isPlain(branches.front()))
     return branches.front().value;
 
+  if (std::optional<Sum> outside = takeMonotone(branches, facts))
+    return *outside;
   Sum common = takeCommonTerms(branches);
   // Positive factors: rational content, then factors that all terms share. One
   // that may be 0 also moves out, unless the maximum may be of nothing.

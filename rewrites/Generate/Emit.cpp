@@ -182,6 +182,34 @@ LogicalResult Emitter::buildSides(const Pattern &pattern, ArrayRef<Dims> dims,
                  cast<RankedTensorType>(results[1].getType()).getRank());
 }
 
+/// Sizes are at least `minimum`: those of leaves and those that attributes name
+/// alone (where something is repeated or cut).
+static void requireMinimum(rule::DefOp def,
+                           ArrayRef<SmallVector<IntExpr, 4>> dims,
+                           unsigned minimum) {
+  std::set<std::string> symbols;
+  auto collect = [&](IntExpr dim) {
+    dim.walkSymbols([&](StringRef symbol) { symbols.insert(symbol.str()); });
+  };
+  for (const SmallVector<IntExpr, 4> &leaf : dims)
+    llvm::for_each(leaf, collect);
+  def.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      SmallVector<IntExpr> own = *getDims(cast<RankedTensorType>(type));
+      for (IntExpr dim : own)
+        if (dim.getKind() == IntExpr::Kind::Symbol)
+          collect(dim);
+    }
+  });
+  MLIRContext *context = def.getContext();
+  Assumptions condition;
+  for (const std::string &symbol : symbols)
+    condition.integers.push_back(Condition::compare(
+        IntExpr::symbol(context, symbol), ComparePredicate::GE,
+        IntExpr::constant(context, minimum)));
+  addCondition(def, condition);
+}
+
 FailureOr<OwningOpRef<ModuleOp>> Emitter::emit(const Pattern &pattern,
                                                Typing typing, StringRef name,
                                                unsigned minimum) {
@@ -215,22 +243,68 @@ FailureOr<OwningOpRef<ModuleOp>> Emitter::emit(const Pattern &pattern,
        typing == Typing::General && round < 16 && unify(sides, dims); ++round)
     if (failed(buildSides(pattern, dims, sides)))
       return failure();
-  if (minimum > 0) {
-    std::set<std::string> symbols;
-    for (const Dims &leaf : dims)
-      for (IntExpr dim : leaf)
-        dim.walkSymbols(
-            [&](StringRef symbol) { symbols.insert(symbol.str()); });
-    at.setInsertionPointToStart(&def.getBody().front());
-    IntExpr bound = IntExpr::constant(context, minimum);
-    for (const std::string &symbol : symbols) {
-      IntExpr one = IntExpr::symbol(context, symbol);
-      rule::RequireOp::create(at, loc, DimsAttr::get(context, ArrayRef(one)),
-                              at.getStrArrayAttr({"ge"}),
-                              DimsAttr::get(context, ArrayRef(bound)));
-    }
-  }
+  if (minimum > 0)
+    requireMinimum(def, dims, minimum);
   return module;
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+static const char *wordOf(ComparePredicate predicate) {
+  static constexpr const char *words[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+  return words[static_cast<unsigned>(predicate)];
+}
+
+static StringRef wordOf(ElementPredicate predicate) {
+  switch (predicate) {
+  case ElementPredicate::Positive:
+    return "positive";
+  case ElementPredicate::NonNegative:
+    return "nonnegative";
+  case ElementPredicate::NonZero:
+    return "nonzero";
+  case ElementPredicate::Finite:
+    return "finite";
+  case ElementPredicate::AllEqual:
+    return "allequal";
+  case ElementPredicate::Constant:
+    return "constant";
+  }
+  llvm_unreachable("unknown predicate");
+}
+
+bool addCondition(rule::DefOp def, const Assumptions &condition) {
+  MLIRContext *context = def.getContext();
+  Location loc = def.getLoc();
+  OpBuilder at = OpBuilder::atBlockBegin(&def.getBody().front());
+  auto dims = [&](ArrayRef<IntExpr> list) {
+    return DimsAttr::get(context, list);
+  };
+  for (const Condition &one : condition.integers) {
+    SmallVector<Condition> literals{one};
+    if (one.getKind() == Condition::Kind::AnyOf)
+      literals.assign(one.getParts().begin(), one.getParts().end());
+    SmallVector<IntExpr> lhs, rhs;
+    SmallVector<StringRef> words;
+    for (const Condition &literal : literals) {
+      bool isDivides = literal.getKind() == Condition::Kind::Divides;
+      if (!isDivides && literal.getKind() != Condition::Kind::Compare)
+        return false;
+      lhs.push_back(literal.getLhs());
+      rhs.push_back(literal.getRhs());
+      words.push_back(isDivides ? "divides" : wordOf(literal.getPredicate()));
+    }
+    rule::RequireOp::create(at, loc, dims(lhs), at.getStrArrayAttr(words),
+                            dims(rhs));
+  }
+  for (const TensorAssumption &tensor : condition.tensors)
+    rule::AssumeOp::create(at, loc, wordOf(tensor.predicate), tensor.argument);
+  for (const RealAssumption &real : condition.reals)
+    rule::AssumeRealOp::create(at, loc, real.parameter, wordOf(real.predicate),
+                               llvm::APFloat(real.bound));
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,7 @@
 
 #include "dialects/Rule/Rule.h"
 #include "rewrites/Generate/Pattern.h"
+#include "verifier/Verifier.h"
 
 namespace mlc::generate {
 
@@ -50,6 +51,10 @@ private:
 
 /// `relu_of_concat_is_concat_of_relu`.
 std::string ruleName(const Pattern &pattern);
+
+/// States a condition in a rule; false when it is no conjunction of
+/// disjunctions of comparisons.
+bool addCondition(rule::DefOp def, const Assumptions &condition);
 
 /// The rule as text of a file.
 std::string ruleText(mlir::ModuleOp module);

@@ -44,23 +44,59 @@ Enumerator::Record Enumerator::makeRecord(const Graph &graph, bool isLast,
     if (kind == Positive && isLast && record.has[Signed])
       break;
     Samples samples = sampler.sample(graph, instantiationOf(kind));
+    if (samples.dividesByZero)
+      return {};
     record.has[kind] = samples.isDefined;
     if (!samples.isDefined)
       continue;
     record.print[kind] = store.fingerprint(samples);
-    if (samples.isConstant && !record.isConstant) {
-      Samples other = sampler.sample(graph, 1);
-      record.isConstant = !other.isDefined ||
-                          (other.isConstant && other.number == samples.number);
-      if (record.isConstant)
-        return record;
+    // One number in two instantiations, be it that of a size, is a constant.
+    if (samples.isConstant && sampler.sample(graph, 1).isConstant) {
+      record.isConstant = true;
+      return record;
     }
   }
   if (record.has[Signed])
     record.graph.symmetry = record.print[Signed].symmetry;
   else if (record.has[Positive])
     record.graph.symmetry = record.print[Positive].symmetry;
+  record.equalToItself = findSymmetries(record.graph, sampler);
   return record;
+}
+
+/// Whether two renamed graphs agree wherever both are defined; nothing where
+/// there is no such sample.
+static std::optional<bool> sameSamples(const Renamings &renamings,
+                                       const Samples &a, unsigned ra,
+                                       const Samples &b, unsigned rb) {
+  std::optional<bool> result;
+  for (unsigned s = 0; s < renamings.size(); ++s) {
+    uint64_t x = a.hashes[renamings.multiply(s, ra)],
+             y = b.hashes[renamings.multiply(s, rb)];
+    if (x != Samples::undefined && y != Samples::undefined)
+      result = result.value_or(true) && x == y;
+  }
+  return result;
+}
+
+uint16_t Enumerator::findSymmetries(const Graph &graph,
+                                    Sampler &sampler) const {
+  const Renamings &renamings = store.getRenamings();
+  unsigned leaves = store.leavesOf(graph);
+  uint16_t candidates = 0;
+  for (unsigned r = 1; r < renamings.size(); ++r) {
+    bool movesOwn = false;
+    for (unsigned l = 0; leaves >> l; ++l)
+      movesOwn |= (leaves >> l & 1) && renamings.apply(r, l) != l;
+    candidates |= (movesOwn && (graph.symmetry >> r & 1)) << r;
+  }
+  for (unsigned i = 0; candidates && i < store.numInstantiations(); ++i) {
+    Samples samples = sampler.sample(graph, i);
+    for (unsigned r = 1; r < renamings.size(); ++r)
+      if (!sameSamples(renamings, samples, r, samples, 0).value_or(true))
+        candidates &= ~(1 << r);
+  }
+  return candidates;
 }
 
 void Enumerator::registerGraph(uint32_t id, const Record &record) {
@@ -308,8 +344,14 @@ void Enumerator::runBatch(unsigned size, uint32_t first, uint32_t last) {
       ++total.notKept;
       return;
     }
-    registerGraph(store.add(record.graph), record);
+    uint32_t id = store.add(record.graph);
+    registerGraph(id, record);
     ++total.representatives;
+    for (unsigned r = 1; record.equalToItself >> r; ++r)
+      if (record.equalToItself >> r & 1) {
+        ++total.pairs;
+        pairs.push_back({{id, r}, {id, 0}, 1, 1});
+      }
   };
   // A graph without the signed key is compared by the positive one.
   std::vector<Hit> hits;
@@ -393,11 +435,10 @@ void Enumerator::compare(Hit &hit, const Record &record, Sampler &sampler) {
     const std::vector<Samples> &theirs = samplesOf(other, sampler);
     EqualPair pair{{0, renaming}, {other, otherRenaming}};
     for (unsigned i = 0; i < own.size(); ++i) {
-      if (!own[i].isDefined || !theirs[i].isDefined)
-        continue;
-      ++pair.compared;
-      pair.agree += store.hashUnder(own[i], renaming) ==
-                    store.hashUnder(theirs[i], otherRenaming);
+      std::optional<bool> agree = sameSamples(
+          store.getRenamings(), own[i], renaming, theirs[i], otherRenaming);
+      pair.compared += agree.has_value();
+      pair.agree += agree.value_or(false);
     }
     bool sameType = record.graph.type == store[other].type;
     if (sameType && pair.compared > 0 && !pair.isConditional()) {

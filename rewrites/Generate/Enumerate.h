@@ -71,6 +71,9 @@ private:
     Fingerprint print[numKeyKinds];
     bool has[numKeyKinds] = {false, false};
     bool isConstant = false;
+    /// Renamings of its own leaves under which the graph is equal to itself in
+    /// every instantiation: (a - b) - c = (a - c) - b.
+    uint16_t equalToItself = 0;
   };
   struct Hit {
     uint32_t record;
@@ -92,6 +95,7 @@ private:
   void generate(unsigned size, uint32_t large, Sampler &sampler,
                 std::vector<Record> &out, SizeCounts &count) const;
   Record makeRecord(const Graph &graph, bool isLast, Sampler &sampler) const;
+  uint16_t findSymmetries(const Graph &graph, Sampler &sampler) const;
   /// Compares a record with the classes of its key that it has not met yet.
   void compare(Hit &hit, const Record &record, Sampler &sampler);
   std::vector<Samples> allSamples(const Graph &graph, Sampler &sampler) const;

@@ -48,6 +48,19 @@ void GraphStore::collectOperators(Renamed root,
     out.push_back(own);
 }
 
+unsigned GraphStore::leavesOf(const Graph &graph) const {
+  if (graph.application == Graph::none)
+    return 1u << graph.a;
+  unsigned leaves = leavesOf(graphs[graph.a]);
+  if (graph.b == Graph::none)
+    return leaves;
+  unsigned right = leavesOf(graphs[graph.b]);
+  for (unsigned l = 0; right >> l; ++l)
+    if (right >> l & 1)
+      leaves |= 1u << renamings.apply(graph.renaming, l);
+  return leaves;
+}
+
 uint64_t GraphStore::hashUnder(const Samples &samples, unsigned r) const {
   uint64_t sum = 0;
   for (unsigned s = 0; s < renamings.size(); ++s)
@@ -151,21 +164,22 @@ const Guided *Sampler::values(const Graph &graph, unsigned i, unsigned depth) {
 Samples Sampler::sample(const Graph &graph, unsigned i) {
   Samples result;
   uint32_t count = store.workbench.type(graph.type).counts[i];
+  dividedByZero = false;
   const Guided *at = values(graph, i, 0);
-  result.number = at->residue;
-  result.isConstant = true;
+  result.dividesByZero = dividedByZero;
+  uint64_t number = at->residue;
   for (unsigned s = 0; s < store.renamings.size(); ++s) {
     uint64_t hash = mix(graph.type + 1);
+    bool isDefined = true;
     for (uint32_t k = 0; k < count; ++k, ++at) {
-      if (!std::isfinite(at->guide))
-        return {};
-      result.isConstant &= at->residue == result.number;
+      isDefined &= std::isfinite(at->guide) != 0;
+      result.isConstant &= at->residue == number;
       hash = (hash ^ at->residue) * 0x9e3779b97f4a7c15;
       hash ^= hash >> 29;
     }
-    result.hashes.push_back(hash);
+    result.hashes.push_back(isDefined ? hash | 1 : Samples::undefined);
+    result.isDefined &= isDefined;
   }
-  result.isDefined = true;
   return result;
 }
 

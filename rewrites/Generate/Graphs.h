@@ -39,9 +39,11 @@ struct Renamed {
 
 /// Hashes of a graph's value at every sample of one instantiation.
 struct Samples {
-  bool isDefined = false;
-  bool isConstant = false; // one number everywhere
-  uint64_t number = 0;     // that number's residue
+  static constexpr uint64_t undefined = 0;
+
+  bool isDefined = true;      // at every sample
+  bool isConstant = true;     // one number everywhere
+  bool dividesByZero = false; // somewhere
   llvm::SmallVector<uint64_t, 12> hashes;
 };
 
@@ -75,6 +77,8 @@ public:
   /// The operators of a graph, itself last, each as a renamed graph.
   void collectOperators(Renamed root,
                         llvm::SmallVectorImpl<Renamed> &out) const;
+  /// The leaves of a graph that need not be stored, as bits.
+  unsigned leavesOf(const Graph &graph) const;
   /// A renamed graph under the first of the names that mean the same.
   Renamed normalize(Renamed renamed) const {
     return {renamed.graph,

@@ -9,6 +9,8 @@ namespace mlc::generate {
 
 using namespace detail;
 
+thread_local bool dividedByZero = false;
+
 namespace {
 
 uint64_t power(uint64_t base, uint64_t exponent) {
@@ -93,6 +95,7 @@ void divide(const Guided *a, const Guided *b, Guided *out, size_t count) {
   uint64_t inverse = power(prefix[count], prime - 2);
   for (size_t i = count; i-- > 0;) {
     if (!b[i].residue) {
+      dividedByZero |= !std::isnan(b[i].guide);
       out[i] = undefined();
       continue;
     }

@@ -90,6 +90,10 @@ inline std::optional<int> orderOf(const Guided &a, const Guided &b) {
 
 inline Guided undefined() { return {0, 0, std::nan("")}; }
 
+/// Set where something was divided by 0 on this thread. A graph that divides by
+/// what may well be 0 (a rectifier) is of no use.
+extern thread_local bool dividedByZero;
+
 /// out[i] = fn(a[i]); not Reciprocal of many at a time (see `divide`).
 void applyUnary(UnaryFn fn, const Guided *a, Guided *out, size_t count);
 void applyBinary(BinaryFn fn, const Guided *a, const Guided *b, Guided *out,

@@ -15,6 +15,8 @@ namespace mlc::generate {
 Pattern::Pattern(const GraphStore &store, const EqualPair &pair)
     : origin(pair), workbench(&store.getWorkbench()) {
   std::map<Renamed, uint8_t> known;
+  // A renaming that leaves a side's value alone may be what the pair is about:
+  // only operands go by the first of their names.
   before = add(store, pair.graph, known);
   after = add(store, pair.representative, known);
   if (numOperators(before) < numOperators(after))
@@ -23,8 +25,6 @@ Pattern::Pattern(const GraphStore &store, const EqualPair &pair)
 
 uint8_t Pattern::add(const GraphStore &store, Renamed renamed,
                      std::map<Renamed, uint8_t> &known) {
-  // Sides of pairs have no symmetry recorded; their operands have.
-  renamed = store.normalize(renamed);
   if (auto it = known.find(renamed); it != known.end())
     return it->second;
   const Graph &graph = store[renamed.graph];
@@ -32,10 +32,13 @@ uint8_t Pattern::add(const GraphStore &store, Renamed renamed,
   node.application = graph.application;
   node.type = graph.type;
   if (!node.isLeaf()) {
-    node.operands.push_back(add(store, {graph.a, renamed.renaming}, known));
+    node.operands.push_back(
+        add(store, store.normalize({graph.a, renamed.renaming}), known));
     if (graph.b != Graph::none)
       node.operands.push_back(
-          add(store, store.rename({graph.b, graph.renaming}, renamed.renaming),
+          add(store,
+              store.normalize(
+                  store.rename({graph.b, graph.renaming}, renamed.renaming)),
               known));
   }
   nodes.push_back(node);
@@ -230,6 +233,7 @@ std::string Pattern::text(Detail detail) const {
 bool Pattern::agrees(uint64_t seed) const {
   std::vector<Guided> scratch;
   unsigned compared = 0;
+  dividedByZero = false;
   for (unsigned i = 0; i < workbench->getNumInstantiations(); ++i) {
     std::vector<std::vector<Guided>> values;
     for (auto [n, node] : llvm::enumerate(nodes)) {
@@ -260,7 +264,7 @@ bool Pattern::agrees(uint64_t seed) const {
       if (x.residue != y.residue)
         return false;
   }
-  return compared > 0;
+  return compared > 0 && !dividedByZero;
 }
 
 //===----------------------------------------------------------------------===//

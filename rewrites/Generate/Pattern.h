@@ -53,7 +53,8 @@ public:
   Pattern abstracted(uint8_t node) const;
 
   /// Whether both sides have equal values in every instantiation where both
-  /// are defined, for values of the leaves drawn anew from `seed`.
+  /// are defined, for values of the leaves drawn anew from `seed`. Not where
+  /// something is divided by 0.
   bool agrees(uint64_t seed) const;
 
   /// Whether `other`'s sides are this pattern's with terms for leaves.

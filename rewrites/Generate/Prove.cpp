@@ -2,71 +2,123 @@
 
 #include "rewrites/Generate/Prove.h"
 #include "rewrites/Generate/Emit.h"
+#include "rewrites/Precondition/Precondition.h"
 #include "rewrites/Rule.h"
 
 using namespace mlir;
 
 namespace mlc::generate {
 
-/// One attempt; nothing where the rule cannot be stated so.
-static std::optional<Outcome> attempt(const Pattern &pattern, Typing typing,
-                                      llvm::StringRef name, unsigned minimum,
-                                      const ProveOptions &options,
-                                      MLIRContext &context) {
-  Emitter emitter(&context);
-  FailureOr<OwningOpRef<ModuleOp>> module =
-      emitter.emit(pattern, typing, name, minimum);
-  if (failed(module))
-    return std::nullopt;
-  FailureOr<Rule> rule =
-      Rule::read(cast<rule::DefOp>((*module)->getBody()->front()));
-  if (failed(rule))
-    return std::nullopt;
+namespace {
+
+/// Attempts at one variant, in a context of its own: attributes are uniqued
+/// for good.
+class Attempts {
+public:
+  Attempts(const Pattern &pattern, llvm::StringRef name,
+           const ProveOptions &options)
+      : pattern(pattern), name(name), context(MLIRContext::Threading::DISABLED),
+        emitter(&context) {
+    settings.lemmaTimeoutMs = options.lemmaTimeoutMs;
+    settings.timeoutMs = options.timeoutMs;
+  }
+
+  /// The best that can be said.
+  Outcome run() {
+    Outcome best;
+    best.reason = "the rule cannot be stated";
+    bool isFirst = true;
+    for (Typing typing : {Typing::General, Typing::World})
+      for (unsigned minimum : {0u, 1u}) {
+        std::optional<Outcome> one = state(typing, minimum);
+        if (!one)
+          continue;
+        if (one->kind == Verdict::Kind::Refuted)
+          learnCondition(*one);
+        seconds += one->seconds;
+        one->seconds = seconds;
+        bool isProved = one->kind == Verdict::Kind::Proved;
+        if (isFirst || isProved)
+          best = std::move(*one);
+        best.seconds = seconds;
+        isFirst = false;
+        // A refutation was not to be repaired; dims of 1 are no way out.
+        if (isProved || best.kind == Verdict::Kind::Refuted)
+          return best;
+      }
+    return best;
+  }
+
+private:
+  std::optional<Outcome> state(Typing typing, unsigned minimum) {
+    FailureOr<OwningOpRef<ModuleOp>> made =
+        emitter.emit(pattern, typing, name, minimum);
+    if (failed(made))
+      return std::nullopt;
+    module = std::move(*made);
+    FailureOr<Rule> rule = Rule::read(getDef());
+    if (failed(rule))
+      return std::nullopt;
+    Verdict verdict = verify(rule->getBefore(), rule->getAfter(),
+                             rule->assumptions, settings);
+    Outcome outcome;
+    setVerdict(outcome, verdict);
+    outcome.rule = ruleText(*module);
+    outcome.seconds = verdict.totalMs / 1000;
+    return outcome;
+  }
+
+  /// Replaces a refutation by the rule under its weakest condition.
+  void learnCondition(Outcome &outcome) {
+    FailureOr<Rule> rule = Rule::read(getDef());
+    SynthesisOptions synthesis;
+    synthesis.verifier = settings;
+    SynthesizedCondition found = synthesizeCondition(
+        rule->getBefore(), rule->getAfter(), rule->assumptions, synthesis);
+    outcome.seconds += found.seconds;
+    std::optional<Assumptions> condition =
+        found.isProved() && found.isWeakest ? found.asOneRule() : std::nullopt;
+    if (!condition || !addCondition(getDef(), *condition))
+      return;
+    setVerdict(outcome, found.verdict);
+    outcome.isConditional = true;
+    outcome.rule = ruleText(*module);
+  }
+
+  static void setVerdict(Outcome &outcome, const Verdict &verdict) {
+    outcome.kind = verdict.kind;
+    outcome.floatClass = verdict.floatClass;
+    outcome.reason =
+        verdict.isRefuted() ? verdict.counterexample.text : verdict.reason;
+  }
+
+  rule::DefOp getDef() { return cast<rule::DefOp>(module->getBody()->front()); }
+
+  const Pattern &pattern;
+  llvm::StringRef name;
   VerifierOptions settings;
-  settings.lemmaTimeoutMs = options.lemmaTimeoutMs;
-  settings.timeoutMs = options.timeoutMs;
-  Verdict verdict =
-      verify(rule->getBefore(), rule->getAfter(), rule->assumptions, settings);
-  Outcome outcome;
-  outcome.kind = verdict.kind;
-  outcome.floatClass = verdict.floatClass;
-  outcome.rule = ruleText(**module);
-  outcome.reason =
-      verdict.isRefuted() ? verdict.counterexample.text : verdict.reason;
-  outcome.seconds = verdict.totalMs / 1000;
-  return outcome;
-}
+  MLIRContext context;
+  Emitter emitter;
+  OwningOpRef<ModuleOp> module;
+  double seconds = 0;
+};
+
+} // namespace
 
 Outcome proveFamily(const Family &family, llvm::StringRef name,
                     const ProveOptions &options) {
   Outcome best;
-  best.reason = "the rule cannot be stated";
   double seconds = 0;
-  bool isFirst = true;
   size_t count = std::min<size_t>(family.variants.size(), options.maxVariants);
   for (size_t v = 0; v < count; ++v) {
-    // Attributes are uniqued for good: a context of its own for each.
-    MLIRContext context(MLIRContext::Threading::DISABLED);
-    for (auto [typing, minimum] :
-         {std::pair(Typing::General, 0u), std::pair(Typing::General, 1u),
-          std::pair(Typing::World, 0u), std::pair(Typing::World, 1u)}) {
-      std::optional<Outcome> outcome =
-          attempt(family.variants[v], typing, name, minimum, options, context);
-      if (!outcome)
-        continue;
-      seconds += outcome->seconds;
-      bool isProved = outcome->kind == Verdict::Kind::Proved;
-      // A refutation of the strongest statement says more than an Unknown.
-      bool isBetter = isFirst || isProved ||
-                      (best.kind == Verdict::Kind::Unknown &&
-                       outcome->kind == Verdict::Kind::Refuted);
-      if (isBetter)
-        best = std::move(*outcome);
-      isFirst = false;
-      best.seconds = seconds;
-      if (isProved)
-        return best;
-    }
+    Outcome one = Attempts(family.variants[v], name, options).run();
+    seconds += one.seconds;
+    bool isProved = one.kind == Verdict::Kind::Proved;
+    if (v == 0 || isProved)
+      best = std::move(one);
+    best.seconds = seconds;
+    if (isProved)
+      break;
   }
   return best;
 }

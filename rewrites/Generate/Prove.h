@@ -10,6 +10,8 @@ namespace mlc::generate {
 
 /// What came of a family.
 struct Outcome {
+  /// Whether a condition was learned.
+  bool isConditional = false;
   Verdict::Kind kind = Verdict::Kind::Unknown;
   FloatClass floatClass = FloatClass::ValueChanging;
   /// The rule as text: proved, or the last one tried.
@@ -26,8 +28,9 @@ struct ProveOptions {
 };
 
 /// Proves a family's first variant that can be proved: under its most general
-/// types, under those of its world, with all dims at least 1. `name` is the
-/// rule's. Deterministic but for `seconds` and what the time limits cut off.
+/// types, under those of its world, with all dims at least 1, or, where it is
+/// refuted, under the weakest condition that is found. `name` is the rule's.
+/// Deterministic but for `seconds` and what the time limits cut off.
 Outcome proveFamily(const Family &family, llvm::StringRef name,
                     const ProveOptions &options);
 

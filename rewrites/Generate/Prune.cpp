@@ -13,7 +13,9 @@ static Pattern generalize(Pattern pattern) {
     changed = false;
     for (uint8_t node : pattern.commonOperators()) {
       Pattern wider = pattern.abstracted(node);
-      if (wider.isTrivial() || !wider.agrees(1) || !wider.agrees(2))
+      bool holds = !wider.isTrivial() && wider.agrees(1) && wider.agrees(2) &&
+                   wider.agrees(3);
+      if (!holds)
         continue;
       pattern = std::move(wider);
       changed = true;

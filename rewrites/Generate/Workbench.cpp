@@ -19,7 +19,14 @@ Signs signsOf(unsigned leaf, unsigned instantiation,
               unsigned numInstantiations) {
   if (instantiation + 1 == numInstantiations)
     return Signs::Positive;
-  return (leaf + instantiation) % 3 == 2 ? Signs::Negative : Signs::Both;
+  switch ((leaf + instantiation) % 3) {
+  case 0:
+    return Signs::Both;
+  case 1:
+    return instantiation % 2 ? Signs::Positive : Signs::Both;
+  default:
+    return Signs::Negative;
+  }
 }
 
 std::vector<Guided> sampleValues(uint64_t seed, size_t count, Signs signs) {

@@ -83,8 +83,9 @@ private:
 
 enum class Signs { Both, Negative, Positive };
 
-/// The signs of a leaf's numbers: of both signs mostly, positive in the last
-/// instantiation, and now and then all negative, so that a maximum is.
+/// The signs of a leaf's numbers: all positive in the last instantiation; in
+/// the others of both signs mostly, now and then negative (so that a maximum
+/// is), or positive beside others that are not (so that a root is defined).
 Signs signsOf(unsigned leaf, unsigned instantiation,
               unsigned numInstantiations);
 

@@ -206,3 +206,73 @@ TEST_CASE("proof: a scale that is not negative leaves a maximum of something") {
       Pair({"n, m"}, {"real t >= 0.0"}).verify(before, after).isProved());
   CHECK(Pair({"n, m"}, {"m >= 1"}).verify(before, after).isRefuted());
 }
+
+TEST_CASE("signs: what is positive passes absolute values and rectifiers") {
+  Pair pair({"a, b"}, {"b >= 1"});
+  auto softmax = [](Side &s) {
+    return s.op("softmax", {s[0]}, "axis = 1 : i64");
+  };
+  CHECK(pair.verify([&](Side &s) { return s.op("abs", {softmax(s)}); }, softmax)
+            .isProved());
+  CHECK(pair.verify([&](Side &s) { return s.relu(softmax(s)); }, softmax)
+            .isProved());
+  CHECK(
+      pair.verify(
+              [](Side &s) {
+                return s.op("abs", {s.reduce(s.op("abs", {s[0]}), "max", "1")});
+              },
+              [](Side &s) { return s.reduce(s.op("abs", {s[0]}), "max", "1"); })
+          .isProved());
+}
+
+TEST_CASE("absolute values and odd functions of products") {
+  Pair pair({"a", "a"});
+  CHECK(pair.verify([](Side &s) { return s.op("abs", {s.mul(s[0], s[1])}); },
+                    [](Side &s) {
+                      return s.mul(s.op("abs", {s[0]}), s.op("abs", {s[1]}));
+                    })
+            .isProved());
+  CHECK(pair.verify([](Side &s) { return s.op("tanh", {s.op("neg", {s[0]})}); },
+                    [](Side &s) { return s.op("neg", {s.op("tanh", {s[0]})}); })
+            .isProved());
+  pair.refute(
+      [](Side &s) { return s.op("abs", {s.add(s[0], s[1])}); },
+      [](Side &s) { return s.add(s.op("abs", {s[0]}), s.op("abs", {s[1]})); });
+}
+
+TEST_CASE("increasing functions pass maxima of something, not of nothing") {
+  auto before = [](Side &s) {
+    return s.op("tanh", {s.reduce(s[0], "max", "1")});
+  };
+  auto after = [](Side &s) {
+    return s.reduce(s.op("tanh", {s[0]}), "max", "1");
+  };
+  CHECK(Pair({"a, b"}, {"b >= 1"}).verify(before, after).isProved());
+  CHECK(Pair({"a, b"}).refute(before, after).isRefuted());
+  auto minus = [](Side &s) {
+    return s.op("neg", {s.reduce(s[0], "max", "1")});
+  };
+  auto maxOfMinus = [](Side &s) {
+    return s.reduce(s.op("neg", {s[0]}), "max", "1");
+  };
+  CHECK(Pair({"a, b"}, {"b >= 2"}).refute(minus, maxOfMinus).isRefuted());
+}
+
+TEST_CASE("a product is not zero exactly when no factor is") {
+  Pair pair({"a", "a", "a"});
+  auto div = [](Side &s, mlir::Value x, mlir::Value y) {
+    return s.op("div", {x, y});
+  };
+  CHECK(pair.verify([&](Side &s) { return div(s, s[0], div(s, s[1], s[2])); },
+                    [&](Side &s) { return div(s, s.mul(s[0], s[2]), s[1]); })
+            .isProved());
+  CHECK(pair.verify([&](Side &s) { return div(s, s[0], s.mul(s[1], s[2])); },
+                    [&](Side &s) { return div(s, div(s, s[0], s[1]), s[2]); })
+            .isProved());
+  // The divisor c of the after side is none of the before side.
+  CHECK(pair.refute([&](Side &s) { return div(s, s[0], s[1]); },
+                    [&](Side &s) {
+                      return div(s, s.mul(s[0], s[2]), s.mul(s[1], s[2]));
+                    })
+            .kind != Verdict::Kind::Proved);
+}

@@ -1,0 +1,158 @@
+//===- TablesTest.cpp - Index tables against the reference evaluator ------===//
+
+#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Evaluator.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "rewrites/Generate/Workbench.h"
+#include <catch2/catch.hpp>
+
+using namespace mlc;
+using namespace mlc::generate;
+using llvm::SmallVector;
+
+namespace {
+
+/// One variant on leaves, by tables and by the evaluator.
+class Comparison {
+public:
+  Comparison(Workbench &workbench) : workbench(workbench), builder(&context) {
+    context.loadDialect<MlcDialect, mlir::func::FuncDialect>();
+  }
+
+  void run(uint32_t variant, std::vector<unsigned> leaves) {
+    std::vector<uint32_t> types;
+    for (unsigned leaf : leaves)
+      types.push_back(workbench.typeOfLeaf(leaf));
+    std::optional<uint32_t> application = workbench.apply(variant, types);
+    if (!application)
+      return;
+    ++count;
+    INFO(menu()[variant].name);
+    for (unsigned i = 0; i < workbench.getNumInstantiations(); ++i)
+      compareAt(workbench.application(*application), leaves, i);
+  }
+  unsigned count = 0;
+
+private:
+  EvalTensor tensorOf(llvm::ArrayRef<Guided> numbers, mlir::Type type,
+                      const Assignment &sizes) {
+    SmallVector<int64_t> dims;
+    SmallVector<IntExpr> own =
+        *getDims(mlir::cast<mlir::RankedTensorType>(type));
+    for (IntExpr dim : own)
+      dims.push_back(*sizes.evaluate(dim));
+    std::vector<double> values;
+    for (const Guided &number : numbers)
+      values.push_back(number.guide);
+    return llvm::cantFail(
+        EvalTensor::of<double>(dims, mlir::Float64Type::get(&context), values));
+  }
+
+  void compareAt(const Application &application,
+                 const std::vector<unsigned> &leaves, unsigned i) {
+    const Assignment &sizes = workbench.getWorld().sizes[i];
+    mlir::Type f64 = mlir::Float64Type::get(&context);
+    mlir::Location loc = mlir::UnknownLoc::get(&context);
+    mlir::Block block;
+    mlir::OpBuilder at(&context);
+    at.setInsertionPointToEnd(&block);
+    llvm::DenseMap<mlir::Value, EvalTensor> tensors;
+    SmallVector<mlir::Value> operands;
+    std::vector<std::vector<Guided>> numbers;
+    for (unsigned leaf : leaves) {
+      SmallVector<IntExpr> dims =
+          parseDims(&context, workbench.getWorld().leaves[leaf].dims);
+      mlir::Type type = getTensorType(dims, f64);
+      operands.push_back(block.addArgument(type, loc));
+      uint32_t size = workbench.type(workbench.typeOfLeaf(leaf)).counts[i];
+      numbers.push_back(sampleValues(leaf + 17 * i, size, Signs::Positive));
+      tensors[operands.back()] = tensorOf(numbers.back(), type, sizes);
+    }
+    size_t next = 0;
+    auto constant = [&](llvm::StringRef, llvm::ArrayRef<IntExpr> dims) {
+      mlir::Type type = getTensorType(dims, f64);
+      mlir::Value value = block.addArgument(type, loc);
+      size_t size = 1;
+      for (IntExpr dim : dims)
+        size *= *sizes.evaluate(dim);
+      const Guided *from = workbench.constant(application.constants[next++], i);
+      tensors[value] = tensorOf({from, size}, type, sizes);
+      return value;
+    };
+    auto result =
+        builder.build(at, menu()[application.variant], operands, constant);
+    // A fill names its type; such variants are compared in f32 elsewhere.
+    if (mlir::failed(result))
+      return;
+    EvalOptions options;
+    for (const auto &entry : sizes.integers)
+      options.symbols[entry.getKey()] = entry.getValue();
+    for (const auto &entry : sizes.reals)
+      options.parameters[entry.getKey()] = entry.getValue();
+    for (mlir::Operation &op : block) {
+      std::vector<EvalTensor> inputs;
+      for (mlir::Value operand : op.getOperands())
+        inputs.push_back(tensors[operand]);
+      tensors[op.getResult(0)] =
+          llvm::cantFail(evaluateOp(&op, inputs, options))[0];
+    }
+    SmallVector<const Guided *> inputs;
+    for (const std::vector<Guided> &one : numbers)
+      inputs.push_back(one.data());
+    for (uint32_t number : application.constants)
+      inputs.push_back(workbench.constant(number, i));
+    const TableProgram &program = application.programs[i];
+    std::vector<Guided> out(program.getResultCount()), scratch;
+    program.run(inputs, out.data(), scratch);
+    const EvalTensor &expected = tensors[*result];
+    REQUIRE(expected.getNumElements() == int64_t(out.size()));
+    ++numCompared;
+    for (size_t k = 0; k < out.size(); ++k)
+      CHECK(out[k].guide ==
+            Approx(expected.getDouble(k)).epsilon(1e-9).margin(1e-12));
+  }
+
+public:
+  unsigned numCompared = 0;
+
+private:
+  Workbench &workbench;
+  mlir::MLIRContext context;
+  VariantBuilder builder;
+};
+
+} // namespace
+
+TEST_CASE("every variant means what the evaluator says") {
+  for (const World &world : worlds()) {
+    Workbench workbench(world, {});
+    Comparison comparison(workbench);
+    for (unsigned a = 0; a < world.leaves.size(); ++a) {
+      for (uint32_t variant : workbench.unaryVariants())
+        comparison.run(variant, {a});
+      for (unsigned b = 0; b < world.leaves.size(); ++b)
+        for (uint32_t variant : workbench.binaryVariants())
+          comparison.run(variant, {a, b});
+    }
+    CHECK(comparison.count > 40);
+    CHECK(comparison.numCompared > 40 * workbench.getNumInstantiations());
+  }
+}
+
+TEST_CASE("a variant applies where it is well formed in every instantiation") {
+  const World &matrices = worlds()[0];
+  Workbench workbench(matrices, {"matmul", "add"});
+  auto number = [](llvm::StringRef name) {
+    for (auto [i, variant] : llvm::enumerate(menu()))
+      if (variant.name == name)
+        return uint32_t(i);
+    FAIL("no such variant");
+    return 0u;
+  };
+  uint32_t x = workbench.typeOfLeaf(0), w = workbench.typeOfLeaf(3);
+  CHECK(workbench.apply(number("matmul"), {x, w}));
+  CHECK_FALSE(workbench.apply(number("matmul"), {x, x}));
+  CHECK(workbench.apply(number("add"), {x, x}));
+  CHECK_FALSE(workbench.apply(number("add"), {x, w}));
+  CHECK(workbench.unaryVariants().empty());
+}
