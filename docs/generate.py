@@ -3,7 +3,8 @@
 usage: ./dev docs [--check]
 
 Operators.md from the operators' TableGen, Passes.md from mlc-opt,
-CommandLine.md from each tool's --help. --check writes nothing and names the
+CommandLine.md from each tool's --help, Audit.md from mlc-rules audit,
+rules/*.md from the rule files. --check writes nothing and names the
 pages that are not current.
 """
 
@@ -12,6 +13,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import rule_pages
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LLVM = pathlib.Path("/usr/lib/llvm-22")
@@ -93,7 +96,17 @@ def command_line(build):
     return text
 
 
-PAGES = {"Operators.md": operators, "Passes.md": passes, "CommandLine.md": command_line}
+def audit(build):
+    return NOTE.format(source="test/rules/literature.mlir or docs/rule_pages.py") + rule_pages.audit(build, ROOT)
+
+
+def rules(path):
+    return lambda build: (NOTE.format(source=path.relative_to(ROOT).as_posix())
+                          + rule_pages.rules_of(build, ROOT, path))
+
+
+PAGES = {"Operators.md": operators, "Passes.md": passes, "CommandLine.md": command_line, "Audit.md": audit}
+PAGES.update({rule_pages.page_name(ROOT, path): rules(path) for path in rule_pages.rule_files(ROOT)})
 
 
 def main():
@@ -109,6 +122,7 @@ def main():
             continue
         old.append(name)
         if not options.check:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text)
     if options.check and old:
         print(f"not current: {', '.join(old)}; run ./dev docs", file=sys.stderr)

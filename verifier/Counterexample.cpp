@@ -38,7 +38,7 @@ void printInstance(Instance &instance, llvm::raw_ostream &os) {
     if (!StringRef(name).starts_with("quotient"))
       os << "  " << name << " = " << value << '\n';
   for (const auto &[name, value] : instance.getParameters())
-    os << "  " << name << " = " << value << '\n';
+    os << "  " << name << " = " << llvm::format("%g", value) << '\n';
   for (auto [i, numbers] : llvm::enumerate(instance.getNumbers())) {
     os << "  argument " << i << ' ';
     printTensor(os, instance.getSizes()[i], numbers);

@@ -319,10 +319,11 @@ Sum Expander::expandBinary(const ExprNode &node, const Scope &scope) {
     return add(add(a, b), scaled(both, Fraction(twice)));
   }
   case BinaryFn::Add:
-    return strict ? arithmetic("add", {a, b}, node.type, scope) : add(a, b);
+    return strict ? arithmetic("add", {a, b}, node.type, scope)
+                  : add(a, b, &n.numCancelled);
   case BinaryFn::Sub:
     return strict ? arithmetic("sub", {a, b}, node.type, scope)
-                  : add(a, negated(b));
+                  : add(a, negated(b), &n.numCancelled);
   case BinaryFn::Mul:
     return strict ? arithmetic("mul", {a, b}, node.type, scope)
                   : n.multiply(a, b);

@@ -41,17 +41,18 @@ private:
   }
 
   bool tryValue(const std::string &symbol, int64_t value) {
-    // A difference may hide from one draw of elements.
-    for (unsigned draw = 0; draw < 3; ++draw) {
-      Instance candidate = instance;
-      bool fits = candidate.setSymbols(unknowns, [&](StringRef name) {
-        return name == symbol ? value : instance.getSymbols().at(name.str());
-      });
-      if (!fits)
+    Instance candidate = instance;
+    bool fits = candidate.setSymbols(unknowns, [&](StringRef name) {
+      return name == symbol ? value : instance.getSymbols().at(name.str());
+    });
+    // A difference may hide from one draw of elements, or need plain ones.
+    constexpr unsigned draws = 3;
+    for (unsigned draw = 0; fits && draw < draws + 2; ++draw) {
+      if (!candidate.drawTensors())
         return false;
-      for (unsigned i = 0; i <= draw; ++i)
-        if (!candidate.drawTensors())
-          return false;
+      if (draw >= draws)
+        for (std::vector<double> &numbers : candidate.getNumbers())
+          llvm::fill(numbers, plain[draw - draws]);
       if (differs(candidate)) {
         instance.assign(candidate);
         return true;
@@ -60,13 +61,24 @@ private:
     return false;
   }
 
+  /// Symbols as small as they get; a dim of an argument is 1 rather than 0.
   void shrinkSymbols() {
+    std::set<std::string> dims;
+    for (const TensorShape &shape : instance.getQuestion().before.inputs)
+      for (IntExpr dim : shape.dims)
+        if (dim.getKind() == IntExpr::Kind::Symbol)
+          dims.insert(dim.getSymbol().str());
     bool isSmaller = true;
-    while (isSmaller) {
+    for (unsigned round = 0; isSmaller && round < 8; ++round) {
       isSmaller = false;
       for (const std::string &symbol : unknowns.symbols) {
         int64_t now = instance.getSymbols().at(symbol);
-        for (int64_t value = 0; value < now; ++value)
+        bool isDim = dims.count(symbol);
+        if (isDim && now == 0) {
+          isSmaller |= tryValue(symbol, 1);
+          continue;
+        }
+        for (int64_t value = isDim; value < now; ++value)
           if (tryValue(symbol, value)) {
             isSmaller = true;
             break;

@@ -132,7 +132,7 @@ Sum Normalizer::multiply(const Sum &a, const Sum &b) {
     return result;
   for (const Term &x : a.terms)
     for (const Term &y : b.terms)
-      result = add(result, multiply(x, y));
+      result = add(result, multiply(x, y), &numCancelled);
   return result;
 }
 

@@ -277,7 +277,7 @@ bool sameAtom(const Atom &a, const Atom &b) {
   return SameUpToNames().atom(a, b);
 }
 
-Sum add(const Sum &a, const Sum &b) {
+Sum add(const Sum &a, const Sum &b, unsigned *numCancelled) {
   Sum result = a;
   for (const Term &term : b.terms) {
     auto like = llvm::find_if(result.terms, [&](const Term &other) {
@@ -288,8 +288,11 @@ Sum add(const Sum &a, const Sum &b) {
       continue;
     }
     like->coefficient = like->coefficient + term.coefficient;
-    if (like->coefficient == Fraction(0))
-      result.terms.erase(like);
+    if (like->coefficient != Fraction(0))
+      continue;
+    result.terms.erase(like);
+    if (numCancelled)
+      ++*numCancelled;
   }
   return result;
 }

@@ -91,8 +91,8 @@ inline Sum negated(const Sum &sum) { return scaled(sum, Fraction(-1)); }
 Sum guarded(Sum sum, llvm::ArrayRef<Guard> guards);
 /// 1 where all guards hold, else 0.
 Sum indicator(llvm::ArrayRef<Guard> guards);
-/// Merges like terms.
-Sum add(const Sum &a, const Sum &b);
+/// Merges like terms; counts those that vanish.
+Sum add(const Sum &a, const Sum &b, unsigned *numCancelled = nullptr);
 std::optional<Fraction> asConstant(const Sum &sum);
 /// The one factor of a sum that is a bare atom with coefficient 1.
 const Factor *asSingleFactor(const Sum &sum);

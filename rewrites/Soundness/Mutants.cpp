@@ -7,6 +7,7 @@
 #include "rewrites/Soundness/Soundness.h"
 #include "verifier/Question.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 #include <random>
 #include <set>
 
@@ -252,9 +253,11 @@ bool showDifference(Mutant &mutant, uint64_t seed) {
   std::optional<Counterexample> found = findCounterexample(
       question, mutant.assumptions, seed ^ 0x5eed, /*trials=*/40,
       /*isSmall=*/false, sawInstance);
-  if (found)
-    mutant.difference = found->text;
-  return found.has_value();
+  if (!found)
+    return false;
+  mutant.difference = found->text;
+  mutant.isOfValue = !std::isnan(found->after);
+  return true;
 }
 
 std::optional<Mutant> makeMutant(Rule &rule, std::mt19937_64 &random) {
@@ -279,6 +282,7 @@ std::optional<Mutant> makeMutant(Rule &rule, std::mt19937_64 &random) {
 std::vector<Mutant> makeMutants(RuleSet &rules, unsigned count, uint64_t seed) {
   std::vector<Mutant> mutants;
   std::set<std::string> seen;
+  size_t numOther = 0;
   std::mt19937_64 random(seed);
   if (rules.rules.empty())
     return mutants;
@@ -289,8 +293,14 @@ std::vector<Mutant> makeMutants(RuleSet &rules, unsigned count, uint64_t seed) {
   for (uint64_t t = 0; t < mostTries && mutants.size() < count; ++t) {
     Rule &rule = rules.rules[t % rules.rules.size()];
     std::optional<Mutant> mutant = makeMutant(rule, random);
-    if (mutant && seen.insert(mutant->origin + ": " + mutant->change).second)
-      mutants.push_back(std::move(*mutant));
+    // Sides of different shapes are told apart too easily to be most of them.
+    bool isWelcome =
+        mutant && (mutant->isOfValue || 5 * numOther < mutants.size());
+    if (!isWelcome ||
+        !seen.insert(mutant->origin + ": " + mutant->change).second)
+      continue;
+    numOther += !mutant->isOfValue;
+    mutants.push_back(std::move(*mutant));
   }
   return mutants;
 }

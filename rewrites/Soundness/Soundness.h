@@ -41,11 +41,14 @@ struct Mutant {
   Assumptions assumptions;
   /// Sizes and values on which the sides differ, found before any proof.
   std::string difference;
+  /// Whether an element differs, rather than a shape or what is defined.
+  bool isOfValue = false;
 };
 
 /// Makes up to `count` different wrong rules from `rules`, in turn: a condition
 /// left out, an attribute, axis, operand, constant or operator changed. Only
-/// those for which the evaluator shows a difference. Deterministic in `seed`.
+/// those for which the evaluator shows a difference, four of five in a value.
+/// Deterministic in `seed`.
 std::vector<Mutant> makeMutants(RuleSet &rules, unsigned count, uint64_t seed);
 
 } // namespace mlc

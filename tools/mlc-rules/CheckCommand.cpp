@@ -102,6 +102,7 @@ unsigned checkMutants(RuleSet &rules, llvm::json::Array &out) {
                                        {"verdict", name(full.kind)},
                                        {"without_numbers", name(alone.kind)},
                                        {"difference", mutant.difference},
+                                       {"of_value", mutant.isOfValue},
                                        {"seconds", watch.seconds()}});
     else if (isProved)
       llvm::outs() << mutant.origin << ": " << mutant.change

@@ -34,8 +34,9 @@ RuleFileOptions::RuleFileOptions(cl::SubCommand &command)
 /// that files for mlc-verify can be audited too.
 static void wrapPairs(mlir::ModuleOp module) {
   mlir::OpBuilder builder(module.getContext());
-  for (auto before :
-       llvm::make_early_inc_range(module.getOps<mlir::func::FuncOp>())) {
+  // The functions move while the pairs are made.
+  for (mlir::func::FuncOp before :
+       llvm::to_vector(module.getOps<mlir::func::FuncOp>())) {
     llvm::StringRef name = before.getSymName();
     if (!name.consume_back("_before"))
       continue;
@@ -80,6 +81,8 @@ static int loadFile(RuleSet &rules, mlir::MLIRContext &context,
   if (!module || failed(mlir::verify(*module)) ||
       failed(rules.add(std::move(module))))
     return fail(BadInput, file + ": not a file of rules: " + problem + remedy);
+  if (rules.rules.size() == first)
+    return fail(BadInput, file + ": holds no rules" + remedy);
   for (Rule &rule : llvm::drop_begin(rules.rules, first)) {
     llvm::Expected<Assumptions> written = readAssumptions(rule.getBefore());
     if (!written)

@@ -1,0 +1,172 @@
+"""The pages about rules: what the audit says of the literature's rules, and every
+shipped rule with a picture of both sides. Used by generate.py."""
+
+import json
+import re
+import subprocess
+
+AUDIT_HEAD = """# The literature's rules, audited
+
+`mlc-rules audit FILE` judges anybody's rules: proved for all sizes, refuted by a small example that
+the evaluator has run, or unknown with the reason. For a refuted rule it looks for the condition under which the rule
+does hold, and proves that. It decides by itself; the table below is its output on {file}, which holds
+{count} rewrites from the literature in our words, right and wrong: {proved} proved, {refuted} refuted, {unknown} unknown,
+every answer as expected (test/tools/mlc-rules/test_audit.py).
+
+## Writing rules down
+
+A file holds `rule.def`s: two functions over tensors whose dims, integer attributes and real attributes may be
+symbols, and the condition. Operators and their attributes are in docs/Operators.md.
+
+```mlir
+!x = tensor<?x?xf32, #mlc.dims<[n, k]>>
+rule.def @relu_of_scaled "relu(t x) = t relu(x)" {{
+  rule.require k ge 1            // a comparison of integer expressions, joined by `or`; also `s divides h`
+  rule.assume_real t ge 0.0      // a bound on a real parameter
+  rule.assume constant 0         // on an argument: constant, positive, nonnegative, nonzero, allequal
+  func.func @before(%x: !x) -> !x {{ ... }}
+  func.func @after(%x: !x) -> !x {{ ... }}
+}}
+```
+
+or pairs of functions `@NAME_before` and `@NAME_after` with conditions as `mlc-verify` takes them
+(verifier/AssumeText.h). `--json` gives for each rule: name, text, before, after, condition, verdict, seconds;
+float_class of a proved one; counterexample, holds_if and holds_only_if (whether no weaker condition is known) of a
+refuted one; reason of an unknown one. The exit code is 0 when all are proved, 5 when one is refuted, else 6.
+
+## What it says
+
+"Only if" means: no valid example lies outside the condition; "if": some do. In examples, x0, x1, ... are the arguments
+and the two numbers are an element before and after.
+"""
+
+RULES_HEAD = """# Rules of {file}
+
+Every rule is proved by the build for all sizes that its condition admits, and tested with numbers
+(docs/Measurements/soundness.md, with proof times). The float class says what a rule may do to rounding: bit-exact (the
+same operations in the same order), reassociating (ring axioms), value-changing (a term is added, dropped or cancelled,
+which only finite inputs allow).
+"""
+
+
+def run_json(build, *arguments):
+    done = subprocess.run([build / "bin/mlc-rules", *map(str, arguments), "--json"], capture_output=True,
+                          text=True)
+    if done.returncode not in (0, 5, 6):
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("\n", " ").strip()
+
+
+def example(text):
+    """A counterexample in one line."""
+    text = re.sub(r"argument (\d+) \[([\dx]*)\] =", lambda m: f"x{m[1]} [{m[2]}] =", text)
+    lines = [line.strip() for line in text.strip().splitlines()]
+    text = "; ".join(lines)
+    # Small sizes read like a sentence.
+    return re.sub(r"element \[([^\]]*)\] of result (\d+): ", lambda m: f"at [{m[1]}]" +
+                  (f" of result {m[2]}" if m[2] != "0" else "") + ": ", text)
+
+
+def condition_of(rule):
+    """Under which a refuted rule does hold."""
+    if rule["verdict"] != "refuted":
+        return ""
+    if rule["holds_if"] is None:
+        return "none found"
+    return ("only if " if rule["holds_only_if"] else "if ") + rule["holds_if"]
+
+
+def audit(build, root):
+    file = "test/rules/literature.mlir"
+    rules = run_json(build, "audit", root / file)
+    count = {verdict: sum(r["verdict"] == verdict for r in rules)
+             for verdict in ("proved", "refuted", "unknown")}
+    text = AUDIT_HEAD.format(file=file, count=len(rules), **count)
+    text += "\n| rule | source | condition as given | answer | holds | example against it |\n|---|---|---|---|---|---|\n"
+    for rule in rules:
+        text += "| " + " | ".join(cell(x) for x in [
+            f"{rule['name']}: {rule['text']}", rule["source"], rule["condition"],
+            rule["verdict"] + (f", {rule['float_class']}" if rule["verdict"] == "proved" else ""),
+            condition_of(rule), example(rule.get("counterexample", "")),
+        ]) + " |\n"
+    return text
+
+
+def parse_function(text):
+    """The operators of a printed function: name, results, operands, attributes."""
+    found = []
+    for line in text.splitlines():
+        match = re.match(r"\s*(%[\w#:, %]+) = (?:\"?)mlc\.(\w+)(?:\"?)\s*(.*)$", line)
+        end = re.match(r"\s*return (.*?)(?: : .*)?$", line)
+        if match:
+            before_type = match[3].rsplit(" : (", 1)[0]
+            attributes = re.search(r"\{(.*)\}", before_type)
+            operands = re.findall(r"%[\w#]+", before_type.split("{")[0])
+            found.append((match[2], match[1].split(":")[0], operands, attributes[1] if attributes else ""))
+        elif end:
+            found.append(("return", None, re.findall(r"%[\w#]+", end[1]), ""))
+    return found
+
+
+def short(attributes):
+    """Attributes without the dialect's decoration."""
+    text = re.sub(r"#mlc\.\w+<((?:[^<>]|<[^<>]*>)*)>", r"\1", attributes)
+    text = re.sub(r"array<i64: ([^>]*)>", r"[\1]", text)
+    text = re.sub(r" : \w+", "", text)
+    text = re.sub(r"value = mlc\.compute.*", "", text)
+    return text if len(text) <= 160 else text[:157] + "..."
+
+
+def label(text):
+    for old, new in (("&", "#amp;"), ('"', "'"), ("<", "#lt;"), (">", "#gt;")):
+        text = text.replace(old, new)
+    return text
+
+
+def drawing(side, text):
+    """One side as a Mermaid subgraph: arguments round, results double."""
+    lines = [f"  subgraph {side}", "    direction TB"]
+    names = {}
+
+    def node(value):
+        name = value.split("#")[0]
+        if name not in names:
+            names[name] = f"{side}{len(names)}"
+            lines.append(f"    {names[name]}([\"{label(name)}\"])")
+        return names[name]
+
+    for op, result, operands, attributes in parse_function(text):
+        sources = [node(operand) for operand in operands]
+        if op == "return":
+            for i, source in enumerate(sources):
+                lines.append(f"    {source} --> {side}r{i}(((\"result {i}\")))")
+            continue
+        own = f"{side}{len(names)}"
+        names[result] = own
+        what = label(op) + ("<br/>" + label(short(attributes)) if attributes else "")
+        lines.append(f"    {own}[\"{what}\"]")
+        lines += [f"    {source} --> {own}" for source in sources]
+    return "\n".join(lines + ["  end"])
+
+
+def rules_of(build, root, path):
+    text = RULES_HEAD.format(file=path.relative_to(root).as_posix())
+    for rule in run_json(build, "list", path):
+        proof = f"proved, {rule['float_class']}" if rule["proved"] else "not proved: never applied"
+        text += f"\n## {rule['name']}\n\n{rule['text'][:1].upper()}{rule['text'][1:]}.\n\n"
+        text += f"- condition: {rule['condition'] or 'none'}\n- {proof}\n\n"
+        text += f"```mermaid\nflowchart TB\n{drawing('before', rule['before'])}\n{drawing('after', rule['after'])}\n```\n"
+        text += f"\n<details><summary>text</summary>\n\n```mlir\n{rule['before']}\n{rule['after']}\n```\n</details>\n"
+    return text
+
+
+def rule_files(root):
+    return sorted((root / "rewrites").glob("*.mlir")) + sorted((root / "rewrites/generated").glob("*.mlir"))
+
+
+def page_name(root, path):
+    return "rules/" + path.relative_to(root / "rewrites").with_suffix(".md").as_posix().replace("/", "-")
