@@ -82,9 +82,7 @@ Selection evaluated(const ExtractionProblem &part, std::vector<int> chosen) {
 /// when it and what it needs are there anyway, does something else become
 /// cheaper too (the second result of a merge)?
 Selection improve(const ExtractionProblem &part) {
-  std::vector<double> costs;
-  for (const ExtractionProblem::Node &node : part.nodes)
-    costs.push_back(node.cost);
+  const std::vector<double> costs = nodeCosts(part);
   TreeCosts tree = treeCosts(part, costs);
   Selection best = evaluated(part, tree.choice);
   // Every try walks the part once. The dearest have most to share: first.
@@ -161,8 +159,9 @@ private:
     }
     unsigned eclass = needed[next];
     for (unsigned index : part.classes[eclass]) {
-      if (steps == 0 || --steps == 0)
+      if (steps == 0)
         break;
+      --steps;
       const ExtractionProblem::Node &node = part.nodes[index];
       size_t before = needed.size();
       for (unsigned child : node.children)

@@ -16,13 +16,13 @@ static constexpr double infinity = std::numeric_limits<double>::infinity();
 //===----------------------------------------------------------------------===//
 
 TreeCosts mlc::treeCosts(const ExtractionProblem &problem,
-                         ArrayRef<double> nodeCosts) {
+                         ArrayRef<double> costs) {
   TreeCosts result;
   result.cost.assign(problem.classes.size(), infinity);
   result.choice.assign(problem.classes.size(), -1);
   std::vector<std::vector<unsigned>> users(problem.classes.size());
   std::vector<unsigned> waitsFor(problem.nodes.size());
-  std::vector<double> sum(nodeCosts.begin(), nodeCosts.end());
+  std::vector<double> sum(costs.begin(), costs.end());
   // Cheapest first: a class is settled by the first of its nodes, and its
   // children are settled before it, so that the choices have no cycle.
   using Entry = std::pair<double, unsigned>;
@@ -51,11 +51,16 @@ TreeCosts mlc::treeCosts(const ExtractionProblem &problem,
   return result;
 }
 
-TreeCosts mlc::treeCosts(const ExtractionProblem &problem) {
+std::vector<double> mlc::nodeCosts(const ExtractionProblem &problem) {
   std::vector<double> costs;
+  costs.reserve(problem.nodes.size());
   for (const ExtractionProblem::Node &node : problem.nodes)
     costs.push_back(node.cost);
-  return treeCosts(problem, costs);
+  return costs;
+}
+
+TreeCosts mlc::treeCosts(const ExtractionProblem &problem) {
+  return treeCosts(problem, nodeCosts(problem));
 }
 
 double mlc::shareBound(const ExtractionProblem &problem) {

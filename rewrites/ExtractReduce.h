@@ -19,10 +19,11 @@ struct TreeCosts {
   std::vector<double> cost; ///< by class; infinite: cannot be extracted
   std::vector<int> choice;  ///< by class
 };
-/// `nodeCosts` replaces the nodes' own costs.
+/// `costs` replaces the nodes' own.
 TreeCosts treeCosts(const ExtractionProblem &problem,
-                    llvm::ArrayRef<double> nodeCosts);
+                    llvm::ArrayRef<double> costs);
 TreeCosts treeCosts(const ExtractionProblem &problem);
+std::vector<double> nodeCosts(const ExtractionProblem &problem);
 
 /// A bound from below: each class's cost is shared out among all that could
 /// use it. Valid whatever is shared.

@@ -12,7 +12,6 @@
 #include "tools/mlc/Session.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstdlib>
-#include <random>
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -39,7 +38,9 @@ public:
   llvm::Expected<double> longestStep(const std::string &text) {
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     assert(module && "the text is made here");
-    fillWeights(*module->getOps<mlir::func::FuncOp>().begin());
+    if (llvm::Error error =
+            fillWeights(*module->getOps<mlir::func::FuncOp>().begin()))
+      return std::move(error);
     CompileOptions options;
     options.target = target;
     options.rewrites = false;
@@ -57,23 +58,26 @@ public:
   }
 
 private:
-  void fillWeights(mlir::func::FuncOp function) {
+  llvm::Error fillWeights(mlir::func::FuncOp function) {
     mlir::Block &body = function.getBody().front();
     auto builder = mlir::OpBuilder::atBlockBegin(&body);
-    std::mt19937 random(1);
-    std::uniform_real_distribution<float> numbers(-1, 1);
     while (body.getNumArguments() > 1) {
       mlir::BlockArgument argument = body.getArguments().back();
       auto type = mlir::cast<mlir::RankedTensorType>(argument.getType());
-      std::vector<float> values(type.getNumElements());
-      for (float &value : values)
-        value = numbers(random);
-      auto weights = ConstantOp::create(
-          builder, function.getLoc(), type,
-          mlir::DenseElementsAttr::get(type, llvm::ArrayRef(values)));
+      auto numbers = HostTensor::zeros(MLC_F32, type.getShape().vec());
+      if (!numbers)
+        return numbers.takeError();
+      fillRandomly(*numbers, /*seed=*/1);
+      llvm::ArrayRef<float> values(
+          reinterpret_cast<const float *>(numbers->data.get()),
+          type.getNumElements());
+      auto weights =
+          ConstantOp::create(builder, function.getLoc(), type,
+                             mlir::DenseElementsAttr::get(type, values));
       argument.replaceAllUsesWith(weights.getResult());
       (void)function.eraseArgument(argument.getArgNumber());
     }
+    return llvm::Error::success();
   }
 
   static llvm::Expected<double> measure(const Model &model) {
