@@ -48,42 +48,51 @@ public:
     while (Operation *op = worklist.pop()) {
       if (rewriting.getTrail().steps.size() >= options.maxSteps)
         break;
-      auto it = rules.find(op->getName().getStringRef());
-      if (it == rules.end())
-        continue;
-      for (Rule *rule : it->second)
-        if (applyAt(*rule, op))
-          break; // `op` is gone
+      if (std::optional<Match> best = bestAt(op))
+        apply(*best);
     }
     return rewriting.finish();
   }
 
 private:
-  bool applyAt(Rule &rule, Operation *root) {
-    for (const Match &match : findMatches(rule, root))
-      if (tryMatch(match))
-        return true;
-    return false;
+  /// The match at `root` that gains most, if any gains.
+  std::optional<Match> bestAt(Operation *root) {
+    auto it = rules.find(root->getName().getStringRef());
+    if (it == rules.end())
+      return std::nullopt;
+    std::optional<Match> best;
+    double bestGain = 0;
+    for (Rule *rule : it->second)
+      for (Match &match : findMatches(*rule, root)) {
+        double gain = gainOf(match);
+        if (gain > bestGain) {
+          bestGain = gain;
+          best = std::move(match);
+        }
+      }
+    return best;
   }
 
-  bool tryMatch(const Match &match) {
+  /// 0 unless it is cheaper by more than rounding: so rewriting ends.
+  double gainOf(const Match &match) {
+    std::optional<Attempt> attempt = rewriting.attempt(match, cost);
+    if (!attempt)
+      return 0;
+    rewriting.undo(*attempt);
     double before = 0;
     for (Operation *op : match.operations)
       before += cost.seconds(op);
+    return attempt->gainSeconds > before * 1e-9 ? attempt->gainSeconds : 0;
+  }
+
+  void apply(const Match &match) {
     std::optional<Attempt> attempt = rewriting.attempt(match, cost);
-    if (!attempt)
-      return false;
-    // Strictly cheaper by more than rounding: so rewriting ends.
-    if (!(attempt->gainSeconds > before * 1e-9)) {
-      rewriting.undo(*attempt);
-      return false;
-    }
+    assert(attempt && "it could be built a moment ago");
     Rewriting::Effect effect = rewriting.commit(match, *attempt);
     for (Operation *op : effect.erased)
       worklist.forget(op);
     for (Operation *op : effect.affected)
       worklist.push(op);
-    return true;
   }
 
   Rewriting rewriting;

@@ -2,6 +2,7 @@
 
 #include "rewrites/Rewriting.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -80,6 +81,37 @@ static bool isCyclic(const Match &match) {
   return false;
 }
 
+/// An operator in front of `op` that computes the same, or null.
+static Operation *equalOf(Operation *op) {
+  if (op->getNumOperands() == 0 || !isMemoryEffectFree(op))
+    return nullptr;
+  for (Operation *other : op->getOperand(0).getUsers())
+    if (other != op && other->getName() == op->getName() &&
+        other->getBlock() == op->getBlock() &&
+        other->getAttrDictionary() == op->getAttrDictionary() &&
+        other->getOperands() == op->getOperands() && other->isBeforeInBlock(op))
+      return other;
+  return nullptr;
+}
+
+/// Takes away again what stands there already: the weights that two merges have
+/// in common are one value, so that the next merge finds them.
+void Rewriting::shareEqual(Attempt &attempt) {
+  for (Operation *&op : attempt.built) {
+    Operation *other = equalOf(op);
+    if (!other) {
+      attempt.created.push_back(op);
+      continue;
+    }
+    for (Value &result : attempt.results)
+      if (result.getDefiningOp() == op)
+        result = other->getResult(cast<OpResult>(result).getResultNumber());
+    op->replaceAllUsesWith(other);
+    op->erase();
+    op = nullptr;
+  }
+}
+
 std::optional<Attempt> Rewriting::attempt(const Match &match,
                                           const CostModel &cost) {
   if (match.rule->getBefore().getNumResults() > 1 && isCyclic(match))
@@ -91,10 +123,11 @@ std::optional<Attempt> Rewriting::attempt(const Match &match,
   OpBuilder builder(last);
   Attempt attempt;
   FailureOr<SmallVector<Value>> results =
-      buildAfter(match, builder, attempt.created);
+      buildAfter(match, builder, attempt.built);
   if (failed(results))
     return std::nullopt;
   attempt.results = std::move(*results);
+  shareEqual(attempt);
   for (Operation *op : match.operations)
     attempt.gainSeconds += cost.seconds(op);
   for (Operation *op : attempt.created)
@@ -129,8 +162,15 @@ void Rewriting::record(const Match &match, const Attempt &attempt) {
     step.reals[entry.getKey().str()] = realText(entry.getValue());
   step.gainSeconds = attempt.gainSeconds;
   trail.steps.push_back(std::move(step));
-  for (Operation *op : attempt.created)
-    addTerms(op);
+  // A step numbers all that it builds, also what stands there already.
+  Block &after = match.rule->getAfter().getBody().front();
+  for (auto [pattern, op] :
+       llvm::zip(after.without_terminator(), attempt.built)) {
+    if (op)
+      addTerms(op);
+    else
+      numTerms += pattern.getNumResults();
+  }
 }
 
 Rewriting::Effect Rewriting::commit(const Match &match,

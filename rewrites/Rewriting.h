@@ -23,6 +23,9 @@ llvm::StringMap<llvm::SmallVector<Rule *>> rulesByRoot(RuleSet &rules,
 
 /// The other side of a match, built beside it.
 struct Attempt {
+  /// In order; null where an equal operator stands there already.
+  llvm::SmallVector<mlir::Operation *> built;
+  /// Those that are new.
   llvm::SmallVector<mlir::Operation *> created;
   llvm::SmallVector<mlir::Value> results;
   double gainSeconds = 0; ///< predicted; negative: it costs more
@@ -58,6 +61,7 @@ public:
 
 private:
   void addTerms(mlir::Operation *op);
+  void shareEqual(Attempt &attempt);
   void record(const Match &match, const Attempt &attempt);
 
   mlir::func::FuncOp function;

@@ -119,3 +119,14 @@ def test_command_line(tmp_path):
     assert target.read_bytes() == models.build("nasrnn", small=True).SerializeToString(deterministic=True)
     wrong = subprocess.run([sys.executable, script, "nasrnn"], capture_output=True, text=True)
     assert wrong.returncode == 2 and "-o FILE.onnx" in wrong.stderr
+
+
+def test_weights_of_steps_are_read_once(folder, tools):
+    """The inputs' products of all steps become one for each weight: they share
+    one operand only if what two merges build alike is one value."""
+    path, optimized = folder / "nasrnn.onnx", folder / "nasrnn-optimized.onnx"
+    models.write("nasrnn", path)
+    done = tools.mlc("optimize", path, "-o", optimized, "--target=cpu:x86-64-v3")
+    assert done.returncode == 0, done.stderr
+    products = sum(n.op_type == "MatMul" for n in onnx.load(optimized).graph.node)
+    assert products <= 5 * 8 + 8
