@@ -27,7 +27,7 @@ void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {
   addPreparePasses(pm);
   if (options.rewrites) {
     // Proved rules where they pay on the target.
-    pm.addPass(createApplyRulesPass(options.target, options.timings));
+    pm.addPass(createApplyRulesPass(options.target, options.rewriting));
     // What the rules computed from weights.
     pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
   }

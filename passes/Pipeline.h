@@ -5,18 +5,16 @@
 
 #include "codegen/Target.h"
 #include "mlir/Pass/PassManager.h"
-#include "rewrites/TimingCache.h"
-#include <memory>
+#include "passes/Optimize/ApplyRules.h"
 
 namespace mlc {
 
 /// What the passes need to know.
 struct PipelineOptions {
   Target target;
-  /// Apply rules.
+  /// Apply rules, and how.
   bool rewrites = true;
-  /// Measured times, which go before predicted ones; null: none.
-  std::shared_ptr<const TimingCache> timings;
+  RewriteOptions rewriting;
 };
 
 /// The passes of each phase; Phases.cpp has the table.

@@ -8,16 +8,23 @@ using namespace mlir;
 using namespace mlc;
 
 LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
-                              const TimingCache *timings,
-                              const GreedyOptions &options) {
+                              const RewriteOptions &options) {
   RuleSet rules;
   if (failed(addShippedRules(rules, module.getContext())))
     return failure();
-  CostModel cost(target.cost, timings);
+  CostModel cost(target.cost, options.timings.get());
   std::vector<Trail> trails;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (!function.isExternal())
-      trails.push_back(applyGreedily(function, rules, cost, options));
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    FailureOr<SearchReport> report =
+        search(function, rules, cost, options.search);
+    if (failed(report))
+      return failure();
+    if (options.onSearch)
+      options.onSearch(*report);
+    trails.push_back(std::move(report->trail));
+  }
   setTrails(module, trails);
   return success();
 }
@@ -26,11 +33,12 @@ namespace {
 struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApplyRulesPass)
   ApplyRulesPass() = default;
-  ApplyRulesPass(std::optional<Target> given,
-                 std::shared_ptr<const TimingCache> timings)
-      : given(std::move(given)), timings(std::move(timings)) {}
+  ApplyRulesPass(std::optional<Target> given, const RewriteOptions &options)
+      : given(std::move(given)), options(options) {
+    engine = name(options.search.engine).str();
+  }
   ApplyRulesPass(const ApplyRulesPass &other)
-      : PassWrapper(other), given(other.given), timings(other.timings) {}
+      : PassWrapper(other), given(other.given), options(other.options) {}
   StringRef getArgument() const override { return "mlc-apply-rules"; }
   StringRef getDescription() const override {
     return "apply the shipped, proved rewrites where they pay on a target";
@@ -45,22 +53,29 @@ struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
       getOperation().emitError() << llvm::toString(parsed.takeError());
       return signalPassFailure();
     }
-    if (failed(applyRules(getOperation(), *parsed, timings.get())))
+    std::optional<SearchEngine> wanted = parseSearchEngine(engine);
+    if (!wanted) {
+      getOperation().emitError() << "there is no search engine " << engine;
+      return signalPassFailure();
+    }
+    options.search.engine = *wanted;
+    if (failed(applyRules(getOperation(), *parsed, options)))
       signalPassFailure();
   }
   std::optional<Target> given;
-  std::shared_ptr<const TimingCache> timings;
+  RewriteOptions options;
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("target whose costs decide"),
                              llvm::cl::init("cpu")};
+  Option<std::string> engine{*this, "search",
+                             llvm::cl::desc("egraph, greedy, backtracking"),
+                             llvm::cl::init("egraph")};
 };
 } // namespace
 
-std::unique_ptr<Pass>
-mlc::createApplyRulesPass(std::optional<Target> target,
-                          std::shared_ptr<const TimingCache> timings) {
-  return std::make_unique<ApplyRulesPass>(std::move(target),
-                                          std::move(timings));
+std::unique_ptr<Pass> mlc::createApplyRulesPass(std::optional<Target> target,
+                                                const RewriteOptions &options) {
+  return std::make_unique<ApplyRulesPass>(std::move(target), options);
 }
 
 void mlc::registerApplyRulesPass() {

@@ -6,23 +6,31 @@
 #include "codegen/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "rewrites/Greedy.h"
+#include "rewrites/Search.h"
+#include <functional>
 #include <memory>
 
 namespace mlc {
 
-/// Applies the shipped, proved rules to every function of the module where
-/// they pay on the target; the trail becomes the module's `mlc.trail`.
-/// `timings` may be null.
-mlir::LogicalResult applyRules(mlir::ModuleOp module, const Target &target,
-                               const TimingCache *timings = nullptr,
-                               const GreedyOptions &options = {});
+/// How the rules are used.
+struct RewriteOptions {
+  SearchOptions search;
+  /// Measured times, which go before predicted ones; null: none.
+  std::shared_ptr<const TimingCache> timings;
+  /// Told what the search in each function came to.
+  std::function<void(const SearchReport &)> onSearch;
+};
 
-/// `mlc-apply-rules`; from a tool's command line, for the target that its
-/// option names (`cpu`).
+/// Searches every function of the module, with the shipped, proved rules, for
+/// what is cheapest on the target; the trails become the module's `mlc.trail`.
+mlir::LogicalResult applyRules(mlir::ModuleOp module, const Target &target,
+                               const RewriteOptions &options = {});
+
+/// `mlc-apply-rules`; from a tool's command line, for the target and by the
+/// engine that its options name (`cpu`, `egraph`).
 std::unique_ptr<mlir::Pass>
 createApplyRulesPass(std::optional<Target> target = std::nullopt,
-                     std::shared_ptr<const TimingCache> timings = nullptr);
+                     const RewriteOptions &options = {});
 void registerApplyRulesPass();
 
 } // namespace mlc

@@ -58,10 +58,20 @@ Compilation::Compilation(const ModelOptions &options) : file(options.model) {
 
 llvm::Expected<std::unique_ptr<Compilation>>
 Compilation::import(const ModelOptions &options) {
+  return make(options, nullptr);
+}
+
+llvm::Expected<std::unique_ptr<Compilation>>
+Compilation::import(const ModelOptions &options, const SearchFlags &search) {
+  return make(options, &search);
+}
+
+llvm::Expected<std::unique_ptr<Compilation>>
+Compilation::make(const ModelOptions &options, const SearchFlags *search) {
   if (options.model.empty())
     return fail(Exit::Usage, "no file; give a model (.onnx)");
   std::unique_ptr<Compilation> compilation(new Compilation(options));
-  if (llvm::Error error = compilation->read(options))
+  if (llvm::Error error = compilation->read(options, search))
     return error;
   return compilation;
 }
@@ -106,7 +116,8 @@ static llvm::Expected<std::string> hashOf(llvm::StringRef file) {
   return llvm::toHex(hash, /*LowerCase=*/true);
 }
 
-llvm::Error Compilation::read(const ModelOptions &options) {
+llvm::Error Compilation::read(const ModelOptions &options,
+                              const SearchFlags *search) {
   auto dims = parseDims(options.dims);
   if (!dims)
     return dims.takeError();
@@ -133,11 +144,21 @@ llvm::Error Compilation::read(const ModelOptions &options) {
     auto timings = readTimings(options.timings, *target);
     if (!timings)
       return timings.takeError();
-    compileOptions.timings =
+    compileOptions.rewriting.timings =
         std::make_shared<const TimingCache>(std::move(*timings));
     compileOptions.flags.push_back(
         "--timings=" + llvm::sys::path::filename(options.timings).str());
   }
+  if (search) {
+    auto searchOptions = search->options();
+    if (!searchOptions)
+      return searchOptions.takeError();
+    compileOptions.rewriting.search = *searchOptions;
+    llvm::append_range(compileOptions.flags, search->texts());
+  }
+  compileOptions.rewriting.onSearch = [this](const SearchReport &r) {
+    report = r;
+  };
   // Without folders, so that artifacts do not depend on where they are made.
   compileOptions.rebuild =
       "mlc compile " + llvm::sys::path::filename(file).str();

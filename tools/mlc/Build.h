@@ -8,6 +8,7 @@
 #include "passes/Import/Import.h"
 #include "tools/mlc/Model.h"
 #include "tools/mlc/ModelOptions.h"
+#include "tools/mlc/SearchFlags.h"
 
 namespace mlc::cli {
 
@@ -17,6 +18,9 @@ public:
   /// Imports the model. Errors: codes 2 to 4 with every unsupported node.
   static llvm::Expected<std::unique_ptr<Compilation>>
   import(const ModelOptions &options);
+  /// The same, with how rewrites are searched.
+  static llvm::Expected<std::unique_ptr<Compilation>>
+  import(const ModelOptions &options, const SearchFlags &search);
 
   /// Compiles it; called once.
   llvm::Expected<std::unique_ptr<CompiledModel>> compile();
@@ -24,15 +28,21 @@ public:
   llvm::Error runTo(llvm::StringRef phase);
 
   mlir::ModuleOp getModule() { return *module; }
+  /// What the search came to, once the optimize phase is over; nothing when
+  /// there was none.
+  const std::optional<SearchReport> &getSearchReport() const { return report; }
 
 private:
   explicit Compilation(const ModelOptions &options);
-  llvm::Error read(const ModelOptions &options);
+  static llvm::Expected<std::unique_ptr<Compilation>>
+  make(const ModelOptions &options, const SearchFlags *search);
+  llvm::Error read(const ModelOptions &options, const SearchFlags *search);
   llvm::Error addPhase(llvm::Error error) const;
 
   std::string file;
   mlir::MLIRContext context;
   CompileOptions compileOptions;
+  std::optional<SearchReport> report;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 

@@ -16,13 +16,17 @@ class CompileCommand : public Command {
 public:
   CompileCommand()
       : Command("compile", "Compile a model to an artifact"),
-        model(sub, "<model.onnx>"),
+        model(sub, "<model.onnx>"), search(sub),
         output("o", cl::value_desc("file"),
                cl::desc("The artifact to write; with --compile-to, the text "
                         "(standard output)"),
                cl::sub(sub)),
         compileTo("compile-to", cl::value_desc("phase"),
-                  cl::desc(compileToHelp), cl::sub(sub)) {}
+                  cl::desc(compileToHelp), cl::sub(sub)),
+        asJson("json",
+               cl::desc("Print what the search for rewrites came to "
+                        "as one JSON object"),
+               cl::sub(sub)) {}
 
   llvm::Error run() override;
 
@@ -40,8 +44,10 @@ private:
   std::string compileToHelp =
       "Stop after this phase and write what it made as text: " + phaseNames();
   ModelOptions model;
+  SearchFlags search;
   cl::opt<std::string> output;
   cl::opt<std::string> compileTo;
+  cl::opt<bool> asJson;
 };
 
 } // namespace
@@ -79,7 +85,7 @@ llvm::Error CompileCommand::run() {
                                  ": no such phase; there are " + phaseNames());
   if (output.empty() && compileTo.empty())
     return fail(Exit::Usage, "no output; give -o FILE.mlca");
-  auto compilation = Compilation::import(model);
+  auto compilation = Compilation::import(model, search);
   if (!compilation)
     return compilation.takeError();
   if (!compileTo.empty())
@@ -87,7 +93,11 @@ llvm::Error CompileCommand::run() {
   auto compiled = (*compilation)->compile();
   if (!compiled)
     return compiled.takeError();
-  return writeArtifact(**compiled);
+  if (llvm::Error error = writeArtifact(**compiled))
+    return error;
+  if (asJson)
+    show((*compilation)->getSearchReport(), asJson);
+  return llvm::Error::success();
 }
 
 std::unique_ptr<Command> mlc::cli::makeCompileCommand() {

@@ -19,14 +19,18 @@ public:
   OptimizeCommand()
       : Command("optimize", "Write the rewritten graph as ONNX again, for any "
                             "other runtime"),
-        model(sub, "<in.onnx>"),
+        model(sub, "<in.onnx>"), search(sub),
         output("o", cl::value_desc("out.onnx"), cl::desc("The file to write"),
                cl::sub(sub)),
         explain("explain", cl::ValueOptional,
                 cl::value_desc("file.svg|file.html"),
                 cl::desc("Print each rewrite, with its place, condition and "
                          "predicted gain, and draw both graphs into the file"),
-                cl::sub(sub)) {}
+                cl::sub(sub)),
+        asJson("json",
+               cl::desc("Print what the search came to as one JSON "
+                        "object"),
+               cl::sub(sub)) {}
 
   llvm::Error run() override;
 
@@ -34,8 +38,10 @@ private:
   llvm::Error explainTo(mlir::ModuleOp before, mlir::ModuleOp after);
 
   ModelOptions model;
+  SearchFlags search;
   cl::opt<std::string> output;
   cl::opt<std::string> explain;
+  cl::opt<bool> asJson;
 };
 
 } // namespace
@@ -69,7 +75,7 @@ llvm::Error OptimizeCommand::explainTo(mlir::ModuleOp before,
     auto explanation = Explanation::make(function, trail, rules, cost);
     if (!explanation)
       return withFile(model.model, Exit::Internal, explanation.takeError());
-    explanation->print(output == "-" ? llvm::errs() : llvm::outs());
+    explanation->print(output == "-" || asJson ? llvm::errs() : llvm::outs());
     if (explain.empty())
       continue;
     bool isPage = llvm::StringRef(explain).ends_with(".html");
@@ -92,7 +98,10 @@ llvm::Error OptimizeCommand::run() {
     return fail(Exit::Usage, "--explain=" + drawing +
                                  ": draws SVG or HTML; give FILE.svg or "
                                  "FILE.html");
-  auto compilation = Compilation::import(model);
+  if (output == "-" && asJson)
+    return fail(Exit::Usage, "--json and -o - both write to standard output; "
+                             "give -o FILE.onnx");
+  auto compilation = Compilation::import(model, search);
   if (!compilation)
     return compilation.takeError();
   mlir::OwningOpRef<mlir::ModuleOp> before;
@@ -106,10 +115,15 @@ llvm::Error OptimizeCommand::run() {
   auto bytes = mlc::exportOnnx((*compilation)->getModule());
   if (!bytes)
     return withFile(model.model, Exit::Unsupported, bytes.takeError());
-  return writeOutput(output, [&](llvm::raw_ostream &os) {
+  auto write = [&](llvm::raw_ostream &os) {
     os << *bytes;
     return llvm::Error::success();
-  });
+  };
+  if (llvm::Error error = writeOutput(output, write))
+    return error;
+  if (output != "-")
+    show((*compilation)->getSearchReport(), asJson);
+  return llvm::Error::success();
 }
 
 std::unique_ptr<Command> mlc::cli::makeOptimizeCommand() {

@@ -1,0 +1,315 @@
+//===- EGraph.cpp - Many ways to write one function, at once --------------===//
+
+#include "rewrites/EGraph/EGraph.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/BitVector.h"
+
+using namespace mlir;
+using namespace mlc;
+using namespace mlc::egraph;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+EGraph::Key EGraph::keyOf(OperatorId op, ArrayRef<NodeId> children) const {
+  Key key{op};
+  for (NodeId child : children)
+    key.push_back(find(child));
+  return key;
+}
+
+EGraph::Key EGraph::keyOf(NodeId node) const {
+  return keyOf(nodes[node].op, children(node));
+}
+
+NodeId EGraph::append(OperatorId op, ArrayRef<NodeId> children,
+                      ApplicationId maker) {
+  NodeId id = nodes.size();
+  nodes.push_back({op, maker, static_cast<unsigned>(childLists.size()),
+                   static_cast<unsigned>(children.size())});
+  childLists.insert(childLists.end(), children.begin(), children.end());
+  representatives.push_back(id);
+  classes.emplace_back();
+  towardsRoot.push_back({noNode, noApplication});
+  return id;
+}
+
+void EGraph::makeClass(NodeId node, Type type) {
+  ++liveClasses;
+  ClassData &data = classes[node];
+  data.nodes.push_back(node);
+  data.type = type;
+  data.isProduced = operatorOf(node).kind != Operator::Kind::Argument;
+  byForm.try_emplace(keyOf(node), node);
+  for (NodeId child : children(node))
+    classes[find(child)].parents.push_back(node);
+  noteCompileTime(node);
+}
+
+/// Of a node that differs from `twin` in nothing but which equal nodes it was
+/// made with, only the reason is kept.
+void EGraph::addCongruent(NodeId node, NodeId twin) {
+  representatives[node] = find(twin);
+  towardsRoot[node] = {twin, noApplication};
+}
+
+NodeId EGraph::addArgument(unsigned index, Type type,
+                           ArrayRef<ElementPredicate> elements) {
+  NodeId node = append(operators.argument(index), {}, noApplication);
+  makeClass(node, type);
+  ClassData &data = classes[node];
+  for (ElementPredicate predicate : elements)
+    data.elements |= 1u << static_cast<unsigned>(predicate);
+  if (llvm::is_contained(elements, ElementPredicate::Constant)) {
+    data.compileTime = node;
+    shownBy[node] = {};
+  }
+  return node;
+}
+
+NodeId EGraph::add(OperatorId op, ArrayRef<NodeId> children,
+                   ApplicationId maker) {
+  NodeId twin = lookup(op, children);
+  Operation *prototype = nullptr;
+  if (twin == noNode) {
+    SmallVector<Type> types;
+    for (NodeId child : children)
+      types.push_back(classOf(child).type);
+    prototype = operators.prototype(op, types);
+  }
+  NodeId node = append(op, children, maker);
+  const bool isTuple = operators[op].isTuple();
+  if (twin != noNode)
+    addCongruent(node, twin);
+  else
+    makeClass(node, isTuple ? Type() : prototype->getResult(0).getType());
+  for (unsigned i = 0; isTuple && i < operators[op].numResults; ++i) {
+    NodeId projection = append(operators.projection(i), node, maker);
+    if (twin != noNode)
+      addCongruent(projection, twin + 1 + i);
+    else
+      makeClass(projection, prototype->getResult(i).getType());
+  }
+  return node;
+}
+
+/// Remembers, if it is so, that `node` shows its class to be known at compile
+/// time, as CompileTime.h has it.
+void EGraph::noteCompileTime(NodeId node) {
+  NodeId representative = find(node);
+  if (classes[representative].isCompileTime())
+    return;
+  SmallVector<NodeId, 2> shown;
+  for (NodeId child : children(node)) {
+    shown.push_back(classOf(child).compileTime);
+    if (shown.back() == noNode)
+      return;
+  }
+  if (operatorOf(node).kind == Operator::Kind::Argument)
+    return;
+  if (operatorOf(node).kind == Operator::Kind::Compute) {
+    Operation *op = prototypeOf(node);
+    bool isLiteral = op->hasTrait<OpTrait::ConstantLike>();
+    if (isLiteral)
+      classes[representative].literal = node;
+    // A fill or a range counts when its size is known.
+    if (!isLiteral &&
+        (!isMemoryEffectFree(op) ||
+         (shown.empty() &&
+          !cast<ShapedType>(op->getResult(0).getType()).hasStaticShape())))
+      return;
+  }
+  classes[representative].compileTime = node;
+  shownBy[node] = shown;
+  newlyCompileTime.push_back(representative);
+}
+
+bool EGraph::merge(NodeId a, NodeId b, ApplicationId reason) {
+  NodeId into = find(a), from = find(b);
+  if (into == from)
+    return true;
+  if (classes[into].type != classes[from].type)
+    return false;
+  link(a, b, reason);
+  if (classes[into].parents.size() + classes[into].nodes.size() <
+      classes[from].parents.size() + classes[from].nodes.size())
+    std::swap(into, from);
+  ClassData &target = classes[into], &source = classes[from];
+  representatives[from] = into;
+  if (target.isCompileTime() != source.isCompileTime()) {
+    newlyCompileTime.push_back(into);
+    if (!target.isCompileTime())
+      target.compileTime = source.compileTime;
+  }
+  if (target.literal == noNode)
+    target.literal = source.literal;
+  target.isProduced |= source.isProduced;
+  target.elements |= source.elements;
+  llvm::append_range(target.nodes, source.nodes);
+  llvm::append_range(target.parents, source.parents);
+  source = ClassData();
+  merged.push_back(into);
+  --liveClasses;
+  ++merges;
+  return true;
+}
+
+void EGraph::repairParents(NodeId representative) {
+  // Merging may append to the list.
+  auto parents = llvm::to_vector(classes[representative].parents);
+  SmallVector<NodeId> kept;
+  for (NodeId parent : parents) {
+    auto [it, isNew] = byForm.try_emplace(keyOf(parent), parent);
+    if (isNew || it->second == parent)
+      kept.push_back(parent);
+    else
+      merge(it->second, parent, noApplication);
+  }
+  // Where the class itself was merged meanwhile, it will be looked at again.
+  if (find(representative) == representative &&
+      classes[representative].parents.size() == parents.size())
+    classes[representative].parents.assign(kept.begin(), kept.end());
+}
+
+void EGraph::dropCongruentNodes(NodeId representative) {
+  llvm::erase_if(classes[representative].nodes, [&](NodeId node) {
+    auto it = byForm.find(keyOf(node));
+    return it != byForm.end() && it->second != node;
+  });
+}
+
+void EGraph::rebuild() {
+  llvm::BitVector touched(nodes.size());
+  while (!merged.empty() || !newlyCompileTime.empty()) {
+    while (!merged.empty()) {
+      std::vector<NodeId> pending;
+      std::swap(pending, merged);
+      for (NodeId &node : pending)
+        node = find(node);
+      llvm::sort(pending);
+      pending.erase(llvm::unique(pending), pending.end());
+      for (NodeId node : pending) {
+        NodeId representative = find(node);
+        touched.set(representative);
+        repairParents(representative);
+      }
+    }
+    while (!newlyCompileTime.empty()) {
+      NodeId node = newlyCompileTime.back();
+      newlyCompileTime.pop_back();
+      auto parents = llvm::to_vector(classOf(node).parents);
+      for (NodeId parent : parents)
+        noteCompileTime(parent);
+    }
+  }
+  for (unsigned node : touched.set_bits()) {
+    NodeId representative = find(node);
+    dropCongruentNodes(representative);
+    // Their parents have new forms, and so may be congruent in their classes.
+    for (NodeId parent : classes[representative].parents)
+      dropCongruentNodes(find(parent));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Asking
+//===----------------------------------------------------------------------===//
+
+NodeId EGraph::find(NodeId node) const {
+  while (representatives[node] != node) {
+    representatives[node] = representatives[representatives[node]];
+    node = representatives[node];
+  }
+  return node;
+}
+
+NodeId EGraph::lookup(OperatorId op, ArrayRef<NodeId> children) const {
+  auto it = byForm.find(keyOf(op, children));
+  return it == byForm.end() ? noNode : it->second;
+}
+
+Operation *EGraph::prototypeOf(NodeId node) {
+  SmallVector<Type> types;
+  for (NodeId child : children(node))
+    types.push_back(classOf(child).type);
+  return operators.prototype(nodes[node].op, types);
+}
+
+DenseElementsAttr EGraph::literalOf(NodeId node) const {
+  NodeId literal = classOf(node).literal;
+  if (literal == noNode)
+    return {};
+  return dyn_cast_or_null<DenseElementsAttr>(
+      operatorOf(literal).attributes.get("value"));
+}
+
+bool EGraph::dependsOn(NodeId from, NodeId to) const {
+  to = find(to);
+  llvm::BitVector seen(nodes.size());
+  SmallVector<NodeId> pending{find(from)};
+  seen.set(pending.back());
+  while (!pending.empty()) {
+    NodeId node = pending.pop_back_val();
+    if (node == to)
+      return true;
+    if (classes[node].isCompileTime())
+      continue;
+    for (NodeId member : classes[node].nodes)
+      for (NodeId child : children(member))
+        if (NodeId next = find(child); !seen.test(next)) {
+          seen.set(next);
+          pending.push_back(next);
+        }
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Why
+//===----------------------------------------------------------------------===//
+
+/// Adds the edge a — b: a's tree is turned so that a is its root, and hung
+/// below b. Edges never go away, so the way between two nodes stays the one by
+/// which they became equal.
+void EGraph::link(NodeId a, NodeId b, ApplicationId reason) {
+  NodeId node = a, next = b;
+  ApplicationId why = reason;
+  while (node != noNode) {
+    std::pair<NodeId, ApplicationId> old = towardsRoot[node];
+    towardsRoot[node] = {next, why};
+    next = node;
+    node = old.first;
+    why = old.second;
+  }
+}
+
+SmallVector<EGraph::Link> EGraph::explain(NodeId a, NodeId b) const {
+  SmallVector<NodeId> above{a};
+  llvm::DenseMap<NodeId, unsigned> depth{{a, 0}};
+  while (towardsRoot[above.back()].first != noNode) {
+    above.push_back(towardsRoot[above.back()].first);
+    depth[above.back()] = above.size() - 1;
+  }
+  SmallVector<Link> up, down;
+  NodeId node = b;
+  while (!depth.count(node)) {
+    auto [next, reason] = towardsRoot[node];
+    assert(next != noNode && "explained nodes must be equal");
+    down.push_back({next, node, reason});
+    node = next;
+  }
+  for (NodeId step : ArrayRef(above).take_front(depth.lookup(node)))
+    up.push_back({step, towardsRoot[step].first, towardsRoot[step].second});
+  llvm::append_range(up, llvm::reverse(down));
+  return up;
+}
+
+ArrayRef<NodeId> EGraph::compileTimeChildren(NodeId node) const {
+  auto it = shownBy.find(node);
+  return it == shownBy.end() ? ArrayRef<NodeId>() : it->second;
+}

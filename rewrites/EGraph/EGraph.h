@@ -1,0 +1,168 @@
+//===- EGraph.h - Many ways to write one function, at once ------*- C++ -*-===//
+//
+// Read this header first. A *node* is an operator applied to children: a term
+// exactly as the function or a rule made it. Nodes that are known to be equal
+// form a *class*. Merging two classes makes parents equal that differ in
+// nothing else (congruence); that is deferred to `rebuild`.
+//
+// A node is a few numbers, not an MLIR operation: an interned operator, the
+// nodes that it was made with, and who made it. An operator with several
+// results is a tuple node followed by one projection node for each result.
+// Constants are leaves: their attribute is their identity.
+//
+// Every class carries what all of its nodes share: the tensor type (dims are
+// IntExprs, so open dims are fine) and whether its value is known when the
+// model is compiled. A forest over nodes remembers why classes were merged, so
+// that any equality can be explained by steps that were taken before it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_EGRAPH_EGRAPH_H
+#define MLC_REWRITES_EGRAPH_EGRAPH_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Support/LLVM.h"
+#include "rewrites/EGraph/Operators.h"
+#include "verifier/Verifier.h"
+#include <unordered_map>
+
+namespace mlc::egraph {
+
+using NodeId = unsigned;
+inline constexpr NodeId noNode = ~0u;
+
+/// Which application of a rule made a node or merged two classes.
+using ApplicationId = unsigned;
+/// Made by the function itself; of a merge: congruence.
+inline constexpr ApplicationId noApplication = ~0u;
+
+struct Node {
+  OperatorId op;
+  ApplicationId maker;
+  unsigned firstChild, numChildren;
+};
+
+/// What holds of every node of a class.
+struct ClassData {
+  /// Its nodes, one of each set of congruent ones.
+  llvm::SmallVector<NodeId, 2> nodes;
+  /// Nodes with a child in the class.
+  llvm::SmallVector<NodeId, 4> parents;
+  /// Null for tuples.
+  mlir::Type type;
+  /// A node that shows that the value is known at compile time, or none.
+  NodeId compileTime = noNode;
+  /// A literal in the class, or none.
+  NodeId literal = noNode;
+  /// Some node is computed (not an argument).
+  bool isProduced = false;
+  /// What an argument is assumed to satisfy: bits by ElementPredicate.
+  unsigned elements = 0;
+
+  bool isCompileTime() const { return compileTime != noNode; }
+};
+
+class EGraph {
+public:
+  explicit EGraph(mlir::MLIRContext *context) : operators(context) {}
+
+  OperatorTable operators;
+
+  //===-- Building --------------------------------------------------------===//
+
+  /// The argument `index` of the function. `elements` are predicates that it
+  /// is assumed to satisfy; Constant makes it known at compile time.
+  NodeId addArgument(unsigned index, mlir::Type type,
+                     llvm::ArrayRef<ElementPredicate> elements = {});
+  /// A new node, merged with a congruent one where there is one. Of a tuple,
+  /// the projections are the nodes that follow it. The types must fit: see
+  /// `resultTypes`.
+  NodeId add(OperatorId op, llvm::ArrayRef<NodeId> children,
+             ApplicationId maker);
+  /// Makes two classes one. False, with nothing done, when their types differ.
+  bool merge(NodeId a, NodeId b, ApplicationId reason);
+  /// Restores congruence and what classes know, after merges.
+  void rebuild();
+
+  //===-- Asking ----------------------------------------------------------===//
+
+  /// The class of a node, as the node that represents it.
+  NodeId find(NodeId node) const;
+  bool areEqual(NodeId a, NodeId b) const { return find(a) == find(b); }
+  const ClassData &classOf(NodeId node) const { return classes[find(node)]; }
+  const Node &operator[](NodeId node) const { return nodes[node]; }
+  const Operator &operatorOf(NodeId node) const {
+    return operators[nodes[node].op];
+  }
+  llvm::ArrayRef<NodeId> children(NodeId node) const {
+    return llvm::ArrayRef(childLists)
+        .slice(nodes[node].firstChild, nodes[node].numChildren);
+  }
+  /// The node of result `index` of a Compute node.
+  NodeId resultOf(NodeId node, unsigned index) const {
+    return operatorOf(node).isTuple() ? node + 1 + index : node;
+  }
+  /// A node of this form, up to equality of children.
+  NodeId lookup(OperatorId op, llvm::ArrayRef<NodeId> children) const;
+  /// The operation that stands for a Compute node; for pricing.
+  mlir::Operation *prototypeOf(NodeId node);
+  size_t numNodes() const { return nodes.size(); }
+  size_t numClasses() const { return liveClasses; }
+  /// Merges so far: tells whether anything has changed.
+  size_t numMerges() const { return merges; }
+  /// The literal of a class, if it has one that is written out.
+  mlir::DenseElementsAttr literalOf(NodeId node) const;
+  /// Whether the value of `from` depends on that of `to` through any node that
+  /// is not known at compile time.
+  bool dependsOn(NodeId from, NodeId to) const;
+
+  //===-- Why -------------------------------------------------------------===//
+
+  /// One step on the way from a node to an equal one.
+  struct Link {
+    NodeId from, to;
+    ApplicationId reason;
+  };
+  /// The way from `a` to `b`, which are equal: only merges that were made
+  /// before they became so.
+  llvm::SmallVector<Link> explain(NodeId a, NodeId b) const;
+  /// For a node that shows that a class is known at compile time: the nodes
+  /// that show it of its children.
+  llvm::ArrayRef<NodeId> compileTimeChildren(NodeId node) const;
+
+private:
+  using Key = llvm::SmallVector<unsigned, 4>;
+  struct KeyHash {
+    size_t operator()(const Key &key) const {
+      return llvm::hash_combine_range(key);
+    }
+  };
+
+  Key keyOf(OperatorId op, llvm::ArrayRef<NodeId> children) const;
+  Key keyOf(NodeId node) const;
+  NodeId append(OperatorId op, llvm::ArrayRef<NodeId> children,
+                ApplicationId maker);
+  void makeClass(NodeId node, mlir::Type type);
+  void addCongruent(NodeId node, NodeId twin);
+  void link(NodeId a, NodeId b, ApplicationId reason);
+  void noteCompileTime(NodeId node);
+  void repairParents(NodeId representative);
+  void dropCongruentNodes(NodeId representative);
+
+  std::vector<Node> nodes;
+  std::vector<NodeId> childLists;
+  /// Parents in the union-find; data of representatives.
+  mutable std::vector<NodeId> representatives;
+  std::vector<ClassData> classes;
+  std::unordered_map<Key, NodeId, KeyHash> byForm;
+  /// The forest of reasons: a node's way towards its root.
+  std::vector<std::pair<NodeId, ApplicationId>> towardsRoot;
+  std::unordered_map<NodeId, llvm::SmallVector<NodeId, 2>> shownBy;
+  /// Classes that `rebuild` has to look at.
+  std::vector<NodeId> merged, newlyCompileTime;
+  size_t liveClasses = 0, merges = 0;
+};
+
+} // namespace mlc::egraph
+
+#endif // MLC_REWRITES_EGRAPH_EGRAPH_H

@@ -1,0 +1,254 @@
+//===- Matcher.cpp - Where a rule lies over an e-graph --------------------===//
+
+#include "rewrites/EGraph/Matcher.h"
+
+using namespace mlir;
+using namespace mlc;
+using namespace mlc::egraph;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+Bindings Placement::bindings(const RuleProgram &program) const {
+  Bindings bindings;
+  for (auto [name, value] : llvm::zip(program.integers, integers))
+    if (value)
+      bindings.integers[name] = value;
+  for (auto [name, value] : llvm::zip(program.reals, reals))
+    if (value)
+      bindings.reals[name] = value;
+  return bindings;
+}
+
+NodeId Placement::resultNode(const EGraph &graph, const RuleProgram &program,
+                             unsigned value) const {
+  if (value < program.arguments.size())
+    return values[value];
+  auto [op, result] = program.giverOf(value);
+  return graph.resultOf(nodes[op], result);
+}
+
+NodeIndex::NodeIndex(const EGraph &graph) {
+  for (NodeId node = 0; node < graph.numNodes(); ++node)
+    if (graph.find(node) == node)
+      for (NodeId member : graph.classOf(node).nodes)
+        if (const Operator &op = graph.operatorOf(member); op.name)
+          byName[op.name->getAsOpaquePointer()].push_back(member);
+  // By age, whatever class they are in.
+  for (auto &entry : byName)
+    llvm::sort(entry.second);
+}
+
+ArrayRef<NodeId> NodeIndex::operator[](OperationName name) const {
+  auto it = byName.find(name.getAsOpaquePointer());
+  return it == byName.end() ? ArrayRef<NodeId>() : ArrayRef(it->second);
+}
+
+namespace {
+
+/// Backtracking over the steps of a program.
+class Matcher {
+public:
+  Matcher(const EGraph &graph, const NodeIndex &index,
+          const RuleProgram &program,
+          llvm::function_ref<bool(const Placement &)> callback)
+      : graph(graph), index(index), program(program), callback(callback) {
+    state.placement.nodes.assign(program.pattern.size(), noNode);
+    state.placement.values.assign(program.numValues, noNode);
+    state.placement.integers.assign(program.integers.size(), IntExpr());
+    state.placement.reals.assign(program.reals.size(), RealAttr());
+  }
+
+  void run() { takeStep(0); }
+
+private:
+  struct State {
+    Placement placement;
+    /// Not solved yet: the rule's expression and the graph's.
+    SmallVector<std::pair<IntExpr, IntExpr>, 4> equations;
+  };
+
+  void takeStep(unsigned number) {
+    if (isDone)
+      return;
+    if (number == program.steps.size()) {
+      finish();
+      return;
+    }
+    const PatternStep &step = program.steps[number];
+    switch (step.kind) {
+    case PatternStep::Kind::Root:
+      for (NodeId node : index[program.pattern[step.op].name])
+        tryNode(number, node);
+      return;
+    case PatternStep::Kind::Down:
+      goDown(number);
+      return;
+    case PatternStep::Kind::Up:
+      goUp(number);
+      return;
+    }
+  }
+
+  void goUp(unsigned number) {
+    const PatternStep &step = program.steps[number];
+    NodeId shared = state.placement.values[step.value];
+    for (NodeId parent : graph.classOf(shared).parents) {
+      ArrayRef<NodeId> children = graph.children(parent);
+      if (step.operand < children.size() &&
+          graph.areEqual(children[step.operand], shared))
+        tryNode(number, parent);
+    }
+  }
+
+  void goDown(unsigned number) {
+    const PatternStep &step = program.steps[number];
+    const PatternOp &wanted = program.pattern[step.op];
+    for (NodeId node :
+         graph.classOf(state.placement.values[step.value]).nodes) {
+      if (wanted.numResults == 1) {
+        tryNode(number, node);
+        continue;
+      }
+      // A projection stands between the value and the operator.
+      const Operator &op = graph.operatorOf(node);
+      if (op.kind == Operator::Kind::Projection &&
+          op.index == step.value - wanted.firstResult)
+        for (NodeId tuple : graph.classOf(graph.children(node)[0]).nodes)
+          tryNode(number, tuple);
+    }
+  }
+
+  /// Lays the operator of step `number` on `node` and goes on.
+  void tryNode(unsigned number, NodeId node) {
+    if (isDone)
+      return;
+    const PatternStep &step = program.steps[number];
+    const PatternOp &wanted = program.pattern[step.op];
+    const Operator &op = graph.operatorOf(node);
+    if (!op.name || *op.name != wanted.name ||
+        op.numResults != wanted.numResults ||
+        graph.children(node).size() != wanted.operands.size())
+      return;
+    // Parts of a multi-output rule are different operators.
+    if (step.kind == PatternStep::Kind::Up &&
+        llvm::is_contained(state.placement.nodes, node))
+      return;
+    State before = state;
+    if (matchNode(wanted, node, op)) {
+      state.placement.nodes[step.op] = node;
+      takeStep(number + 1);
+    }
+    state = std::move(before);
+  }
+
+  bool matchNode(const PatternOp &wanted, NodeId node, const Operator &op) {
+    for (const AttributePattern &attribute : wanted.attributes)
+      if (!matchAttribute(attribute, op.attributes.get(attribute.name)))
+        return false;
+    for (unsigned i = 0; i < wanted.numResults; ++i)
+      if (!matchValue(wanted.firstResult + i, graph.resultOf(node, i)))
+        return false;
+    for (auto [operand, child] :
+         llvm::zip(wanted.operands, graph.children(node)))
+      if (!matchValue(operand, child))
+        return false;
+    return true;
+  }
+
+  bool matchValue(unsigned value, NodeId node) {
+    NodeId &known = state.placement.values[value];
+    if (known != noNode)
+      return graph.areEqual(known, node);
+    known = node;
+    if (value >= program.arguments.size())
+      return true;
+    const ArgumentPattern &argument = program.arguments[value];
+    auto type = dyn_cast_or_null<RankedTensorType>(graph.classOf(node).type);
+    if (!type || type.getElementType() != argument.elementType ||
+        type.getRank() != static_cast<int64_t>(argument.dims.size()))
+      return false;
+    std::optional<SmallVector<IntExpr>> dims = getDims(type);
+    return dims && matchIntegers(argument.dims, *dims);
+  }
+
+  bool matchIntegers(ArrayRef<IntPattern> wanted, ArrayRef<IntExpr> actual) {
+    for (auto [pattern, value] : llvm::zip(wanted, actual))
+      if (!matchInteger(pattern, value))
+        return false;
+    return true;
+  }
+
+  /// The equations that need no solver are decided here.
+  bool matchInteger(const IntPattern &pattern, IntExpr value) {
+    if (pattern.symbol >= 0) {
+      IntExpr &bound = state.placement.integers[pattern.symbol];
+      if (bound)
+        return bound == value;
+      bound = value;
+      return value.isKnownNonNegative();
+    }
+    if (pattern.expr.isConstant())
+      return pattern.expr == value;
+    state.equations.push_back({pattern.expr, value});
+    return true;
+  }
+
+  bool matchAttribute(const AttributePattern &wanted, Attribute actual) {
+    if (!actual)
+      return false;
+    switch (wanted.kind) {
+    case AttributePattern::Kind::Exact:
+      return wanted.value == actual;
+    case AttributePattern::Kind::Integer: {
+      auto expr = dyn_cast<IntExpr>(actual);
+      return expr && matchInteger(wanted.values[0], expr);
+    }
+    case AttributePattern::Kind::Dims: {
+      auto dims = dyn_cast<DimsAttr>(actual);
+      return dims && dims.size() == wanted.values.size() &&
+             matchIntegers(wanted.values, dims.getDims());
+    }
+    case AttributePattern::Kind::Real: {
+      auto real = dyn_cast<RealAttr>(actual);
+      RealAttr &bound = state.placement.reals[wanted.real];
+      if (real && !bound)
+        bound = real;
+      return real && bound == real;
+    }
+    }
+    llvm_unreachable("unknown kind of attribute");
+  }
+
+  void finish() {
+    if (state.equations.empty()) {
+      isDone = !callback(state.placement);
+      return;
+    }
+    Bindings bindings = state.placement.bindings(program);
+    Equations equations(bindings);
+    for (auto [pattern, actual] : state.equations)
+      equations.add(pattern, actual);
+    if (!equations.solve() || !equations.isSolved())
+      return;
+    Placement solved = state.placement;
+    for (auto [slot, name] : llvm::enumerate(program.integers))
+      if (auto it = bindings.integers.find(name); it != bindings.integers.end())
+        solved.integers[slot] = it->second;
+    isDone = !callback(solved);
+  }
+
+  const EGraph &graph;
+  const NodeIndex &index;
+  const RuleProgram &program;
+  llvm::function_ref<bool(const Placement &)> callback;
+  State state;
+  bool isDone = false;
+};
+
+} // namespace
+
+void mlc::egraph::findPlacements(
+    const EGraph &graph, const NodeIndex &index, const RuleProgram &program,
+    llvm::function_ref<bool(const Placement &)> callback) {
+  Matcher(graph, index, program, callback).run();
+}

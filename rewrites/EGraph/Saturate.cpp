@@ -1,0 +1,402 @@
+//===- Saturate.cpp - Applying rules until nothing is new -----------------===//
+
+#include "rewrites/EGraph/Saturate.h"
+
+using namespace mlir;
+using namespace mlc;
+using namespace mlc::egraph;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+llvm::StringRef mlc::egraph::name(StopReason reason) {
+  switch (reason) {
+  case StopReason::Saturated:
+    return "saturated";
+  case StopReason::Reached:
+    return "reached";
+  case StopReason::NodeLimit:
+    return "node-limit";
+  case StopReason::IterationLimit:
+    return "iteration-limit";
+  case StopReason::TimeLimit:
+    return "time-limit";
+  }
+  llvm_unreachable("unknown reason");
+}
+
+Saturation::Saturation(EGraph &graph, ArrayRef<const RuleProgram *> programs,
+                       const SaturationLimits &limits)
+    : graph(graph), programs(programs), limits(limits),
+      pauses(programs.size()) {}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+static Condition substitute(const Condition &condition,
+                            const Bindings &bindings) {
+  std::vector<Condition> parts;
+  for (const Condition &part : condition.getParts())
+    parts.push_back(substitute(part, bindings));
+  switch (condition.getKind()) {
+  case Condition::Kind::Compare:
+    return Condition::compare(bindings.substitute(condition.getLhs()),
+                              condition.getPredicate(),
+                              bindings.substitute(condition.getRhs()));
+  case Condition::Kind::Divides:
+    return Condition::divides(bindings.substitute(condition.getLhs()),
+                              bindings.substitute(condition.getRhs()));
+  case Condition::Kind::AllOf:
+    return Condition::allOf(std::move(parts));
+  case Condition::Kind::AnyOf:
+    return Condition::anyOf(std::move(parts));
+  case Condition::Kind::Not:
+    return Condition::negation(std::move(parts.front()));
+  }
+  llvm_unreachable("unknown condition");
+}
+
+static std::string textOf(const Condition &condition) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  condition.print(os);
+  return text;
+}
+
+void Saturation::assume(const Condition &condition, const Bindings &bindings) {
+  assumed.insert(textOf(substitute(condition, bindings)));
+}
+
+void Saturation::assume(const RealAssumption &assumption) {
+  assumedReals.push_back(assumption);
+}
+
+bool Saturation::holdsHere(const Condition &condition,
+                           const Bindings &bindings) const {
+  return holds(condition, bindings) ||
+         (!assumed.empty() &&
+          assumed.count(textOf(substitute(condition, bindings))));
+}
+
+bool Saturation::holdsHere(const RealAssumption &assumption,
+                           const Bindings &bindings) const {
+  if (holds(assumption, bindings))
+    return true;
+  auto it = bindings.reals.find(assumption.parameter);
+  return it != bindings.reals.end() && it->second.isSymbol() &&
+         llvm::any_of(assumedReals, [&](const RealAssumption &known) {
+           return known.parameter == it->second.getSymbol() &&
+                  known.predicate == assumption.predicate &&
+                  known.bound == assumption.bound;
+         });
+}
+
+bool Saturation::symbolsFit(const RuleProgram &program,
+                            const Bindings &bindings) const {
+  const Assumptions &assumptions = program.rule->assumptions;
+  auto integerHolds = [&](const Condition &condition) {
+    return holdsHere(condition, bindings);
+  };
+  auto realHolds = [&](const RealAssumption &real) {
+    return holdsHere(real, bindings);
+  };
+  return llvm::all_of(assumptions.integers, integerHolds) &&
+         llvm::all_of(assumptions.reals, realHolds);
+}
+
+bool Saturation::tensorsFit(const RuleProgram &program,
+                            const Placement &placement,
+                            SmallVectorImpl<NodeId> &shownBy) const {
+  for (const TensorAssumption &tensor : program.rule->assumptions.tensors) {
+    NodeId node = placement.values[tensor.argument];
+    if (node == noNode)
+      return false;
+    const ClassData &data = graph.classOf(node);
+    if (tensor.predicate == ElementPredicate::Constant) {
+      if (!data.isCompileTime())
+        return false;
+      shownBy.push_back(data.compileTime);
+      continue;
+    }
+    bool isAssumed =
+        data.elements & (1u << static_cast<unsigned>(tensor.predicate));
+    DenseElementsAttr literal = graph.literalOf(node);
+    if (!isAssumed && !(literal && elementsAre(literal, tensor.predicate)))
+      return false;
+    shownBy.push_back(literal ? data.literal : node);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Applying
+//===----------------------------------------------------------------------===//
+
+/// The operators to build, if all of them are well formed there and the
+/// results have the types that they must have.
+bool Saturation::plan(const RuleProgram &program, const Placement &placement,
+                      const Bindings &bindings,
+                      SmallVectorImpl<OperatorId> &operators) {
+  SmallVector<Type> types;
+  for (unsigned i = 0; i < program.arguments.size(); ++i)
+    types.push_back(placement.values[i] == noNode
+                        ? Type()
+                        : graph.classOf(placement.values[i]).type);
+  for (const BuildOp &op : program.built) {
+    DictionaryAttr attributes = op.attributes;
+    if (op.hasSymbols) {
+      SmallVector<NamedAttribute> values;
+      for (NamedAttribute attribute : op.attributes)
+        values.push_back(
+            {attribute.getName(), bindings.substitute(attribute.getValue())});
+      attributes = DictionaryAttr::get(op.attributes.getContext(), values);
+    }
+    operators.push_back(
+        graph.operators.compute(op.name, attributes, op.numResults));
+    SmallVector<Type> operands;
+    for (unsigned operand : op.operands)
+      operands.push_back(types[operand]);
+    Operation *prototype =
+        graph.operators.prototype(operators.back(), operands);
+    if (!prototype)
+      return false;
+    llvm::append_range(types, prototype->getResultTypes());
+  }
+  for (auto [from, to] :
+       llvm::zip(program.patternResults, program.builtResults))
+    if (graph.classOf(placement.resultNode(graph, program, from)).type !=
+        types[to])
+      return false;
+  return true;
+}
+
+/// Nodes of the values of the built side; `nodeOf` makes or finds one.
+static bool
+buildNodes(const EGraph &graph, const RuleProgram &program,
+           const Placement &placement, ArrayRef<OperatorId> operators,
+           llvm::function_ref<NodeId(OperatorId, ArrayRef<NodeId>)> nodeOf,
+           SmallVectorImpl<NodeId> &values) {
+  values.assign(placement.values.begin(),
+                placement.values.begin() + program.arguments.size());
+  for (auto [op, id] : llvm::zip(program.built, operators)) {
+    SmallVector<NodeId> children;
+    for (unsigned operand : op.operands)
+      children.push_back(values[operand]);
+    NodeId node = nodeOf(id, children);
+    if (node == noNode)
+      return false;
+    for (unsigned i = 0; i < op.numResults; ++i)
+      values.push_back(graph.resultOf(node, i));
+  }
+  return true;
+}
+
+/// Whether the graph has all of the built side already, and knows it equal.
+bool Saturation::isKnown(const RuleProgram &program, const Placement &placement,
+                         ArrayRef<OperatorId> operators,
+                         SmallVectorImpl<NodeId> &built) {
+  SmallVector<NodeId> values;
+  if (!buildNodes(
+          graph, program, placement, operators,
+          [&](OperatorId op, ArrayRef<NodeId> children) {
+            built.push_back(graph.lookup(op, children));
+            return built.back();
+          },
+          values))
+    return false;
+  return llvm::all_of(
+      llvm::zip(program.patternResults, program.builtResults), [&](auto pair) {
+        return graph.areEqual(
+            placement.resultNode(graph, program, std::get<0>(pair)),
+            values[std::get<1>(pair)]);
+      });
+}
+
+/// Results that are computed together must not depend on one another through
+/// what goes in: an argument of one part would need a result of another.
+bool Saturation::wouldMakeCycle(const RuleProgram &program,
+                                const Placement &placement) {
+  if (!program.isMultiOutput())
+    return false;
+  for (unsigned i = 0; i < program.arguments.size(); ++i)
+    for (unsigned result : program.patternResults)
+      if (placement.values[i] != noNode && result >= program.arguments.size() &&
+          graph.dependsOn(placement.values[i],
+                          placement.resultNode(graph, program, result)))
+        return true;
+  return false;
+}
+
+void Saturation::commit(const RuleProgram &program, const Placement &placement,
+                        ArrayRef<OperatorId> operators,
+                        ArrayRef<NodeId> shownBy) {
+  ApplicationId id = applications.size();
+  SmallVector<NodeId> values;
+  applications.push_back({&program, placement, {}, {}});
+  Application &application = applications.back();
+  application.shownBy.assign(shownBy.begin(), shownBy.end());
+  buildNodes(
+      graph, program, placement, operators,
+      [&](OperatorId op, ArrayRef<NodeId> children) {
+        application.built.push_back(graph.add(op, children, id));
+        return application.built.back();
+      },
+      values);
+  for (auto [from, to] :
+       llvm::zip(program.patternResults, program.builtResults))
+    graph.merge(placement.resultNode(graph, program, from), values[to], id);
+}
+
+/// What tells placements of a rule apart. It depends on nodes alone, with
+/// their attributes and types: those never change.
+Saturation::PlacementKey Saturation::keyOf(const RuleProgram &program,
+                                           const Placement &placement) {
+  PlacementKey key{&program};
+  for (NodeId node : placement.nodes)
+    key.push_back(reinterpret_cast<const void *>(uintptr_t(node)));
+  // Merged in one order, parts are not merged in another.
+  if (program.isMultiOutput())
+    llvm::sort(key.begin() + 1, key.end());
+  if (program.choice)
+    for (IntExpr value : placement.integers)
+      key.push_back(value.getAsOpaquePointer());
+  return key;
+}
+
+Saturation::Outcome Saturation::apply(const RuleProgram &program,
+                                      const Placement &placement,
+                                      SmallVectorImpl<NodeId> &built) {
+  Bindings bindings = placement.bindings(program);
+  SmallVector<OperatorId> operators;
+  if (!symbolsFit(program, bindings) ||
+      !plan(program, placement, bindings, operators)) {
+    done.insert(keyOf(program, placement));
+    return Outcome::Refused;
+  }
+  built.clear();
+  if (isKnown(program, placement, operators, built)) {
+    done.insert(keyOf(program, placement));
+    return Outcome::Known;
+  }
+  // What is known of tensors, and what depends on what, may change.
+  SmallVector<NodeId> shownBy;
+  if (!tensorsFit(program, placement, shownBy) ||
+      wouldMakeCycle(program, placement))
+    return Outcome::Refused;
+  done.insert(keyOf(program, placement));
+  commit(program, placement, operators, shownBy);
+  built.assign(applications.back().built.begin(),
+               applications.back().built.end());
+  return Outcome::New;
+}
+
+//===----------------------------------------------------------------------===//
+// Searching
+//===----------------------------------------------------------------------===//
+
+/// Completes a placement by the symbols that only the built side has: once for
+/// each other reader of the shared argument that gives them values.
+void Saturation::choose(const RuleProgram &program, const Placement &placement,
+                        llvm::function_ref<void(const Placement &)> callback) {
+  if (!program.choice) {
+    callback(placement);
+    return;
+  }
+  const Choice &choice = *program.choice;
+  NodeId shared = placement.values[choice.shared];
+  for (NodeId reader : graph.classOf(shared).parents) {
+    const Operator &op = graph.operatorOf(reader);
+    ArrayRef<NodeId> children = graph.children(reader);
+    if (!op.name || *op.name != choice.name ||
+        choice.sharedOperand >= children.size() ||
+        !graph.areEqual(children[choice.sharedOperand], shared))
+      continue;
+    Bindings bindings = placement.bindings(program);
+    Equations equations(bindings);
+    bool fits = true;
+    for (const ChoiceEquation &equation : choice.equations) {
+      auto type = equation.operand < children.size()
+                      ? dyn_cast_or_null<RankedTensorType>(
+                            graph.classOf(children[equation.operand]).type)
+                      : nullptr;
+      std::optional<SmallVector<IntExpr>> dims;
+      if (type && equation.dim < type.getRank())
+        dims = getDims(type);
+      if ((fits &= dims.has_value()))
+        equations.add(equation.size, (*dims)[equation.dim]);
+    }
+    if (!fits || !equations.solve() || !equations.isSolved())
+      continue;
+    Placement chosen = placement;
+    bool isTrivial = true;
+    for (auto [slot, name] : llvm::enumerate(program.integers))
+      if (!chosen.integers[slot]) {
+        chosen.integers[slot] = bindings.integers.lookup(name);
+        fits &= static_cast<bool>(chosen.integers[slot]);
+        isTrivial &= fits && chosen.integers[slot].isConstant(0);
+      }
+    if (fits && !isTrivial)
+      callback(chosen);
+  }
+}
+
+void Saturation::search(std::vector<Found> &found) {
+  NodeIndex index(graph);
+  for (auto [i, program] : llvm::enumerate(programs)) {
+    if (pauses[i].until > iterations || isOutOfTime() ||
+        (program->isMultiOutput() &&
+         iterations >= limits.multiOutputIterations))
+      continue;
+    size_t before = found.size();
+    size_t limit = size_t(limits.placementsPerRule) << pauses[i].times;
+    bool isTooOften = false;
+    findPlacements(graph, index, *program, [&](const Placement &placement) {
+      choose(*program, placement, [&](const Placement &chosen) {
+        if (!done.count(keyOf(*program, chosen)))
+          found.push_back({program, chosen});
+      });
+      isTooOften = found.size() - before > limit;
+      return !isTooOften;
+    });
+    if (isTooOften) {
+      found.erase(found.begin() + before, found.end());
+      pauses[i].until =
+          iterations + 1 + (limits.pauseIterations << pauses[i].times);
+      ++pauses[i].times;
+    }
+  }
+}
+
+bool Saturation::isOutOfTime() const {
+  std::chrono::duration<double> passed =
+      std::chrono::steady_clock::now() - start;
+  return passed.count() > limits.seconds;
+}
+
+StopReason Saturation::run(llvm::function_ref<bool()> isReached) {
+  start = std::chrono::steady_clock::now();
+  for (iterations = 0; iterations < limits.iterations; ++iterations) {
+    if (isReached())
+      return StopReason::Reached;
+    std::vector<Found> found;
+    search(found);
+    bool isNew = false;
+    SmallVector<NodeId> built;
+    for (const Found &entry : found) {
+      if (graph.numNodes() > limits.nodes || isOutOfTime())
+        break;
+      if (!done.count(keyOf(*entry.program, entry.placement)))
+        isNew |= apply(*entry.program, entry.placement, built) == Outcome::New;
+    }
+    graph.rebuild();
+    if (isOutOfTime())
+      return StopReason::TimeLimit;
+    if (graph.numNodes() > limits.nodes)
+      return isReached() ? StopReason::Reached : StopReason::NodeLimit;
+    bool isPaused = llvm::any_of(
+        pauses, [&](const Pause &pause) { return pause.until > iterations; });
+    if (!isNew && !isPaused)
+      return isReached() ? StopReason::Reached : StopReason::Saturated;
+  }
+  return isReached() ? StopReason::Reached : StopReason::IterationLimit;
+}

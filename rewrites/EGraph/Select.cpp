@@ -1,0 +1,319 @@
+//===- Select.cpp - The best function of an e-graph -----------------------===//
+
+#include "rewrites/EGraph/Select.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlc;
+using namespace mlc::egraph;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+//===----------------------------------------------------------------------===//
+// In
+//===----------------------------------------------------------------------===//
+
+bool FunctionNodes::canRead(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return false;
+  return llvm::all_of(
+      function.getBody().front().without_terminator(), [](Operation &op) {
+        return op.getNumRegions() == 0 && op.getNumResults() > 0 &&
+               op.getNumSuccessors() == 0 && isMemoryEffectFree(&op);
+      });
+}
+
+FunctionNodes FunctionNodes::read(func::FuncOp function, EGraph &graph) {
+  FunctionNodes result;
+  llvm::DenseMap<Value, NodeId> nodeOf;
+  for (BlockArgument argument : function.getBody().getArguments()) {
+    result.arguments.push_back(
+        graph.addArgument(argument.getArgNumber(), argument.getType()));
+    nodeOf[argument] = result.arguments.back();
+  }
+  Block &block = function.getBody().front();
+  for (Operation &op : block.without_terminator()) {
+    SmallVector<NodeId> children;
+    for (Value operand : op.getOperands())
+      children.push_back(nodeOf.lookup(operand));
+    NodeId node = graph.add(graph.operators.add(&op), children, noApplication);
+    result.operators.push_back(node);
+    result.operations.push_back(&op);
+    for (OpResult value : op.getResults())
+      nodeOf[value] = graph.resultOf(node, value.getResultNumber());
+  }
+  for (Value output : block.getTerminator()->getOperands())
+    result.outputs.push_back(nodeOf.lookup(output));
+  graph.rebuild();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Choosing
+//===----------------------------------------------------------------------===//
+
+double Selector::secondsOf(NodeId node) {
+  if (graph.operatorOf(node).kind != Operator::Kind::Compute ||
+      graph.classOf(node).isCompileTime())
+    return 0;
+  OperandFacts facts;
+  for (NodeId child : graph.children(node)) {
+    const ClassData &data = graph.classOf(child);
+    facts.isFed |= data.isProduced && !data.isCompileTime();
+  }
+  return cost.seconds(graph.prototypeOf(node), facts);
+}
+
+/// Classes that are reachable and not known at compile time: what is known
+/// costs nothing, however it is made.
+Selector::Problem Selector::makeProblem(ArrayRef<NodeId> outputs) {
+  Problem made;
+  auto numberOf = [&](NodeId node) {
+    NodeId representative = graph.find(node);
+    auto [it, isNew] = made.classNumbers.try_emplace(representative);
+    if (isNew) {
+      it->second = made.problem.addClass();
+      made.classes.push_back(representative);
+    }
+    return it->second;
+  };
+  for (NodeId output : outputs)
+    if (!graph.classOf(output).isCompileTime())
+      made.problem.roots.push_back(numberOf(output));
+  for (unsigned i = 0; i < made.classes.size(); ++i) {
+    NodeId representative = made.classes[i];
+    for (NodeId node : graph.classOf(representative).nodes) {
+      SmallVector<unsigned> children;
+      bool readsItself = false;
+      for (NodeId child : graph.children(node)) {
+        readsItself |= graph.areEqual(child, representative);
+        if (!graph.classOf(child).isCompileTime())
+          children.push_back(numberOf(child));
+      }
+      if (readsItself)
+        continue;
+      made.problem.addNode(i, secondsOf(node), children);
+      made.nodes.push_back(node);
+    }
+  }
+  return made;
+}
+
+/// For classes known at compile time: the smallest expression.
+void Selector::chooseCompileTime() {
+  llvm::DenseMap<NodeId, double> size;
+  for (bool isChanged = true; isChanged;) {
+    isChanged = false;
+    for (NodeId node = 0; node < graph.numNodes(); ++node) {
+      const ClassData &data = graph.classOf(node);
+      if (!data.isCompileTime() || !llvm::is_contained(data.nodes, node))
+        continue;
+      double total = 1;
+      bool isKnown = graph.operatorOf(node).kind != Operator::Kind::Argument ||
+                     data.compileTime == node;
+      for (NodeId child : graph.children(node)) {
+        auto it = size.find(graph.find(child));
+        isKnown &= it != size.end();
+        total += it == size.end() ? 0 : it->second;
+      }
+      if (!isKnown)
+        continue;
+      auto [it, isNew] = size.try_emplace(graph.find(node), total);
+      if (!isNew && it->second <= total)
+        continue;
+      it->second = total;
+      choice[graph.find(node)] = node;
+      isChanged = true;
+    }
+  }
+}
+
+/// The chosen nodes that the outputs need, operands first.
+std::vector<ChosenNode> Selector::order(ArrayRef<NodeId> outputs,
+                                        std::vector<NodeId> &outputNodes) {
+  std::vector<ChosenNode> chosen;
+  llvm::DenseMap<NodeId, NodeId> valueOf; // by class: what is read
+  SmallVector<NodeId> stack;
+  auto visit = [&](NodeId node) {
+    stack.push_back(graph.find(node));
+    while (!stack.empty()) {
+      NodeId top = stack.back();
+      if (valueOf.count(top)) {
+        stack.pop_back();
+        continue;
+      }
+      NodeId made = choice.lookup(top);
+      size_t height = stack.size();
+      for (NodeId child : llvm::reverse(graph.children(made)))
+        if (!valueOf.count(graph.find(child)))
+          stack.push_back(graph.find(child));
+      if (stack.size() != height)
+        continue;
+      stack.pop_back();
+      const Operator &op = graph.operatorOf(made);
+      valueOf[top] = made;
+      if (op.kind == Operator::Kind::Projection) {
+        NodeId tuple = valueOf.lookup(graph.find(graph.children(made)[0]));
+        valueOf[top] = graph.resultOf(tuple, op.index);
+      }
+      if (op.kind != Operator::Kind::Compute)
+        continue;
+      ChosenNode entry{made, {}};
+      for (NodeId child : graph.children(made))
+        entry.operands.push_back(valueOf.lookup(graph.find(child)));
+      chosen.push_back(std::move(entry));
+    }
+  };
+  for (NodeId output : outputs) {
+    visit(output);
+    outputNodes.push_back(valueOf.lookup(graph.find(output)));
+  }
+  return chosen;
+}
+
+/// The selection that a graph's operators are.
+Extraction Selector::startFrom(const Problem &made, ArrayRef<NodeId> known) {
+  llvm::DenseMap<NodeId, unsigned> numbers;
+  for (auto [i, node] : llvm::enumerate(made.nodes))
+    numbers[node] = i;
+  Extraction start;
+  start.chosen.assign(made.classes.size(), -1);
+  auto choose = [&](NodeId node) {
+    // One of congruent nodes stands for all of them.
+    auto it = numbers.find(graph.lookup(graph[node].op, graph.children(node)));
+    auto eclass = made.classNumbers.find(graph.find(node));
+    if (it != numbers.end() && eclass != made.classNumbers.end() &&
+        start.chosen[eclass->second] < 0)
+      start.chosen[eclass->second] = it->second;
+  };
+  for (NodeId node : known) {
+    choose(node);
+    for (unsigned i = 0; graph.operatorOf(node).isTuple() &&
+                         i < graph.operatorOf(node).numResults;
+         ++i)
+      choose(graph.resultOf(node, i));
+  }
+  // Arguments stand for themselves.
+  for (auto [i, node] : llvm::enumerate(made.nodes))
+    if (graph.operatorOf(node).kind == Operator::Kind::Argument)
+      start.chosen[made.problem.nodes[i].eclass] = i;
+  start.cost = selectionCost(made.problem, start.chosen);
+  return start;
+}
+
+Selection Selector::select(ArrayRef<NodeId> outputs,
+                           ArrayRef<std::vector<NodeId>> known,
+                           double timeLimitSeconds) {
+  Problem made = makeProblem(outputs);
+  Extraction start = extractGreedy(made.problem);
+  for (const std::vector<NodeId> &operators : known)
+    if (Extraction other = startFrom(made, operators); other.cost < start.cost)
+      start = std::move(other);
+  Extraction extraction = extractExact(made.problem, start, timeLimitSeconds);
+  choice.clear();
+  for (auto [i, node] : llvm::enumerate(extraction.chosen))
+    if (node >= 0)
+      choice[made.classes[i]] = made.nodes[node];
+  chooseCompileTime();
+  Selection selection;
+  selection.seconds = extraction.cost;
+  selection.lowerBound = extraction.lowerBound;
+  selection.isOptimal = extraction.optimal;
+  selection.chosen = order(outputs, selection.outputs);
+  return selection;
+}
+
+//===----------------------------------------------------------------------===//
+// Out
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Rebuilder {
+public:
+  Rebuilder(func::FuncOp function, const FunctionNodes &origin,
+            const EGraph &graph, const Saturation &saturation)
+      : block(function.getBody().front()), graph(graph),
+        applications(saturation.getApplications()) {
+    for (auto [node, argument] :
+         llvm::zip(origin.arguments, block.getArguments()))
+      values[node] = argument;
+    for (auto [node, op] : llvm::zip(origin.operators, origin.operations))
+      operations[node] = op;
+  }
+
+  LogicalResult run(const Selection &selection) {
+    OpBuilder builder(block.getTerminator());
+    llvm::DenseSet<Operation *> kept;
+    for (const ChosenNode &entry : selection.chosen) {
+      SmallVector<Value> operands;
+      for (NodeId operand : entry.operands)
+        operands.push_back(values.lookup(operand));
+      Operation *op = operations.lookup(entry.node);
+      if (op) {
+        op->setOperands(operands);
+        op->moveBefore(block.getTerminator());
+      } else {
+        const Operator &made = graph.operatorOf(entry.node);
+        FailureOr<Operation *> created =
+            createOp(builder, locationOf(entry.node), made.name->getStringRef(),
+                     operands, made.attributes.getValue(), made.numResults);
+        if (failed(created))
+          return failure();
+        op = *created;
+      }
+      kept.insert(op);
+      for (OpResult result : op->getResults())
+        values[graph.resultOf(entry.node, result.getResultNumber())] = result;
+    }
+    for (auto [i, output] : llvm::enumerate(selection.outputs))
+      block.getTerminator()->setOperand(i, values.lookup(output));
+    SmallVector<Operation *> dead;
+    for (Operation &op : block.without_terminator())
+      if (!kept.contains(&op))
+        dead.push_back(&op);
+    for (Operation *op : dead)
+      op->dropAllUses();
+    for (Operation *op : dead)
+      op->erase();
+    return success();
+  }
+
+private:
+  /// Of an operator that a rule made: those of the operators it stands for.
+  Location locationOf(NodeId node) {
+    auto it = locations.find(node);
+    if (it != locations.end())
+      return it->second;
+    Location loc = UnknownLoc::get(block.getTerminator()->getContext());
+    if (Operation *op = operations.lookup(node)) {
+      loc = op->getLoc();
+    } else if (ApplicationId maker = graph[node].maker;
+               maker != noApplication) {
+      SmallVector<Location> parts;
+      for (NodeId part : applications[maker].placement.nodes)
+        parts.push_back(locationOf(part));
+      loc = FusedLoc::get(loc.getContext(), parts);
+    }
+    locations.try_emplace(node, loc);
+    return loc;
+  }
+
+  Block &block;
+  const EGraph &graph;
+  const std::vector<Application> &applications;
+  llvm::DenseMap<NodeId, Value> values;
+  llvm::DenseMap<NodeId, Operation *> operations;
+  llvm::DenseMap<NodeId, Location> locations;
+};
+
+} // namespace
+
+LogicalResult mlc::egraph::rebuildFunction(func::FuncOp function,
+                                           const FunctionNodes &origin,
+                                           const EGraph &graph,
+                                           const Saturation &saturation,
+                                           const Selection &selection) {
+  return Rebuilder(function, origin, graph, saturation).run(selection);
+}

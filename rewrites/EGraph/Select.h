@@ -1,0 +1,82 @@
+//===- Select.h - A function in an e-graph, and the best one out of it -*-===//
+
+#ifndef MLC_REWRITES_EGRAPH_SELECT_H
+#define MLC_REWRITES_EGRAPH_SELECT_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "rewrites/Cost.h"
+#include "rewrites/EGraph/Explain.h"
+#include "rewrites/Extract.h"
+
+namespace mlc::egraph {
+
+/// A function of one block, every operator of which is free of side effects
+/// and regions, as nodes.
+struct FunctionNodes {
+  std::vector<NodeId> arguments;
+  std::vector<NodeId> operators;             // in order, without the terminator
+  std::vector<mlir::Operation *> operations; // theirs
+  std::vector<NodeId> outputs;
+
+  /// Whether `function` is of that kind.
+  static bool canRead(mlir::func::FuncOp function);
+  /// Adds the function's nodes. The operations are prototypes from now on: they
+  /// must outlive the graph's last addition.
+  static FunctionNodes read(mlir::func::FuncOp function, EGraph &graph);
+};
+
+/// One way to compute the outputs.
+struct Selection {
+  /// In an order in which they can be computed.
+  std::vector<ChosenNode> chosen;
+  std::vector<NodeId> outputs;
+  double seconds = 0;    // by the cost model
+  double lowerBound = 0; // of every selection
+  bool isOptimal = false;
+};
+
+class Selector {
+public:
+  Selector(EGraph &graph, const CostModel &cost) : graph(graph), cost(cost) {}
+
+  /// The cheapest selection that computes `outputs`: exact within
+  /// `timeLimitSeconds`, and never worse than `known` ones, each given by the
+  /// Compute nodes of a graph that computes them.
+  Selection select(llvm::ArrayRef<NodeId> outputs,
+                   llvm::ArrayRef<std::vector<NodeId>> known,
+                   double timeLimitSeconds);
+  /// What a Compute node takes; 0 when its value is known at compile time.
+  double secondsOf(NodeId node);
+
+private:
+  /// Which nodes of the graph the extraction problem speaks of.
+  struct Problem {
+    ExtractionProblem problem;
+    std::vector<NodeId> nodes, classes;
+    llvm::DenseMap<NodeId, unsigned> classNumbers;
+  };
+
+  Extraction startFrom(const Problem &made, llvm::ArrayRef<NodeId> known);
+  Problem makeProblem(llvm::ArrayRef<NodeId> outputs);
+  void chooseCompileTime();
+  std::vector<ChosenNode> order(llvm::ArrayRef<NodeId> outputs,
+                                std::vector<NodeId> &outputNodes);
+
+  EGraph &graph;
+  const CostModel &cost;
+  /// By class: the node to compute it with.
+  llvm::DenseMap<NodeId, NodeId> choice;
+};
+
+/// Turns `function`, whose nodes are `origin`, into the selection. Operators
+/// that stay are the same operations; new ones carry the locations of those
+/// that they come from. Fails, with the function unusable, only on a bug.
+mlir::LogicalResult rebuildFunction(mlir::func::FuncOp function,
+                                    const FunctionNodes &origin,
+                                    const EGraph &graph,
+                                    const Saturation &saturation,
+                                    const Selection &selection);
+
+} // namespace mlc::egraph
+
+#endif // MLC_REWRITES_EGRAPH_SELECT_H

@@ -1,0 +1,152 @@
+//===- SearchTest.cpp - What comes out of a search ------------------------===//
+
+#include "rewrites/Search.h"
+#include "Fixture.h"
+#include "mlir/IR/Verifier.h"
+#include <catch2/catch.hpp>
+
+using namespace mlc;
+using namespace mlir;
+using test::Fixture;
+
+namespace {
+
+CostModel testModel() {
+  CostParameters parameters;
+  parameters.secondsPerKernel = 1e-6;
+  return CostModel(parameters);
+}
+
+const char *network = R"(
+func.func @main(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x8x8xf32> {
+  %w1 = mlc.constant dense<0.5> : tensor<8x4x1x1xf32>
+  %w2 = mlc.constant dense<0.25> : tensor<8x4x1x1xf32>
+  %s = mlc.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>
+  %0 = mlc.conv %x, %w1 {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>} : (tensor<1x4x8x8xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x8x8xf32> loc("first")
+  %1 = mlc.batch_norm %0, %s, %s, %s, %s {epsilon = #mlc.real<0.001>} : (tensor<1x8x8x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x8x8xf32> loc("norm")
+  %2 = mlc.conv %x, %w2 {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>} : (tensor<1x4x8x8xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x8x8xf32> loc("second")
+  %3 = mlc.add %1, %2 : (tensor<1x8x8x8xf32>, tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32> loc("sum")
+  %4 = mlc.relu %3 : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32> loc("relu")
+  %5 = mlc.relu %4 : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32> loc("again")
+  return %5 : tensor<1x8x8x8xf32>
+})";
+
+struct Outcome {
+  SearchReport report;
+  std::string text;
+  std::vector<std::string> operators;
+  bool isNamed = true;
+};
+
+Outcome searchIn(const char *text, SearchEngine engine,
+                 FpMode fp = FpMode::Fast) {
+  Fixture fixture;
+  REQUIRE(succeeded(addShippedRules(fixture.rules, &fixture.context)));
+  func::FuncOp function = fixture.function(text);
+  SearchOptions options;
+  options.engine = engine;
+  options.fp = fp;
+  FailureOr<SearchReport> report =
+      search(function, fixture.rules, testModel(), options);
+  REQUIRE(succeeded(report));
+  REQUIRE(succeeded(verify(function)));
+  Outcome outcome{*report, "", {}};
+  llvm::raw_string_ostream(outcome.text) << function;
+  function.walk([&](Operation *op) {
+    outcome.operators.push_back(op->getName().getStringRef().str());
+    outcome.isNamed &= isa<func::ReturnOp, func::FuncOp, ConstantOp>(op) ||
+                       !placeOf(op->getLoc()).empty();
+  });
+  return outcome;
+}
+
+size_t countOf(const Outcome &outcome, const char *name) {
+  return llvm::count(outcome.operators, name);
+}
+
+} // namespace
+
+TEST_CASE("the e-graph merges what greedy rewriting must leave apart") {
+  Outcome greedy = searchIn(network, SearchEngine::Greedy);
+  Outcome egraph = searchIn(network, SearchEngine::EGraph);
+  CHECK(egraph.report.secondsAfter <= greedy.report.secondsAfter * (1 + 1e-9));
+  CHECK(egraph.report.secondsAfter < egraph.report.secondsBefore);
+  CHECK(countOf(egraph, "mlc.batch_norm") == 0);
+  CHECK(countOf(egraph, "mlc.relu") == 1);
+  CHECK(countOf(egraph, "mlc.conv") <= countOf(greedy, "mlc.conv"));
+  CHECK(egraph.report.isOptimal);
+  CHECK(egraph.report.stopReason == "saturated");
+  REQUIRE(egraph.report.gap());
+  CHECK(*egraph.report.gap() < 1e-6);
+  // What was predicted from classes is what the function is predicted to take.
+  CHECK(egraph.report.secondsAfter ==
+        Approx(*egraph.report.lowerBound).epsilon(1e-6));
+}
+
+TEST_CASE("operators keep the names of those that they come from") {
+  CHECK(searchIn(network, SearchEngine::EGraph).isNamed);
+}
+
+TEST_CASE("a trail holds only the steps that the result needs") {
+  Trail trail = searchIn(network, SearchEngine::EGraph).report.trail;
+  REQUIRE_FALSE(trail.steps.empty());
+  bool isIdempotent = false;
+  for (const TrailStep &step : trail.steps) {
+    CHECK(step.before.size() > 0);
+    isIdempotent |= step.rule == "relu_of_relu" &&
+                    step.places == std::vector<std::string>{"relu", "again"};
+  }
+  CHECK(isIdempotent);
+  // Two chosen operators are never one term, and operands come first.
+  std::set<TermId> there{0};
+  for (const ChosenOperator &op : trail.chosen) {
+    for (TermId operand : op.operands)
+      CHECK(there.count(operand));
+    CHECK(there.insert(op.term).second);
+  }
+  REQUIRE(trail.outputs.size() == 1);
+  CHECK(there.count(trail.outputs[0]));
+  // As text and back.
+  std::string json;
+  llvm::raw_string_ostream(json) << toJson(llvm::ArrayRef(trail));
+  auto read = parseTrails(json);
+  REQUIRE(static_cast<bool>(read));
+  std::string again;
+  llvm::raw_string_ostream(again) << toJson(*read);
+  CHECK(again == json);
+}
+
+TEST_CASE("two searches are one and the same") {
+  Outcome first = searchIn(network, SearchEngine::EGraph);
+  Outcome second = searchIn(network, SearchEngine::EGraph);
+  CHECK(first.text == second.text);
+  std::string one, two;
+  llvm::raw_string_ostream(one) << toJson(llvm::ArrayRef(first.report.trail));
+  llvm::raw_string_ostream(two) << toJson(llvm::ArrayRef(second.report.trail));
+  CHECK(one == two);
+}
+
+TEST_CASE("what cannot be made cheaper stays as it is") {
+  const char *text = R"(
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = mlc.exp %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+})";
+  Outcome outcome = searchIn(text, SearchEngine::EGraph);
+  CHECK(outcome.report.trail.steps.empty());
+  CHECK(outcome.report.secondsAfter == outcome.report.secondsBefore);
+  CHECK(countOf(outcome, "mlc.exp") == 1);
+}
+
+TEST_CASE("strict floats allow bit-exact rules alone") {
+  Fixture fixture;
+  REQUIRE(succeeded(addShippedRules(fixture.rules, &fixture.context)));
+  std::map<std::string, FloatClass> classes;
+  for (Rule &rule : fixture.rules.rules)
+    if (const ProvedRule *proof = findProof(rule))
+      classes[rule.getName().str()] = proof->floatClass;
+  Outcome strict = searchIn(network, SearchEngine::EGraph, FpMode::Strict);
+  CHECK_FALSE(strict.report.trail.steps.empty());
+  for (const TrailStep &step : strict.report.trail.steps)
+    CHECK(classes.at(step.rule) == FloatClass::BitExact);
+}

@@ -1,0 +1,95 @@
+//===- SearchFlags.cpp - How rewrites are searched ------------------------===//
+
+#include "tools/mlc/SearchFlags.h"
+#include "tools/mlc/Failure.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace mlc;
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+namespace json = llvm::json;
+
+SearchFlags::SearchFlags(cl::SubCommand &sub)
+    : search("search", cl::init(SearchOptions().engine),
+             cl::desc("How rewrites are searched"),
+             cl::values(clEnumValN(SearchEngine::EGraph, "egraph",
+                                   "all ways at once, then the cheapest"),
+                        clEnumValN(SearchEngine::Greedy, "greedy",
+                                   "whatever pays, where it pays"),
+                        clEnumValN(SearchEngine::Backtracking, "backtracking",
+                                   "a queue of whole graphs, as TASO has")),
+             cl::sub(sub)),
+      timeLimit("time-limit", cl::init(SearchOptions().timeLimitSeconds),
+                cl::value_desc("seconds"),
+                cl::desc("Longest search for rewrites (10)"), cl::sub(sub)) {}
+
+llvm::Expected<SearchOptions> SearchFlags::options() const {
+  if (!(timeLimit > 0) || !std::isfinite(timeLimit))
+    return fail(Exit::Usage, "--time-limit: expected a number of seconds "
+                             "above 0");
+  SearchOptions options;
+  options.engine = search;
+  options.timeLimitSeconds = timeLimit;
+  return options;
+}
+
+std::vector<std::string> SearchFlags::texts() const {
+  std::vector<std::string> texts;
+  SearchOptions defaults;
+  if (search != defaults.engine)
+    texts.push_back("--search=" + name(search).str());
+  if (timeLimit != defaults.timeLimitSeconds)
+    texts.push_back(
+        llvm::formatv("--time-limit={0}", timeLimit.getValue()).str());
+  return texts;
+}
+
+json::Object mlc::cli::toJson(const SearchReport &report) {
+  json::Array steps;
+  for (const TrailStep &step : report.trail.steps)
+    steps.push_back(json::Object{{"rule", step.rule},
+                                 {"places", json::Array(step.places)},
+                                 {"bindings", step.bindings()},
+                                 {"predicted_gain_seconds", step.gainSeconds}});
+  auto orNull = [](std::optional<double> value) {
+    return value ? json::Value(*value) : json::Value(nullptr);
+  };
+  return json::Object{{"search", name(report.engine)},
+                      {"predicted_seconds_before", report.secondsBefore},
+                      {"predicted_seconds_after", report.secondsAfter},
+                      {"lower_bound_seconds", orNull(report.lowerBound)},
+                      {"gap", orNull(report.gap())},
+                      {"optimal", report.isOptimal},
+                      {"stop_reason", report.stopReason},
+                      {"seconds", report.seconds},
+                      {"saturation_seconds", report.saturationSeconds},
+                      {"extraction_seconds", report.extractionSeconds},
+                      {"iterations", static_cast<int64_t>(report.iterations)},
+                      {"nodes", static_cast<int64_t>(report.nodes)},
+                      {"classes", static_cast<int64_t>(report.classes)},
+                      {"steps", std::move(steps)}};
+}
+
+static void printText(const SearchReport &report) {
+  llvm::raw_ostream &os = llvm::outs();
+  os << llvm::format("predicted: %.3f ms, before %.3f ms\n",
+                     report.secondsAfter * 1e3, report.secondsBefore * 1e3);
+  if (std::optional<double> gap = report.gap())
+    os << llvm::format("lower bound: %.3f ms, gap %.2f %%%s\n",
+                       *report.lowerBound * 1e3, *gap * 100,
+                       report.isOptimal ? " (optimal)" : "");
+  os << llvm::format("search: %.2f s, ", report.seconds) << report.stopReason
+     << ", " << report.trail.steps.size() << " steps\n";
+}
+
+void mlc::cli::show(const std::optional<SearchReport> &report, bool asJson) {
+  if (asJson) {
+    json::Object object = report ? toJson(*report) : json::Object();
+    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(object)))
+                 << '\n';
+  } else if (report) {
+    printText(*report);
+  }
+}

@@ -1,0 +1,37 @@
+//===- SearchFlags.h - How rewrites are searched -----------------*- C++
+//-*-===//
+
+#ifndef MLC_TOOLS_MLC_SEARCHFLAGS_H
+#define MLC_TOOLS_MLC_SEARCHFLAGS_H
+
+#include "rewrites/Search.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
+
+namespace mlc::cli {
+
+/// `--search`, `--time-limit`: of the commands that rewrite a model and keep
+/// the result.
+struct SearchFlags {
+  explicit SearchFlags(llvm::cl::SubCommand &sub);
+
+  /// Errors: a time limit that is not positive.
+  llvm::Expected<SearchOptions> options() const;
+  /// The flags as given, where they are not the defaults: for the manifest.
+  std::vector<std::string> texts() const;
+
+  llvm::cl::opt<SearchEngine> search;
+  llvm::cl::opt<double> timeLimit;
+};
+
+/// Prints what a search came to on standard output, for people or as one JSON
+/// object (an empty one without a search).
+void show(const std::optional<SearchReport> &report, bool asJson);
+
+/// Predicted seconds before and after, lower bound and gap (null where the
+/// engine proves none), stop reason, seconds that the search took, steps.
+llvm::json::Object toJson(const SearchReport &report);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_SEARCHFLAGS_H
