@@ -36,8 +36,9 @@ struct BacktrackReport {
 };
 
 /// Replaces `function` by the cheapest graph that was found; only rules with a
-/// recorded proof take part. Returns the trail to it; fills in `report` when
-/// there is one.
+/// recorded proof take part, and none that leaves a size open (how far to
+/// enlarge a kernel). Returns the trail to it; fills in `report` when there is
+/// one.
 Trail applyBacktracking(mlir::func::FuncOp function, RuleSet &rules,
                         const CostModel &cost,
                         const BacktrackOptions &options = {},

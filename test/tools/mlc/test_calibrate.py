@@ -36,7 +36,7 @@ def test_target_file_is_plausible(target):
     cost = {key: entry["value"] for key, entry in read["cost"].items()}
     assert read["name"].startswith("cpu:x86-64-v")
     assert 5e9 < cost["contraction_flops_per_second"] < 1e12
-    assert 0.2 < cost["contraction_efficiency"] <= 1
+    assert 0.05 < cost["contraction_efficiency"] <= 1
     l2, l3, memory = (rate for _, rate in cost["memory"])
     assert l2 > memory / 2 and l3 > memory / 2
     assert all(entry["source"] for entry in read["cost"].values())
