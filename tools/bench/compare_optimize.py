@@ -38,9 +38,10 @@ def largest_error(got, want):
 
 
 class Bench:
-    def __init__(self, build, folder, runs, clock=time.perf_counter):
+    def __init__(self, build, folder, runs, clock=time.perf_counter, flags=()):
+        """`flags`: how mlc is to search."""
         self.build, self.folder, self.runs = pathlib.Path(build), pathlib.Path(folder), runs
-        self.clock = clock
+        self.clock, self.flags = clock, list(flags)
         self.library = mlc_runtime.load_library(build)
 
     def mlc(self, *arguments):
@@ -49,7 +50,7 @@ class Bench:
 
     def onnxruntime(self, path, arrays):
         rewritten = self.folder / "rewritten.onnx"
-        self.mlc("optimize", path, "-o", rewritten)
+        self.mlc("optimize", path, "-o", rewritten, *self.flags)
         sessions = [onnxruntime_session(p, 1) for p in (path, rewritten, path)]
         want, got = (s.run(None, arrays) for s in sessions[:2])
         row = ratios([lambda s=s: s.run(None, arrays) for s in sessions], self.runs, self.clock)
@@ -58,7 +59,7 @@ class Bench:
 
     def native(self, path, arrays):
         files = [self.folder / "plain.mlca", self.folder / "rewritten.mlca"]
-        for file, flags in zip(files, (["--no-rewrites"], [])):
+        for file, flags in zip(files, (["--no-rewrites"], self.flags)):
             self.mlc("compile", path, "-o", file, *flags)
         sessions = [mlc_runtime.Session(mlc_runtime.Artifact(self.library, file), threads=1)
                     for file in (files[0], files[1], files[0])]
