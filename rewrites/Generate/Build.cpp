@@ -108,8 +108,7 @@ bool repeats(Value value, ArrayRef<NamedAttribute> attributes) {
 
 } // namespace
 
-FailureOr<Value> VariantBuilder::build(OpBuilder &builder,
-                                       const Variant &variant,
+FailureOr<Value> VariantBuilder::build(OpBuilder &builder, ArrayRef<Step> steps,
                                        ValueRange operands,
                                        Constants constants) {
   // That types do not fit is an answer here, not an error.
@@ -117,7 +116,7 @@ FailureOr<Value> VariantBuilder::build(OpBuilder &builder,
                                  [](Diagnostic &) { return success(); });
   OperandDims dims(operands);
   SmallVector<Value> results;
-  for (const Step &step : variant.steps) {
+  for (const Step &step : steps) {
     const Parsed &text = parse(step);
     SmallVector<Value> values;
     for (const Operand &operand : text.operands) {

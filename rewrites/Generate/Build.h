@@ -22,10 +22,10 @@ public:
   using Constants = llvm::function_ref<mlir::Value(
       llvm::StringRef name, llvm::ArrayRef<IntExpr> dims)>;
 
-  /// Appends the operators of `variant`; fails, silently, where its types do
+  /// Appends the operators of a variant; fails, silently, where its types do
   /// not fit.
   mlir::FailureOr<mlir::Value> build(mlir::OpBuilder &builder,
-                                     const Variant &variant,
+                                     llvm::ArrayRef<Step> steps,
                                      mlir::ValueRange operands,
                                      Constants constants);
 

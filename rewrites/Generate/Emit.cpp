@@ -24,13 +24,41 @@ static std::string dimName(unsigned leaf, unsigned dim) {
   return std::string(1, static_cast<char>('A' + leaf)) + std::to_string(dim);
 }
 
-Emitter::Dims Emitter::freshDims(ArrayRef<IntExpr> dims, unsigned leaf) {
-  Dims result;
-  for (auto [d, dim] : llvm::enumerate(dims))
-    result.push_back(dim.isConstant()
-                         ? IntExpr::constant(context, dim.getConstant())
-                         : IntExpr::symbol(context, dimName(leaf, d)));
-  return result;
+std::vector<Shape> otherShapes(const Pattern &pattern) {
+  bool isPointwise = true, isSpatial = false;
+  for (const TermNode &node : pattern.getNodes()) {
+    if (node.isLeaf())
+      continue;
+    isPointwise &= pattern.variantOf(node).isPointwise;
+    isSpatial |= !pattern.variantOf(node).lifted.empty();
+  }
+  std::vector<Shape> shapes;
+  if (isPointwise)
+    for (unsigned rank : {1, 3, 4})
+      shapes.push_back({Shape::Kind::Rank, rank});
+  else if (isSpatial)
+    shapes.push_back({Shape::Kind::TwoDims, 0});
+  return shapes;
+}
+
+Emitter::Dims Emitter::leafDims(const Pattern &pattern, const TermNode &node,
+                                Typing typing, unsigned leaf) {
+  // The workbench's expressions belong to another context.
+  Dims found;
+  for (IntExpr dim : pattern.getWorkbench().type(node.type).dims)
+    found.push_back(parseDims(context, dim.str()).front());
+  // The last dim stands for the others.
+  if (shape.kind == Shape::Kind::TwoDims)
+    found.push_back(found.back());
+  if (shape.kind == Shape::Kind::Rank)
+    found.resize(shape.rank, found.back());
+  if (typing == Typing::World && shape.kind == Shape::Kind::AsFound)
+    return found;
+  Dims fresh;
+  for (auto [d, dim] : llvm::enumerate(found))
+    fresh.push_back(
+        dim.isConstant() ? dim : IntExpr::symbol(context, dimName(leaf, d)));
+  return fresh;
 }
 
 static bool isDimName(StringRef name) {
@@ -123,8 +151,10 @@ FailureOr<Value> Emitter::buildTerm(const Pattern &pattern, uint8_t n,
       return failure();
     operands.push_back(*value);
   }
-  FailureOr<Value> value =
-      builder.build(at, pattern.variantOf(node), operands, constants);
+  const Variant &variant = pattern.variantOf(node);
+  bool isLifted = shape.kind == Shape::Kind::TwoDims && !variant.lifted.empty();
+  FailureOr<Value> value = builder.build(
+      at, isLifted ? variant.lifted : variant.steps, operands, constants);
   if (failed(value))
     return failure();
   return values[n] = *value;
@@ -212,7 +242,9 @@ static void requireMinimum(rule::DefOp def,
 
 FailureOr<OwningOpRef<ModuleOp>> Emitter::emit(const Pattern &pattern,
                                                Typing typing, StringRef name,
-                                               unsigned minimum) {
+                                               unsigned minimum,
+                                               Shape newShape) {
+  shape = newShape;
   Location loc = UnknownLoc::get(context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   OpBuilder at = OpBuilder::atBlockEnd(module->getBody());
@@ -227,15 +259,8 @@ FailureOr<OwningOpRef<ModuleOp>> Emitter::emit(const Pattern &pattern,
   SmallVector<Dims> dims;
   unsigned leaves = 0;
   for (const TermNode &node : pattern.getNodes())
-    if (node.isLeaf()) {
-      // The workbench's expressions belong to another context.
-      Dims world;
-      for (IntExpr dim : pattern.getWorkbench().type(node.type).dims)
-        world.push_back(parseDims(context, dim.str()).front());
-      dims.push_back(typing == Typing::General ? freshDims(world, leaves)
-                                               : world);
-      ++leaves;
-    }
+    if (node.isLeaf())
+      dims.push_back(leafDims(pattern, node, typing, leaves++));
   if (failed(buildSides(pattern, dims, sides)))
     return failure();
   // Each round fixes a dim; there are few.

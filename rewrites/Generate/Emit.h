@@ -17,6 +17,17 @@ namespace mlc::generate {
 
 enum class Typing { General, World };
 
+/// The ranks of a rule's tensors: as they were found; with a second spatial
+/// dim; or, for element-wise operators alone, any other rank.
+struct Shape {
+  enum class Kind { AsFound, TwoDims, Rank };
+  Kind kind = Kind::AsFound;
+  unsigned rank = 0;
+};
+
+/// The other ranks that a pattern can be stated for.
+std::vector<Shape> otherShapes(const Pattern &pattern);
+
 class Emitter {
 public:
   /// Loads the dialects into `context`.
@@ -27,7 +38,7 @@ public:
   /// are required to be at least this.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
   emit(const Pattern &pattern, Typing typing, llvm::StringRef name,
-       unsigned minimum);
+       unsigned minimum, Shape shape = {});
 
 private:
   using Dims = llvm::SmallVector<IntExpr, 4>;
@@ -35,7 +46,8 @@ private:
     mlir::func::FuncOp before, after;
   };
 
-  Dims freshDims(llvm::ArrayRef<IntExpr> dims, unsigned leaf);
+  Dims leafDims(const Pattern &pattern, const TermNode &node, Typing typing,
+                unsigned leaf);
   mlir::LogicalResult buildSides(const Pattern &pattern,
                                  llvm::ArrayRef<Dims> dims, Sides sides);
   mlir::FailureOr<mlir::Value>
@@ -47,6 +59,7 @@ private:
 
   mlir::MLIRContext *context;
   VariantBuilder builder;
+  Shape shape;
 };
 
 /// `relu_of_concat_is_concat_of_relu`.

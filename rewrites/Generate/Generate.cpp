@@ -3,6 +3,7 @@
 #include "rewrites/Generate/Generate.h"
 #include "rewrites/Generate/Emit.h"
 #include "rewrites/Generate/Parallel.h"
+#include "rewrites/Generate/Saturate.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 #include <sys/resource.h>
@@ -61,6 +62,13 @@ public:
     describe(families);
     prove(families);
     watch.finish("prove", report.count(Verdict::Kind::Proved, false));
+    findBasis(families);
+    watch.finish("basis", llvm::count_if(report.families,
+                                         [](const FamilyReport &family) {
+                                           return family.isBasis;
+                                         }));
+    proveBasis(families);
+    watch.finish("variants and ranks of the basis", report.basis.size());
     return std::move(report);
   }
 
@@ -77,6 +85,13 @@ private:
                        llvm::ArrayRef<EqualPair> pairs);
   void describe(const std::vector<Family> &families);
   void prove(const std::vector<Family> &families);
+  void findBasis(const std::vector<Family> &families);
+  void proveBasis(const std::vector<Family> &families);
+  Workbench &workbenchOf(const Pattern &pattern) {
+    return **llvm::find_if(workbenches, [&](const auto &workbench) {
+      return workbench.get() == &pattern.getWorkbench();
+    });
+  }
 
   const GenerateOptions &options;
   GenerateReport report;
@@ -184,6 +199,89 @@ void Generation::prove(const std::vector<Family> &families) {
   if (skipped)
     report.skipped.push_back(llvm::formatv(
         "the proofs of {0} families (out of time)", skipped.load()));
+}
+
+/// Families come small ones first, so that a family follows from smaller ones
+/// where it can.
+void Generation::findBasis(const std::vector<Family> &families) {
+  KnownRules known;
+  unsigned left = 0;
+  for (auto [i, family] : llvm::enumerate(report.families)) {
+    if (!family.outcome || family.outcome->kind != Verdict::Kind::Proved)
+      continue;
+    if (isOver(1.0)) {
+      ++left;
+      continue;
+    }
+    const Pattern &pattern = families[i].variants[family.outcome->variant];
+    family.isBasis = !follows(pattern, known, workbenchOf(pattern));
+    if (family.isBasis)
+      for (const Pattern &variant : families[i].variants)
+        known.add(variant);
+    if (i % 16 == 0)
+      options.progress(llvm::formatv("looking for a basis: {0} of {1} families",
+                                     i, families.size()));
+  }
+  if (left)
+    report.skipped.push_back(llvm::formatv(
+        "whether {0} families follow from others (out of time)", left));
+}
+
+void Generation::proveBasis(const std::vector<Family> &families) {
+  struct Statement {
+    BasisRule rule;
+    const Pattern *pattern;
+    Shape shape;
+    std::string key;
+  };
+  std::vector<Statement> statements;
+  std::set<std::string> taken;
+  for (auto [i, family] : llvm::enumerate(report.families)) {
+    if (!family.isBasis)
+      continue;
+    for (auto [v, variant] : llvm::enumerate(families[i].variants)) {
+      std::vector<Shape> shapes = otherShapes(variant);
+      shapes.insert(shapes.begin(), Shape{});
+      for (Shape shape : shapes) {
+        std::string name = ruleName(variant);
+        if (shape.kind == Shape::Kind::TwoDims)
+          name += "_2d";
+        if (shape.kind == Shape::Kind::Rank)
+          name += "_rank" + std::to_string(shape.rank);
+        std::string unique = name;
+        for (unsigned k = 2; !taken.insert(unique).second; ++k)
+          unique = name + "_" + std::to_string(k);
+        statements.push_back(
+            {{unique, i, {}}, &variant, shape, "basis: " + unique});
+      }
+    }
+  }
+  std::mutex mutex;
+  std::atomic<unsigned> done = 0, skipped = 0;
+  forEach(statements.size(), options.jobs, [&](size_t s, unsigned) {
+    Statement &one = statements[s];
+    auto known = options.known.find(one.key);
+    if (known != options.known.end())
+      one.rule.outcome = known->second;
+    else if (isOver(1.0))
+      ++skipped;
+    else
+      one.rule.outcome =
+          provePattern(*one.pattern, one.rule.name, one.shape, {});
+    ++done;
+    std::lock_guard<std::mutex> lock(mutex);
+    bool isNew = known == options.known.end() && !one.rule.outcome.rule.empty();
+    if (isNew)
+      options.proved(one.key, one.rule.outcome);
+    options.progress(llvm::formatv("proving the basis: {0} of {1} rules",
+                                   done.load(), statements.size()));
+  });
+  for (Statement &one : statements)
+    if (one.rule.outcome.kind == Verdict::Kind::Proved)
+      report.basis.push_back(std::move(one.rule));
+  if (skipped)
+    report.skipped.push_back(llvm::formatv(
+        "{0} variants and ranks of the basis (out of time)", skipped.load()));
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 //   Prune       pairs that say the same thing, or less than another
 //   Emit        a pair as a rule.def with general types
 //   Prove       the verifier's word on each family
+//   Saturate    which families follow from others; the rest is the basis
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,6 +55,15 @@ struct FamilyReport {
   bool isLinear = false;
   std::vector<std::string> variants;
   std::optional<Outcome> outcome; // nothing: not tried
+  /// Does not follow from the proved families before it.
+  bool isBasis = false;
+};
+
+/// A rule of a basis family: one of its variants, at some ranks.
+struct BasisRule {
+  std::string name;
+  size_t family;
+  Outcome outcome;
 };
 
 struct ConditionalReport {
@@ -66,6 +76,7 @@ struct GenerateReport {
   PruneCounts prune;
   std::vector<StageReport> stages;
   std::vector<FamilyReport> families;
+  std::vector<BasisRule> basis;
   std::vector<ConditionalReport> conditional;
   std::vector<std::string> skipped; // what the limits left out
 
@@ -75,7 +86,8 @@ struct GenerateReport {
 GenerateReport generate(const GenerateOptions &options);
 
 /// The rules of the families that were proved, by file name ("matmul.mlir"),
-/// and those that are unknown ("unknown.mlir").
+/// those that are unknown ("unknown.mlir"), and the basis with all its variants
+/// and ranks ("basis.mlir").
 std::map<std::string, std::string> ruleFiles(const GenerateReport &report);
 
 /// The report as JSON. Everything but `stages` and keys called `seconds` is

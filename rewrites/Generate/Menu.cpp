@@ -8,18 +8,34 @@ namespace mlc::generate {
 
 namespace {
 
+/// "s" for one spatial dim, "s, s_w" for two: the second has symbols of its
+/// own. Numbers and dims of operands stay.
+std::string spatial(const std::string &symbol, unsigned rank) {
+  bool isSymbol = symbol.find_first_of("0123456789X") == std::string::npos;
+  return rank == 1 ? symbol : symbol + ", " + symbol + (isSymbol ? "_w" : "");
+}
+
+/// All begins, then all ends.
+std::string pads(const std::string &pad, unsigned rank) {
+  return spatial(pad, rank) + ", " + spatial(pad, rank);
+}
+
 std::string window(const std::string &kernel, const std::string &stride,
-                   const std::string &pad, const std::string &more = "") {
-  return "kernel = #mlc.dims<[" + kernel + "]>, strides = #mlc.dims<[" +
-         stride + "]>, pads = #mlc.dims<[" + pad + ", " + pad +
-         "]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>" + more;
+                   const std::string &pad, unsigned rank,
+                   const std::string &more = "") {
+  return "kernel = #mlc.dims<[" + spatial(kernel, rank) +
+         "]>, strides = #mlc.dims<[" + spatial(stride, rank) +
+         "]>, pads = #mlc.dims<[" + pads(pad, rank) +
+         "]>, dilations = #mlc.dims<[" + spatial("1", rank) +
+         "]>, overhang = #mlc.dims<[" + spatial("0", rank) + "]>" + more;
 }
 
 std::string convolution(const std::string &stride, const std::string &pad,
-                        const std::string &dilation,
-                        const std::string &groups) {
-  return "strides = #mlc.dims<[" + stride + "]>, pads = #mlc.dims<[" + pad +
-         ", " + pad + "]>, dilations = #mlc.dims<[" + dilation +
+                        const std::string &dilation, const std::string &groups,
+                        unsigned rank) {
+  return "strides = #mlc.dims<[" + spatial(stride, rank) +
+         "]>, pads = #mlc.dims<[" + pads(pad, rank) +
+         "]>, dilations = #mlc.dims<[" + spatial(dilation, rank) +
          "]>, groups = #mlc.int<" + groups + ">";
 }
 
@@ -65,8 +81,10 @@ public:
   }
   void one(const std::string &op, const std::string &name,
            const std::string &worlds, const std::string &mlcOp,
-           const std::string &attributes) {
-    add(op, name, 1, worlds, {{mlcOp, {"x"}, attributes}});
+           const std::string &attributes, const std::string &lifted = "") {
+    Variant &v = add(op, name, 1, worlds, {{mlcOp, {"x"}, attributes}});
+    if (!lifted.empty())
+      v.lifted = {{mlcOp, {"x"}, lifted}};
   }
 
   void pointwise();
@@ -102,36 +120,49 @@ void Builder::contractions() {
   add("matmul", "matmul", 2, "M", {{"matmul", {"x", "y"}, ""}});
   add("batch_matmul", "batch_matmul", 2, "B", {{"matmul", {"x", "y"}, ""}});
   auto conv = [&](const std::string &op, const std::string &name,
-                  const std::string &attributes) {
-    add(op, name, 2, "C", {{"conv", {"x", "y"}, attributes}});
+                  const std::string &stride, const std::string &dilation,
+                  const std::string &groups) {
+    auto steps = [&](unsigned rank) -> std::vector<Step> {
+      return {{"conv",
+               {"x", "y"},
+               convolution(stride, "p", dilation, groups, rank)}};
+    };
+    add(op, name, 2, "C", steps(1)).lifted = steps(2);
   };
-  conv("conv", "conv", convolution("1", "p", "1", "1"));
-  conv("conv", "conv_strided", convolution("s", "p", "dl", "1"));
-  conv("group_conv", "group_conv", convolution("s", "p", "1", "g"));
-  conv("depthwise_conv", "depthwise_conv", convolution("1", "p", "1", "X1"));
+  conv("conv", "conv", "1", "1", "1");
+  conv("conv", "conv_strided", "s", "dl", "1");
+  conv("group_conv", "group_conv", "s", "1", "g");
+  conv("depthwise_conv", "depthwise_conv", "1", "1", "X1");
 }
 
 void Builder::windows() {
-  one("max_pool", "max_pool", "C", "max_pool", window("kp", "s", "pp"));
-  one("max_pool", "max_pool_dense", "C", "max_pool", window("kp", "1", "pp"));
-  one("avg_pool", "avg_pool", "C", "avg_pool",
-      window("kp", "s", "pp", ", count_include_pad = true"));
-  one("avg_pool", "avg_pool_inside", "C", "avg_pool",
-      window("kp", "1", "pp", ", count_include_pad = false"));
+  auto pool = [&](const std::string &op, const std::string &name,
+                  const std::string &stride, const std::string &more = "") {
+    one(op, name, "C", op, window("kp", stride, "pp", 1, more),
+        window("kp", stride, "pp", 2, more));
+  };
+  pool("max_pool", "max_pool", "s");
+  pool("max_pool", "max_pool_dense", "1");
+  pool("avg_pool", "avg_pool", "s", ", count_include_pad = true");
+  pool("avg_pool", "avg_pool_inside", "1", ", count_include_pad = false");
   one("global_avg_pool", "global_avg_pool", "C", "reduce",
-      reduction("mean", "2"));
+      reduction("mean", "2"), reduction("mean", "2, 3"));
   one("global_max_pool", "global_max_pool", "C", "reduce",
-      reduction("max", "2"));
+      reduction("max", "2"), reduction("max", "2, 3"));
   add("batch_norm", "batch_norm", 1, "C",
       {{"batch_norm",
         {"x", "@scale [X1]", "@shift [X1]", "@mean [X1]", "@variance [X1]"},
         "epsilon = #mlc.real<eps>"}});
-  for (const char *op : {"add", "mul"})
-    add(std::string("channel_") + op, std::string("channel_") + op, 1, "C",
-        {{"broadcast",
-          {std::string(*op == 'a' ? "@bias" : "@gain") + " [1, X1, 1]"},
-          dims("X")},
-         {op, {"x", "%0"}, ""}});
+  for (const char *op : {"add", "mul"}) {
+    std::string name = std::string("channel_") + op,
+                constant = *op == 'a' ? "@bias" : "@gain";
+    auto steps = [&](const char *constantDims) -> std::vector<Step> {
+      return {{"broadcast", {constant + constantDims}, dims("X")},
+              {op, {"x", "%0"}, ""}};
+    };
+    add(name, name, 1, "C", steps(" [1, X1, 1]")).lifted =
+        steps(" [1, X1, 1, 1]");
+  }
 }
 
 void Builder::reductions() {
@@ -171,11 +202,20 @@ void Builder::movement() {
   split("last_columns", "M", "0, b", "X0, X1 - b");
   split("first_part", "B", "0, 0, 0", "X0, X1, b");
   split("last_part", "B", "0, 0, b", "X0, X1, X2 - b");
-  split("first_channels", "C", "0, 0, 0", "X0, g * cg, X2");
-  split("last_channels", "C", "0, g * cg, 0", "X0, X1 - g * cg, X2");
+  auto splitChannels = [&](const std::string &name, const std::string &start,
+                           const std::string &size) {
+    auto attributes = [&](const std::string &zero, const std::string &rest) {
+      return slice("0, " + start + zero, "X0, " + size + rest);
+    };
+    one("split", name, "C", "slice", attributes(", 0", ", X2"),
+        attributes(", 0, 0", ", X2, X3"));
+  };
+  splitChannels("first_channels", "0", "g * cg");
+  splitChannels("last_channels", "g * cg", "X1 - g * cg");
   one("slice", "slice", "M", "slice", slice("0, m", "X0, X1 - m"));
   one("pad", "pad", "M", "pad", padding("0, p", "0, q"));
-  one("pad", "pad_width", "C", "pad", padding("0, 0, pw", "0, 0, pw"));
+  one("pad", "pad_width", "C", "pad", padding("0, 0, pw", "0, 0, pw"),
+      padding("0, 0, pw, pw_w", "0, 0, pw, pw_w"));
   one("transpose", "transpose", "M", "transpose",
       "permutation = array<i64: 1, 0>");
   one("transpose", "transpose_last", "B", "transpose",
@@ -183,14 +223,16 @@ void Builder::movement() {
   one("transpose", "transpose_first", "B", "transpose",
       "permutation = array<i64: 1, 0, 2>");
   one("transpose", "channels_last", "C", "transpose",
-      "permutation = array<i64: 0, 2, 1>");
+      "permutation = array<i64: 0, 2, 1>",
+      "permutation = array<i64: 0, 2, 3, 1>");
   one("reshape", "flatten", "M", "reshape", dims("X0 * X1, 1"));
   one("reshape", "merge_outer", "B", "reshape", dims("1, X0 * X1, X2"));
   one("reshape", "split_outer", "B", "reshape", dims("e, floordiv(X1, e), X2"));
   one("broadcast", "broadcast_rows", "M", "broadcast", dims("a, X1"));
   one("broadcast", "broadcast_columns", "M", "broadcast", dims("X0, b"));
   one("broadcast", "broadcast_last", "B", "broadcast", dims("X0, X1, b"));
-  one("broadcast", "broadcast_width", "C", "broadcast", dims("X0, X1, h"));
+  one("broadcast", "broadcast_width", "C", "broadcast", dims("X0, X1, h"),
+      dims("X0, X1, h, h_w"));
 }
 
 /// Rows of `table` are instantiations; columns are named by `symbols`.

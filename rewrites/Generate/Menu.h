@@ -37,6 +37,9 @@ struct Variant {
   bool isCommutative = false;
   /// Neither moves nor combines elements of one operand.
   bool isPointwise = false;
+  /// The same with a second spatial dim, where `steps` have one. Empty: the
+  /// steps themselves do for any rank, or there is no such thing.
+  std::vector<Step> lifted = {};
 };
 
 struct Leaf {

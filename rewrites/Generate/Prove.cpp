@@ -1,7 +1,6 @@
 //===- Prove.cpp - Families become rules ----------------------------------===//
 
 #include "rewrites/Generate/Prove.h"
-#include "rewrites/Generate/Emit.h"
 #include "rewrites/Precondition/Precondition.h"
 #include "rewrites/Rule.h"
 
@@ -15,10 +14,10 @@ namespace {
 /// for good.
 class Attempts {
 public:
-  Attempts(const Pattern &pattern, llvm::StringRef name,
+  Attempts(const Pattern &pattern, llvm::StringRef name, Shape shape,
            const ProveOptions &options)
-      : pattern(pattern), name(name), context(MLIRContext::Threading::DISABLED),
-        emitter(&context) {
+      : pattern(pattern), name(name), shape(shape),
+        context(MLIRContext::Threading::DISABLED), emitter(&context) {
     settings.lemmaTimeoutMs = options.lemmaTimeoutMs;
     settings.timeoutMs = options.timeoutMs;
   }
@@ -52,7 +51,7 @@ public:
 private:
   std::optional<Outcome> state(Typing typing, unsigned minimum) {
     FailureOr<OwningOpRef<ModuleOp>> made =
-        emitter.emit(pattern, typing, name, minimum);
+        emitter.emit(pattern, typing, name, minimum, shape);
     if (failed(made))
       return std::nullopt;
     module = std::move(*made);
@@ -96,6 +95,7 @@ private:
 
   const Pattern &pattern;
   llvm::StringRef name;
+  Shape shape;
   VerifierOptions settings;
   MLIRContext context;
   Emitter emitter;
@@ -105,13 +105,19 @@ private:
 
 } // namespace
 
+Outcome provePattern(const Pattern &pattern, llvm::StringRef name, Shape shape,
+                     const ProveOptions &options) {
+  return Attempts(pattern, name, shape, options).run();
+}
+
 Outcome proveFamily(const Family &family, llvm::StringRef name,
                     const ProveOptions &options) {
   Outcome best;
   double seconds = 0;
   size_t count = std::min<size_t>(family.variants.size(), options.maxVariants);
   for (size_t v = 0; v < count; ++v) {
-    Outcome one = Attempts(family.variants[v], name, options).run();
+    Outcome one = provePattern(family.variants[v], name, {}, options);
+    one.variant = v;
     seconds += one.seconds;
     bool isProved = one.kind == Verdict::Kind::Proved;
     if (v == 0 || isProved)

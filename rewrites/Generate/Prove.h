@@ -3,6 +3,7 @@
 #ifndef MLC_REWRITES_GENERATE_PROVE_H
 #define MLC_REWRITES_GENERATE_PROVE_H
 
+#include "rewrites/Generate/Emit.h"
 #include "rewrites/Generate/Prune.h"
 #include "verifier/Verifier.h"
 
@@ -18,6 +19,7 @@ struct Outcome {
   std::string rule;
   std::string reason; // or the counterexample
   double seconds = 0;
+  unsigned variant = 0; // of the family, that was proved or refuted
 };
 
 struct ProveOptions {
@@ -26,6 +28,10 @@ struct ProveOptions {
   /// Variants of a family that are tried before it counts as not proved.
   unsigned maxVariants = 2;
 };
+
+/// What the verifier says of one pattern at some ranks.
+Outcome provePattern(const Pattern &pattern, llvm::StringRef name, Shape shape,
+                     const ProveOptions &options);
 
 /// Proves a family's first variant that can be proved: under its most general
 /// types, under those of its world, with all dims at least 1, or, where it is

@@ -143,7 +143,8 @@ std::optional<Application> Workbench::compile(uint32_t number,
     result.constants.push_back(internConstant(name, dims));
     return block.getArguments().back();
   };
-  FailureOr<Value> value = builder.build(at, variant, operands, makeConstant);
+  FailureOr<Value> value =
+      builder.build(at, variant.steps, operands, makeConstant);
   if (failed(value))
     return std::nullopt;
   auto resultType = cast<RankedTensorType>(value->getType());

@@ -129,6 +129,11 @@ static void printSummary(const generate::GenerateReport &report) {
                         report.count(Kind::Proved, onlyLinear),
                         report.count(Kind::Refuted, onlyLinear),
                         report.count(Kind::Unknown, onlyLinear));
+  os << llvm::formatv(
+      "basis: {0} families, {1} rules with their variants and ranks\n",
+      llvm::count_if(report.families,
+                     [](const auto &family) { return family.isBasis; }),
+      report.basis.size());
   for (const std::string &what : report.skipped)
     os << "left out: " << what << '\n';
 }

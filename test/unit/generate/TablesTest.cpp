@@ -79,8 +79,8 @@ private:
       tensors[value] = tensorOf({from, size}, type, sizes);
       return value;
     };
-    auto result =
-        builder.build(at, menu()[application.variant], operands, constant);
+    auto result = builder.build(at, menu()[application.variant].steps, operands,
+                                constant);
     // A fill names its type; such variants are compared in f32 elsewhere.
     if (mlir::failed(result))
       return;

@@ -1,0 +1,44 @@
+//===- Saturate.h - What follows from rules that are known ------*- C++ -*-===//
+//
+// A small e-graph over typed terms of one world: both sides of a candidate go
+// in, known rules are applied in both directions, and the candidate is
+// redundant when its sides meet. Bounded: not to be derived within the bounds
+// keeps a rule in the basis.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_GENERATE_SATURATE_H
+#define MLC_REWRITES_GENERATE_SATURATE_H
+
+#include "rewrites/Generate/Pattern.h"
+
+namespace mlc::generate {
+
+struct SaturateLimits {
+  unsigned rounds = 4;
+  unsigned nodes = 400;
+};
+
+/// Rules by the operator at the root of a side.
+class KnownRules {
+public:
+  void add(const Pattern &pattern);
+
+  struct Side {
+    const Pattern *pattern;
+    uint8_t from, to;
+  };
+  llvm::ArrayRef<Side> withRoot(const Variant *root) const;
+
+private:
+  std::map<const Variant *, std::vector<Side>> sides;
+};
+
+/// Whether the sides of `pattern` are equal by `rules`. Patterns of `rules`
+/// must outlive it. Not thread-safe: asks the workbench for types.
+bool follows(const Pattern &pattern, const KnownRules &rules,
+             Workbench &workbench, const SaturateLimits &limits = {});
+
+} // namespace mlc::generate
+
+#endif // MLC_REWRITES_GENERATE_SATURATE_H
