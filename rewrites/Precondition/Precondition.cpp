@@ -54,11 +54,14 @@ public:
 private:
   enum class Progress { Done, Again };
 
+  /// More than the first ones while none is valid: that may take luck.
   void drawFirst() {
-    for (unsigned i = 0; i < options.firstSamples; ++i) {
+    bool sawValid = false;
+    for (unsigned i = 0; i < (sawValid ? 1 : 4) * options.firstSamples; ++i) {
       std::optional<Sample> sample = drawOne(i);
       if (!sample)
         break;
+      sawValid |= sample->isValid;
       samples.push_back(std::move(*sample));
     }
   }

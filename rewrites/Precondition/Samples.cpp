@@ -61,12 +61,14 @@ Sampler::Symbols Sampler::drawThemed() {
   for (const std::string &name : unknowns.symbols)
     symbols[name] = small[pick(std::size(small))];
   unsigned theme = pick(6);
+  // Of four symbols in how many is 0: some conditions need all of them to be.
+  uint64_t zeros = 2 + pick(3);
   int64_t common = pick(4);
   for (auto &[name, value] : symbols) {
     bool isDim = dims.count(name);
     if (isDim && value < 2 && pick(4))
       value += 2;
-    if (theme == 1 && !isDim && pick(2))
+    if (theme == 1 && !isDim && pick(4) < zeros)
       value = 0;
     if (theme == 2 && !isDim && pick(2))
       value = 1;

@@ -52,7 +52,7 @@ InstantiationResult checkInstantiations(Rule &rule, unsigned count,
   Unknowns unknowns(question);
   EvalDomain domain = domainFor(question);
   bool isExact = domain != EvalDomain::Interval;
-  for (uint64_t t = 0; t < 4 * uint64_t(count) && result.equal < count; ++t) {
+  for (uint64_t t = 0; t < 16 * uint64_t(count) && result.equal < count; ++t) {
     const Case &one = question.cases[t % question.cases.size()];
     Instance instance(question, one, rule.assumptions, seed * 1000003 + t);
     Comparison comparison;

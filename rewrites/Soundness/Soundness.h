@@ -26,7 +26,7 @@ struct InstantiationResult {
 };
 
 /// Draws well-typed instantiations of `rule` under its condition until `count`
-/// of them have been evaluated on both sides, or 4 * count tries are over: in
+/// of them have been evaluated on both sides, or 16 * count tries are over: in
 /// the modular or rational domain where one of them knows every function, else
 /// in intervals. Stops at the first difference. Deterministic in `seed`.
 InstantiationResult checkInstantiations(Rule &rule, unsigned count,

@@ -617,3 +617,18 @@ TEST_CASE("near miss: two max pools with a window too large") {
                                "0, 0, 0", "n, c, 4", "1, 1, 1");
               }));
 }
+
+TEST_CASE("a counterexample is made small") {
+  VerifierOptions options;
+  options.minimizeCounterexample = true;
+  Verdict verdict =
+      Pair({"n, k", "k, n"}, {})
+          .verify([](Side &f) { return f.matmul(f[0], f[1]); },
+                  [](Side &f) { return f.op("neg", {f.matmul(f[0], f[1])}); },
+                  options);
+  REQUIRE(verdict.isRefuted());
+  CHECK(verdict.counterexample.integers ==
+        std::map<std::string, int64_t>{{"k", 1}, {"n", 1}});
+  CHECK(verdict.counterexample.before == 1.0);
+  CHECK(verdict.counterexample.after == -1.0);
+}
