@@ -5,7 +5,6 @@
 #include "rewrites/ExtractReduce.h"
 #include "llvm/ADT/STLExtras.h"
 #include <chrono>
-#include <numeric>
 
 using namespace mlc;
 
@@ -78,52 +77,89 @@ Selection evaluated(const ExtractionProblem &part, std::vector<int> chosen) {
   return selection;
 }
 
-/// Starts from the cheapest trees; then tries every node that was not chosen:
-/// when it and what it needs are there anyway, does something else become
-/// cheaper too (the second result of a merge)?
-Selection improve(const ExtractionProblem &part) {
-  const std::vector<double> costs = nodeCosts(part);
-  TreeCosts tree = treeCosts(part, costs);
-  Selection best = evaluated(part, tree.choice);
-  // Every try walks the part once. The dearest have most to share: first.
-  size_t budget = 2'000'000 / (part.nodes.size() + 1);
-  std::vector<unsigned> order(part.nodes.size());
-  std::iota(order.begin(), order.end(), 0);
-  llvm::stable_sort(
-      order, [&](unsigned a, unsigned b) { return costs[a] > costs[b]; });
-  std::vector<unsigned> pending;
-  for (bool changes = true; changes;) {
-    changes = false;
-    for (unsigned i : order) {
-      if (best.chosen[part.nodes[i].eclass] == static_cast<int>(i))
-        continue;
-      if (budget-- == 0)
-        return best;
-      std::vector<double> reduced = costs;
-      pending.assign(1, i);
-      while (!pending.empty()) {
-        unsigned index = pending.back();
-        pending.pop_back();
-        if (reduced[index] < 0)
-          continue;
-        reduced[index] = -1; // visited
-        for (unsigned child : part.nodes[index].children) {
-          int below =
-              best.chosen[child] >= 0 ? best.chosen[child] : tree.choice[child];
-          if (below >= 0)
-            pending.push_back(below);
-        }
-      }
-      for (double &cost : reduced)
-        cost = std::max(cost, 0.0);
-      Selection next = evaluated(part, treeCosts(part, reduced).choice);
-      if (next.cost < best.cost * (1 - 1e-12)) {
-        best = std::move(next);
-        changes = true;
+/// Local search over sets of classes that are taken to be there for others to
+/// use: the cheapest trees beside them are a selection. Classes enter and leave
+/// the set one at a time, as long as the selection gets cheaper.
+class Improvement {
+public:
+  explicit Improvement(const ExtractionProblem &part)
+      : part(part), solver(part), costs(nodeCosts(part)),
+        tree(solver.solve(costs)), best(evaluated(part, tree.choice)),
+        isAssumed(part.classes.size()) {}
+
+  Selection run() {
+    // Every try walks the part once. The dearest have most to share: first.
+    size_t budget = 2'000'000 / (part.nodes.size() + 1);
+    std::vector<unsigned> candidates = sharedClasses();
+    for (bool changes = true; changes;) {
+      changes = false;
+      for (unsigned eclass : candidates) {
+        if (budget == 0)
+          return std::move(best);
+        --budget;
+        isAssumed[eclass] = !isAssumed[eclass];
+        if (tryAssumed())
+          changes = true;
+        else
+          isAssumed[eclass] = !isAssumed[eclass];
       }
     }
+    return std::move(best);
   }
-  return best;
+
+private:
+  /// Classes that nodes of two or more others use, the dearest first.
+  std::vector<unsigned> sharedClasses() const {
+    std::vector<unsigned> shared;
+    for (unsigned i = 0; i < part.classes.size(); ++i) {
+      llvm::ArrayRef<unsigned> users = solver.usersOf(i);
+      if (llvm::any_of(users, [&](unsigned user) {
+            return part.nodes[user].eclass != part.nodes[users[0]].eclass;
+          }))
+        shared.push_back(i);
+    }
+    llvm::stable_sort(shared, [&](unsigned a, unsigned b) {
+      return tree.cost[a] > tree.cost[b];
+    });
+    return shared;
+  }
+
+  /// Takes the assumed classes and what they need for free; keeps the selection
+  /// if that is cheaper, with everything paid for.
+  bool tryAssumed() {
+    std::vector<double> reduced = costs;
+    std::vector<bool> isFree(part.classes.size());
+    std::vector<unsigned> pending;
+    for (unsigned i = 0; i < part.classes.size(); ++i)
+      if (isAssumed[i])
+        pending.push_back(i);
+    while (!pending.empty()) {
+      unsigned next = pending.back();
+      pending.pop_back();
+      int node = best.chosen[next] >= 0 ? best.chosen[next] : tree.choice[next];
+      if (isFree[next] || node < 0)
+        continue;
+      isFree[next] = true;
+      reduced[node] = 0;
+      llvm::append_range(pending, part.nodes[node].children);
+    }
+    Selection next = evaluated(part, solver.solve(reduced).choice);
+    if (!(next.cost < best.cost * (1 - 1e-12)))
+      return false;
+    best = std::move(next);
+    return true;
+  }
+
+  const ExtractionProblem &part;
+  TreeSolver solver;
+  const std::vector<double> costs;
+  const TreeCosts tree;
+  Selection best;
+  std::vector<bool> isAssumed;
+};
+
+Selection improve(const ExtractionProblem &part) {
+  return Improvement(part).run();
 }
 
 /// All selections of a small part, cut off where they are no better.
@@ -235,8 +271,10 @@ Extraction mlc::extractExact(const ExtractionProblem &problem,
   if (reduced.isFeasible()) {
     std::vector<std::vector<int>> selections;
     double bound = reduced.fixedCost();
-    for (const ExtractionProblem &part : reduced.parts()) {
-      Selection best = improve(part);
+    for (auto [i, part] : llvm::enumerate(reduced.parts())) {
+      Selection best = evaluated(part, reduced.restrict(i, start.chosen));
+      if (!(best.cost < infinity))
+        best = improve(part);
       double least = std::min(shareBound(part), best.cost);
       if (least < best.cost * (1 - 1e-9)) {
         if (Enumeration(part, best).run())

@@ -4,7 +4,6 @@
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
-#include <queue>
 
 using namespace mlc;
 using llvm::ArrayRef;
@@ -15,37 +14,54 @@ static constexpr double infinity = std::numeric_limits<double>::infinity();
 // Bounds and components
 //===----------------------------------------------------------------------===//
 
-TreeCosts mlc::treeCosts(const ExtractionProblem &problem,
-                         ArrayRef<double> costs) {
-  TreeCosts result;
+TreeSolver::TreeSolver(const ExtractionProblem &problem) : problem(problem) {
+  first.assign(problem.classes.size() + 1, 0);
+  for (const ExtractionProblem::Node &node : problem.nodes)
+    for (unsigned child : node.children)
+      ++first[child + 1];
+  for (size_t i = 1; i < first.size(); ++i)
+    first[i] += first[i - 1];
+  users.resize(first.back());
+  std::vector<unsigned> next(first.begin(), first.end() - 1);
+  for (auto [i, node] : llvm::enumerate(problem.nodes))
+    for (unsigned child : node.children)
+      users[next[child]++] = i;
+}
+
+const TreeCosts &TreeSolver::solve(ArrayRef<double> costs) {
   result.cost.assign(problem.classes.size(), infinity);
   result.choice.assign(problem.classes.size(), -1);
-  std::vector<std::vector<unsigned>> users(problem.classes.size());
-  std::vector<unsigned> waitsFor(problem.nodes.size());
-  std::vector<double> sum(costs.begin(), costs.end());
+  sum.assign(costs.begin(), costs.end());
+  waitsFor.resize(problem.nodes.size());
+  queue.clear();
   // Cheapest first: a class is settled by the first of its nodes, and its
   // children are settled before it, so that the choices have no cycle.
-  using Entry = std::pair<double, unsigned>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  auto push = [&](unsigned index) {
+    if (!(sum[index] < infinity))
+      return;
+    queue.push_back({sum[index], index});
+    std::push_heap(queue.begin(), queue.end(), std::greater<>());
+  };
   for (auto [i, node] : llvm::enumerate(problem.nodes)) {
     waitsFor[i] = node.children.size();
-    for (unsigned child : node.children)
-      users[child].push_back(i);
-    if (node.children.empty() && sum[i] < infinity)
-      queue.push({sum[i], i});
+    if (node.children.empty())
+      push(i);
   }
   while (!queue.empty()) {
-    auto [cost, index] = queue.top();
-    queue.pop();
+    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
+    auto [cost, index] = queue.back();
+    queue.pop_back();
     unsigned eclass = problem.nodes[index].eclass;
     if (result.choice[eclass] >= 0)
       continue;
     result.cost[eclass] = cost;
     result.choice[eclass] = index;
-    for (unsigned user : users[eclass]) {
+    for (unsigned k = first[eclass]; k < first[eclass + 1]; ++k) {
+      unsigned user = users[k];
       sum[user] += cost;
-      if (--waitsFor[user] == 0 && sum[user] < infinity)
-        queue.push({sum[user], user});
+      if (--waitsFor[user] == 0 &&
+          result.choice[problem.nodes[user].eclass] < 0)
+        push(user);
     }
   }
   return result;
@@ -60,7 +76,7 @@ std::vector<double> mlc::nodeCosts(const ExtractionProblem &problem) {
 }
 
 TreeCosts mlc::treeCosts(const ExtractionProblem &problem) {
-  return treeCosts(problem, nodeCosts(problem));
+  return TreeSolver(problem).solve(nodeCosts(problem));
 }
 
 double mlc::shareBound(const ExtractionProblem &problem) {
@@ -466,4 +482,17 @@ ExtractReduction::lift(ArrayRef<std::vector<int>> selections) const {
     if (choice < 0)
       choice = otherwise;
   return chosen;
+}
+
+std::vector<int> ExtractReduction::restrict(size_t part,
+                                            ArrayRef<int> chosen) const {
+  const ExtractionProblem &problemOfPart = problems[part];
+  std::vector<int> selection(problemOfPart.classes.size(), -1);
+  for (auto [i, node] : llvm::enumerate(problemOfPart.nodes))
+    if (llvm::all_of(originals[part][i], [&](unsigned original) {
+          return chosen[problem.nodes[original].eclass] ==
+                 static_cast<int>(original);
+        }))
+      selection[node.eclass] = i;
+  return selection;
 }

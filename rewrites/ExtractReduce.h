@@ -19,9 +19,28 @@ struct TreeCosts {
   std::vector<double> cost; ///< by class; infinite: cannot be extracted
   std::vector<int> choice;  ///< by class
 };
-/// `costs` replaces the nodes' own.
-TreeCosts treeCosts(const ExtractionProblem &problem,
-                    llvm::ArrayRef<double> costs);
+/// Answers the question for one problem with different costs of its nodes.
+class TreeSolver {
+public:
+  explicit TreeSolver(const ExtractionProblem &problem);
+  /// Valid until the next call.
+  const TreeCosts &solve(llvm::ArrayRef<double> costs);
+
+  /// The nodes that use a class.
+  llvm::ArrayRef<unsigned> usersOf(unsigned eclass) const {
+    return llvm::ArrayRef(users).slice(first[eclass],
+                                       first[eclass + 1] - first[eclass]);
+  }
+
+private:
+  const ExtractionProblem &problem;
+  std::vector<unsigned> users, first; ///< by class: first[c] .. first[c + 1]
+  TreeCosts result;
+  std::vector<double> sum;
+  std::vector<unsigned> waitsFor;
+  std::vector<std::pair<double, unsigned>> queue;
+};
+
 TreeCosts treeCosts(const ExtractionProblem &problem);
 std::vector<double> nodeCosts(const ExtractionProblem &problem);
 
@@ -43,6 +62,9 @@ public:
   double fixedCost() const { return fixed; }
   /// The selection of the whole problem that selections of the parts stand for.
   std::vector<int> lift(llvm::ArrayRef<std::vector<int>> selections) const;
+  /// What a selection of the whole problem is in a part; incomplete where it
+  /// took nodes that were dropped.
+  std::vector<int> restrict(size_t part, llvm::ArrayRef<int> chosen) const;
 
 private:
   struct Node {
