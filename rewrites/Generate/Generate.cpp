@@ -54,21 +54,24 @@ public:
         pruner(options.jobs) {}
 
   GenerateReport run() {
-    for (const World &world : worlds())
-      enumerate(world);
-    std::vector<Family> families = pruner.finish();
-    report.prune = pruner.getCounts();
-    watch.finish("prune", families.size());
-    describe(families);
-    prove(families);
-    watch.finish("prove", report.count(Verdict::Kind::Proved, false));
-    findBasis(families);
-    watch.finish("basis", llvm::count_if(report.families,
-                                         [](const FamilyReport &family) {
-                                           return family.isBasis;
-                                         }));
-    proveBasis(families);
-    watch.finish("variants and ranks of the basis", report.basis.size());
+    if (!options.onlyHoles) {
+      for (const World &world : worlds())
+        enumerate(world);
+      std::vector<Family> families = pruner.finish();
+      report.prune = pruner.getCounts();
+      watch.finish("prune", families.size());
+      describe(families);
+      prove(families);
+      watch.finish("prove", report.count(Verdict::Kind::Proved, false));
+      findBasis(families);
+      watch.finish("basis", llvm::count_if(report.families,
+                                           [](const FamilyReport &family) {
+                                             return family.isBasis;
+                                           }));
+      proveBasis(families);
+      watch.finish("variants and ranks of the basis", report.basis.size());
+    }
+    solveWeights();
     return std::move(report);
   }
 
@@ -92,6 +95,7 @@ private:
       return workbench.get() == &pattern.getWorkbench();
     });
   }
+  void solveWeights();
 
   const GenerateOptions &options;
   GenerateReport report;
@@ -282,6 +286,35 @@ void Generation::proveBasis(const std::vector<Family> &families) {
   if (skipped)
     report.skipped.push_back(llvm::formatv(
         "{0} variants and ranks of the basis (out of time)", skipped.load()));
+}
+
+/// Each rule with solved weights is a family of its own.
+void Generation::solveWeights() {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  HoleRuleOptions settings;
+  settings.maxOps = std::min(options.maxOperators, 3u);
+  settings.ops = options.ops;
+  settings.shouldStop = [&] { return isOver(1.0); };
+  settings.progress = options.progress;
+  for (HoleRule &rule : generateHoleRules(&context, settings, report.holes)) {
+    FamilyReport family;
+    family.text = rule.text;
+    family.name = rule.name;
+    family.file = "holes.mlir";
+    family.isBasis = true;
+    family.isLinear = true;
+    Outcome outcome;
+    outcome.kind = Verdict::Kind::Proved;
+    outcome.floatClass = rule.floatClass;
+    outcome.rule = rule.definition;
+    outcome.seconds = (rule.solveMs + rule.proveMs) / 1000;
+    family.outcome = std::move(outcome);
+    report.families.push_back(std::move(family));
+  }
+  if (report.holes.isCutOff)
+    report.skipped.push_back("part of the rules with solved weights (out of "
+                             "time)");
+  watch.finish("solve weights", report.holes.proved);
 }
 
 } // namespace

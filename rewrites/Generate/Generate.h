@@ -9,6 +9,7 @@
 //   Emit        a pair as a rule.def with general types
 //   Prove       the verifier's word on each family
 //   Saturate    which families follow from others; the rest is the basis
+//   Templates   rules with solved weights, which nobody enumerates
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 #define MLC_REWRITES_GENERATE_GENERATE_H
 
 #include "rewrites/Generate/Prove.h"
+#include "rewrites/Generate/Templates.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 
@@ -26,6 +28,8 @@ struct GenerateOptions {
   unsigned maxOperators = 2;
   unsigned jobs = 1;
   double timeLimitSeconds = 0; // 0: none
+  /// Only rules whose weights are solved (Templates.h).
+  bool onlyHoles = false;
   /// Of outcomes of proofs that were made before, by the family's text.
   std::map<std::string, Outcome> known;
   /// Called with every outcome that is new, on one thread at a time.
@@ -78,6 +82,7 @@ struct GenerateReport {
   std::vector<FamilyReport> families;
   std::vector<BasisRule> basis;
   std::vector<ConditionalReport> conditional;
+  HoleRuleReport holes;
   std::vector<std::string> skipped; // what the limits left out
 
   unsigned count(Verdict::Kind kind, bool onlyLinear) const;

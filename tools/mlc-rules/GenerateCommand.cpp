@@ -34,6 +34,10 @@ static cl::opt<double>
     timeLimit("time-limit", cl::value_desc("seconds"), cl::init(0),
               cl::desc("stop then, and say what was left out (none)"),
               cl::sub(command), cl::cat(category()));
+static cl::opt<bool>
+    onlyHoles("only-holes",
+              cl::desc("only rules whose weights are solved, no enumeration"),
+              cl::sub(command), cl::cat(category()));
 static cl::opt<bool> resume("resume",
                             cl::desc("go on where a run into the folder ended"),
                             cl::sub(command), cl::cat(category()));
@@ -123,6 +127,11 @@ static void printSummary(const generate::GenerateReport &report) {
                         "MB\n",
                         stage.name, stage.count, stage.seconds,
                         stage.cpuSeconds, stage.peakBytes >> 20);
+  const generate::HoleRuleReport &h = report.holes;
+  os << llvm::formatv("weights: {0} graphs, {1} templates, {2} fitting, {3} "
+                      "solved, {4} proved, {5} refuted, {6} unknown\n",
+                      h.befores, h.templates, h.fitting, h.solved, h.proved,
+                      h.refuted, h.unknown);
   for (bool onlyLinear : {true, false})
     os << llvm::formatv("{0}: {1} proved, {2} refuted, {3} unknown\n",
                         onlyLinear ? "families" : "with repeated leaves",
@@ -165,6 +174,7 @@ static int run() {
   if (!llvm::is_contained(ops, "all"))
     options.ops.assign(ops.begin(), ops.end());
   options.maxOperators = maxOps;
+  options.onlyHoles = onlyHoles;
   options.jobs = jobs;
   options.timeLimitSeconds = timeLimit;
   bool isNew = true;

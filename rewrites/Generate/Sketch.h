@@ -1,0 +1,71 @@
+//===- Sketch.h - One side of a rule, built step by step --------*- C++ -*-===//
+
+#ifndef MLC_REWRITES_GENERATE_SKETCH_H
+#define MLC_REWRITES_GENERATE_SKETCH_H
+
+#include "dialects/Interfaces/Attributes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <array>
+
+namespace mlc::generate {
+
+/// What a convolution or a pool over two spatial dims reads.
+struct SketchWindow {
+  std::array<IntExpr, 2> kernel, strides, dilations;
+  std::array<IntExpr, 4> pads; // top, left, bottom, right
+};
+
+/// A function under construction. Arguments join it as they are needed. After
+/// an operator could not be built everything is null.
+class Sketch {
+public:
+  using Dims = llvm::SmallVector<IntExpr>;
+
+  Sketch(mlir::MLIRContext *context, llvm::StringRef name);
+
+  struct Argument {
+    std::string name;
+    bool isConstant;
+  };
+  /// Of type f32.
+  mlir::Value argument(llvm::StringRef name, llvm::ArrayRef<IntExpr> dims,
+                       bool isConstant);
+  const std::vector<Argument> &getArguments() const { return arguments; }
+
+  IntExpr symbol(llvm::StringRef name) const;
+  IntExpr integer(int64_t value) const;
+  static Dims dimsOf(mlir::Value value);
+
+  mlir::Value op(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
+                 llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+  mlir::Value conv(mlir::Value x, mlir::Value w, const SketchWindow &window,
+                   IntExpr groups);
+  /// Average pooling; null pads are counted when `countPads`.
+  mlir::Value averagePool(mlir::Value x, const SketchWindow &window,
+                          bool countPads);
+  mlir::Value zeroPad(mlir::Value x, llvm::ArrayRef<IntExpr> low,
+                      llvm::ArrayRef<IntExpr> high);
+  mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<IntExpr> dims);
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> xs, int64_t axis);
+  /// Elements `start` to `start + size` along `axis`.
+  mlir::Value slice(mlir::Value x, unsigned axis, IntExpr start, IntExpr size);
+
+  bool hasFailed() const { return failed; }
+  mlir::OwningOpRef<mlir::func::FuncOp>
+  finish(llvm::ArrayRef<mlir::Value> results);
+
+private:
+  mlir::NamedAttribute list(llvm::StringRef name,
+                            llvm::ArrayRef<IntExpr> values);
+
+  mlir::OwningOpRef<mlir::func::FuncOp> function;
+  mlir::OpBuilder builder;
+  std::vector<Argument> arguments;
+  bool failed = false;
+};
+
+} // namespace mlc::generate
+
+#endif // MLC_REWRITES_GENERATE_SKETCH_H

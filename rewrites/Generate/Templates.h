@@ -1,0 +1,83 @@
+//===- Templates.h - Rules whose after side has solved weights --*- C++ -*-===//
+//
+// The part of the generator that enumerates no constants. Before sides are
+// chains and pairs of linear operators (convolution, batch norm, pooling,
+// scale, shift, residual, padding, matrix product); after sides are templates:
+// one contraction, with or without a bias, with weights that are not known.
+// Attributes of the template come from the access maps of the before side
+// (windows compose as k1 + s1 (k2 - 1), s1 s2, p1 + s1 p2) or from a menu
+// (k + 2 e with p + e d, groups that are fewer). A template whose result dims
+// cannot agree is dropped before anything is solved; the weights of the others
+// are solved (verifier/Holes.h) and the rule is proved.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_GENERATE_TEMPLATES_H
+#define MLC_REWRITES_GENERATE_TEMPLATES_H
+
+#include "verifier/Verifier.h"
+#include "llvm/ADT/StringRef.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mlc::generate {
+
+struct HoleRuleOptions {
+  /// Operators on activations of the before side.
+  unsigned maxOps = 3;
+  /// Operators of the before side ("conv", "mul"); empty: all.
+  std::vector<std::string> ops;
+  /// Milliseconds for solving one template, and for one proof.
+  unsigned solveTimeoutMs = 3000;
+  VerifierOptions verifier;
+  std::function<bool()> shouldStop = [] { return false; };
+  std::function<void(const std::string &)> progress = [](const std::string &) {
+  };
+};
+
+/// A proved rule.
+struct HoleRule {
+  std::string name, text;
+  /// The rule.def, in the syntax of rewrites/*.mlir without type aliases.
+  std::string definition;
+  /// Operators on activations of the before side.
+  unsigned numOps = 0;
+  FloatClass floatClass = FloatClass::ValueChanging;
+  double solveMs = 0, proveMs = 0;
+};
+
+struct HoleRuleReport {
+  unsigned befores = 0;
+  /// Graphs with a part that is the before side of a rule: left out, because
+  /// what there is to say of them follows from that rule and others.
+  unsigned derived = 0;
+  /// Longer chains with a part that has no solution, left out.
+  unsigned hopeless = 0;
+  /// Templates tried, those whose result dims can agree, those whose weights
+  /// were solved, and how the proofs ended.
+  unsigned templates = 0, fitting = 0, solved = 0;
+  unsigned proved = 0, refuted = 0, unknown = 0;
+  double seconds = 0;
+  bool isCutOff = false;
+  struct Times {
+    std::string rule;
+    double solveSeconds, proveSeconds;
+  };
+  std::vector<Times> times; // of the proved ones
+  /// Name and reason of each rule that was solved but not proved.
+  std::vector<std::string> notProved;
+};
+
+/// All rules of the menu, in a fixed order. Deterministic but for times and
+/// what the time limits cut off.
+std::vector<HoleRule> generateHoleRules(mlir::MLIRContext *context,
+                                        const HoleRuleOptions &options,
+                                        HoleRuleReport &report);
+
+/// Rules as text, their types as aliases that stand in front.
+std::string withTypeAliases(llvm::StringRef rules);
+
+} // namespace mlc::generate
+
+#endif // MLC_REWRITES_GENERATE_TEMPLATES_H
