@@ -418,12 +418,13 @@ bool Prover::isNonZero(const Sum &value, const Domain &domain,
     if (atom.kind == Atom::Kind::Integer &&
         holds(Guard::nonZero(atom.index[0]), inside, "a divisor is not zero"))
       return true;
+    // What is known as it stands is found quickly; a search that fails is slow.
+    if (coversBranch({domain, base}, given, inside))
+      return true;
     bool hasZerosOfArgument = atom.kind == Atom::Kind::Call &&
                               (atom.name == "abs" || atom.name == "sqrt");
-    if (hasZerosOfArgument &&
-        isNonZero(atom.arguments[0], domain, known, inside))
-      return true;
-    return coversBranch({domain, base}, given, inside);
+    return hasZerosOfArgument &&
+           isNonZero(atom.arguments[0], domain, known, inside);
   };
   ArrayRef<Factor> factors = factorsOf(value);
   if (!factors.empty() && llvm::all_of(factors, isFactorNonZero))

@@ -172,7 +172,7 @@ private:
       return b.real(solved.elementType,
                     RealAttr::getSymbolic(b.getContext(), atom.name));
     case Atom::Kind::Integer:
-      return cast(index(atom.index[0]), solved.elementType);
+      return integer(atom.index[0]);
     case Atom::Kind::Call: {
       Facts inside = known;
       if (atom.name == "recip")
@@ -191,32 +191,72 @@ private:
 
   static Expr times(Expr a, Expr b) { return a ? a * b : b; }
 
-  /// The product of a term's factors, and what its reads make known.
+  /// An integer as a number.
+  Expr integer(IntExpr value) { return cast(index(value), solved.elementType); }
+
+  /// The product of a term's factors, and what its reads make known. Divisors
+  /// stand one behind the other: each is proved not to be zero by itself.
   Expr product(const Term &term, bool isNegative, Facts &known) {
-    Expr above, below;
     llvm::DynamicAPInt num = abs(term.coefficient.num),
                        den = term.coefficient.den;
-    if (num != 1)
-      above = number(static_cast<double>(static_cast<int64_t>(num)));
-    if (den != 1)
-      below = number(static_cast<double>(static_cast<int64_t>(den)));
+    IntExpr above = b.index(static_cast<int64_t>(num))->integer,
+            below = b.index(static_cast<int64_t>(den))->integer;
     // Reads first: they say where the rest is defined.
     SmallVector<const Factor *> factors;
     for (bool reads : {true, false})
       for (const Factor &f : term.factors)
         if ((f.atom->kind == Atom::Kind::Read && f.power > 0) == reads)
           factors.push_back(&f);
-    for (const Factor *f : factors) {
-      Expr value = atom(*f->atom, f->power > 0 && !insideCall, known);
-      for (int i = 0; i < std::abs(f->power); ++i)
-        (f->power > 0 ? above : below) =
-            times(f->power > 0 ? above : below, value);
+    Expr value;
+    SmallVector<Expr> divisors;
+    for (const Factor *f : factors)
+      for (int i = 0; i < std::abs(f->power); ++i) {
+        if (f->atom->kind == Atom::Kind::Integer)
+          (f->power > 0 ? above : below) =
+              (f->power > 0 ? above : below) * f->atom->index[0];
+        else if (std::optional<IntExpr> divisor = integerDivisor(*f))
+          below = below * *divisor;
+        else if (f->power > 0)
+          value = times(value, atom(*f->atom, !insideCall, known));
+        else
+          divisors.push_back(atom(*f->atom, false, known));
+      }
+    if (!value || !above.isConstant(1)) {
+      Expr factor = above.isConstant()
+                        ? number(static_cast<double>(above.getConstant()))
+                        : integer(above);
+      value = value ? factor * value : factor;
     }
-    if (!above)
-      above = number(1);
-    if (below)
-      above = above / below;
-    return isNegative ? -above : above;
+    for (const Expr &divisor : divisors)
+      value = value / divisor;
+    if (!below.isConstant(1))
+      value = value / (below.isConstant()
+                           ? number(static_cast<double>(below.getConstant()))
+                           : integer(below));
+    return isNegative ? -value : value;
+  }
+
+  /// The integer that a reciprocal divides by.
+  static std::optional<IntExpr> integerDivisor(const Factor &factor) {
+    if (factor.atom->kind != Atom::Kind::Call || factor.atom->name != "recip" ||
+        factor.power < 0)
+      return std::nullopt;
+    IntExpr result;
+    for (const Term &term : factor.atom->arguments[0].terms) {
+      if (term.coefficient.den != 1 || !term.domain.guards.empty() ||
+          !term.domain.variables.empty() || term.factors.empty())
+        return std::nullopt;
+      IntExpr product;
+      for (const Factor &f : term.factors) {
+        if (f.atom->kind != Atom::Kind::Integer || f.power < 0)
+          return std::nullopt;
+        for (int i = 0; i < f.power; ++i)
+          product = product ? product * f.atom->index[0] : f.atom->index[0];
+      }
+      product = product * static_cast<int64_t>(term.coefficient.num);
+      result = result ? result + product : product;
+    }
+    return result;
   }
 
   Expr termOf(const Term &term, bool isNegative, Facts facts) {
