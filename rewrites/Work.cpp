@@ -268,9 +268,11 @@ Work mlc::countWork(MLIRContext *context, const Definition &definition,
   work.bytesRead = valueOf(cost.bytesRead, symbolValue);
   work.bytesWritten = valueOf(cost.bytesWritten, symbolValue);
   work.isLeaf = definition.inputs.empty();
-  work.isPointwise = !work.isLeaf && definition.stages.size() == 1 &&
-                     definition.stages[0].pieces.size() == 1 &&
-                     isPointwise(definition.stages[0].pieces[0]);
+  work.isPointwise =
+      !work.isLeaf && !definition.stages.empty() &&
+      llvm::all_of(definition.stages, [](const Stage &stage) {
+        return stage.pieces.size() == 1 && isPointwise(stage.pieces[0]);
+      });
   work.isReinterpretation =
       !definition.stages.empty() &&
       llvm::all_of(definition.stages, [](const Stage &stage) {

@@ -201,4 +201,25 @@ TEST_CASE("facts decide what is free") {
   CHECK(alone > 2e-6);
   CHECK(cost.seconds(relu, {false, true}) < 0.1 * alone);
   CHECK(cost.seconds(relu, {true, false}) == 0);
+
+  // A batch norm has a factor and a shift for each channel first; it is fused
+  // all the same. A softmax reduces and is not.
+  auto fed = [&](const char *name, const char *operands, const char *types,
+                 const char *attributes) {
+    std::string type = "tensor<1x64x56x56xf32>";
+    OwningOpRef<ModuleOp> parsed = parseSourceString<ModuleOp>(
+        "func.func @main(%x: " + type + ", %s: tensor<64xf32>) {\n%0 = mlc." +
+            std::string(name) + " %x" + operands + " {" + attributes + "} : (" +
+            type + types + ") -> " + type + "\nreturn\n}",
+        &graphs.context);
+    REQUIRE(parsed);
+    Operation &op =
+        (*parsed->getOps<func::FuncOp>().begin()).getBody().front().front();
+    return cost.seconds(&op, {false, true});
+  };
+  const char *vectors =
+      ", tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>";
+  CHECK(fed("batch_norm", ", %s, %s, %s, %s", vectors,
+            "epsilon = #mlc.real<0.001>") < 0.1 * alone);
+  CHECK(fed("softmax", "", "", "axis = 1 : i64") > 0.9 * alone);
 }
