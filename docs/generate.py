@@ -28,6 +28,7 @@ EXIT_CODES = [
     (9, "out of memory, disk or time"), (130, "interrupted"),
 ]
 COMMANDS = ["compile", "run", "bench", "check", "compare", "optimize", "inspect"]
+RULE_COMMANDS = ["audit", "check", "generate", "list", "verify"]
 OTHER_TOOLS = ["mlc-run", "mlc-verify", "mlc-rules", "mlc-eval"]
 
 
@@ -93,6 +94,9 @@ def command_line(build):
         if (build / "bin" / tool).exists():
             shown = without_generic(output(build / "bin" / tool, "--help"))
             text += f"\n## `{tool}`\n\n```\n{shown}```\n"
+    for command in RULE_COMMANDS:
+        shown = without_generic(output(build / "bin/mlc-rules", command, "--help"))
+        text += f"\n## `mlc-rules {command}`\n\n```\n{shown}```\n"
     return text
 
 
