@@ -129,7 +129,8 @@ TEST_CASE("a run goes on where its state ends") {
   resumed.ops = options.ops;
   resumed.maxOperators = 2;
   REQUIRE_FALSE(bool(readState(state, resumed)));
-  CHECK(resumed.known.size() + 1 == first.families.size());
+  // All but the header.
+  CHECK(resumed.known.size() + 1 == size_t(llvm::count(state, '\n')));
   resumed.proved = [&](const std::string &, const Outcome &) { ++again; };
   GenerateReport second = generate::generate(resumed);
   CHECK(again == 1);
