@@ -21,7 +21,7 @@ static cl::SubCommand
             "condition under which they hold, or unknown");
 static RuleFileOptions options(command);
 static cl::opt<unsigned> timeout("timeout", cl::value_desc("seconds"),
-                                 cl::desc("for one proof (20)"), cl::init(20),
+                                 cl::desc("for one proof (60)"), cl::init(60),
                                  cl::sub(command), cl::cat(category()));
 
 namespace {
