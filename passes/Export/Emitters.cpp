@@ -142,6 +142,8 @@ static void emitAdd(Exporter &e, Operation *op) {
 //===----------------------------------------------------------------------===//
 
 static void emitMatMul(Exporter &e, Operation *op) {
+  if (waitsForPixelProduct(e, op))
+    return;
   auto matmul = cast<MatMulOp>(op);
   Dims result = dimsOf(op->getResult(0));
   ArrayRef<IntExpr> batch = ArrayRef<IntExpr>(result).drop_back(2);

@@ -127,6 +127,9 @@ Emitter findEmitter(mlir::Operation *op, bool &known);
 mlir::Operation *biasedConvolution(mlir::Operation *add, mlir::Value &bias);
 /// Whether the convolution is emitted with the add that follows it.
 bool waitsForBias(mlir::Operation *convolution);
+/// Whether `op` lies inside of a 1x1 convolution that was written as a product
+/// over pixels, and is emitted with its end.
+bool waitsForPixelProduct(Exporter &e, mlir::Operation *op);
 /// Emits a convolution, with a bias and as `as`'s result when there is one.
 void emitConvolution(Exporter &e, mlir::Operation *op, mlir::Value bias,
                      mlir::Operation *as);

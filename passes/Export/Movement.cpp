@@ -82,15 +82,67 @@ static bool waitsForDepthToSpace(Operation *op) {
   return false;
 }
 
+namespace {
+/// A product of constant weights [o, c] with the pixels of x [n, c, ...].
+struct PixelProduct {
+  Value x;
+  Exporter::Unbroadcast weights;
+};
+} // namespace
+
+/// The reshape, product and reshape that end in `op`, when together they are a
+/// 1x1 convolution and nothing else uses what lies between. Which of the two
+/// mlc prefers says nothing about other runtimes; they know convolutions.
+static std::optional<PixelProduct> pixelProductEndingIn(Exporter &e,
+                                                        Operation *op) {
+  auto last = dyn_cast<ReshapeOp>(op);
+  auto product = last ? last.getX().getDefiningOp<MatMulOp>() : MatMulOp();
+  auto flat =
+      product ? product.getRhs().getDefiningOp<ReshapeOp>() : ReshapeOp();
+  if (!flat || !product->hasOneUse() || !flat->hasOneUse())
+    return std::nullopt;
+  Dims from = dimsOf(flat.getX()), to = dimsOf(last), middle = dimsOf(flat);
+  if (from.size() < 3 || to.size() != from.size() || middle.size() != 3 ||
+      middle[0] != from[0] || middle[1] != from[1] || to[0] != from[0] ||
+      ArrayRef<IntExpr>(to).drop_front(2) !=
+          ArrayRef<IntExpr>(from).drop_front(2))
+    return std::nullopt;
+  Exporter::Unbroadcast weights = e.unbroadcast(product.getLhs());
+  Dims dims = dimsOf(weights.value);
+  if (!weights.value.getDefiningOp<ConstantOp>() || dims.size() < 2 ||
+      llvm::any_of(ArrayRef<IntExpr>(dims).drop_back(2),
+                   [](IntExpr dim) { return !dim.isConstant(1); }) ||
+      dims[dims.size() - 2] != to[1] || dims.back() != from[1])
+    return std::nullopt;
+  weights.dims = {to[1], from[1]};
+  weights.dims.append(from.size() - 2, IntExpr::constant(op->getContext(), 1));
+  return PixelProduct{flat.getX(), weights};
+}
+
+bool waitsForPixelProduct(Exporter &e, Operation *op) {
+  for (int steps = 0; steps < 2 && op->hasOneUse(); ++steps) {
+    op = *op->user_begin();
+    if (pixelProductEndingIn(e, op))
+      return true;
+  }
+  return false;
+}
+
 static void emitReshape(Exporter &e, Operation *op) {
   auto reshape = cast<ReshapeOp>(op);
+  if (auto product = pixelProductEndingIn(e, op)) {
+    SmallVector<int64_t> ones(product->weights.dims.size() - 2, 1);
+    e.result(op, "Conv", {e.nameOf(product->x), e.nameOf(product->weights)})
+        .set("kernel_shape", ones);
+    return;
+  }
   if (auto shuffle = depthToSpaceEndingIn(op)) {
     e.result(op, "DepthToSpace", {e.nameOf(shuffle->x)})
         .set("blocksize", shuffle->block)
         .set("mode", shuffle->mode);
     return;
   }
-  if (waitsForDepthToSpace(op))
+  if (waitsForDepthToSpace(op) || waitsForPixelProduct(e, op))
     return;
   Dims from = dimsOf(reshape.getX());
   ArrayRef<IntExpr> to = reshape.getDims().getDims();
