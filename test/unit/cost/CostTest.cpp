@@ -223,3 +223,30 @@ TEST_CASE("facts decide what is free") {
             "epsilon = #mlc.real<0.001>") < 0.1 * alone);
   CHECK(fed("softmax", "", "", "axis = 1 : i64") > 0.9 * alone);
 }
+
+TEST_CASE("measured times go before predicted ones, by the whole signature") {
+  Graphs graphs;
+  auto parse = [&](int64_t channels) {
+    Conv c{channels, 64, 28, 3};
+    graphs.modules.push_back(parseSourceString<ModuleOp>(
+        "func.func @main(" + input(c) + ") {\n" + conv("y", c) + "return\n}",
+        &graphs.context));
+    return &*std::next((*graphs.modules.back()->getOps<func::FuncOp>().begin())
+                           .getBody()
+                           .front()
+                           .begin());
+  };
+  Operation *measured = parse(32), *other = parse(48);
+  TimingCache cache;
+  cache.target = "cpu:x86-64-v4";
+  cache.timings[operatorSignature(measured)] = 0.125;
+  // Through its text, as from a file.
+  TimingCache read = llvm::cantFail(TimingCache::parse(cache.write()));
+  CHECK(read.target == cache.target);
+  CHECK(read.timings == cache.timings);
+  CostParameters parameters = llvm::cantFail(parseTarget("cpu:x86-64-v4")).cost;
+  CostModel predicted(parameters), with(parameters, &read);
+  CHECK(with.seconds(measured) == 0.125);
+  CHECK(with.seconds(other) == predicted.seconds(other));
+  CHECK(predicted.seconds(measured) < 0.125);
+}

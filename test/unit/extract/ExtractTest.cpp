@@ -17,11 +17,10 @@ double bruteForce(const ExtractionProblem &problem) {
   std::vector<size_t> counter(problem.classes.size(), 0);
   double best = infinity;
   while (true) {
-    std::vector<int> chosen;
+    std::vector<int> chosen(counter.size(), -1);
     for (size_t i = 0; i < counter.size(); ++i)
-      chosen.push_back(problem.classes[i].empty()
-                           ? -1
-                           : int(problem.classes[i][counter[i]]));
+      if (!problem.classes[i].empty())
+        chosen[i] = problem.classes[i][counter[i]];
     best = std::min(best, selectionCost(problem, chosen));
     size_t i = 0;
     while (i < counter.size() &&
