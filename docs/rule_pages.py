@@ -36,7 +36,7 @@ refuted one; reason of an unknown one. The exit code is 0 when all are proved, 5
 
 ## What it says
 
-"Only if" means: no valid example lies outside the condition; "if": some do. In examples, x0, x1, ... are the arguments
+"Only if" means: of some hundred valid examples drawn, none lies outside the condition; "if": some do. In examples, x0, x1, ... are the arguments
 and the two numbers are an element before and after.
 """
 
