@@ -108,7 +108,9 @@ public:
     // removed, and gives up.
     Cbc_setParameter(model.get(), "preprocess", "off");
     Cbc_setParameter(model.get(), "timeMode", "elapsed");
-    Cbc_setMaximumSeconds(model.get(), seconds);
+    // CBC's heuristics look at the limit: it should not be another one in
+    // every run.
+    Cbc_setMaximumSeconds(model.get(), std::ceil(seconds));
     Cbc_setAllowableGap(model.get(), 1e-6);
     Cbc_solve(model.get());
     Answer answer;

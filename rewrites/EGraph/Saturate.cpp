@@ -235,6 +235,8 @@ void Saturation::commit(const RuleProgram &program, const Placement &placement,
   applications.push_back({&program, placement, {}, {}});
   Application &application = applications.back();
   application.shownBy.assign(shownBy.begin(), shownBy.end());
+  if (program.isMultiOutput())
+    mergedParts.insert_range(placement.nodes);
   buildNodes(
       graph, program, placement, operators,
       [&](OperatorId op, ArrayRef<NodeId> children) {
@@ -340,6 +342,28 @@ void Saturation::choose(const RuleProgram &program, const Placement &placement,
   }
 }
 
+/// Of the placements from `first` on, see SaturationLimits::parts.
+void Saturation::dropMergedParts(const RuleProgram &program,
+                                 std::vector<Found> &found, size_t first) {
+  auto sharedOf = [&](const Found &entry) {
+    for (const PatternStep &step : program.steps)
+      if (step.kind == PatternStep::Kind::Up)
+        return graph.find(entry.placement.values[step.value]);
+    return noNode;
+  };
+  llvm::DenseMap<NodeId, llvm::DenseSet<NodeId>> parts;
+  for (const Found &entry : llvm::ArrayRef(found).drop_front(first))
+    parts[sharedOf(entry)].insert_range(entry.placement.nodes);
+  auto isDropped = [&](const Found &entry) {
+    return parts[sharedOf(entry)].size() > limits.parts &&
+           llvm::any_of(entry.placement.nodes, [&](NodeId node) {
+             return mergedParts.contains(node);
+           });
+  };
+  found.erase(std::remove_if(found.begin() + first, found.end(), isDropped),
+              found.end());
+}
+
 void Saturation::search(std::vector<Found> &found) {
   NodeIndex index(graph);
   for (auto [i, program] : llvm::enumerate(programs)) {
@@ -358,6 +382,8 @@ void Saturation::search(std::vector<Found> &found) {
       isTooOften = found.size() - before > limit;
       return !isTooOften;
     });
+    if (program->isMultiOutput())
+      dropMergedParts(*program, found, before);
     if (isTooOften) {
       found.erase(found.begin() + before, found.end());
       pauses[i].until =

@@ -4,6 +4,7 @@
 #define MLC_REWRITES_EGRAPH_SATURATE_H
 
 #include "rewrites/EGraph/Matcher.h"
+#include "llvm/ADT/DenseSet.h"
 #include <chrono>
 #include <set>
 
@@ -15,6 +16,10 @@ struct SaturationLimits {
   /// Rules with several results apply in this many first iterations: each
   /// merges all pairs that there are.
   unsigned multiOutputIterations = 2;
+  /// Where more parts than this share an input, all pairs of them, and pairs of
+  /// pairs, would be all their subsets: there, parts that were merged already
+  /// are left alone, and only what they became takes part.
+  unsigned parts = 3;
   /// A rule that is found more often in one iteration pauses, for
   /// `pauseIterations`, and twice as often and long the next time.
   unsigned placementsPerRule = 1000;
@@ -81,6 +86,8 @@ private:
   };
 
   bool isOutOfTime() const;
+  void dropMergedParts(const RuleProgram &program, std::vector<Found> &found,
+                       size_t first);
   void search(std::vector<Found> &found);
   void choose(const RuleProgram &program, const Placement &placement,
               llvm::function_ref<void(const Placement &)> callback);
@@ -111,6 +118,8 @@ private:
   std::vector<RealAssumption> assumedReals;
   /// What was applied or can never be.
   std::set<PlacementKey> done;
+  /// Nodes over which a rule with several results was applied.
+  llvm::DenseSet<NodeId> mergedParts;
   std::vector<Pause> pauses;
   unsigned iterations = 0;
   std::chrono::steady_clock::time_point start;

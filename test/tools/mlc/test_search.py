@@ -1,0 +1,113 @@
+"""mlc optimize --search=…: what comes out computes what went in, is predicted
+no slower than what the other engines find, and can be checked step by step."""
+
+import json
+import pathlib
+import sys
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import graphs
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools" / "experiments"))
+import models  # noqa: E402
+
+NETWORKS = ["squeezenet", "resnet18-parallel", "nasrnn", "inception-v3"]
+ENGINES = ["egraph", "greedy", "backtracking"]
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory):
+    """Path of a small network, built once."""
+    folder = tmp_path_factory.mktemp("networks")
+
+    def path(name):
+        file = folder / f"{name}.onnx"
+        return file if file.exists() else models.write(name, file, small=True)
+
+    return path
+
+
+def search(tools, path, output, *flags):
+    done = tools.mlc("optimize", path, "-o", output, "--target=cpu:x86-64-v3", "--json", *flags)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def run(path):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    rng = np.random.default_rng(0)
+    feed = {i.name: rng.standard_normal(i.shape).astype(np.float32) for i in session.get_inputs()}
+    return session.run(None, feed)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_result_computes_the_same(tools, network, tmp_path, name):
+    path, output = network(name), tmp_path / "out.onnx"
+    report = search(tools, path, output, "--search=egraph")
+    assert report["steps"]
+    for expected, actual in zip(run(path), run(output)):
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+    replayed = tools.run("mlc-verify", "--trail", path, output)
+    assert replayed.returncode == 0, replayed.stderr
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_no_engine_predicts_better(tools, network, tmp_path, name):
+    after = {}
+    for engine in ENGINES:
+        # Backtracking would go on for long.
+        limit = ["--time-limit=2"] if engine == "backtracking" else []
+        report = search(tools, network(name), tmp_path / "out.onnx", f"--search={engine}", *limit)
+        assert report["search"] == engine
+        assert report["predicted_seconds_after"] <= report["predicted_seconds_before"]
+        after[engine] = report["predicted_seconds_after"]
+    assert after["egraph"] <= min(after.values()) * (1 + 1e-9)
+
+
+def test_report(tools, network, tmp_path):
+    report = search(tools, network("squeezenet"), tmp_path / "out.onnx", "--search=egraph")
+    assert report["stop_reason"] in ("saturated", "node-limit", "iteration-limit", "time-limit")
+    assert report["lower_bound_seconds"] <= report["predicted_seconds_after"] * (1 + 1e-9)
+    assert report["gap"] == pytest.approx(
+        1 - report["lower_bound_seconds"] / report["predicted_seconds_after"], abs=1e-9)
+    assert not report["optimal"] or report["gap"] < 1e-6
+    assert report["seconds"] >= report["saturation_seconds"] + report["extraction_seconds"] > 0
+    assert {"rule", "places", "bindings", "predicted_gain_seconds"} <= set(report["steps"][0])
+    greedy = search(tools, network("squeezenet"), tmp_path / "out.onnx", "--search=greedy")
+    assert greedy["gap"] is None and greedy["lower_bound_seconds"] is None
+
+
+def test_same_bytes_twice(tools, network, tmp_path):
+    outputs = [tmp_path / "a.onnx", tmp_path / "b.onnx"]
+    for output in outputs:
+        search(tools, network("resnet18-parallel"), output)
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+def test_compile_takes_the_flags(tools, tmp_path):
+    path = graphs.save(tmp_path / "m.onnx", graphs.small_network())
+    done = tools.mlc("compile", path, "-o", tmp_path / "m.mlca", "--search=greedy", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["search"] == "greedy"
+    shown = tools.mlc("inspect", tmp_path / "m.mlca", "--json")
+    assert "--search=greedy" in json.loads(shown.stdout)["manifest"]["flags"]
+
+
+@pytest.mark.parametrize("flag", ["--time-limit=0", "--time-limit=-1", "--time-limit=inf", "--time-limit=nan"])
+def test_time_limit_is_positive(tools, tmp_path, flag):
+    path = graphs.save(tmp_path / "m.onnx", graphs.small_network())
+    done = tools.mlc("optimize", path, "-o", tmp_path / "o.onnx", flag)
+    assert done.returncode == 2
+    assert done.stderr.startswith("mlc: error: --time-limit: ")
+
+
+def test_json_and_model_do_not_share_the_output(tools, tmp_path):
+    path = graphs.save(tmp_path / "m.onnx", graphs.small_network())
+    done = tools.mlc("optimize", path, "-o", "-", "--json")
+    assert done.returncode == 2 and done.stdout == ""
