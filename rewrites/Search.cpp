@@ -93,7 +93,8 @@ public:
       pointers.push_back(program.get());
     Saturation saturation(graph, pointers, limits);
     std::vector<std::vector<NodeId>> known{origin.operators};
-    if (auto greedy = seed(greedyTrail(), origin, graph, saturation, pointers))
+    rewriteGreedily();
+    if (auto greedy = seed(greedyTrail, origin, graph, saturation, pointers))
       known.push_back(std::move(*greedy));
     report.stopReason = egraph::name(saturation.run());
     report.nodes = graph.numNodes();
@@ -114,18 +115,34 @@ public:
     if (!(selection.seconds < original * (1 - 1e-9)))
       selection = keepAsItIs(origin);
     explain(origin, saturation, selection, report);
-    return rebuildFunction(function, origin, graph, saturation, selection);
+    if (failed(rebuildFunction(function, origin, graph, saturation, selection)))
+      return failure();
+    preferGreedy(report);
+    return success();
   }
 
 private:
   /// What greedy rewriting finds. Where many parts can be merged, it gets
   /// there in a straight line, and the e-graph, which would meet all subsets of
   /// them on the way, starts from its result.
-  Trail greedyTrail() {
-    OwningOpRef<func::FuncOp> copy = function.clone();
+  void rewriteGreedily() {
+    greedyResult = function.clone();
     GreedyOptions greedy;
     greedy.fp = options.fp;
-    return applyGreedily(*copy, rules, cost, greedy);
+    greedyTrail = applyGreedily(*greedyResult, rules, cost, greedy);
+  }
+
+  /// The e-graph prices a node by the facts of its class, which may be others
+  /// than those that hold in a function: what counts in the end is that.
+  void preferGreedy(SearchReport &report) {
+    if (!(predictSeconds(*greedyResult, cost) <
+          predictSeconds(function, cost) * (1 - 1e-9)))
+      return;
+    function.getBody().takeBody(greedyResult->getBody());
+    report.trail = std::move(greedyTrail);
+    report.lowerBound =
+        std::min(*report.lowerBound, predictSeconds(function, cost));
+    report.isOptimal = false;
   }
 
   /// The function's own operators, reading one another as they do.
@@ -168,6 +185,8 @@ private:
   EGraph graph;
   Selector selector;
   std::vector<std::unique_ptr<RuleProgram>> programs;
+  OwningOpRef<func::FuncOp> greedyResult;
+  Trail greedyTrail;
 };
 
 } // namespace
