@@ -388,6 +388,12 @@ static ArrayRef<Factor> factorsOf(const Sum &value) {
                    : ArrayRef<Factor>();
 }
 
+/// f(x) = 0 exactly when x = 0.
+static bool hasZerosOfArgument(const Atom &atom) {
+  return atom.kind == Atom::Kind::Call &&
+         (atom.name == "abs" || atom.name == "sqrt");
+}
+
 /// A product is not zero when no factor is; what is known not to be zero has no
 /// factor that is.
 bool Prover::isNonZero(const Sum &value, const Domain &domain,
@@ -403,8 +409,11 @@ bool Prover::isNonZero(const Sum &value, const Domain &domain,
       continue;
     Sum whole = n.simplify(other.value, inside.with(other.domain.guards));
     given.push_back({other.domain, whole});
-    for (const Factor &factor : factorsOf(whole))
+    for (const Factor &factor : factorsOf(whole)) {
       given.push_back({other.domain, atomSum(factor.atom)});
+      if (hasZerosOfArgument(*factor.atom))
+        given.push_back({other.domain, factor.atom->arguments[0]});
+    }
   }
   auto isFactorNonZero = [&](const Factor &factor) {
     const Atom &atom = *factor.atom;

@@ -242,6 +242,22 @@ Sum Normalizer::call(StringRef function, std::vector<Sum> arguments,
   return next(0, facts);
 }
 
+bool leadsNegative(const Sum &sum) {
+  std::string first;
+  bool isNegative = false;
+  for (Term term : sum.terms) {
+    bool minus = term.coefficient < Fraction(0);
+    if (minus)
+      term.coefficient = -term.coefficient;
+    std::string text = str(term);
+    if (first.empty() || text < first) {
+      first = std::move(text);
+      isNegative = minus;
+    }
+  }
+  return isNegative;
+}
+
 /// Whether the negative of a sum is the one to write: more of its terms are
 /// positive, or its text is smaller.
 static bool isMirrored(const Sum &sum) {
@@ -250,7 +266,7 @@ static bool isMirrored(const Sum &sum) {
   });
   if (2 * positive != sum.terms.size())
     return 2 * positive < sum.terms.size();
-  return str(negated(sum)) < str(sum);
+  return leadsNegative(sum);
 }
 
 Sum Normalizer::reciprocal(const Sum &x, const Facts &facts) {

@@ -119,6 +119,11 @@ private:
   unsigned numVariables = 0;
 };
 
+/// Whether, of a sum and its negative, the negative is the one to write where
+/// the sign can stand outside: its first term, in the order of texts, is
+/// positive.
+bool leadsNegative(const Sum &sum);
+
 /// Whether the point with all variables 0 surely lies in the domain.
 bool hasOrigin(const Domain &domain, const Facts &facts);
 

@@ -100,10 +100,10 @@ Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
       // |x y| = |x| |y|.
       if (std::optional<Sum> product = absoluteProduct(x, f))
         return *product;
-      // |-x| = |x|: of both, the one whose text is smaller stands.
-      Sum plain = withoutCoefficient(x), mirrored = negated(plain);
-      if (str(mirrored) < str(plain))
-        plain = mirrored;
+      // |-x| = |x|: of both, the one that does not lead with a minus stands.
+      Sum plain = withoutCoefficient(x);
+      if (leadsNegative(plain))
+        plain = negated(plain);
       return scaled(atomSum(makeCall("abs", {plain})), contentOf(x));
     });
   if (function == "tanh" || function == "erf")
@@ -111,9 +111,8 @@ Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
       // f(0) = 0, f(-x) = -f(x).
       if (x.isZero())
         return x;
-      Sum mirrored = negated(x);
-      return str(mirrored) < str(x)
-                 ? negated(atomSum(makeCall(function, {mirrored})))
+      return leadsNegative(x)
+                 ? negated(atomSum(makeCall(function, {negated(x)})))
                  : atomSum(makeCall(function, {x}));
     });
   // [x > 0] and [x = 0].
