@@ -235,7 +235,7 @@ batch 1{small}.
 
 ## Measured on this processor, and predicted
 
-Faster than the original by so much. Measured: medians of {runs} interleaved
+Faster than the original by so much. Measured: medians of at least {runs} interleaved
 runs on one thread{clock}; A/A is the original against itself. Predicted: by the
 cost model, for the e-graph's result. ONNX Runtime runs with all optimizations of
 its own.
