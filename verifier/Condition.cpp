@@ -1,5 +1,6 @@
 //===- Condition.cpp - Predicates on symbolic integers --------------------===//
 
+#include "verifier/Compare.h"
 #include "verifier/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -48,24 +49,6 @@ Condition Condition::negation(Condition part) {
   return result;
 }
 
-static bool compareIntegers(int64_t a, ComparePredicate predicate, int64_t b) {
-  switch (predicate) {
-  case ComparePredicate::EQ:
-    return a == b;
-  case ComparePredicate::NE:
-    return a != b;
-  case ComparePredicate::LT:
-    return a < b;
-  case ComparePredicate::LE:
-    return a <= b;
-  case ComparePredicate::GT:
-    return a > b;
-  case ComparePredicate::GE:
-    return a >= b;
-  }
-  llvm_unreachable("unknown predicate");
-}
-
 std::optional<bool> Condition::evaluate(
     llvm::function_ref<std::optional<int64_t>(StringRef)> valueOf) const {
   if (kind == Kind::Compare || kind == Kind::Divides) {
@@ -74,7 +57,7 @@ std::optional<bool> Condition::evaluate(
       return std::nullopt;
     if (kind == Kind::Divides)
       return *a > 0 && *b % *a == 0;
-    return compareIntegers(*a, predicate, *b);
+    return compareNumbers(*a, predicate, *b);
   }
   bool all = kind != Kind::AnyOf;
   bool result = all;

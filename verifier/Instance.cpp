@@ -2,6 +2,7 @@
 
 #include "verifier/Instance.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
+#include "verifier/Compare.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -240,24 +241,6 @@ bool Instance::drawTensors() {
   for (unsigned i = 0; i < question.numArguments; ++i)
     drawNumbers(i);
   return true;
-}
-
-static bool compareNumbers(double a, ComparePredicate predicate, double b) {
-  switch (predicate) {
-  case ComparePredicate::EQ:
-    return a == b;
-  case ComparePredicate::NE:
-    return a != b;
-  case ComparePredicate::LT:
-    return a < b;
-  case ComparePredicate::LE:
-    return a <= b;
-  case ComparePredicate::GT:
-    return a > b;
-  case ComparePredicate::GE:
-    return a >= b;
-  }
-  llvm_unreachable("unknown predicate");
 }
 
 bool holds(const RealAssumption &assumption, double value) {
