@@ -108,11 +108,10 @@ public:
     report.extractionSeconds = secondsSince(start) - report.saturationSeconds;
     report.lowerBound = std::min(selection.lowerBound, selection.seconds);
     report.isOptimal = selection.isOptimal;
-    double original = 0;
-    for (NodeId node : origin.operators)
-      original += selector.secondsOf(node);
-    // Cheaper by more than rounding, or nothing is to be gained.
-    if (!(selection.seconds < original * (1 - 1e-9)))
+    double original = selector.secondsOf(origin.operators);
+    // Cheaper by more than what tells equal selections apart, or nothing is to
+    // be gained.
+    if (!(selection.seconds < original * (1 - 1e-6)))
       selection = keepAsItIs(origin);
     explain(origin, saturation, selection, report);
     if (failed(rebuildFunction(function, origin, graph, saturation, selection)))
@@ -162,12 +161,8 @@ private:
     for (Operation *op : origin.operations)
       places.push_back(placeOf(op->getLoc()));
     auto gainOf = [&](const Application &application) {
-      double gain = 0;
-      for (NodeId node : application.placement.nodes)
-        gain += selector.secondsOf(node);
-      for (NodeId node : application.built)
-        gain -= selector.secondsOf(node);
-      return gain;
+      return selector.secondsOf(application.placement.nodes) -
+             selector.secondsOf(application.built);
     };
     std::vector<std::pair<NodeId, NodeId>> outputs;
     for (auto [before, after] : llvm::zip(origin.outputs, selection.outputs))

@@ -354,14 +354,20 @@ void Saturation::dropMergedParts(const RuleProgram &program,
   llvm::DenseMap<NodeId, llvm::DenseSet<NodeId>> parts;
   for (const Found &entry : llvm::ArrayRef(found).drop_front(first))
     parts[sharedOf(entry)].insert_range(entry.placement.nodes);
-  auto isDropped = [&](const Found &entry) {
-    return parts[sharedOf(entry)].size() > limits.parts &&
-           llvm::any_of(entry.placement.nodes, [&](NodeId node) {
-             return mergedParts.contains(node);
-           });
-  };
-  found.erase(std::remove_if(found.begin() + first, found.end(), isDropped),
-              found.end());
+  llvm::DenseSet<NodeId> taken = mergedParts;
+  std::vector<Found> kept;
+  for (Found &entry : llvm::MutableArrayRef(found).drop_front(first)) {
+    ArrayRef<NodeId> nodes = entry.placement.nodes;
+    if (parts[sharedOf(entry)].size() > limits.parts) {
+      if (llvm::any_of(nodes,
+                       [&](NodeId node) { return taken.contains(node); }))
+        continue;
+      taken.insert_range(nodes);
+    }
+    kept.push_back(std::move(entry));
+  }
+  found.erase(found.begin() + first, found.end());
+  std::move(kept.begin(), kept.end(), std::back_inserter(found));
 }
 
 void Saturation::search(std::vector<Found> &found) {

@@ -17,8 +17,8 @@ struct SaturationLimits {
   /// merges all pairs that there are.
   unsigned multiOutputIterations = 2;
   /// Where more parts than this share an input, all pairs of them, and pairs of
-  /// pairs, would be all their subsets: there, parts that were merged already
-  /// are left alone, and only what they became takes part.
+  /// pairs, would be all their subsets: there, each part is merged once, and
+  /// what it became goes on in its stead.
   unsigned parts = 3;
   /// A rule that is found more often in one iteration pauses, for
   /// `pauseIterations`, and twice as often and long the next time.

@@ -65,9 +65,28 @@ double Selector::secondsOf(NodeId node) {
   return cost.seconds(graph.prototypeOf(node), facts);
 }
 
+/// What tells selections of equal cost apart, so that the cheapest is one and
+/// the same in every run, whatever the solver tries first: from 0 to 1, more
+/// for younger nodes, and no two sums alike.
+static double tieBreak(NodeId node, size_t numNodes) {
+  uint64_t mixed = (node + 1) * 0x9e3779b97f4a7c15ull;
+  mixed ^= mixed >> 32;
+  mixed *= 0xbf58476d1ce4e5b9ull;
+  double jitter = static_cast<double>(mixed >> 11) * 0x1p-53;
+  return (jitter + static_cast<double>(node) / numNodes) / 2;
+}
+
+double Selector::secondsOf(ArrayRef<NodeId> nodes) {
+  double total = 0;
+  for (NodeId node : nodes)
+    total += secondsOf(node);
+  return total;
+}
+
 /// Classes that are reachable and not known at compile time: what is known
 /// costs nothing, however it is made.
-Selector::Problem Selector::makeProblem(ArrayRef<NodeId> outputs) {
+Selector::Problem Selector::makeProblem(ArrayRef<NodeId> outputs,
+                                        double tieSeconds) {
   Problem made;
   auto numberOf = [&](NodeId node) {
     NodeId representative = graph.find(node);
@@ -93,7 +112,9 @@ Selector::Problem Selector::makeProblem(ArrayRef<NodeId> outputs) {
       }
       if (readsItself)
         continue;
-      made.problem.addNode(i, secondsOf(node), children);
+      made.problem.addNode(
+          i, secondsOf(node) + tieSeconds * tieBreak(node, graph.numNodes()),
+          children);
       made.nodes.push_back(node);
     }
   }
@@ -205,7 +226,12 @@ Extraction Selector::startFrom(const Problem &made, ArrayRef<NodeId> known) {
 Selection Selector::select(ArrayRef<NodeId> outputs,
                            ArrayRef<std::vector<NodeId>> known,
                            double timeLimitSeconds) {
-  Problem made = makeProblem(outputs);
+  double cheapest = std::numeric_limits<double>::infinity();
+  for (const std::vector<NodeId> &operators : known)
+    cheapest = std::min(cheapest, secondsOf(operators));
+  // Far below any cost; see the lower bound.
+  const double tieSeconds = cheapest * 1e-9;
+  Problem made = makeProblem(outputs, tieSeconds);
   Extraction start = extractGreedy(made.problem);
   for (const std::vector<NodeId> &operators : known)
     if (Extraction other = startFrom(made, operators); other.cost < start.cost)
@@ -217,10 +243,13 @@ Selection Selector::select(ArrayRef<NodeId> outputs,
       choice[made.classes[i]] = made.nodes[node];
   chooseCompileTime();
   Selection selection;
-  selection.seconds = extraction.cost;
-  selection.lowerBound = extraction.lowerBound;
-  selection.isOptimal = extraction.optimal;
   selection.chosen = order(outputs, selection.outputs);
+  for (const ChosenNode &entry : selection.chosen)
+    selection.seconds += secondsOf(entry.node);
+  // At most one node of each class pays for ties.
+  selection.lowerBound =
+      std::max(0.0, extraction.lowerBound - tieSeconds * made.classes.size());
+  selection.isOptimal = extraction.optimal;
   return selection;
 }
 

@@ -32,6 +32,8 @@ struct Selection {
   std::vector<NodeId> outputs;
   double seconds = 0;    // by the cost model
   double lowerBound = 0; // of every selection
+  /// No selection is cheaper by more than what tells equal ones apart (a
+  /// billionth for each class).
   bool isOptimal = false;
 };
 
@@ -47,6 +49,7 @@ public:
                    double timeLimitSeconds);
   /// What a Compute node takes; 0 when its value is known at compile time.
   double secondsOf(NodeId node);
+  double secondsOf(llvm::ArrayRef<NodeId> nodes);
 
 private:
   /// Which nodes of the graph the extraction problem speaks of.
@@ -57,7 +60,7 @@ private:
   };
 
   Extraction startFrom(const Problem &made, llvm::ArrayRef<NodeId> known);
-  Problem makeProblem(llvm::ArrayRef<NodeId> outputs);
+  Problem makeProblem(llvm::ArrayRef<NodeId> outputs, double tieSeconds);
   void chooseCompileTime();
   std::vector<ChosenNode> order(llvm::ArrayRef<NodeId> outputs,
                                 std::vector<NodeId> &outputNodes);
