@@ -118,10 +118,9 @@ void EGraph::noteCompileTime(NodeId node) {
     if (isLiteral)
       classes[representative].literal = node;
     // A fill or a range counts when its size is known.
-    if (!isLiteral &&
-        (!isMemoryEffectFree(op) ||
-         (shown.empty() &&
-          !cast<ShapedType>(op->getResult(0).getType()).hasStaticShape())))
+    auto type = dyn_cast<ShapedType>(op->getResult(0).getType());
+    bool isSized = !shown.empty() || (type && type.hasStaticShape());
+    if (!isLiteral && !(isMemoryEffectFree(op) && isSized))
       return;
   }
   classes[representative].compileTime = node;

@@ -147,6 +147,8 @@ public:
   }
 
   TermId termOf(NodeId node) const {
+    assert((node == noNode || terms.count(node)) &&
+           "what a step needs must have been made before it");
     return node == noNode ? noTerm : terms.lookup(node);
   }
 

@@ -132,6 +132,31 @@ func.func @f(%x: tensor<2x4xf32>, %y: tensor<2x4xf32>, %a: tensor<4x3xf32>, %b: 
   CHECK(productsOfWidth(run.graph, 10) == 0);
 }
 
+TEST_CASE("of many parts each is merged once a round") {
+  Fixture fixture;
+  fixture.addRules(mergeProducts);
+  std::string arguments = "%x: tensor<2x4xf32>", body, results, types;
+  for (char i = '0'; i < '8'; ++i) {
+    arguments += std::string(", %w") + i + ": tensor<4x3xf32>";
+    body += std::string("%y") + i + " = mlc.matmul %x, %w" + i +
+            " : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>\n";
+    results += std::string(i == '0' ? "" : ", ") + "%y" + i;
+    types += std::string(i == '0' ? "" : ", ") + "tensor<2x3xf32>";
+  }
+  SaturationLimits limits;
+  limits.multiOutputIterations = 3;
+  Run run(fixture,
+          fixture.function("func.func @f(" + arguments + ") -> (" + types +
+                           ") {\n" + body + "return " + results + " : " +
+                           types + "\n}"),
+          limits);
+  // Four pairs, two fours, all eight; 28 pairs alone without the limit.
+  CHECK(productsOfWidth(run.graph, 6) == 4);
+  CHECK(productsOfWidth(run.graph, 9) == 0);
+  CHECK(productsOfWidth(run.graph, 12) == 2);
+  CHECK(productsOfWidth(run.graph, 24) == 1);
+}
+
 TEST_CASE("parts that depend on one another are not merged") {
   Fixture fixture;
   fixture.addRules(mergeProducts);

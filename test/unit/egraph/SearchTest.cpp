@@ -138,6 +138,26 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   CHECK(countOf(outcome, "mlc.exp") == 1);
 }
 
+TEST_CASE("operators with several results go in and come out whole") {
+  Outcome outcome = searchIn(R"(
+func.func @main(%x: tensor<1x1x2x4xf32>) -> (tensor<1x1x2x2xi64>, tensor<1x1x2x2xf32>) {
+  %0 = mlc.relu %x : (tensor<1x1x2x4xf32>) -> tensor<1x1x2x4xf32>
+  %1 = mlc.relu %0 : (tensor<1x1x2x4xf32>) -> tensor<1x1x2x4xf32>
+  %v, %i = mlc.top_k %1 {axis = 3 : i64, k = #mlc.int<2>, largest = true, sorted = true} : (tensor<1x1x2x4xf32>) -> (tensor<1x1x2x2xf32>, tensor<1x1x2x2xi64>)
+  %2 = mlc.neg %v : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
+  %3 = mlc.neg %2 : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
+  return %i, %3 : tensor<1x1x2x2xi64>, tensor<1x1x2x2xf32>
+})",
+                             SearchEngine::EGraph);
+  CHECK(countOf(outcome, "mlc.relu") == 1);
+  CHECK(countOf(outcome, "mlc.top_k") == 1);
+  CHECK(countOf(outcome, "mlc.neg") == 0);
+  // Terms: %x, %0, %1, then both results of the operator.
+  const Trail &trail = outcome.report.trail;
+  REQUIRE(trail.chosen.size() == 2);
+  CHECK(trail.outputs == std::vector<TermId>{4, 3});
+}
+
 TEST_CASE("strict floats allow bit-exact rules alone") {
   Fixture fixture;
   REQUIRE(succeeded(addShippedRules(fixture.rules, &fixture.context)));
