@@ -30,7 +30,9 @@ struct Budget {
   bool exceeded = false;
 
   bool check(size_t numTerms = 0) {
-    if (stepsLeft == 0 || --stepsLeft == 0 || numTerms > maxTerms ||
+    if (stepsLeft > 0)
+      --stepsLeft;
+    if (stepsLeft == 0 || numTerms > maxTerms ||
         std::chrono::steady_clock::now() > deadline)
       exceeded = true;
     return !exceeded;

@@ -162,6 +162,7 @@ private:
   /// Short ones first, then by their text.
   void sortAlternatives() {
     std::vector<std::tuple<size_t, std::string, Formula::Conjunction>> keyed;
+    keyed.reserve(formula.alternatives.size());
     for (const Formula::Conjunction &alternative : formula.alternatives)
       keyed.push_back({alternative.size(), str(assumptionsOf(alternative, 0)),
                        alternative});
@@ -329,6 +330,7 @@ static std::vector<Condition> distribute(ArrayRef<Assumptions> alternatives) {
     clauses = std::move(next);
   }
   std::vector<Condition> result;
+  result.reserve(clauses.size());
   for (std::vector<Condition> &clause : clauses)
     result.push_back(clause.size() == 1 ? clause.front()
                                         : Condition::anyOf(std::move(clause)));

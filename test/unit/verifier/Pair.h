@@ -137,6 +137,7 @@ public:
     }
     mlir::Builder builder(&context);
     std::vector<mlir::Attribute> texts;
+    texts.reserve(conditions.size());
     for (const std::string &text : conditions)
       texts.push_back(builder.getStringAttr(text));
     assume = builder.getArrayAttr(texts);
