@@ -141,8 +141,12 @@ LogicalResult mlc::addRuleFile(RuleSet &rules, MLIRContext *context,
   return module ? rules.add(std::move(module)) : failure();
 }
 
-LogicalResult mlc::addShippedRules(RuleSet &rules, MLIRContext *context) {
-  for (const EmbeddedRuleFile &file : embeddedRuleFiles())
+LogicalResult mlc::addShippedRules(RuleSet &rules, MLIRContext *context,
+                                   bool withSolvedWeights) {
+  std::vector<EmbeddedRuleFile> files(embeddedRuleFiles());
+  if (withSolvedWeights)
+    llvm::append_range(files, generatedRuleFiles());
+  for (const EmbeddedRuleFile &file : files)
     if (failed(addRuleFile(rules, context, file.text, file.name)))
       return failure();
   return success();

@@ -55,13 +55,17 @@ struct EmbeddedRuleFile {
   const char *text;
 };
 llvm::ArrayRef<EmbeddedRuleFile> embeddedRuleFiles();
+/// Of rewrites/generated: rules with solved weights.
+llvm::ArrayRef<EmbeddedRuleFile> generatedRuleFiles();
 
 /// Parses a rule file's text; errors go to the context's diagnostics.
 mlir::LogicalResult addRuleFile(RuleSet &rules, mlir::MLIRContext *context,
                                 llvm::StringRef text, llvm::StringRef name);
 
-/// All shipped rules.
-mlir::LogicalResult addShippedRules(RuleSet &rules, mlir::MLIRContext *context);
+/// All shipped rules; those with solved weights only when asked for, because
+/// they make an e-graph of many convolutions too large to saturate.
+mlir::LogicalResult addShippedRules(RuleSet &rules, mlir::MLIRContext *context,
+                                    bool withSolvedWeights = false);
 
 /// What the build proved of a shipped rule.
 struct ProvedRule {

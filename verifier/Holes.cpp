@@ -488,7 +488,9 @@ HoleSolution solveHoles(const HoleProblem &problem, unsigned timeoutMs) {
   }
   after->getBody().front().eraseArguments(problem.isConstant.size(),
                                           solver.holes.size());
-  after->setType(first.getFunctionType());
+  // Result dims may be equal without being written alike.
+  after->setType(mlir::FunctionType::get(
+      before->getContext(), first.getArgumentTypes(), after->getResultTypes()));
   solution.after = std::move(after);
   return solution;
 }

@@ -10,7 +10,8 @@ using namespace mlc;
 LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
                               const RewriteOptions &options) {
   RuleSet rules;
-  if (failed(addShippedRules(rules, module.getContext())))
+  if (failed(addShippedRules(rules, module.getContext(),
+                             options.withSolvedWeights)))
     return failure();
   CostModel cost(target.cost, options.timings.get());
   std::vector<Trail> trails;
@@ -59,6 +60,7 @@ struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
       return signalPassFailure();
     }
     options.search.engine = *wanted;
+    options.withSolvedWeights |= weights;
     if (failed(applyRules(getOperation(), *parsed, options)))
       signalPassFailure();
   }
@@ -70,6 +72,10 @@ struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
   Option<std::string> engine{*this, "search",
                              llvm::cl::desc("egraph, greedy, backtracking"),
                              llvm::cl::init("egraph")};
+  Option<bool> weights{
+      *this, "weights",
+      llvm::cl::desc("also rules whose weights were solved (generated)"),
+      llvm::cl::init(false)};
 };
 } // namespace
 

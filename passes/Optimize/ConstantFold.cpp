@@ -113,6 +113,9 @@ private:
   }
 
   bool isWorthwhile(Operation *op) {
+    // Weights that a rule has made: whoever chose it has counted their bytes.
+    if (isa<ComputeOp>(op))
+      return true;
     if (auto defined = dyn_cast<DefinitionOpInterface>(op)) {
       FailureOr<Definition> definition = getDefinition(defined);
       if (failed(definition) || getKind(*definition).isReplicating)

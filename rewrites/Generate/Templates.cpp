@@ -353,9 +353,12 @@ private:
     Clock::time_point start = Clock::now();
     Verdict verdict;
     Assumptions assumptions;
+    std::optional<Condition> change = realChange(graph, choice);
     for (bool positive : {false, true}) {
       if (positive)
         assumptions.integers = positiveSizes(after);
+      if (change)
+        assumptions.integers.push_back(*change);
       verdict = verify(before, after, assumptions, options.verifier);
       if (verdict.isProved())
         break;
@@ -378,6 +381,21 @@ private:
         {rule.name, rule.solveMs / 1000, rule.proveMs / 1000});
     rules.push_back(std::move(rule));
     return true;
+  }
+
+  /// What makes one convolution in place of one another one: fewer groups. A
+  /// rule whose sides may be the same operator would be applied for ever.
+  std::optional<Condition> realChange(const BeforeGraph &graph,
+                                      const Template &choice) const {
+    std::optional<IntExpr> each;
+    func::FuncOp before = graph.function.get();
+    if (graph.numOps == 1 && choice.groups)
+      before.walk(
+          [&](ConvOp op) { each = op.getGroups().exactDiv(choice.groups); });
+    if (!each || each->isConstant())
+      return std::nullopt;
+    return Condition::compare(*each, ComparePredicate::GE,
+                              IntExpr::constant(context, 2));
   }
 
   /// size >= 1 for groups and for what the weights are made of: an empty tensor

@@ -97,7 +97,9 @@ static int loadFile(RuleSet &rules, mlir::MLIRContext &context,
 
 int RuleFileOptions::load(RuleSet &rules, mlir::MLIRContext &context) const {
   if (files.empty())
-    return failed(addShippedRules(rules, &context)) ? BadInput : Done;
+    return failed(addShippedRules(rules, &context, /*withSolvedWeights=*/true))
+               ? BadInput
+               : Done;
   for (const std::string &file : files)
     if (int code = loadFile(rules, context, file))
       return code;

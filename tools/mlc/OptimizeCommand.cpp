@@ -56,7 +56,8 @@ llvm::Error OptimizeCommand::explainTo(mlir::ModuleOp before,
     return withFile(model.model, Exit::Internal, trails.takeError());
   mlc::RuleSet rules;
   if (failed(passes.run(before)) ||
-      failed(mlc::addShippedRules(rules, before.getContext())))
+      failed(mlc::addShippedRules(rules, before.getContext(),
+                                  /*withSolvedWeights=*/true)))
     return fail(Exit::Internal, model.model + ": cannot be explained");
   auto target = parseTargetOption(model.target);
   if (!target)
