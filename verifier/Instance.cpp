@@ -368,15 +368,17 @@ Instance::run(const Definition &definition, ArrayRef<EvalTensor> inputs,
 }
 
 /// Why evaluation gave nothing, when that says something of the function and
-/// not of the domain.
-static std::optional<std::string> meaningfulFailure(llvm::Error error) {
+/// not of the domain. Where no result has an element, nothing that has no value
+/// is ever needed.
+static std::optional<std::string> meaningfulFailure(llvm::Error error,
+                                                    bool isEmpty) {
   std::optional<std::string> reason;
   llvm::handleAllErrors(
       std::move(error),
       [&](const EvalError &e) {
         if (e.getFailure() == EvalFailure::Requirement)
           reason = e.getText().str();
-        if (e.getFailure() != EvalFailure::Undefined)
+        if (e.getFailure() != EvalFailure::Undefined || isEmpty)
           return;
         bool isOfDomain = llvm::any_of(
             ArrayRef{Undefined::Ambiguous, Undefined::Overflow,
@@ -397,8 +399,11 @@ static bool surelyDiffer(const EvalTensor &a, const EvalTensor &b, int64_t i,
     return !a.sameElement(b, i);
   Interval x = a.getInterval(i), y = b.getInterval(i);
   double gap = std::max(x.low - y.high, y.low - x.high);
-  double width = std::max(x.high - x.low, y.high - y.low);
-  return gap > 0.0 && gap > width;
+  // An infinity is a point too, whose ends have no difference.
+  auto widthOf = [](Interval i) {
+    return i.low == i.high ? 0.0 : i.high - i.low;
+  };
+  return gap > 0.0 && gap > std::max(widthOf(x), widthOf(y));
 }
 
 static bool compareResult(unsigned r, const EvalTensor &a, const EvalTensor &b,
@@ -449,7 +454,10 @@ Comparison Instance::compare(EvalDomain domain) const {
   }
   auto after = run(question.after, inputs, domain);
   if (!after) {
-    std::optional<std::string> reason = meaningfulFailure(after.takeError());
+    bool isEmpty = llvm::all_of(
+        *before, [](const EvalTensor &t) { return t.getNumElements() == 0; });
+    std::optional<std::string> reason =
+        meaningfulFailure(after.takeError(), isEmpty);
     result.outcome =
         reason ? Comparison::Outcome::Different : Comparison::Outcome::Unclear;
     result.reason = reason.value_or("");

@@ -218,9 +218,15 @@ bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
     if (monoid == "max" && isLowest(x))
       return Sum();
     // In this case the value may no longer vary.
+    // The domain itself must not be what shows that it has a point.
+    Facts outside = facts;
+    for (const Guard &guard : part.domain.guards)
+      if (llvm::none_of(part.domain.variables,
+                        [&](IntExpr v) { return mentions(guard, v); }))
+        outside.add(guard);
     bool isOnePoint = monoid != "prod" &&
                       !mentionsAny(x, part.domain.variables) &&
-                      hasOrigin(part.domain, known);
+                      hasOrigin(part.domain, outside);
     if (isOnePoint) {
       llvm::erase_if(part.domain.guards, [&](const Guard &guard) {
         return llvm::any_of(part.domain.variables,

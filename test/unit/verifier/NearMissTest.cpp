@@ -632,3 +632,13 @@ TEST_CASE("a counterexample is made small") {
   CHECK(verdict.counterexample.before == 1.0);
   CHECK(verdict.counterexample.after == -1.0);
 }
+
+TEST_CASE("near miss: the maximum of a row repeated no times") {
+  requireRefuted(Pair({"1, n"}, {})
+                     .refute(
+                         [](Side &f) {
+                           return f.reduce(f.broadcast(f[0], "m, n"), "max",
+                                           "0");
+                         },
+                         [](Side &f) { return f[0]; }));
+}
