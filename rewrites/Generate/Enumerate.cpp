@@ -317,7 +317,8 @@ void Enumerator::run() {
 // Batches
 //===----------------------------------------------------------------------===//
 
-void Enumerator::runBatch(unsigned size, uint32_t first, uint32_t last) {
+std::vector<Enumerator::Record>
+Enumerator::generateBatch(unsigned size, uint32_t first, uint32_t last) {
   SizeCounts &total = counts.back();
   size_t numChunks = llvm::divideCeil(last - first, chunkGraphs);
   std::vector<std::vector<Record>> chunks(numChunks);
@@ -336,23 +337,58 @@ void Enumerator::runBatch(unsigned size, uint32_t first, uint32_t last) {
     total.undefined += chunkCounts[c].undefined;
     chunks[c] = {};
   }
+  return records;
+}
+
+/// Adds a representative, and what it says of itself; its number, or none where
+/// no more are kept.
+uint32_t Enumerator::keep(const Record &record) {
+  SizeCounts &total = counts.back();
+  bool isLast = record.graph.numOperators == options.maxOperators;
+  if (isLast && store.size() >= options.maxGraphs) {
+    ++total.notKept;
+    return Graph::none;
+  }
+  uint32_t id = store.add(record.graph);
+  registerGraph(id, record);
+  ++total.representatives;
+  for (unsigned r = 1; record.equalToItself >> r; ++r)
+    if (record.equalToItself >> r & 1) {
+      ++total.pairs;
+      pairs.push_back({{id, r}, {id, 0}, 1, 1});
+    }
+  return id;
+}
+
+/// Records the pair that a hit is, and a class that is new after all.
+void Enumerator::settle(Hit &hit, const Record &record) {
+  SizeCounts &total = counts.back();
+  bool isPair = hit.isEqual;
+  if (hit.isEqual)
+    ++total.pairs;
+  else if (hit.pair.compared != 0)
+    isPair = ++total.conditional <= maxConditional;
+  uint32_t id = Graph::none;
+  if (!hit.isEqual) {
+    id = keep(record);
+  } else {
+    // One side of a pair: no key, never extended.
+    Graph side = record.graph;
+    side.isRepresentative = false;
+    id = store.add(side);
+    for (KeyKind kind : {Signed, Positive})
+      keyRenaming[kind].resize(id + 1);
+  }
+  if (!isPair || id == Graph::none)
+    return;
+  hit.pair.graph.graph = id;
+  pairs.push_back(hit.pair);
+}
+
+void Enumerator::runBatch(unsigned size, uint32_t first, uint32_t last) {
   if (sampleCache.size() > maxCached)
     sampleCache.clear();
-  bool isLast = size == options.maxOperators;
-  auto keep = [&](const Record &record) {
-    if (isLast && store.size() >= options.maxGraphs) {
-      ++total.notKept;
-      return;
-    }
-    uint32_t id = store.add(record.graph);
-    registerGraph(id, record);
-    ++total.representatives;
-    for (unsigned r = 1; record.equalToItself >> r; ++r)
-      if (record.equalToItself >> r & 1) {
-        ++total.pairs;
-        pairs.push_back({{id, r}, {id, 0}, 1, 1});
-      }
-  };
+  std::vector<Record> records = generateBatch(size, first, last);
   // A graph without the signed key is compared by the positive one.
   std::vector<Hit> hits;
   for (auto [i, record] : llvm::enumerate(records)) {
@@ -361,40 +397,16 @@ void Enumerator::runBatch(unsigned size, uint32_t first, uint32_t last) {
     if (it == firstWithKey[kind].end())
       keep(record);
     else
-      hits.push_back({static_cast<uint32_t>(i), kind, it->second, {}});
+      hits.push_back({static_cast<uint32_t>(i), kind, it->second});
   }
   forEach(hits.size(), options.jobs, [&](size_t h, unsigned thread) {
     compare(hits[h], records[hits[h].record], *samplers[thread]);
   });
   for (Hit &hit : hits) {
-    const Record &record = records[hit.record];
     // Classes that this batch added may be equal.
     if (!hit.isEqual)
-      compare(hit, record, *samplers[0]);
-    if (hit.pair.compared != 0) {
-      if (hit.isEqual)
-        ++total.pairs;
-      else if (++total.conditional > maxConditional)
-        hit.pair.compared = 0;
-    }
-    uint32_t id = Graph::none;
-    if (!hit.isEqual) {
-      id = store.size();
-      keep(record);
-      if (id == store.size())
-        continue;
-    } else {
-      // One side of a pair: no key, never extended.
-      Graph side = record.graph;
-      side.isRepresentative = false;
-      id = store.add(side);
-      for (KeyKind kind : {Signed, Positive})
-        keyRenaming[kind].resize(id + 1);
-    }
-    if (hit.pair.compared != 0) {
-      hit.pair.graph.graph = id;
-      pairs.push_back(hit.pair);
-    }
+      compare(hit, records[hit.record], *samplers[0]);
+    settle(hit, records[hit.record]);
   }
 }
 

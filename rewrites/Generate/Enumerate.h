@@ -92,6 +92,10 @@ private:
   void runSize(unsigned size);
   void prepareApplications(unsigned size);
   void runBatch(unsigned size, uint32_t first, uint32_t last);
+  std::vector<Record> generateBatch(unsigned size, uint32_t first,
+                                    uint32_t last);
+  uint32_t keep(const Record &record);
+  void settle(Hit &hit, const Record &record);
   void generate(unsigned size, uint32_t large, Sampler &sampler,
                 std::vector<Record> &out, SizeCounts &count) const;
   Record makeRecord(const Graph &graph, bool isLast, Sampler &sampler) const;

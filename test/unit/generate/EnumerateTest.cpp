@@ -103,14 +103,14 @@ TEST_CASE("roots are compared where they are defined") {
 
 TEST_CASE("the number of threads changes nothing") {
   GenerateOptions options;
-  options.ops = {"relu", "neg", "matmul", "concat", "conv", "max_pool"};
+  options.ops = {"relu", "neg", "concat", "split"};
   options.maxOperators = 2;
   GenerateReport one = generate::generate(options);
   options.jobs = 3;
   GenerateReport three = generate::generate(options);
   CHECK(ruleFiles(one) == ruleFiles(three));
   CHECK(one.prune.pairs == three.prune.pairs);
-  CHECK(one.count(Verdict::Kind::Proved, false) > 10);
+  CHECK(one.count(Verdict::Kind::Proved, false) > 8);
 }
 
 TEST_CASE("a run goes on where its state ends") {
