@@ -232,7 +232,7 @@ PAGE = """# What substitutions gain
 Written by `./dev experiments` on {date}: {processor}, {cores} cores, {version}.
 Networks are built from their papers with seeded weights (`tools/experiments`),
 batch 1{small}.
-
+{notes}
 ## Measured on this processor, and predicted
 
 Faster than the original by so much. Measured: medians of at least {runs} interleaved
@@ -260,7 +260,9 @@ def page(result):
     searches = "\n".join(f"## Searches for {target}\n\n{search_table(result, target)}\n"
                          for target in result["targets"])
     clock = ", in processor time, for others used the machine" if result["clock"] == "cpu" else ""
+    notes = f"\n{result['notes']}\n" if "notes" in result else ""
     return PAGE.format(
+        notes=notes,
         date=result["date"], processor=result["processor"], cores=result["cores"],
         version=result["version"], small=", in the small size" if result["small"] else "",
         runs=result["runs"], clock=clock, gains=gains_table(result), tensat=tensat_table(result),
@@ -287,7 +289,7 @@ def parse():
     parser.add_argument("--no-measure", dest="measure", action="store_false", help="search only")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--page", type=pathlib.Path, metavar="FILE",
-                        default=ROOT / "docs/Measurements/Substitutions.md")
+                        default=ROOT / "docs/Measurements/substitutions.md")
     parser.add_argument("--from", dest="source", type=pathlib.Path, metavar="FILE",
                         help="write the page from these figures")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these networks")
