@@ -97,9 +97,7 @@ static int loadFile(RuleSet &rules, mlir::MLIRContext &context,
 
 int RuleFileOptions::load(RuleSet &rules, mlir::MLIRContext &context) const {
   if (files.empty())
-    return failed(addShippedRules(rules, &context, /*withSolvedWeights=*/true))
-               ? BadInput
-               : Done;
+    return failed(addShippedRules(rules, &context)) ? BadInput : Done;
   for (const std::string &file : files)
     if (int code = loadFile(rules, context, file))
       return code;
