@@ -2,7 +2,7 @@
 
 #include "rewrites/Greedy.h"
 #include "rewrites/Rewriting.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/DenseMap.h"
 #include <deque>
 
 using namespace mlir;
@@ -15,24 +15,29 @@ namespace {
 class Worklist {
 public:
   void push(Operation *op) {
-    if (queued.insert(op).second)
-      queue.push_back(op);
+    if (queued.try_emplace(op, tickets).second)
+      queue.push_back({op, tickets++});
   }
   void forget(Operation *op) { queued.erase(op); }
   Operation *pop() {
     while (!queue.empty()) {
-      Operation *op = queue.front();
+      auto [op, ticket] = queue.front();
       queue.pop_front();
-      // An operator that was erased is no longer among the queued.
-      if (queued.erase(op))
+      // An operator that was erased is no longer among the queued; one that
+      // has its address now waits for its own turn.
+      if (auto it = queued.find(op);
+          it != queued.end() && it->second == ticket) {
+        queued.erase(it);
         return op;
+      }
     }
     return nullptr;
   }
 
 private:
-  std::deque<Operation *> queue;
-  llvm::SmallPtrSet<Operation *, 32> queued;
+  std::deque<std::pair<Operation *, unsigned>> queue;
+  llvm::DenseMap<Operation *, unsigned> queued;
+  unsigned tickets = 0;
 };
 
 class GreedyRewriter {
