@@ -40,9 +40,9 @@ def compile_model(build, path, artifact):
 
 
 def print_rewrites(artifact):
-    trail = artifact.manifest.get("trail", [])
-    rules = collections.Counter(step["rule"] for step in trail)
-    print(f"  rewrites applied: {len(trail)}")
+    steps = [step for trail in artifact.manifest.get("trail", []) for step in trail["steps"]]
+    rules = collections.Counter(step["rule"] for step in steps)
+    print(f"  rewrites applied: {len(steps)}")
     for rule, count in rules.most_common():
         print(f"    {count:4} × {rule}")
 

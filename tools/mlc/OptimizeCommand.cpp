@@ -56,8 +56,7 @@ llvm::Error OptimizeCommand::explainTo(mlir::ModuleOp before,
     return withFile(model.model, Exit::Internal, trails.takeError());
   mlc::RuleSet rules;
   if (failed(passes.run(before)) ||
-      failed(mlc::addShippedRules(rules, before.getContext(),
-                                  /*withSolvedWeights=*/true)))
+      failed(mlc::addShippedRules(rules, before.getContext())))
     return fail(Exit::Internal, model.model + ": cannot be explained");
   auto target = parseTargetOption(model.target);
   if (!target)

@@ -162,7 +162,7 @@ TRAILS = {
     "number": (edit_symbol("reals", "eps", "0.5"), "step 1"),
     "number missing": (edit_symbol("reals", "eps", None), "step 1"),
     "number garbage": (edit_symbol("reals", "eps", "small"), "step 1"),
-    "no step": (edit_end(drop_first_step), "the result"),
+    "no step": (edit_end(drop_first_step), "step 2"),
     "no end": (edit_end(lambda t: t["chosen"].clear()), "the result"),
     "end twice": (edit_end(repeat_chosen), "the result"),
     "end backwards": (edit_end(lambda t: t["chosen"].reverse()), "the result"),
