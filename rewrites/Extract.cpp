@@ -3,8 +3,8 @@
 #include "rewrites/Extract.h"
 #include "rewrites/ExtractIlp.h"
 #include "rewrites/ExtractReduce.h"
+#include "rewrites/Stopwatch.h"
 #include "llvm/ADT/STLExtras.h"
-#include <chrono>
 
 using namespace mlc;
 
@@ -213,19 +213,6 @@ private:
   Selection &best;
   std::vector<int> chosen;
   unsigned steps = 3000;
-};
-
-class Stopwatch {
-public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
-                                         start)
-        .count();
-  }
-
-private:
-  std::chrono::steady_clock::time_point start =
-      std::chrono::steady_clock::now();
 };
 
 /// The selection of the whole from those of the parts.

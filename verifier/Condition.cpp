@@ -1,6 +1,6 @@
 //===- Condition.cpp - Predicates on symbolic integers --------------------===//
 
-#include "verifier/Compare.h"
+#include "dialects/Interfaces/Compare.h"
 #include "verifier/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"

@@ -2,7 +2,7 @@
 
 #include "verifier/Instance.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
-#include "verifier/Compare.h"
+#include "dialects/Interfaces/Compare.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 

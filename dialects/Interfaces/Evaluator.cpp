@@ -1,6 +1,7 @@
 //===- Evaluator.cpp - Values of definitions on concrete tensors ----------===//
 
 #include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/EvaluatorProgram.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,24 +24,6 @@ std::optional<int64_t> evaluate(IntExpr expr,
     auto it = symbols.find(symbol);
     return it == symbols.end() ? std::nullopt : std::optional(it->second);
   });
-}
-
-bool holds(int64_t a, ComparePredicate predicate, int64_t b) {
-  switch (predicate) {
-  case ComparePredicate::EQ:
-    return a == b;
-  case ComparePredicate::NE:
-    return a != b;
-  case ComparePredicate::LT:
-    return a < b;
-  case ComparePredicate::LE:
-    return a <= b;
-  case ComparePredicate::GT:
-    return a > b;
-  case ComparePredicate::GE:
-    return a >= b;
-  }
-  llvm_unreachable("unknown predicate");
 }
 
 SmallVector<int64_t> stridesOf(ArrayRef<int64_t> dims, bool isSplat) {
@@ -117,7 +100,7 @@ Error Run::checkRequirements() {
     if (!lhs || !rhs)
       return evalError(EvalFailure::Input,
                        "cannot evaluate " + (lhs ? r.rhs : r.lhs).str());
-    if (!holds(*lhs, r.predicate, *rhs))
+    if (!compareNumbers(*lhs, r.predicate, *rhs))
       return evalError(EvalFailure::Requirement,
                        r.message + " (" + llvm::Twine(*lhs) + " " +
                            name(r.predicate) + " " + llvm::Twine(*rhs) +

@@ -1,6 +1,7 @@
 //===- Tables.cpp - Definitions at fixed sizes, as index tables -----------===//
 
 #include "rewrites/Generate/Tables.h"
+#include "dialects/Interfaces/Compare.h"
 #include "llvm/ADT/DenseMap.h"
 #include <algorithm>
 
@@ -26,24 +27,6 @@ struct Points {
   size_t count = 1;
   llvm::DenseMap<unsigned, Indices> loops;
 };
-
-bool holds(int64_t a, ComparePredicate predicate, int64_t b) {
-  switch (predicate) {
-  case ComparePredicate::EQ:
-    return a == b;
-  case ComparePredicate::NE:
-    return a != b;
-  case ComparePredicate::LT:
-    return a < b;
-  case ComparePredicate::LE:
-    return a <= b;
-  case ComparePredicate::GT:
-    return a > b;
-  case ComparePredicate::GE:
-    return a >= b;
-  }
-  llvm_unreachable("unknown predicate");
-}
 
 int64_t floorOf(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
@@ -148,7 +131,9 @@ Indices TableCompiler::index(const Expr &e, const Points &points) {
     std::fill(result.begin(), result.end(), e->integerNumber);
     return result;
   case Expr::Kind::Compare:
-    with([&](int64_t a, int64_t b) { return holds(a, e->predicate, b); });
+    with([&](int64_t a, int64_t b) {
+      return compareNumbers(a, e->predicate, b);
+    });
     return result;
   case Expr::Kind::Select: {
     Indices c = index(e->operands[0], points),
@@ -421,7 +406,7 @@ std::optional<Place> TableCompiler::run() {
   for (const Requirement &r : definition.requirements) {
     std::optional<int64_t> a = assignment.evaluate(r.lhs),
                            b = assignment.evaluate(r.rhs);
-    if (!a || !b || !holds(*a, r.predicate, *b))
+    if (!a || !b || !compareNumbers(*a, r.predicate, *b))
       return std::nullopt;
   }
   for (auto [shape, place] : llvm::zip(definition.inputs, inputs))

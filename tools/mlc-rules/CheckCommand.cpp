@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "rewrites/Soundness/Soundness.h"
+#include "rewrites/Stopwatch.h"
 #include "tools/mlc-rules/Command.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
-#include <chrono>
 
 namespace cl = llvm::cl;
 
@@ -32,19 +32,6 @@ static cl::opt<uint64_t> seed("seed", cl::desc("seed of all draws (1)"),
                               cl::cat(category()));
 
 namespace {
-
-class Stopwatch {
-public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
-                                         start)
-        .count();
-  }
-
-private:
-  std::chrono::steady_clock::time_point start =
-      std::chrono::steady_clock::now();
-};
 
 /// The number of rules that failed.
 unsigned checkRules(RuleSet &rules, llvm::json::Array &out) {

@@ -1,7 +1,7 @@
 //===- Compare.h - Comparing numbers by a predicate -------------*- C++ -*-===//
 
-#ifndef MLC_VERIFIER_COMPARE_H
-#define MLC_VERIFIER_COMPARE_H
+#ifndef MLC_DIALECTS_INTERFACES_COMPARE_H
+#define MLC_DIALECTS_INTERFACES_COMPARE_H
 
 #include "dialects/Interfaces/Definition.h"
 
@@ -28,4 +28,4 @@ bool compareNumbers(Number a, ComparePredicate predicate, Number b) {
 
 } // namespace mlc
 
-#endif // MLC_VERIFIER_COMPARE_H
+#endif // MLC_DIALECTS_INTERFACES_COMPARE_H
