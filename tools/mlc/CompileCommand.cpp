@@ -3,6 +3,7 @@
 #include "passes/Phases.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Command.h"
+#include "tools/mlc/ExplainFlag.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,6 +24,7 @@ public:
                cl::sub(sub)),
         compileTo("compile-to", cl::value_desc("phase"),
                   cl::desc(compileToHelp), cl::sub(sub)),
+        explain(sub),
         asJson("json",
                cl::desc("Print what the search for rewrites came to "
                         "as one JSON object"),
@@ -47,13 +49,18 @@ private:
   SearchFlags search;
   cl::opt<std::string> output;
   cl::opt<std::string> compileTo;
+  ExplainFlag explain;
   cl::opt<bool> asJson;
 };
 
 } // namespace
 
 llvm::Error CompileCommand::writeText(Compilation &compilation) {
+  auto before = explain.keep(compilation.getModule());
   if (llvm::Error error = compilation.runTo(compileTo))
+    return error;
+  if (llvm::Error error = explain.explain(
+          model, std::move(before), compilation.getModule(), llvm::errs()))
     return error;
   return writeOutput(output.empty() ? "-" : output.getValue(),
                      [&](llvm::raw_ostream &os) {
@@ -85,14 +92,21 @@ llvm::Error CompileCommand::run() {
                                  ": no such phase; there are " + phaseNames());
   if (output.empty() && compileTo.empty())
     return fail(Exit::Usage, "no output; give -o FILE.mlca");
+  if (llvm::Error error = explain.check())
+    return error;
   auto compilation = Compilation::import(model, search);
   if (!compilation)
     return compilation.takeError();
   if (!compileTo.empty())
     return writeText(**compilation);
+  auto before = explain.keep((*compilation)->getModule());
   auto compiled = (*compilation)->compile();
   if (!compiled)
     return compiled.takeError();
+  if (llvm::Error error =
+          explain.explain(model, std::move(before), *(*compiled)->module,
+                          asJson ? llvm::errs() : llvm::outs()))
+    return error;
   if (llvm::Error error = writeArtifact(**compiled))
     return error;
   if (asJson)

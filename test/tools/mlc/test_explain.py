@@ -121,3 +121,21 @@ def test_inspect_says_the_same(tools, tmp_path):
     shown = tools.mlc("inspect", tmp_path / "m.mlca")
     steps = done.stdout.split("predicted: ")[0].split("possible, but")[0]
     assert shown.returncode == 0 and steps in shown.stdout
+
+
+def test_compile_explains_as_optimize_does(tools, tmp_path):
+    words, drawing, _ = explained(tools, tmp_path, graphs.small_network())
+    model, picture = tmp_path / "m.onnx", tmp_path / "compiled.svg"
+    done = tools.mlc("compile", model, "-o", tmp_path / "m.mlca", f"--explain={picture}")
+    assert done.returncode == 0, done.stderr
+    steps = words[words.index("rewrites ("):words.index("predicted:")]
+    assert done.stdout.startswith(steps) and picture.read_text() == drawing
+    text = tools.mlc("compile", model, "--compile-to=optimize", "--explain")
+    assert text.returncode == 0 and text.stderr.startswith(steps) and "mlc.trail" in text.stdout
+
+
+def test_picture_of_no_kind(tools, tmp_path):
+    """Refused before the model is read."""
+    for command in ("optimize", "compile"):
+        done = tools.mlc(command, tmp_path / "missing.onnx", "-o", tmp_path / "o", "--explain=a.png")
+        assert done.returncode == 2 and done.stderr.startswith("mlc: error: --explain=a.png: draws SVG")

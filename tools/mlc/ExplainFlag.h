@@ -1,0 +1,41 @@
+//===- ExplainFlag.h - --explain of commands that search --------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_EXPLAINFLAG_H
+#define MLC_TOOLS_MLC_EXPLAINFLAG_H
+
+#include "mlir/IR/OwningOpRef.h"
+#include "tools/mlc/Explain.h"
+#include "tools/mlc/ModelOptions.h"
+
+namespace mlc::cli {
+
+/// `--explain[=FILE.svg|FILE.html]`, in the order in which a command needs it:
+///
+///   check        before anything is read
+///   keep         once the model is imported
+///   explain      once the optimize phase is over
+class ExplainFlag {
+public:
+  explicit ExplainFlag(llvm::cl::SubCommand &sub);
+
+  /// Fails with code 2 for a file that is neither SVG nor HTML.
+  llvm::Error check() const;
+  /// A copy of the imported model, which shares its weights; null if the flag
+  /// was not given.
+  mlir::OwningOpRef<mlir::ModuleOp> keep(mlir::ModuleOp imported) const;
+  /// Prints the steps that led from `before`, which `keep` gave, to `after`,
+  /// whose trail says them, and draws them; does nothing if the flag was not
+  /// given.
+  llvm::Error explain(const ModelOptions &model,
+                      mlir::OwningOpRef<mlir::ModuleOp> before,
+                      mlir::ModuleOp after, llvm::raw_ostream &os) const;
+
+private:
+  llvm::Error draw(const ModelOptions &model, const Explanation &one) const;
+
+  llvm::cl::opt<std::string> file;
+};
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_EXPLAINFLAG_H
