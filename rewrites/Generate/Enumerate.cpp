@@ -29,6 +29,12 @@ Enumerator::Enumerator(GraphStore &store, const EnumerateOptions &options)
     : store(store), options(options) {
   for (unsigned t = 0; t < options.jobs; ++t)
     samplers.push_back(std::make_unique<Sampler>(store));
+  // Leaves are classes of their own.
+  firstOfSize = {0, store.size()};
+  for (uint32_t g = 0; g < store.size(); ++g) {
+    registerGraph(g, makeRecord(store[g], false, *samplers[0]));
+    operators.emplace_back();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -109,11 +115,16 @@ void Enumerator::registerGraph(uint32_t id, const Record &record) {
         firstWithKey[kind].try_emplace(record.print[kind].key, id);
     if (isNew)
       continue;
+    // Later classes of a key are never compared with.
     uint32_t last = it->second;
+    unsigned length = 1;
     for (auto next = nextWithKey[kind].find(last);
-         next != nextWithKey[kind].end(); next = nextWithKey[kind].find(last))
+         next != nextWithKey[kind].end(); next = nextWithKey[kind].find(last)) {
       last = next->second;
-    nextWithKey[kind][last] = id;
+      ++length;
+    }
+    if (length < maxClasses)
+      nextWithKey[kind][last] = id;
   }
 }
 
@@ -263,28 +274,37 @@ void Enumerator::generate(unsigned size, uint32_t large, Sampler &sampler,
           bothOrders(other);
 }
 
-void Enumerator::runSize(unsigned size) {
+void Enumerator::runNextSize(llvm::function_ref<bool()> shouldStop) {
   auto start = std::chrono::steady_clock::now();
-  counts.emplace_back();
-  counts.back().numOperators = size;
+  unsigned size = firstOfSize.size() - 1;
+  SizeCounts &count = counts.emplace_back();
+  count.numOperators = size;
+  pairs.clear();
   prepareApplications(size);
-  uint32_t end = firstOfSize[size];
   // Larger operands have at least half of the other operators.
-  uint32_t begin = firstOfSize[size / 2];
-  for (uint32_t first = begin; first < end; first += batchGraphs) {
-    if (options.shouldStop()) {
-      counts.back().isComplete = false;
-      break;
-    }
-    runBatch(size, first, std::min(end, first + batchGraphs));
+  uint32_t begin = firstOfSize[size / 2], end = firstOfSize[size];
+  count.operands = end - begin;
+  for (uint32_t first = begin; first < end && !shouldStop();
+       first += batchGraphs) {
+    uint32_t last = std::min(end, first + batchGraphs);
+    runBatch(size, first, last);
+    count.extended = last - begin;
     options.progress(llvm::formatv(
         "{0}: {1} operators, {2} of {3} operands, {4} graphs, {5} pairs",
-        store.getWorkbench().getWorld().name, size, first - begin, end - begin,
-        counts.back().graphs, counts.back().pairs));
+        store.getWorkbench().getWorld().name, size, count.extended,
+        count.operands, count.graphs, count.pairs));
   }
   firstOfSize.push_back(store.size());
-  bool isLast = size == options.maxOperators;
-  for (uint32_t g = operators.size(); !isLast && g < store.size(); ++g) {
+  if (size < options.maxOperators)
+    prepareExtension(size);
+  count.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+}
+
+/// What graphs of `size` operators are asked for as operands.
+void Enumerator::prepareExtension(unsigned size) {
+  for (uint32_t g = operators.size(); g < store.size(); ++g) {
     operators.emplace_back();
     if (!store[g].isRepresentative)
       continue;
@@ -294,23 +314,17 @@ void Enumerator::runSize(unsigned size) {
         if (part.graph != g)
           parents[part.graph].push_back(g);
   }
-  if (!isLast && size <= 2)
+  if (size <= 2)
     store.keepValues(firstOfSize[size], firstOfSize[size + 1], size == 1);
-  counts.back().seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-          .count();
 }
 
 void Enumerator::run() {
-  // Leaves are classes of their own.
-  firstOfSize = {0, store.size()};
-  for (uint32_t g = 0; g < store.size(); ++g) {
-    Record record = makeRecord(store[g], false, *samplers[0]);
-    registerGraph(g, record);
-    operators.emplace_back();
+  std::vector<EqualPair> all;
+  while (counts.size() < options.maxOperators) {
+    runNextSize([] { return false; });
+    llvm::append_range(all, pairs);
   }
-  for (unsigned size = 1; size <= options.maxOperators; ++size)
-    runSize(size);
+  pairs = std::move(all);
 }
 
 //===----------------------------------------------------------------------===//

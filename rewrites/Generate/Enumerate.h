@@ -27,9 +27,7 @@ struct EnumerateOptions {
   unsigned jobs = 1;
   /// Representatives of the last size that are kept, so that graphs of that
   /// size meet each other.
-  uint64_t maxGraphs = 60'000'000;
-  /// Asked now and then; enumeration stops when it says so.
-  std::function<bool()> shouldStop = [] { return false; };
+  uint64_t maxGraphs = 30'000'000;
   std::function<void(const std::string &)> progress = [](const std::string &) {
   };
 };
@@ -46,7 +44,10 @@ struct SizeCounts {
   unsigned numOperators = 0;
   uint64_t graphs = 0, representatives = 0, pairs = 0, conditional = 0;
   uint64_t constant = 0, undefined = 0, notKept = 0;
-  bool isComplete = true;
+  /// Graphs that can be the larger operand, and how many of them were, in the
+  /// order in which they were found (small ones first).
+  uint32_t operands = 0, extended = 0;
+  bool isComplete() const { return extended == operands; }
   double seconds = 0;
 };
 
@@ -54,11 +55,16 @@ class Enumerator {
 public:
   Enumerator(GraphStore &store, const EnumerateOptions &options);
 
-  /// Enumerates everything; the pairs are in an order that does not depend on
-  /// the number of threads.
+  /// Enumerates the graphs with one operator more than those there are, until
+  /// `shouldStop`, which is asked now and then. What is enumerated until then
+  /// is the same in every run: a prefix of the operands.
+  void runNextSize(llvm::function_ref<bool()> shouldStop);
+  /// Enumerates everything; then the pairs are those of all sizes.
   void run();
 
   const std::vector<SizeCounts> &getCounts() const { return counts; }
+  /// Of the size that was enumerated last, in an order that does not depend on
+  /// the number of threads.
   const std::vector<EqualPair> &getPairs() const { return pairs; }
 
 private:
@@ -89,8 +95,8 @@ private:
     return kind == Signed ? 0 : store.numInstantiations() - 1;
   }
   void registerGraph(uint32_t id, const Record &record);
-  void runSize(unsigned size);
   void prepareApplications(unsigned size);
+  void prepareExtension(unsigned size);
   void runBatch(unsigned size, uint32_t first, uint32_t last);
   std::vector<Record> generateBatch(unsigned size, uint32_t first,
                                     uint32_t last);

@@ -47,6 +47,14 @@ private:
 
 constexpr size_t maxConditionalListed = 1000;
 
+// Shares of the time limit by which a stage ends: rules with solved weights,
+// pairs of equal graphs, proofs of families, the basis. The rest is for
+// variants and ranks of the basis.
+constexpr double weightsShare = 0.1, pairsShare = 0.4, proofShare = 0.8,
+                 basisShare = 0.84;
+/// Of the time of a world, what is for graphs; the rest is for their pairs.
+constexpr double graphsOfSlot = 0.6;
+
 class Generation {
 public:
   explicit Generation(const GenerateOptions &options)
@@ -54,9 +62,9 @@ public:
         pruner(options.jobs) {}
 
   GenerateReport run() {
+    solveWeights();
     if (!options.onlyHoles) {
-      for (const World &world : worlds())
-        enumerate(world);
+      enumerate();
       std::vector<Family> families = pruner.finish();
       report.prune = pruner.getCounts();
       watch.finish("prune", families.size());
@@ -71,19 +79,34 @@ public:
       proveBasis(families);
       watch.finish("variants and ranks of the basis", report.basis.size());
     }
-    solveWeights();
+    llvm::append_range(report.families, std::move(holeFamilies));
     return std::move(report);
   }
 
 private:
+  /// A world, and what is enumerated of it.
+  struct Search {
+    Search(Workbench &workbench, const EnumerateOptions &options)
+        : store(workbench), enumerator(store, options) {}
+    const std::string &name() const {
+      return store.getWorkbench().getWorld().name;
+    }
+    GraphStore store;
+    Enumerator enumerator;
+    double seconds = 0; // that it took so far
+  };
+
+  double elapsed() const {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
   /// `share` of the time is over.
   bool isOver(double share) const {
-    double seconds =
-        std::chrono::duration<double>(Clock::now() - start).count();
     return options.timeLimitSeconds > 0 &&
-           seconds > share * options.timeLimitSeconds;
+           elapsed() > share * options.timeLimitSeconds;
   }
-  void enumerate(const World &world);
+  void enumerate();
+  void enumerateSize(Search &search, double share);
+  void takePairs(Search &search, double share);
   void listConditional(const GraphStore &store,
                        llvm::ArrayRef<EqualPair> pairs);
   void describe(const std::vector<Family> &families);
@@ -104,40 +127,85 @@ private:
   Pruner pruner;
   /// Patterns of families ask them for types.
   std::vector<std::unique_ptr<Workbench>> workbenches;
+  /// Rules with solved weights; they are reported behind the others.
+  std::vector<FamilyReport> holeFamilies;
 };
 
-void Generation::enumerate(const World &world) {
-  workbenches.push_back(std::make_unique<Workbench>(world, options.ops));
-  Workbench &workbench = *workbenches.back();
-  GraphStore store(workbench);
+/// Graphs of fewer operators than the most come first, of all worlds, and
+/// whatever their share of the time: with them something whole is there. What
+/// is left of the share is divided among worlds by what they took so far; what
+/// one of them leaves is for those behind it.
+void Generation::enumerate() {
   EnumerateOptions settings;
   settings.maxOperators = options.maxOperators;
   settings.jobs = options.jobs;
-  // The rest of the time is for proofs.
-  settings.shouldStop = [&] { return isOver(0.5); };
   settings.progress = options.progress;
-  Enumerator enumerator(store, settings);
-  enumerator.run();
-  uint64_t graphs = 0;
-  for (const SizeCounts &size : enumerator.getCounts()) {
-    graphs += size.graphs;
-    if (!size.isComplete)
-      report.skipped.push_back(llvm::formatv(
-          "{0}: part of the graphs of {1} operators (out of time)", world.name,
-          size.numOperators));
-    if (size.notKept)
-      report.skipped.push_back(llvm::formatv(
-          "{0}: {1} graphs of {2} operators were not kept to be met by others "
-          "of that size (out of memory)",
-          world.name, size.notKept, size.numOperators));
+  std::vector<std::unique_ptr<Search>> searches;
+  for (const World &world : worlds()) {
+    workbenches.push_back(std::make_unique<Workbench>(world, options.ops));
+    searches.push_back(std::make_unique<Search>(*workbenches.back(), settings));
   }
-  watch.finish("enumerate " + world.name, graphs);
-  options.progress("comparing pairs of " + world.name);
-  pruner.add(store, enumerator.getPairs());
-  listConditional(store, enumerator.getPairs());
-  report.worlds.push_back({world.name, enumerator.getCounts(),
-                           workbench.numTypes(), workbench.numTooLarge});
-  watch.finish("pairs of " + world.name, enumerator.getPairs().size());
+  for (unsigned size = 1; size < options.maxOperators; ++size) {
+    for (std::unique_ptr<Search> &search : searches) {
+      double before = elapsed();
+      enumerateSize(*search, 1.0);
+      takePairs(*search, 1.0);
+      search->seconds += elapsed() - before;
+    }
+    pruner.closeSize();
+  }
+  for (size_t i = 0; i < searches.size(); ++i) {
+    double left = 0;
+    for (size_t k = i; k < searches.size(); ++k)
+      left += searches[k]->seconds;
+    double now = options.timeLimitSeconds > 0
+                     ? elapsed() / options.timeLimitSeconds
+                     : 0,
+           slot = std::max(0.0, pairsShare - now) *
+                  (left > 0 ? searches[i]->seconds / left : 1.0);
+    enumerateSize(*searches[i], now + slot * graphsOfSlot);
+    takePairs(*searches[i], now + slot);
+    const Workbench &workbench = searches[i]->store.getWorkbench();
+    report.worlds.push_back({searches[i]->name(),
+                             searches[i]->enumerator.getCounts(),
+                             workbench.numTypes(), workbench.numTooLarge});
+    searches[i].reset();
+  }
+}
+
+void Generation::enumerateSize(Search &search, double share) {
+  search.enumerator.runNextSize([&] { return isOver(share); });
+  const SizeCounts &size = search.enumerator.getCounts().back();
+  if (!size.isComplete())
+    report.skipped.push_back(llvm::formatv(
+        "{0}: graphs of {1} operators with {2} of {3} graphs as the larger "
+        "operand; the first {4}, small ones first, were extended (out of time)",
+        search.name(), size.numOperators, size.operands - size.extended,
+        size.operands, size.extended));
+  if (size.notKept)
+    report.skipped.push_back(llvm::formatv(
+        "{0}: {1} of {2} classes of {3} operators were not kept to be met by "
+        "others of that size (out of memory)",
+        search.name(), size.notKept, size.representatives + size.notKept,
+        size.numOperators));
+  watch.finish(llvm::formatv("enumerate {0}, {1} operators", search.name(),
+                             size.numOperators),
+               size.graphs);
+}
+
+void Generation::takePairs(Search &search, double share) {
+  llvm::ArrayRef<EqualPair> pairs = search.enumerator.getPairs();
+  options.progress("comparing pairs of " + search.name());
+  size_t taken = pruner.add(search.store, pairs, [&] { return isOver(share); });
+  const SizeCounts &size = search.enumerator.getCounts().back();
+  if (taken < pairs.size())
+    report.skipped.push_back(llvm::formatv(
+        "{0}: {1} of {2} pairs of {3} operators (out of time)", search.name(),
+        pairs.size() - taken, pairs.size(), size.numOperators));
+  listConditional(search.store, pairs);
+  watch.finish(llvm::formatv("pairs of {0}, {1} operators", search.name(),
+                             size.numOperators),
+               taken);
 }
 
 void Generation::listConditional(const GraphStore &store,
@@ -186,7 +254,7 @@ void Generation::prove(const std::vector<Family> &families) {
     auto known = options.known.find(family.text);
     if (known != options.known.end()) {
       family.outcome = known->second;
-    } else if (isOver(1.0)) {
+    } else if (isOver(proofShare)) {
       ++skipped;
       return;
     } else {
@@ -200,9 +268,15 @@ void Generation::prove(const std::vector<Family> &families) {
     options.progress(llvm::formatv("proving: {0} of {1} families, {2} proved",
                                    done.load(), order.size(), proved.load()));
   });
-  if (skipped)
-    report.skipped.push_back(llvm::formatv(
-        "the proofs of {0} families (out of time)", skipped.load()));
+  if (!skipped)
+    return;
+  size_t linear = llvm::count_if(report.families, [](const FamilyReport &one) {
+    return one.isLinear && !one.outcome;
+  });
+  report.skipped.push_back(llvm::formatv(
+      "the proofs of {0} of {1} families, {2} of them without a repeated leaf "
+      "(out of time)",
+      skipped.load(), order.size(), linear));
 }
 
 /// Families come small ones first, so that a family follows from smaller ones
@@ -213,7 +287,7 @@ void Generation::findBasis(const std::vector<Family> &families) {
   for (auto [i, family] : llvm::enumerate(report.families)) {
     if (!family.outcome || family.outcome->kind != Verdict::Kind::Proved)
       continue;
-    if (isOver(1.0)) {
+    if (isOver(basisShare)) {
       ++left;
       continue;
     }
@@ -294,7 +368,9 @@ void Generation::solveWeights() {
   HoleRuleOptions settings;
   settings.maxOps = std::min(options.maxOperators, 3u);
   settings.ops = options.ops;
-  settings.shouldStop = [&] { return isOver(1.0); };
+  settings.shouldStop = [&] {
+    return isOver(options.onlyHoles ? 1.0 : weightsShare);
+  };
   settings.progress = options.progress;
   for (HoleRule &rule : generateHoleRules(&context, settings, report.holes)) {
     FamilyReport family;
@@ -309,7 +385,7 @@ void Generation::solveWeights() {
     outcome.rule = rule.definition;
     outcome.seconds = (rule.solveMs + rule.proveMs) / 1000;
     family.outcome = std::move(outcome);
-    report.families.push_back(std::move(family));
+    holeFamilies.push_back(std::move(family));
   }
   if (report.holes.isCutOff)
     report.skipped.push_back("part of the rules with solved weights (out of "

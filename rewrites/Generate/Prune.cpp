@@ -3,9 +3,13 @@
 #include "rewrites/Generate/Prune.h"
 #include "rewrites/Generate/Parallel.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
 #include <optional>
 
 namespace mlc::generate {
+
+/// Pairs whose patterns are in memory at once.
+static constexpr size_t chunkPairs = 1 << 16;
 
 /// The pattern with fresh leaves for common operators as long as it holds.
 static Pattern generalize(Pattern pattern) {
@@ -25,7 +29,19 @@ static Pattern generalize(Pattern pattern) {
   return pattern;
 }
 
-void Pruner::add(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs) {
+size_t Pruner::add(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs,
+                   llvm::function_ref<bool()> shouldStop) {
+  size_t taken = 0;
+  while (taken < pairs.size() && !shouldStop()) {
+    size_t count = std::min(chunkPairs, pairs.size() - taken);
+    addChunk(store, pairs.slice(taken, count));
+    taken += count;
+  }
+  return taken;
+}
+
+void Pruner::addChunk(const GraphStore &store,
+                      llvm::ArrayRef<EqualPair> pairs) {
   // Texts in parallel, sets in order.
   std::vector<std::optional<Pattern>> patterns(pairs.size());
   std::vector<std::string> texts(pairs.size());
@@ -43,56 +59,47 @@ void Pruner::add(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs) {
     // One term twice: operands of a commutative operator in another order.
     size_t middle = texts[i].find(" = ");
     bool isSame = texts[i].substr(0, middle) == texts[i].substr(middle + 3);
-    if (isSame || !seen.insert(texts[i]).second) {
-      patterns[i].reset();
+    if (isSame || !seen.insert(llvm::xxh3_64bits(texts[i]) >> 1).second)
       continue;
-    }
     ++counts.renamed;
     counts.withoutCommon += patterns[i]->commonOperators().empty();
     fresh.push_back(i);
   }
+  std::vector<uint8_t> isCovered(fresh.size(), false);
   forEach(fresh.size(), jobs, [&](size_t k, unsigned) {
     size_t i = fresh[k];
+    isCovered[k] = smaller.covers(*patterns[i]);
+    if (isCovered[k])
+      return;
     patterns[i] = generalize(std::move(*patterns[i]));
     texts[i] = patterns[i]->text(Detail::Variant);
   });
-  for (size_t i : fresh)
-    general.try_emplace(std::move(texts[i]), std::move(*patterns[i]));
+  for (auto [i, covered] : llvm::zip(fresh, isCovered)) {
+    counts.covered += covered;
+    if (covered)
+      continue;
+    auto [it, isNew] =
+        general.try_emplace(std::move(texts[i]), std::move(*patterns[i]));
+    if (isNew)
+      open.push_back(&it->second);
+  }
+}
+
+void Pruner::closeSize() {
+  for (const Pattern *pattern : open)
+    smaller.add(*pattern);
+  open.clear();
 }
 
 std::vector<Family> Pruner::finish() {
+  closeSize();
   counts.general = general.size();
   std::vector<const std::pair<const std::string, Pattern> *> all;
   for (auto &entry : general)
     all.push_back(&entry);
-  // Roots narrow down what can be more general.
-  auto rootOf = [](const Pattern &p, uint8_t root) -> const Variant * {
-    const TermNode &node = p.getNodes()[root];
-    return node.isLeaf() ? nullptr : &p.variantOf(node);
-  };
-  using Roots = std::pair<const Variant *, const Variant *>;
-  std::map<Roots, std::vector<size_t>> byRoots;
-  for (auto [i, entry] : llvm::enumerate(all)) {
-    const Pattern &p = entry->second;
-    Roots roots{rootOf(p, p.getBefore()), rootOf(p, p.getAfter())};
-    byRoots[roots].push_back(i);
-    if (roots.first != roots.second)
-      byRoots[{roots.second, roots.first}].push_back(i);
-  }
   std::vector<uint8_t> isInstance(all.size(), false);
   forEach(all.size(), jobs, [&](size_t i, unsigned) {
-    const Pattern &p = all[i]->second;
-    const Variant *left = rootOf(p, p.getBefore()),
-                  *right = rootOf(p, p.getAfter());
-    for (Roots roots :
-         {Roots{left, right}, Roots{left, nullptr}, Roots{nullptr, right}}) {
-      auto it = byRoots.find(roots);
-      if (it == byRoots.end())
-        continue;
-      for (size_t k : it->second)
-        if (k != i && !isInstance[i] && all[k]->second.hasInstance(p))
-          isInstance[i] = true;
-    }
+    isInstance[i] = smaller.covers(all[i]->second);
   });
   std::map<std::string, Family> families;
   for (auto [i, entry] : llvm::enumerate(all)) {

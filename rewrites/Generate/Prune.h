@@ -3,7 +3,8 @@
 #ifndef MLC_REWRITES_GENERATE_PRUNE_H
 #define MLC_REWRITES_GENERATE_PRUNE_H
 
-#include "rewrites/Generate/Pattern.h"
+#include "rewrites/Generate/Instances.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlc::generate {
 
@@ -20,25 +21,39 @@ struct PruneCounts {
   uint64_t pairs = 0;
   uint64_t renamed = 0;       // different up to names and types
   uint64_t withoutCommon = 0; // of these, no operator on both sides: TASO's
-  uint64_t general = 0; // common operators abstracted where that still holds
+  uint64_t covered = 0;       // of these, instances of pairs of fewer operators
+  /// Of the others: common operators abstracted where that still holds.
+  uint64_t general = 0;
   uint64_t notInstance = 0;
   uint64_t families = 0, linear = 0;
 };
 
-/// Families of the unconditional pairs of several worlds, by text.
+/// Families of the unconditional pairs of several worlds, by text. Pairs come
+/// by size, small ones first: most of those of a size are instances of smaller
+/// ones, and only the others are kept.
 class Pruner {
 public:
   explicit Pruner(unsigned jobs) : jobs(jobs) {}
 
-  void add(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs);
+  /// Takes pairs of one size until `shouldStop`, which is asked now and then;
+  /// the number of pairs that were taken.
+  size_t add(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs,
+             llvm::function_ref<bool()> shouldStop);
+  /// What comes now is of the next size.
+  void closeSize();
   std::vector<Family> finish();
   const PruneCounts &getCounts() const { return counts; }
 
 private:
+  void addChunk(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs);
+
   unsigned jobs;
   PruneCounts counts;
-  std::set<std::string> seen;
+  llvm::DenseSet<uint64_t> seen;          // hashes of texts
   std::map<std::string, Pattern> general; // by text
+  InstanceIndex smaller;                  // of the sizes that are closed
+  /// Of `general`, what is of the size that is open.
+  std::vector<const Pattern *> open;
 };
 
 } // namespace mlc::generate

@@ -36,7 +36,9 @@ static json::Object sizeToJson(const SizeCounts &size) {
                       {"constant", size.constant},
                       {"undefined", size.undefined},
                       {"not_kept", size.notKept},
-                      {"complete", size.isComplete},
+                      {"operands", size.operands},
+                      {"extended", size.extended},
+                      {"complete", size.isComplete()},
                       {"seconds", size.seconds}};
 }
 
@@ -131,6 +133,7 @@ json::Value toJson(const GenerateReport &report,
       {"prune", json::Object{{"pairs", p.pairs},
                              {"after_renaming", p.renamed},
                              {"without_common_subgraph", p.withoutCommon},
+                             {"of_smaller", p.covered},
                              {"abstracted", p.general},
                              {"not_instances", p.notInstance},
                              {"variants_merged", p.families},

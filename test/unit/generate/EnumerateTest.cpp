@@ -23,7 +23,7 @@ struct Found {
       options.maxOperators = maxOperators;
       Enumerator enumerator(store, options);
       enumerator.run();
-      pruner.add(store, enumerator.getPairs());
+      pruner.add(store, enumerator.getPairs(), [] { return false; });
       for (const EqualPair &pair : enumerator.getPairs())
         if (pair.isConditional())
           conditional.insert(Pattern(store, pair).text(Detail::Variant));
