@@ -87,6 +87,9 @@ private:
 /// input: scalars, splats, empty tensors and fills.
 bool isMadeInKernel(mlir::Operation *op);
 
+/// Ops that a kernel is about: structured and opaque ones, pads and slices.
+bool isWork(mlir::Operation *op);
+
 /// Tensor values that `op` reads, those that its regions use among them; what
 /// gives an op's result only its shape is left out.
 llvm::SmallVector<mlir::Value> getTensorReads(mlir::Operation *op);

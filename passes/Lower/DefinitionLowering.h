@@ -72,6 +72,8 @@ private:
   /// The reduction loops' extents where no operand shows them.
   void addWindow(const LoopNest &nest, unsigned numParallel,
                  llvm::SmallVectorImpl<Access> &accesses);
+  /// A Constant node's number as an attribute of its lowered type.
+  mlir::TypedAttr getConstantAttr(const ExprNode &node);
   mlir::Value makeInit(llvm::ArrayRef<IntExpr> dims, mlir::Type elementType);
   mlir::Value fill(llvm::ArrayRef<IntExpr> dims, mlir::TypedAttr value);
 
