@@ -150,30 +150,35 @@ IntExpr makeMinMax(Kind kind, IntExpr a, IntExpr b) {
     else
       operands.push_back(expr);
   }
-  SmallVector<IntExpr> kept;
-  for (auto [i, candidate] : llvm::enumerate(operands)) {
-    bool dominated = false;
+  // Only by what is still there, so that one stays even where bounds contradict
+  // each other (a rest of a division by -1).
+  auto isDominated = [&](size_t i) {
+    IntExpr candidate = operands[i];
     for (auto [j, other] : llvm::enumerate(operands)) {
-      if (i == j || dominated)
+      if (i == j)
         continue;
-      if (candidate == other) {
-        dominated = j < i;
-        continue;
-      }
+      if (candidate == other)
+        return true;
       IntExpr difference =
           kind == Kind::Min ? candidate - other : other - candidate;
-      dominated = difference.isKnownPositive() ||
-                  (difference.isKnownNonNegative() &&
-                   !((-difference).isKnownNonNegative() && i < j));
+      if (difference.isKnownPositive() ||
+          (difference.isKnownNonNegative() &&
+           !((-difference).isKnownNonNegative() && i < j)))
+        return true;
     }
-    if (!dominated)
-      kept.push_back(candidate);
+    return false;
+  };
+  for (size_t i = 0; i < operands.size();) {
+    if (isDominated(i))
+      operands.erase(operands.begin() + i);
+    else
+      ++i;
   }
-  if (kept.size() == 1)
-    return kept.front();
-  llvm::sort(kept,
+  if (operands.size() == 1)
+    return operands.front();
+  llvm::sort(operands,
              [](IntExpr p, IntExpr q) { return IntExpr::compare(p, q) < 0; });
-  return make(a.getContext(), kind, kept);
+  return make(a.getContext(), kind, operands);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 //===- mlc-rules.cpp - Lists and proves rules -----------------------------===//
 
+#include "tools/CommandLine.h"
 #include "tools/mlc-rules/Command.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -17,13 +18,10 @@ int main(int argc, char **argv) {
     cl::HideUnrelatedOptions({&category()}, command.options);
     names += (llvm::StringRef(separator) + command.options.getName()).str();
   }
-  std::string usage;
-  llvm::raw_string_ostream errors(usage);
-  if (!cl::ParseCommandLineOptions(
-          argc, argv, "mlc-rules: the rewrites that mlc knows\n", &errors)) {
-    llvm::errs() << "mlc: error: " << usage;
-    return Usage;
-  }
+  std::string problem = mlc::parseCommandLine(
+      argc, argv, "mlc-rules: the rewrites that mlc knows\n");
+  if (!problem.empty())
+    return fail(Usage, problem);
   for (const Command &command : commands)
     if (command.options)
       return command.run();

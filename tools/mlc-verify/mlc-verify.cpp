@@ -23,6 +23,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
+#include "tools/CommandLine.h"
 #include "tools/mlc-verify/TrailCommand.h"
 #include "verifier/AssumeText.h"
 #include "verifier/Verifier.h"
@@ -233,18 +234,13 @@ static int replayTrail(const VerifierOptions &options) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
-  std::string problem;
-  llvm::raw_string_ostream problemStream(problem);
-  if (!cl::ParseCommandLineOptions(
-          argc, argv,
-          "proves two functions over tensors equal for all sizes, or shows "
-          "where they differ; replays the trail of an optimized model\n\nexit "
-          "codes: 0 proved, 5 refuted, 6 unknown, 2 usage, 3 bad file, 4 "
-          "unsupported\n",
-          &problemStream)) {
-    llvm::errs() << "mlc: error: " << problem;
-    return Usage;
-  }
+  std::string problem = parseCommandLine(
+      argc, argv,
+      "proves two functions over tensors equal for all sizes, or shows where "
+      "they differ; replays the trail of an optimized model\n\nexit codes: 0 "
+      "proved, 5 refuted, 6 unknown, 2 usage, 3 bad file, 4 unsupported\n");
+  if (!problem.empty())
+    return error(Usage, problem);
   if (timeout <= 0.0 || lemmaTimeout <= 0.0)
     return error(Usage, "give positive times; see --help");
   VerifierOptions options;

@@ -1,17 +1,16 @@
 //===- Main.cpp - The command line mlc ------------------------------------===//
 
 #include "runtime/mlc_runtime.h"
+#include "tools/CommandLine.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/TemporaryFolder.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
 #include <new>
-#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace mlc::cli;
@@ -60,46 +59,6 @@ static void handleSignals() {
   });
 }
 
-/// Parses the command line; what llvm::cl says of a wrong one, partly to the
-/// stream it is given and partly to stderr, is returned.
-static std::string parse(int argc, char **argv) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  int memory = ::memfd_create("errors", MFD_CLOEXEC);
-  int terminal = ::dup(STDERR_FILENO);
-  if (memory >= 0 && terminal >= 0)
-    ::dup2(memory, STDERR_FILENO);
-  bool ok = llvm::cl::ParseCommandLineOptions(argc, argv, overview, &stream);
-  if (memory >= 0 && terminal >= 0) {
-    ::dup2(terminal, STDERR_FILENO);
-    char buffer[4096];
-    ssize_t size = ::pread(memory, buffer, sizeof(buffer), 0);
-    text.insert(0, buffer, size > 0 ? size : 0);
-  }
-  ::close(memory);
-  ::close(terminal);
-  return ok ? std::string() : text + "\n";
-}
-
-/// The first line of what llvm::cl said is the error; the next may tell the
-/// nearest name.
-static llvm::Error usageError(llvm::StringRef text) {
-  auto [first, rest] = text.split('\n');
-  first.consume_front("mlc: ");
-  // The line ends in advice with the program's path.
-  first = first.take_front(first.find("  Try: "));
-  first = first.take_front(first.find(": See: "));
-  first.consume_front("for the ");
-  std::string message = first.rtrim(" .!").str();
-  if (!message.empty())
-    message.front() = llvm::toLower(message.front());
-  llvm::StringRef nearest = rest.split('\n').first;
-  if (nearest.consume_front("mlc: Did you mean ") && nearest != "'-h'?" &&
-      nearest != "'--help'?")
-    return fail(Exit::Usage, message + "; did you mean " + nearest);
-  return fail(Exit::Usage, message + "; see --help");
-}
-
 static void printVersion(llvm::raw_ostream &os) {
   os << "mlc " << mlc_version() << '\n';
 }
@@ -121,8 +80,9 @@ int main(int argc, char **argv) {
   llvm::cl::HideUnrelatedOptions(none);
   if (argc < 2)
     return report(fail(Exit::Usage, "no command; see --help"));
-  if (std::string errors = parse(argc, argv); !errors.empty())
-    return report(usageError(errors));
+  if (std::string problem = mlc::parseCommandLine(argc, argv, overview);
+      !problem.empty())
+    return report(fail(Exit::Usage, problem));
   for (const std::unique_ptr<Command> &command : commands)
     if (command->sub) {
       // lld, which links our code, sets all registered options back.

@@ -1,0 +1,59 @@
+//===- CommandLine.cpp - What is wrong with a command line ----------------===//
+
+#include "tools/CommandLine.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+using llvm::StringRef;
+
+namespace mlc {
+
+/// What llvm::cl says of a wrong command line, partly to the stream it is given
+/// and partly to stderr.
+static std::string parse(int argc, char **argv, StringRef overview) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  int memory = ::memfd_create("errors", MFD_CLOEXEC);
+  int terminal = ::dup(STDERR_FILENO);
+  if (memory >= 0 && terminal >= 0)
+    ::dup2(memory, STDERR_FILENO);
+  bool ok = llvm::cl::ParseCommandLineOptions(argc, argv, overview, &stream);
+  if (memory >= 0 && terminal >= 0) {
+    ::dup2(terminal, STDERR_FILENO);
+    char buffer[4096];
+    ssize_t size = ::pread(memory, buffer, sizeof(buffer), 0);
+    text.insert(0, buffer, size > 0 ? size : 0);
+  }
+  ::close(memory);
+  ::close(terminal);
+  return ok ? std::string() : text + "\n";
+}
+
+std::string parseCommandLine(int argc, char **argv, StringRef overview) {
+  std::string text = parse(argc, argv, overview);
+  if (text.empty())
+    return text;
+  // The first line is the error; the next may tell the nearest name.
+  auto [first, rest] = StringRef(text).split('\n');
+  std::string speaker = (llvm::sys::path::filename(argv[0]) + ": ").str();
+  first.consume_front(speaker);
+  // The line ends in advice with the program's path.
+  first = first.take_front(first.find("  Try: "));
+  first = first.take_front(first.find(": See: "));
+  first.consume_front("for the ");
+  std::string message = first.rtrim(" .!").str();
+  if (!message.empty())
+    message.front() = llvm::toLower(message.front());
+  StringRef nearest = rest.split('\n').first;
+  if (nearest.consume_front(speaker) &&
+      nearest.consume_front("Did you mean ") && nearest != "'-h'?" &&
+      nearest != "'--help'?")
+    return message + "; did you mean " + nearest.str();
+  return message + "; see --help";
+}
+
+} // namespace mlc
