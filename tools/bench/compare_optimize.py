@@ -1,7 +1,7 @@
 """What the rewrites gain: each model before and after `mlc optimize` in ONNX
 Runtime, and in mlc with and without rewrites.
 
-usage: ./dev bench-rewrites [--json FILE] [--runs N] [NAME...]
+usage: ./dev bench-rewrites [--json FILE] [--runs N] [--clock wall|cpu] [NAME...]
 
 Three runs take turns: the original, the rewritten model and the original once
 more; the last ratio (A/A) says what the machine's noise is worth. The results
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "tools" / "python")]
 import catalog  # noqa: E402
 import mlc_runtime  # noqa: E402
-from turns import onnxruntime_session, take_turns  # noqa: E402
+from turns import CLOCKS, onnxruntime_session, take_turns  # noqa: E402
 
 
 def ratios(calls, runs, clock=time.perf_counter):
@@ -88,6 +88,8 @@ def main():
     parser.add_argument("--build", default=ROOT / "build", help=argparse.SUPPRESS)
     parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
     parser.add_argument("--runs", type=int, default=21, help="timed runs of each (21)")
+    parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall",
+                        help="what is timed: cpu on a machine that others use (wall)")
     parser.add_argument("names", nargs="*", help="only models whose name contains one of these")
     options = parser.parse_args()
     cache = pathlib.Path(options.build) / "models"
@@ -95,7 +97,7 @@ def main():
     rows = []
     print(f"{'':28} ONNX Runtime: original, rewritten, A/A, error    mlc: --no-rewrites, with, A/A")
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.build, folder, options.runs)
+        bench = Bench(options.build, folder, options.runs, CLOCKS[options.clock])
         for model in catalog.models(cache, options.names):
             rows.append(bench.row(model))
             print(text(rows[-1]), flush=True)

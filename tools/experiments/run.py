@@ -21,7 +21,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 import onnx
@@ -31,6 +30,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in
                 ("tools/experiments", "tools/bench", "tools/python", "test/models")]
 import compare_optimize  # noqa: E402
 import models  # noqa: E402
+from turns import CLOCKS  # noqa: E402
 
 TARGETS = ["cpu", "gpu:v100", "gpu:k80", "gpu:a100", "gpu:h100"]
 ENGINES = ["egraph", "greedy", "backtracking"]
@@ -38,7 +38,6 @@ ENGINES = ["egraph", "greedy", "backtracking"]
 LIMITS = {"bert-base": 1.4, "bert-large": 1.4, "llama": 1.4, "resnext50": 0.7, "nasnet-a": 10,
           "nasrnn": 0.5, "inception-v3": 5, "squeezenet": 0.3, "vgg19": 0.4}
 LIMIT = 1.0
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 # Seconds and gain over the original graph that TENSAT published, on its machine.
 TENSAT = {"bert-large": (1.4, 9.2), "resnext50": (0.7, 8.8), "nasnet-a": (10.6, 7.3),
           "nasrnn": (0.5, 68.9), "inception-v3": (5.1, 10.0), "squeezenet": (0.3, 24.5),
