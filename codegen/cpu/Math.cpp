@@ -1,376 +1,18 @@
-//===- Math.cpp - Elementary functions without a library
-//--------------------===//
+//===- Math.cpp - Elementary functions without a library ------------------===//
 //
-// Methods: argument reduction by a constant split into parts (Cody and Waite),
-// then Taylor or Chebyshev polynomials on the reduced range. The f32 versions
-// of rare functions compute in f64.
+// The f32 versions of rare functions compute in f64.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/Math.h"
-#include "codegen/cpu/MathBuilder.h"
+#include "codegen/cpu/MathFunctions.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
-#include <cmath>
 
 using namespace mlir;
 
 namespace mlc::cpu {
-
-using Predicate = arith::CmpFPredicate;
-
-//===----------------------------------------------------------------------===//
-// Exponentials
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// x = n ln 2 + r with |r| <= ln 2 / 2: n as an integer, and e^r - 1.
-struct Reduced {
-  Value n, expm1;
-};
-} // namespace
-
-static Reduced reduceExp(MathBuilder &m, Value x) {
-  // Adding 1.5 * 2^p rounds to an integer and leaves it in the low bits.
-  double magic = m.isF64 ? 6755399441055744.0 : 12582912.0;
-  Value t = m.fma(x, 1.4426950408889634, m.constant(magic));
-  Value n = m.sub(t, magic);
-  double high = m.isF64 ? 0x1.62e42fefa3800p-1 : 0x1.62e400p-1;
-  double low = m.isF64 ? 0x1.ef35793c76730p-45 : 0x1.7f7d1cp-20;
-  Value r = m.fma(n, -low, m.fma(n, -high, x));
-  // (e^r - 1 - r) / r^2.
-  SmallVector<double> series;
-  if (m.isF64) {
-    double factorial = 2;
-    for (int k = 2; k <= 13; factorial *= ++k)
-      series.push_back(1 / factorial);
-  } else {
-    series = {0.5,
-              0.1666666716337204,
-              0.04166645556688309,
-              0.008333297446370125,
-              0.0013934534508734941,
-              0.0001990043092519045};
-  }
-  Value q = m.polynomial(r, series);
-  Value expm1 = m.fma(m.mul(r, r), q, r);
-  Value integer = m.integerOp<arith::SubIOp>(
-      m.bits(t), llvm::bit_cast<int64_t>(6755399441055744.0) * m.isF64 +
-                     int64_t(llvm::bit_cast<int32_t>(12582912.0f)) * !m.isF64);
-  return {integer, expm1};
-}
-
-/// 2^n for an exponent in the range of normal numbers.
-static Value powerOfTwo(MathBuilder &m, Value n) {
-  Value biased = m.integerOp<arith::AddIOp>(n, m.isF64 ? 1023 : 127);
-  return m.fromBits(m.integerOp<arith::ShLIOp>(biased, m.isF64 ? 52 : 23));
-}
-
-static Value exp(MathBuilder &m, Value x) {
-  Value bounded =
-      m.isF64 ? m.clamp(x, -746.0, 710.0) : m.clamp(x, -104.0, 89.0);
-  Reduced reduced = reduceExp(m, bounded);
-  // In two factors, so that overflow and gradual underflow come out right.
-  Value half = m.integerOp<arith::ShRSIOp>(reduced.n, 1);
-  Value rest = m.integerOp<arith::SubIOp>(reduced.n, half);
-  Value mantissa = m.add(reduced.expm1, 1.0);
-  return m.mul(m.mul(mantissa, powerOfTwo(m, half)), powerOfTwo(m, rest));
-}
-
-/// e^x - 1 without cancellation, for x below half the range of exponents.
-static Value expm1Bounded(MathBuilder &m, Value x) {
-  Reduced reduced = reduceExp(m, x);
-  Value scale = powerOfTwo(m, reduced.n);
-  return m.fma(scale, reduced.expm1, m.sub(scale, 1.0));
-}
-
-static Value expm1(MathBuilder &m, Value x) {
-  // Above the bound, subtracting 1 changes nothing.
-  double bound = m.isF64 ? 40.0 : 20.0;
-  Value near = expm1Bounded(m, m.clamp(x, -bound, bound));
-  Value value = m.select(m.compare(Predicate::OGT, x, bound), exp(m, x), near);
-  Value zero = m.compare(Predicate::OEQ, x, 0.0);
-  return m.select(zero, x, value);
-}
-
-static Value exp2(MathBuilder &m, Value x) {
-  return exp(m, m.mul(x, 0.6931471805599453));
-}
-
-static Value tanh(MathBuilder &m, Value x) {
-  // (e^2|x| - 1) / (e^2|x| + 1), which is 1 from the bound on.
-  Value magnitude = m.abs(x);
-  Value twice = m.clamp(m.add(magnitude, magnitude), 0.0, m.isF64 ? 40 : 20);
-  Value t = expm1Bounded(m, twice);
-  return m.copySign(m.div(t, m.add(t, 2.0)), x);
-}
-
-//===----------------------------------------------------------------------===//
-// Logarithms
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// log x = exponent * ln 2 + log1p(s-series).
-struct LogParts {
-  Value exponent, log;
-};
-} // namespace
-
-/// log m for x = 2^e m, m in [sqrt(1/2), sqrt(2)), x positive and finite.
-static LogParts logParts(MathBuilder &m, Value x) {
-  int64_t mantissaBits = m.isF64 ? 52 : 23;
-  double tiny = m.isF64 ? 0x1p-1022 : 0x1p-126;
-  // Denormals are scaled into the normal range first.
-  Value small = m.compare(Predicate::OLT, x, tiny);
-  double lift = m.isF64 ? 0x1p54 : 0x1p25;
-  x = m.select(small, m.mul(x, lift), x);
-  Value correction =
-      m.select(small, m.constant(m.isF64 ? -54 : -25), m.constant(0.0));
-  Value bits = m.bits(x);
-  // Rounds the exponent so that the mantissa is around 1.
-  int64_t root = m.isF64 ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
-  Value shifted = m.integerOp<arith::SubIOp>(bits, root);
-  Value e = m.integerOp<arith::ShRSIOp>(shifted, mantissaBits);
-  Value mantissa = m.fromBits(m.integerOp<arith::SubIOp>(
-      bits, m.integerOp<arith::ShLIOp>(e, mantissaBits)));
-  Value exponent =
-      m.add(arith::SIToFPOp::create(m.b, m.loc, m.type, e), correction);
-  // log m = 2 atanh(s), s = f / (2 + f), f = m - 1
-  //       = f - s (f - 2 (s^3 / 3 + ...) / s)
-  Value f = m.sub(mantissa, 1.0);
-  Value s = m.div(f, m.add(f, 2.0));
-  Value z = m.mul(s, s);
-  SmallVector<double> series;
-  for (int k = 3; k <= (m.isF64 ? 25 : 11); k += 2)
-    series.push_back(2.0 / k);
-  Value tail = m.mul(z, m.polynomial(z, series));
-  Value log = m.sub(f, m.mul(s, m.sub(f, tail)));
-  return {exponent, log};
-}
-
-/// What all logarithms do outside of (0, inf).
-static Value logEdges(MathBuilder &m, Value x, Value value) {
-  Value zero = m.compare(Predicate::OEQ, x, 0.0);
-  value = m.select(zero, m.neg(m.infinity()), value);
-  Value negative = m.compare(Predicate::OLT, x, 0.0);
-  value = m.select(negative, m.nan(), value);
-  // Infinity and NaN are their own logarithms.
-  Value finite = m.compare(Predicate::OLT, x, m.infinity());
-  return m.select(finite, value, x);
-}
-
-static Value log(MathBuilder &m, Value x) {
-  LogParts parts = logParts(m, x);
-  double high = m.isF64 ? 0x1.62e42fefa3800p-1 : 0x1.62e400p-1;
-  double low = m.isF64 ? 0x1.ef35793c76730p-45 : 0x1.7f7d1cp-20;
-  Value value = m.fma(parts.exponent, low, parts.log);
-  value = m.fma(parts.exponent, high, value);
-  return logEdges(m, x, value);
-}
-
-static Value logTimes(MathBuilder &m, Value x, double factor) {
-  return m.mul(log(m, x), factor);
-}
-static Value log2(MathBuilder &m, Value x) {
-  LogParts parts = logParts(m, x);
-  return logEdges(m, x, m.fma(parts.log, 1.4426950408889634, parts.exponent));
-}
-static Value log10(MathBuilder &m, Value x) {
-  return logTimes(m, x, 0.4342944819032518);
-}
-
-static Value log1p(MathBuilder &m, Value x) {
-  // log(u) x / (u - 1) with u = 1 + x as rounded takes back the rounding.
-  Value u = m.add(x, 1.0);
-  Value same = m.compare(Predicate::OEQ, u, 1.0);
-  Value infinite = m.compare(Predicate::OEQ, u, m.infinity());
-  Value ratio = m.div(x, m.sub(u, 1.0));
-  Value value = m.mul(log(m, u), ratio);
-  value = m.select(infinite, u, value);
-  return m.select(same, x, value);
-}
-
-//===----------------------------------------------------------------------===//
-// Error function
-//===----------------------------------------------------------------------===//
-
-static Value erf(MathBuilder &m, Value x) {
-  Value magnitude = m.abs(x);
-  // Below 1: x P(x^2).
-  SmallVector<double> inner;
-  if (m.isF64) {
-    double factorial = 1;
-    for (int k = 0; k < 20; factorial *= -(++k))
-      inner.push_back(2 / std::sqrt(M_PI) / (factorial * (2 * k + 1)));
-  } else {
-    inner = {1.128379167062361,      -0.3761263847599014,
-             0.11283782622047146,    -0.026865438309701183,
-             0.005221053410333501,   -0.0008484396519194106,
-             0.00011268253668881241, -9.673590170065557e-06};
-  }
-  Value small =
-      m.mul(magnitude, m.polynomial(m.mul(magnitude, magnitude), inner));
-  // From 1 on: 1 - t e^(P(t) - x^2), t = 2 / (2 + x).
-  Value bounded = m.clamp(magnitude, 1.0, m.isF64 ? 6.0 : 4.0);
-  Value t = m.div(m.constant(2.0), m.add(bounded, 2.0));
-  SmallVector<double> outer;
-  if (m.isF64)
-    outer = {-1.2655138961053551, 1.0000659996901455,   0.3738664069827848,
-             0.09523533890435396, -0.17123558744745562, 0.29723534931097345,
-             -1.784903733681846,  4.9185056129070865,   -10.477391591075481,
-             17.17310863179611,   -19.632540746036064,  14.890512148886401,
-             -7.149396366007004,  1.9685966027495627,   -0.23613324918675174};
-  else
-    outer = {-1.2666002446736682, 1.0149077609838797,   0.29269028471208985,
-             0.30968824120458593, -0.37576110954924774, -0.09371308476004017,
-             0.12046580209516697};
-  Value exponent = m.sub(m.polynomial(t, outer), m.mul(bounded, bounded));
-  Value large = m.sub(m.constant(1.0), m.mul(t, exp(m, exponent)));
-  // NaN compares false both ways: keep the branch that carries it.
-  Value isLarge = m.compare(Predicate::OGE, magnitude, 1.0);
-  return m.copySign(m.select(isLarge, large, small), x);
-}
-
-//===----------------------------------------------------------------------===//
-// f64 only: trigonometry, powers, remainder
-//===----------------------------------------------------------------------===//
-
-/// sin(x + quadrant * pi / 2).
-static Value sinShifted(MathBuilder &m, Value x, int64_t quadrant) {
-  constexpr double magic = 6755399441055744.0;
-  Value t = m.fma(x, 0.6366197723675814, m.constant(magic));
-  Value n = m.sub(t, magic);
-  Value r = m.fma(n, -0x1.921fb54442d18p+0, x);
-  r = m.fma(n, -0x1.1a62633145c07p-54, r);
-  r = m.fma(n, 0x1.f1976b7ed8fbcp-110, r);
-  // Far outside of what the reduction can do, at least stay a sine.
-  r = m.clamp(r, -0.8, 0.8);
-  Value z = m.mul(r, r);
-  SmallVector<double> sine, cosine;
-  double factorial = 1;
-  for (int k = 0; k <= 18; factorial *= ++k) {
-    double sign = k / 2 % 2 ? -1 : 1;
-    (k % 2 ? sine : cosine).push_back(sign / factorial);
-  }
-  Value s = m.mul(r, m.polynomial(z, sine));
-  Value c = m.polynomial(z, cosine);
-  Value turn = m.integerOp<arith::AddIOp>(m.bits(t), quadrant);
-  auto bit = [&](int64_t mask) -> Value {
-    Value masked = m.integerOp<arith::AndIOp>(turn, mask);
-    return arith::CmpIOp::create(m.b, m.loc, arith::CmpIPredicate::ne, masked,
-                                 m.integer(0));
-  };
-  Value value = m.select(bit(1), c, s);
-  value = m.select(bit(2), m.neg(value), value);
-  // Keeps the sign of zero.
-  if (quadrant == 0)
-    value = m.select(m.compare(Predicate::OEQ, x, 0.0), x, value);
-  return value;
-}
-
-static Value sin(MathBuilder &m, Value x) { return sinShifted(m, x, 0); }
-static Value cos(MathBuilder &m, Value x) { return sinShifted(m, x, 1); }
-
-static Value atan(MathBuilder &m, Value x) {
-  // Halves the angle's range twice: 1/x above 1, (x - 1) / (x + 1) above
-  // tan(pi / 8).
-  Value magnitude = m.abs(x), one = m.constant(1.0);
-  Value inverted = m.compare(Predicate::OGT, magnitude, 1.0);
-  Value y = m.select(inverted, m.div(one, magnitude), magnitude);
-  Value turned = m.compare(Predicate::OGT, y, 0.41421356237309503);
-  Value r = m.select(turned, m.div(m.sub(y, 1.0), m.add(y, 1.0)), y);
-  Value angle =
-      m.mul(r, m.polynomial(m.mul(r, r),
-                            {1.0000000000000002, -0.3333333333332714,
-                             0.1999999999860469, -0.1428571415523457,
-                             0.11111104729689174, -0.09090725765731772,
-                             0.07689012899289832, -0.06628476436115376,
-                             0.05595579629624431, -0.038998709796255034,
-                             0.00903596439011873, 0.013978000236560876}));
-  angle = m.select(turned, m.add(angle, 0.7853981633974483), angle);
-  Value rest = m.sub(m.constant(1.5707963267948966), angle);
-  return m.copySign(m.select(inverted, rest, angle), x);
-}
-
-static Value asin(MathBuilder &m, Value x) {
-  Value one = m.constant(1.0);
-  Value square = m.mul(m.sub(one, x), m.add(one, x));
-  Value root = math::SqrtOp::create(m.b, m.loc, square);
-  return atan(m, m.div(x, root));
-}
-
-static Value acos(MathBuilder &m, Value x) {
-  Value one = m.constant(1.0);
-  Value ratio = m.div(m.sub(one, x), m.add(one, x));
-  Value root = math::SqrtOp::create(m.b, m.loc, ratio);
-  return m.mul(atan(m, root), 2.0);
-}
-
-/// (e^|x| + sign e^-|x|) / 2, without early overflow.
-static Value hyperbolic(MathBuilder &m, Value magnitude, bool isSine) {
-  Value half = exp(m, m.mul(magnitude, 0.5));
-  Value large = m.mul(m.mul(half, 0.5), half);
-  Value t = expm1Bounded(m, m.clamp(magnitude, 0.0, 30.0));
-  Value inverse = m.div(t, m.add(t, 1.0));
-  // (t + t / (t + 1)) / 2, and 1 + (t - t / (t + 1)) / 2.
-  Value small = isSine ? m.mul(m.add(t, inverse), 0.5)
-                       : m.fma(m.sub(t, inverse), 0.5, m.constant(1.0));
-  return m.select(m.compare(Predicate::OGT, magnitude, 30.0), large, small);
-}
-
-static Value sinh(MathBuilder &m, Value x) {
-  return m.copySign(hyperbolic(m, m.abs(x), true), x);
-}
-static Value cosh(MathBuilder &m, Value x) {
-  return hyperbolic(m, m.abs(x), false);
-}
-
-static Value pow(MathBuilder &m, Value x, Value y) {
-  Value magnitude = m.abs(x);
-  Value value = exp(m, m.mul(y, log(m, magnitude)));
-  // Integers: odd ones keep the sign of x.
-  Value whole = math::TruncOp::create(m.b, m.loc, y);
-  Value isInteger = m.compare(Predicate::OEQ, whole, y);
-  Value halfY = m.mul(y, 0.5);
-  Value halfWhole = math::TruncOp::create(m.b, m.loc, halfY);
-  Value isEven = m.compare(Predicate::OEQ, halfWhole, halfY);
-  Value signedValue = m.copySign(value, x);
-  Value negative = m.compare(Predicate::OLT, x, 0.0);
-  Value invalid = m.select(isInteger, value, m.nan());
-  // An infinite base takes any exponent.
-  Value infinite = m.compare(Predicate::OEQ, magnitude, m.infinity());
-  invalid = m.select(infinite, value, invalid);
-  value = m.select(negative, invalid, value);
-  Value odd = m.select(isEven, value, signedValue);
-  value = m.select(isInteger, odd, value);
-  // 1^y and (-1)^(+-inf) are 1, as is x^0; also for NaN.
-  Value one = m.constant(1.0);
-  Value yInfinite = m.compare(Predicate::OEQ, m.abs(y), m.infinity());
-  Value unit = m.compare(Predicate::OEQ, magnitude, 1.0);
-  value = m.select(unit, m.select(yInfinite, one, value), value);
-  value = m.select(m.compare(Predicate::OEQ, x, 1.0), one, value);
-  return m.select(m.compare(Predicate::OEQ, y, 0.0), one, value);
-}
-
-/// fmod: the sign of x, |result| < |y|. Exact while the quotient is below
-/// 2^53.
-static Value remainder(MathBuilder &m, Value x, Value y) {
-  Value a = m.abs(x), d = m.abs(y);
-  Value q = math::TruncOp::create(m.b, m.loc, m.div(a, d));
-  Value r = m.fma(m.neg(q), d, a);
-  // The quotient may have been rounded up, or down to the next integer.
-  r = m.select(m.compare(Predicate::OLT, r, 0.0), m.add(r, d), r);
-  r = m.select(m.compare(Predicate::OGE, r, d), m.sub(r, d), r);
-  Value infinite = m.compare(Predicate::OEQ, d, m.infinity());
-  Value finiteX = m.compare(Predicate::OLT, a, m.infinity());
-  r = m.select(infinite, m.select(finiteX, a, m.nan()), r);
-  return m.copySign(r, x);
-}
-
-//===----------------------------------------------------------------------===//
-// Patterns
-//===----------------------------------------------------------------------===//
 
 static bool isExpandable(Type type) {
   Type element = getElementTypeOrSelf(type);
@@ -537,24 +179,33 @@ struct ExpandIntegerPow : OpRewritePattern<math::IPowIOp> {
 
 void populateMathExpansionPatterns(RewritePatternSet &patterns) {
   MLIRContext *ctx = patterns.getContext();
-  patterns.add<ExpandUnary<math::ExpOp>>(ctx, exp);
-  patterns.add<ExpandUnary<math::Exp2Op>>(ctx, exp2, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::ExpM1Op>>(ctx, expm1);
-  patterns.add<ExpandUnary<math::TanhOp>>(ctx, tanh);
-  patterns.add<ExpandUnary<math::LogOp>>(ctx, log);
-  patterns.add<ExpandUnary<math::Log2Op>>(ctx, log2, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::Log10Op>>(ctx, log10, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::Log1pOp>>(ctx, log1p, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::ErfOp>>(ctx, erf);
-  patterns.add<ExpandUnary<math::SinOp>>(ctx, sin, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::CosOp>>(ctx, cos, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::AtanOp>>(ctx, atan, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::AsinOp>>(ctx, asin, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::AcosOp>>(ctx, acos, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::SinhOp>>(ctx, sinh, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::CoshOp>>(ctx, cosh, /*inF64=*/true);
-  patterns.add<ExpandBinary<math::PowFOp>>(ctx, pow);
-  patterns.add<ExpandBinary<arith::RemFOp>>(ctx, remainder);
+  patterns.add<ExpandUnary<math::ExpOp>>(ctx, elementary::exp);
+  patterns.add<ExpandUnary<math::Exp2Op>>(ctx, elementary::exp2,
+                                          /*inF64=*/true);
+  patterns.add<ExpandUnary<math::ExpM1Op>>(ctx, elementary::expm1);
+  patterns.add<ExpandUnary<math::TanhOp>>(ctx, elementary::tanh);
+  patterns.add<ExpandUnary<math::LogOp>>(ctx, elementary::log);
+  patterns.add<ExpandUnary<math::Log2Op>>(ctx, elementary::log2,
+                                          /*inF64=*/true);
+  patterns.add<ExpandUnary<math::Log10Op>>(ctx, elementary::log10,
+                                           /*inF64=*/true);
+  patterns.add<ExpandUnary<math::Log1pOp>>(ctx, elementary::log1p,
+                                           /*inF64=*/true);
+  patterns.add<ExpandUnary<math::ErfOp>>(ctx, elementary::erf);
+  patterns.add<ExpandUnary<math::SinOp>>(ctx, elementary::sin, /*inF64=*/true);
+  patterns.add<ExpandUnary<math::CosOp>>(ctx, elementary::cos, /*inF64=*/true);
+  patterns.add<ExpandUnary<math::AtanOp>>(ctx, elementary::atan,
+                                          /*inF64=*/true);
+  patterns.add<ExpandUnary<math::AsinOp>>(ctx, elementary::asin,
+                                          /*inF64=*/true);
+  patterns.add<ExpandUnary<math::AcosOp>>(ctx, elementary::acos,
+                                          /*inF64=*/true);
+  patterns.add<ExpandUnary<math::SinhOp>>(ctx, elementary::sinh,
+                                          /*inF64=*/true);
+  patterns.add<ExpandUnary<math::CoshOp>>(ctx, elementary::cosh,
+                                          /*inF64=*/true);
+  patterns.add<ExpandBinary<math::PowFOp>>(ctx, elementary::pow);
+  patterns.add<ExpandBinary<arith::RemFOp>>(ctx, elementary::remainder);
   patterns.add<ExpandConstantPow, ExpandRsqrt, ExpandIntegerPow>(ctx);
   // The rest as MLIR does it.
   math::populateExpansionPatterns(patterns,

@@ -2,10 +2,10 @@
 //
 // Kernels call no libm, so math functions become arithmetic here: exp, exp2,
 // expm1, log, log2, log10, log1p, tanh, erf, sin, cos, asin, acos, atan, sinh,
-// cosh, powf, ipowi, rsqrt and the remainder, on scalars and vectors of f32 and f64. NaN, infinities and
-// overflow give what IEEE 754 and C's annex F say. Errors (test/codegen holds
-// them to it): below 4 units in the last place in f32, below 1e-12 relative in
-// f64. sin and cos are for arguments up to 1e9.
+// cosh, powf, ipowi, rsqrt and the remainder, on scalars and vectors of f32 and
+// f64. NaN, infinities and overflow give what IEEE 754 and C's annex F say.
+// Errors (test/codegen holds them to it): below 4 units in the last place in
+// f32, below 1e-12 relative in f64. sin and cos are for arguments up to 1e9.
 //
 //===----------------------------------------------------------------------===//
 
