@@ -378,10 +378,12 @@ uint32_t Enumerator::keep(const Record &record) {
 void Enumerator::settle(Hit &hit, const Record &record) {
   SizeCounts &total = counts.back();
   bool isPair = hit.isEqual;
-  if (hit.isEqual)
+  if (hit.isEqual) {
     ++total.pairs;
-  else if (hit.pair.compared != 0)
+  } else if (hit.pair.compared != 0) {
     isPair = ++total.conditional <= maxConditional;
+    total.conditionalNotKept += !isPair;
+  }
   uint32_t id = Graph::none;
   if (!hit.isEqual) {
     id = keep(record);

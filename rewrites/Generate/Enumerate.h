@@ -43,7 +43,7 @@ struct EqualPair {
 struct SizeCounts {
   unsigned numOperators = 0;
   uint64_t graphs = 0, representatives = 0, pairs = 0, conditional = 0;
-  uint64_t constant = 0, undefined = 0, notKept = 0;
+  uint64_t constant = 0, undefined = 0, notKept = 0, conditionalNotKept = 0;
   /// Graphs that can be the larger operand, and how many of them were, in the
   /// order in which they were found (small ones first).
   uint32_t operands = 0, extended = 0;

@@ -58,21 +58,21 @@ struct FamilyReport {
   std::string text, name, file;
   bool isLinear = false;
   std::vector<std::string> variants;
+  /// In how many instantiations the first variant is equal, of those where it
+  /// is defined.
+  unsigned agree = 0, compared = 0;
   std::optional<Outcome> outcome; // nothing: not tried
   /// Does not follow from the proved families before it.
   bool isBasis = false;
+  /// Of a conditional family: it follows from others, so none of its own is
+  /// looked for.
+  bool isDerived = false;
 };
 
 /// A rule of a basis family: one of its variants, at some ranks.
 struct BasisRule {
   std::string name;
-  size_t family;
   Outcome outcome;
-};
-
-struct ConditionalReport {
-  std::string text;
-  unsigned agree, compared;
 };
 
 struct GenerateReport {
@@ -80,12 +80,17 @@ struct GenerateReport {
   PruneCounts prune;
   std::vector<StageReport> stages;
   std::vector<FamilyReport> families;
+  /// Families that are equal in some instantiations only: proved ones have a
+  /// condition. Counted apart.
+  std::vector<FamilyReport> conditional;
   std::vector<BasisRule> basis;
-  std::vector<ConditionalReport> conditional;
   HoleRuleReport holes;
   std::vector<std::string> skipped; // what the limits left out
 
   unsigned count(Verdict::Kind kind, bool onlyLinear) const;
+  unsigned countConditional(Verdict::Kind kind) const;
+  /// Families of the basis, with and without a condition.
+  unsigned countBasis() const;
 };
 
 GenerateReport generate(const GenerateOptions &options);

@@ -58,10 +58,12 @@ void InstanceIndex::add(const Pattern &pattern) {
 bool InstanceIndex::covers(const Pattern &special) const {
   auto own = numbers.find(&special);
   auto isCovered = [&](const Entry &entry) {
-    if (entry.pattern == &special || !entry.pattern->hasInstance(special))
+    if (entry.pattern == &special || !entry.pattern->holdsWherever(special) ||
+        !entry.pattern->hasInstance(special))
       return false;
     bool isEarlier = own == numbers.end() || entry.number < own->second;
-    return isEarlier || !special.hasInstance(*entry.pattern);
+    return isEarlier || !special.holdsWherever(*entry.pattern) ||
+           !special.hasInstance(*entry.pattern);
   };
   std::set<std::pair<uint64_t, uint64_t>> keys;
   for (uint64_t before : topsOf(special, special.getBefore(), true))

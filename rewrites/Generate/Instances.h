@@ -20,7 +20,8 @@ public:
   void add(const Pattern &pattern);
   /// Whether a pattern of the index has `special` as instance: another one
   /// than `special` itself and, of two that are instances of each other, the
-  /// one that was added first.
+  /// one that was added first. A pattern that holds under a condition covers
+  /// only those that agree in no more instantiations than it does.
   bool covers(const Pattern &special) const;
 
 private:

@@ -19,8 +19,20 @@ Pattern::Pattern(const GraphStore &store, const EqualPair &pair)
   // only operands go by the first of their names.
   before = add(store, pair.graph, known);
   after = add(store, pair.representative, known);
-  if (numOperators(before) < numOperators(after))
+  int larger = int(numOperators(before)) - int(numOperators(after));
+  if (larger < 0 || (larger == 0 && !hasLeavesOf(before, after)))
     std::swap(before, after);
+}
+
+/// Whether `root` has every leaf of `other`.
+bool Pattern::hasLeavesOf(uint8_t root, uint8_t other) const {
+  SmallVector<bool> own(nodes.size(), false), theirs(nodes.size(), false);
+  collect(root, own);
+  collect(other, theirs);
+  for (auto [node, isOwn, isTheirs] : llvm::zip(nodes, own, theirs))
+    if (node.isLeaf() && isTheirs && !isOwn)
+      return false;
+  return true;
 }
 
 uint8_t Pattern::add(const GraphStore &store, Renamed renamed,

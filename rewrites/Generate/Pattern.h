@@ -28,7 +28,8 @@ enum class Detail {
 
 class Pattern {
 public:
-  /// The larger side is `before`; operands precede operators.
+  /// The larger side is `before`, of sides of one size the one with all leaves
+  /// where there is one; operands precede operators.
   Pattern(const GraphStore &store, const EqualPair &pair);
 
   const Workbench &getWorkbench() const { return *workbench; }
@@ -60,6 +61,13 @@ public:
   /// Whether `other`'s sides are this pattern's with terms for leaves.
   bool hasInstance(const Pattern &other) const;
 
+  /// Whether this pattern may hold wherever `other` does, by the instantiations
+  /// in which they were found to.
+  bool holdsWherever(const Pattern &other) const {
+    return !origin.isConditional() ||
+           (other.origin.isConditional() && origin.agree >= other.origin.agree);
+  }
+
   EqualPair origin;
 
 private:
@@ -69,6 +77,7 @@ private:
   uint8_t copy(const Pattern &from, uint8_t node, uint8_t abstracted,
                std::map<uint8_t, uint8_t> &known);
   void collect(uint8_t root, llvm::SmallVectorImpl<bool> &seen) const;
+  bool hasLeavesOf(uint8_t root, uint8_t other) const;
   bool isLinear(uint8_t root, std::set<uint8_t> &leaves,
                 std::set<uint32_t> &constants) const;
   std::vector<std::string> shapes(Detail detail) const;

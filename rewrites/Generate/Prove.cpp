@@ -10,6 +10,34 @@ namespace mlc::generate {
 
 namespace {
 
+/// Whether a condition says that a dim of an argument is 1 or less: there, much
+/// is equal that says nothing.
+bool fixesSize(Rule rule, const Assumptions &condition) {
+  std::set<std::string> dims;
+  for (Type type : rule.getBefore().getArgumentTypes()) {
+    SmallVector<IntExpr> own = *getDims(cast<RankedTensorType>(type));
+    for (IntExpr dim : own)
+      if (dim.getKind() == IntExpr::Kind::Symbol)
+        dims.insert(dim.str());
+  }
+  auto isFixed = [&](const Condition &literal) {
+    if (literal.getKind() != Condition::Kind::Compare)
+      return false;
+    ComparePredicate predicate = literal.getPredicate();
+    bool isAbove = predicate == ComparePredicate::EQ ||
+                   predicate == ComparePredicate::LE ||
+                   predicate == ComparePredicate::LT;
+    IntExpr bound = literal.getRhs();
+    return isAbove && dims.count(literal.getLhs().str()) &&
+           bound.isConstant() && bound.getConstant() <= 1;
+  };
+  return llvm::any_of(condition.integers, [&](const Condition &one) {
+    return one.getKind() == Condition::Kind::AnyOf
+               ? llvm::all_of(one.getParts(), isFixed)
+               : isFixed(one);
+  });
+}
+
 /// Attempts at one variant, in a context of its own: attributes are uniqued
 /// for good.
 class Attempts {
@@ -18,6 +46,7 @@ public:
            const ProveOptions &options)
       : pattern(pattern), name(name), shape(shape),
         context(MLIRContext::Threading::DISABLED), emitter(&context) {
+    needsCondition = options.needsCondition;
     settings.lemmaTimeoutMs = options.lemmaTimeoutMs;
     settings.timeoutMs = options.timeoutMs;
   }
@@ -32,7 +61,8 @@ public:
         std::optional<Outcome> one = state(typing, minimum);
         if (!one)
           continue;
-        if (one->kind == Verdict::Kind::Refuted)
+        if (one->kind == Verdict::Kind::Refuted ||
+            (needsCondition && one->kind == Verdict::Kind::Unknown))
           learnCondition(*one);
         seconds += one->seconds;
         one->seconds = seconds;
@@ -77,7 +107,8 @@ private:
     outcome.seconds += found.seconds;
     std::optional<Assumptions> condition =
         found.isProved() && found.isWeakest ? found.asOneRule() : std::nullopt;
-    if (!condition || !addCondition(getDef(), *condition))
+    if (!condition || (needsCondition && fixesSize(*rule, *condition)) ||
+        !addCondition(getDef(), *condition))
       return;
     setVerdict(outcome, found.verdict);
     outcome.isConditional = true;
@@ -96,6 +127,7 @@ private:
   const Pattern &pattern;
   llvm::StringRef name;
   Shape shape;
+  bool needsCondition;
   VerifierOptions settings;
   MLIRContext context;
   Emitter emitter;

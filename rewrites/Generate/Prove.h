@@ -27,6 +27,9 @@ struct ProveOptions {
   unsigned timeoutMs = 4000;
   /// Variants of a family that are tried before it counts as not proved.
   unsigned maxVariants = 2;
+  /// The pattern is not equal everywhere: a condition is looked for unless it
+  /// is proved after all, and one that only fixes a size (`k == 1`) is none.
+  bool needsCondition = false;
 };
 
 /// What the verifier says of one pattern at some ranks.

@@ -46,40 +46,41 @@ void Pruner::addChunk(const GraphStore &store,
   std::vector<std::optional<Pattern>> patterns(pairs.size());
   std::vector<std::string> texts(pairs.size());
   forEach(pairs.size(), jobs, [&](size_t i, unsigned) {
-    if (pairs[i].isConditional())
-      return;
     patterns[i].emplace(store, pairs[i]);
     texts[i] = patterns[i]->text(Detail::Variant);
   });
   std::vector<size_t> fresh;
   for (size_t i = 0; i < pairs.size(); ++i) {
-    if (!patterns[i])
-      continue;
-    ++counts.pairs;
+    bool isConditional = pairs[i].isConditional();
+    ++(isConditional ? counts.conditionalPairs : counts.pairs);
     // One term twice: operands of a commutative operator in another order.
     size_t middle = texts[i].find(" = ");
     bool isSame = texts[i].substr(0, middle) == texts[i].substr(middle + 3);
-    if (isSame || !seen.insert(llvm::xxh3_64bits(texts[i]) >> 1).second)
+    uint64_t hash = llvm::xxh3_64bits(texts[i]) >> 2;
+    if (isSame || !seen.insert(hash << 1 | isConditional).second)
       continue;
-    ++counts.renamed;
-    counts.withoutCommon += patterns[i]->commonOperators().empty();
+    ++(isConditional ? counts.conditionalRenamed : counts.renamed);
+    if (!isConditional)
+      counts.withoutCommon += patterns[i]->commonOperators().empty();
     fresh.push_back(i);
   }
   std::vector<uint8_t> isCovered(fresh.size(), false);
   forEach(fresh.size(), jobs, [&](size_t k, unsigned) {
     size_t i = fresh[k];
     isCovered[k] = smaller.covers(*patterns[i]);
-    if (isCovered[k])
+    if (isCovered[k] || pairs[i].isConditional())
       return;
     patterns[i] = generalize(std::move(*patterns[i]));
     texts[i] = patterns[i]->text(Detail::Variant);
   });
   for (auto [i, covered] : llvm::zip(fresh, isCovered)) {
-    counts.covered += covered;
+    bool isConditional = pairs[i].isConditional();
+    counts.covered += covered && !isConditional;
     if (covered)
       continue;
     auto [it, isNew] =
-        general.try_emplace(std::move(texts[i]), std::move(*patterns[i]));
+        (isConditional ? conditional : general)
+            .try_emplace(std::move(texts[i]), std::move(*patterns[i]));
     if (isNew)
       open.push_back(&it->second);
   }
@@ -91,24 +92,23 @@ void Pruner::closeSize() {
   open.clear();
 }
 
-std::vector<Family> Pruner::finish() {
-  closeSize();
-  counts.general = general.size();
-  std::vector<const std::pair<const std::string, Pattern> *> all;
-  for (auto &entry : general)
-    all.push_back(&entry);
+std::vector<Family>
+Pruner::merge(const std::map<std::string, Pattern> &patterns,
+              uint64_t &notInstance) const {
+  std::vector<const Pattern *> all;
+  for (const auto &[text, pattern] : patterns)
+    all.push_back(&pattern);
   std::vector<uint8_t> isInstance(all.size(), false);
-  forEach(all.size(), jobs, [&](size_t i, unsigned) {
-    isInstance[i] = smaller.covers(all[i]->second);
-  });
+  forEach(all.size(), jobs,
+          [&](size_t i, unsigned) { isInstance[i] = smaller.covers(*all[i]); });
   std::map<std::string, Family> families;
-  for (auto [i, entry] : llvm::enumerate(all)) {
-    if (isInstance[i])
+  for (auto [pattern, covered] : llvm::zip(all, isInstance)) {
+    if (covered)
       continue;
-    ++counts.notInstance;
-    Family &family = families[entry->second.text(Detail::Operator)];
-    family.isLinear |= entry->second.isLinear();
-    family.variants.push_back(entry->second);
+    ++notInstance;
+    Family &family = families[pattern->text(Detail::Operator)];
+    family.isLinear |= pattern->isLinear();
+    family.variants.push_back(*pattern);
   }
   std::vector<Family> result;
   for (auto &[text, family] : families) {
@@ -116,10 +116,8 @@ std::vector<Family> Pruner::finish() {
     llvm::stable_sort(family.variants, [](const Pattern &a, const Pattern &b) {
       return a.isLinear() > b.isLinear();
     });
-    counts.linear += family.isLinear;
     result.push_back(std::move(family));
   }
-  counts.families = result.size();
   llvm::stable_sort(result, [](const Family &a, const Family &b) {
     auto size = [](const Family &f) {
       const Pattern &p = f.variants[0];
@@ -127,6 +125,27 @@ std::vector<Family> Pruner::finish() {
     };
     return size(a) < size(b);
   });
+  return result;
+}
+
+Families Pruner::finish() {
+  closeSize();
+  counts.general = general.size();
+  Families result;
+  result.always = merge(general, counts.notInstance);
+  counts.families = result.always.size();
+  std::set<std::string> texts;
+  for (const Family &family : result.always) {
+    counts.linear += family.isLinear;
+    texts.insert(family.text);
+  }
+  uint64_t notInstance = 0;
+  result.conditional = merge(conditional, notInstance);
+  // Attributes under which a family needs no condition are what it is about.
+  llvm::erase_if(result.conditional, [&](const Family &family) {
+    return texts.count(family.text) != 0;
+  });
+  counts.conditionalFamilies = result.conditional.size();
   return result;
 }
 

@@ -26,10 +26,21 @@ struct PruneCounts {
   uint64_t general = 0;
   uint64_t notInstance = 0;
   uint64_t families = 0, linear = 0;
+  /// Of the pairs that are equal in some instantiations only.
+  uint64_t conditionalPairs = 0, conditionalRenamed = 0,
+           conditionalFamilies = 0;
+  /// Of the families: they follow from others.
+  uint64_t conditionalDerived = 0;
 };
 
-/// Families of the unconditional pairs of several worlds, by text. Pairs come
-/// by size, small ones first: most of those of a size are instances of smaller
+/// Families of pairs that are equal in all instantiations, and of those that
+/// are in some, which need a condition. No text is in both.
+struct Families {
+  std::vector<Family> always, conditional;
+};
+
+/// Families of the pairs of several worlds, by size and text. Pairs come by
+/// size, small ones first: most of those of a size are instances of smaller
 /// ones, and only the others are kept.
 class Pruner {
 public:
@@ -41,18 +52,22 @@ public:
              llvm::function_ref<bool()> shouldStop);
   /// What comes now is of the next size.
   void closeSize();
-  std::vector<Family> finish();
+  Families finish();
   const PruneCounts &getCounts() const { return counts; }
 
 private:
   void addChunk(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs);
+  /// Families of what is no instance of another pattern.
+  std::vector<Family> merge(const std::map<std::string, Pattern> &patterns,
+                            uint64_t &notInstance) const;
 
   unsigned jobs;
   PruneCounts counts;
-  llvm::DenseSet<uint64_t> seen;          // hashes of texts
-  std::map<std::string, Pattern> general; // by text
-  InstanceIndex smaller;                  // of the sizes that are closed
-  /// Of `general`, what is of the size that is open.
+  llvm::DenseSet<uint64_t> seen; // hashes of texts
+  /// By text.
+  std::map<std::string, Pattern> general, conditional;
+  InstanceIndex smaller; // of the sizes that are closed
+  /// Of both, what is of the size that is open.
   std::vector<const Pattern *> open;
 };
 

@@ -10,14 +10,15 @@ namespace mlc::generate {
 
 std::map<std::string, std::string> ruleFiles(const GenerateReport &report) {
   std::map<std::string, std::string> files;
-  for (const FamilyReport &family : report.families) {
-    if (!family.outcome)
-      continue;
-    if (family.outcome->kind == Verdict::Kind::Proved)
-      files[family.file] += family.outcome->rule + "\n";
-    if (family.outcome->kind == Verdict::Kind::Unknown)
-      files["unknown.mlir"] += family.outcome->rule + "\n";
-  }
+  for (const auto *families : {&report.families, &report.conditional})
+    for (const FamilyReport &family : *families) {
+      if (!family.outcome)
+        continue;
+      if (family.outcome->kind == Verdict::Kind::Proved)
+        files[family.file] += family.outcome->rule + "\n";
+      if (family.outcome->kind == Verdict::Kind::Unknown)
+        files["unknown.mlir"] += family.outcome->rule + "\n";
+    }
   for (const BasisRule &rule : report.basis)
     files["basis.mlir"] += rule.outcome.rule + "\n";
   if (auto it = files.find("holes.mlir"); it != files.end())
@@ -56,16 +57,20 @@ static json::Array worldsToJson(const GenerateReport &report) {
   return array;
 }
 
-static json::Array familiesToJson(const GenerateReport &report) {
+static json::Array familiesToJson(llvm::ArrayRef<FamilyReport> families) {
   json::Array array;
-  for (const FamilyReport &family : report.families) {
+  for (const FamilyReport &family : families) {
     json::Object one{{"text", family.text},
                      {"name", family.name},
                      {"linear", family.isLinear},
                      {"basis", family.isBasis},
                      {"variants", family.variants}};
+    if (family.agree < family.compared) {
+      one["agree"] = family.agree;
+      one["compared"] = family.compared;
+    }
     if (!family.outcome) {
-      one["verdict"] = "not tried";
+      one["verdict"] = family.isDerived ? "derived" : "not tried";
     } else {
       const Outcome &outcome = *family.outcome;
       one["verdict"] = name(outcome.kind);
@@ -111,6 +116,22 @@ static json::Object countsToJson(const GenerateReport &report,
       {"decided_percent", tried ? 100.0 * (proved + refuted) / tried : 0.0}};
 }
 
+/// Families that are equal in some instantiations only.
+static json::Object conditionalToJson(const GenerateReport &report) {
+  const PruneCounts &p = report.prune;
+  unsigned proved = report.countConditional(Verdict::Kind::Proved),
+           refuted = report.countConditional(Verdict::Kind::Refuted),
+           unknown = report.countConditional(Verdict::Kind::Unknown);
+  return json::Object{{"pairs", p.conditionalPairs},
+                      {"after_renaming", p.conditionalRenamed},
+                      {"variants_merged", p.conditionalFamilies},
+                      {"derived", p.conditionalDerived},
+                      {"tried", proved + refuted + unknown},
+                      {"proved", proved},
+                      {"no_condition", refuted},
+                      {"unknown", unknown}};
+}
+
 json::Value toJson(const GenerateReport &report,
                    const GenerateOptions &options) {
   json::Array stages;
@@ -121,10 +142,6 @@ json::Value toJson(const GenerateReport &report,
         {"seconds", stage.seconds},
         {"cpu_seconds", stage.cpuSeconds},
         {"peak_megabytes", static_cast<double>(stage.peakBytes >> 20)}});
-  json::Array conditional;
-  for (const ConditionalReport &one : report.conditional)
-    conditional.push_back(json::Object{
-        {"text", one.text}, {"agree", one.agree}, {"compared", one.compared}});
   const PruneCounts &p = report.prune;
   return json::Object{
       {"operators", options.ops.empty() ? operatorNames() : options.ops},
@@ -140,17 +157,14 @@ json::Value toJson(const GenerateReport &report,
                              {"families", p.linear}}},
       {"families_proof", countsToJson(report, true)},
       {"with_repeated_leaves_proof", countsToJson(report, false)},
-      {"basis",
-       json::Object{{"families", llvm::count_if(report.families,
-                                                [](const FamilyReport &f) {
-                                                  return f.isBasis;
-                                                })},
-                    {"rules", report.basis.size()}}},
+      {"conditional", conditionalToJson(report)},
+      {"basis", json::Object{{"families", report.countBasis()},
+                             {"rules", report.basis.size()}}},
       {"stages", std::move(stages)},
       {"skipped", report.skipped},
       {"holes", holesToJson(report.holes)},
-      {"conditional", std::move(conditional)},
-      {"rules", familiesToJson(report)}};
+      {"conditional_rules", familiesToJson(report.conditional)},
+      {"rules", familiesToJson(report.families)}};
 }
 
 //===----------------------------------------------------------------------===//

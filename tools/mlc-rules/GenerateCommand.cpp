@@ -138,10 +138,15 @@ static void printSummary(const generate::GenerateReport &report) {
                         report.count(Kind::Refuted, onlyLinear),
                         report.count(Kind::Unknown, onlyLinear));
   os << llvm::formatv(
+      "conditional: {0} pairs, {1} after renaming, {2} families of which {3} "
+      "follow from others, {4} proved, {5} without a condition, {6} unknown\n",
+      p.conditionalPairs, p.conditionalRenamed, p.conditionalFamilies,
+      p.conditionalDerived, report.countConditional(Kind::Proved),
+      report.countConditional(Kind::Refuted),
+      report.countConditional(Kind::Unknown));
+  os << llvm::formatv(
       "basis: {0} families, {1} rules with their variants and ranks\n",
-      llvm::count_if(report.families,
-                     [](const auto &family) { return family.isBasis; }),
-      report.basis.size());
+      report.countBasis(), report.basis.size());
   for (const std::string &what : report.skipped)
     os << "left out: " << what << '\n';
 }

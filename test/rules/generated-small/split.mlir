@@ -22,3 +22,17 @@ rule.def @last_channels_of_concat_channels_is_nothing "last_channels(concat_chan
   }
 }
 
+rule.def @first_part_of_concat_last_is_first_part_of_concat_last "first_part(concat_last(a, a)) = first_part(concat_last(a, b))" {
+  rule.require b le A2
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+}
+

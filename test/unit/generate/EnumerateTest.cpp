@@ -24,13 +24,13 @@ struct Found {
       Enumerator enumerator(store, options);
       enumerator.run();
       pruner.add(store, enumerator.getPairs(), [] { return false; });
-      for (const EqualPair &pair : enumerator.getPairs())
-        if (pair.isConditional())
-          conditional.insert(Pattern(store, pair).text(Detail::Variant));
       for (const SizeCounts &size : enumerator.getCounts())
         constant += size.constant;
     }
-    for (const Family &family : pruner.finish()) {
+    Families all = pruner.finish();
+    for (const Family &family : all.conditional)
+      conditional.insert(family.text);
+    for (const Family &family : all.always) {
       families.insert(family.text);
       for (const Pattern &variant : family.variants)
         variants.insert(variant.text(Detail::Variant));
@@ -76,6 +76,34 @@ TEST_CASE("what holds in some instantiations is conditional") {
   Found found({"relu", "scale"}, 2);
   CHECK_FALSE(found.has("relu(scale(a)) = scale(relu(a))"));
   CHECK(found.conditional.count("relu(scale(a)) = scale(relu(a))"));
+}
+
+TEST_CASE("conditional candidates become rules with a condition") {
+  GenerateOptions options;
+  options.ops = {"relu", "scale", "neg"};
+  options.maxOperators = 3;
+  GenerateReport report = generate::generate(options);
+  auto find = [&](llvm::StringRef text) {
+    return llvm::find_if(report.conditional, [&](const FamilyReport &family) {
+      return family.text == text;
+    });
+  };
+  auto positive = find("relu(scale(a)) = scale(relu(a))");
+  REQUIRE(positive != report.conditional.end());
+  REQUIRE(positive->outcome);
+  CHECK(positive->outcome->kind == Verdict::Kind::Proved);
+  CHECK(positive->outcome->isConditional);
+  CHECK(positive->outcome->rule.find("rule.assume_real") != std::string::npos);
+  CHECK(positive->isBasis);
+  // Families that need no condition are counted without it.
+  CHECK(llvm::none_of(report.families, [](const FamilyReport &family) {
+    return family.text == "relu(scale(a)) = scale(relu(a))";
+  }));
+  // What follows from it is not looked for.
+  CHECK(report.prune.conditionalDerived > 0);
+  auto derived = find("neg(relu(scale(a))) = scale(neg(relu(a)))");
+  if (derived != report.conditional.end())
+    CHECK(derived->isDerived);
 }
 
 TEST_CASE("constants are no classes") {

@@ -1,0 +1,255 @@
+//===- GenerateProofs.cpp - What is proved, and what follows --------------===//
+
+#include "rewrites/Generate/Emit.h"
+#include "rewrites/Generate/Generation.h"
+#include "rewrites/Generate/Parallel.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlc::generate {
+
+Workbench &Generation::workbenchOf(const Pattern &pattern) {
+  return **llvm::find_if(workbenches, [&](const auto &workbench) {
+    return workbench.get() == &pattern.getWorkbench();
+  });
+}
+
+static bool isProved(const FamilyReport &family) {
+  return family.outcome && family.outcome->kind == Verdict::Kind::Proved;
+}
+
+//===----------------------------------------------------------------------===//
+// Families
+//===----------------------------------------------------------------------===//
+
+/// Names are given in the order of families, before anything is proved.
+void Generation::describe() {
+  std::map<std::string, unsigned> taken;
+  for (const Family &family : families.always)
+    report.families.push_back(describe(family, taken));
+  for (const Family &family : families.conditional)
+    report.conditional.push_back(describe(family, taken));
+}
+
+FamilyReport Generation::describe(const Family &family,
+                                  std::map<std::string, unsigned> &taken) {
+  const Pattern &pattern = family.variants[0];
+  FamilyReport one;
+  one.text = family.text;
+  one.isLinear = family.isLinear;
+  one.agree = pattern.origin.agree;
+  one.compared = pattern.origin.compared;
+  one.name = ruleName(pattern);
+  if (unsigned number = ++taken[one.name]; number > 1)
+    one.name += "_" + std::to_string(number);
+  const TermNode &root = pattern.getNodes()[pattern.getBefore()];
+  one.file = pattern.variantOf(root).op + ".mlir";
+  for (const Pattern &variant : family.variants)
+    one.variants.push_back(variant.text(Detail::Variant));
+  return one;
+}
+
+void Generation::prove() {
+  // Families without repeated leaves first: they are what counts.
+  std::vector<size_t> order;
+  for (bool isLinear : {true, false})
+    for (auto [i, family] : llvm::enumerate(report.families))
+      if (family.isLinear == isLinear)
+        order.push_back(i);
+  proveEach(report.families, families.always, order, {}, share::proofs,
+            "families");
+  watch.finish("prove", report.count(Verdict::Kind::Proved, false));
+}
+
+void Generation::proveEach(std::vector<FamilyReport> &reports,
+                           llvm::ArrayRef<Family> families,
+                           llvm::ArrayRef<size_t> order,
+                           const ProveOptions &settings, double share,
+                           llvm::StringRef what) {
+  std::mutex mutex;
+  std::atomic<unsigned> done = 0, proved = 0, skipped = 0, linear = 0;
+  forEach(order.size(), options.jobs, [&](size_t k, unsigned) {
+    FamilyReport &family = reports[order[k]];
+    std::string key =
+        settings.needsCondition ? "if: " + family.text : family.text;
+    auto known = options.known.find(key);
+    if (known != options.known.end()) {
+      family.outcome = known->second;
+    } else if (isOver(share)) {
+      ++skipped;
+      linear += family.isLinear;
+      return;
+    } else {
+      family.outcome = proveFamily(families[order[k]], family.name, settings);
+    }
+    ++done;
+    proved += isProved(family);
+    std::lock_guard<std::mutex> lock(mutex);
+    if (known == options.known.end())
+      options.proved(key, *family.outcome);
+    options.progress(llvm::formatv("proving: {0} of {1} {2}, {3} proved",
+                                   done.load(), order.size(), what,
+                                   proved.load()));
+  });
+  if (skipped)
+    skip(llvm::formatv("the proofs of {0} of {1} {2}, {3} of them without a "
+                       "repeated leaf (out of time)",
+                       skipped.load(), order.size(), what, linear.load()));
+}
+
+//===----------------------------------------------------------------------===//
+// What follows
+//===----------------------------------------------------------------------===//
+
+/// Families come small ones first, so that a family follows from smaller ones
+/// where it can.
+void Generation::findBasis() {
+  unsigned left = 0, proved = 0;
+  for (auto [i, family] : llvm::enumerate(report.families)) {
+    if (!isProved(family))
+      continue;
+    ++proved;
+    if (isOver(share::basis)) {
+      ++left;
+      continue;
+    }
+    const Pattern &pattern =
+        families.always[i].variants[family.outcome->variant];
+    family.isBasis = !follows(pattern, known, workbenchOf(pattern));
+    if (family.isBasis)
+      for (const Pattern &variant : families.always[i].variants)
+        known.add(variant);
+    if (i % 16 == 0)
+      options.progress(llvm::formatv("looking for a basis: {0} of {1} families",
+                                     i, report.families.size()));
+  }
+  if (left)
+    skip(llvm::formatv("whether {0} of {1} proved families follow from others "
+                       "(out of time)",
+                       left, proved));
+  watch.finish("basis",
+               llvm::count_if(report.families, [](const FamilyReport &family) {
+                 return family.isBasis;
+               }));
+}
+
+/// Whatever a candidate follows from holds at least where it does: whether or
+/// not a condition is found for that, none need be looked for here.
+std::vector<size_t> Generation::selectConditional() {
+  // By the instantiations in which a candidate agrees: what agrees in at least
+  // as many.
+  std::map<unsigned, KnownRules> knownFor;
+  for (const Family &family : families.conditional)
+    knownFor.try_emplace(family.variants[0].origin.agree, known);
+  std::vector<size_t> selected;
+  unsigned left = 0;
+  for (auto [i, family] : llvm::enumerate(families.conditional)) {
+    const Pattern &pattern = family.variants[0];
+    if (isOver(share::conditional)) {
+      ++left;
+      continue;
+    }
+    FamilyReport &one = report.conditional[i];
+    one.isDerived =
+        follows(pattern, knownFor[pattern.origin.agree], workbenchOf(pattern));
+    report.prune.conditionalDerived += one.isDerived;
+    if (one.isDerived)
+      continue;
+    selected.push_back(i);
+    for (auto &[agree, rules] : knownFor)
+      for (const Pattern &variant : family.variants)
+        if (agree <= variant.origin.agree)
+          rules.add(variant);
+  }
+  if (left)
+    skip(llvm::formatv("{0} of {1} conditional families (out of time)", left,
+                       families.conditional.size()));
+  return selected;
+}
+
+void Generation::proveConditional() {
+  std::vector<size_t> selected = selectConditional();
+  watch.finish("conditional families", selected.size());
+  ProveOptions settings;
+  settings.needsCondition = true;
+  proveEach(report.conditional, families.conditional, selected, settings,
+            share::conditional, "conditional families");
+  unsigned proved = 0;
+  for (FamilyReport &family : report.conditional) {
+    family.isBasis = isProved(family);
+    proved += family.isBasis;
+  }
+  watch.finish("prove conditional families", proved);
+}
+
+//===----------------------------------------------------------------------===//
+// Variants and ranks of the basis
+//===----------------------------------------------------------------------===//
+
+std::vector<Generation::Statement> Generation::basisStatements() {
+  std::vector<Statement> statements;
+  std::set<std::string> taken;
+  auto add = [&](const Pattern &variant, Shape shape,
+                 const ProveOptions &settings) {
+    std::string name = ruleName(variant);
+    if (shape.kind == Shape::Kind::TwoDims)
+      name += "_2d";
+    if (shape.kind == Shape::Kind::Rank)
+      name += "_rank" + std::to_string(shape.rank);
+    std::string unique = name;
+    for (unsigned k = 2; !taken.insert(unique).second; ++k)
+      unique = name + "_" + std::to_string(k);
+    statements.push_back(
+        {{unique, {}}, &variant, shape, settings, "basis: " + unique});
+  };
+  auto addAll = [&](llvm::ArrayRef<FamilyReport> reports,
+                    llvm::ArrayRef<Family> of, const ProveOptions &settings) {
+    for (auto [family, one] : llvm::zip(of, reports)) {
+      if (!one.isBasis)
+        continue;
+      for (const Pattern &variant : family.variants) {
+        add(variant, Shape{}, settings);
+        for (Shape shape : otherShapes(variant))
+          add(variant, shape, settings);
+      }
+    }
+  };
+  addAll(report.families, families.always, {});
+  ProveOptions withCondition;
+  withCondition.needsCondition = true;
+  addAll(report.conditional, families.conditional, withCondition);
+  return statements;
+}
+
+void Generation::proveBasis() {
+  std::vector<Statement> statements = basisStatements();
+  std::mutex mutex;
+  std::atomic<unsigned> done = 0, skipped = 0;
+  forEach(statements.size(), options.jobs, [&](size_t s, unsigned) {
+    Statement &one = statements[s];
+    auto known = options.known.find(one.key);
+    if (known != options.known.end())
+      one.rule.outcome = known->second;
+    else if (isOver(share::all))
+      ++skipped;
+    else
+      one.rule.outcome =
+          provePattern(*one.pattern, one.rule.name, one.shape, one.options);
+    ++done;
+    std::lock_guard<std::mutex> lock(mutex);
+    bool isNew = known == options.known.end() && !one.rule.outcome.rule.empty();
+    if (isNew)
+      options.proved(one.key, one.rule.outcome);
+    options.progress(llvm::formatv("proving the basis: {0} of {1} rules",
+                                   done.load(), statements.size()));
+  });
+  for (Statement &one : statements)
+    if (one.rule.outcome.kind == Verdict::Kind::Proved)
+      report.basis.push_back(std::move(one.rule));
+  if (skipped)
+    skip(llvm::formatv("{0} of {1} variants and ranks of the basis (out of "
+                       "time)",
+                       skipped.load(), statements.size()));
+  watch.finish("variants and ranks of the basis", report.basis.size());
+}
+
+} // namespace mlc::generate

@@ -1,0 +1,110 @@
+//===- Generation.h - The stages of a generation ----------------*- C++ -*-===//
+//
+// Internal to Generate.cpp (graphs, pairs, weights) and GenerateProofs.cpp
+// (families).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_GENERATE_GENERATION_H
+#define MLC_REWRITES_GENERATE_GENERATION_H
+
+#include "rewrites/Generate/Generate.h"
+#include "rewrites/Generate/Saturate.h"
+#include <chrono>
+#include <sys/resource.h>
+
+namespace mlc::generate {
+
+/// Shares of the time limit by which stages end. What a stage leaves is for
+/// those behind it.
+namespace share {
+inline constexpr double weights = 0.1, pairs = 0.4, proofs = 0.7, basis = 0.73,
+                        conditional = 0.82, all = 1.0;
+} // namespace share
+
+/// Measures stages one after another.
+class Stopwatch {
+public:
+  explicit Stopwatch(std::vector<StageReport> &stages);
+  void finish(const std::string &name, uint64_t count);
+
+private:
+  std::vector<StageReport> &stages;
+  std::chrono::steady_clock::time_point last;
+  rusage usage;
+};
+
+class Generation {
+public:
+  explicit Generation(const GenerateOptions &options);
+  GenerateReport run();
+
+private:
+  /// A world, and what is enumerated of it.
+  struct Search {
+    Search(Workbench &workbench, const EnumerateOptions &options)
+        : store(workbench), enumerator(store, options) {}
+    const std::string &name() const {
+      return store.getWorkbench().getWorld().name;
+    }
+    GraphStore store;
+    Enumerator enumerator;
+    double seconds = 0; // that it took so far
+  };
+  /// A rule of the basis: a variant at some ranks.
+  struct Statement {
+    BasisRule rule;
+    const Pattern *pattern;
+    Shape shape;
+    ProveOptions options;
+    std::string key;
+  };
+
+  double elapsed() const;
+  /// `share` of the time is over.
+  bool isOver(double share) const {
+    return options.timeLimitSeconds > 0 &&
+           elapsed() > share * options.timeLimitSeconds;
+  }
+  void skip(std::string what) { report.skipped.push_back(std::move(what)); }
+
+  // Graphs, pairs and weights: Generate.cpp.
+  void enumerate();
+  void enumerateSize(Search &search, double share);
+  void takePairs(Search &search, double share);
+  void solveWeights();
+
+  // Families: GenerateProofs.cpp.
+  void describe();
+  FamilyReport describe(const Family &family,
+                        std::map<std::string, unsigned> &taken);
+  void prove();
+  void proveEach(std::vector<FamilyReport> &reports,
+                 llvm::ArrayRef<Family> families, llvm::ArrayRef<size_t> order,
+                 const ProveOptions &settings, double share,
+                 llvm::StringRef what);
+  void findBasis();
+  void proveConditional();
+  /// Conditional families that do not follow from others.
+  std::vector<size_t> selectConditional();
+  std::vector<Statement> basisStatements();
+  void proveBasis();
+  Workbench &workbenchOf(const Pattern &pattern);
+
+  const GenerateOptions &options;
+  GenerateReport report;
+  std::chrono::steady_clock::time_point start;
+  Stopwatch watch;
+  Pruner pruner;
+  /// Patterns of families ask them for types.
+  std::vector<std::unique_ptr<Workbench>> workbenches;
+  Families families;
+  /// All variants of the families of the basis.
+  KnownRules known;
+  /// Rules with solved weights; they are reported behind the others.
+  std::vector<FamilyReport> holeFamilies;
+};
+
+} // namespace mlc::generate
+
+#endif // MLC_REWRITES_GENERATE_GENERATION_H
