@@ -2,6 +2,7 @@
 
 #include "rewrites/Generate/Emit.h"
 #include "dialects/Graph/Graph.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -363,6 +364,11 @@ std::string ruleText(ModuleOp module) {
     os << '\n';
   }
   return text;
+}
+
+OwningOpRef<ModuleOp> parseRule(StringRef text, MLIRContext &context) {
+  context.loadDialect<MlcDialect, func::FuncDialect, rule::RuleDialect>();
+  return parseSourceString<ModuleOp>(text, ParserConfig(&context));
 }
 
 } // namespace mlc::generate

@@ -71,6 +71,9 @@ bool addCondition(rule::DefOp def, const Assumptions &condition);
 
 /// The rule as text of a file.
 std::string ruleText(mlir::ModuleOp module);
+/// Reads what ruleText wrote.
+mlir::OwningOpRef<mlir::ModuleOp> parseRule(llvm::StringRef text,
+                                            mlir::MLIRContext &context);
 
 } // namespace mlc::generate
 

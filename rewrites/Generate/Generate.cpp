@@ -58,6 +58,7 @@ GenerateReport Generation::run() {
     findBasis();
     proveConditional();
     proveBasis();
+    proveMultiOutput();
   }
   llvm::append_range(report.families, std::move(holeFamilies));
   return std::move(report);
@@ -183,16 +184,26 @@ void Generation::solveWeights() {
   watch.finish("solve weights", report.holes.proved);
 }
 
+static bool isOfKind(const std::optional<Outcome> &outcome,
+                     Verdict::Kind kind) {
+  return outcome && outcome->kind == kind;
+}
+
 unsigned GenerateReport::count(Verdict::Kind kind, bool onlyLinear) const {
   return llvm::count_if(families, [&](const FamilyReport &family) {
-    return family.outcome && family.outcome->kind == kind &&
-           (family.isLinear || !onlyLinear);
+    return isOfKind(family.outcome, kind) && (family.isLinear || !onlyLinear);
+  });
+}
+
+unsigned GenerateReport::countMultiOutput(Verdict::Kind kind) const {
+  return llvm::count_if(multiOutput, [&](const MultiOutputReport &one) {
+    return isOfKind(one.outcome, kind);
   });
 }
 
 unsigned GenerateReport::countConditional(Verdict::Kind kind) const {
   return llvm::count_if(conditional, [&](const FamilyReport &family) {
-    return family.outcome && family.outcome->kind == kind;
+    return isOfKind(family.outcome, kind);
   });
 }
 

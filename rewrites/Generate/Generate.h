@@ -8,6 +8,7 @@
 //   Prune       pairs that say the same thing, or less than another
 //   Emit        a pair as a rule.def with general types
 //   Prove       the verifier's word on each family
+//   MultiOutput rules with several results, read off proved ones
 //   Saturate    which families follow from others; the rest is the basis
 //   Templates   rules with solved weights, which nobody enumerates
 //
@@ -75,6 +76,12 @@ struct BasisRule {
   Outcome outcome;
 };
 
+/// A rule with several results, read off a rule of the basis.
+struct MultiOutputReport {
+  std::string name, text;
+  std::optional<Outcome> outcome; // nothing: not tried
+};
+
 struct GenerateReport {
   std::vector<WorldReport> worlds;
   PruneCounts prune;
@@ -84,10 +91,12 @@ struct GenerateReport {
   /// condition. Counted apart.
   std::vector<FamilyReport> conditional;
   std::vector<BasisRule> basis;
+  std::vector<MultiOutputReport> multiOutput;
   HoleRuleReport holes;
   std::vector<std::string> skipped; // what the limits left out
 
   unsigned count(Verdict::Kind kind, bool onlyLinear) const;
+  unsigned countMultiOutput(Verdict::Kind kind) const;
   unsigned countConditional(Verdict::Kind kind) const;
   /// Families of the basis, with and without a condition.
   unsigned countBasis() const;
@@ -96,8 +105,9 @@ struct GenerateReport {
 GenerateReport generate(const GenerateOptions &options);
 
 /// The rules of the families that were proved, by file name ("matmul.mlir"),
-/// those that are unknown ("unknown.mlir"), and the basis with all its variants
-/// and ranks ("basis.mlir").
+/// those with several results ("multi-output.mlir"), those that are unknown
+/// ("unknown.mlir"), and the basis with all its variants and ranks and the
+/// rules with several results ("basis.mlir").
 std::map<std::string, std::string> ruleFiles(const GenerateReport &report);
 
 /// The report as JSON. Everything but `stages` and keys called `seconds` is

@@ -2,6 +2,7 @@
 
 #include "rewrites/Generate/Emit.h"
 #include "rewrites/Generate/Generation.h"
+#include "rewrites/Generate/MultiOutput.h"
 #include "rewrites/Generate/Parallel.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -229,7 +230,7 @@ void Generation::proveBasis() {
     auto known = options.known.find(one.key);
     if (known != options.known.end())
       one.rule.outcome = known->second;
-    else if (isOver(share::all))
+    else if (isOver(share::variants))
       ++skipped;
     else
       one.rule.outcome =
@@ -250,6 +251,60 @@ void Generation::proveBasis() {
                        "time)",
                        skipped.load(), statements.size()));
   watch.finish("variants and ranks of the basis", report.basis.size());
+}
+
+//===----------------------------------------------------------------------===//
+// Several results
+//===----------------------------------------------------------------------===//
+
+/// From families of the basis as they were proved, and from their variants and
+/// ranks; the same rule once.
+std::vector<MultiOutputReport> Generation::nominateMultiOutput() {
+  std::vector<MultiOutputReport> nominated;
+  std::set<std::string> seen;
+  auto nominate = [&](const std::string &name, const Outcome &outcome) {
+    std::optional<MultiOutput> one =
+        multiOutputOf(outcome.rule, name + "_in_parts");
+    // But for the name, which comes first.
+    if (!one || !seen.insert(one->rule.substr(one->rule.find('"'))).second)
+      return;
+    Outcome toProve;
+    toProve.rule = std::move(one->rule);
+    nominated.push_back({name + "_in_parts", one->text, std::move(toProve)});
+  };
+  for (const BasisRule &rule : report.basis)
+    nominate(rule.name, rule.outcome);
+  for (const auto *reports : {&report.families, &report.conditional})
+    for (const FamilyReport &family : *reports)
+      if (family.isBasis && isProved(family))
+        nominate(family.name + "_as_found", *family.outcome);
+  return nominated;
+}
+
+void Generation::proveMultiOutput() {
+  report.multiOutput = nominateMultiOutput();
+  std::mutex mutex;
+  std::atomic<unsigned> skipped = 0;
+  forEach(report.multiOutput.size(), options.jobs, [&](size_t i, unsigned) {
+    MultiOutputReport &one = report.multiOutput[i];
+    std::string key = "parts: " + one.name;
+    auto known = options.known.find(key);
+    if (known != options.known.end()) {
+      one.outcome = known->second;
+    } else if (isOver(share::all)) {
+      one.outcome.reset();
+      ++skipped;
+    } else {
+      one.outcome = proveRule(one.outcome->rule, {});
+      std::lock_guard<std::mutex> lock(mutex);
+      options.proved(key, *one.outcome);
+    }
+  });
+  if (skipped)
+    skip(llvm::formatv("{0} of {1} rules with several results (out of time)",
+                       skipped.load(), report.multiOutput.size()));
+  watch.finish("rules with several results",
+               report.countMultiOutput(Verdict::Kind::Proved));
 }
 
 } // namespace mlc::generate

@@ -19,7 +19,7 @@ namespace mlc::generate {
 /// those behind it.
 namespace share {
 inline constexpr double weights = 0.1, pairs = 0.4, proofs = 0.7, basis = 0.73,
-                        conditional = 0.82, all = 1.0;
+                        conditional = 0.82, variants = 0.96, all = 1.0;
 } // namespace share
 
 /// Measures stages one after another.
@@ -89,6 +89,8 @@ private:
   std::vector<size_t> selectConditional();
   std::vector<Statement> basisStatements();
   void proveBasis();
+  std::vector<MultiOutputReport> nominateMultiOutput();
+  void proveMultiOutput();
   Workbench &workbenchOf(const Pattern &pattern);
 
   const GenerateOptions &options;

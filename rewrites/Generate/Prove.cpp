@@ -10,6 +10,20 @@ namespace mlc::generate {
 
 namespace {
 
+VerifierOptions verifierOptions(const ProveOptions &options) {
+  VerifierOptions settings;
+  settings.lemmaTimeoutMs = options.lemmaTimeoutMs;
+  settings.timeoutMs = options.timeoutMs;
+  return settings;
+}
+
+void setVerdict(Outcome &outcome, const Verdict &verdict) {
+  outcome.kind = verdict.kind;
+  outcome.floatClass = verdict.floatClass;
+  outcome.reason =
+      verdict.isRefuted() ? verdict.counterexample.text : verdict.reason;
+}
+
 /// Whether a condition says that a dim of an argument is 1 or less: there, much
 /// is equal that says nothing.
 bool fixesSize(Rule rule, const Assumptions &condition) {
@@ -45,10 +59,9 @@ public:
   Attempts(const Pattern &pattern, llvm::StringRef name, Shape shape,
            const ProveOptions &options)
       : pattern(pattern), name(name), shape(shape),
+        settings(verifierOptions(options)),
         context(MLIRContext::Threading::DISABLED), emitter(&context) {
     needsCondition = options.needsCondition;
-    settings.lemmaTimeoutMs = options.lemmaTimeoutMs;
-    settings.timeoutMs = options.timeoutMs;
   }
 
   /// The best that can be said.
@@ -115,13 +128,6 @@ private:
     outcome.rule = ruleText(*module);
   }
 
-  static void setVerdict(Outcome &outcome, const Verdict &verdict) {
-    outcome.kind = verdict.kind;
-    outcome.floatClass = verdict.floatClass;
-    outcome.reason =
-        verdict.isRefuted() ? verdict.counterexample.text : verdict.reason;
-  }
-
   rule::DefOp getDef() { return cast<rule::DefOp>(module->getBody()->front()); }
 
   const Pattern &pattern;
@@ -140,6 +146,20 @@ private:
 Outcome provePattern(const Pattern &pattern, llvm::StringRef name, Shape shape,
                      const ProveOptions &options) {
   return Attempts(pattern, name, shape, options).run();
+}
+
+Outcome proveRule(llvm::StringRef text, const ProveOptions &options) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  OwningOpRef<ModuleOp> module = parseRule(text, context);
+  FailureOr<Rule> rule =
+      Rule::read(cast<rule::DefOp>(module->getBody()->front()));
+  Verdict verdict = verify(rule->getBefore(), rule->getAfter(),
+                           rule->assumptions, verifierOptions(options));
+  Outcome outcome;
+  setVerdict(outcome, verdict);
+  outcome.rule = text.str();
+  outcome.seconds = verdict.totalMs / 1000;
+  return outcome;
 }
 
 Outcome proveFamily(const Family &family, llvm::StringRef name,

@@ -36,6 +36,9 @@ struct ProveOptions {
 Outcome provePattern(const Pattern &pattern, llvm::StringRef name, Shape shape,
                      const ProveOptions &options);
 
+/// What it says of a rule as it stands (ruleText).
+Outcome proveRule(llvm::StringRef rule, const ProveOptions &options);
+
 /// Proves a family's first variant that can be proved: under its most general
 /// types, under those of its world, with all dims at least 1, or, where it is
 /// refuted, under the weakest condition that is found. `name` is the rule's.

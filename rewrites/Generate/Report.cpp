@@ -21,6 +21,10 @@ std::map<std::string, std::string> ruleFiles(const GenerateReport &report) {
     }
   for (const BasisRule &rule : report.basis)
     files["basis.mlir"] += rule.outcome.rule + "\n";
+  for (const MultiOutputReport &one : report.multiOutput)
+    if (one.outcome && one.outcome->kind == Verdict::Kind::Proved)
+      for (const char *file : {"multi-output.mlir", "basis.mlir"})
+        files[file] += one.outcome->rule + "\n";
   if (auto it = files.find("holes.mlir"); it != files.end())
     it->second = withTypeAliases(it->second);
   for (auto &[name, text] : files)
@@ -132,6 +136,26 @@ static json::Object conditionalToJson(const GenerateReport &report) {
                       {"unknown", unknown}};
 }
 
+static json::Object multiOutputToJson(const GenerateReport &report) {
+  json::Array rules;
+  for (const MultiOutputReport &one : report.multiOutput) {
+    json::Object rule{{"name", one.name}, {"text", one.text}};
+    rule["verdict"] = one.outcome ? name(one.outcome->kind) : "not tried";
+    if (one.outcome) {
+      rule["seconds"] = one.outcome->seconds;
+      if (one.outcome->kind != Verdict::Kind::Proved)
+        rule["reason"] = one.outcome->reason;
+    }
+    rules.push_back(std::move(rule));
+  }
+  return json::Object{
+      {"nominated", report.multiOutput.size()},
+      {"proved", report.countMultiOutput(Verdict::Kind::Proved)},
+      {"refuted", report.countMultiOutput(Verdict::Kind::Refuted)},
+      {"unknown", report.countMultiOutput(Verdict::Kind::Unknown)},
+      {"rules", std::move(rules)}};
+}
+
 json::Value toJson(const GenerateReport &report,
                    const GenerateOptions &options) {
   json::Array stages;
@@ -158,6 +182,7 @@ json::Value toJson(const GenerateReport &report,
       {"families_proof", countsToJson(report, true)},
       {"with_repeated_leaves_proof", countsToJson(report, false)},
       {"conditional", conditionalToJson(report)},
+      {"multi_output", multiOutputToJson(report)},
       {"basis", json::Object{{"families", report.countBasis()},
                              {"rules", report.basis.size()}}},
       {"stages", std::move(stages)},

@@ -144,6 +144,12 @@ static void printSummary(const generate::GenerateReport &report) {
       p.conditionalDerived, report.countConditional(Kind::Proved),
       report.countConditional(Kind::Refuted),
       report.countConditional(Kind::Unknown));
+  os << llvm::formatv("several results: {0} rules read off the basis, {1} "
+                      "proved, {2} refuted, {3} unknown\n",
+                      report.multiOutput.size(),
+                      report.countMultiOutput(Kind::Proved),
+                      report.countMultiOutput(Kind::Refuted),
+                      report.countMultiOutput(Kind::Unknown));
   os << llvm::formatv(
       "basis: {0} families, {1} rules with their variants and ranks\n",
       report.countBasis(), report.basis.size());
