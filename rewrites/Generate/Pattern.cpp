@@ -242,41 +242,74 @@ std::string Pattern::text(Detail detail) const {
 // Values
 //===----------------------------------------------------------------------===//
 
-bool Pattern::agrees(uint64_t seed) const {
+std::optional<bool> Pattern::areEqual(unsigned i, LeafValues leafValues) const {
   std::vector<Guided> scratch;
-  unsigned compared = 0;
-  dividedByZero = false;
-  for (unsigned i = 0; i < workbench->getNumInstantiations(); ++i) {
-    std::vector<std::vector<Guided>> values;
-    for (auto [n, node] : llvm::enumerate(nodes)) {
-      size_t count = workbench->type(node.type).counts[i];
-      if (node.isLeaf()) {
-        values.push_back(sampleValues(
-            mix(seed + n) + i, count,
-            signsOf(n + seed, i, workbench->getNumInstantiations())));
-        continue;
-      }
-      const Application &application = workbench->application(node.application);
-      SmallVector<const Guided *, 6> inputs;
-      for (uint8_t operand : node.operands)
-        inputs.push_back(values[operand].data());
-      for (uint32_t constant : application.constants)
-        inputs.push_back(workbench->constant(constant, i));
-      values.emplace_back(count);
-      application.programs[i].run(inputs, values.back().data(), scratch);
-    }
-    const std::vector<Guided> &a = values[before], &b = values[after];
-    auto isDefined = [](const Guided &x) { return std::isfinite(x.guide); };
-    if (!llvm::all_of(a, isDefined) || !llvm::all_of(b, isDefined))
+  std::vector<std::vector<Guided>> values;
+  for (auto [n, node] : llvm::enumerate(nodes)) {
+    size_t count = workbench->type(node.type).counts[i];
+    if (node.isLeaf()) {
+      values.push_back(leafValues(n, count));
       continue;
-    ++compared;
-    if (a.size() != b.size())
+    }
+    const Application &application = workbench->application(node.application);
+    SmallVector<const Guided *, 6> inputs;
+    for (uint8_t operand : node.operands)
+      inputs.push_back(values[operand].data());
+    for (uint32_t constant : application.constants)
+      inputs.push_back(workbench->constant(constant, i));
+    values.emplace_back(count);
+    application.programs[i].run(inputs, values.back().data(), scratch);
+  }
+  const std::vector<Guided> &a = values[before], &b = values[after];
+  auto isDefined = [](const Guided &x) { return std::isfinite(x.guide); };
+  if (!llvm::all_of(a, isDefined) || !llvm::all_of(b, isDefined))
+    return std::nullopt;
+  return llvm::equal(a, b, [](const Guided &x, const Guided &y) {
+    return x.residue == y.residue;
+  });
+}
+
+bool Pattern::agrees(uint64_t seed) const {
+  unsigned compared = 0, instantiations = workbench->getNumInstantiations();
+  dividedByZero = false;
+  for (unsigned i = 0; i < instantiations; ++i) {
+    std::optional<bool> equal = areEqual(i, [&](size_t n, size_t count) {
+      return sampleValues(mix(seed + n) + i, count,
+                          signsOf(n + seed, i, instantiations));
+    });
+    if (equal == false)
       return false;
-    for (auto [x, y] : llvm::zip(a, b))
-      if (x.residue != y.residue)
-        return false;
+    compared += equal.has_value();
   }
   return compared > 0 && !dividedByZero;
+}
+
+bool Pattern::isCoincidence() const {
+  static constexpr double scales[] = {0.25, 1.0, 4.0};
+  std::map<size_t, unsigned> leaves;
+  for (auto [n, node] : llvm::enumerate(nodes))
+    if (node.isLeaf())
+      leaves.try_emplace(n, leaves.size());
+  // Every choice of signs (of the first leaves, where there are many), and
+  // every one of three magnitudes for each leaf.
+  unsigned choices = 1u << std::min<size_t>(leaves.size(), 5);
+  for (unsigned choice = 0; choice < choices * std::size(scales); ++choice) {
+    unsigned i = choice % workbench->getNumInstantiations();
+    std::optional<bool> equal = areEqual(i, [&](size_t n, size_t count) {
+      unsigned leaf = leaves[n];
+      // Negative numbers have square magnitudes too, or roots of their
+      // quotients would differ.
+      std::vector<Guided> values =
+          sampleValues(mix(choice) + n, count, Signs::Positive,
+                       scales[(choice + leaf) % std::size(scales)]);
+      if (choice / std::size(scales) >> leaf & 1)
+        llvm::transform(values, values.begin(), negate);
+      return values;
+    });
+    if (equal == false)
+      return true;
+  }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//

@@ -57,6 +57,10 @@ public:
   /// are defined, for values of the leaves drawn anew from `seed`. Not where
   /// something is divided by 0.
   bool agrees(uint64_t seed) const;
+  /// Whether the sides are equal only because leaves are of like magnitude
+  /// (min(a, exp(exp(b))) = a) or because none is negative where anything is
+  /// defined (abs(a) + sqrt(b) = a + sqrt(b)).
+  bool isCoincidence() const;
 
   /// Whether `other`'s sides are this pattern's with terms for leaves.
   bool hasInstance(const Pattern &other) const;
@@ -71,6 +75,14 @@ public:
   EqualPair origin;
 
 private:
+  /// The values of a leaf, by its node and the number of its elements.
+  using LeafValues =
+      llvm::function_ref<std::vector<Guided>(size_t node, size_t count)>;
+  /// Whether the sides are equal in an instantiation; nothing where one is
+  /// undefined.
+  std::optional<bool> areEqual(unsigned instantiation,
+                               LeafValues leafValues) const;
+
   Pattern() = default;
   uint8_t add(const GraphStore &store, Renamed renamed,
               std::map<Renamed, uint8_t> &known);

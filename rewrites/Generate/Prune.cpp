@@ -64,19 +64,25 @@ void Pruner::addChunk(const GraphStore &store,
       counts.withoutCommon += patterns[i]->commonOperators().empty();
     fresh.push_back(i);
   }
-  std::vector<uint8_t> isCovered(fresh.size(), false);
+  std::vector<uint8_t> isCovered(fresh.size(), false),
+      isCoincidence(fresh.size(), false);
   forEach(fresh.size(), jobs, [&](size_t k, unsigned) {
     size_t i = fresh[k];
     isCovered[k] = smaller.covers(*patterns[i]);
     if (isCovered[k] || pairs[i].isConditional())
       return;
+    isCoincidence[k] = patterns[i]->isCoincidence();
+    if (isCoincidence[k])
+      return;
     patterns[i] = generalize(std::move(*patterns[i]));
     texts[i] = patterns[i]->text(Detail::Variant);
   });
-  for (auto [i, covered] : llvm::zip(fresh, isCovered)) {
+  for (auto [i, covered, coincides] :
+       llvm::zip(fresh, isCovered, isCoincidence)) {
     bool isConditional = pairs[i].isConditional();
     counts.covered += covered && !isConditional;
-    if (covered)
+    counts.coincidences += coincides;
+    if (covered || coincides)
       continue;
     auto [it, isNew] =
         (isConditional ? conditional : general)

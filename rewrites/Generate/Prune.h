@@ -22,7 +22,9 @@ struct PruneCounts {
   uint64_t renamed = 0;       // different up to names and types
   uint64_t withoutCommon = 0; // of these, no operator on both sides: TASO's
   uint64_t covered = 0;       // of these, instances of pairs of fewer operators
-  /// Of the others: common operators abstracted where that still holds.
+  /// Of the others: equal only for leaves of like magnitude or sign.
+  uint64_t coincidences = 0;
+  /// Of the rest: common operators abstracted where that still holds.
   uint64_t general = 0;
   uint64_t notInstance = 0;
   uint64_t families = 0, linear = 0;

@@ -29,13 +29,14 @@ Signs signsOf(unsigned leaf, unsigned instantiation,
   }
 }
 
-std::vector<Guided> sampleValues(uint64_t seed, size_t count, Signs signs) {
+std::vector<Guided> sampleValues(uint64_t seed, size_t count, Signs signs,
+                                 double scale) {
   std::vector<Guided> values;
   uint64_t state = mix(seed);
   while (values.size() < count) {
     state = mix(state);
-    // In [1/4, 2), as a multiple of 2^-14.
-    double x = static_cast<double>(4096 + state % 28672) / 16384.0;
+    // In [1/4, 2) before it is scaled, as a multiple of 2^-14.
+    double x = static_cast<double>(4096 + state % 28672) / 16384.0 * scale;
     bool isNegative =
         signs == Signs::Negative || (signs == Signs::Both && (state >> 40 & 1));
     Guided value = guided(isNegative ? -x : x);

@@ -89,8 +89,10 @@ enum class Signs { Both, Negative, Positive };
 Signs signsOf(unsigned leaf, unsigned instantiation,
               unsigned numInstantiations);
 
-/// Sample values of a leaf or constant: numbers of like magnitude.
-std::vector<Guided> sampleValues(uint64_t seed, size_t count, Signs signs);
+/// Sample values of a leaf or constant: numbers of like magnitude, times a
+/// `scale` that is a power of 4.
+std::vector<Guided> sampleValues(uint64_t seed, size_t count, Signs signs,
+                                 double scale = 1.0);
 
 } // namespace mlc::generate
 

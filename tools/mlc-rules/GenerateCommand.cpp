@@ -117,10 +117,10 @@ static void printSummary(const generate::GenerateReport &report) {
   const generate::PruneCounts &p = report.prune;
   os << llvm::formatv(
       "{0} pairs, {1} after renaming, {2} without common subgraph (TASO's "
-      "count), {3} instances of smaller ones, {4} others abstracted, {5} not "
-      "instances, {6} with variants merged, {7} families\n",
-      p.pairs, p.renamed, p.withoutCommon, p.covered, p.general, p.notInstance,
-      p.families, p.linear);
+      "count), {3} instances of smaller ones, {4} coincidences, {5} others "
+      "abstracted, {6} not instances, {7} with variants merged, {8} families\n",
+      p.pairs, p.renamed, p.withoutCommon, p.covered, p.coincidences, p.general,
+      p.notInstance, p.families, p.linear);
   for (const generate::StageReport &stage : report.stages)
     os << llvm::formatv("{0,-40} {1,10} in {2,7:f1} s, {3,7:f1} s of CPU, {4} "
                         "MB\n",

@@ -72,6 +72,17 @@ TEST_CASE("windows do not agree by chance") {
                         "relu(global_max_pool(a))"));
 }
 
+TEST_CASE("magnitudes and signs do not agree by chance") {
+  Found found({"min", "exp", "abs", "sqrt", "add"}, 3);
+  // Of numbers below 2, none is above such a power.
+  CHECK_FALSE(found.has("min(a, exp(exp(exp(b)))) = a"));
+  CHECK_FALSE(found.has("min(a, exp(exp(abs(b)))) = a"));
+  // Where a root is taken, all leaves are positive at first.
+  CHECK_FALSE(found.has("add(abs(a), sqrt(b)) = add(a, sqrt(b))"));
+  CHECK(found.has("abs(sqrt(a)) = sqrt(a)"));
+  CHECK(found.has("min(a, abs(a)) = a"));
+}
+
 TEST_CASE("what holds in some instantiations is conditional") {
   Found found({"relu", "scale"}, 2);
   CHECK_FALSE(found.has("relu(scale(a)) = scale(relu(a))"));
