@@ -1,6 +1,7 @@
 //===- Equations.cpp - Values of a rule's symbols -------------------------===//
 
 #include "rewrites/Equations.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlc;
@@ -46,6 +47,41 @@ Attribute Bindings::substitute(Attribute attribute) const {
 //===----------------------------------------------------------------------===//
 
 bool Equations::solve() {
+  do
+    if (!solveDetermined())
+      return false;
+  while (chooseFactor());
+  return true;
+}
+
+/// A rule holds for all values of its symbols, so that any way to write a size
+/// as the product that it asks for will do.
+bool Equations::chooseFactor() {
+  for (auto [pattern, actual] : pending) {
+    IntExpr open = bindings.substitute(pattern);
+    llvm::SetVector<StringRef> unknown;
+    pattern.walkSymbols([&](StringRef symbol) {
+      if (!bindings.integers.count(symbol))
+        unknown.insert(symbol);
+    });
+    bool isProduct = llvm::all_of(unknown, [&](StringRef symbol) {
+      MLIRContext *context = pattern.getContext();
+      return open
+          .substitute([&](StringRef name) {
+            return name == symbol ? IntExpr::constant(context, 0) : IntExpr();
+          })
+          .isConstant(0);
+    });
+    if (isProduct && unknown.size() > 1) {
+      bindings.integers[unknown.back()] =
+          IntExpr::constant(pattern.getContext(), 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Equations::solveDetermined() {
   for (bool progress = true; progress;) {
     progress = false;
     SmallVector<std::pair<IntExpr, IntExpr>> rest;

@@ -38,13 +38,16 @@ public:
     pending.push_back({pattern, actual});
   }
 
-  /// Solves what can be solved; false when an equation cannot hold.
+  /// Solves what can be solved; false when an equation cannot hold. Of a
+  /// product of symbols that nothing else decides, all but one are 1.
   bool solve();
   bool isSolved() const { return pending.empty(); }
 
 private:
   enum class Outcome { Solved, Contradiction, Waiting };
   Outcome step(IntExpr pattern, IntExpr actual);
+  bool solveDetermined();
+  bool chooseFactor();
 
   Bindings &bindings;
   llvm::SmallVector<std::pair<IntExpr, IntExpr>> pending;

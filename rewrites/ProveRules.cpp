@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "proves the shipped rules\n");
   mlir::MLIRContext context;
   RuleSet rules;
-  if (failed(addShippedRules(rules, &context, /*withSolvedWeights=*/true)))
+  if (failed(addShippedRules(rules, &context)))
     return 3;
   std::map<std::string, std::string> entries;
   for (Rule &rule : rules.rules) {

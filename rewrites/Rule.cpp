@@ -14,6 +14,18 @@ using namespace mlir;
 using namespace mlc;
 using llvm::StringRef;
 
+StringRef mlc::name(RuleOrigin origin) {
+  switch (origin) {
+  case RuleOrigin::Given:
+    return "given";
+  case RuleOrigin::Written:
+    return "written";
+  case RuleOrigin::Generated:
+    return "generated";
+  }
+  llvm_unreachable("unknown origin");
+}
+
 static Condition readRequire(rule::RequireOp require) {
   std::vector<Condition> parts;
   for (auto [i, predicate] : llvm::enumerate(require.getPredicates())) {
@@ -132,24 +144,31 @@ LogicalResult RuleSet::add(OwningOpRef<ModuleOp> module) {
 }
 
 LogicalResult mlc::addRuleFile(RuleSet &rules, MLIRContext *context,
-                               StringRef text, StringRef name) {
+                               StringRef text, StringRef name,
+                               RuleOrigin origin) {
   context->loadDialect<rule::RuleDialect, MlcDialect, func::FuncDialect>();
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name),
                              llvm::SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, context);
-  return module ? rules.add(std::move(module)) : failure();
+  const size_t first = rules.rules.size();
+  if (!module || failed(rules.add(std::move(module))))
+    return failure();
+  for (Rule &rule : llvm::drop_begin(rules.rules, first))
+    rule.origin = origin;
+  return success();
 }
 
-LogicalResult mlc::addShippedRules(RuleSet &rules, MLIRContext *context,
-                                   bool withSolvedWeights) {
-  std::vector<EmbeddedRuleFile> files(embeddedRuleFiles());
-  if (withSolvedWeights)
-    llvm::append_range(files, generatedRuleFiles());
-  for (const EmbeddedRuleFile &file : files)
-    if (failed(addRuleFile(rules, context, file.text, file.name)))
-      return failure();
-  return success();
+LogicalResult mlc::addShippedRules(RuleSet &rules, MLIRContext *context) {
+  auto add = [&](llvm::ArrayRef<EmbeddedRuleFile> files, RuleOrigin origin) {
+    for (const EmbeddedRuleFile &file : files)
+      if (failed(addRuleFile(rules, context, file.text, file.name, origin)))
+        return failure();
+    return success();
+  };
+  if (failed(add(generatedRuleFiles(), RuleOrigin::Generated)))
+    return failure();
+  return add(writtenRuleFiles(), RuleOrigin::Written);
 }
 
 const ProvedRule *mlc::findProof(const Rule &rule) {

@@ -18,11 +18,20 @@
 
 namespace mlc {
 
+/// Who found a rule.
+enum class RuleOrigin {
+  Given,     // unknown: of a file that the user named
+  Written,   // a person
+  Generated, // `mlc-rules generate`
+};
+llvm::StringRef name(RuleOrigin origin); // "given", "written", "generated"
+
 struct Rule {
   rule::DefOp def;
   Assumptions assumptions;
   /// BLAKE3 of the rule's text without locations and name, in hex.
   std::string hash;
+  RuleOrigin origin = RuleOrigin::Given;
 
   llvm::StringRef getName() { return def.getSymName(); }
   llvm::StringRef getText() { return def.getText(); }
@@ -54,18 +63,18 @@ struct EmbeddedRuleFile {
   const char *name; // "convolution.mlir"
   const char *text;
 };
-llvm::ArrayRef<EmbeddedRuleFile> embeddedRuleFiles();
-/// Of rewrites/generated: rules with solved weights.
+/// Of rewrites/generated.
 llvm::ArrayRef<EmbeddedRuleFile> generatedRuleFiles();
+/// Of rewrites: what the generator does not find (rewrites/README.md).
+llvm::ArrayRef<EmbeddedRuleFile> writtenRuleFiles();
 
 /// Parses a rule file's text; errors go to the context's diagnostics.
 mlir::LogicalResult addRuleFile(RuleSet &rules, mlir::MLIRContext *context,
-                                llvm::StringRef text, llvm::StringRef name);
+                                llvm::StringRef text, llvm::StringRef name,
+                                RuleOrigin origin = RuleOrigin::Given);
 
-/// All shipped rules; those with solved weights only when asked for, because
-/// they make an e-graph of many convolutions too large to saturate.
-mlir::LogicalResult addShippedRules(RuleSet &rules, mlir::MLIRContext *context,
-                                    bool withSolvedWeights = false);
+/// All shipped rules: the generated ones, then those written by hand.
+mlir::LogicalResult addShippedRules(RuleSet &rules, mlir::MLIRContext *context);
 
 /// What the build proved of a shipped rule.
 struct ProvedRule {

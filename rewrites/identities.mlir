@@ -2,18 +2,6 @@
 
 !t = tensor<?x?x?x?xf32, #mlc.dims<[a, b, c, d]>>
 
-rule.def @relu_of_relu "a rectifier is idempotent" {
-  func.func @before(%x: !t) -> !t {
-    %0 = mlc.relu %x : (!t) -> !t
-    %1 = mlc.relu %0 : (!t) -> !t
-    return %1 : !t
-  }
-  func.func @after(%x: !t) -> !t {
-    %0 = mlc.relu %x : (!t) -> !t
-    return %0 : !t
-  }
-}
-
 rule.def @neg_of_neg "two negations cancel" {
   func.func @before(%x: !t) -> !t {
     %0 = mlc.neg %x : (!t) -> !t

@@ -1,75 +1,9 @@
-// Matrix products: products that share an operand, scales, transposes.
+// Matrix products: batch norms, transposes, products that share weights.
 
 !x = tensor<?x?xf32, #mlc.dims<[m, k]>>
-!wa = tensor<?x?xf32, #mlc.dims<[k, a]>>
-!wb = tensor<?x?xf32, #mlc.dims<[k, b]>>
-!wab = tensor<?x?xf32, #mlc.dims<[k, a + b]>>
-!ya = tensor<?x?xf32, #mlc.dims<[m, a]>>
-!yb = tensor<?x?xf32, #mlc.dims<[m, b]>>
-!yab = tensor<?x?xf32, #mlc.dims<[m, a + b]>>
-
-rule.def @merge_matmuls_of_one_input "two products with one left operand become one, then two slices" {
-  rule.assume constant 1
-  rule.assume constant 2
-  func.func @before(%x: !x, %w1: !wa, %w2: !wb) -> (!ya, !yb) {
-    %0 = mlc.matmul %x, %w1 : (!x, !wa) -> !ya
-    %1 = mlc.matmul %x, %w2 : (!x, !wb) -> !yb
-    return %0, %1 : !ya, !yb
-  }
-  func.func @after(%x: !x, %w1: !wa, %w2: !wb) -> (!ya, !yb) {
-    %w = mlc.concat %w1, %w2 {axis = 1 : i64} : (!wa, !wb) -> !wab
-    %0 = mlc.matmul %x, %w : (!x, !wab) -> !yab
-    %1 = mlc.slice %0 {starts = #mlc.dims<[0, 0]>, sizes = #mlc.dims<[m, a]>, steps = #mlc.dims<[1, 1]>} : (!yab) -> !ya
-    %2 = mlc.slice %0 {starts = #mlc.dims<[0, a]>, sizes = #mlc.dims<[m, b]>, steps = #mlc.dims<[1, 1]>} : (!yab) -> !yb
-    return %1, %2 : !ya, !yb
-  }
-}
-
-!xa = tensor<?x?xf32, #mlc.dims<[m, i]>>
-!xb = tensor<?x?xf32, #mlc.dims<[m, j]>>
-!xab = tensor<?x?xf32, #mlc.dims<[m, i + j]>>
-!va = tensor<?x?xf32, #mlc.dims<[i, n]>>
-!vb = tensor<?x?xf32, #mlc.dims<[j, n]>>
-!vab = tensor<?x?xf32, #mlc.dims<[i + j, n]>>
 !y = tensor<?x?xf32, #mlc.dims<[m, n]>>
-
-rule.def @merge_sum_of_matmuls "the sum of two products is one product of the concatenated operands" {
-  rule.assume constant 2
-  rule.assume constant 3
-  func.func @before(%x1: !xa, %x2: !xb, %w1: !va, %w2: !vb) -> !y {
-    %0 = mlc.matmul %x1, %w1 : (!xa, !va) -> !y
-    %1 = mlc.matmul %x2, %w2 : (!xb, !vb) -> !y
-    %2 = mlc.add %0, %1 : (!y, !y) -> !y
-    return %2 : !y
-  }
-  func.func @after(%x1: !xa, %x2: !xb, %w1: !va, %w2: !vb) -> !y {
-    %x = mlc.concat %x1, %x2 {axis = 1 : i64} : (!xa, !xb) -> !xab
-    %w = mlc.concat %w1, %w2 {axis = 0 : i64} : (!va, !vb) -> !vab
-    %0 = mlc.matmul %x, %w : (!xab, !vab) -> !y
-    return %0 : !y
-  }
-}
-
 !w = tensor<?x?xf32, #mlc.dims<[k, n]>>
 !s = tensor<1x?xf32, #mlc.dims<[1, n]>>
-
-rule.def @fold_scale_into_matmul "a constant scale of the columns becomes part of the right operand" {
-  rule.assume constant 1
-  rule.assume constant 2
-  func.func @before(%x: !x, %w: !w, %s: !s) -> !y {
-    %0 = mlc.matmul %x, %w : (!x, !w) -> !y
-    %1 = mlc.broadcast %s {dims = #mlc.dims<[m, n]>} : (!s) -> !y
-    %2 = mlc.mul %0, %1 : (!y, !y) -> !y
-    return %2 : !y
-  }
-  func.func @after(%x: !x, %w: !w, %s: !s) -> !y {
-    %0 = mlc.broadcast %s {dims = #mlc.dims<[k, n]>} : (!s) -> !w
-    %1 = mlc.mul %w, %0 : (!w, !w) -> !w
-    %2 = mlc.matmul %x, %1 : (!x, !w) -> !y
-    return %2 : !y
-  }
-}
-
 !v = tensor<?xf32, #mlc.dims<[n]>>
 
 rule.def @fold_batch_norm_into_matmul "a batch norm behind a matrix product becomes part of the right operand and a bias" {

@@ -1,33 +1,5 @@
 // Data movement: transposes, reshapes, slices, concatenations, borders.
 
-!m = tensor<?x?xf32, #mlc.dims<[a, b]>>
-!mt = tensor<?x?xf32, #mlc.dims<[b, a]>>
-
-rule.def @transpose_twice_2d "transposing a matrix twice does nothing" {
-  func.func @before(%x: !m) -> !m {
-    %0 = mlc.transpose %x {permutation = array<i64: 1, 0>} : (!m) -> !mt
-    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (!mt) -> !m
-    return %1 : !m
-  }
-  func.func @after(%x: !m) -> !m {
-    return %x : !m
-  }
-}
-
-!t = tensor<?x?x?xf32, #mlc.dims<[a, b, c]>>
-!tt = tensor<?x?x?xf32, #mlc.dims<[a, c, b]>>
-
-rule.def @transpose_twice_3d "exchanging the last two dims twice does nothing" {
-  func.func @before(%x: !t) -> !t {
-    %0 = mlc.transpose %x {permutation = array<i64: 0, 2, 1>} : (!t) -> !tt
-    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (!tt) -> !t
-    return %1 : !t
-  }
-  func.func @after(%x: !t) -> !t {
-    return %x : !t
-  }
-}
-
 !nchw = tensor<?x?x?x?xf32, #mlc.dims<[n, c, h, w]>>
 !nhwc = tensor<?x?x?x?xf32, #mlc.dims<[n, h, w, c]>>
 
@@ -53,7 +25,6 @@ rule.def @channels_first_and_back "moving channels first and back does nothing" 
   }
 }
 
-
 rule.def @slice_of_slice "a slice of a slice is one slice" {
   rule.require s ge 1
   rule.require t ge 1
@@ -73,28 +44,6 @@ rule.def @slice_of_slice "a slice of a slice is one slice" {
 !cc = tensor<?x?x?x?xf32, #mlc.dims<[n, c, h, w]>>
 !cab = tensor<?x?x?x?xf32, #mlc.dims<[n, a + b, h, w]>>
 !cabc = tensor<?x?x?x?xf32, #mlc.dims<[n, a + b + c, h, w]>>
-
-rule.def @slice_of_concat_first "the first part of a concatenation is its first operand" {
-  func.func @before(%x: !ca, %y: !cb) -> !ca {
-    %0 = mlc.concat %x, %y {axis = 1 : i64} : (!ca, !cb) -> !cab
-    %1 = mlc.slice %0 {starts = #mlc.dims<[0, 0, 0, 0]>, sizes = #mlc.dims<[n, a, h, w]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!cab) -> !ca
-    return %1 : !ca
-  }
-  func.func @after(%x: !ca, %y: !cb) -> !ca {
-    return %x : !ca
-  }
-}
-
-rule.def @slice_of_concat_second "the second part of a concatenation is its second operand" {
-  func.func @before(%x: !ca, %y: !cb) -> !cb {
-    %0 = mlc.concat %x, %y {axis = 1 : i64} : (!ca, !cb) -> !cab
-    %1 = mlc.slice %0 {starts = #mlc.dims<[0, a, 0, 0]>, sizes = #mlc.dims<[n, b, h, w]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!cab) -> !cb
-    return %1 : !cb
-  }
-  func.func @after(%x: !ca, %y: !cb) -> !cb {
-    return %y : !cb
-  }
-}
 
 rule.def @concat_of_slices "the two parts of a tensor put together are the tensor" {
   func.func @before(%x: !cab) -> !cab {

@@ -10,8 +10,7 @@ using namespace mlc;
 LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
                               const RewriteOptions &options) {
   RuleSet rules;
-  if (failed(addShippedRules(rules, module.getContext(),
-                             options.withSolvedWeights)))
+  if (failed(addShippedRules(rules, module.getContext())))
     return failure();
   CostModel cost(target.cost, options.timings.get());
   std::vector<Trail> trails;
@@ -60,7 +59,6 @@ struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
       return signalPassFailure();
     }
     options.search.engine = *wanted;
-    options.withSolvedWeights |= weights;
     if (failed(applyRules(getOperation(), *parsed, options)))
       signalPassFailure();
   }
@@ -72,10 +70,6 @@ struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
   Option<std::string> engine{*this, "search",
                              llvm::cl::desc("egraph, greedy, backtracking"),
                              llvm::cl::init("egraph")};
-  Option<bool> weights{
-      *this, "weights",
-      llvm::cl::desc("also rules whose weights were solved (generated)"),
-      llvm::cl::init(false)};
 };
 } // namespace
 

@@ -15,8 +15,6 @@ namespace mlc {
 /// How the rules are used.
 struct RewriteOptions {
   SearchOptions search;
-  /// Also rules whose weights were solved (rewrites/generated).
-  bool withSolvedWeights = false;
   /// Measured times, which go before predicted ones; null: none.
   std::shared_ptr<const TimingCache> timings;
   /// Told what the search in each function came to.

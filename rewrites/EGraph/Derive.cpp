@@ -12,10 +12,11 @@ void KnownRules::add(const Rule &rule) {
   rules.push_back(rule);
   for (auto direction :
        {RuleProgram::Direction::Forward, RuleProgram::Direction::Backward})
-    if (auto program = RuleProgram::compile(rules.back(), direction)) {
-      programs.push_back(program.get());
-      owned.push_back(std::move(program));
-    }
+    if (use == Use::Equations || direction == RuleProgram::Direction::Forward)
+      if (auto program = RuleProgram::compile(rules.back(), direction)) {
+        programs.push_back(program.get());
+        owned.push_back(std::move(program));
+      }
 }
 
 SaturationLimits mlc::derivationLimits() {
@@ -23,6 +24,7 @@ SaturationLimits mlc::derivationLimits() {
   limits.nodes = 2000;
   limits.iterations = 6;
   limits.multiOutputIterations = 6;
+  limits.mergeWeights = false;
   limits.placementsPerRule = 200;
   limits.seconds = std::numeric_limits<double>::infinity();
   return limits;
@@ -110,6 +112,39 @@ addFunction(EGraph &graph, func::FuncOp function, const Bindings &bindings,
   return outputs;
 }
 
+/// Adds the arguments of a function; nothing when a type has no named dims.
+static std::optional<SmallVector<NodeId>>
+addArguments(EGraph &graph, func::FuncOp function,
+             const Assumptions &assumptions, const Bindings &bindings) {
+  SmallVector<NodeId> arguments;
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    SmallVector<ElementPredicate> elements;
+    for (const TensorAssumption &tensor : assumptions.tensors)
+      if (tensor.argument == i)
+        elements.push_back(tensor.predicate);
+    Type substituted = substitute(type, bindings);
+    if (!substituted)
+      return std::nullopt;
+    arguments.push_back(graph.addArgument(i, substituted, elements));
+  }
+  return arguments;
+}
+
+static void assume(Saturation &saturation, const Assumptions &assumptions,
+                   const Bindings &bindings) {
+  for (const Condition &condition : assumptions.integers)
+    saturation.assume(condition, bindings);
+  for (const RealAssumption &real : assumptions.reals)
+    saturation.assume(real);
+}
+
+static bool areEqual(const EGraph &graph, ArrayRef<NodeId> left,
+                     ArrayRef<NodeId> right) {
+  return llvm::all_of(llvm::zip(left, right), [&](auto pair) {
+    return graph.areEqual(std::get<0>(pair), std::get<1>(pair));
+  });
+}
+
 bool mlc::provesBySaturation(func::FuncOp before, func::FuncOp after,
                              const Assumptions &assumptions,
                              const KnownRules &known,
@@ -119,33 +154,102 @@ bool mlc::provesBySaturation(func::FuncOp before, func::FuncOp after,
     return false;
   EGraph graph(before.getContext());
   Bindings bindings = substitutionOf(assumptions);
-  SmallVector<NodeId> arguments;
-  for (auto [i, type] : llvm::enumerate(before.getArgumentTypes())) {
-    SmallVector<ElementPredicate> elements;
-    for (const TensorAssumption &tensor : assumptions.tensors)
-      if (tensor.argument == i)
-        elements.push_back(tensor.predicate);
-    Type substituted = substitute(type, bindings);
-    if (!substituted)
-      return false;
-    arguments.push_back(graph.addArgument(i, substituted, elements));
-  }
+  std::optional<SmallVector<NodeId>> arguments =
+      addArguments(graph, before, assumptions, bindings);
+  if (!arguments)
+    return false;
   std::optional<SmallVector<NodeId>> left =
-      addFunction(graph, before, bindings, arguments);
+      addFunction(graph, before, bindings, *arguments);
   std::optional<SmallVector<NodeId>> right =
-      addFunction(graph, after, bindings, arguments);
+      addFunction(graph, after, bindings, *arguments);
   if (!left || !right)
     return false;
   graph.rebuild();
   Saturation saturation(graph, known.getPrograms(), limits);
-  for (const Condition &condition : assumptions.integers)
-    saturation.assume(condition, bindings);
-  for (const RealAssumption &real : assumptions.reals)
-    saturation.assume(real);
-  auto isReached = [&] {
-    return llvm::all_of(llvm::zip(*left, *right), [&](auto pair) {
-      return graph.areEqual(std::get<0>(pair), std::get<1>(pair));
-    });
-  };
+  assume(saturation, assumptions, bindings);
+  auto isReached = [&] { return areEqual(graph, *left, *right); };
   return saturation.run(isReached) == StopReason::Reached;
+}
+
+/// Assumptions, and that sizes of the arguments are not 0: so that neither is a
+/// factor of one.
+static Assumptions withSizes(Rule &rule) {
+  Assumptions assumptions = rule.assumptions;
+  MLIRContext *context = rule.def->getContext();
+  for (Type type : rule.getBefore().getArgumentTypes()) {
+    std::optional<SmallVector<IntExpr>> dims =
+        getDims(cast<RankedTensorType>(type));
+    for (IntExpr dim : dims.value_or(SmallVector<IntExpr>()))
+      dim.walkSymbols([&](StringRef name) {
+        IntExpr symbol = IntExpr::symbol(context, name);
+        IntExpr without = dim.substitute([&](StringRef other) {
+          return other == name ? IntExpr::constant(context, 0) : IntExpr();
+        });
+        if (without.isConstant(0))
+          assumptions.integers.push_back(Condition::compare(
+              symbol, ComparePredicate::GE, IntExpr::constant(context, 1)));
+      });
+  }
+  return assumptions;
+}
+
+namespace {
+/// Looks for a rule where it was, in what others made of it.
+struct OwnPlacement : PlacementVisitor {
+  OwnPlacement(const EGraph &graph, Saturation &saturation,
+               const RuleProgram &program, ArrayRef<NodeId> arguments,
+               ArrayRef<NodeId> outputs)
+      : graph(graph), saturation(saturation), program(program),
+        arguments(arguments), outputs(outputs) {}
+
+  bool take(const Placement &placement) override {
+    SmallVector<NodeId> results, built;
+    for (unsigned value : program.patternResults)
+      results.push_back(placement.resultNode(graph, program, value));
+    if (!areEqual(graph, results, outputs) ||
+        !areEqual(graph, arguments,
+                  ArrayRef(placement.values).take_front(arguments.size())))
+      return true;
+    Saturation::Outcome outcome =
+        saturation.apply(program, placement, /*mergeWeights=*/true, built);
+    isKnown = outcome == Saturation::Outcome::Known ||
+              outcome == Saturation::Outcome::Alike;
+    return false;
+  }
+
+  const EGraph &graph;
+  Saturation &saturation;
+  const RuleProgram &program;
+  ArrayRef<NodeId> arguments, outputs;
+  bool isKnown = false;
+};
+} // namespace
+
+bool mlc::isRedundant(const Rule &rule, const KnownRules &known,
+                      SaturationLimits limits) {
+  Rule copy = rule;
+  std::unique_ptr<RuleProgram> program = RuleProgram::compile(copy);
+  if (!program || program->choice)
+    return false;
+  limits.mergeWeights = true;
+  func::FuncOp before = copy.getBefore();
+  EGraph graph(before.getContext());
+  const Assumptions assumptions = withSizes(copy);
+  // Sizes stay single symbols: what is a product is divided by its factors.
+  Bindings bindings;
+  std::optional<SmallVector<NodeId>> arguments =
+      addArguments(graph, before, assumptions, bindings);
+  if (!arguments)
+    return false;
+  std::optional<SmallVector<NodeId>> outputs =
+      addFunction(graph, before, bindings, *arguments);
+  if (!outputs)
+    return false;
+  graph.rebuild();
+  Saturation saturation(graph, known.getPrograms(), limits);
+  assume(saturation, assumptions, bindings);
+  saturation.run();
+  OwnPlacement own(graph, saturation, *program, *arguments, *outputs);
+  findPlacements(graph, NodeIndex(graph, /*withWeights=*/true), *program, own);
+  return own.isKnown;
 }

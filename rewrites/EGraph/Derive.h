@@ -8,12 +8,15 @@
 
 namespace mlc {
 
-/// Rules made ready to derive others from, as equations: each in both
-/// directions where that is possible. Kept from question to question.
+/// Rules made ready to derive others from. Kept from question to question.
 class KnownRules {
 public:
-  KnownRules() = default;
-  explicit KnownRules(RuleSet &rules) {
+  enum class Use {
+    Equations, // in both directions, where that is possible
+    Steps,     // from before to after, as a search uses them
+  };
+  explicit KnownRules(Use use = Use::Equations) : use(use) {}
+  explicit KnownRules(RuleSet &rules, Use use = Use::Equations) : use(use) {
     for (const Rule &rule : rules.rules)
       add(rule);
   }
@@ -25,6 +28,7 @@ public:
   }
 
 private:
+  Use use;
   std::deque<Rule> rules;
   std::vector<std::unique_ptr<egraph::RuleProgram>> owned;
   std::vector<const egraph::RuleProgram *> programs;
@@ -41,6 +45,14 @@ bool provesBySaturation(
     mlir::func::FuncOp before, mlir::func::FuncOp after,
     const Assumptions &assumptions, const KnownRules &known,
     const egraph::SaturationLimits &limits = derivationLimits());
+
+/// Whether a search that has the known rules (as steps) gains nothing by
+/// `rule`: what they lead to from `before` holds `after`, but that weights may
+/// be made in another way. Sizes of arguments are taken to be at least 1.
+/// False says nothing but that it was not found, also where `rule` has symbols
+/// that only `after` has.
+bool isRedundant(const Rule &rule, const KnownRules &known,
+                 egraph::SaturationLimits limits = derivationLimits());
 
 } // namespace mlc
 

@@ -98,6 +98,15 @@ NodeId EGraph::add(OperatorId op, ArrayRef<NodeId> children,
   return node;
 }
 
+bool EGraph::keepsCompileTime(Operation *op) {
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return true;
+  // A fill or a range counts when its size is known.
+  auto type = dyn_cast<ShapedType>(op->getResult(0).getType());
+  bool isSized = op->getNumOperands() > 0 || (type && type.hasStaticShape());
+  return isMemoryEffectFree(op) && isSized;
+}
+
 /// Remembers, if it is so, that `node` shows its class to be known at compile
 /// time, as CompileTime.h has it.
 void EGraph::noteCompileTime(NodeId node) {
@@ -114,13 +123,9 @@ void EGraph::noteCompileTime(NodeId node) {
     return;
   if (operatorOf(node).kind == Operator::Kind::Compute) {
     Operation *op = prototypeOf(node);
-    bool isLiteral = op->hasTrait<OpTrait::ConstantLike>();
-    if (isLiteral)
+    if (op->hasTrait<OpTrait::ConstantLike>())
       classes[representative].literal = node;
-    // A fill or a range counts when its size is known.
-    auto type = dyn_cast<ShapedType>(op->getResult(0).getType());
-    bool isSized = !shown.empty() || (type && type.hasStaticShape());
-    if (!isLiteral && !(isMemoryEffectFree(op) && isSized))
+    if (!keepsCompileTime(op))
       return;
   }
   classes[representative].compileTime = node;

@@ -106,6 +106,9 @@ public:
   NodeId lookup(OperatorId op, llvm::ArrayRef<NodeId> children) const;
   /// The operation that stands for a Compute node; for pricing.
   mlir::Operation *prototypeOf(NodeId node);
+  /// Whether the results of an operator are known at compile time when its
+  /// operands are.
+  static bool keepsCompileTime(mlir::Operation *op);
   size_t numNodes() const { return nodes.size(); }
   size_t numClasses() const { return liveClasses; }
   /// Merges so far: tells whether anything has changed.

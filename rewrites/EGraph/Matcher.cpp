@@ -27,9 +27,10 @@ NodeId Placement::resultNode(const EGraph &graph, const RuleProgram &program,
   return graph.resultOf(nodes[op], result);
 }
 
-NodeIndex::NodeIndex(const EGraph &graph) {
+NodeIndex::NodeIndex(const EGraph &graph, bool withWeights) {
   for (NodeId node = 0; node < graph.numNodes(); ++node)
-    if (graph.find(node) == node)
+    if (graph.find(node) == node &&
+        (withWeights || !graph.classOf(node).isCompileTime()))
       for (NodeId member : graph.classOf(node).nodes)
         if (const Operator &op = graph.operatorOf(member); op.name)
           byName[op.name->getAsOpaquePointer()].push_back(member);
@@ -49,9 +50,8 @@ namespace {
 class Matcher {
 public:
   Matcher(const EGraph &graph, const NodeIndex &index,
-          const RuleProgram &program,
-          llvm::function_ref<bool(const Placement &)> callback)
-      : graph(graph), index(index), program(program), callback(callback) {
+          const RuleProgram &program, PlacementVisitor &visitor)
+      : graph(graph), index(index), program(program), visitor(visitor) {
     state.placement.nodes.assign(program.pattern.size(), noNode);
     state.placement.values.assign(program.numValues, noNode);
     state.placement.integers.assign(program.integers.size(), IntExpr());
@@ -220,35 +220,39 @@ private:
   }
 
   void finish() {
+    if (!visitor.wants(state.placement))
+      return;
     if (state.equations.empty()) {
-      isDone = !callback(state.placement);
+      isDone = !visitor.take(state.placement);
       return;
     }
     Bindings bindings = state.placement.bindings(program);
     Equations equations(bindings);
     for (auto [pattern, actual] : state.equations)
       equations.add(pattern, actual);
-    if (!equations.solve() || !equations.isSolved())
+    if (!equations.solve() || !equations.isSolved()) {
+      visitor.refuse(state.placement);
       return;
+    }
     Placement solved = state.placement;
     for (auto [slot, name] : llvm::enumerate(program.integers))
       if (auto it = bindings.integers.find(name); it != bindings.integers.end())
         solved.integers[slot] = it->second;
-    isDone = !callback(solved);
+    isDone = !visitor.take(solved);
   }
 
   const EGraph &graph;
   const NodeIndex &index;
   const RuleProgram &program;
-  llvm::function_ref<bool(const Placement &)> callback;
+  PlacementVisitor &visitor;
   State state;
   bool isDone = false;
 };
 
 } // namespace
 
-void mlc::egraph::findPlacements(
-    const EGraph &graph, const NodeIndex &index, const RuleProgram &program,
-    llvm::function_ref<bool(const Placement &)> callback) {
-  Matcher(graph, index, program, callback).run();
+void mlc::egraph::findPlacements(const EGraph &graph, const NodeIndex &index,
+                                 const RuleProgram &program,
+                                 PlacementVisitor &visitor) {
+  Matcher(graph, index, program, visitor).run();
 }

@@ -26,21 +26,34 @@ struct Placement {
                     unsigned value) const;
 };
 
-/// Nodes by the name of their operator.
+/// Nodes by the name of their operator; those of classes that are known at
+/// compile time only where they are asked for.
 class NodeIndex {
 public:
-  explicit NodeIndex(const EGraph &graph);
+  NodeIndex(const EGraph &graph, bool withWeights);
   llvm::ArrayRef<NodeId> operator[](mlir::OperationName name) const;
 
 private:
   llvm::DenseMap<const void *, std::vector<NodeId>> byName;
 };
 
-/// Calls `callback` for each placement of the rule, in a fixed order, until it
-/// returns false: form, types and equations fit. Conditions are not looked at.
+/// What is told of placements while they are looked for. Nodes keep their
+/// operators and types: whether equations have a solution never changes.
+class PlacementVisitor {
+public:
+  virtual ~PlacementVisitor() = default;
+  /// Whether to go on, of nodes that fit in form.
+  virtual bool wants(const Placement &placement) { return true; }
+  /// Those of them whose equations have no solution.
+  virtual void refuse(const Placement &placement) {}
+  /// A placement: form, types and equations fit; conditions are not looked at.
+  /// False: no more.
+  virtual bool take(const Placement &placement) = 0;
+};
+
+/// Visits the placements of the rule, in a fixed order.
 void findPlacements(const EGraph &graph, const NodeIndex &index,
-                    const RuleProgram &program,
-                    llvm::function_ref<bool(const Placement &)> callback);
+                    const RuleProgram &program, PlacementVisitor &visitor);
 
 } // namespace mlc::egraph
 

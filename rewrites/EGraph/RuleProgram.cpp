@@ -120,6 +120,16 @@ std::pair<unsigned, unsigned> RuleProgram::giverOf(unsigned value) const {
   llvm_unreachable("an argument is given by no operator");
 }
 
+std::pair<unsigned, unsigned> RuleProgram::builderOf(unsigned value) const {
+  unsigned first = arguments.size();
+  for (auto [i, op] : llvm::enumerate(built)) {
+    if (value < first + op.numResults)
+      return {static_cast<unsigned>(i), value - first};
+    first += op.numResults;
+  }
+  llvm_unreachable("an argument is built by no operator");
+}
+
 /// From the operator that gives the first result downwards; then, for parts
 /// that hang together by inputs only, up from what they share.
 bool RuleProgram::orderSteps() {

@@ -98,6 +98,8 @@ public:
   /// The operator of the pattern, and which of its results, that a value is;
   /// the value is no argument.
   std::pair<unsigned, unsigned> giverOf(unsigned value) const;
+  /// The same of the built side.
+  std::pair<unsigned, unsigned> builderOf(unsigned value) const;
   /// Several operators that share nothing but inputs.
   bool isMultiOutput() const { return patternResults.size() > 1; }
   bool hasConditions() const {

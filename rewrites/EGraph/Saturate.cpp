@@ -135,13 +135,14 @@ bool Saturation::tensorsFit(const RuleProgram &program,
 /// The operators to build, if all of them are well formed there and the
 /// results have the types that they must have.
 bool Saturation::plan(const RuleProgram &program, const Placement &placement,
-                      const Bindings &bindings,
-                      SmallVectorImpl<OperatorId> &operators) {
-  SmallVector<Type> types;
-  for (unsigned i = 0; i < program.arguments.size(); ++i)
-    types.push_back(placement.values[i] == noNode
-                        ? Type()
-                        : graph.classOf(placement.values[i]).type);
+                      const Bindings &bindings, Plan &planned) {
+  SmallVectorImpl<Type> &types = planned.types;
+  for (unsigned i = 0; i < program.arguments.size(); ++i) {
+    NodeId node = placement.values[i];
+    types.push_back(node == noNode ? Type() : graph.classOf(node).type);
+    planned.isWeight.push_back(node != noNode &&
+                               graph.classOf(node).isCompileTime());
+  }
   for (const BuildOp &op : program.built) {
     DictionaryAttr attributes = op.attributes;
     if (op.hasSymbols) {
@@ -151,16 +152,21 @@ bool Saturation::plan(const RuleProgram &program, const Placement &placement,
             {attribute.getName(), bindings.substitute(attribute.getValue())});
       attributes = DictionaryAttr::get(op.attributes.getContext(), values);
     }
-    operators.push_back(
+    planned.operators.push_back(
         graph.operators.compute(op.name, attributes, op.numResults));
     SmallVector<Type> operands;
-    for (unsigned operand : op.operands)
+    bool isWeight = true;
+    for (unsigned operand : op.operands) {
       operands.push_back(types[operand]);
+      isWeight &= planned.isWeight[operand];
+    }
     Operation *prototype =
-        graph.operators.prototype(operators.back(), operands);
+        graph.operators.prototype(planned.operators.back(), operands);
     if (!prototype)
       return false;
     llvm::append_range(types, prototype->getResultTypes());
+    planned.isWeight.append(op.numResults,
+                            isWeight && EGraph::keepsCompileTime(prototype));
   }
   for (auto [from, to] :
        llvm::zip(program.patternResults, program.builtResults))
@@ -212,6 +218,77 @@ bool Saturation::isKnown(const RuleProgram &program, const Placement &placement,
       });
 }
 
+/// Looks for a built side in the classes that it would be merged into, with any
+/// weights of the right types.
+class Saturation::ButForWeights {
+public:
+  ButForWeights(const EGraph &graph, const RuleProgram &program,
+                const Placement &placement, const Plan &planned)
+      : graph(graph), program(program), placement(placement), planned(planned),
+        laid(program.built.size(), noNode) {}
+
+  /// Whether the class of `node` holds `value` of the built side.
+  bool holds(unsigned value, NodeId node) {
+    const ClassData &data = graph.classOf(node);
+    if (planned.isWeight[value])
+      return data.isCompileTime() && data.type == planned.types[value];
+    if (value < program.arguments.size())
+      return graph.areEqual(placement.values[value], node);
+    auto [op, result] = program.builderOf(value);
+    for (NodeId member : data.nodes) {
+      if (program.built[op].numResults == 1) {
+        if (holdsOperator(op, member))
+          return true;
+        continue;
+      }
+      const Operator &projection = graph.operatorOf(member);
+      if (projection.kind == Operator::Kind::Projection &&
+          projection.index == result)
+        for (NodeId tuple : graph.classOf(graph.children(member)[0]).nodes)
+          if (holdsOperator(op, tuple))
+            return true;
+    }
+    return false;
+  }
+
+private:
+  bool holdsOperator(unsigned op, NodeId node) {
+    // What several parts of the built side read is one node here, too.
+    if (laid[op] != noNode)
+      return graph.areEqual(laid[op], node);
+    if (graph[node].op != planned.operators[op])
+      return false;
+    laid[op] = node;
+    if (llvm::all_of(
+            llvm::zip(program.built[op].operands, graph.children(node)),
+            [&](auto pair) {
+              return holds(std::get<0>(pair), std::get<1>(pair));
+            }))
+      return true;
+    laid[op] = noNode;
+    return false;
+  }
+
+  const EGraph &graph;
+  const RuleProgram &program;
+  const Placement &placement;
+  const Plan &planned;
+  /// For operators of the built side, the node found for it.
+  SmallVector<NodeId, 8> laid;
+};
+
+bool Saturation::isKnownButForWeights(const RuleProgram &program,
+                                      const Placement &placement,
+                                      const Plan &planned) {
+  ButForWeights known(graph, program, placement, planned);
+  return llvm::all_of(
+      llvm::zip(program.patternResults, program.builtResults), [&](auto pair) {
+        return known.holds(
+            std::get<1>(pair),
+            placement.resultNode(graph, program, std::get<0>(pair)));
+      });
+}
+
 /// Results that are computed together must not depend on one another through
 /// what goes in: an argument of one part would need a result of another.
 bool Saturation::wouldMakeCycle(const RuleProgram &program,
@@ -249,13 +326,19 @@ void Saturation::commit(const RuleProgram &program, const Placement &placement,
     graph.merge(placement.resultNode(graph, program, from), values[to], id);
 }
 
+Saturation::PlacementKey Saturation::nodesOf(const RuleProgram &program,
+                                             const Placement &placement) {
+  PlacementKey key{&program};
+  for (NodeId node : placement.nodes)
+    key.push_back(reinterpret_cast<const void *>(uintptr_t(node)));
+  return key;
+}
+
 /// What tells placements of a rule apart. It depends on nodes alone, with
 /// their attributes and types: those never change.
 Saturation::PlacementKey Saturation::keyOf(const RuleProgram &program,
                                            const Placement &placement) {
-  PlacementKey key{&program};
-  for (NodeId node : placement.nodes)
-    key.push_back(reinterpret_cast<const void *>(uintptr_t(node)));
+  PlacementKey key = nodesOf(program, placement);
   // Merged in one order, parts are not merged in another.
   if (program.isMultiOutput())
     llvm::sort(key.begin() + 1, key.end());
@@ -267,16 +350,17 @@ Saturation::PlacementKey Saturation::keyOf(const RuleProgram &program,
 
 Saturation::Outcome Saturation::apply(const RuleProgram &program,
                                       const Placement &placement,
+                                      bool mergeWeights,
                                       SmallVectorImpl<NodeId> &built) {
   Bindings bindings = placement.bindings(program);
-  SmallVector<OperatorId> operators;
+  Plan planned;
   if (!symbolsFit(program, bindings) ||
-      !plan(program, placement, bindings, operators)) {
+      !plan(program, placement, bindings, planned)) {
     done.insert(keyOf(program, placement));
     return Outcome::Refused;
   }
   built.clear();
-  if (isKnown(program, placement, operators, built)) {
+  if (isKnown(program, placement, planned.operators, built)) {
     done.insert(keyOf(program, placement));
     return Outcome::Known;
   }
@@ -286,7 +370,9 @@ Saturation::Outcome Saturation::apply(const RuleProgram &program,
       wouldMakeCycle(program, placement))
     return Outcome::Refused;
   done.insert(keyOf(program, placement));
-  commit(program, placement, operators, shownBy);
+  if (mergeWeights && isKnownButForWeights(program, placement, planned))
+    return Outcome::Alike;
+  commit(program, placement, planned.operators, shownBy);
   built.assign(applications.back().built.begin(),
                applications.back().built.end());
   return Outcome::New;
@@ -370,24 +456,56 @@ void Saturation::dropMergedParts(const RuleProgram &program,
   std::move(kept.begin(), kept.end(), std::back_inserter(found));
 }
 
+/// Gathers what is new, up to a limit. Equations are solved once for all
+/// rounds.
+class Saturation::Finder : public PlacementVisitor {
+public:
+  Finder(Saturation &saturation, const RuleProgram &program, size_t limit,
+         std::vector<Found> &found)
+      : saturation(saturation), program(program), limit(limit), found(found),
+        first(found.size()) {}
+
+  bool wants(const Placement &placement) override {
+    // With a choice, there may be more to choose from than before.
+    return !saturation.unsolvable.count(nodesOf(program, placement)) &&
+           (program.choice || isNew(placement));
+  }
+  void refuse(const Placement &placement) override {
+    saturation.unsolvable.insert(nodesOf(program, placement));
+  }
+  bool take(const Placement &placement) override {
+    saturation.choose(program, placement, [&](const Placement &chosen) {
+      if (isNew(chosen))
+        found.push_back({&program, chosen});
+    });
+    return !isTooOften();
+  }
+  bool isTooOften() const { return found.size() - first > limit; }
+
+private:
+  bool isNew(const Placement &placement) const {
+    return !saturation.done.count(keyOf(program, placement));
+  }
+
+  Saturation &saturation;
+  const RuleProgram &program;
+  size_t limit;
+  std::vector<Found> &found;
+  size_t first;
+};
+
 void Saturation::search(std::vector<Found> &found) {
-  NodeIndex index(graph);
+  NodeIndex index(graph, /*withWeights=*/!limits.mergeWeights);
   for (auto [i, program] : llvm::enumerate(programs)) {
     if (pauses[i].until > iterations || isOutOfTime() ||
         (program->isMultiOutput() &&
          iterations >= limits.multiOutputIterations))
       continue;
     size_t before = found.size();
-    size_t limit = size_t(limits.placementsPerRule) << pauses[i].times;
-    bool isTooOften = false;
-    findPlacements(graph, index, *program, [&](const Placement &placement) {
-      choose(*program, placement, [&](const Placement &chosen) {
-        if (!done.count(keyOf(*program, chosen)))
-          found.push_back({program, chosen});
-      });
-      isTooOften = found.size() - before > limit;
-      return !isTooOften;
-    });
+    Finder finder(*this, *program,
+                  size_t(limits.placementsPerRule) << pauses[i].times, found);
+    findPlacements(graph, index, *program, finder);
+    const bool isTooOften = finder.isTooOften();
     if (program->isMultiOutput())
       dropMergedParts(*program, found, before);
     if (isTooOften) {
@@ -418,7 +536,8 @@ StopReason Saturation::run(llvm::function_ref<bool()> isReached) {
       if (graph.numNodes() > limits.nodes || isOutOfTime())
         break;
       if (!done.count(keyOf(*entry.program, entry.placement)))
-        isNew |= apply(*entry.program, entry.placement, built) == Outcome::New;
+        isNew |= apply(*entry.program, entry.placement, limits.mergeWeights,
+                       built) == Outcome::New;
     }
     graph.rebuild();
     if (isOutOfTime())

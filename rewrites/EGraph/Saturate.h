@@ -1,5 +1,23 @@
 //===- Saturate.h - Applying rules until nothing is new ---------*- C++ -*-===//
-
+//
+// *Weights.* What is known at compile time is computed once, before the model
+// runs, and costs nothing then: a search does not care how a weight is made,
+// only of what type it is. Rules that fold one operator after another into the
+// weights of a convolution give the same convolution over and over, each time
+// with weights that are equal as numbers but, as terms, of another class. An
+// e-graph would keep all of them and go on from each. So, where a class holds
+// an expression already that differs from a rule's built side in nothing but
+// how weights of the same types are made, the application is skipped; and no
+// rule is laid over what only makes a weight.
+//
+// Both take choices away, never add one, so what is found stays right, and a
+// trail holds only what was applied. What is lost is little: rules look at a
+// weight's type and at whether it is known, which are the same in both, save
+// for two kinds: those in which one weight stands in two places (they need the
+// same class; the first way to make it, in a fixed order of rules, is the same
+// wherever the same weights meet), and those that ask for the elements of a
+// literal (a computed weight has none).
+//
 #ifndef MLC_REWRITES_EGRAPH_SATURATE_H
 #define MLC_REWRITES_EGRAPH_SATURATE_H
 
@@ -20,6 +38,10 @@ struct SaturationLimits {
   /// pairs, would be all their subsets: there, each part is merged once, and
   /// what it became goes on in its stead.
   unsigned parts = 3;
+  /// Values known at compile time are weights (see the top): of several ways
+  /// to make one, one is kept. Off where equalities between weights are asked
+  /// for.
+  bool mergeWeights = true;
   /// A rule that is found more often in one iteration pauses, for
   /// `pauseIterations`, and twice as often and long the next time.
   unsigned placementsPerRule = 1000;
@@ -63,12 +85,14 @@ public:
   enum class Outcome {
     New,    // the rule was applied
     Known,  // the graph has the built side already, and knows it equal
+    Alike,  // the same, but that weights are made in another way; not applied
     Refused // conditions do not hold, or it does not fit; nothing is changed
   };
-  /// Applies a rule at a placement. `built`, unless Refused: the nodes of the
-  /// built operators.
+  /// Applies a rule at a placement; unless `mergeWeights`, also where that
+  /// makes weights in another way only. `built`, where New or Known: the nodes
+  /// of the built operators.
   Outcome apply(const RuleProgram &program, const Placement &placement,
-                llvm::SmallVectorImpl<NodeId> &built);
+                bool mergeWeights, llvm::SmallVectorImpl<NodeId> &built);
 
   const std::vector<Application> &getApplications() const {
     return applications;
@@ -85,12 +109,15 @@ private:
     Placement placement;
   };
 
+  class Finder;
   bool isOutOfTime() const;
   void dropMergedParts(const RuleProgram &program, std::vector<Found> &found,
                        size_t first);
   void search(std::vector<Found> &found);
   void choose(const RuleProgram &program, const Placement &placement,
               llvm::function_ref<void(const Placement &)> callback);
+  static PlacementKey nodesOf(const RuleProgram &program,
+                              const Placement &placement);
   static PlacementKey keyOf(const RuleProgram &program,
                             const Placement &placement);
   bool holdsHere(const Condition &condition, const Bindings &bindings) const;
@@ -99,12 +126,21 @@ private:
   bool symbolsFit(const RuleProgram &program, const Bindings &bindings) const;
   bool tensorsFit(const RuleProgram &program, const Placement &placement,
                   llvm::SmallVectorImpl<NodeId> &shownBy) const;
+  /// What a rule builds at a placement.
+  struct Plan {
+    llvm::SmallVector<OperatorId, 8> operators;
+    /// Of the values of the built side.
+    llvm::SmallVector<mlir::Type, 8> types;
+    llvm::SmallVector<bool, 8> isWeight;
+  };
   bool plan(const RuleProgram &program, const Placement &placement,
-            const Bindings &bindings,
-            llvm::SmallVectorImpl<OperatorId> &operators);
+            const Bindings &bindings, Plan &planned);
   bool isKnown(const RuleProgram &program, const Placement &placement,
                llvm::ArrayRef<OperatorId> operators,
                llvm::SmallVectorImpl<NodeId> &built);
+  class ButForWeights;
+  bool isKnownButForWeights(const RuleProgram &program,
+                            const Placement &placement, const Plan &planned);
   bool wouldMakeCycle(const RuleProgram &program, const Placement &placement);
   void commit(const RuleProgram &program, const Placement &placement,
               llvm::ArrayRef<OperatorId> operators,
@@ -118,6 +154,8 @@ private:
   std::vector<RealAssumption> assumedReals;
   /// What was applied or can never be.
   std::set<PlacementKey> done;
+  /// Nodes over which a rule's equations have no solution.
+  std::set<PlacementKey> unsolvable;
   /// Nodes over which a rule with several results was applied.
   llvm::DenseSet<NodeId> mergedParts;
   std::vector<Pause> pauses;

@@ -31,7 +31,7 @@ public:
     if (!place(step, *program, placement))
       return false;
     SmallVector<NodeId> built;
-    if (saturation.apply(*program, placement, built) ==
+    if (saturation.apply(*program, placement, /*mergeWeights=*/false, built) ==
         Saturation::Outcome::Refused)
       return false;
     for (NodeId node : built)

@@ -115,6 +115,7 @@ llvm::json::Object describe(Rule &rule) {
   llvm::json::Object object{{"name", rule.getName()},
                             {"text", rule.getText()},
                             {"hash", rule.hash},
+                            {"origin", name(rule.origin)},
                             {"condition", rule.conditionText()},
                             {"before", textOf(rule.getBefore())},
                             {"after", textOf(rule.getAfter())}};

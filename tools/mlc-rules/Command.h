@@ -55,9 +55,9 @@ struct RuleFileOptions {
   llvm::cl::opt<bool> json;
 };
 
-/// What every subcommand says of a rule in JSON: name, text, hash, condition,
-/// before, after. `verify` and `audit` add verdict, seconds and, as they apply,
-/// float_class, lemmas, counterexample or reason.
+/// What every subcommand says of a rule in JSON: name, text, hash, origin,
+/// condition, before, after. `verify` and `audit` add verdict, seconds and, as
+/// they apply, float_class, lemmas, counterexample or reason.
 llvm::json::Object describe(Rule &rule);
 void addVerdict(llvm::json::Object &object, const Verdict &verdict);
 

@@ -13,7 +13,7 @@ static void print(Rule &rule, const ProvedRule *proof) {
   llvm::outs() << rule.getName() << ": " << rule.getText() << '\n';
   if (std::string condition = rule.conditionText(); !condition.empty())
     llvm::outs() << "  where " << condition << '\n';
-  llvm::outs() << "  "
+  llvm::outs() << "  " << name(rule.origin) << "; "
                << (proof ? ("proved, " + name(proof->floatClass)).str()
                          : "not proved: never applied")
                << '\n';

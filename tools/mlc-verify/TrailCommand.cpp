@@ -29,7 +29,7 @@ public:
       : context(context), options(options) {}
 
   Error read(llvm::ArrayRef<std::string> files) {
-    if (failed(addShippedRules(rules, context, /*withSolvedWeights=*/true)))
+    if (failed(addShippedRules(rules, context)))
       return llvm::createStringError("the shipped rules cannot be read");
     numShipped = rules.rules.size();
     for (const std::string &file : files) {

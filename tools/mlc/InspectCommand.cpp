@@ -102,8 +102,7 @@ void printTrails(llvm::ArrayRef<mlc::Trail> trails) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlc::RuleSet rules;
   // An artifact of another mlc may have been made with other rules.
-  bool hasRules = succeeded(
-      mlc::addShippedRules(rules, &context, /*withSolvedWeights=*/true));
+  bool hasRules = succeeded(mlc::addShippedRules(rules, &context));
   for (const mlc::Trail &trail : trails)
     mlc::cli::printSteps(llvm::outs(), trail, hasRules ? &rules : nullptr);
 }

@@ -109,6 +109,14 @@ def edit_symbol(kind, name, value):
     return edit
 
 
+def edit_number(value):
+    """Of the rule's one real parameter."""
+    def edit(trail):
+        (name,) = trail[0]["steps"][0]["reals"]
+        edit_symbol("reals", name, value)(trail)
+    return edit
+
+
 def edit_list(key, index, value):
     def edit(trail):
         trail[0]["steps"][0][key][index] = value
@@ -138,7 +146,7 @@ BIG = 4294967294
 TRAILS = {
     "hash": (edit_step(hash="0" * 32), "step 1"),
     "no such rule": (edit_step(rule="miracle"), "step 1"),
-    "another rule": (edit_step(rule="relu_of_relu"), "step 1"),
+    "another rule": (edit_step(rule="relu_of_relu_is_relu"), "step 1"),
     "fewer arguments": (lambda t: t[0]["steps"][0]["arguments"].pop(), "step 1"),
     "other argument": (edit_list("arguments", 1, 0), "step 1"),
     "no argument": (edit_list("arguments", 1, None), "step 1"),
@@ -159,10 +167,10 @@ TRAILS = {
     "symbol overflowing": (edit_symbol("integers", "sh", "9" * 40), "step 1"),
     "symbol deep": (edit_symbol("integers", "sh", "(" * 100000), "step 1"),
     "symbol wide": (edit_symbol("integers", "sh", "*".join(f"(a{i} + b{i})" for i in range(60))), "step 1"),
-    "number": (edit_symbol("reals", "eps", "0.5"), "step 1"),
-    "number missing": (edit_symbol("reals", "eps", None), "step 1"),
-    "number garbage": (edit_symbol("reals", "eps", "small"), "step 1"),
-    "no step": (edit_end(drop_first_step), "step 2"),
+    "number": (edit_number("0.5"), "step 1"),
+    "number missing": (edit_number(None), "step 1"),
+    "number garbage": (edit_number("small"), "step 1"),
+    "no step": (edit_end(drop_first_step), "the result"),
     "no end": (edit_end(lambda t: t["chosen"].clear()), "the result"),
     "end twice": (edit_end(repeat_chosen), "the result"),
     "end backwards": (edit_end(lambda t: t["chosen"].reverse()), "the result"),
@@ -363,7 +371,7 @@ def test_congruence(tools, tmp_path):
     after = graphs.model(
         [("Relu", ["x"], ["a"], {}), ("Sigmoid", ["a"], ["c"], {}), ("Sub", ["c", "c"], ["y"], {})], *ports)
     # Terms: x 0, a 1, b 2, c 3, d 4, y 5; the step makes relu(x) once more, 6.
-    steps = [step("relu_of_relu", [0], [1, 2], a="1", b="2", c="3", d="4")]
+    steps = [step("relu_of_relu_is_relu_rank4", [0], [1, 2], A0="1", A1="2", A2="3", A3="4")]
     chosen = [[1, 0], [3, 1], [5, 3, 3]]
     model, result = hand_made(tools, tmp_path, before, after, steps, chosen, [5])
     done = finished(tools, model, result)

@@ -42,7 +42,7 @@ def test_words_and_drawing(tools, tmp_path):
     for number, step in enumerate(steps, 1):
         place = ", ".join(step["places"])
         assert f"  {number}. {step['rule']} at {place} (" in words
-    assert "condition: " in words and "eps = " in words and "saves " in words
+    assert "condition: " in words and "eps2 = " in words and "saves " in words
     gone = [box[0].split()[0] for box in boxes(drawing, "gone")]
     assert "batch_norm" in gone and "relu" not in gone
     assert ["conv 8x3x3x3 pads 1", "Conv_0", "Nx8xHxW"] in boxes(drawing, "gone")
@@ -78,9 +78,10 @@ def test_what_does_not_pay(tools, tmp_path):
     done = tools.mlc("optimize", path, "-o", tmp_path / "o.onnx", "--target=gpu:k80", "--explain")
     assert done.returncode == 0, done.stderr
     taken, choices = done.stdout.split("possible, but slower on this target:\n")
-    assert "enlarge_kernel" not in taken
-    (line,) = [line for line in choices.splitlines() if "enlarge_kernel at" in line]
-    assert ", then merge_convs_of_one_input at" in line and "projection" in line and "first" in line
+    assert "conv_as_larger_conv" not in taken
+    (line,) = [line for line in choices.splitlines()
+               if "conv_as_larger_conv at" in line and ", then split_plain_conv_plain_conv_as_conv at" in line]
+    assert "projection" in line and "first" in line
     assert "the best of 8 places" in line
 
 

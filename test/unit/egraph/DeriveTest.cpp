@@ -6,6 +6,7 @@
 
 using namespace mlc;
 using test::Fixture;
+using test::sumRules;
 
 namespace {
 
@@ -89,4 +90,68 @@ TEST_CASE("a rule's conditions are granted to its derivation, and no more") {
   CHECK(follows("rule.assume constant 0", "rule.assume constant 0"));
   CHECK_FALSE(follows("rule.assume constant 0", ""));
   CHECK_FALSE(follows("rule.assume positive 0", "rule.assume nonzero 0"));
+}
+
+TEST_CASE("a rule is redundant where others do as much") {
+  // The known rules, then the one that is asked about.
+  auto lastIsRedundant = [](const std::string &known,
+                            const std::string &asked) {
+    Fixture fixture;
+    fixture.addRules(known);
+    KnownRules rules(fixture.rules, KnownRules::Use::Steps);
+    fixture.addRules(asked);
+    return isRedundant(fixture.rules.rules.back(), rules);
+  };
+  auto scaleRule = [](const std::string &name, const std::string &weights) {
+    return R"(
+!x = tensor<?x?xf32, #mlc.dims<[m, k]>>
+!w = tensor<?x?xf32, #mlc.dims<[k, n]>>
+!y = tensor<?x?xf32, #mlc.dims<[m, n]>>
+rule.def @)" +
+           name + R"( "" {
+  rule.assume constant 1
+  func.func @before(%x: !x, %w: !w) -> !y {
+    %0 = mlc.matmul %x, %w : (!x, !w) -> !y
+    %1 = mlc.add %0, %0 : (!y, !y) -> !y
+    return %1 : !y
+  }
+  func.func @after(%x: !x, %w: !w) -> !y {
+    )" + weights +
+           R"(
+    %1 = mlc.matmul %x, %0 : (!x, !w) -> !y
+    return %1 : !y
+  }
+})";
+  };
+  const std::string sum =
+      scaleRule("sum", "%0 = mlc.add %w, %w : (!w, !w) -> !w");
+  const std::string computed = scaleRule(
+      "computed",
+      R"(%0 = mlc.compute %w {definition = "(w) Y[i, j] = 2 * w[i, j]", dims = #mlc.dims<[k, n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!w) -> !w)");
+  CHECK(lastIsRedundant(computed, sum));
+  // As steps: not from after to before.
+  CHECK_FALSE(lastIsRedundant(sumRules, sum));
+  CHECK(lastIsRedundant(sumRules,
+                        sumRule("%0 = mlc.add %x, %y : (!t, !t) -> !t\n"
+                                "%1 = mlc.add %0, %z : (!t, !t) -> !t\n",
+                                "%0 = mlc.add %z, %y : (!t, !t) -> !t\n"
+                                "%1 = mlc.add %x, %0 : (!t, !t) -> !t\n")));
+}
+
+// What is written by hand is there because the generator does not find it.
+TEST_CASE("no rule that ships written is redundant beside the generated") {
+  Fixture fixture;
+  REQUIRE(succeeded(addShippedRules(fixture.rules, &fixture.context)));
+  KnownRules generated(KnownRules::Use::Steps);
+  unsigned written = 0;
+  for (const Rule &rule : fixture.rules.rules)
+    if (rule.origin == RuleOrigin::Generated)
+      generated.add(rule);
+  for (Rule &rule : fixture.rules.rules)
+    if (rule.origin == RuleOrigin::Written) {
+      ++written;
+      INFO(rule.getName().str());
+      CHECK_FALSE(isRedundant(rule, generated));
+    }
+  CHECK(written > 0);
 }

@@ -72,6 +72,55 @@ rule.def @merge "two products with one left operand" {
 }
 )";
 
+// One product with scaled columns, its weights made in two ways.
+const char *foldScales = R"(
+!x = tensor<?x?xf32, #mlc.dims<[m, k]>>
+!w = tensor<?x?xf32, #mlc.dims<[k, n]>>
+!s = tensor<1x?xf32, #mlc.dims<[1, n]>>
+!y = tensor<?x?xf32, #mlc.dims<[m, n]>>
+rule.def @fold "" {
+  rule.assume constant 1
+  rule.assume constant 2
+  func.func @before(%x: !x, %w: !w, %s: !s) -> !y {
+    %0 = mlc.matmul %x, %w : (!x, !w) -> !y
+    %1 = mlc.broadcast %s {dims = #mlc.dims<[m, n]>} : (!s) -> !y
+    %2 = mlc.mul %0, %1 : (!y, !y) -> !y
+    return %2 : !y
+  }
+  func.func @after(%x: !x, %w: !w, %s: !s) -> !y {
+    %0 = mlc.broadcast %s {dims = #mlc.dims<[k, n]>} : (!s) -> !w
+    %1 = mlc.mul %w, %0 : (!w, !w) -> !w
+    %2 = mlc.matmul %x, %1 : (!x, !w) -> !y
+    return %2 : !y
+  }
+}
+rule.def @fold_otherwise "" {
+  rule.assume constant 1
+  rule.assume constant 2
+  func.func @before(%x: !x, %w: !w, %s: !s) -> !y {
+    %0 = mlc.matmul %x, %w : (!x, !w) -> !y
+    %1 = mlc.broadcast %s {dims = #mlc.dims<[m, n]>} : (!s) -> !y
+    %2 = mlc.mul %0, %1 : (!y, !y) -> !y
+    return %2 : !y
+  }
+  func.func @after(%x: !x, %w: !w, %s: !s) -> !y {
+    %0 = mlc.compute %w, %s {definition = "(w, s) Y[i, j] = w[i, j] * s[0, j]", dims = #mlc.dims<[k, n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!w, !s) -> !w
+    %1 = mlc.matmul %x, %0 : (!x, !w) -> !y
+    return %1 : !y
+  }
+}
+)";
+
+const char *scaledProduct = R"(
+func.func @f(%x: tensor<5x3xf32>) -> tensor<5x4xf32> {
+  %w = mlc.constant dense<0.5> : tensor<3x4xf32>
+  %c = mlc.constant dense<3.0> : tensor<1x4xf32>
+  %0 = mlc.matmul %x, %w : (tensor<5x3xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>
+  %1 = mlc.broadcast %c {dims = #mlc.dims<[5, 4]>} : (tensor<1x4xf32>) -> tensor<5x4xf32>
+  %2 = mlc.mul %0, %1 : (tensor<5x4xf32>, tensor<5x4xf32>) -> tensor<5x4xf32>
+  return %2 : tensor<5x4xf32>
+})";
+
 /// How many classes hold a product of this width.
 unsigned productsOfWidth(const EGraph &graph, int64_t width) {
   unsigned count = 0;
@@ -223,11 +272,46 @@ func.func @f(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %c: tensor<2x2xf32>, %d: 
   CHECK(run.graph.areEqual(run.nodes.outputs[0], run.nodes.outputs[1]));
 }
 
+TEST_CASE("of several ways to make a weight, one is kept") {
+  for (bool mergeWeights : {true, false}) {
+    Fixture fixture;
+    fixture.addRules(foldScales);
+    SaturationLimits limits;
+    limits.mergeWeights = mergeWeights;
+    Run run(fixture, fixture.function(scaledProduct), limits);
+    CHECK(run.stop == StopReason::Saturated);
+    CHECK(run.saturation.getApplications().size() == (mergeWeights ? 1 : 2));
+    // The scale of the product, and products with weights of their own.
+    CHECK(run.graph.classOf(run.nodes.outputs[0]).nodes.size() ==
+          (mergeWeights ? 2 : 3));
+  }
+}
+
+TEST_CASE("no rule is laid over what only makes a weight") {
+  for (bool mergeWeights : {true, false}) {
+    Fixture fixture;
+    fixture.addRules(conditional);
+    SaturationLimits limits;
+    limits.mergeWeights = mergeWeights;
+    Run run(fixture, fixture.function(R"(
+func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %w = mlc.constant dense<0.5> : tensor<4x4xf32>
+  %0 = mlc.neg %w : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = mlc.neg %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = mlc.matmul %x, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+})"),
+            limits);
+    CHECK(run.saturation.getApplications().empty() == mergeWeights);
+  }
+}
+
 TEST_CASE("a kernel is enlarged to that of another reader of its input") {
   Fixture fixture;
   REQUIRE(succeeded(addShippedRules(fixture.rules, &fixture.context)));
-  llvm::erase_if(fixture.rules.rules,
-                 [](Rule &rule) { return rule.getName() != "enlarge_kernel"; });
+  llvm::erase_if(fixture.rules.rules, [](Rule &rule) {
+    return rule.getName() != "conv_as_larger_conv";
+  });
   Run run(fixture, fixture.function(R"(
 func.func @f(%x: tensor<1x4x8x8xf32>) -> (tensor<1x2x8x8xf32>, tensor<1x6x8x8xf32>) {
   %w1 = mlc.constant dense<0.5> : tensor<2x4x1x1xf32>
