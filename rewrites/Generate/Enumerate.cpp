@@ -15,8 +15,6 @@ static constexpr uint32_t batchGraphs = 4096;
 static constexpr uint32_t chunkGraphs = 64;
 /// Classes of one key with which a graph is compared.
 static constexpr unsigned maxClasses = 8;
-/// Agreeing only in one or two instantiations is chance.
-static constexpr unsigned minAgreements = 3;
 static constexpr size_t maxConditional = 20000;
 /// Representatives whose samples are kept between batches.
 static constexpr size_t maxCached = 200000;

@@ -32,6 +32,9 @@ struct EnumerateOptions {
   };
 };
 
+/// Agreeing only in one or two instantiations is chance.
+inline constexpr unsigned minAgreements = 3;
+
 /// Two graphs of one value.
 struct EqualPair {
   Renamed graph, representative;

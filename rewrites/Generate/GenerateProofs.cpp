@@ -5,6 +5,7 @@
 #include "rewrites/Generate/MultiOutput.h"
 #include "rewrites/Generate/Parallel.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <numeric>
 
 namespace mlc::generate {
 
@@ -50,12 +51,18 @@ FamilyReport Generation::describe(const Family &family,
 }
 
 void Generation::prove() {
-  // Families without repeated leaves first: they are what counts.
-  std::vector<size_t> order;
-  for (bool isLinear : {true, false})
-    for (auto [i, family] : llvm::enumerate(report.families))
-      if (family.isLinear == isLinear)
-        order.push_back(i);
+  // Small families first; those without a repeated leaf, which are what counts,
+  // before others that are up to two operators smaller.
+  auto rank = [&](size_t i) {
+    const Pattern &pattern = families.always[i].variants[0];
+    return pattern.numOperators(pattern.getBefore()) +
+           pattern.numOperators(pattern.getAfter()) +
+           (families.always[i].isLinear ? 0 : 2);
+  };
+  std::vector<size_t> order(report.families.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  llvm::stable_sort(order,
+                    [&](size_t a, size_t b) { return rank(a) < rank(b); });
   proveEach(report.families, families.always, order, {}, share::proofs,
             "families");
   watch.finish("prove", report.count(Verdict::Kind::Proved, false));

@@ -284,18 +284,14 @@ bool Pattern::agrees(uint64_t seed) const {
   return compared > 0 && !dividedByZero;
 }
 
-bool Pattern::isCoincidence() const {
+std::optional<unsigned> Pattern::coincidence() const {
   static constexpr double scales[] = {0.25, 1.0, 4.0};
   std::map<size_t, unsigned> leaves;
   for (auto [n, node] : llvm::enumerate(nodes))
     if (node.isLeaf())
       leaves.try_emplace(n, leaves.size());
-  // Every choice of signs (of the first leaves, where there are many), and
-  // every one of three magnitudes for each leaf.
-  unsigned choices = 1u << std::min<size_t>(leaves.size(), 5);
-  for (unsigned choice = 0; choice < choices * std::size(scales); ++choice) {
-    unsigned i = choice % workbench->getNumInstantiations();
-    std::optional<bool> equal = areEqual(i, [&](size_t n, size_t count) {
+  auto areEqualFor = [&](unsigned choice, unsigned i) {
+    return areEqual(i, [&](size_t n, size_t count) {
       unsigned leaf = leaves[n];
       // Negative numbers have square magnitudes too, or roots of their
       // quotients would differ.
@@ -306,10 +302,29 @@ bool Pattern::isCoincidence() const {
         llvm::transform(values, values.begin(), negate);
       return values;
     });
-    if (equal == false)
-      return true;
+  };
+  // Every choice of signs (of the first leaves, where there are many), and
+  // every one of three magnitudes for each leaf.
+  unsigned choices =
+      (1u << std::min<size_t>(leaves.size(), 5)) * std::size(scales);
+  unsigned instantiations = workbench->getNumInstantiations();
+  bool differs = false;
+  for (unsigned choice = 0; choice < choices && !differs; ++choice)
+    differs = areEqualFor(choice, choice % instantiations) == false;
+  if (!differs)
+    return std::nullopt;
+  unsigned agree = 0;
+  for (unsigned i = 0; i < instantiations; ++i) {
+    unsigned compared = 0;
+    bool isEqual = true;
+    for (unsigned choice = 0; choice < choices && isEqual; ++choice) {
+      std::optional<bool> equal = areEqualFor(choice, i);
+      compared += equal.has_value();
+      isEqual = equal.value_or(true);
+    }
+    agree += isEqual && compared > 0;
   }
-  return false;
+  return agree;
 }
 
 //===----------------------------------------------------------------------===//

@@ -64,28 +64,34 @@ void Pruner::addChunk(const GraphStore &store,
       counts.withoutCommon += patterns[i]->commonOperators().empty();
     fresh.push_back(i);
   }
-  std::vector<uint8_t> isCovered(fresh.size(), false),
-      isCoincidence(fresh.size(), false);
+  enum class Fate : uint8_t { Always, Conditional, Covered, Coincidence };
+  std::vector<Fate> fates(fresh.size(), Fate::Always);
   forEach(fresh.size(), jobs, [&](size_t k, unsigned) {
     size_t i = fresh[k];
-    isCovered[k] = smaller.covers(*patterns[i]);
-    if (isCovered[k] || pairs[i].isConditional())
+    Pattern &pattern = *patterns[i];
+    Fate &fate = fates[k];
+    if (pairs[i].isConditional())
+      fate = Fate::Conditional;
+    if (smaller.covers(pattern))
+      fate = Fate::Covered;
+    if (fate != Fate::Always)
       return;
-    isCoincidence[k] = patterns[i]->isCoincidence();
-    if (isCoincidence[k])
+    if (std::optional<unsigned> agree = pattern.coincidence()) {
+      fate = *agree < minAgreements ? Fate::Coincidence : Fate::Conditional;
+      pattern.origin.agree = *agree;
+      pattern.origin.compared = pattern.getWorkbench().getNumInstantiations();
       return;
-    patterns[i] = generalize(std::move(*patterns[i]));
-    texts[i] = patterns[i]->text(Detail::Variant);
+    }
+    pattern = generalize(std::move(pattern));
+    texts[i] = pattern.text(Detail::Variant);
   });
-  for (auto [i, covered, coincides] :
-       llvm::zip(fresh, isCovered, isCoincidence)) {
-    bool isConditional = pairs[i].isConditional();
-    counts.covered += covered && !isConditional;
-    counts.coincidences += coincides;
-    if (covered || coincides)
+  for (auto [i, fate] : llvm::zip(fresh, fates)) {
+    counts.covered += fate == Fate::Covered && !pairs[i].isConditional();
+    counts.coincidences += fate == Fate::Coincidence;
+    if (fate == Fate::Covered || fate == Fate::Coincidence)
       continue;
     auto [it, isNew] =
-        (isConditional ? conditional : general)
+        (fate == Fate::Conditional ? conditional : general)
             .try_emplace(std::move(texts[i]), std::move(*patterns[i]));
     if (isNew)
       open.push_back(&it->second);
