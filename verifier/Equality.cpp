@@ -39,7 +39,8 @@ bool Prover::fail(const std::string &reason) {
 
 static bool isContradiction(const Facts &facts, Solver &solver) {
   Formula none = Formula::negation(formulaOf(facts.getGuards()));
-  return solver.check(none, "this case is empty", 400) == Solver::Answer::Valid;
+  return solver.check(none, "this case is empty", 0.125) ==
+         Solver::Answer::Valid;
 }
 
 bool Prover::holds(const Guard &guard, const Facts &facts, const char *title) {
@@ -206,6 +207,8 @@ std::optional<Prover::Aligned> Prover::alignBy(const Term &term,
                                                const Term &reference,
                                                ArrayRef<unsigned> partner,
                                                const Facts &facts) {
+  if (!n.getBudget().check())
+    return std::nullopt;
   Equations equations;
   for (size_t i = 0; i < term.factors.size(); ++i)
     if (!collectEquations(*term.factors[i].atom,

@@ -96,7 +96,7 @@ public:
     for (unsigned i = 0; i < one.before.results.size(); ++i)
       if (!solveResult(i))
         return false;
-    return n.getBudget().check() || fail("out of time or terms");
+    return n.getBudget().check() || fail(n.getBudget().reason());
   }
 
   std::vector<Hole> holes;
@@ -163,7 +163,7 @@ bool HoleSolver::solveResult(unsigned result) {
   while (splitFreeIndex({&a, &b}, inside, free, n))
     ;
   return n.getBudget().check() ? solveSums(std::move(a), b, inside, free)
-                               : fail("out of time or terms");
+                               : fail(n.getBudget().reason());
 }
 
 bool HoleSolver::solveSums(Sum before, const Sum &after, const Facts &inside,
@@ -442,7 +442,8 @@ mlir::LogicalResult fillHole(const HoleProblem &problem, const Hole &hole,
 
 } // namespace
 
-HoleSolution solveHoles(const HoleProblem &problem, unsigned timeoutMs) {
+HoleSolution solveHoles(const HoleProblem &problem,
+                        const VerifierOptions &options) {
   HoleSolution solution;
   mlir::func::FuncOp first = problem.before, function = problem.after;
   auto fail = [&](const llvm::Twine &reason) {
@@ -465,13 +466,14 @@ HoleSolution solveHoles(const HoleProblem &problem, unsigned timeoutMs) {
     if (hasQuotient)
       return fail("write dims that a condition divides as products");
   }
-  Budget budget{std::chrono::steady_clock::now() +
-                std::chrono::milliseconds(timeoutMs)};
+  Budget budget(options);
   Normalizer normalizer(before->getContext(),
                         settingsOf(question, problem.assumptions, false),
                         budget);
   // Only to drop conditions that always hold.
-  Solver lemmas({/*timeoutMs=*/200, /*seed=*/1});
+  VerifierOptions little = options;
+  little.maxLemmaWork /= 16;
+  Solver lemmas(little);
   HoleSolver solver(problem, question, one, normalizer, lemmas);
   if (!solver.run())
     return fail(solver.failure);

@@ -49,8 +49,9 @@ struct HoleSolution {
 };
 
 /// Solves all holes of `problem.after`. Leaves the problem as it is.
-/// Deterministic. `timeoutMs` bounds the work.
-HoleSolution solveHoles(const HoleProblem &problem, unsigned timeoutMs = 5000);
+/// Deterministic. The limits of `options` bound the work.
+HoleSolution solveHoles(const HoleProblem &problem,
+                        const VerifierOptions &options = {});
 
 } // namespace mlc
 

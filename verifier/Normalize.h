@@ -21,21 +21,36 @@ struct ValueFacts {
   bool allEqual = false;
 };
 
-/// Raised limits end a proof as Unknown; never an error of the user's.
+/// What is left of the work that a proof may take. Exceeding it ends the proof
+/// as Unknown; never an error of the user's.
 struct Budget {
-  std::chrono::steady_clock::time_point deadline;
-  unsigned maxTerms = 4000;
-  /// Counted, so that what must not depend on the machine can be limited too.
-  uint64_t stepsLeft = uint64_t(1) << 40;
-  bool exceeded = false;
+  using Clock = std::chrono::steady_clock;
 
+  explicit Budget(const VerifierOptions &options,
+                  Clock::time_point start = Clock::now())
+      : stepsLeft(options.maxSteps),
+        deadline(start + std::chrono::milliseconds(options.timeoutMs)) {}
+
+  static constexpr unsigned maxTerms = 4000;
+  uint64_t stepsLeft;
+  Clock::time_point deadline;
+  bool exceeded = false;
+  /// Whether the clock, not the count, has decided.
+  bool stoppedByClock = false;
+
+  /// Takes a step, more for many terms.
   bool check(size_t numTerms = 0) {
-    if (stepsLeft > 0)
-      --stepsLeft;
-    if (stepsLeft == 0 || numTerms > maxTerms ||
-        std::chrono::steady_clock::now() > deadline)
+    uint64_t steps = 1 + numTerms / 8;
+    stepsLeft -= std::min(steps, stepsLeft);
+    if (stepsLeft == 0 || numTerms > maxTerms)
       exceeded = true;
+    else if (!exceeded && Clock::now() > deadline)
+      exceeded = stoppedByClock = true;
     return !exceeded;
+  }
+  /// Why, where it was exceeded.
+  const char *reason() const {
+    return stoppedByClock ? "stopped by the clock" : "out of steps or terms";
   }
 };
 

@@ -184,24 +184,37 @@ std::string solverVersion() {
 struct Solver::Impl {
   Z3_context context = nullptr;
 
-  /// A fresh solver with `text` asserted; null when Z3 does not accept it.
-  Z3_solver make(const std::string &text, unsigned timeoutMs, unsigned seed) {
-    Z3_solver solver = Z3_mk_solver(context);
-    Z3_solver_inc_ref(context, solver);
+  void setLimits(Z3_solver solver, const VerifierOptions &options,
+                 uint64_t maxWork) {
     Z3_params params = Z3_mk_params(context);
     Z3_params_inc_ref(context, params);
-    Z3_params_set_uint(context, params, Z3_mk_string_symbol(context, "timeout"),
-                       timeoutMs);
-    Z3_params_set_uint(context, params,
-                       Z3_mk_string_symbol(context, "random_seed"), seed);
+    auto set = [&](const char *name, uint64_t value) {
+      Z3_params_set_uint(
+          context, params, Z3_mk_string_symbol(context, name),
+          static_cast<unsigned>(std::min<uint64_t>(value, UINT32_MAX)));
+    };
+    set("timeout", options.lemmaTimeoutMs);
+    set("rlimit", maxWork);
+    set("random_seed", options.seed);
     Z3_solver_set_params(context, solver, params);
     Z3_params_dec_ref(context, params);
-    Z3_solver_from_string(context, solver, text.c_str());
-    return solver;
+  }
+
+  /// Z3's count, which grows with all that the context does.
+  uint64_t readCount(Z3_solver solver) {
+    Z3_stats stats = Z3_solver_get_statistics(context, solver);
+    Z3_stats_inc_ref(context, stats);
+    uint64_t result = 0;
+    for (unsigned i = 0, n = Z3_stats_size(context, stats); i < n; ++i)
+      if (llvm::StringRef(Z3_stats_get_key(context, stats, i)) ==
+          "rlimit count")
+        result = Z3_stats_get_uint_value(context, stats, i);
+    Z3_stats_dec_ref(context, stats);
+    return result;
   }
 };
 
-Solver::Solver(const Options &options)
+Solver::Solver(const VerifierOptions &options)
     : impl(std::make_unique<Impl>()), options(options) {
   Z3_config config = Z3_mk_config();
   impl->context = Z3_mk_context_rc(config);
@@ -239,20 +252,44 @@ struct Stopwatch {
 };
 } // namespace
 
-Solver::Answer Solver::check(const Formula &formula, const char *title,
-                             unsigned timeoutMs) {
+Solver::Satisfiable Solver::ask(const std::string &text, double share) {
+  uint64_t most = std::min(static_cast<uint64_t>(options.maxLemmaWork * share),
+                           options.maxSolverWork - work);
+  if (most == 0)
+    return Satisfiable::Unknown;
   Stopwatch watch{ms};
+  Z3_context c = impl->context;
+  Z3_solver solver = Z3_mk_solver(c);
+  Z3_solver_inc_ref(c, solver);
+  impl->setLimits(solver, options, most);
+  Z3_solver_from_string(c, solver, text.c_str());
+  Z3_lbool result = Z3_L_UNDEF;
+  if (Z3_get_error_code(c) == Z3_OK) {
+    uint64_t before = impl->readCount(solver);
+    result = Z3_solver_check(c, solver);
+    work += std::min(impl->readCount(solver) - before,
+                     options.maxSolverWork - work);
+  }
+  if (result == Z3_L_UNDEF)
+    stoppedByClock |=
+        llvm::StringRef(Z3_solver_get_reason_unknown(c, solver)) == "timeout";
+  Z3_solver_dec_ref(c, solver);
+  return result == Z3_L_TRUE    ? Satisfiable::Yes
+         : result == Z3_L_FALSE ? Satisfiable::No
+                                : Satisfiable::Unknown;
+}
+
+Solver::Answer Solver::check(const Formula &formula, const char *title,
+                             double share) {
   std::string text = scriptOf(formula, /*negate=*/true);
-  Z3_solver solver =
-      impl->make(text, timeoutMs ? timeoutMs : options.timeoutMs, options.seed);
-  bool accepted = Z3_get_error_code(impl->context) == Z3_OK;
-  Z3_lbool result =
-      accepted ? Z3_solver_check(impl->context, solver) : Z3_L_UNDEF;
-  Z3_solver_dec_ref(impl->context, solver);
-  if (result == Z3_L_TRUE)
+  switch (ask(text, share)) {
+  case Satisfiable::Yes:
     return Answer::Invalid;
-  if (result != Z3_L_FALSE)
+  case Satisfiable::Unknown:
     return Answer::Unknown;
+  case Satisfiable::No:
+    break;
+  }
   if (title)
     append(text, title);
   return Answer::Valid;
@@ -270,30 +307,8 @@ void Solver::record(const Formula &formula, const char *title) {
   append(scriptOf(formula, /*negate=*/true), title);
 }
 
-std::optional<std::map<std::string, int64_t>>
-Solver::solve(const Formula &formula, unsigned timeoutMs) {
-  Stopwatch watch{ms};
-  Z3_context c = impl->context;
-  Z3_solver solver =
-      impl->make(scriptOf(formula, /*negate=*/false),
-                 timeoutMs ? timeoutMs : options.timeoutMs, options.seed);
-  std::optional<std::map<std::string, int64_t>> values;
-  if (Z3_get_error_code(c) == Z3_OK &&
-      Z3_solver_check(c, solver) == Z3_L_TRUE) {
-    values.emplace();
-    Z3_model model = Z3_solver_get_model(c, solver);
-    Z3_model_inc_ref(c, model);
-    for (unsigned i = 0, n = Z3_model_get_num_consts(c, model); i < n; ++i) {
-      Z3_func_decl decl = Z3_model_get_const_decl(c, model, i);
-      Z3_ast value = Z3_model_get_const_interp(c, model, decl);
-      int64_t integer = 0;
-      if (value && Z3_get_numeral_int64(c, value, &integer))
-        (*values)[Z3_get_symbol_string(c, Z3_get_decl_name(c, decl))] = integer;
-    }
-    Z3_model_dec_ref(c, model);
-  }
-  Z3_solver_dec_ref(c, solver);
-  return values;
+bool Solver::isSatisfiable(const Formula &formula) {
+  return ask(scriptOf(formula, /*negate=*/false)) == Satisfiable::Yes;
 }
 
 } // namespace mlc::verifier

@@ -10,6 +10,7 @@
 #define MLC_VERIFIER_SOLVER_H
 
 #include "verifier/Index.h"
+#include "verifier/Verifier.h"
 #include "llvm/ADT/SmallVector.h"
 #include <memory>
 #include <set>
@@ -48,13 +49,10 @@ std::string solverVersion();
 
 class Solver {
 public:
-  struct Options {
-    unsigned timeoutMs = 3000;
-    unsigned seed = 1;
-  };
   enum class Answer { Valid, Invalid, Unknown };
 
-  explicit Solver(const Options &options);
+  /// Limits and seed of `options` hold for this solver.
+  explicit Solver(const VerifierOptions &options);
   ~Solver();
   Solver(const Solver &) = delete;
   Solver &operator=(const Solver &) = delete;
@@ -62,29 +60,34 @@ public:
   /// Whether `formula` holds for all values of its symbols, which are >= 0.
   /// A lemma that is valid joins the certificate under `title`, unless it is
   /// null (steps of the search).
-  Answer check(const Formula &formula, const char *title,
-               unsigned timeoutMs = 0);
+  /// `share`: of the work for one question, where little is enough.
+  Answer check(const Formula &formula, const char *title, double share = 1.0);
   /// Adds a lemma that was proved without Z3, so that others can check it.
   void record(const Formula &formula, const char *title);
-  /// Values of the symbols that satisfy `formula`; nothing when there are none
-  /// or none were found.
-  std::optional<std::map<std::string, int64_t>> solve(const Formula &formula,
-                                                      unsigned timeoutMs = 0);
+  /// Whether some values of its symbols surely satisfy `formula`.
+  bool isSatisfiable(const Formula &formula);
 
   const std::string &getScript() const { return script; }
   unsigned getNumLemmas() const { return numLemmas; }
   double getMs() const { return ms; }
+  uint64_t getWork() const { return work; }
+  /// Whether a question had no answer because of the clock.
+  bool wasStoppedByClock() const { return stoppedByClock; }
 
 private:
   struct Impl;
   std::unique_ptr<Impl> impl;
-  Options options;
+  VerifierOptions options;
+  enum class Satisfiable { Yes, No, Unknown };
+  Satisfiable ask(const std::string &text, double share = 1.0);
   void append(const std::string &text, const char *title);
 
   std::string script;
   std::set<std::string> known; // lemmas that the script holds
   unsigned numLemmas = 0;
   double ms = 0.0;
+  uint64_t work = 0;
+  bool stoppedByClock = false;
 };
 
 } // namespace mlc::verifier

@@ -233,8 +233,8 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
   if (refute(options.seed, options.trialsBefore))
     return done(Verdict::Kind::Refuted);
 
-  Budget budget{start + std::chrono::milliseconds(options.timeoutMs)};
-  Solver solver({options.lemmaTimeoutMs, static_cast<unsigned>(options.seed)});
+  Budget budget(options, start);
+  Solver solver(options);
   mlir::MLIRContext *context = before.getContext();
   bool isProved = true, isSatisfiable = sawInstance;
   unsigned numCancelled = 0;
@@ -243,7 +243,7 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
     for (const Guard &guard : one.guards)
       guards.push_back(Formula::guard(guard));
     isSatisfiable = isSatisfiable ||
-                    solver.solve(Formula::allOf(std::move(guards))).has_value();
+                    solver.isSatisfiable(Formula::allOf(std::move(guards)));
     Normalizer normalizer(context, settingsOf(question, assumptions, false),
                           budget);
     CaseProof proof(one, normalizer, solver);
@@ -251,11 +251,15 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
     isProved = proof.run(/*strict=*/false) && !budget.exceeded;
     numCancelled += normalizer.numCancelled;
     if (!isProved) {
-      verdict.reason = budget.exceeded ? "out of time or terms" : proof.reason;
+      verdict.reason = budget.exceeded ? budget.reason() : proof.reason;
+      if (solver.wasStoppedByClock())
+        verdict.reason = "stopped by the clock: " + verdict.reason;
       break;
     }
   }
   verdict.solverMs = solver.getMs();
+  verdict.solverWork = solver.getWork();
+  verdict.steps = options.maxSteps - budget.stepsLeft;
   if (isProved && !isSatisfiable)
     return unknown("the condition cannot be satisfied, so the rule says "
                    "nothing");
@@ -272,9 +276,11 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
     verdict.floatClass = FloatClass::Reassociating;
   if (options.classifyFloats &&
       floatSums(question.before) == floatSums(question.after)) {
-    Solver quick({300, static_cast<unsigned>(options.seed)});
-    Budget short_{start + std::chrono::milliseconds(options.timeoutMs)};
-    short_.stepsLeft = 800;
+    VerifierOptions little = options;
+    little.maxSteps = std::min<uint64_t>(options.maxSteps, 800);
+    little.maxLemmaWork /= 10;
+    Solver quick(little);
+    Budget short_(little, start);
     bool isExact = llvm::all_of(question.cases, [&](const Case &one) {
       Normalizer strict(context, settingsOf(question, assumptions, true),
                         short_);

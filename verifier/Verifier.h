@@ -146,6 +146,8 @@ struct Verdict {
   Counterexample counterexample;                     // Refuted
   std::string reason;                                // Unknown
   double totalMs = 0.0, solverMs = 0.0;
+  /// What was used of VerifierOptions' maxSteps and maxSolverWork.
+  uint64_t steps = 0, solverWork = 0;
 
   bool isProved() const { return kind == Kind::Proved; }
   bool isRefuted() const { return kind == Kind::Refuted; }
@@ -157,9 +159,17 @@ llvm::StringRef name(FloatClass floatClass);      // "bit-exact"
 llvm::StringRef name(ElementPredicate predicate); // "positive"
 
 struct VerifierOptions {
-  /// For one obligation and for everything.
-  unsigned lemmaTimeoutMs = 3000;
-  unsigned timeoutMs = 60000;
+  /// Work after which a proof is given up as Unknown: steps on normal forms,
+  /// and Z3's own count (rlimit) for one obligation and for all. Counted, so
+  /// that a verdict depends neither on the machine nor on its load. With the
+  /// defaults a proof that is given up has taken about a minute.
+  uint64_t maxSteps = 10000;
+  uint64_t maxLemmaWork = 3000000;
+  uint64_t maxSolverWork = 60000000;
+  /// A safety stop by the clock, for one obligation and for everything. A
+  /// reason says so where it has decided.
+  unsigned lemmaTimeoutMs = 60000;
+  unsigned timeoutMs = 600000;
   /// Random instantiations tried before and, more, after a proof was attempted
   /// without success.
   unsigned trialsBefore = 6;
@@ -169,6 +179,12 @@ struct VerifierOptions {
   bool minimizeCounterexample = false;
   /// Also prove with uninterpreted arithmetic, to find bit-exact rules.
   bool classifyFloats = true;
+
+  /// Multiplies what is counted.
+  void scaleWork(double factor) {
+    for (uint64_t *count : {&maxSteps, &maxLemmaWork, &maxSolverWork})
+      *count = static_cast<uint64_t>(*count * factor);
+  }
 };
 
 //===----------------------------------------------------------------------===//

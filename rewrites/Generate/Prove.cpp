@@ -12,8 +12,7 @@ namespace {
 
 VerifierOptions verifierOptions(const ProveOptions &options) {
   VerifierOptions settings;
-  settings.lemmaTimeoutMs = options.lemmaTimeoutMs;
-  settings.timeoutMs = options.timeoutMs;
+  settings.scaleWork(options.effort);
   return settings;
 }
 

@@ -333,7 +333,7 @@ private:
     }
     HoleRule rule;
     Clock::time_point start = Clock::now();
-    HoleSolution solution = solveHoles(problem, options.solveTimeoutMs);
+    HoleSolution solution = solveHoles(problem, options.verifier);
     rule.solveMs = msSince(start);
     if (!solution.after)
       return Attempt::None;

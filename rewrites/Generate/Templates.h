@@ -28,8 +28,7 @@ struct HoleRuleOptions {
   unsigned maxOps = 3;
   /// Operators of the before side ("conv", "mul"); empty: all.
   std::vector<std::string> ops;
-  /// Milliseconds for solving one template, and for one proof.
-  unsigned solveTimeoutMs = 3000;
+  /// Limits for solving one template, and for one proof.
   VerifierOptions verifier;
   std::function<bool()> shouldStop = [] { return false; };
   std::function<void(const std::string &)> progress = [](const std::string &) {
@@ -70,7 +69,7 @@ struct HoleRuleReport {
 };
 
 /// All rules of the menu, in a fixed order. Deterministic but for times and
-/// what the time limits cut off.
+/// where `shouldStop` ends it.
 std::vector<HoleRule> generateHoleRules(mlir::MLIRContext *context,
                                         const HoleRuleOptions &options,
                                         HoleRuleReport &report);

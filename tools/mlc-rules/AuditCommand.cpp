@@ -20,9 +20,10 @@ static cl::SubCommand
             "judge rules: proved, refuted with a small counterexample and the "
             "condition under which they hold, or unknown");
 static RuleFileOptions options(command);
-static cl::opt<unsigned> timeout("timeout", cl::value_desc("seconds"),
-                                 cl::desc("for one proof (60)"), cl::init(60),
-                                 cl::sub(command), cl::cat(category()));
+static cl::opt<unsigned>
+    timeout("timeout", cl::value_desc("seconds"),
+            cl::desc("a stop by the clock for one proof (600)"), cl::init(600),
+            cl::sub(command), cl::cat(category()));
 
 namespace {
 

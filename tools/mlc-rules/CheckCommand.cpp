@@ -66,8 +66,7 @@ Verdict judgeWithoutNumbers(const Mutant &mutant) {
   VerifierOptions settings;
   settings.trialsBefore = settings.trialsAfter = 0;
   settings.classifyFloats = false;
-  settings.timeoutMs = 5000;
-  settings.lemmaTimeoutMs = 1000;
+  settings.scaleWork(0.25);
   return verify(mutant.before, mutant.after, mutant.assumptions, settings);
 }
 

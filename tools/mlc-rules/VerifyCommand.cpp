@@ -16,9 +16,10 @@ static cl::opt<std::string>
     certificates("certificates", cl::value_desc("folder"),
                  cl::desc("write each proof's lemmas as SMT-LIB there"),
                  cl::sub(command), cl::cat(category()));
-static cl::opt<unsigned> timeout("timeout", cl::value_desc("seconds"),
-                                 cl::desc("for one rule (60)"), cl::init(60),
-                                 cl::sub(command), cl::cat(category()));
+static cl::opt<unsigned>
+    timeout("timeout", cl::value_desc("seconds"),
+            cl::desc("a stop by the clock for one rule (600)"), cl::init(600),
+            cl::sub(command), cl::cat(category()));
 
 static int writeCertificate(Rule &rule, const Verdict &verdict) {
   if (certificates.empty() || !verdict.isProved())

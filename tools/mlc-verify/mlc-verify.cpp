@@ -62,11 +62,17 @@ static cl::opt<std::string>
     certificateFile("certificate",
                     cl::desc("Write the proof's integer lemmas as SMT-LIB"),
                     cl::value_desc("file"), cl::cat(category));
-static cl::opt<double> timeout("timeout", cl::desc("Seconds in all"),
-                               cl::init(60.0), cl::cat(category));
-static cl::opt<double> lemmaTimeout("lemma-timeout",
-                                    cl::desc("Seconds for one lemma"),
-                                    cl::init(3.0), cl::cat(category));
+static cl::opt<double>
+    effort("effort", cl::value_desc("factor"),
+           cl::desc("How much of the usual, counted work to spend at most (1)"),
+           cl::init(1.0), cl::cat(category));
+static cl::opt<double> timeout("timeout", cl::value_desc("seconds"),
+                               cl::desc("A stop by the clock, in all (600)"),
+                               cl::init(600.0), cl::cat(category));
+static cl::opt<double>
+    lemmaTimeout("lemma-timeout", cl::value_desc("seconds"),
+                 cl::desc("A stop by the clock, for one lemma (60)"),
+                 cl::init(60.0), cl::cat(category));
 static cl::opt<uint64_t> seed("seed",
                               cl::desc("Seed of random trials and the solver"),
                               cl::init(1), cl::cat(category));
@@ -243,7 +249,10 @@ int main(int argc, char **argv) {
     return error(Usage, problem);
   if (timeout <= 0.0 || lemmaTimeout <= 0.0)
     return error(Usage, "give positive times; see --help");
+  if (!(effort > 0.0 && effort <= 1000.0))
+    return error(Usage, "--effort: expected a factor above 0, up to 1000");
   VerifierOptions options;
+  options.scaleWork(effort);
   options.timeoutMs = static_cast<unsigned>(timeout * 1000.0);
   options.lemmaTimeoutMs = static_cast<unsigned>(lemmaTimeout * 1000.0);
   options.seed = seed;

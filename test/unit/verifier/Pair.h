@@ -179,7 +179,6 @@ public:
     VerifierOptions proverOnly;
     proverOnly.trialsBefore = 0;
     proverOnly.trialsAfter = 0;
-    proverOnly.timeoutMs = 20000;
     REQUIRE_FALSE(verify(before, after, proverOnly).isProved());
     return verify(before, after);
   }

@@ -68,7 +68,7 @@ TEST_CASE("random pairs: what numbers refute is never proved") {
     auto same = [&](Side &f) { return randomGraph(f, again); };
     VerifierOptions numbersFirst;
     numbersFirst.trialsBefore = 40;
-    numbersFirst.timeoutMs = 1;
+    numbersFirst.maxSteps = 1;
     Verdict numbers =
         Pair({"n, n", "n, n"}, {"n >= 1"}).verify(same, same, numbersFirst);
     INFO("seed " << seed);
@@ -107,7 +107,7 @@ TEST_CASE("random enlargements: proved exactly where numbers agree") {
     proverOnly.classifyFloats = false;
     VerifierOptions numbersOnly;
     numbersOnly.trialsBefore = 60;
-    numbersOnly.timeoutMs = 1;
+    numbersOnly.maxSteps = 1;
     bool isProved = ask(proverOnly).isProved();
     bool isRefuted = ask(numbersOnly).isRefuted();
     INFO("pads " << low << ' ' << high << ", convolution " << padLow << ' '
