@@ -472,7 +472,7 @@ HoleSolution solveHoles(const HoleProblem &problem,
                         budget);
   // Only to drop conditions that always hold.
   VerifierOptions little = options;
-  little.maxLemmaWork /= 16;
+  little.maxLemmaWork /= 4;
   Solver lemmas(little);
   HoleSolver solver(problem, question, one, normalizer, lemmas);
   if (!solver.run())
