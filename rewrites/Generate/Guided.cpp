@@ -68,6 +68,17 @@ Guided hashed(UnaryFn fn, const Guided &a, double guide) {
   return fromResidue(h == prime ? 0 : h, guide);
 }
 
+/// Of an odd function: hashed where the argument is positive.
+Guided oddHashed(UnaryFn fn, const Guided &a, double guide) {
+  std::optional<int> sign = orderOf(a, Guided{0, 0, 0.0});
+  if (!sign)
+    return undefined();
+  if (*sign == 0)
+    return {0, 0, 0.0};
+  return *sign < 0 ? negate(hashed(fn, negate(a), -guide))
+                   : hashed(fn, a, guide);
+}
+
 Guided squareRoot(const Guided &a) {
   if (!(a.guide >= 0.0))
     return undefined();
@@ -147,6 +158,10 @@ void applyUnary(UnaryFn fn, const Guided *a, Guided *out, size_t count) {
     map(a, out, count,
         [&](const Guided &x) { return hashed(fn, x, f(x.guide)); });
   };
+  auto odd = [&](double (*f)(double)) {
+    map(a, out, count,
+        [&](const Guided &x) { return oddHashed(fn, x, f(x.guide)); });
+  };
   switch (fn) {
   case UnaryFn::Neg:
     return map(a, out, count, negate);
@@ -165,11 +180,11 @@ void applyUnary(UnaryFn fn, const Guided *a, Guided *out, size_t count) {
   case UnaryFn::Reciprocal:
     return divide(nullptr, a, out, count);
   case UnaryFn::Tanh:
-    return hash(std::tanh);
+    return odd(std::tanh);
   case UnaryFn::Erf:
-    return hash(std::erf);
+    return odd(std::erf);
   case UnaryFn::Sin:
-    return hash(std::sin);
+    return odd(std::sin);
   case UnaryFn::Cos:
     return hash(std::cos);
   case UnaryFn::Floor:

@@ -309,8 +309,11 @@ std::optional<unsigned> Pattern::coincidence() const {
       (1u << std::min<size_t>(leaves.size(), 5)) * std::size(scales);
   unsigned instantiations = workbench->getNumInstantiations();
   bool differs = false;
+  dividedByZero = false;
   for (unsigned choice = 0; choice < choices && !differs; ++choice)
     differs = areEqualFor(choice, choice % instantiations) == false;
+  if (dividedByZero)
+    return 0;
   if (!differs)
     return std::nullopt;
   unsigned agree = 0;

@@ -60,7 +60,8 @@ public:
   /// Whether the sides are equal only because leaves are of like magnitude
   /// (min(a, exp(exp(b))) = a) or because none is negative where anything is
   /// defined (abs(a) + sqrt(b) = a + sqrt(b)): in how many instantiations they
-  /// stay equal whatever the leaves. Nothing where they do in all.
+  /// stay equal whatever the leaves (none where something is divided by 0).
+  /// Nothing where they do in all.
   std::optional<unsigned> coincidence() const;
 
   /// Whether `other`'s sides are this pattern's with terms for leaves.

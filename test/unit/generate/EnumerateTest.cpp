@@ -89,6 +89,13 @@ TEST_CASE("magnitudes and signs do not agree by chance") {
   CHECK(found.has("min(a, abs(a)) = a"));
 }
 
+TEST_CASE("odd functions are odd, and what divides by them is of no use") {
+  Found found({"tanh", "neg", "relu", "div"}, 3);
+  CHECK(found.has("neg(tanh(a)) = tanh(neg(a))"));
+  CHECK(found.has("relu(tanh(a)) = tanh(relu(a))"));
+  CHECK_FALSE(found.has("div(a, tanh(relu(b))) = div(a, tanh(b))"));
+}
+
 TEST_CASE("what holds in some instantiations is conditional") {
   Found found({"relu", "scale"}, 2);
   CHECK_FALSE(found.has("relu(scale(a)) = scale(relu(a))"));

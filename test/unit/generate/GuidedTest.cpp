@@ -67,6 +67,10 @@ TEST_CASE("functions without algebra tell different numbers apart") {
   for (UnaryFn fn : {UnaryFn::Tanh, UnaryFn::Erf, UnaryFn::Sin}) {
     CHECK(unary(fn, guided(0.5)).residue == unary(fn, guided(0.5)).residue);
     CHECK(unary(fn, guided(0.5)).residue != unary(fn, guided(0.25)).residue);
+    // They are odd.
+    CHECK(unary(fn, guided(-0.5)).residue ==
+          negate(unary(fn, guided(0.5))).residue);
+    CHECK(unary(fn, guided(0.0)).residue == 0);
   }
   CHECK(unary(UnaryFn::Tanh, guided(0.5)).residue !=
         unary(UnaryFn::Erf, guided(0.5)).residue);
