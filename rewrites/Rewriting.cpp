@@ -9,6 +9,30 @@ using namespace mlir;
 using namespace mlc;
 using llvm::SmallVector;
 
+bool mlc::onlyReorders(Rule &rule) {
+  // Attributes and types are uniqued: pointers tell them apart.
+  using Key = SmallVector<const void *, 8>;
+  std::vector<Key> operators[2], typed[2];
+  func::FuncOp functions[] = {rule.getBefore(), rule.getAfter()};
+  for (unsigned side : {0, 1}) {
+    for (Operation &op :
+         functions[side].getBody().front().without_terminator()) {
+      Key key{op.getName().getAsOpaquePointer(),
+              op.getAttrDictionary().getAsOpaquePointer()};
+      operators[side].push_back(key);
+      for (Type type : op.getOperandTypes())
+        key.push_back(type.getAsOpaquePointer());
+      for (Type type : op.getResultTypes())
+        key.push_back(type.getAsOpaquePointer());
+      typed[side].push_back(std::move(key));
+    }
+    llvm::sort(operators[side]);
+    llvm::sort(typed[side]);
+  }
+  return typed[0] == typed[1] ||
+         (operators[0] == operators[1] && llvm::all_equal(operators[0]));
+}
+
 llvm::StringMap<SmallVector<Rule *>> mlc::rulesByRoot(RuleSet &rules,
                                                       FpMode fp) {
   llvm::StringMap<SmallVector<Rule *>> byRoot;
@@ -19,7 +43,8 @@ llvm::StringMap<SmallVector<Rule *>> mlc::rulesByRoot(RuleSet &rules,
                           .getTerminator()
                           ->getOperand(0)
                           .getDefiningOp();
-    if (root && isApplicable(rule, fp) && rule.freeSymbols().empty())
+    if (root && isApplicable(rule, fp) && rule.freeSymbols().empty() &&
+        !onlyReorders(rule))
       byRoot[root->getName().getStringRef()].push_back(&rule);
   }
   return byRoot;

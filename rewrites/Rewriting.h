@@ -16,8 +16,14 @@
 
 namespace mlc {
 
-/// Rules that may be applied under `fp` and leave nothing open, by the name of
-/// the operator that gives `before`'s first result.
+/// Whether the sides of a rule hold the same operators, by name and attributes,
+/// on the same types, or are made of one operator alone: regrouping a sum or a
+/// concatenation. Such a rule makes nothing cheaper, and a chain of n operators
+/// has more orders than any search can look at.
+bool onlyReorders(Rule &rule);
+
+/// Rules that may be applied under `fp`, leave nothing open and do more than
+/// reorder, by the name of the operator that gives `before`'s first result.
 llvm::StringMap<llvm::SmallVector<Rule *>> rulesByRoot(RuleSet &rules,
                                                        FpMode fp);
 

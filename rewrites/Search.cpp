@@ -6,6 +6,7 @@
 #include "rewrites/Backtrack.h"
 #include "rewrites/EGraph/Seed.h"
 #include "rewrites/Greedy.h"
+#include "rewrites/Rewriting.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -76,7 +77,7 @@ public:
       : function(function), rules(rules), cost(cost), options(options),
         graph(function.getContext()), selector(graph, cost) {
     for (Rule &rule : rules.rules)
-      if (isApplicable(rule, options.fp))
+      if (isApplicable(rule, options.fp) && !onlyReorders(rule))
         if (std::unique_ptr<RuleProgram> program = RuleProgram::compile(rule))
           programs.push_back(std::move(program));
   }

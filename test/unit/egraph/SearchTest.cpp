@@ -3,6 +3,7 @@
 #include "rewrites/Search.h"
 #include "Fixture.h"
 #include "mlir/IR/Verifier.h"
+#include "rewrites/Rewriting.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;
@@ -169,4 +170,41 @@ TEST_CASE("strict floats allow bit-exact rules alone") {
   CHECK_FALSE(strict.report.trail.steps.empty());
   for (const TrailStep &step : strict.report.trail.steps)
     CHECK(classes.at(step.rule) == FloatClass::BitExact);
+}
+
+// A dozen terms can be added in more orders than can be looked at.
+TEST_CASE("a long sum does not keep a search busy") {
+  const std::string type = "tensor<1x4x6x6xf32>";
+  std::string body, arguments = "%x: " + type, last = "%x";
+  for (int i = 0; i < 12; ++i) {
+    std::string n = std::to_string(i);
+    arguments += ", %t" + n + ": " + type;
+    body += "%r" + n + " = mlc.relu %t" + n + " : (" + type + ") -> " + type +
+            "\n%s" + n + " = mlc.add " + last + ", %r" + n + " : (" + type +
+            ", " + type + ") -> " + type + "\n";
+    last = "%s" + n;
+  }
+  const std::string text = "func.func @main(" + arguments + ") -> " + type +
+                           " {\n" + body + "return " + last + " : " + type +
+                           "\n}";
+  Outcome outcome = searchIn(text.c_str(), SearchEngine::EGraph);
+  CHECK(outcome.report.stopReason == "saturated");
+  CHECK(outcome.report.nodes < 100);
+  CHECK(outcome.report.isOptimal);
+}
+
+TEST_CASE("rules that only reorder are told by their form") {
+  Fixture fixture;
+  fixture.addRules(test::sumRules);
+  for (Rule &rule : fixture.rules.rules)
+    CHECK(onlyReorders(rule));
+  Fixture shipped;
+  REQUIRE(succeeded(addShippedRules(shipped.rules, &shipped.context)));
+  for (Rule &rule : shipped.rules.rules)
+    if (rule.origin == RuleOrigin::Written ||
+        rule.getName().starts_with("relu_of_max_pool") ||
+        rule.getName().starts_with("conv_batch_norm")) {
+      INFO(rule.getName().str());
+      CHECK_FALSE(onlyReorders(rule));
+    }
 }
