@@ -331,8 +331,6 @@ std::vector<std::string> namesOf(ArrayRef<Step> steps) {
   return names;
 }
 
-std::string suffixOf(size_t i) { return i ? std::to_string(i + 1) : ""; }
-
 std::optional<BeforeGraph> imageChain(MLIRContext *context,
                                       ArrayRef<Step> steps) {
   ImageGraph graph(context);
@@ -451,97 +449,13 @@ void addImages(MLIRContext *context, unsigned maxOps,
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Matrix products
-//===----------------------------------------------------------------------===//
-
-/// Chains of products with known matrices, scales and shifts of columns.
-std::optional<BeforeGraph> matrixChain(MLIRContext *context, StringRef steps) {
-  Sketch s(context, "before");
-  Value y = s.argument("x", {s.symbol("m"), s.symbol("k")}, false);
-  BeforeGraph result;
-  for (auto [i, step] : llvm::enumerate(steps)) {
-    Sketch::Dims dims = Sketch::dimsOf(y);
-    if (step == 'm') {
-      Value w = s.argument("w" + suffixOf(i),
-                           {dims[1], s.symbol("n" + suffixOf(i))}, true);
-      y = s.op("matmul", {y, w});
-      result.steps.push_back("matmul");
-    } else {
-      Value v = s.argument((step == 's' ? "factor" : "offset") + suffixOf(i),
-                           {s.integer(1), dims[1]}, true);
-      y = s.op(step == 's' ? "mul" : "add", {y, s.broadcast(v, dims)});
-      result.steps.push_back(step == 's' ? "scale" : "shift");
-    }
-  }
-  result.contraction = BeforeGraph::Contraction::MatMul;
-  result.numOps = steps.size();
-  result.arguments = s.getArguments();
-  result.function = s.finish({y});
-  return result;
-}
-
-std::optional<BeforeGraph> matrixBranches(MLIRContext *context, unsigned count,
-                                          bool isSum, bool ownInputs) {
-  Sketch s(context, "before");
-  BeforeGraph result;
-  SmallVector<Value> inputs, results;
-  for (unsigned i = 0; i < (ownInputs ? count : 1); ++i)
-    inputs.push_back(s.argument("x" + suffixOf(i),
-                                {s.symbol("m"), s.symbol("k" + suffixOf(i))},
-                                false));
-  for (unsigned i = 0; i < count; ++i) {
-    Value x = inputs[ownInputs ? i : 0];
-    Value w = s.argument(
-        "w" + suffixOf(i),
-        {Sketch::dimsOf(x)[1], s.symbol(isSum ? "n" : "n" + suffixOf(i))},
-        true);
-    results.push_back(s.op("matmul", {x, w}));
-    result.steps.push_back("matmul");
-  }
-  result.numOps = isSum ? 2 * count - 1 : count;
-  if (isSum) {
-    Value sum = results[0];
-    for (Value y : llvm::drop_begin(results))
-      sum = s.op("add", {sum, y});
-    results = {sum};
-  }
-  result.contraction = BeforeGraph::Contraction::MatMul;
-  result.shape = isSum ? BeforeGraph::Shape::Sum : BeforeGraph::Shape::Results;
-  result.numActivations = inputs.size();
-  result.arguments = s.getArguments();
-  result.function = s.finish(results);
-  return result;
-}
-
-void addMatrices(MLIRContext *context, unsigned maxOps,
-                 std::vector<BeforeGraph> &out) {
-  auto add = [&](std::optional<BeforeGraph> graph) {
-    if (graph && graph->function && graph->numOps <= maxOps)
-      out.push_back(std::move(*graph));
-  };
-  std::vector<std::string> chains{""};
-  for (size_t i = 0; i < chains.size(); ++i) {
-    if (StringRef(chains[i]).contains('m'))
-      add(matrixChain(context, chains[i]));
-    if (chains[i].size() == maxOps)
-      continue;
-    for (char step : {'m', 's', 'a'})
-      chains.push_back(chains[i] + step);
-  }
-  add(matrixBranches(context, 2, false, false));
-  add(matrixBranches(context, 3, false, false));
-  add(matrixBranches(context, 2, true, false));
-  add(matrixBranches(context, 2, true, true));
-}
-
 } // namespace
 
 std::vector<BeforeGraph> enumerateBeforeGraphs(MLIRContext *context,
                                                unsigned maxOps) {
   std::vector<BeforeGraph> graphs;
   addImages(context, maxOps, graphs);
-  addMatrices(context, maxOps, graphs);
+  addMatrixGraphs(context, maxOps, graphs);
   return graphs;
 }
 

@@ -1,5 +1,4 @@
-//===- BeforeGraphs.h - Linear graphs that one contraction may be *- C++
-//-*-===//
+//===- BeforeGraphs.h - What one contraction may be -------------*- C++ -*-===//
 
 #ifndef MLC_REWRITES_GENERATE_BEFOREGRAPHS_H
 #define MLC_REWRITES_GENERATE_BEFOREGRAPHS_H
@@ -36,6 +35,10 @@ struct BeforeGraph {
   /// Whether `other` is a shorter chain inside this one.
   bool contains(const BeforeGraph &other) const;
 };
+
+/// Adds chains and branches of matrix products, scales and shifts of columns.
+void addMatrixGraphs(mlir::MLIRContext *context, unsigned maxOps,
+                     std::vector<BeforeGraph> &out);
 
 /// All graphs of at most `maxOps` operators on activations, in a fixed order.
 std::vector<BeforeGraph> enumerateBeforeGraphs(mlir::MLIRContext *context,

@@ -17,6 +17,9 @@ struct SketchWindow {
   std::array<IntExpr, 4> pads; // top, left, bottom, right
 };
 
+/// What tells the names of the i-th of several operators: nothing, 2, 3, ...
+inline std::string suffixOf(size_t i) { return i ? std::to_string(i + 1) : ""; }
+
 /// A function under construction. Arguments join it as they are needed. After
 /// an operator could not be built everything is null.
 class Sketch {
