@@ -69,6 +69,16 @@ Counterexample describe(Instance &instance, const Comparison &difference) {
   return example;
 }
 
+/// Ordinary numbers show most differences; what remains hides behind roots, far
+/// from 0, or where sizes are 0 or 1. The first trials are ordinary.
+constexpr unsigned numOrdinary = 8;
+
+Spread spreadOf(unsigned trial) {
+  if (trial < numOrdinary || trial % 3 == 0)
+    return Spread::Ordinary;
+  return trial % 3 == 1 ? Spread::Positive : Spread::Mixed;
+}
+
 } // namespace
 
 std::optional<Counterexample> findCounterexample(const Question &question,
@@ -82,10 +92,10 @@ std::optional<Counterexample> findCounterexample(const Question &question,
   for (unsigned t = 0; t < trials && !question.cases.empty(); ++t) {
     const Case &one = question.cases[t % question.cases.size()];
     Instance instance(question, one, assumptions, seed * 1000003 + t);
-    if (!instance.drawSymbols(unknowns))
+    if (!instance.drawSymbols(unknowns, t >= numOrdinary && t % 5 == 0))
       continue;
     instance.drawParameters(unknowns);
-    if (!instance.drawTensors())
+    if (!instance.drawTensors(spreadOf(t)))
       continue;
     Comparison comparison = instance.compareReals();
     sawInstance |= comparison.outcome != Comparison::Outcome::Undefined;

@@ -25,7 +25,22 @@ static ArrayRef<Factor> factorsOf(const Sum &value) {
 /// f(x) = 0 exactly when x = 0.
 static bool hasZerosOfArgument(const Atom &atom) {
   return atom.kind == Atom::Kind::Call &&
-         (atom.name == "abs" || atom.name == "sqrt");
+         (atom.name == "abs" || atom.name == "sqrt" || atom.name == "tanh" ||
+          atom.name == "erf");
+}
+
+/// What else is not 0 where a product is not, or a function or rectifier of it.
+void Prover::collectNonZero(const Branch &known, const Facts &facts,
+                            std::vector<Branch> &out) {
+  out.push_back(known);
+  for (const Factor &factor : factorsOf(known.value)) {
+    const Atom &atom = *factor.atom;
+    out.push_back({known.domain, atomSum(factor.atom)});
+    if (hasZerosOfArgument(atom))
+      collectNonZero({known.domain, atom.arguments[0]}, facts, out);
+    if (std::optional<Sum> rest = n.withoutZero(atom, facts))
+      collectNonZero({known.domain, *rest}, facts, out);
+  }
 }
 
 /// A product is not zero when no factor is; what is known not to be zero has no
@@ -41,13 +56,9 @@ bool Prover::isNonZero(const Sum &value, const Domain &domain,
   for (const Obligation &other : known) {
     if (other.kind != Obligation::Kind::NonZero)
       continue;
-    Sum whole = n.simplify(other.value, inside.with(other.domain.guards));
-    given.push_back({other.domain, whole});
-    for (const Factor &factor : factorsOf(whole)) {
-      given.push_back({other.domain, atomSum(factor.atom)});
-      if (hasZerosOfArgument(*factor.atom))
-        given.push_back({other.domain, factor.atom->arguments[0]});
-    }
+    Facts there = inside.with(other.domain.guards);
+    collectNonZero({other.domain, n.simplify(other.value, there)}, there,
+                   given);
   }
   auto isFactorNonZero = [&](const Factor &factor) {
     const Atom &atom = *factor.atom;

@@ -54,6 +54,8 @@ private:
               const Facts &facts);
   bool coversBranch(const Branch &branch, llvm::ArrayRef<Branch> by,
                     const Facts &facts);
+  void collectNonZero(const Branch &known, const Facts &facts,
+                      std::vector<Branch> &out);
   bool isNonZero(const Sum &value, const Domain &domain,
                  llvm::ArrayRef<Obligation> known, const Facts &inside);
   std::vector<Guard> pruned(llvm::ArrayRef<Guard> guards, Facts &known);

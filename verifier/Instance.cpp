@@ -1,8 +1,8 @@
 //===- Instance.cpp - A question with numbers in it -----------------------===//
 
 #include "verifier/Instance.h"
-#include "dialects/Interfaces/EvaluatorScalar.h"
 #include "dialects/Interfaces/Compare.h"
+#include "dialects/Interfaces/EvaluatorScalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -137,9 +137,11 @@ bool Instance::setSymbols(const Unknowns &unknowns,
   return true;
 }
 
-bool Instance::drawSymbols(const Unknowns &unknowns) {
-  // Few zeros and ones: coincidences live there.
+bool Instance::drawSymbols(const Unknowns &unknowns, bool atCorner) {
+  // Few zeros and ones otherwise: coincidences live there.
   std::vector<int64_t> menu{1, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7, 0, 1, 2};
+  if (atCorner)
+    menu = {0, 0, 1, 1, 1, 2};
   std::set<int64_t> constants;
   collectConstants(question.before, constants);
   collectConstants(question.after, constants);
@@ -203,9 +205,16 @@ bool Instance::fixSizes() {
   return true;
 }
 
-void Instance::drawNumbers(unsigned argument) {
+void Instance::drawNumbers(unsigned argument, Spread spread) {
   mlir::Type type = question.before.inputs[argument].elementType;
   int64_t low = -32, high = 32; // sixteenths
+  uint64_t kind = spread == Spread::Mixed ? random() % 4 : 0;
+  if (spread == Spread::Positive || kind == 1)
+    low = 1;
+  if (kind >= 2)
+    high = 24 * 16;
+  if (kind == 3)
+    low = -high;
   bool allEqual = false, nonZero = false;
   bool isInteger = mlir::isa<mlir::IntegerType>(type);
   if (isInteger) {
@@ -234,12 +243,12 @@ void Instance::drawNumbers(unsigned argument) {
   numbers.push_back(std::move(own));
 }
 
-bool Instance::drawTensors() {
+bool Instance::drawTensors(Spread spread) {
   if (!fixSizes())
     return false;
   numbers.clear();
   for (unsigned i = 0; i < question.numArguments; ++i)
-    drawNumbers(i);
+    drawNumbers(i, spread);
   return true;
 }
 

@@ -53,6 +53,14 @@ struct Comparison {
   int64_t numElements = 0;
 };
 
+/// Where elements of float arguments are drawn from, in multiples of 1/16.
+enum class Spread {
+  Ordinary, // between -2 and 2
+  Positive, // above 0, at most 2: roots and logarithms are defined
+  Mixed,    // each argument from one of both or, at times, up to 24 either way:
+            // past 1 and e, where bounded functions stop being large
+};
+
 class Instance {
 public:
   /// `one` is a case of `question`. All three must outlive this.
@@ -64,14 +72,16 @@ public:
   bool setSymbols(const Unknowns &unknowns,
                   llvm::function_ref<int64_t(llvm::StringRef)> pick);
   /// Draws small symbols until they satisfy the guards; false after 400 tries.
-  bool drawSymbols(const Unknowns &unknowns);
+  /// `atCorner`: hardly anything but 0 and 1, where borders, rests and windows
+  /// vanish together.
+  bool drawSymbols(const Unknowns &unknowns, bool atCorner = false);
   /// Draws real parameters within their assumptions.
   void drawParameters(const Unknowns &unknowns);
   void setParameters(ParameterValues values) { reals = std::move(values); }
 
-  /// Draws every argument's elements within its assumptions: multiples of
-  /// 1/16 between -2 and 2. False when sizes are negative or too large.
-  bool drawTensors();
+  /// Draws every argument's elements within its assumptions. False when sizes
+  /// are negative or too large.
+  bool drawTensors(Spread spread = Spread::Ordinary);
   /// Sizes of the arguments under the symbols.
   const std::vector<llvm::SmallVector<int64_t>> &getSizes() const {
     return sizes;
@@ -95,7 +105,7 @@ public:
 
 private:
   bool fixSizes();
-  void drawNumbers(unsigned argument);
+  void drawNumbers(unsigned argument, Spread spread);
   llvm::Expected<EvalTensor> makeTensor(unsigned i, EvalDomain domain) const;
   llvm::Expected<std::vector<EvalTensor>> run(const Definition &definition,
                                               llvm::ArrayRef<EvalTensor> inputs,

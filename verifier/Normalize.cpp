@@ -269,6 +269,45 @@ static bool isMirrored(const Sum &sum) {
   return leadsNegative(sum);
 }
 
+std::optional<Sum> Normalizer::withoutZero(const Atom &atom,
+                                           const Facts &facts) {
+  if (atom.kind != Atom::Kind::Reduce || atom.name != "max")
+    return std::nullopt;
+  std::vector<Branch> rest = atom.branches;
+  // Over whatever points: of none, it never was there.
+  llvm::erase_if(rest,
+                 [](const Branch &branch) { return branch.value.isZero(); });
+  if (rest.empty() || rest.size() == atom.branches.size())
+    return std::nullopt;
+  return reduce("max", std::move(rest), facts);
+}
+
+/// What a divisor is where it is not 0, in fewer words: f(max(x, 0)) is f(x)
+/// there, for the identity, tanh and erf. Nothing where it is as it stands.
+std::optional<Sum> Normalizer::nonZeroForm(const Factor &factor,
+                                           const Facts &facts) {
+  if (factor.power < 1 || settings.strict)
+    return std::nullopt;
+  std::optional<Sum> base = withoutZero(*factor.atom, facts);
+  if (factor.atom->kind == Atom::Kind::Call &&
+      (factor.atom->name == "tanh" || factor.atom->name == "erf")) {
+    const Sum &argument = factor.atom->arguments[0];
+    bool isPlain = argument.terms.size() == 1 &&
+                   argument.terms[0].factors.size() == 1 &&
+                   argument.terms[0].domain.variables.empty() &&
+                   argument.terms[0].domain.guards.empty();
+    base = isPlain ? nonZeroForm(argument.terms[0].factors[0], facts)
+                   : std::nullopt;
+    if (base)
+      base = apply(factor.atom->name,
+                   {scaled(*base, argument.terms[0].coefficient)}, facts);
+  }
+  if (!base)
+    return std::nullopt;
+  ++numCancelled;
+  return power(*base, factor.power);
+}
+
 Sum Normalizer::reciprocal(const Sum &x, const Facts &facts) {
   return mapCases(x, facts, [&](const Sum &value, const Facts &known) {
     if (value.terms.size() != 1 ||
@@ -301,7 +340,10 @@ Sum Normalizer::reciprocal(const Sum &x, const Facts &facts) {
     std::vector<Sum> extra;
     std::vector<Factor> factors;
     for (Factor &factor : inverse.factors)
-      appendFactor(factors, {factor.atom, -factor.power}, extra);
+      if (std::optional<Sum> divisor = nonZeroForm(factor, known))
+        extra.push_back(reciprocal(*divisor, known));
+      else
+        appendFactor(factors, {factor.atom, -factor.power}, extra);
     inverse.factors = std::move(factors);
     Sum result{{inverse}};
     for (const Sum &sum : extra)
@@ -314,12 +356,41 @@ Sum Normalizer::reciprocal(const Sum &x, const Facts &facts) {
 // Signs
 //===----------------------------------------------------------------------===//
 
-bool hasOrigin(const Domain &domain, const Facts &facts) {
-  Substitution origin;
-  for (IntExpr v : domain.variables)
-    origin[v.getSymbol().str()] = IntExpr::constant(v.getContext(), 0);
-  return llvm::all_of(domain.guards, [&](const Guard &guard) {
-    return facts.implies({guard.kind, substitute(guard.expr, origin)});
+/// 0, and what guards on `variable` alone say is its least.
+static llvm::SmallVector<IntExpr, 2>
+leastValues(IntExpr variable, const Domain &domain, const Facts &facts) {
+  llvm::SmallVector<IntExpr, 2> values{
+      IntExpr::constant(variable.getContext(), 0)};
+  for (const Guard &guard : domain.guards) {
+    IntExpr least = variable - guard.expr;
+    bool isFree = llvm::none_of(domain.variables,
+                                [&](IntExpr v) { return mentions(least, v); });
+    // Variables are never negative.
+    if (guard.kind == Guard::Kind::NonNegative && isFree &&
+        facts.provesNonNegative(least))
+      values.push_back(least);
+  }
+  return values;
+}
+
+bool isNeverEmpty(const Domain &domain, const Facts &facts) {
+  constexpr size_t mostPoints = 16;
+  std::vector<Substitution> points(1);
+  for (IntExpr variable : domain.variables) {
+    std::vector<Substitution> next;
+    for (IntExpr value : leastValues(variable, domain, facts))
+      for (const Substitution &point : points) {
+        if (next.size() == mostPoints)
+          break;
+        next.push_back(point);
+        next.back()[variable.getSymbol().str()] = value;
+      }
+    points = std::move(next);
+  }
+  return llvm::any_of(points, [&](const Substitution &point) {
+    return llvm::all_of(domain.guards, [&](const Guard &guard) {
+      return facts.implies({guard.kind, substitute(guard.expr, point)});
+    });
   });
 }
 
@@ -363,7 +434,7 @@ int Normalizer::signOf(const Atom &atom, const Facts &facts) const {
       return 0;
     int best = 0;
     for (const Branch &branch : atom.branches) {
-      if (!hasOrigin(branch.domain, facts))
+      if (!isNeverEmpty(branch.domain, facts))
         continue;
       Facts inside = facts.with(branch.domain.guards);
       best = std::max(best, isPositive(branch.value, inside)      ? 2

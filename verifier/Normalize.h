@@ -9,6 +9,7 @@
 #ifndef MLC_VERIFIER_NORMALIZE_H
 #define MLC_VERIFIER_NORMALIZE_H
 
+#include "verifier/Bounds.h"
 #include "verifier/Scalar.h"
 #include "verifier/Verifier.h"
 #include <chrono>
@@ -107,6 +108,10 @@ public:
 
   bool isNonNegative(const Sum &sum, const Facts &facts) const;
   bool isPositive(const Sum &sum, const Facts &facts) const;
+  /// Wherever the value is defined.
+  Bounds boundsOf(const Sum &sum, const Facts &facts) const;
+  /// max(x, y, ...) of an atom max(x, y, ..., 0): the same where that is not 0.
+  std::optional<Sum> withoutZero(const Atom &atom, const Facts &facts);
 
   /// Whether a term was cancelled or dropped for being multiplied by 0; read by
   /// the classification of floats.
@@ -130,6 +135,9 @@ private:
                                   const Facts &facts);
   Sum reduceMax(std::vector<Branch> branches, const Facts &facts);
   int signOf(const Atom &atom, const Facts &facts) const;
+  Bounds boundsOf(const Atom &atom, const Facts &facts) const;
+  std::optional<Sum> nonZeroForm(const Factor &factor, const Facts &facts);
+  void dropDominated(std::vector<Branch> &branches, const Facts &facts);
 
   mlir::MLIRContext *context;
   Budget &budget;
@@ -141,8 +149,9 @@ private:
 /// positive.
 bool leadsNegative(const Sum &sum);
 
-/// Whether the point with all variables 0 surely lies in the domain.
-bool hasOrigin(const Domain &domain, const Facts &facts);
+/// Whether some point surely lies in the domain: one whose variables are 0 or
+/// what a guard says is their least.
+bool isNeverEmpty(const Domain &domain, const Facts &facts);
 
 /// How a variable is replaced by its quotient and rest by some divisor.
 struct DigitSplit {

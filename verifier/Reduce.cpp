@@ -226,7 +226,7 @@ bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
         outside.add(guard);
     bool isOnePoint = monoid != "prod" &&
                       !mentionsAny(x, part.domain.variables) &&
-                      hasOrigin(part.domain, outside);
+                      isNeverEmpty(part.domain, outside);
     if (isOnePoint) {
       llvm::erase_if(part.domain.guards, [&](const Guard &guard) {
         return llvm::any_of(part.domain.variables,
@@ -331,11 +331,11 @@ static std::optional<Sum> argumentOf(const Sum &value, StringRef function) {
 /// max f(x) = f(max x) for increasing f, where the maximum is of something.
 std::optional<Sum> Normalizer::takeMonotone(ArrayRef<Branch> branches,
                                             const Facts &facts) {
-  bool isNeverEmpty = llvm::any_of(
-      branches, [&](const Branch &b) { return hasOrigin(b.domain, facts); });
+  bool isOfSomething = llvm::any_of(
+      branches, [&](const Branch &b) { return isNeverEmpty(b.domain, facts); });
   bool isAllZero =
       llvm::all_of(branches, [](const Branch &b) { return b.value.isZero(); });
-  if (!isNeverEmpty || isAllZero || settings.strict)
+  if (!isOfSomething || isAllZero || settings.strict)
     return std::nullopt;
   for (StringRef function : {"tanh", "erf", "exp"}) {
     std::vector<Branch> inner;
@@ -348,13 +348,38 @@ std::optional<Sum> Normalizer::takeMonotone(ArrayRef<Branch> branches,
   return std::nullopt;
 }
 
+static bool isPlain(const Branch &branch) {
+  return branch.domain.variables.empty() && branch.domain.guards.empty();
+}
+
+/// Leaves out parts of a maximum that another one is never below. Floats are
+/// not asked: an exponential may round to less than its bound.
+void Normalizer::dropDominated(std::vector<Branch> &branches,
+                               const Facts &facts) {
+  constexpr size_t mostBranches = 6;
+  if (settings.strict || branches.size() > mostBranches)
+    return;
+  for (size_t i = 0; i < branches.size(); ++i) {
+    if (!isPlain(branches[i]) || branches[i].value.isZero())
+      continue;
+    for (size_t k = branches.size(); k-- > 0;) {
+      if (k == i)
+        continue;
+      Sum gap = add(branches[i].value, negated(branches[k].value));
+      Bounds bounds = boundsOf(gap, facts.with(branches[k].domain.guards));
+      if (!bounds.low || *bounds.low < Fraction(0))
+        continue;
+      branches.erase(branches.begin() + k);
+      i -= k < i;
+    }
+  }
+}
+
 Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
   // 0 says nothing beside what is never negative.
-  auto isPlain = [](const Branch &b) {
-    return b.domain.variables.empty() && b.domain.guards.empty();
-  };
   bool hasNonNegative = llvm::any_of(branches, [&](const Branch &b) {
-    return isPlain(b) && !b.value.isZero() && isNonNegative(b.value, facts);
+    return !b.value.isZero() && isNeverEmpty(b.domain, facts) &&
+           isNonNegative(b.value, facts.with(b.domain.guards));
   });
   llvm::erase_if(branches, [&](const Branch &b) {
     if (!isPlain(b))
@@ -369,6 +394,7 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
       return !b.value.isZero() &&
              isNonNegative(negated(b.value), facts.with(b.domain.guards));
     });
+  dropDominated(branches, facts);
   if (branches.empty())
     return negated(atomSum(makeReal("inf")));
   if (branches.size() == 1 && isPlain(branches.front()))
@@ -379,14 +405,8 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
   Sum common = takeCommonTerms(branches);
   // Positive factors: rational content, then factors that all terms share. One
   // that may be 0 also moves out, unless the maximum may be of nothing.
-  bool isNeverEmpty = llvm::any_of(branches, [&](const Branch &b) {
-    Substitution first;
-    for (IntExpr v : b.domain.variables)
-      first[v.getSymbol().str()] = IntExpr::constant(v.getContext(), 0);
-    return llvm::all_of(b.domain.guards, [&](const Guard &guard) {
-      return facts.implies({guard.kind, substitute(guard.expr, first)});
-    });
-  });
+  bool isOfSomething = llvm::any_of(
+      branches, [&](const Branch &b) { return isNeverEmpty(b.domain, facts); });
   Sum all;
   for (const Branch &b : branches)
     llvm::append_range(all.terms, b.value.terms);
@@ -401,7 +421,7 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
     bool isShared =
         factor.atom->kind != Atom::Kind::Reduce &&
         (isPositive(atomSum(factor.atom), facts) ||
-         (isNeverEmpty && factor.power > 0 &&
+         (isOfSomething && factor.power > 0 &&
           isNonNegative(atomSum(factor.atom), facts))) &&
         llvm::all_of(branches, [&](const Branch &b) {
           return !mentionsAny(inverse, b.domain.variables) &&
