@@ -55,29 +55,9 @@ Expr LinalgReader::toExpr(IntExpr expr) {
     node.integer = expr;
     return makeNode(std::move(node));
   }
-  auto fnOf = [](IntExpr::Kind kind) {
-    switch (kind) {
-    case IntExpr::Kind::Add:
-      return BinaryFn::Add;
-    case IntExpr::Kind::Mul:
-      return BinaryFn::Mul;
-    case IntExpr::Kind::FloorDiv:
-      return BinaryFn::FloorDiv;
-    case IntExpr::Kind::Mod:
-      return BinaryFn::Mod;
-    case IntExpr::Kind::Min:
-      return BinaryFn::Min;
-    case IntExpr::Kind::Max:
-      return BinaryFn::Max;
-    case IntExpr::Kind::Constant:
-    case IntExpr::Kind::Symbol:
-      break;
-    }
-    llvm_unreachable("no function");
-  };
   Expr result = toExpr(expr.getOperands()[0]);
   for (IntExpr operand : expr.getOperands().drop_front())
-    result = binary(fnOf(expr.getKind()), result, toExpr(operand));
+    result = binary(functionOf(expr.getKind()), result, toExpr(operand));
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "verifier/HoleText.h"
 #include "dialects/Interfaces/DefinitionText.h"
+#include "verifier/Program.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -80,22 +81,6 @@ private:
       result = result ? binary(functionOf(expr.getKind()), result, next) : next;
     }
     return result;
-  }
-  static BinaryFn functionOf(IntExpr::Kind kind) {
-    switch (kind) {
-    case IntExpr::Kind::Mul:
-      return BinaryFn::Mul;
-    case IntExpr::Kind::FloorDiv:
-      return BinaryFn::FloorDiv;
-    case IntExpr::Kind::Mod:
-      return BinaryFn::Mod;
-    case IntExpr::Kind::Min:
-      return BinaryFn::Min;
-    case IntExpr::Kind::Max:
-      return BinaryFn::Max;
-    default:
-      llvm_unreachable("a leaf or a sum");
-    }
   }
   /// Terms with variables, positive ones first; then what is fixed.
   Expr polynomial(IntExpr expr) {

@@ -87,6 +87,9 @@ private:
   std::string failure;
 };
 
+/// What joins the operands of an integer expression that is no leaf.
+BinaryFn functionOf(IntExpr::Kind kind);
+
 /// The same expression with its nodes replaced: `replace` returns null for a
 /// node whose operands are to be rewritten.
 Expr rewrite(const Expr &expr,
