@@ -13,6 +13,7 @@ namespace {
 VerifierOptions verifierOptions(const ProveOptions &options) {
   VerifierOptions settings;
   settings.scaleWork(options.effort);
+  settings.timeoutMs = options.timeoutMs;
   return settings;
 }
 

@@ -155,7 +155,7 @@ TEST_CASE("roots are compared where they are defined") {
 
 TEST_CASE("the number of threads changes nothing") {
   GenerateOptions options;
-  options.ops = {"relu", "neg", "concat", "split"};
+  options.ops = {"relu", "scale", "matmul", "concat", "split", "max_pool"};
   options.maxOperators = 2;
   GenerateReport one = generate::generate(options);
   options.jobs = 3;
