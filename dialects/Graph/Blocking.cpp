@@ -11,8 +11,8 @@ LogicalResult PackOp::checkOperands() {
   auto type = getX().getType();
   int64_t block = getBlock(), groups = getGroups();
   if (type.getRank() < 2 || type.isDynamicDim(1))
-    return emitOpError() << "requires rank 2 or more and constant channels, got "
-                         << type;
+    return emitOpError()
+           << "requires rank 2 or more and constant channels, got " << type;
   if (block < 1 || groups < 1 || type.getDimSize(1) % groups != 0)
     return emitOpError() << "requires a positive block and groups that divide "
                          << type.getDimSize(1) << " channels, got " << block
@@ -37,9 +37,9 @@ void PackOp::define(DefinitionBuilder &b) {
     Expr lane = inGroup * size + i.back();
     Expr channel = lane;
     if (groups != 1)
-      channel = floorDiv(i[1], blocksExpr) *
-                    IntExpr::constant(context, perGroup) +
-                lane;
+      channel =
+          floorDiv(i[1], blocksExpr) * IntExpr::constant(context, perGroup) +
+          lane;
     SmallVector<Expr> at(i.drop_back());
     at[1] = channel;
     if (!isFilled)
@@ -48,9 +48,8 @@ void PackOp::define(DefinitionBuilder &b) {
     if (groups == 1)
       return b.readOr(0, at, zero);
     // Past its group a lane would be the next group's channel.
-    return mlc::select(
-        compare(ComparePredicate::LT, lane, b.index(perGroup)),
-        b.readOr(0, at, zero), zero);
+    return mlc::select(compare(ComparePredicate::LT, lane, b.index(perGroup)),
+                       b.readOr(0, at, zero), zero);
   }));
 }
 
@@ -59,8 +58,8 @@ LogicalResult UnpackOp::checkOperands() {
   int64_t channels = getChannels(), groups = getGroups();
   if (type.getRank() < 3 || type.isDynamicDim(1) ||
       type.isDynamicDim(type.getRank() - 1))
-    return emitOpError()
-           << "requires rank 3 or more and constant blocks, got " << type;
+    return emitOpError() << "requires rank 3 or more and constant blocks, got "
+                         << type;
   int64_t block = type.getDimSize(type.getRank() - 1);
   if (groups < 1 || block < 1 || channels < 0 || channels % groups != 0 ||
       groups * static_cast<int64_t>(llvm::divideCeil(

@@ -202,6 +202,14 @@ private:
   std::vector<std::pair<unsigned, std::string>> predicates;
 };
 
+/// A counterexample that the evaluator has run, and no proof.
+inline void requireRefuted(const Verdict &verdict) {
+  INFO(name(verdict.kind).str() << ' ' << verdict.reason);
+  REQUIRE_FALSE(verdict.isProved());
+  REQUIRE(verdict.isRefuted());
+  CHECK_FALSE(verdict.counterexample.text.empty());
+}
+
 } // namespace mlc::test
 
 #endif // MLC_TEST_UNIT_VERIFIER_PAIR_H
