@@ -50,3 +50,14 @@ function(mlc_tablegen target file)
   endforeach()
   add_public_tablegen_target(${target})
 endfunction()
+
+# mlc_embed(OUTPUT HEADER TYPE FUNCTION file...): a C++ source with the texts of
+# the files, so that the tools are one file each; see EmbedFiles.cmake.
+function(mlc_embed output header type function)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${ARGN}" -DHEADER=${header}
+            -DTYPE=${type} -DFUNCTION=${function} -P ${script}
+    DEPENDS ${ARGN} ${script}
+    COMMENT "Embedding ${function}" VERBATIM)
+endfunction()

@@ -157,6 +157,8 @@ def rules_of(build, root, path):
     text = RULES_HEAD.format(file=path.relative_to(root).as_posix())
     for rule in run_json(build, "list", path):
         proof = f"proved, {rule['float_class']}" if rule["proved"] else "not proved: never applied"
+        if rule["lowering"]:
+            proof += "\n- where mlc generates the code; a model for another runtime keeps the left side"
         text += f"\n## {rule['name']}\n\n{rule['text'][:1].upper()}{rule['text'][1:]}.\n\n"
         text += f"- condition: {rule['condition'] or 'none'}\n- {proof}\n\n"
         text += f"```mermaid\nflowchart TB\n{drawing('before', rule['before'])}\n{drawing('after', rule['after'])}\n```\n"

@@ -143,6 +143,10 @@ LogicalResult RuleSet::add(OwningOpRef<ModuleOp> module) {
   return success();
 }
 
+void RuleSet::dropLowering() {
+  llvm::erase_if(rules, [](Rule &rule) { return rule.isLowering(); });
+}
+
 LogicalResult mlc::addRuleFile(RuleSet &rules, MLIRContext *context,
                                StringRef text, StringRef name,
                                RuleOrigin origin) {

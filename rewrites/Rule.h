@@ -35,6 +35,8 @@ struct Rule {
 
   llvm::StringRef getName() { return def.getSymName(); }
   llvm::StringRef getText() { return def.getText(); }
+  /// It only suits mlc's own code generator.
+  bool isLowering() { return def.getLowering(); }
   mlir::func::FuncOp getBefore() { return def.getBefore(); }
   mlir::func::FuncOp getAfter() { return def.getAfter(); }
 
@@ -56,6 +58,9 @@ struct RuleSet {
 
   /// Adds the rules of a parsed file, in order. Names are unique.
   mlir::LogicalResult add(mlir::OwningOpRef<mlir::ModuleOp> module);
+
+  /// Forgets the rules that only suit mlc's own code generator.
+  void dropLowering();
 };
 
 /// The rule files that ship with mlc, embedded at build time.

@@ -58,7 +58,7 @@ rule.def @conv_1x1_is_matmul "a 1x1 convolution is a matrix product over pixels"
 !to = tensor<?x?x?x?xf32, #mlc.dims<[n, o, h * p, w * q]>>
 
 // Windows do not overlap: each input pixel gives its own p x q outputs.
-rule.def @conv_transpose_is_conv_and_shuffle "a transposed convolution whose stride is its kernel is a 1x1 convolution and a shuffle of pixels" {
+rule.def @conv_transpose_is_conv_and_shuffle "a transposed convolution whose stride is its kernel is a 1x1 convolution and a shuffle of pixels" attributes {lowering} {
   rule.assume constant 1
   rule.require p ge 1
   rule.require q ge 1

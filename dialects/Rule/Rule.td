@@ -34,8 +34,12 @@ def Rule_DefOp : Rule_Op<"def", [Symbol, SymbolTable, NoTerminator, SingleBlock,
       func.func @after(...) -> ... { ... }
     }
     ```
+
+    `attributes {lowering}` marks a rule that only suits mlc's own code
+    generator: `after` is what it makes good code of. A model that goes to
+    another runtime keeps `before`.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$text);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$text, UnitAttr:$lowering);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name $text attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;

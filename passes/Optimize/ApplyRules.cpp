@@ -12,6 +12,8 @@ LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
   RuleSet rules;
   if (failed(addShippedRules(rules, module.getContext())))
     return failure();
+  if (!options.lowering)
+    rules.dropLowering();
   CostModel cost(target.cost, options.timings.get());
   std::vector<Trail> trails;
   for (auto function : module.getOps<func::FuncOp>()) {

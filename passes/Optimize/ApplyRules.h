@@ -15,6 +15,9 @@ namespace mlc {
 /// How the rules are used.
 struct RewriteOptions {
   SearchOptions search;
+  /// mlc generates the code of the result: rules that only suit its generator
+  /// are applied, too.
+  bool lowering = true;
   /// Measured times, which go before predicted ones; null: none.
   std::shared_ptr<const TimingCache> timings;
   /// Told what the search in each function came to.

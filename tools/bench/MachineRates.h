@@ -19,6 +19,10 @@ double threadSeconds();
 /// bits, which this machine must have. A few milliseconds.
 double measurePeakFlops(unsigned vectorBits);
 
+/// Multiply-adds on registers, of this machine's widest vectors: as many as an
+/// idle core does in about `seconds`.
+void computeFor(double seconds);
+
 /// Bytes per second that one core reads from a buffer of `bytes` bytes, over
 /// and over, with vectors of 256 bits.
 double measureBandwidth(int64_t bytes);

@@ -2,10 +2,11 @@
 
 usage: ./dev bench [--json FILE] [--runs N] [--threads N] [NAME...]
 
-Each model is compiled for fixed dims. Runs of mlc and of ONNX Runtime take
-turns, so that both meet the same machine; the median counts. With two threads
-the speed-up is set against that of a loop that computes only, measured just
-before and after, because hosts sometimes give two cores the speed of one.
+Each model is compiled for fixed dims. Runs of mlc and of ONNX Runtime, on one
+thread and on two, take turns, so that all meet the same machine; the median
+counts. The speed-up by a second thread is set against that of a loop that
+computes only, which takes its turn with them: hosts sometimes give two cores
+the speed of one.
 """
 
 import argparse
@@ -48,19 +49,16 @@ def measured_models(cache, folder):
     yield chain_model(folder)
 
 
-def compute_scaling(seconds=0.3):
-    """How much faster two processes compute than one: a loop without memory
-    traffic, counted for a while alone and then twice at once."""
-    loop = ("import time\nx=0\nn=0\nend=time.perf_counter()+%r\n"
-            "while time.perf_counter()<end:\n for i in range(2000): x=(x*3+i)&65535\n n+=1\nprint(n)"
-            % seconds)
+class ComputeLoop:
+    """A loop that computes only, as dense as kernels do, on some cores at once."""
 
-    def counts(how_many):
-        running = [subprocess.Popen([sys.executable, "-S", "-c", loop], stdout=subprocess.PIPE)
-                   for _ in range(how_many)]
-        return sum(int(p.communicate()[0]) for p in running)
+    def __init__(self, build, cores, milliseconds=100):
+        self.command, self.cores = [build / "bin/mlc-bench-loop", str(milliseconds)], cores
 
-    return counts(2) / counts(1)
+    def __call__(self):
+        running = [subprocess.Popen(self.command) for _ in range(self.cores)]
+        if any(process.wait() for process in running):
+            raise RuntimeError("mlc-bench-loop failed")
 
 
 class Bench:
@@ -82,44 +80,44 @@ class Bench:
         subprocess.run([self.build / "bin/mlc", "compile", model.path, "-o", path, *flags], check=True)
         return mlc_runtime.Artifact(self.library, path), time.perf_counter() - start
 
-    def measure(self, model, artifact, threads):
+    def calls(self, model, artifact, threads):
+        """mlc's inference and ONNX Runtime's."""
         arrays = catalog.feed(model, model.cases[0], "random")
         session = mlc_runtime.Session(artifact, threads=threads)
         session.bind(arrays)
         reference = onnxruntime_session(model.path, threads)
-        return take_turns([session.run, lambda: reference.run(None, arrays)], self.runs)
+        return [session.run, lambda: reference.run(None, arrays)]
 
     def rows(self, model, threads):
         artifact, seconds = self.compile(model)
-        one = self.measure(model, artifact, 1)
-        row = {"model": model.name, "size": model.cases[0], "compile_s": seconds,
-               "mlc": one[0], "onnxruntime": one[1],
-               "ratio": one[0]["median_ms"] / one[1]["median_ms"]}
+        calls = self.calls(model, artifact, 1)
         if threads > 1:
-            before = compute_scaling()
-            both = self.measure(model, artifact, 2)
-            after = compute_scaling()
+            calls += self.calls(model, artifact, 2) + [ComputeLoop(self.build, n) for n in (1, 2)]
+        times = take_turns(calls, self.runs)
+        medians = [t["median_ms"] for t in times]
+        row = {"model": model.name, "size": model.cases[0], "compile_s": seconds,
+               "mlc": times[0], "onnxruntime": times[1], "ratio": medians[0] / medians[1]}
+        if threads > 1:
             row["threads2"] = {
-                "mlc": both[0], "onnxruntime": both[1],
-                "scaling": one[0]["median_ms"] / both[0]["median_ms"],
-                "onnxruntime_scaling": one[1]["median_ms"] / both[1]["median_ms"],
-                "compute_scaling": [before, after],
+                "mlc": times[2], "onnxruntime": times[3],
+                "scaling": medians[0] / medians[2],
+                "onnxruntime_scaling": medians[1] / medians[3],
+                "compute_scaling": 2 * medians[4] / medians[5],
             }
-            row["threads2"]["share"] = row["threads2"]["scaling"] / max(1.0, (before + after) / 2)
+            row["threads2"]["share"] = row["threads2"]["scaling"] / row["threads2"]["compute_scaling"]
         return row
 
 
 def print_rows(rows):
     print(f"{'model':16} {'mlc':>10} {'ORT':>10} {'ratio':>6} {'compile':>8}   two threads: "
-          f"{'mlc':>6} {'ORT':>6} {'loop':>12} {'share':>6}")
+          f"{'mlc':>6} {'ORT':>6} {'loop':>6} {'share':>6}")
     for row in rows:
         line = (f"{row['model']:16} {row['mlc']['median_ms']:7.2f} ms "
                 f"{row['onnxruntime']['median_ms']:7.2f} ms {row['ratio']:6.2f} {row['compile_s']:6.1f} s")
         two = row.get("threads2")
         if two:
-            before, after = two["compute_scaling"]
             line += (f"                {two['scaling']:5.2f}× {two['onnxruntime_scaling']:5.2f}× "
-                     f"{before:5.2f}/{after:.2f}× {two['share']:6.0%}")
+                     f"{two['compute_scaling']:5.2f}× {two['share']:6.0%}")
         print(line)
 
 

@@ -117,6 +117,7 @@ llvm::json::Object describe(Rule &rule) {
                             {"hash", rule.hash},
                             {"origin", name(rule.origin)},
                             {"condition", rule.conditionText()},
+                            {"lowering", rule.isLowering()},
                             {"before", textOf(rule.getBefore())},
                             {"after", textOf(rule.getAfter())}};
   for (const char *note : {"source", "expect", "holds"})

@@ -16,6 +16,7 @@ static void print(Rule &rule, const ProvedRule *proof) {
   llvm::outs() << "  " << name(rule.origin) << "; "
                << (proof ? ("proved, " + name(proof->floatClass)).str()
                          : "not proved: never applied")
+               << (rule.isLowering() ? "; for mlc's own code only" : "")
                << '\n';
 }
 

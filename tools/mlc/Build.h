@@ -22,6 +22,10 @@ public:
   static llvm::Expected<std::unique_ptr<Compilation>>
   import(const ModelOptions &options, const SearchFlags &search);
 
+  /// The result is for other runtimes: what only suits mlc's own code
+  /// generator is left out.
+  void keepForOthers() { compileOptions.rewriting.lowering = false; }
+
   /// Compiles it; called once.
   llvm::Expected<std::unique_ptr<CompiledModel>> compile();
   /// Runs the phases up to `phase`; `module` is then what that one made.

@@ -49,6 +49,7 @@ llvm::Error OptimizeCommand::run() {
   auto compilation = Compilation::import(model, search);
   if (!compilation)
     return compilation.takeError();
+  (*compilation)->keepForOthers();
   auto before = explain.keep((*compilation)->getModule());
   if (llvm::Error error = (*compilation)->runTo("optimize"))
     return error;

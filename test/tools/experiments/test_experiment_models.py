@@ -5,8 +5,9 @@ import sys
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
+
+from reference import run_on_noise
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools" / "experiments"))
 import models  # noqa: E402
@@ -52,16 +53,6 @@ def test_parameters(name):
     assert sum(trained.values()) == PUBLISHED[name]
 
 
-def run(path):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    rng = np.random.default_rng(0)
-    feed = {i.name: rng.standard_normal(i.shape).astype(np.float32) for i in session.get_inputs()}
-    return session.run(None, feed)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("experiments")
@@ -73,14 +64,14 @@ def test_model(name, folder, tools):
     models.write(name, path, small=True)
     assert path.read_bytes() == models.build(name, small=True).SerializeToString(deterministic=True)
     onnx.checker.check_model(str(path), full_check=True)
-    (want,) = run(path)
+    (want,) = run_on_noise(path)
     assert np.isfinite(want).all() and want.std() > 1e-3
     done = tools.mlc("check", path)
     assert done.returncode == 0, done.stderr
     done = tools.mlc("optimize", path, "-o", optimized, "--time-limit=1")
     assert done.returncode == 0, done.stderr
     onnx.checker.check_model(str(optimized), full_check=True)
-    (got,) = run(optimized)
+    (got,) = run_on_noise(optimized)
     assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
 
 

@@ -6,10 +6,11 @@ import pathlib
 import sys
 
 import numpy as np
-import onnxruntime
+import onnx
 import pytest
 
 import graphs
+from reference import run_on_noise
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools" / "experiments"))
 import models  # noqa: E402
@@ -36,22 +37,12 @@ def search(tools, path, output, *flags):
     return json.loads(done.stdout)
 
 
-def run(path):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    rng = np.random.default_rng(0)
-    feed = {i.name: rng.standard_normal(i.shape).astype(np.float32) for i in session.get_inputs()}
-    return session.run(None, feed)
-
-
 @pytest.mark.parametrize("name", NETWORKS)
 def test_result_computes_the_same(tools, network, tmp_path, name):
     path, output = network(name), tmp_path / "out.onnx"
     report = search(tools, path, output, "--search=egraph")
     assert report["steps"]
-    for expected, actual in zip(run(path), run(output)):
+    for expected, actual in zip(run_on_noise(path), run_on_noise(output)):
         np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
     replayed = tools.run("mlc-verify", "--trail", path, output)
     assert replayed.returncode == 0, replayed.stderr
@@ -111,3 +102,21 @@ def test_json_and_model_do_not_share_the_output(tools, tmp_path):
     path = graphs.save(tmp_path / "m.onnx", graphs.small_network())
     done = tools.mlc("optimize", path, "-o", "-", "--json")
     assert done.returncode == 2 and done.stdout == ""
+
+
+def test_what_suits_only_mlc_is_not_exported(tools, tmp_path):
+    """mlc has good code for a 1x1 convolution and a shuffle, other runtimes for
+    transposed convolutions."""
+    weights = np.random.default_rng(0).standard_normal((8, 4, 2, 2)).astype(np.float32)
+    path = graphs.save(tmp_path / "m.onnx", graphs.model(
+        [("ConvTranspose", ["x", "w"], ["y"], {"strides": [2, 2]})], [("x", [1, 8, 24, 40])],
+        [("y", [1, 4, 48, 80])], weights=[("w", weights)]))
+    done = tools.mlc("optimize", path, "-o", tmp_path / "o.onnx")
+    assert done.returncode == 0, done.stderr
+    assert [n.op_type for n in onnx.load(tmp_path / "o.onnx").graph.node] == ["ConvTranspose"]
+    done = tools.mlc("compile", path, "-o", tmp_path / "m.mlca")
+    assert done.returncode == 0, done.stderr
+    shown = tools.mlc("inspect", tmp_path / "m.mlca", "--json")
+    assert "conv_transpose_is_conv_and_shuffle" in shown.stdout
+    compared = tools.mlc("compare", path)
+    assert compared.returncode == 0, compared.stdout + compared.stderr
