@@ -43,6 +43,7 @@ rule.def @slice_of_slice "a slice of a slice is one slice" {
 !cb = tensor<?x?x?x?xf32, #mlc.dims<[n, b, h, w]>>
 !cc = tensor<?x?x?x?xf32, #mlc.dims<[n, c, h, w]>>
 !cab = tensor<?x?x?x?xf32, #mlc.dims<[n, a + b, h, w]>>
+!cbc = tensor<?x?x?x?xf32, #mlc.dims<[n, b + c, h, w]>>
 !cabc = tensor<?x?x?x?xf32, #mlc.dims<[n, a + b + c, h, w]>>
 
 rule.def @concat_of_slices "the two parts of a tensor put together are the tensor" {
@@ -61,6 +62,18 @@ rule.def @concat_of_concat "a concatenation inside a concatenation is one" {
   func.func @before(%x: !ca, %y: !cb, %z: !cc) -> !cabc {
     %0 = mlc.concat %x, %y {axis = 1 : i64} : (!ca, !cb) -> !cab
     %1 = mlc.concat %0, %z {axis = 1 : i64} : (!cab, !cc) -> !cabc
+    return %1 : !cabc
+  }
+  func.func @after(%x: !ca, %y: !cb, %z: !cc) -> !cabc {
+    %0 = mlc.concat %x, %y, %z {axis = 1 : i64} : (!ca, !cb, !cc) -> !cabc
+    return %0 : !cabc
+  }
+}
+
+rule.def @concat_of_last_concat "a concatenation that ends in a concatenation is one" {
+  func.func @before(%x: !ca, %y: !cb, %z: !cc) -> !cabc {
+    %0 = mlc.concat %y, %z {axis = 1 : i64} : (!cb, !cc) -> !cbc
+    %1 = mlc.concat %x, %0 {axis = 1 : i64} : (!ca, !cbc) -> !cabc
     return %1 : !cabc
   }
   func.func @after(%x: !ca, %y: !cb, %z: !cc) -> !cabc {
@@ -105,12 +118,25 @@ rule.def @slice_of_slice_2d "a slice of a slice of a matrix is one slice" {
 !mx2 = tensor<?x?xf32, #mlc.dims<[b, n]>>
 !mx3 = tensor<?x?xf32, #mlc.dims<[c, n]>>
 !mx12 = tensor<?x?xf32, #mlc.dims<[a + b, n]>>
+!mx23 = tensor<?x?xf32, #mlc.dims<[b + c, n]>>
 !mx123 = tensor<?x?xf32, #mlc.dims<[a + b + c, n]>>
 
 rule.def @rows_of_rows "rows put below rows are put together at once" {
   func.func @before(%x: !mx1, %y: !mx2, %z: !mx3) -> !mx123 {
     %0 = mlc.concat %x, %y {axis = 0 : i64} : (!mx1, !mx2) -> !mx12
     %1 = mlc.concat %0, %z {axis = 0 : i64} : (!mx12, !mx3) -> !mx123
+    return %1 : !mx123
+  }
+  func.func @after(%x: !mx1, %y: !mx2, %z: !mx3) -> !mx123 {
+    %0 = mlc.concat %x, %y, %z {axis = 0 : i64} : (!mx1, !mx2, !mx3) -> !mx123
+    return %0 : !mx123
+  }
+}
+
+rule.def @rows_of_last_rows "rows put below rows that were put together are put together at once" {
+  func.func @before(%x: !mx1, %y: !mx2, %z: !mx3) -> !mx123 {
+    %0 = mlc.concat %y, %z {axis = 0 : i64} : (!mx2, !mx3) -> !mx23
+    %1 = mlc.concat %x, %0 {axis = 0 : i64} : (!mx1, !mx23) -> !mx123
     return %1 : !mx123
   }
   func.func @after(%x: !mx1, %y: !mx2, %z: !mx3) -> !mx123 {
