@@ -1,6 +1,7 @@
 //===- Rewriting.cpp - A function that rules change step by step ----------===//
 
 #include "rewrites/Rewriting.h"
+#include "dialects/Graph/Graph.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -33,6 +34,27 @@ bool mlc::onlyReorders(Rule &rule) {
          (operators[0] == operators[1] && llvm::all_equal(operators[0]));
 }
 
+bool mlc::onlyMovesSlice(Rule &rule) {
+  std::vector<StringRef> names[2];
+  bool givesSlice[2];
+  func::FuncOp functions[] = {rule.getBefore(), rule.getAfter()};
+  for (unsigned side : {0, 1}) {
+    Block &body = functions[side].getBody().front();
+    for (Operation &op : body.without_terminator())
+      names[side].push_back(op.getName().getStringRef());
+    llvm::sort(names[side]);
+    Operation *end = body.getTerminator();
+    givesSlice[side] =
+        end->getNumOperands() == 1 &&
+        isa_and_nonnull<SliceOp>(end->getOperand(0).getDefiningOp());
+  }
+  return names[0] == names[1] && givesSlice[0] != givesSlice[1];
+}
+
+bool mlc::isForSearch(Rule &rule) {
+  return !onlyReorders(rule) && !onlyMovesSlice(rule);
+}
+
 llvm::StringMap<SmallVector<Rule *>> mlc::rulesByRoot(RuleSet &rules,
                                                       FpMode fp) {
   llvm::StringMap<SmallVector<Rule *>> byRoot;
@@ -44,7 +66,7 @@ llvm::StringMap<SmallVector<Rule *>> mlc::rulesByRoot(RuleSet &rules,
                           ->getOperand(0)
                           .getDefiningOp();
     if (root && isApplicable(rule, fp) && rule.freeSymbols().empty() &&
-        !onlyReorders(rule))
+        isForSearch(rule))
       byRoot[root->getName().getStringRef()].push_back(&rule);
   }
   return byRoot;

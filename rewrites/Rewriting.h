@@ -22,8 +22,17 @@ namespace mlc {
 /// has more orders than any search can look at.
 bool onlyReorders(Rule &rule);
 
-/// Rules that may be applied under `fp`, leave nothing open and do more than
-/// reorder, by the name of the operator that gives `before`'s first result.
+/// Whether a rule only takes a slice from one side of an operator to the other:
+/// the rows of a product are a product of rows. Where products were merged, it
+/// leads back to them, and to all ways to merge some of them and not others.
+bool onlyMovesSlice(Rule &rule);
+
+/// Whether engines use a rule to look for something cheaper: what does neither.
+/// Others serve to prove that rules follow from one another.
+bool isForSearch(Rule &rule);
+
+/// Rules that may be applied under `fp`, leave nothing open and are for search,
+/// by the name of the operator that gives `before`'s first result.
 llvm::StringMap<llvm::SmallVector<Rule *>> rulesByRoot(RuleSet &rules,
                                                        FpMode fp);
 

@@ -77,9 +77,14 @@ public:
       : function(function), rules(rules), cost(cost), options(options),
         graph(function.getContext()), selector(graph, cost) {
     for (Rule &rule : rules.rules)
-      if (isApplicable(rule, options.fp) && !onlyReorders(rule))
+      if (isApplicable(rule, options.fp) && isForSearch(rule))
         if (std::unique_ptr<RuleProgram> program = RuleProgram::compile(rule))
           programs.push_back(std::move(program));
+    // Where many parts share an input, each is merged once a round: what merges
+    // more of them gets there in fewer rounds.
+    llvm::stable_sort(programs, [](const auto &a, const auto &b) {
+      return a->patternResults.size() > b->patternResults.size();
+    });
   }
 
   LogicalResult run(SearchReport &report) {

@@ -201,15 +201,24 @@ unsigned GenerateReport::countMultiOutput(Verdict::Kind kind) const {
   });
 }
 
-unsigned GenerateReport::countConditional(Verdict::Kind kind) const {
-  return llvm::count_if(conditional, [&](const FamilyReport &family) {
+static unsigned countOf(llvm::ArrayRef<FamilyReport> families,
+                        Verdict::Kind kind) {
+  return llvm::count_if(families, [&](const FamilyReport &family) {
     return isOfKind(family.outcome, kind);
   });
 }
 
+unsigned GenerateReport::countWidened(Verdict::Kind kind) const {
+  return countOf(widened, kind);
+}
+
+unsigned GenerateReport::countConditional(Verdict::Kind kind) const {
+  return countOf(conditional, kind);
+}
+
 unsigned GenerateReport::countBasis() const {
   auto isBasis = [](const FamilyReport &family) { return family.isBasis; };
-  return llvm::count_if(families, isBasis) +
+  return llvm::count_if(families, isBasis) + llvm::count_if(widened, isBasis) +
          llvm::count_if(conditional, isBasis);
 }
 

@@ -87,6 +87,9 @@ struct GenerateReport {
   PruneCounts prune;
   std::vector<StageReport> stages;
   std::vector<FamilyReport> families;
+  /// Families of more leaves, of which proved ones with repeated leaves are
+  /// instances: for the basis, and counted apart.
+  std::vector<FamilyReport> widened;
   /// Families that are equal in some instantiations only: proved ones have a
   /// condition. Counted apart.
   std::vector<FamilyReport> conditional;
@@ -97,6 +100,7 @@ struct GenerateReport {
 
   unsigned count(Verdict::Kind kind, bool onlyLinear) const;
   unsigned countMultiOutput(Verdict::Kind kind) const;
+  unsigned countWidened(Verdict::Kind kind) const;
   unsigned countConditional(Verdict::Kind kind) const;
   /// Families of the basis, with and without a condition.
   unsigned countBasis() const;

@@ -64,7 +64,7 @@ void Generation::prove() {
   llvm::stable_sort(order,
                     [&](size_t a, size_t b) { return rank(a) < rank(b); });
   proveEach(report.families, families.always, order, {}, share::proofs,
-            "families");
+            "families", "");
   watch.finish("prove", report.count(Verdict::Kind::Proved, false));
 }
 
@@ -72,13 +72,12 @@ void Generation::proveEach(std::vector<FamilyReport> &reports,
                            llvm::ArrayRef<Family> families,
                            llvm::ArrayRef<size_t> order,
                            const ProveOptions &settings, double share,
-                           llvm::StringRef what) {
+                           llvm::StringRef what, llvm::StringRef prefix) {
   std::mutex mutex;
   std::atomic<unsigned> done = 0, proved = 0, skipped = 0, linear = 0;
   forEach(order.size(), options.jobs, [&](size_t k, unsigned) {
     FamilyReport &family = reports[order[k]];
-    std::string key =
-        settings.needsCondition ? "if: " + family.text : family.text;
+    std::string key = prefix.str() + family.text;
     auto known = options.known.find(key);
     if (known != options.known.end()) {
       family.outcome = known->second;
@@ -109,35 +108,116 @@ void Generation::proveEach(std::vector<FamilyReport> &reports,
 //===----------------------------------------------------------------------===//
 
 /// Families come small ones first, so that a family follows from smaller ones
-/// where it can.
+/// where it can. What those of the basis with repeated leaves are instances of
+/// takes their place.
 void Generation::findBasis() {
-  unsigned left = 0, proved = 0;
-  for (auto [i, family] : llvm::enumerate(report.families)) {
-    if (!isProved(family))
-      continue;
-    ++proved;
+  takeBasis();
+  watch.finish("basis", report.countBasis());
+  widen();
+  watch.finish("families with leaves apart",
+               report.countWidened(Verdict::Kind::Proved));
+  if (report.widened.empty())
+    return;
+  for (FamilyReport &family : report.families)
+    family.isBasis = false;
+  known = {};
+  takeBasis();
+  watch.finish("basis with those", report.countBasis());
+}
+
+/// An instance that differs in leaves alone is as large, and comes behind.
+std::vector<Generation::Candidate> Generation::provedFamilies() {
+  std::vector<std::pair<unsigned, Candidate>> sized;
+  auto add = [&](std::vector<FamilyReport> &reports,
+                 llvm::ArrayRef<Family> of) {
+    for (auto [one, family] : llvm::zip(reports, of))
+      if (isProved(one)) {
+        const Pattern &pattern = family.variants[one.outcome->variant];
+        sized.push_back({pattern.termSize(pattern.getBefore()) +
+                             pattern.termSize(pattern.getAfter()),
+                         {&one, &family}});
+      }
+  };
+  add(report.widened, widened);
+  add(report.families, families.always);
+  llvm::stable_sort(sized, llvm::less_first());
+  std::vector<Candidate> result;
+  for (const auto &[size, candidate] : sized)
+    result.push_back(candidate);
+  return result;
+}
+
+void Generation::takeBasis() {
+  std::vector<Candidate> proved = provedFamilies();
+  unsigned left = 0;
+  for (auto [i, candidate] : llvm::enumerate(proved)) {
+    auto [family, of] = candidate;
     if (isOver(share::basis)) {
       ++left;
       continue;
     }
-    const Pattern &pattern =
-        families.always[i].variants[family.outcome->variant];
-    family.isBasis = !follows(pattern, known, workbenchOf(pattern));
-    if (family.isBasis)
-      for (const Pattern &variant : families.always[i].variants)
+    const Pattern &pattern = of->variants[family->outcome->variant];
+    family->isBasis = !follows(pattern, known, workbenchOf(pattern));
+    if (family->isBasis)
+      for (const Pattern &variant : of->variants)
         known.add(variant);
     if (i % 16 == 0)
       options.progress(llvm::formatv("looking for a basis: {0} of {1} families",
-                                     i, report.families.size()));
+                                     i, proved.size()));
   }
   if (left)
     skip(llvm::formatv("whether {0} of {1} proved families follow from others "
                        "(out of time)",
-                       left, proved));
-  watch.finish("basis",
-               llvm::count_if(report.families, [](const FamilyReport &family) {
-                 return family.isBasis;
-               }));
+                       left, proved.size()));
+}
+
+std::vector<Family> Generation::widerFamilies() {
+  std::vector<const Pattern *> repeated;
+  for (auto [family, one] : llvm::zip(families.always, report.families))
+    if (one.isBasis && !one.isLinear)
+      for (const Pattern &variant : family.variants)
+        repeated.push_back(&variant);
+  std::vector<std::optional<Pattern>> wider(repeated.size());
+  std::atomic<unsigned> skipped = 0;
+  forEach(repeated.size(), options.jobs, [&](size_t i, unsigned) {
+    if (isOver(share::widened))
+      ++skipped;
+    else
+      wider[i] = repeated[i]->widened();
+  });
+  if (skipped)
+    skip(llvm::formatv("whether leaves of {0} of {1} patterns need not be one "
+                       "(out of time)",
+                       skipped.load(), repeated.size()));
+  std::map<std::string, const Pattern *> byText;
+  for (const std::optional<Pattern> &one : wider)
+    if (one)
+      byText.try_emplace(one->text(Detail::Variant), &*one);
+  std::vector<const Pattern *> distinct;
+  for (const auto &[text, pattern] : byText)
+    distinct.push_back(pattern);
+  return groupIntoFamilies(distinct);
+}
+
+/// A family may be there already, found with more leaves.
+void Generation::widen() {
+  std::set<std::string> found;
+  std::map<std::string, unsigned> taken;
+  for (const FamilyReport &family : report.families) {
+    ++taken[family.name];
+    if (isProved(family))
+      found.insert(family.text);
+  }
+  widened = widerFamilies();
+  llvm::erase_if(widened, [&](const Family &family) {
+    return found.count(family.text) != 0;
+  });
+  for (const Family &family : widened)
+    report.widened.push_back(describe(family, taken));
+  std::vector<size_t> order(widened.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  proveEach(report.widened, widened, order, {}, share::widened,
+            "families with leaves apart", "apart: ");
 }
 
 /// Whatever a candidate follows from holds at least where it does: whether or
@@ -180,7 +260,7 @@ void Generation::proveConditional() {
   ProveOptions settings;
   settings.needsCondition = true;
   proveEach(report.conditional, families.conditional, selected, settings,
-            share::conditional, "conditional families");
+            share::conditional, "conditional families", "if: ");
   unsigned proved = 0;
   for (FamilyReport &family : report.conditional) {
     family.isBasis = isProved(family);
@@ -222,6 +302,7 @@ std::vector<Generation::Statement> Generation::basisStatements() {
     }
   };
   addAll(report.families, families.always, {});
+  addAll(report.widened, widened, {});
   ProveOptions withCondition;
   withCondition.needsCondition = true;
   addAll(report.conditional, families.conditional, withCondition);
@@ -281,7 +362,8 @@ std::vector<MultiOutputReport> Generation::nominateMultiOutput() {
   };
   for (const BasisRule &rule : report.basis)
     nominate(rule.name, rule.outcome);
-  for (const auto *reports : {&report.families, &report.conditional})
+  for (const auto *reports :
+       {&report.families, &report.widened, &report.conditional})
     for (const FamilyReport &family : *reports)
       if (family.isBasis && isProved(family))
         nominate(family.name + "_as_found", *family.outcome);

@@ -19,6 +19,10 @@ Pattern::Pattern(const GraphStore &store, const EqualPair &pair)
   // only operands go by the first of their names.
   before = add(store, pair.graph, known);
   after = add(store, pair.representative, known);
+  putLargerFirst();
+}
+
+void Pattern::putLargerFirst() {
   int larger = int(numOperators(before)) - int(numOperators(after));
   if (larger < 0 || (larger == 0 && !hasLeavesOf(before, after)))
     std::swap(before, after);
@@ -101,6 +105,13 @@ unsigned Pattern::numOperators(uint8_t root) const {
   for (auto [node, isSeen] : llvm::zip(nodes, seen))
     count += isSeen && !node.isLeaf();
   return count;
+}
+
+unsigned Pattern::termSize(uint8_t root) const {
+  unsigned size = nodes[root].isLeaf() ? 0 : 1;
+  for (uint8_t operand : nodes[root].operands)
+    size += termSize(operand);
+  return size;
 }
 
 bool Pattern::isLinear(uint8_t root, std::set<uint8_t> &leaves,

@@ -43,6 +43,8 @@ public:
   /// `relu(concat(a, b)) = concat(relu(a), relu(b))`; equal for equal rules.
   std::string text(Detail detail) const;
   unsigned numOperators(uint8_t root) const;
+  /// Operators of a side as a term: what is shared counts each time.
+  unsigned termSize(uint8_t root) const;
   /// Whether no leaf and no constant occurs twice in the term of a side.
   bool isLinear() const;
   /// Whether both sides are one term.
@@ -52,6 +54,11 @@ public:
   llvm::SmallVector<uint8_t> commonOperators() const;
   /// With a fresh leaf for an operator that both sides hold.
   Pattern abstracted(uint8_t node) const;
+
+  /// With leaves of their own for occurrences of a leaf, as long as the sides
+  /// stay equal: relu(concat(a, a)) = concat(relu(a), relu(a)) says nothing of
+  /// one leaf that it does not say of two. Nothing where all must stay.
+  std::optional<Pattern> widened() const;
 
   /// Whether both sides have equal values in every instantiation where both
   /// are defined, for values of the leaves drawn anew from `seed`. Not where
@@ -86,10 +93,24 @@ private:
                                LeafValues leafValues) const;
 
   Pattern() = default;
+  void putLargerFirst();
   uint8_t add(const GraphStore &store, Renamed renamed,
               std::map<Renamed, uint8_t> &known);
   uint8_t copy(const Pattern &from, uint8_t node, uint8_t abstracted,
                std::map<uint8_t, uint8_t> &known);
+  uint8_t
+  copyTerm(const Pattern &from, uint8_t node, llvm::ArrayRef<uint8_t> &names,
+           std::map<std::pair<uint32_t, llvm::SmallVector<uint8_t, 2>>, uint8_t>
+               &known);
+  /// The leaves of a side's term, from left to right.
+  void collectOccurrences(uint8_t root,
+                          llvm::SmallVectorImpl<uint8_t> &leaves) const;
+  /// With other names for the occurrences of leaves; equal names, one leaf.
+  Pattern renamed(llvm::ArrayRef<uint8_t> beforeNames,
+                  llvm::ArrayRef<uint8_t> afterNames) const;
+  bool separate(uint8_t name, uint8_t fresh,
+                llvm::SmallVectorImpl<uint8_t> &beforeNames,
+                llvm::SmallVectorImpl<uint8_t> &afterNames) const;
   void collect(uint8_t root, llvm::SmallVectorImpl<bool> &seen) const;
   bool hasLeavesOf(uint8_t root, uint8_t other) const;
   bool isLinear(uint8_t root, std::set<uint8_t> &leaves,

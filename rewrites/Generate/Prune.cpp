@@ -113,11 +113,18 @@ Pruner::merge(const std::map<std::string, Pattern> &patterns,
   std::vector<uint8_t> isInstance(all.size(), false);
   forEach(all.size(), jobs,
           [&](size_t i, unsigned) { isInstance[i] = smaller.covers(*all[i]); });
+  std::vector<const Pattern *> kept;
+  for (auto [pattern, covered] : llvm::zip(all, isInstance))
+    if (!covered)
+      kept.push_back(pattern);
+  notInstance += kept.size();
+  return groupIntoFamilies(kept);
+}
+
+std::vector<Family>
+groupIntoFamilies(llvm::ArrayRef<const Pattern *> patterns) {
   std::map<std::string, Family> families;
-  for (auto [pattern, covered] : llvm::zip(all, isInstance)) {
-    if (covered)
-      continue;
-    ++notInstance;
+  for (const Pattern *pattern : patterns) {
     Family &family = families[pattern->text(Detail::Operator)];
     family.isLinear |= pattern->isLinear();
     family.variants.push_back(*pattern);

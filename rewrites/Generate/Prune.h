@@ -16,6 +16,9 @@ struct Family {
   bool isLinear = false;
 };
 
+/// Families of patterns that are no instances of one another, small ones first.
+std::vector<Family> groupIntoFamilies(llvm::ArrayRef<const Pattern *> patterns);
+
 /// What each step leaves.
 struct PruneCounts {
   uint64_t pairs = 0;

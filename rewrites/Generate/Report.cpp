@@ -10,7 +10,8 @@ namespace mlc::generate {
 
 std::map<std::string, std::string> ruleFiles(const GenerateReport &report) {
   std::map<std::string, std::string> files;
-  for (const auto *families : {&report.families, &report.conditional})
+  for (const auto *families :
+       {&report.families, &report.widened, &report.conditional})
     for (const FamilyReport &family : *families) {
       if (!family.outcome)
         continue;
@@ -136,6 +137,14 @@ static json::Object conditionalToJson(const GenerateReport &report) {
                       {"unknown", unknown}};
 }
 
+/// Families that others, with repeated leaves, are instances of.
+static json::Object widenedToJson(const GenerateReport &report) {
+  return json::Object{{"families", report.widened.size()},
+                      {"proved", report.countWidened(Verdict::Kind::Proved)},
+                      {"refuted", report.countWidened(Verdict::Kind::Refuted)},
+                      {"unknown", report.countWidened(Verdict::Kind::Unknown)}};
+}
+
 static json::Object multiOutputToJson(const GenerateReport &report) {
   json::Array rules;
   for (const MultiOutputReport &one : report.multiOutput) {
@@ -182,6 +191,7 @@ json::Value toJson(const GenerateReport &report,
                              {"families", p.linear}}},
       {"families_proof", countsToJson(report, true)},
       {"with_repeated_leaves_proof", countsToJson(report, false)},
+      {"leaves_apart", widenedToJson(report)},
       {"conditional", conditionalToJson(report)},
       {"multi_output", multiOutputToJson(report)},
       {"basis", json::Object{{"families", report.countBasis()},
@@ -189,6 +199,7 @@ json::Value toJson(const GenerateReport &report,
       {"stages", std::move(stages)},
       {"skipped", report.skipped},
       {"holes", holesToJson(report.holes)},
+      {"leaves_apart_rules", familiesToJson(report.widened)},
       {"conditional_rules", familiesToJson(report.conditional)},
       {"rules", familiesToJson(report.families)}};
 }

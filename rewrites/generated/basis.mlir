@@ -214,6 +214,116 @@ rule.def @relu_of_relu_is_relu_rank4 "relu(relu(a)) = relu(a)" {
   }
 }
 
+rule.def @first_rows_of_concat_rows_is_first_rows "first_rows(concat_rows(a, a)) = first_rows(a)" {
+  rule.require a le A0
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %0 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+}
+
+rule.def @first_part_of_concat_last_is_first_part "first_part(concat_last(a, b)) = first_part(a)" {
+  rule.require b le A2
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+}
+
+rule.def @first_columns_of_concat_columns_of_concat_columns_is_nothing "first_columns(concat_columns(concat_columns(a, a), b)) = a" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, b]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, b]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, b]>>, tensor<?x?xf32, #mlc.dims<[A0, b]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * b]>>
+    %1 = mlc.concat %0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, 2 * b]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + 2 * b]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, b]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1 + 2 * b]>>) -> tensor<?x?xf32, #mlc.dims<[A0, b]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, b]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, b]>> {
+    return %arg0 : tensor<?x?xf32, #mlc.dims<[A0, b]>>
+  }
+}
+
+rule.def @first_part_of_concat_last_of_concat_last_is_nothing "first_part(concat_last(concat_last(a, a), b)) = a" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * b]>>
+    %1 = mlc.concat %0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + 2 * b]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + 2 * b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    return %arg0 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+}
+
+rule.def @first_columns_of_concat_columns_of_concat_columns_is_nothing_2 "first_columns(concat_columns(concat_columns(a, b), a)) = a" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, b]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, b]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + b]>>
+    %1 = mlc.concat %0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1 + b]>>, tensor<?x?xf32, #mlc.dims<[A0, b]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + 2 * b]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, b]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1 + 2 * b]>>) -> tensor<?x?xf32, #mlc.dims<[A0, b]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, b]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, b]>> {
+    return %arg0 : tensor<?x?xf32, #mlc.dims<[A0, b]>>
+  }
+}
+
+rule.def @first_part_of_concat_last_of_concat_last_is_nothing_2 "first_part(concat_last(concat_last(a, b), a)) = a" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>
+    %1 = mlc.concat %0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + 2 * b]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + 2 * b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    return %arg0 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+}
+
+rule.def @first_channels_of_concat_channels_of_concat_channels_is_nothing "first_channels(concat_channels(concat_channels(a, b), c)) = a" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2]>>
+    %1 = mlc.concat %0, %arg2 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g + B1 + C1, A2]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g + B1 + C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>> {
+    return %arg0 : tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+  }
+}
+
+rule.def @first_channels_of_concat_channels_of_concat_channels_is_nothing_2d "first_channels(concat_channels(concat_channels(a, b), c)) = a" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2, A3]>>
+    %1 = mlc.concat %0, %arg2 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g + B1 + C1, A2, A3]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g + B1 + C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>> {
+    return %arg0 : tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+  }
+}
+
+rule.def @first_rows_of_concat_rows_of_concat_rows_is_nothing "first_rows(concat_rows(concat_rows(a, b), c)) = a" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[a, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<1x?xf32, #mlc.dims<[1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[a, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + a, A1]>>
+    %1 = mlc.concat %0, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[B0 + a, A1]>>, tensor<1x?xf32, #mlc.dims<[1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + a + 1, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + a + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[a, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<1x?xf32, #mlc.dims<[1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    return %arg0 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+}
+
 rule.def @add_of_add_is_add_of_add "add(a, add(b, c)) = add(b, add(a, c))" {
   func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>> {
     %0 = mlc.add %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
@@ -263,162 +373,6 @@ rule.def @add_of_add_is_add_of_add_rank4 "add(a, add(b, c)) = add(b, add(a, c))"
     %0 = mlc.add %arg0, %arg2 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
     %1 = mlc.add %0, %arg1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
     return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
-  }
-}
-
-rule.def @add_of_concat_batch_and_concat_batch_is_concat_batch_of_add_and_add "add(concat_batch(a, a), concat_batch(a, a)) = concat_batch(add(a, a), add(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-}
-
-rule.def @add_of_concat_channels_and_concat_channels_is_concat_channels_of_add_and_add "add(concat_channels(a, a), concat_channels(a, a)) = concat_channels(add(a, a), add(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-  }
-}
-
-rule.def @add_of_concat_columns_and_concat_columns_is_concat_columns_of_add_and_add "add(concat_columns(a, a), concat_columns(a, a)) = concat_columns(add(a, a), add(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>, tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-  }
-}
-
-rule.def @add_of_concat_last_and_concat_last_is_concat_last_of_add_and_add "add(concat_last(a, a), concat_last(a, a)) = concat_last(add(a, a), add(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-  }
-}
-
-rule.def @add_of_concat_outer_and_concat_outer_is_concat_outer_of_add_and_add "add(concat_outer(a, a), concat_outer(a, a)) = concat_outer(add(a, a), add(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-}
-
-rule.def @add_of_concat_rows_and_concat_rows_is_concat_rows_of_add_and_add "add(concat_rows(a, a), concat_rows(a, a)) = concat_rows(add(a, a), add(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>, tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-  }
-}
-
-rule.def @add_of_conv_and_conv_is_conv_of_add "add(conv(a, b), conv(a, b)) = conv(add(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-  }
-}
-
-rule.def @add_of_conv_and_conv_is_conv_of_add_2d "add(conv(a, b), conv(a, b)) = conv(add(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
-    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-  }
-}
-
-rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_add "add(conv_strided(a, b), conv_strided(a, b)) = conv_strided(add(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-  }
-}
-
-rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_add_2d "add(conv_strided(a, b), conv_strided(a, b)) = conv_strided(add(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
-    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-  }
-}
-
-rule.def @add_of_matmul_and_matmul_is_matmul_of_add "add(matmul(a, b), matmul(a, b)) = matmul(a, add(b, b))" {
-  func.func @before(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<1x?xf32, #mlc.dims<[1, B1]>> {
-    %0 = mlc.matmul %arg0, %arg1 : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<1x?xf32, #mlc.dims<[1, B1]>>
-    %1 = mlc.add %0, %0 : (tensor<1x?xf32, #mlc.dims<[1, B1]>>, tensor<1x?xf32, #mlc.dims<[1, B1]>>) -> tensor<1x?xf32, #mlc.dims<[1, B1]>>
-    return %1 : tensor<1x?xf32, #mlc.dims<[1, B1]>>
-  }
-  func.func @after(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<1x?xf32, #mlc.dims<[1, B1]>> {
-    %0 = mlc.add %arg1, %arg1 : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B1]>>
-    %1 = mlc.matmul %arg0, %0 : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<1x?xf32, #mlc.dims<[1, B1]>>
-    return %1 : tensor<1x?xf32, #mlc.dims<[1, B1]>>
-  }
-}
-
-rule.def @add_of_matmul_and_matmul_is_matmul_of_add_2 "add(matmul(a, b), matmul(a, b)) = matmul(add(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
-    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
-    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
   }
 }
 
@@ -526,185 +480,16 @@ rule.def @relu_of_add_is_add_of_relu_and_relu_rank4 "add(relu(a), relu(a)) = rel
   }
 }
 
-rule.def @channels_last_of_add_is_add_of_channels_last_and_channels_last "add(channels_last(a), channels_last(a)) = channels_last(add(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-  }
-}
-
-rule.def @channels_last_of_add_is_add_of_channels_last_and_channels_last_2d "add(channels_last(a), channels_last(a)) = channels_last(add(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>
-  }
-}
-
-rule.def @transpose_of_add_is_add_of_transpose_and_transpose "add(transpose(a), transpose(a)) = transpose(add(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A1, A0]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[A1, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A1, A0]>>
-  }
-}
-
-rule.def @transpose_first_of_add_is_add_of_transpose_first_and_transpose_first "add(transpose_first(a), transpose_first(a)) = transpose_first(add(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
-  }
-}
-
-rule.def @transpose_last_of_add_is_add_of_transpose_last_and_transpose_last "add(transpose_last(a), transpose_last(a)) = transpose_last(add(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-  }
-}
-
-rule.def @concat_batch_of_concat_batch_is_concat_batch_of_concat_batch "concat_batch(a, concat_batch(a, b)) = concat_batch(concat_batch(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>> {
+rule.def @concat_batch_of_concat_batch_is_concat_batch_of_concat_batch "concat_batch(a, concat_batch(b, c)) = concat_batch(concat_batch(a, b), c)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>> {
     %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
-    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
+    %1 = mlc.concat %0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>>
   }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.concat %0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-  }
-}
-
-rule.def @concat_last_of_concat_last_is_concat_last_of_concat_last "concat_last(a, concat_last(a, b)) = concat_last(concat_last(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
-    %1 = mlc.concat %arg0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    %1 = mlc.concat %0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>>
-  }
-}
-
-rule.def @concat_outer_of_concat_outer_is_concat_outer_of_concat_outer "concat_outer(a, concat_outer(a, b)) = concat_outer(concat_outer(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
-    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.concat %0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-  }
-}
-
-rule.def @concat_batch_of_concat_batch_is_concat_batch_of_concat_batch_2 "concat_batch(a, concat_batch(b, a)) = concat_batch(concat_batch(a, b), a)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>> {
-    %0 = mlc.concat %arg1, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
-    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
-    %1 = mlc.concat %0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-  }
-}
-
-rule.def @concat_last_of_concat_last_is_concat_last_of_concat_last_2 "concat_last(a, concat_last(b, a)) = concat_last(concat_last(a, b), a)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>> {
-    %0 = mlc.concat %arg1, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
-    %1 = mlc.concat %arg0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
-    %1 = mlc.concat %0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2 + B2]>>
-  }
-}
-
-rule.def @concat_outer_of_concat_outer_is_concat_outer_of_concat_outer_2 "concat_outer(a, concat_outer(b, a)) = concat_outer(concat_outer(a, b), a)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>> {
-    %0 = mlc.concat %arg1, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
-    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
-    %1 = mlc.concat %0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0 + B0, A1, A2]>>
-  }
-}
-
-rule.def @concat_batch_of_concat_batch_is_concat_batch_of_concat_batch_3 "concat_batch(a, concat_batch(b, b)) = concat_batch(concat_batch(a, b), b)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
-    %1 = mlc.concat %0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>> {
-    %0 = mlc.concat %arg1, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * B0, A1, A2]>>
-    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[2 * B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>>
-  }
-}
-
-rule.def @concat_last_of_concat_last_is_concat_last_of_concat_last_3 "concat_last(a, concat_last(b, b)) = concat_last(concat_last(a, b), b)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + 2 * B2]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
-    %1 = mlc.concat %0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + 2 * B2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + 2 * B2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + 2 * B2]>> {
-    %0 = mlc.concat %arg1, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * B2]>>
-    %1 = mlc.concat %arg0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + 2 * B2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + 2 * B2]>>
-  }
-}
-
-rule.def @concat_outer_of_concat_outer_is_concat_outer_of_concat_outer_3 "concat_outer(a, concat_outer(b, b)) = concat_outer(concat_outer(a, b), b)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
-    %1 = mlc.concat %0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>> {
-    %0 = mlc.concat %arg1, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * B0, A1, A2]>>
-    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[2 * B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + 2 * B0, A1, A2]>>
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, A2]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>>
   }
 }
 
@@ -734,6 +519,32 @@ rule.def @concat_columns_of_concat_columns_is_concat_columns_of_concat_columns "
   }
 }
 
+rule.def @concat_last_of_concat_last_is_concat_last_of_concat_last "concat_last(a, concat_last(b, c)) = concat_last(concat_last(a, b), c)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 + C2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.concat %0, %arg2 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 + C2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 + C2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 + C2]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + C2]>>
+    %1 = mlc.concat %arg0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 + C2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 + C2]>>
+  }
+}
+
+rule.def @concat_outer_of_concat_outer_is_concat_outer_of_concat_outer "concat_outer(a, concat_outer(b, c)) = concat_outer(concat_outer(a, b), c)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.concat %0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, A2]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0 + C0, A1, A2]>>
+  }
+}
+
 rule.def @concat_rows_of_concat_rows_is_concat_rows_of_concat_rows "concat_rows(a, concat_rows(b, c)) = concat_rows(concat_rows(a, b), c)" {
   func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0 + C0, A1]>> {
     %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
@@ -747,432 +558,55 @@ rule.def @concat_rows_of_concat_rows_is_concat_rows_of_concat_rows "concat_rows(
   }
 }
 
-rule.def @concat_batch_of_concat_last_and_concat_last_is_concat_last_of_concat_batch_and_concat_batch "concat_batch(concat_last(a, a), concat_last(a, a)) = concat_last(concat_batch(a, a), concat_batch(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>>
-  }
-}
-
-rule.def @concat_outer_of_concat_channels_and_concat_channels_is_concat_channels_of_concat_outer_and_concat_outer "concat_channels(concat_outer(a, a), concat_outer(a, a)) = concat_outer(concat_channels(a, a), concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>> {
+rule.def @last_channels_of_concat_channels_is_concat_channels_of_last_channels "concat_channels(last_channels(a), a) = last_channels(concat_channels(a, a))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>> {
     %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>>
   }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>>
-  }
-}
-
-rule.def @concat_rows_of_concat_columns_and_concat_columns_is_concat_columns_of_concat_rows_and_concat_rows "concat_columns(concat_rows(a, a), concat_rows(a, a)) = concat_rows(concat_columns(a, a), concat_columns(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>, tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>, tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>>
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
+    %1 = mlc.concat %0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>>
   }
 }
 
-rule.def @concat_channels_of_conv_and_conv_is_conv_of_concat_outer "concat_channels(conv(a, b), conv(a, b)) = conv(a, concat_outer(b, b))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1]>> {
-    %0 = mlc.concat %arg1, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * B0, A1, B2]>>
-    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[2 * B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1]>>
-  }
-}
-
-rule.def @concat_channels_of_conv_and_conv_is_conv_of_concat_outer_2d "concat_channels(conv(a, b), conv(a, b)) = conv(a, concat_outer(b, b))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
-    %0 = mlc.concat %arg1, %arg1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * B0, A1, B2, B3]>>
-    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[2 * B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-  }
-}
-
-rule.def @conv_strided_of_concat_outer_is_concat_channels_of_conv_strided_and_conv_strided "concat_channels(conv_strided(a, b), conv_strided(a, b)) = conv_strided(a, concat_outer(b, b))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
-    %0 = mlc.concat %arg1, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * B0, A1, B2]>>
-    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[2 * B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-  }
-}
-
-rule.def @conv_strided_of_concat_outer_is_concat_channels_of_conv_strided_and_conv_strided_2d "concat_channels(conv_strided(a, b), conv_strided(a, b)) = conv_strided(a, concat_outer(b, b))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
-    %0 = mlc.concat %arg1, %arg1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * B0, A1, B2, B3]>>
-    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[2 * B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-  }
-}
-
-rule.def @concat_outer_of_conv_and_conv_is_conv_of_concat_outer "concat_outer(conv(a, b), conv(a, b)) = conv(concat_outer(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
-  }
-}
-
-rule.def @concat_outer_of_conv_and_conv_is_conv_of_concat_outer_2d "concat_outer(conv(a, b), conv(a, b)) = conv(concat_outer(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>
-    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
-  }
-}
-
-rule.def @concat_outer_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_outer "concat_outer(conv_strided(a, b), conv_strided(a, b)) = conv_strided(concat_outer(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
-  }
-}
-
-rule.def @concat_outer_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_outer_2d "concat_outer(conv_strided(a, b), conv_strided(a, b)) = conv_strided(concat_outer(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
-    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>
-    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-  }
-}
-
-rule.def @matmul_of_concat_columns_is_concat_columns_of_matmul_and_matmul "concat_columns(matmul(a, b), matmul(a, b)) = matmul(a, concat_columns(b, b))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>> {
-    %0 = mlc.concat %arg1, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, 2 * B1]>>
-    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, 2 * B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>> {
-    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>>
-  }
-}
-
-rule.def @concat_rows_of_matmul_and_matmul_is_matmul_of_concat_rows "concat_rows(matmul(a, b), matmul(a, b)) = matmul(concat_rows(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>> {
-    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>>
-  }
-}
-
-rule.def @max_pool_of_concat_channels_is_concat_channels_of_max_pool_and_max_pool "concat_channels(max_pool(a), max_pool(a)) = max_pool(concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
-    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-  }
-}
-
-rule.def @max_pool_of_concat_channels_is_concat_channels_of_max_pool_and_max_pool_2d "concat_channels(max_pool(a), max_pool(a)) = max_pool(concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+rule.def @last_channels_of_concat_channels_is_concat_channels_of_last_channels_2d "concat_channels(last_channels(a), a) = last_channels(concat_channels(a, a))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>> {
     %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>
-    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>>
   }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
-    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
-  }
-}
-
-rule.def @max_pool_dense_of_concat_channels_is_concat_channels_of_max_pool_dense_and_max_pool_dense "concat_channels(max_pool_dense(a), max_pool_dense(a)) = max_pool_dense(concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1]>> {
-    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1]>>
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
+    %1 = mlc.concat %0, %arg0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>>
   }
 }
 
-rule.def @max_pool_dense_of_concat_channels_is_concat_channels_of_max_pool_dense_and_max_pool_dense_2d "concat_channels(max_pool_dense(a), max_pool_dense(a)) = max_pool_dense(concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>
-    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
-    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-  }
-}
-
-rule.def @max_pool_of_concat_outer_is_concat_outer_of_max_pool_and_max_pool "concat_outer(max_pool(a), max_pool(a)) = max_pool(concat_outer(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
-    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-  }
-}
-
-rule.def @max_pool_of_concat_outer_is_concat_outer_of_max_pool_and_max_pool_2d "concat_outer(max_pool(a), max_pool(a)) = max_pool(concat_outer(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>
-    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
-    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
-  }
-}
-
-rule.def @max_pool_dense_of_concat_outer_is_concat_outer_of_max_pool_dense_and_max_pool_dense "concat_outer(max_pool_dense(a), max_pool_dense(a)) = max_pool_dense(concat_outer(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1]>> {
-    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
-  }
-}
-
-rule.def @max_pool_dense_of_concat_outer_is_concat_outer_of_max_pool_dense_and_max_pool_dense_2d "concat_outer(max_pool_dense(a), max_pool_dense(a)) = max_pool_dense(concat_outer(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>
-    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
-    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-  }
-}
-
-rule.def @relu_of_concat_batch_is_concat_batch_of_relu_and_relu "concat_batch(relu(a), relu(a)) = relu(concat_batch(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-}
-
-rule.def @relu_of_concat_channels_is_concat_channels_of_relu_and_relu "concat_channels(relu(a), relu(a)) = relu(concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-  }
-}
-
-rule.def @relu_of_concat_columns_is_concat_columns_of_relu_and_relu "concat_columns(relu(a), relu(a)) = relu(concat_columns(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-  }
-}
-
-rule.def @relu_of_concat_last_is_concat_last_of_relu_and_relu "concat_last(relu(a), relu(a)) = relu(concat_last(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-  }
-}
-
-rule.def @relu_of_concat_outer_is_concat_outer_of_relu_and_relu "concat_outer(relu(a), relu(a)) = relu(concat_outer(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-}
-
-rule.def @relu_of_concat_rows_is_concat_rows_of_relu_and_relu "concat_rows(relu(a), relu(a)) = relu(concat_rows(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>> {
+rule.def @last_rows_of_concat_rows_is_concat_rows_of_last_rows "concat_rows(last_rows(a), a) = last_rows(concat_rows(a, a))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>> {
     %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[2 * A0 - 1 * a, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>>
   }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-  }
-}
-
-rule.def @channels_last_of_concat_outer_is_concat_outer_of_channels_last_and_channels_last "channels_last(concat_outer(a, a)) = concat_outer(channels_last(a), channels_last(a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0 - 1 * a, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1]>>
+    %1 = mlc.concat %0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>>
   }
 }
 
-rule.def @channels_last_of_concat_outer_is_concat_outer_of_channels_last_and_channels_last_2d "channels_last(concat_outer(a, a)) = concat_outer(channels_last(a), channels_last(a))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>>
+rule.def @last_part_of_concat_last_is_concat_last_of_last_part "concat_last(last_part(a), b) = last_part(concat_last(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>>
   }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>>
-  }
-}
-
-rule.def @transpose_last_of_concat_batch_is_concat_batch_of_transpose_last_and_transpose_last "concat_batch(transpose_last(a), transpose_last(a)) = transpose_last(concat_batch(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-  }
-}
-
-rule.def @transpose_of_concat_rows_is_concat_columns_of_transpose_and_transpose "concat_columns(transpose(a), transpose(a)) = transpose(concat_rows(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[A1, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>>
-  }
-}
-
-rule.def @transpose_first_of_concat_last_is_concat_last_of_transpose_first_and_transpose_first "concat_last(transpose_first(a), transpose_first(a)) = transpose_first(concat_last(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>>
-  }
-}
-
-rule.def @transpose_of_concat_columns_is_concat_rows_of_transpose_and_transpose "concat_rows(transpose(a), transpose(a)) = transpose(concat_columns(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[A1, A0]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>>
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+    %1 = mlc.concat %0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>>
   }
 }
 
@@ -1228,55 +662,55 @@ rule.def @conv_strided_of_add_is_conv_strided_of_add_2d "conv_strided(a, add(b, 
   }
 }
 
-rule.def @conv_of_concat_channels_and_concat_channels_is_conv_of_add "conv(add(a, a), a) = conv(concat_channels(a, a), concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    %1 = mlc.conv %0, %0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>>
+rule.def @matmul_of_add_is_matmul_of_add "matmul(a, add(b, b)) = matmul(add(a, a), b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.add %arg1, %arg1 : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B1]>>
+    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
   }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.conv %0, %arg0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>>
-  }
-}
-
-rule.def @conv_of_concat_channels_and_concat_channels_is_conv_of_add_2d "conv(add(a, a), a) = conv(concat_channels(a, a), concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>
-    %1 = mlc.conv %0, %0 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>> {
-    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
-    %1 = mlc.conv %0, %arg0 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>>
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.add %arg0, %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
   }
 }
 
-rule.def @conv_of_concat_channels_and_concat_channels_is_conv_of_concat_channels_and_concat_channels "conv(concat_channels(a, b), concat_channels(a, b)) = conv(concat_channels(b, a), concat_channels(b, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
-    %1 = mlc.conv %0, %0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>>
+rule.def @matmul_of_matmul_is_matmul_of_matmul "matmul(a, matmul(b, c)) = matmul(matmul(a, b), c)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[B1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %0, %arg2 : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[B1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, C1]>>
   }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>> {
-    %0 = mlc.concat %arg1, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
-    %1 = mlc.conv %0, %0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>>
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[B1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>> {
+    %0 = mlc.matmul %arg1, %arg2 : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[B1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, C1]>>
+    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, C1]>>
   }
 }
 
-rule.def @conv_of_concat_channels_and_concat_channels_is_conv_of_concat_channels_and_concat_channels_2d "conv(concat_channels(a, b), concat_channels(a, b)) = conv(concat_channels(b, a), concat_channels(b, a))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>
-    %1 = mlc.conv %0, %0 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>>
+rule.def @first_rows_of_matmul_is_matmul_of_first_rows "first_rows(matmul(a, b)) = matmul(first_rows(a), b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[a, B1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[a, B1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[a, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[a, B1]>>
   }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>> {
-    %0 = mlc.concat %arg1, %arg0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>
-    %1 = mlc.conv %0, %0 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1, 2 * p_w + 1]>>
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[a, B1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[a, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[a, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[a, B1]>>
+  }
+}
+
+rule.def @last_rows_of_matmul_is_matmul_of_last_rows "last_rows(matmul(a, b)) = matmul(last_rows(a), b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, B1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0 - 1 * a, B1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, B1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0 - 1 * a, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1]>>
+    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, B1]>>
   }
 }
 
@@ -1326,6 +760,175 @@ rule.def @relu_of_max_pool_dense_is_max_pool_dense_of_relu_2d "max_pool_dense(re
     %0 = mlc.relu %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
     %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
     return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+}
+
+rule.def @max_pool_of_first_channels_is_first_channels_of_max_pool "first_channels(max_pool(a)) = max_pool(first_channels(a))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+  }
+}
+
+rule.def @max_pool_of_first_channels_is_first_channels_of_max_pool_2d "first_channels(max_pool(a)) = max_pool(first_channels(a))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+  }
+}
+
+rule.def @max_pool_dense_of_first_channels_is_first_channels_of_max_pool_dense "first_channels(max_pool_dense(a)) = max_pool_dense(first_channels(a))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1]>>
+  }
+}
+
+rule.def @max_pool_dense_of_first_channels_is_first_channels_of_max_pool_dense_2d "first_channels(max_pool_dense(a)) = max_pool_dense(first_channels(a))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+}
+
+rule.def @max_pool_of_last_channels_is_last_channels_of_max_pool "last_channels(max_pool(a)) = max_pool(last_channels(a))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+  }
+}
+
+rule.def @max_pool_of_last_channels_is_last_channels_of_max_pool_2d "last_channels(max_pool(a)) = max_pool(last_channels(a))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+  }
+}
+
+rule.def @max_pool_dense_of_last_channels_is_last_channels_of_max_pool_dense "last_channels(max_pool_dense(a)) = max_pool_dense(last_channels(a))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1]>>
+  }
+}
+
+rule.def @max_pool_dense_of_last_channels_is_last_channels_of_max_pool_dense_2d "last_channels(max_pool_dense(a)) = max_pool_dense(last_channels(a))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+}
+
+rule.def @relu_of_first_channels_is_first_channels_of_relu "first_channels(relu(a)) = relu(first_channels(a))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+  }
+}
+
+rule.def @relu_of_first_channels_is_first_channels_of_relu_2d "first_channels(relu(a)) = relu(first_channels(a))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+  }
+}
+
+rule.def @relu_of_first_part_is_first_part_of_relu "first_part(relu(a)) = relu(first_part(a))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+}
+
+rule.def @relu_of_first_rows_is_first_rows_of_relu "first_rows(relu(a)) = relu(first_rows(a))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[a, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+}
+
+rule.def @relu_of_last_part_is_last_part_of_relu "last_part(relu(a)) = relu(last_part(a))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
   }
 }
 
@@ -1391,6 +994,1968 @@ rule.def @relu_of_transpose_last_is_transpose_last_of_relu "relu(transpose_last(
     %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
     %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
     return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+  }
+}
+
+rule.def @last_channels_of_relu_of_concat_channels_is_relu "last_channels(relu(concat_channels(a, b))) = relu(b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>> {
+    %0 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>
+  }
+}
+
+rule.def @last_channels_of_relu_of_concat_channels_is_relu_2d "last_channels(relu(concat_channels(a, b))) = relu(b)" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2, A3]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2, A3]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g + B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>> {
+    %0 = mlc.relu %arg1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>
+    return %0 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>
+  }
+}
+
+rule.def @last_columns_of_relu_of_concat_columns_is_relu "last_columns(relu(concat_columns(a, b))) = relu(b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, b]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, b]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + b]>>
+    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[A0, B1 + b]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + b]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B1]>, starts = #mlc.dims<[0, b]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1 + b]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, b]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.relu %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %0 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+  }
+}
+
+rule.def @last_part_of_relu_of_concat_last_is_relu "last_part(relu(concat_last(a, b))) = relu(b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, A1, B2]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>> {
+    %0 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>
+  }
+}
+
+rule.def @last_rows_of_relu_of_concat_rows_is_relu "last_rows(relu(concat_rows(a, b))) = relu(b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[a, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[a, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + a, A1]>>
+    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[B0 + a, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + a, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[B0, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + a, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[a, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>> {
+    %0 = mlc.relu %arg1 : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    return %0 : tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+  }
+}
+
+rule.def @transpose_first_of_first_part_is_first_part_of_transpose_first "first_part(transpose_first(a)) = transpose_first(first_part(a))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A1, A0, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>>
+  }
+}
+
+rule.def @last_part_of_transpose_first_is_transpose_first_of_last_part "last_part(transpose_first(a)) = transpose_first(last_part(a))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 - 1 * b]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A1, A0, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 - 1 * b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 - 1 * b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 - 1 * b]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 - 1 * b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 - 1 * b]>>
+  }
+}
+
+rule.def @first_columns_of_transpose_of_concat_rows_is_transpose "first_columns(transpose(concat_rows(a, b))) = transpose(a)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[b, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[b, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + b, A1]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[B0 + b, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0 + b]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A1, b]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A1, B0 + b]>>) -> tensor<?x?xf32, #mlc.dims<[A1, b]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A1, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[b, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, b]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[b, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, b]>>
+    return %0 : tensor<?x?xf32, #mlc.dims<[A1, b]>>
+  }
+}
+
+rule.def @first_part_of_transpose_first_of_concat_last_is_transpose_first "first_part(transpose_first(concat_last(a, b))) = transpose_first(a)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2 + b]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A1, A0, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2 + b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, b]>>
+  }
+}
+
+rule.def @last_columns_of_transpose_of_concat_rows_is_transpose "last_columns(transpose(concat_rows(a, b))) = transpose(b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[b, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[b, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + b, A1]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[B0 + b, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0 + b]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A1, B0]>, starts = #mlc.dims<[0, b]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A1, B0 + b]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A1, B0]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[b, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0]>> {
+    %0 = mlc.transpose %arg1 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0]>>
+    return %0 : tensor<?x?xf32, #mlc.dims<[A1, B0]>>
+  }
+}
+
+rule.def @last_part_of_transpose_first_of_concat_last_is_transpose_first "last_part(transpose_first(concat_last(a, b))) = transpose_first(b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2 + b]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A1, A0, B2]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2 + b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2]>> {
+    %0 = mlc.transpose %arg1 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2]>>
+  }
+}
+
+rule.def @add_of_conv_and_conv_is_conv_of_add "add(conv(a, b), conv(a, c)) = conv(a, add(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.add %arg1, %arg2 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+}
+
+rule.def @add_of_conv_and_conv_is_conv_of_add_2d "add(conv(a, b), conv(a, c)) = conv(a, add(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.add %arg1, %arg2 : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+}
+
+rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_add "add(conv_strided(a, b), conv_strided(a, c)) = conv_strided(a, add(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.add %arg1, %arg2 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+}
+
+rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_add_2d "add(conv_strided(a, b), conv_strided(a, c)) = conv_strided(a, add(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.add %arg1, %arg2 : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+}
+
+rule.def @add_of_conv_and_conv_is_conv_of_add_2 "add(conv(a, b), conv(c, b)) = conv(add(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.add %arg0, %arg2 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+}
+
+rule.def @add_of_conv_and_conv_is_conv_of_add_2d_2 "add(conv(a, b), conv(c, b)) = conv(add(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.add %arg0, %arg2 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+}
+
+rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_add_2 "add(conv_strided(a, b), conv_strided(c, b)) = conv_strided(add(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.add %arg0, %arg2 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+}
+
+rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_add_2d_2 "add(conv_strided(a, b), conv_strided(c, b)) = conv_strided(add(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.add %arg0, %arg2 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+}
+
+rule.def @add_of_matmul_and_matmul_is_matmul_of_add "add(matmul(a, b), matmul(a, c)) = matmul(a, add(b, c))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg0, %arg2 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.add %arg1, %arg2 : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B1]>>
+    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+  }
+}
+
+rule.def @add_of_matmul_and_matmul_is_matmul_of_add_2 "add(matmul(a, b), matmul(c, b)) = matmul(add(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg2, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.add %arg0, %arg2 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+  }
+}
+
+rule.def @concat_channels_of_conv_and_conv_is_conv_of_concat_outer "concat_channels(conv(a, b), conv(a, c)) = conv(a, concat_outer(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+}
+
+rule.def @concat_channels_of_conv_and_conv_is_conv_of_concat_outer_2d "concat_channels(conv(a, b), conv(a, c)) = conv(a, concat_outer(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2, B3]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+}
+
+rule.def @concat_channels_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_outer "concat_channels(conv_strided(a, b), conv_strided(a, c)) = conv_strided(a, concat_outer(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+}
+
+rule.def @concat_channels_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_outer_2d "concat_channels(conv_strided(a, b), conv_strided(a, c)) = conv_strided(a, concat_outer(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2, B3]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_conv_and_conv_is_conv_of_concat_outer "concat_outer(conv(a, b), conv(c, b)) = conv(concat_outer(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_conv_and_conv_is_conv_of_concat_outer_2d "concat_outer(conv(a, b), conv(c, b)) = conv(concat_outer(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2, A3]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_outer "concat_outer(conv_strided(a, b), conv_strided(c, b)) = conv_strided(concat_outer(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_outer_2d "concat_outer(conv_strided(a, b), conv_strided(c, b)) = conv_strided(concat_outer(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2, A3]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+}
+
+rule.def @concat_columns_of_matmul_and_matmul_is_matmul_of_concat_columns "concat_columns(matmul(a, b), matmul(a, c)) = matmul(a, concat_columns(b, c))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg0, %arg2 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B1 + C1]>>
+    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1 + C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+  }
+}
+
+rule.def @concat_rows_of_matmul_and_matmul_is_matmul_of_concat_rows "concat_rows(matmul(a, b), matmul(c, b)) = matmul(concat_rows(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg2, %arg1 : (tensor<?x?xf32, #mlc.dims<[C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>
+    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+  }
+}
+
+rule.def @concat_channels_of_max_pool_and_max_pool_is_max_pool_of_concat_channels "concat_channels(max_pool(a), max_pool(b)) = max_pool(concat_channels(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    %1 = mlc.max_pool %arg1 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+  }
+}
+
+rule.def @concat_channels_of_max_pool_and_max_pool_is_max_pool_of_concat_channels_2d "concat_channels(max_pool(a), max_pool(b)) = max_pool(concat_channels(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    %1 = mlc.max_pool %arg1 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+  }
+}
+
+rule.def @concat_channels_of_max_pool_dense_and_max_pool_dense_is_max_pool_dense_of_concat_channels "concat_channels(max_pool_dense(a), max_pool_dense(b)) = max_pool_dense(concat_channels(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    %1 = mlc.max_pool %arg1 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2 - 1 * kp + 2 * pp + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2 - 1 * kp + 2 * pp + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1]>>
+  }
+}
+
+rule.def @concat_channels_of_max_pool_dense_and_max_pool_dense_is_max_pool_dense_of_concat_channels_2d "concat_channels(max_pool_dense(a), max_pool_dense(b)) = max_pool_dense(concat_channels(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    %1 = mlc.max_pool %arg1 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_max_pool_and_max_pool_is_max_pool_of_concat_outer "concat_outer(max_pool(a), max_pool(b)) = max_pool(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    %1 = mlc.max_pool %arg1 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_max_pool_and_max_pool_is_max_pool_of_concat_outer_2d "concat_outer(max_pool(a), max_pool(b)) = max_pool(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    %1 = mlc.max_pool %arg1 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2, A3]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_max_pool_dense_and_max_pool_dense_is_max_pool_dense_of_concat_outer "concat_outer(max_pool_dense(a), max_pool_dense(b)) = max_pool_dense(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    %1 = mlc.max_pool %arg1 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2 - 1 * kp + 2 * pp + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_max_pool_dense_and_max_pool_dense_is_max_pool_dense_of_concat_outer_2d "concat_outer(max_pool_dense(a), max_pool_dense(b)) = max_pool_dense(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    %1 = mlc.max_pool %arg1 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2, A3]>>
+    %1 = mlc.max_pool %0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+}
+
+rule.def @concat_batch_of_relu_and_relu_is_relu_of_concat_batch "concat_batch(relu(a), relu(b)) = relu(concat_batch(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @concat_channels_of_relu_and_relu_is_relu_of_concat_channels "concat_channels(relu(a), relu(b)) = relu(concat_channels(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+  }
+}
+
+rule.def @concat_columns_of_relu_and_relu_is_relu_of_concat_columns "concat_columns(relu(a), relu(b)) = relu(concat_columns(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+  }
+}
+
+rule.def @concat_last_of_relu_and_relu_is_relu_of_concat_last "concat_last(relu(a), relu(b)) = relu(concat_last(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+  }
+}
+
+rule.def @concat_outer_of_relu_and_relu_is_relu_of_concat_outer "concat_outer(relu(a), relu(b)) = relu(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @concat_rows_of_relu_and_relu_is_relu_of_concat_rows "concat_rows(relu(a), relu(b)) = relu(concat_rows(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+  }
+}
+
+rule.def @conv_of_concat_channels_and_concat_channels_is_conv_of_add "conv(concat_channels(a, a), concat_channels(b, c)) = conv(a, add(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
+    %1 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, 2 * A1, B2]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, 2 * A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.add %arg1, %arg2 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+}
+
+rule.def @conv_of_concat_channels_and_concat_channels_is_conv_of_add_2d "conv(concat_channels(a, a), concat_channels(b, c)) = conv(a, add(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>
+    %1 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, 2 * A1, B2, B3]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, 2 * A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.add %arg1, %arg2 : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+}
+
+rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of_add "conv_strided(concat_channels(a, a), concat_channels(b, c)) = conv_strided(a, add(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
+    %1 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, 2 * A1, B2]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, 2 * A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.add %arg1, %arg2 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+}
+
+rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of_add_2d "conv_strided(concat_channels(a, a), concat_channels(b, c)) = conv_strided(a, add(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>
+    %1 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, 2 * A1, B2, B3]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, 2 * A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.add %arg1, %arg2 : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+}
+
+rule.def @conv_of_concat_channels_and_concat_channels_is_conv_of_add_2 "conv(concat_channels(a, b), concat_channels(c, c)) = conv(add(a, b), c)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
+    %1 = mlc.concat %arg2, %arg2 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, 2 * A1, C2]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, 2 * A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.conv %0, %arg2 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1]>>
+  }
+}
+
+rule.def @conv_of_concat_channels_and_concat_channels_is_conv_of_add_2d_2 "conv(concat_channels(a, b), concat_channels(c, c)) = conv(add(a, b), c)" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, C2, C3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1, A3 - 1 * C3 + 2 * p_w + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>
+    %1 = mlc.concat %arg2, %arg2 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, C2, C3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, C2, C3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[C0, 2 * A1, C2, C3]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, 2 * A1, C2, C3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1, A3 - 1 * C3 + 2 * p_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1, A3 - 1 * C3 + 2 * p_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, C2, C3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1, A3 - 1 * C3 + 2 * p_w + 1]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.conv %0, %arg2 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, C2, C3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1, A3 - 1 * C3 + 2 * p_w + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1, A3 - 1 * C3 + 2 * p_w + 1]>>
+  }
+}
+
+rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of_add_2 "conv_strided(concat_channels(a, b), concat_channels(c, c)) = conv_strided(add(a, b), c)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
+    %1 = mlc.concat %arg2, %arg2 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, 2 * A1, C2]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, 2 * A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.conv %0, %arg2 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+}
+
+rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of_add_2d_2 "conv_strided(concat_channels(a, b), concat_channels(c, c)) = conv_strided(add(a, b), c)" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, C2, C3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * C3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>
+    %1 = mlc.concat %arg2, %arg2 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, C2, C3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, C2, C3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[C0, 2 * A1, C2, C3]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, 2 * A1, C2, C3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * C3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * C3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, C2, C3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * C3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.conv %0, %arg2 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, C2, C3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * C3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * C3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+}
+
+rule.def @matmul_of_concat_columns_and_concat_rows_is_matmul_of_add "matmul(concat_columns(a, a), concat_rows(b, c)) = matmul(a, add(b, c))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
+    %1 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A1, B1]>>
+    %2 = mlc.matmul %0, %1 : (tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>, tensor<?x?xf32, #mlc.dims<[2 * A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.add %arg1, %arg2 : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B1]>>
+    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+  }
+}
+
+rule.def @matmul_of_concat_columns_and_concat_rows_is_matmul_of_add_2 "matmul(concat_columns(a, b), concat_rows(c, c)) = matmul(add(a, b), c)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
+    %1 = mlc.concat %arg2, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, C1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A1, C1]>>
+    %2 = mlc.matmul %0, %1 : (tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>, tensor<?x?xf32, #mlc.dims<[2 * A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.matmul %0, %arg2 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+  }
+}
+
+rule.def @matmul_of_transpose_and_transpose_is_transpose_of_matmul "matmul(transpose(a), transpose(b)) = transpose(matmul(b, a))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[B0, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B0]>>
+    %2 = mlc.matmul %0, %1 : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[A0, B0]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A1, B0]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0]>> {
+    %0 = mlc.matmul %arg1, %arg0 : (tensor<?x?xf32, #mlc.dims<[B0, A0]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A1, B0]>>
+  }
+}
+
+rule.def @first_rows_of_concat_rows_of_concat_rows_is_first_rows_of_concat_rows "first_rows(concat_rows(a, concat_rows(b, c))) = first_rows(concat_rows(a, b))" {
+  rule.require B0 + 1 eq a or a le B0
+  func.func @before(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + C0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0 + C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + C0 + 1, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + C0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+  func.func @after(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+}
+
+rule.def @max_pool_of_add_of_add_is_add_of_add_of_max_pool_and_max_pool_and_max_pool "add(add(max_pool(a), max_pool(a)), max_pool(a)) = max_pool(add(a, add(a, a)))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
+    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.add %0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %2 = mlc.max_pool %1 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    %2 = mlc.add %1, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
+  }
+}
+
+rule.def @max_pool_of_add_of_add_is_add_of_add_of_max_pool_and_max_pool_and_max_pool_2d "add(add(max_pool(a), max_pool(a)), max_pool(a)) = max_pool(add(a, add(a, a)))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.add %0, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %2 = mlc.max_pool %1 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    %1 = mlc.add %0, %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    %2 = mlc.add %1, %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
+  }
+}
+
+rule.def @max_pool_dense_of_add_of_add_is_add_of_add_of_max_pool_dense_and_max_pool_dense_and_max_pool_dense "add(add(max_pool_dense(a), max_pool_dense(a)), max_pool_dense(a)) = max_pool_dense(add(a, add(a, a)))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>> {
+    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.add %0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %2 = mlc.max_pool %1 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, overhang = #mlc.dims<[0]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    %2 = mlc.add %1, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
+  }
+}
+
+rule.def @max_pool_dense_of_add_of_add_is_add_of_add_of_max_pool_dense_and_max_pool_dense_and_max_pool_dense_2d "add(add(max_pool_dense(a), max_pool_dense(a)), max_pool_dense(a)) = max_pool_dense(add(a, add(a, a)))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
+    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.add %0, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %2 = mlc.max_pool %1 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>> {
+    %0 = mlc.max_pool %arg0 {dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    %1 = mlc.add %0, %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    %2 = mlc.add %1, %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+  }
+}
+
+rule.def @relu_of_add_of_add_is_add_of_add_of_relu_and_relu_and_relu "add(add(relu(a), relu(a)), relu(a)) = relu(add(a, add(a, a)))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>> {
+    %0 = mlc.add %arg0, %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.add %0, %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %2 = mlc.relu %1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.add %0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %2 = mlc.add %1, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+  }
+}
+
+rule.def @relu_of_add_of_add_is_add_of_add_of_relu_and_relu_and_relu_rank1 "add(add(relu(a), relu(a)), relu(a)) = relu(add(a, add(a, a)))" {
+  func.func @before(%arg0: tensor<?xf32, #mlc.dims<[A0]>>) -> tensor<?xf32, #mlc.dims<[A0]>> {
+    %0 = mlc.add %arg0, %arg0 : (tensor<?xf32, #mlc.dims<[A0]>>, tensor<?xf32, #mlc.dims<[A0]>>) -> tensor<?xf32, #mlc.dims<[A0]>>
+    %1 = mlc.add %0, %arg0 : (tensor<?xf32, #mlc.dims<[A0]>>, tensor<?xf32, #mlc.dims<[A0]>>) -> tensor<?xf32, #mlc.dims<[A0]>>
+    %2 = mlc.relu %1 : (tensor<?xf32, #mlc.dims<[A0]>>) -> tensor<?xf32, #mlc.dims<[A0]>>
+    return %2 : tensor<?xf32, #mlc.dims<[A0]>>
+  }
+  func.func @after(%arg0: tensor<?xf32, #mlc.dims<[A0]>>) -> tensor<?xf32, #mlc.dims<[A0]>> {
+    %0 = mlc.relu %arg0 : (tensor<?xf32, #mlc.dims<[A0]>>) -> tensor<?xf32, #mlc.dims<[A0]>>
+    %1 = mlc.add %0, %0 : (tensor<?xf32, #mlc.dims<[A0]>>, tensor<?xf32, #mlc.dims<[A0]>>) -> tensor<?xf32, #mlc.dims<[A0]>>
+    %2 = mlc.add %1, %0 : (tensor<?xf32, #mlc.dims<[A0]>>, tensor<?xf32, #mlc.dims<[A0]>>) -> tensor<?xf32, #mlc.dims<[A0]>>
+    return %2 : tensor<?xf32, #mlc.dims<[A0]>>
+  }
+}
+
+rule.def @relu_of_add_of_add_is_add_of_add_of_relu_and_relu_and_relu_rank3 "add(add(relu(a), relu(a)), relu(a)) = relu(add(a, add(a, a)))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>> {
+    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.add %0, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %2 = mlc.relu %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.add %0, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %2 = mlc.add %1, %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+  }
+}
+
+rule.def @relu_of_add_of_add_is_add_of_add_of_relu_and_relu_and_relu_rank4 "add(add(relu(a), relu(a)), relu(a)) = relu(add(a, add(a, a)))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>> {
+    %0 = mlc.add %arg0, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.add %0, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %2 = mlc.relu %1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.add %0, %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %2 = mlc.add %1, %0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+  }
+}
+
+rule.def @add_of_conv_and_conv_is_conv_of_concat_channels_and_concat_channels "add(conv(a, b), conv(c, d)) = conv(concat_channels(a, c), concat_channels(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[B0, C1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %1 = mlc.conv %arg2, %arg3 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, C1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[B0, C1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + C1, A2]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, C1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1 + C1, B2]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + C1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1 + C1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+}
+
+rule.def @add_of_conv_and_conv_is_conv_of_concat_channels_and_concat_channels_2d "add(conv(a, b), conv(c, d)) = conv(concat_channels(a, c), concat_channels(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>, %arg3: tensor<?x?x?x?xf32, #mlc.dims<[B0, C1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %1 = mlc.conv %arg2, %arg3 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, C1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>, %arg3: tensor<?x?x?x?xf32, #mlc.dims<[B0, C1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + C1, A2, A3]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, C1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1 + C1, B2, B3]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + C1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1 + C1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+}
+
+rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_channels_and_concat_channels "add(conv_strided(a, b), conv_strided(c, d)) = conv_strided(concat_channels(a, c), concat_channels(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[B0, C1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %1 = mlc.conv %arg2, %arg3 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, C1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[B0, C1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + C1, A2]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, C1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1 + C1, B2]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + C1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1 + C1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+}
+
+rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_channels_and_concat_channels_2d "add(conv_strided(a, b), conv_strided(c, d)) = conv_strided(concat_channels(a, c), concat_channels(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>, %arg3: tensor<?x?x?x?xf32, #mlc.dims<[B0, C1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %1 = mlc.conv %arg2, %arg3 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, C1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>, %arg3: tensor<?x?x?x?xf32, #mlc.dims<[B0, C1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + C1, A2, A3]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, C1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1 + C1, B2, B3]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + C1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1 + C1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+}
+
+rule.def @add_of_matmul_and_matmul_is_matmul_of_concat_columns_and_concat_rows "add(matmul(a, b), matmul(c, d)) = matmul(concat_columns(a, c), concat_rows(b, d))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, C1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[C1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg2, %arg3 : (tensor<?x?xf32, #mlc.dims<[A0, C1]>>, tensor<?x?xf32, #mlc.dims<[C1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, C1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[C1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + C1]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[C1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1 + C1, B1]>>
+    %2 = mlc.matmul %0, %1 : (tensor<?x?xf32, #mlc.dims<[A0, A1 + C1]>>, tensor<?x?xf32, #mlc.dims<[A1 + C1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+  }
+}
+
+rule.def @concat_channels_of_last_channels_of_concat_channels_is_last_channels_of_concat_channels_of_concat_channels "concat_channels(last_channels(concat_channels(a, b)), c) = last_channels(concat_channels(a, concat_channels(b, c)))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1 + B1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1, A2]>>
+    %2 = mlc.concat %1, %arg2 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1 + C1, A2]>>
+    %1 = mlc.concat %arg0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1 + C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1 + C1, A2]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1 + C1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2]>>
+  }
+}
+
+rule.def @concat_channels_of_last_channels_of_concat_channels_is_last_channels_of_concat_channels_of_concat_channels_2d "concat_channels(last_channels(concat_channels(a, b)), c) = last_channels(concat_channels(a, concat_channels(b, c)))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2, A3]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1 + B1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1, A2, A3]>>
+    %2 = mlc.concat %1, %arg2 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2, A3]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2, A3]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2, A3]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B1 + C1, A2, A3]>>
+    %1 = mlc.concat %arg0, %0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, B1 + C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1 + C1, A2, A3]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1 + C1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2, A3]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2, A3]>>
+  }
+}
+
+rule.def @concat_rows_of_last_rows_of_concat_rows_is_last_rows_of_concat_rows_of_concat_rows "concat_rows(last_rows(concat_rows(a, b)), c) = last_rows(concat_rows(a, concat_rows(b, c)))" {
+  func.func @before(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + C0 - 1 * a + 1, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[B0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+    %2 = mlc.concat %1, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + C0 - 1 * a + 1, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[B0 + C0 - 1 * a + 1, A1]>>
+  }
+  func.func @after(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + C0 - 1 * a + 1, A1]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + C0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0 + C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + C0 + 1, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[B0 + C0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + C0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + C0 - 1 * a + 1, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[B0 + C0 - 1 * a + 1, A1]>>
+  }
+}
+
+rule.def @relu_of_last_rows_of_concat_rows_is_last_rows_of_concat_rows_of_relu "last_rows(concat_rows(a, relu(b))) = relu(last_rows(concat_rows(a, b)))" {
+  rule.require a ge 1
+  func.func @before(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[B0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+    %2 = mlc.relu %1 : (tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+  }
+  func.func @after(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>> {
+    %0 = mlc.relu %arg1 : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[B0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+  }
+}
+
+rule.def @last_rows_of_relu_of_concat_rows_is_last_rows_of_concat_rows_of_relu "last_rows(concat_rows(a, relu(b))) = last_rows(relu(concat_rows(a, b)))" {
+  rule.require a ge 1
+  func.func @before(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
+    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[B0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+  }
+  func.func @after(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>> {
+    %0 = mlc.relu %arg1 : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[B0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+  }
+}
+
+rule.def @transpose_first_of_transpose_last_of_transpose_first_is_transpose_last_of_transpose_first_of_transpose_last "transpose_first(transpose_last(transpose_first(a))) = transpose_last(transpose_first(transpose_last(a)))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A2, A1, A0]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A2, A0]>>
+    %2 = mlc.transpose %1 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A1, A2, A0]>>) -> tensor<?x?x?xf32, #mlc.dims<[A2, A1, A0]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A2, A1, A0]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A2, A1, A0]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A2, A0, A1]>>
+    %2 = mlc.transpose %1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A2, A0, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A2, A1, A0]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A2, A1, A0]>>
+  }
+}
+
+rule.def @first_columns_of_concat_columns_of_concat_columns_and_concat_columns_is_nothing "first_columns(concat_columns(concat_columns(a, b), concat_columns(c, d))) = a" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, b]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, C1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[A0, D1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, b]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + b]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, C1]>>, tensor<?x?xf32, #mlc.dims<[A0, D1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1 + D1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1 + b]>>, tensor<?x?xf32, #mlc.dims<[A0, C1 + D1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1 + D1 + b]>>
+    %3 = mlc.slice %2 {sizes = #mlc.dims<[A0, b]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1 + C1 + D1 + b]>>) -> tensor<?x?xf32, #mlc.dims<[A0, b]>>
+    return %3 : tensor<?x?xf32, #mlc.dims<[A0, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, b]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, C1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[A0, D1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, b]>> {
+    return %arg0 : tensor<?x?xf32, #mlc.dims<[A0, b]>>
+  }
+}
+
+rule.def @first_part_of_concat_last_of_concat_last_and_concat_last_is_nothing "first_part(concat_last(concat_last(a, b), concat_last(c, d))) = a" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, C2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[A0, A1, D2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, C2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, D2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, C2 + D2]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, C2 + D2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + C2 + D2 + b]>>
+    %3 = mlc.slice %2 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2 + C2 + D2 + b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %3 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, C2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[A0, A1, D2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    return %arg0 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+}
+
+rule.def @add_of_first_channels_and_first_channels_is_first_channels_of_add "add(first_channels(a), first_channels(b)) = first_channels(add(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>> {
+    %0 = mlc.slice %arg1 {sizes = #mlc.dims<[A0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    %1 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+  }
+}
+
+rule.def @add_of_first_channels_and_first_channels_is_first_channels_of_add_2d "add(first_channels(a), first_channels(b)) = first_channels(add(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>> {
+    %0 = mlc.slice %arg1 {sizes = #mlc.dims<[A0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    %1 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+  }
+}
+
+rule.def @add_of_first_part_and_first_part_is_first_part_of_add "add(first_part(a), first_part(b)) = first_part(add(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    %1 = mlc.slice %arg1 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.add %arg1, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+}
+
+rule.def @add_of_first_rows_and_first_rows_is_first_rows_of_add "add(first_rows(a), first_rows(b)) = first_rows(add(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.slice %arg1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    %1 = mlc.slice %arg0 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?xf32, #mlc.dims<[a, A1]>>, tensor<?x?xf32, #mlc.dims<[a, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+}
+
+rule.def @add_of_last_channels_and_last_channels_is_last_channels_of_add "add(last_channels(a), last_channels(b)) = last_channels(add(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>> {
+    %0 = mlc.slice %arg1 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
+    %1 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
+  }
+}
+
+rule.def @add_of_last_channels_and_last_channels_is_last_channels_of_add_2d "add(last_channels(a), last_channels(b)) = last_channels(add(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>> {
+    %0 = mlc.slice %arg1 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
+    %1 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
+  }
+}
+
+rule.def @add_of_last_part_and_last_part_is_last_part_of_add "add(last_part(a), last_part(b)) = last_part(add(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>> {
+    %0 = mlc.slice %arg1 {sizes = #mlc.dims<[A0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+    %1 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+  }
+}
+
+rule.def @concat_batch_of_first_part_and_first_part_is_first_part_of_concat_batch "concat_batch(first_part(a), first_part(b)) = first_part(concat_batch(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, b]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    %1 = mlc.slice %arg1 {sizes = #mlc.dims<[B0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, b]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, b]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0 + B0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, b]>>
+  }
+}
+
+rule.def @concat_batch_of_last_part_and_last_part_is_last_part_of_concat_batch "concat_batch(last_part(a), last_part(b)) = last_part(concat_batch(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * b]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
+    %1 = mlc.slice %arg1 {sizes = #mlc.dims<[B0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2 - 1 * b]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2 - 1 * b]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * b]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0 + B0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2 - 1 * b]>>
+  }
+}
+
+rule.def @concat_columns_of_first_rows_and_first_rows_is_first_rows_of_concat_columns "concat_columns(first_rows(a), first_rows(b)) = first_rows(concat_columns(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1 + B1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    %1 = mlc.slice %arg1 {sizes = #mlc.dims<[a, B1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[a, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[a, A1]>>, tensor<?x?xf32, #mlc.dims<[a, B1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1 + B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[a, A1 + B1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1 + B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[a, A1 + B1]>>
+  }
+}
+
+rule.def @concat_columns_of_last_rows_and_last_rows_is_last_rows_of_concat_columns "concat_columns(last_rows(a), last_rows(b)) = last_rows(concat_columns(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1 + B1]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0 - 1 * a, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1]>>
+    %1 = mlc.slice %arg1 {sizes = #mlc.dims<[A0 - 1 * a, B1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1]>>, tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1 + B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0 - 1 * a, A1 + B1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1 + B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1 + B1]>>
+  }
+}
+
+rule.def @concat_outer_of_first_channels_and_first_channels_is_first_channels_of_concat_outer "concat_outer(first_channels(a), first_channels(b)) = first_channels(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>
+    %1 = mlc.slice %arg1 {sizes = #mlc.dims<[B0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, cg * g, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, cg * g, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, cg * g, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0 + B0, cg * g, A2]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2]>>
+  }
+}
+
+rule.def @concat_outer_of_first_channels_and_first_channels_is_first_channels_of_concat_outer_2d "concat_outer(first_channels(a), first_channels(b)) = first_channels(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2, A3]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>
+    %1 = mlc.slice %arg1 {sizes = #mlc.dims<[B0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, cg * g, A2, A3]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, cg * g, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, cg * g, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2, A3]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2, A3]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2, A3]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2, A3]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0 + B0, cg * g, A2, A3]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2, A3]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, cg * g, A2, A3]>>
+  }
+}
+
+rule.def @concat_outer_of_last_channels_and_last_channels_is_last_channels_of_concat_outer "concat_outer(last_channels(a), last_channels(b)) = last_channels(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
+    %1 = mlc.slice %arg1 {sizes = #mlc.dims<[B0, -1 * cg * g + A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, -1 * cg * g + A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, -1 * cg * g + A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2]>>
+  }
+}
+
+rule.def @concat_outer_of_last_channels_and_last_channels_is_last_channels_of_concat_outer_2d "concat_outer(last_channels(a), last_channels(b)) = last_channels(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2, A3]>> {
+    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
+    %1 = mlc.slice %arg1 {sizes = #mlc.dims<[B0, -1 * cg * g + A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, -1 * cg * g + A1, A2, A3]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, -1 * cg * g + A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2, A3]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2, A3]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2, A3]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2, A3]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2, A3]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, -1 * cg * g + A1, A2, A3]>>
+  }
+}
+
+rule.def @last_rows_of_concat_rows_of_add_is_last_rows_of_concat_rows "last_rows(concat_rows(add(a, b), c)) = last_rows(concat_rows(a, c))" {
+  rule.require a ge 1
+  func.func @before(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[C0 - 1 * a + 1, A1]>> {
+    %0 = mlc.add %arg0, %arg1 : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<1x?xf32, #mlc.dims<[1, A1]>>) -> tensor<1x?xf32, #mlc.dims<[1, A1]>>
+    %1 = mlc.concat %0, %arg2 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[C0 + 1, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[C0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[C0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[C0 - 1 * a + 1, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[C0 - 1 * a + 1, A1]>>
+  }
+  func.func @after(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[C0 - 1 * a + 1, A1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[C0 + 1, A1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[C0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[C0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[C0 - 1 * a + 1, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[C0 - 1 * a + 1, A1]>>
+  }
+}
+
+rule.def @channels_last_of_add_of_channels_last_and_channels_last_is_add "channels_last(add(channels_last(a), channels_last(b))) = add(a, b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    return %3 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>> {
+    %0 = mlc.add %arg1, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+  }
+}
+
+rule.def @channels_last_of_add_of_channels_last_and_channels_last_is_add_2d "channels_last(add(channels_last(a), channels_last(b))) = add(a, b)" {
+  rule.require A1 eq 1
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>
+    return %3 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>> {
+    %0 = mlc.add %arg1, %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>
+    return %0 : tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>
+  }
+}
+
+rule.def @transpose_of_add_of_transpose_and_transpose_is_add "transpose(add(transpose(a), transpose(b))) = add(a, b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[A1, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    return %3 : tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>> {
+    %0 = mlc.add %arg1, %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    return %0 : tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+  }
+}
+
+rule.def @transpose_first_of_add_of_transpose_first_and_transpose_first_is_add "transpose_first(add(transpose_first(a), transpose_first(b))) = add(a, b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    return %3 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>> {
+    %0 = mlc.add %arg1, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+  }
+}
+
+rule.def @transpose_last_of_add_of_transpose_last_and_transpose_last_is_add "transpose_last(add(transpose_last(a), transpose_last(b))) = add(a, b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    return %3 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>> {
+    %0 = mlc.add %arg1, %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+  }
+}
+
+rule.def @channels_last_of_concat_outer_of_channels_last_and_channels_last_is_concat_outer "channels_last(concat_outer(channels_last(a), channels_last(b))) = concat_outer(a, b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A2, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %3 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @channels_last_of_concat_outer_of_channels_last_and_channels_last_is_concat_outer_2d "channels_last(concat_outer(channels_last(a), channels_last(b))) = concat_outer(a, b)" {
+  rule.require A1 eq 1
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A1, A1]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A1, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A1, A1]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A1, A1]>>
+    return %3 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A1, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A1, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A1, A1]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A1, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A1, A1]>>
+    return %0 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A1, A1]>>
+  }
+}
+
+rule.def @transpose_of_concat_columns_of_transpose_and_transpose_is_concat_rows "transpose(concat_columns(transpose(a), transpose(b))) = concat_rows(a, b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[A1, B0]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0 + B0]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A1, A0 + B0]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    return %3 : tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    return %0 : tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+  }
+}
+
+rule.def @transpose_of_concat_rows_of_transpose_and_transpose_is_concat_columns "transpose(concat_rows(transpose(a), transpose(b))) = concat_columns(a, b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[B1, A0]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[B1, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A1 + B1, A0]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A1 + B1, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    return %3 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    return %0 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+  }
+}
+
+rule.def @transpose_first_of_concat_last_of_transpose_first_and_transpose_first_is_concat_last "transpose_first(concat_last(transpose_first(a), transpose_first(b))) = concat_last(a, b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 + B2]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    return %3 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+  }
+}
+
+rule.def @transpose_last_of_concat_batch_of_transpose_last_and_transpose_last_is_concat_batch "transpose_last(concat_batch(transpose_last(a), transpose_last(b))) = concat_batch(a, b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A2, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %3 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %0 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @add_of_concat_batch_and_concat_batch_is_concat_batch_of_add_and_add "add(concat_batch(a, b), concat_batch(c, d)) = concat_batch(add(a, c), add(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.add %arg0, %arg2 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.add %arg1, %arg3 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @add_of_concat_channels_and_concat_channels_is_concat_channels_of_add_and_add "add(concat_channels(a, b), concat_channels(c, d)) = concat_channels(add(a, c), add(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>> {
+    %0 = mlc.add %arg0, %arg2 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.add %arg1, %arg3 : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+  }
+}
+
+rule.def @add_of_concat_columns_and_concat_columns_is_concat_columns_of_add_and_add "add(concat_columns(a, b), concat_columns(c, d)) = concat_columns(add(a, c), add(b, d))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>> {
+    %0 = mlc.add %arg2, %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.add %arg3, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+  }
+}
+
+rule.def @add_of_concat_last_and_concat_last_is_concat_last_of_add_and_add "add(concat_last(a, b), concat_last(c, d)) = concat_last(add(a, c), add(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>> {
+    %0 = mlc.add %arg0, %arg2 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.add %arg1, %arg3 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+  }
+}
+
+rule.def @add_of_concat_outer_and_concat_outer_is_concat_outer_of_add_and_add "add(concat_outer(a, b), concat_outer(c, d)) = concat_outer(add(a, c), add(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.add %arg0, %arg2 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.add %arg1, %arg3 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @add_of_concat_rows_and_concat_rows_is_concat_rows_of_add_and_add "add(concat_rows(a, b), concat_rows(c, d)) = concat_rows(add(a, c), add(b, d))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    %2 = mlc.add %0, %1 : (tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>> {
+    %0 = mlc.add %arg2, %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.add %arg3, %arg1 : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+  }
+}
+
+rule.def @concat_batch_of_concat_last_and_concat_last_is_concat_last_of_concat_batch_and_concat_batch "concat_batch(concat_last(a, b), concat_last(c, d)) = concat_last(concat_batch(a, c), concat_batch(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2 + B2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, B2]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+  }
+}
+
+rule.def @concat_outer_of_concat_channels_and_concat_channels_is_concat_channels_of_concat_outer_and_concat_outer "concat_channels(concat_outer(a, b), concat_outer(c, d)) = concat_outer(concat_channels(a, c), concat_channels(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[C0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, A1 + B1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[C0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>>
+  }
+}
+
+rule.def @concat_rows_of_concat_columns_and_concat_columns_is_concat_columns_of_concat_rows_and_concat_rows "concat_columns(concat_rows(a, b), concat_rows(c, d)) = concat_rows(concat_columns(a, c), concat_columns(b, d))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[C0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, A1 + B1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>>
+  }
+}
+
+rule.def @relu_of_conv_of_relu_and_relu_is_conv_of_relu_and_relu "relu(conv(relu(a), relu(b))) = conv(relu(a), relu(b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %3 = mlc.relu %2 : (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %3 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+}
+
+rule.def @relu_of_conv_of_relu_and_relu_is_conv_of_relu_and_relu_2d "relu(conv(relu(a), relu(b))) = conv(relu(a), relu(b))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %3 = mlc.relu %2 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %3 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+}
+
+rule.def @add_of_last_rows_of_concat_rows_and_last_rows_of_concat_rows_is_last_rows_of_concat_rows_of_add "add(last_rows(concat_rows(a, b)), last_rows(concat_rows(c, d))) = last_rows(concat_rows(a, add(b, d)))" {
+  rule.require a ge 1
+  func.func @before(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[B0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+    %2 = mlc.concat %arg2, %arg3 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
+    %3 = mlc.slice %2 {sizes = #mlc.dims<[B0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+    %4 = mlc.add %1, %3 : (tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+    return %4 : tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+  }
+  func.func @after(%arg0: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<1x?xf32, #mlc.dims<[1, A1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>> {
+    %0 = mlc.add %arg3, %arg1 : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<1x?xf32, #mlc.dims<[1, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[B0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
+  }
+}
+
+rule.def @concat_batch_of_transpose_first_of_transpose_last_and_transpose_first_of_transpose_last_is_transpose_first_of_transpose_last_of_concat_last "concat_batch(transpose_first(transpose_last(a)), transpose_first(transpose_last(b))) = transpose_first(transpose_last(concat_last(a, b)))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A2 + B2, A0, A1]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A2, A0, A1]>>
+    %2 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B2, A1]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, B2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[B2, A0, A1]>>
+    %4 = mlc.concat %1, %3 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A2, A0, A1]>>, tensor<?x?x?xf32, #mlc.dims<[B2, A0, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A2 + B2, A0, A1]>>
+    return %4 : tensor<?x?x?xf32, #mlc.dims<[A2 + B2, A0, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A2 + B2, A0, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2 + B2, A1]>>
+    %2 = mlc.transpose %1 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2 + B2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A2 + B2, A0, A1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A2 + B2, A0, A1]>>
+  }
+}
+
+rule.def @concat_last_of_transpose_last_of_transpose_first_and_transpose_last_of_transpose_first_is_transpose_last_of_transpose_first_of_concat_batch "concat_last(transpose_last(transpose_first(a)), transpose_last(transpose_first(b))) = transpose_last(transpose_first(concat_batch(a, b)))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A2, A0 + B0]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A2, A0]>>
+    %2 = mlc.transpose %arg1 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, B0, A2]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A1, B0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A2, B0]>>
+    %4 = mlc.concat %1, %3 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A1, A2, A0]>>, tensor<?x?x?xf32, #mlc.dims<[A1, A2, B0]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A2, A0 + B0]>>
+    return %4 : tensor<?x?x?xf32, #mlc.dims<[A1, A2, A0 + B0]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A2, A0 + B0]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0 + B0, A2]>>
+    %2 = mlc.transpose %1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0 + B0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A2, A0 + B0]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A1, A2, A0 + B0]>>
+  }
+}
+
+rule.def @transpose_first_of_concat_batch_of_transpose_first_and_transpose_first_is_transpose_last_of_concat_last_of_transpose_last_and_transpose_last "transpose_first(concat_batch(transpose_first(a), transpose_first(b))) = transpose_last(concat_last(transpose_last(a), transpose_last(b)))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B1, A0, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1 + B1, A0, A2]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A1 + B1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    return %3 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A2, B1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1 + B1]>>
+    %3 = mlc.transpose %2 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1 + B1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    return %3 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+  }
+}
+
+rule.def @first_part_of_concat_last_is_first_part_of_concat_last "first_part(concat_last(a, a)) = first_part(concat_last(a, b))" {
+  rule.require b le A2
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+}
+
+rule.def @first_rows_of_concat_rows_of_matmul_is_first_rows_of_concat_rows_of_concat_rows "first_rows(concat_rows(a, concat_rows(b, b))) = first_rows(concat_rows(a, matmul(c, a)))" {
+  rule.require a le A0
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A0]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.matmul %arg2, %arg0 : (tensor<?x?xf32, #mlc.dims<[C0, A0]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A0]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.concat %arg1, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * B0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[2 * B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + 2 * B0, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0 + 2 * B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+}
+
+rule.def @first_rows_of_concat_rows_of_matmul_is_first_rows_of_concat_rows_of_matmul "first_rows(concat_rows(a, matmul(b, a))) = first_rows(concat_rows(a, matmul(b, c)))" {
+  rule.require a le A0
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A0]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.matmul %arg1, %arg2 : (tensor<?x?xf32, #mlc.dims<[B0, A0]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A0]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.matmul %arg1, %arg0 : (tensor<?x?xf32, #mlc.dims<[B0, A0]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+}
+
+rule.def @first_rows_of_concat_rows_of_matmul_is_first_rows_of_concat_rows_of_concat_rows_2 "first_rows(concat_rows(a, matmul(b, a))) = first_rows(concat_rows(concat_rows(a, a), c))" {
+  rule.require a le A0
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A0]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.matmul %arg2, %arg0 : (tensor<?x?xf32, #mlc.dims<[C0, A0]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A0]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
+    %1 = mlc.concat %0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0 + B0, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[2 * A0 + B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+}
+
+rule.def @first_rows_of_concat_rows_of_matmul_is_first_rows_of_concat_rows_of_concat_rows_and_concat_rows "first_rows(concat_rows(a, matmul(b, a))) = first_rows(concat_rows(concat_rows(a, c), concat_rows(a, c)))" {
+  rule.require a le A0
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A0]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.matmul %arg2, %arg0 : (tensor<?x?xf32, #mlc.dims<[C0, A0]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, A1]>>
+    %1 = mlc.concat %arg0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A0]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0 + 2 * B0, A1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[2 * A0 + 2 * B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[a, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[a, A1]>>
+  }
+}
+
+rule.def @last_columns_of_concat_columns_of_matmul_is_last_columns_of_concat_columns_of_matmul "last_columns(concat_columns(matmul(a, b), a)) = last_columns(concat_columns(matmul(c, b), a))" {
+  rule.require B1 le b
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1 - 1 * b]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.concat %0, %arg2 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, A1 + B1 - 1 * b]>, starts = #mlc.dims<[0, b]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1 - 1 * b]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1 - 1 * b]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1 - 1 * b]>> {
+    %0 = mlc.matmul %arg2, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.concat %0, %arg2 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, A1 + B1 - 1 * b]>, starts = #mlc.dims<[0, b]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1 - 1 * b]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1 - 1 * b]>>
+  }
+}
+
+rule.def @concat_channels_of_conv_and_conv_is_conv_of_concat_outer_in_parts "(conv(a, b), conv(a, c)) = slices of conv(a, concat_outer(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1]>>) {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %0, %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1]>>) {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1]>, starts = #mlc.dims<[0, B0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %2, %3 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+}
+
+rule.def @concat_channels_of_conv_and_conv_is_conv_of_concat_outer_2d_in_parts "(conv(a, b), conv(a, c)) = slices of conv(a, concat_outer(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %0, %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2, B3]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>, starts = #mlc.dims<[0, B0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %2, %3 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+}
+
+rule.def @concat_channels_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_outer_in_parts "(conv_strided(a, b), conv_strided(a, c)) = slices of conv_strided(a, concat_outer(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %0, %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>, starts = #mlc.dims<[0, B0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %2, %3 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+}
+
+rule.def @concat_channels_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_outer_2d_in_parts "(conv_strided(a, b), conv_strided(a, c)) = slices of conv_strided(a, concat_outer(b, c))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %1 = mlc.conv %arg0, %arg2 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %0, %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) {
+    %0 = mlc.concat %arg1, %arg2 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2, B3]>>
+    %1 = mlc.conv %arg0, %0 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0 + C0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>, starts = #mlc.dims<[0, B0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0 + C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %2, %3 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_conv_and_conv_is_conv_of_concat_outer_in_parts "(conv(a, b), conv(c, b)) = slices of conv(concat_outer(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1]>>) {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %0, %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> (tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1]>>) {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1]>, starts = #mlc.dims<[A0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+    return %2, %3 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_conv_and_conv_is_conv_of_concat_outer_2d_in_parts "(conv(a, b), conv(c, b)) = slices of conv(concat_outer(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %0, %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2, A3]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>, starts = #mlc.dims<[A0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+    return %2, %3 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, A2 - 1 * B2 + 2 * p + 1, A3 - 1 * B3 + 2 * p_w + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_outer_in_parts "(conv_strided(a, b), conv_strided(c, b)) = slices of conv_strided(concat_outer(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %0, %1 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> (tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>, starts = #mlc.dims<[A0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+    return %2, %3 : tensor<?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>>
+  }
+}
+
+rule.def @concat_outer_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_outer_2d_in_parts "(conv_strided(a, b), conv_strided(c, b)) = slices of conv_strided(concat_outer(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) {
+    %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %1 = mlc.conv %arg2, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %0, %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>, %arg2: tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> (tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2, A3]>>
+    %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, B2, B3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>, starts = #mlc.dims<[A0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+    return %2, %3 : tensor<?x?x?x?xf32, #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>, tensor<?x?x?x?xf32, #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+  }
+}
+
+rule.def @concat_columns_of_matmul_and_matmul_is_matmul_of_concat_columns_in_parts "(matmul(a, b), matmul(a, c)) = slices of matmul(a, concat_columns(b, c))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>) {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg0, %arg2 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    return %0, %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>) {
+    %0 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B1 + C1]>>
+    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1 + C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[A0, C1]>, starts = #mlc.dims<[0, B1]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    return %2, %3 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+  }
+}
+
+rule.def @concat_rows_of_matmul_and_matmul_is_matmul_of_concat_rows_in_parts "(matmul(a, b), matmul(c, b)) = slices of matmul(concat_rows(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg2, %arg1 : (tensor<?x?xf32, #mlc.dims<[C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, B1]>>
+    return %0, %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>
+    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[C0, B1]>, starts = #mlc.dims<[A0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, B1]>>
+    return %2, %3 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>
   }
 }
 

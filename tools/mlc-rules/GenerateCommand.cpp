@@ -137,6 +137,11 @@ static void printSummary(const generate::GenerateReport &report) {
                         report.count(Kind::Proved, onlyLinear),
                         report.count(Kind::Refuted, onlyLinear),
                         report.count(Kind::Unknown, onlyLinear));
+  os << llvm::formatv("leaves apart: {0} families, {1} proved, {2} refuted, "
+                      "{3} unknown\n",
+                      report.widened.size(), report.countWidened(Kind::Proved),
+                      report.countWidened(Kind::Refuted),
+                      report.countWidened(Kind::Unknown));
   os << llvm::formatv(
       "conditional: {0} pairs, {1} after renaming, {2} families of which {3} "
       "follow from others, {4} proved, {5} without a condition, {6} unknown\n",

@@ -414,305 +414,6 @@ rule.def @concat_rows_of_concat_rows_is_concat_rows_of_concat_rows "concat_rows(
   }
 }
 
-rule.def @concat_batch_of_concat_last_and_concat_last_is_concat_last_of_concat_batch_and_concat_batch "concat_batch(concat_last(a, a), concat_last(a, a)) = concat_last(concat_batch(a, a), concat_batch(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, 2 * A2]>>
-  }
-}
-
-rule.def @concat_outer_of_concat_channels_and_concat_channels_is_concat_channels_of_concat_outer_and_concat_outer "concat_channels(concat_outer(a, a), concat_outer(a, a)) = concat_outer(concat_channels(a, a), concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, 2 * A1, A2]>>
-  }
-}
-
-rule.def @concat_rows_of_concat_columns_and_concat_columns_is_concat_columns_of_concat_rows_and_concat_rows "concat_columns(concat_rows(a, a), concat_rows(a, a)) = concat_rows(concat_columns(a, a), concat_columns(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>, tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>, tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, 2 * A1]>>
-  }
-}
-
-rule.def @matmul_of_concat_columns_is_concat_columns_of_matmul_and_matmul "concat_columns(matmul(a, b), matmul(a, b)) = matmul(a, concat_columns(b, b))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>> {
-    %0 = mlc.concat %arg1, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, 2 * B1]>>
-    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, 2 * B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>> {
-    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * B1]>>
-  }
-}
-
-rule.def @concat_rows_of_matmul_and_matmul_is_matmul_of_concat_rows "concat_rows(matmul(a, b), matmul(a, b)) = matmul(concat_rows(a, a), b)" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>> {
-    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, B1]>>
-  }
-}
-
-rule.def @neg_of_concat_batch_is_concat_batch_of_neg_and_neg "concat_batch(neg(a), neg(a)) = neg(concat_batch(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.neg %0 : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.neg %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-}
-
-rule.def @neg_of_concat_channels_is_concat_channels_of_neg_and_neg "concat_channels(neg(a), neg(a)) = neg(concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    %1 = mlc.neg %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>> {
-    %0 = mlc.neg %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-  }
-}
-
-rule.def @neg_of_concat_columns_is_concat_columns_of_neg_and_neg "concat_columns(neg(a), neg(a)) = neg(concat_columns(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    %1 = mlc.neg %0 : (tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>> {
-    %0 = mlc.neg %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-  }
-}
-
-rule.def @neg_of_concat_last_is_concat_last_of_neg_and_neg "concat_last(neg(a), neg(a)) = neg(concat_last(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    %1 = mlc.neg %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>> {
-    %0 = mlc.neg %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-  }
-}
-
-rule.def @neg_of_concat_outer_is_concat_outer_of_neg_and_neg "concat_outer(neg(a), neg(a)) = neg(concat_outer(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.neg %0 : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.neg %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-}
-
-rule.def @neg_of_concat_rows_is_concat_rows_of_neg_and_neg "concat_rows(neg(a), neg(a)) = neg(concat_rows(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.neg %0 : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>> {
-    %0 = mlc.neg %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-  }
-}
-
-rule.def @relu_of_concat_batch_is_concat_batch_of_relu_and_relu "concat_batch(relu(a), relu(a)) = relu(concat_batch(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-}
-
-rule.def @relu_of_concat_channels_is_concat_channels_of_relu_and_relu "concat_channels(relu(a), relu(a)) = relu(concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-  }
-}
-
-rule.def @relu_of_concat_columns_is_concat_columns_of_relu_and_relu "concat_columns(relu(a), relu(a)) = relu(concat_columns(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-  }
-}
-
-rule.def @relu_of_concat_last_is_concat_last_of_relu_and_relu "concat_last(relu(a), relu(a)) = relu(concat_last(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-  }
-}
-
-rule.def @relu_of_concat_outer_is_concat_outer_of_relu_and_relu "concat_outer(relu(a), relu(a)) = relu(concat_outer(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-  }
-}
-
-rule.def @relu_of_concat_rows_is_concat_rows_of_relu_and_relu "concat_rows(relu(a), relu(a)) = relu(concat_rows(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>> {
-    %0 = mlc.relu %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-  }
-}
-
-rule.def @channels_last_of_concat_outer_is_concat_outer_of_channels_last_and_channels_last "channels_last(concat_outer(a, a)) = concat_outer(channels_last(a), channels_last(a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-  }
-}
-
-rule.def @channels_last_of_concat_outer_is_concat_outer_of_channels_last_and_channels_last_2d "channels_last(concat_outer(a, a)) = concat_outer(channels_last(a), channels_last(a))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[2 * A0, A2, A3, A1]>>
-  }
-}
-
-rule.def @transpose_last_of_concat_batch_is_concat_batch_of_transpose_last_and_transpose_last "concat_batch(transpose_last(a), transpose_last(a)) = transpose_last(concat_batch(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[2 * A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[2 * A0, A2, A1]>>
-  }
-}
-
-rule.def @transpose_of_concat_rows_is_concat_columns_of_transpose_and_transpose "concat_columns(transpose(a), transpose(a)) = transpose(concat_rows(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
-    %1 = mlc.concat %0, %0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[A1, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[A1, 2 * A0]>>
-  }
-}
-
-rule.def @transpose_first_of_concat_last_is_concat_last_of_transpose_first_and_transpose_first "concat_last(transpose_first(a), transpose_first(a)) = transpose_first(concat_last(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
-    %1 = mlc.concat %0, %0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, 2 * A2]>>
-  }
-}
-
-rule.def @transpose_of_concat_columns_is_concat_rows_of_transpose_and_transpose "concat_rows(transpose(a), transpose(a)) = transpose(concat_columns(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>
-    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, 2 * A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>> {
-    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
-    %1 = mlc.concat %0, %0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[A1, A0]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A1, A0]>>
-  }
-}
-
 rule.def @matmul_of_neg_is_matmul_of_neg "matmul(a, neg(b)) = matmul(neg(a), b)" {
   func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>> {
     %0 = mlc.neg %arg1 : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B1]>>
@@ -869,6 +570,331 @@ rule.def @relu_of_transpose_last_is_transpose_last_of_relu "relu(transpose_last(
   }
 }
 
+rule.def @concat_columns_of_matmul_and_matmul_is_matmul_of_concat_columns "concat_columns(matmul(a, b), matmul(a, c)) = matmul(a, concat_columns(b, c))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg0, %arg2 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B1 + C1]>>
+    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1 + C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+  }
+}
+
+rule.def @concat_rows_of_matmul_and_matmul_is_matmul_of_concat_rows "concat_rows(matmul(a, b), matmul(c, b)) = matmul(concat_rows(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg2, %arg1 : (tensor<?x?xf32, #mlc.dims<[C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>
+    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+  }
+}
+
+rule.def @concat_batch_of_neg_and_neg_is_neg_of_concat_batch "concat_batch(neg(a), neg(b)) = neg(concat_batch(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.neg %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.neg %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.neg %0 : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @concat_channels_of_neg_and_neg_is_neg_of_concat_channels "concat_channels(neg(a), neg(b)) = neg(concat_channels(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>> {
+    %0 = mlc.neg %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.neg %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    %1 = mlc.neg %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+  }
+}
+
+rule.def @concat_columns_of_neg_and_neg_is_neg_of_concat_columns "concat_columns(neg(a), neg(b)) = neg(concat_columns(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>> {
+    %0 = mlc.neg %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.neg %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %1 = mlc.neg %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+  }
+}
+
+rule.def @concat_last_of_neg_and_neg_is_neg_of_concat_last "concat_last(neg(a), neg(b)) = neg(concat_last(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>> {
+    %0 = mlc.neg %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.neg %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.neg %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+  }
+}
+
+rule.def @concat_outer_of_neg_and_neg_is_neg_of_concat_outer "concat_outer(neg(a), neg(b)) = neg(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.neg %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.neg %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.neg %0 : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @concat_rows_of_neg_and_neg_is_neg_of_concat_rows "concat_rows(neg(a), neg(b)) = neg(concat_rows(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>> {
+    %0 = mlc.neg %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.neg %arg1 : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    %1 = mlc.neg %0 : (tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+  }
+}
+
+rule.def @concat_batch_of_relu_and_relu_is_relu_of_concat_batch "concat_batch(relu(a), relu(b)) = relu(concat_batch(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @concat_channels_of_relu_and_relu_is_relu_of_concat_channels "concat_channels(relu(a), relu(b)) = relu(concat_channels(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+  }
+}
+
+rule.def @concat_columns_of_relu_and_relu_is_relu_of_concat_columns "concat_columns(relu(a), relu(b)) = relu(concat_columns(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+  }
+}
+
+rule.def @concat_last_of_relu_and_relu_is_relu_of_concat_last "concat_last(relu(a), relu(b)) = relu(concat_last(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+  }
+}
+
+rule.def @concat_outer_of_relu_and_relu_is_relu_of_concat_outer "concat_outer(relu(a), relu(b)) = relu(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @concat_rows_of_relu_and_relu_is_relu_of_concat_rows "concat_rows(relu(a), relu(b)) = relu(concat_rows(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[B0, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+  }
+}
+
+rule.def @concat_batch_of_transpose_last_and_transpose_last_is_transpose_last_of_concat_batch "concat_batch(transpose_last(a), transpose_last(b)) = transpose_last(concat_batch(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A2, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+  }
+}
+
+rule.def @concat_columns_of_transpose_and_transpose_is_transpose_of_concat_rows "concat_columns(transpose(a), transpose(b)) = transpose(concat_rows(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0 + B0]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B0]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[A1, B0]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0 + B0]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A1, A0 + B0]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0 + B0]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0 + B0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0 + B0]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A1, A0 + B0]>>
+  }
+}
+
+rule.def @concat_last_of_transpose_first_and_transpose_first_is_transpose_first_of_concat_last "concat_last(transpose_first(a), transpose_first(b)) = transpose_first(concat_last(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 + B2]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A1, A0, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 + B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 + B2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A1, A0, A2 + B2]>>
+  }
+}
+
+rule.def @concat_outer_of_channels_last_and_channels_last_is_channels_last_of_concat_outer "concat_outer(channels_last(a), channels_last(b)) = channels_last(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A2, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+  }
+}
+
+rule.def @concat_outer_of_channels_last_and_channels_last_is_channels_last_of_concat_outer_2d "concat_outer(channels_last(a), channels_last(b)) = channels_last(concat_outer(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A2, A3, A1]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[B0, A2, A3, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A2, A3, A1]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A2, A3, A1]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A2, A3, A1]>>
+    return %2 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A2, A3, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, %arg1: tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A2, A3, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2, A3]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A2, A3, A1]>>
+    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0 + B0, A2, A3, A1]>>
+  }
+}
+
+rule.def @concat_rows_of_transpose_and_transpose_is_transpose_of_concat_columns "concat_rows(transpose(a), transpose(b)) = transpose(concat_columns(a, b))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1 + B1, A0]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, A0]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[B1, A0]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, A0]>>, tensor<?x?xf32, #mlc.dims<[B1, A0]>>) -> tensor<?x?xf32, #mlc.dims<[A1 + B1, A0]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A1 + B1, A0]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1 + B1, A0]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[A1 + B1, A0]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A1 + B1, A0]>>
+  }
+}
+
+rule.def @concat_batch_of_concat_last_and_concat_last_is_concat_last_of_concat_batch_and_concat_batch "concat_batch(concat_last(a, b), concat_last(c, d)) = concat_last(concat_batch(a, c), concat_batch(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2 + B2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, B2]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+  }
+}
+
+rule.def @concat_outer_of_concat_channels_and_concat_channels_is_concat_channels_of_concat_outer_and_concat_outer "concat_channels(concat_outer(a, b), concat_outer(c, d)) = concat_outer(concat_channels(a, c), concat_channels(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[C0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, A1 + B1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1 + B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1 + B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[C0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, B1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + C0, B1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1 + B1, A2]>>
+  }
+}
+
+rule.def @concat_rows_of_concat_columns_and_concat_columns_is_concat_columns_of_concat_rows_and_concat_rows "concat_columns(concat_rows(a, b), concat_rows(c, d)) = concat_rows(concat_columns(a, c), concat_columns(b, d))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[C0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, A1 + B1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1 + B1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1 + B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A0, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>, %arg3: tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + C0, A1 + B1]>>
+  }
+}
+
 rule.def @first_part_of_concat_last_is_first_part_of_concat_last "first_part(concat_last(a, a)) = first_part(concat_last(a, b))" {
   rule.require b le A2
   func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>> {
@@ -880,6 +906,36 @@ rule.def @first_part_of_concat_last_is_first_part_of_concat_last "first_part(con
     %0 = mlc.concat %arg0, %arg0 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>
     %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, b]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
     return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, b]>>
+  }
+}
+
+rule.def @concat_columns_of_matmul_and_matmul_is_matmul_of_concat_columns_in_parts "(matmul(a, b), matmul(a, c)) = slices of matmul(a, concat_columns(b, c))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>) {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg0, %arg2 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    return %0, %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>) {
+    %0 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B1 + C1]>>
+    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1 + C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[A0, C1]>, starts = #mlc.dims<[0, B1]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    return %2, %3 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+  }
+}
+
+rule.def @concat_rows_of_matmul_and_matmul_is_matmul_of_concat_rows_in_parts "(matmul(a, b), matmul(c, b)) = slices of matmul(concat_rows(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg2, %arg1 : (tensor<?x?xf32, #mlc.dims<[C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, B1]>>
+    return %0, %1 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>
+    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[C0, B1]>, starts = #mlc.dims<[A0, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, B1]>>
+    return %2, %3 : tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>
   }
 }
 

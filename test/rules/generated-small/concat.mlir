@@ -78,3 +78,88 @@ rule.def @concat_rows_of_matmul_and_matmul_is_matmul_of_concat_rows "concat_rows
   }
 }
 
+rule.def @concat_columns_of_matmul_and_matmul_is_matmul_of_concat_columns "concat_columns(matmul(a, b), matmul(a, c)) = matmul(a, concat_columns(b, c))" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg0, %arg2 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, C1]>>
+    %2 = mlc.concat %0, %1 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[A0, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>> {
+    %0 = mlc.concat %arg1, %arg2 {axis = 1 : i64} : (tensor<?x?xf32, #mlc.dims<[A1, B1]>>, tensor<?x?xf32, #mlc.dims<[A1, C1]>>) -> tensor<?x?xf32, #mlc.dims<[A1, B1 + C1]>>
+    %1 = mlc.matmul %arg0, %0 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1 + C1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0, B1 + C1]>>
+  }
+}
+
+rule.def @concat_rows_of_matmul_and_matmul_is_matmul_of_concat_rows_2 "concat_rows(matmul(a, b), matmul(c, b)) = matmul(concat_rows(a, c), b)" {
+  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>> {
+    %0 = mlc.matmul %arg0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0, B1]>>
+    %1 = mlc.matmul %arg2, %arg1 : (tensor<?x?xf32, #mlc.dims<[C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[C0, B1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, B1]>>, tensor<?x?xf32, #mlc.dims<[C0, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+    return %2 : tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+  }
+  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>, %arg1: tensor<?x?xf32, #mlc.dims<[A1, B1]>>, %arg2: tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[C0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>
+    %1 = mlc.matmul %0, %arg1 : (tensor<?x?xf32, #mlc.dims<[A0 + C0, A1]>>, tensor<?x?xf32, #mlc.dims<[A1, B1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+    return %1 : tensor<?x?xf32, #mlc.dims<[A0 + C0, B1]>>
+  }
+}
+
+rule.def @concat_batch_of_neg_and_neg_is_neg_of_concat_batch "concat_batch(neg(a), neg(b)) = neg(concat_batch(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.neg %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.neg %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.neg %0 : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @concat_batch_of_relu_and_relu_is_relu_of_concat_batch "concat_batch(relu(a), relu(b)) = relu(concat_batch(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.relu %arg0 : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>
+    %1 = mlc.relu %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.relu %0 : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+  }
+}
+
+rule.def @concat_batch_of_transpose_last_and_transpose_last_is_transpose_last_of_concat_batch "concat_batch(transpose_last(a), transpose_last(b)) = transpose_last(concat_batch(a, b))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>> {
+    %0 = mlc.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>
+    %1 = mlc.transpose %arg1 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A2, A1]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A2, A1]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A2, A1]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>
+    %1 = mlc.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0 + B0, A2, A1]>>
+  }
+}
+
+rule.def @concat_batch_of_concat_last_and_concat_last_is_concat_last_of_concat_batch_and_concat_batch_2 "concat_batch(concat_last(a, b), concat_last(c, d)) = concat_last(concat_batch(a, c), concat_batch(b, d))" {
+  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
+    %1 = mlc.concat %arg2, %arg3 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2 + B2]>>
+    %2 = mlc.concat %0, %1 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+  }
+  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, %arg2: tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>, %arg3: tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>> {
+    %0 = mlc.concat %arg0, %arg2 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>
+    %1 = mlc.concat %arg1, %arg3 {axis = 0 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, B2]>>
+    %2 = mlc.concat %0, %1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+    return %2 : tensor<?x?x?xf32, #mlc.dims<[A0 + C0, A1, A2 + B2]>>
+  }
+}
+

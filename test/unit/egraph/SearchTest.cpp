@@ -208,3 +208,24 @@ TEST_CASE("rules that only reorder are told by their form") {
       CHECK_FALSE(onlyReorders(rule));
     }
 }
+
+TEST_CASE("rules that only move a slice are told by their form") {
+  Fixture shipped;
+  REQUIRE(succeeded(addShippedRules(shipped.rules, &shipped.context)));
+  unsigned moved = 0;
+  for (Rule &rule : shipped.rules.rules) {
+    INFO(rule.getName().str());
+    bool isAbout =
+        rule.getName() == "first_rows_of_matmul_is_matmul_of_first_rows";
+    moved += isAbout;
+    if (isAbout)
+      CHECK(onlyMovesSlice(rule));
+    // These take a slice away, or make two of one operator.
+    if (rule.getName() == "first_rows_of_concat_rows_is_nothing" ||
+        rule.getName().ends_with("_in_parts") ||
+        rule.getName().starts_with("slice_of_slice"))
+      CHECK_FALSE(onlyMovesSlice(rule));
+    CHECK(isForSearch(rule) == !(onlyReorders(rule) || onlyMovesSlice(rule)));
+  }
+  CHECK(moved == 1);
+}
