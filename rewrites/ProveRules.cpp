@@ -7,12 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Graph/Graph.h"
-#include "rewrites/Rule.h"
+#include "rewrites/VerifyRules.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
+#include <thread>
 
 using namespace mlc;
 
@@ -38,9 +39,10 @@ int main(int argc, char **argv) {
   if (failed(addShippedRules(rules, &context)))
     return 3;
   std::map<std::string, std::string> entries;
-  for (Rule &rule : rules.rules) {
-    Verdict verdict =
-        verify(rule.getBefore(), rule.getAfter(), rule.assumptions);
+  VerifyRulesOptions settings;
+  settings.jobs = std::max(1u, std::thread::hardware_concurrency());
+  auto take = [&](size_t i, const Verdict &verdict) {
+    Rule &rule = rules.rules[i];
     llvm::errs() << llvm::formatv("{0,-40} {1} {2:f0} ms {3}\n", rule.getName(),
                                   name(verdict.kind), verdict.totalMs,
                                   verdict.reason);
@@ -48,7 +50,12 @@ int main(int argc, char **argv) {
       llvm::errs() << verdict.counterexample.text << '\n';
     if (verdict.isProved())
       entries[rule.hash] = spell(verdict.floatClass);
-  }
+  };
+  auto load = [](RuleSet &rules, mlir::MLIRContext &context) {
+    return succeeded(addShippedRules(rules, &context));
+  };
+  if (!verifyRules(rules.rules.size(), settings, load, take))
+    return 3;
   std::error_code error;
   llvm::raw_fd_ostream os(output, error);
   if (error) {

@@ -16,11 +16,12 @@
 namespace mlc::generate {
 
 /// Shares of the time limit by which stages end. What a stage leaves is for
-/// those behind it.
+/// those behind it. A basis is found in seconds and much depends on it: it may
+/// take what is left to the proofs of its rules.
 namespace share {
-inline constexpr double weights = 0.1, pairs = 0.4, proofs = 0.7,
-                        widened = 0.75, basis = 0.77, conditional = 0.82,
-                        variants = 0.96, all = 1.0;
+inline constexpr double weights = 0.18, pairs = 0.4, proofs = 0.7,
+                        conditional = 0.82, widened = 0.85, variants = 0.96,
+                        basis = variants, all = 1.0;
 } // namespace share
 
 /// Measures stages one after another.

@@ -115,6 +115,7 @@ private:
     FailureOr<Rule> rule = Rule::read(getDef());
     SynthesisOptions synthesis;
     synthesis.verifier = settings;
+    synthesis.timeoutMs = 2 * settings.timeoutMs;
     SynthesizedCondition found = synthesizeCondition(
         rule->getBefore(), rule->getAfter(), rule->assumptions, synthesis);
     outcome.seconds += found.seconds;

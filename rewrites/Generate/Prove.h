@@ -26,7 +26,8 @@ struct ProveOptions {
   /// Of the verifier's usual work for one proof: many are tried.
   double effort = 0.05;
   /// The safety stop by the clock, for the rare proof whose work is not what is
-  /// counted: without it one proof can outlast a run's time limit.
+  /// counted: without it one proof can outlast a run's time limit. A condition
+  /// is looked for twice as long.
   unsigned timeoutMs = 4000;
   /// Variants of a family that are tried before it counts as not proved.
   unsigned maxVariants = 2;

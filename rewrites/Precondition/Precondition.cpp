@@ -2,6 +2,7 @@
 
 #include "rewrites/Precondition/Precondition.h"
 #include "rewrites/Precondition/Learner.h"
+#include "rewrites/Stopwatch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <chrono>
@@ -38,7 +39,7 @@ public:
 
   void run() {
     drawFirst();
-    for (result.rounds = 1; result.rounds <= options.maxRounds;
+    for (result.rounds = 1; result.rounds <= options.maxRounds && !isOver();
          ++result.rounds) {
       if (!learnFormula())
         return;
@@ -48,11 +49,16 @@ public:
         return;
     }
     result.alternatives.clear();
-    result.verdict.reason = "the condition did not settle";
+    result.verdict.reason =
+        isOver() ? "out of time" : "the condition did not settle";
   }
 
 private:
   enum class Progress { Done, Again };
+
+  bool isOver() const {
+    return options.timeoutMs && watch.seconds() * 1000 > options.timeoutMs;
+  }
 
   /// More than the first ones while none is valid: that may take luck.
   void drawFirst() {
@@ -198,6 +204,8 @@ private:
         return one;
       if (!first)
         first = std::move(one);
+      if (isOver())
+        break;
     }
     return *first;
   }
@@ -248,6 +256,7 @@ private:
   std::vector<LiteralClass> literals;
   Formula formula;
   unsigned numFresh = 0;
+  Stopwatch watch;
 };
 
 /// Float arguments whose elements a condition may speak of.

@@ -1,10 +1,13 @@
 //===- VerifyCommand.cpp - mlc-rules verify -------------------------------===//
 
+#include "rewrites/Stopwatch.h"
+#include "rewrites/VerifyRules.h"
 #include "tools/mlc-rules/Command.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <thread>
 
 namespace cl = llvm::cl;
 
@@ -20,6 +23,10 @@ static cl::opt<unsigned>
     timeout("timeout", cl::value_desc("seconds"),
             cl::desc("a stop by the clock for one rule (600)"), cl::init(600),
             cl::sub(command), cl::cat(category()));
+
+static cl::opt<unsigned> jobs("jobs", cl::value_desc("N"), cl::init(0),
+                              cl::desc("threads (all cores)"), cl::sub(command),
+                              cl::cat(category()));
 
 static int writeCertificate(Rule &rule, const Verdict &verdict) {
   if (certificates.empty() || !verdict.isProved())
@@ -50,6 +57,9 @@ static void print(Rule &rule, const Verdict &verdict) {
 }
 
 static int run() {
+  if (jobs > 256)
+    return fail(Usage,
+                "--jobs: expected 1 to 256 threads, got " + llvm::Twine(jobs));
   mlir::MLIRContext context;
   RuleSet rules;
   if (int code = options.load(rules, context))
@@ -57,30 +67,38 @@ static int run() {
   llvm::json::Array array;
   int result = Done;
   unsigned proved = 0;
-  double totalMs = 0;
-  for (Rule &rule : rules.rules) {
-    VerifierOptions settings;
-    settings.timeoutMs = timeout * 1000;
-    Verdict verdict =
-        verify(rule.getBefore(), rule.getAfter(), rule.assumptions, settings);
+  Stopwatch watch;
+  VerifyRulesOptions settings;
+  settings.verifier.timeoutMs = timeout * 1000;
+  settings.jobs =
+      jobs ? jobs : std::max(1u, std::thread::hardware_concurrency());
+  auto load = [](RuleSet &rules, mlir::MLIRContext &context) {
+    return options.load(rules, context) == Done;
+  };
+  int written = Done;
+  auto take = [&](size_t i, const Verdict &verdict) {
+    Rule &rule = rules.rules[i];
     proved += verdict.isProved();
-    totalMs += verdict.totalMs;
     result = worse(result, verdict);
-    if (int code = writeCertificate(rule, verdict))
-      return code;
+    if (written == Done)
+      written = writeCertificate(rule, verdict);
     if (!options.json) {
       print(rule, verdict);
-      continue;
+      return;
     }
     llvm::json::Object object = describe(rule);
     addVerdict(object, verdict);
     array.push_back(std::move(object));
-  }
+  };
+  if (!verifyRules(rules.rules.size(), settings, load, take))
+    return BadInput;
+  if (written != Done)
+    return written;
   if (options.json)
     printJson(std::move(array));
   else
     llvm::outs() << llvm::formatv("{0} of {1} rules proved in {2:f1} s\n",
-                                  proved, rules.rules.size(), totalMs / 1000);
+                                  proved, rules.rules.size(), watch.seconds());
   return result;
 }
 

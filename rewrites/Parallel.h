@@ -1,14 +1,14 @@
 //===- Parallel.h - The same work on several threads ------------*- C++ -*-===//
 
-#ifndef MLC_REWRITES_GENERATE_PARALLEL_H
-#define MLC_REWRITES_GENERATE_PARALLEL_H
+#ifndef MLC_REWRITES_PARALLEL_H
+#define MLC_REWRITES_PARALLEL_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <atomic>
 #include <thread>
 #include <vector>
 
-namespace mlc::generate {
+namespace mlc {
 
 /// Calls work(i, thread) for every i in [0, count), on `jobs` threads in no
 /// fixed order: results belong in slots of their own.
@@ -27,6 +27,6 @@ inline void forEach(size_t count, unsigned jobs,
     thread.join();
 }
 
-} // namespace mlc::generate
+} // namespace mlc
 
-#endif // MLC_REWRITES_GENERATE_PARALLEL_H
+#endif // MLC_REWRITES_PARALLEL_H
