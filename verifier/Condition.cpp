@@ -109,6 +109,26 @@ void Condition::print(llvm::raw_ostream &os) const {
   }
 }
 
+/// `argument 1 is positive`, `arguments 2, 3 and 4 are constant`.
+static void printTensors(llvm::ArrayRef<TensorAssumption> tensors,
+                         llvm::ListSeparator &separator,
+                         llvm::raw_ostream &os) {
+  while (!tensors.empty()) {
+    auto alike = tensors.take_while([&](const TensorAssumption &tensor) {
+      return tensor.predicate == tensors.front().predicate;
+    });
+    os << separator << (alike.size() > 1 ? "arguments " : "argument ");
+    for (auto [i, tensor] : llvm::enumerate(alike))
+      os << (i == 0                  ? ""
+             : i + 1 == alike.size() ? " and "
+                                     : ", ")
+         << tensor.argument;
+    os << (alike.size() > 1 ? " are " : " is ")
+       << name(alike.front().predicate);
+    tensors = tensors.drop_front(alike.size());
+  }
+}
+
 std::string str(const Assumptions &assumptions) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -119,9 +139,7 @@ std::string str(const Assumptions &assumptions) {
     condition.print(os);
     os << (parens ? ")" : "");
   }
-  for (const TensorAssumption &tensor : assumptions.tensors)
-    os << separator << "argument " << tensor.argument << " is "
-       << name(tensor.predicate);
+  printTensors(assumptions.tensors, separator, os);
   for (const RealAssumption &real : assumptions.reals)
     os << separator << real.parameter << ' ' << name(real.predicate) << ' '
        << llvm::format("%g", real.bound);

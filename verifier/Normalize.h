@@ -45,7 +45,11 @@ struct Budget {
     stepsLeft -= std::min(steps, stepsLeft);
     if (stepsLeft == 0 || numTerms > maxTerms)
       exceeded = true;
-    else if (!exceeded && Clock::now() > deadline)
+    return checkClock();
+  }
+  /// Looks at the clock alone: in loops that steps do not count.
+  bool checkClock() {
+    if (!exceeded && Clock::now() > deadline)
       exceeded = stoppedByClock = true;
     return !exceeded;
   }

@@ -216,6 +216,11 @@ private:
     std::vector<std::pair<Assumptions, Verdict>> proved, unknown;
     sortAlternatives();
     for (const Formula::Conjunction &alternative : formula.alternatives) {
+      if (isOver()) {
+        unknown.push_back({assumptionsOf(alternative, 0), {}});
+        unknown.back().second.reason = "out of time";
+        continue;
+      }
       auto one = proveOne(alternative);
       if (one.second.isRefuted()) {
         samples.push_back(
