@@ -13,7 +13,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
-#include <thread>
 
 using namespace mlc;
 
@@ -40,7 +39,6 @@ int main(int argc, char **argv) {
     return 3;
   std::map<std::string, std::string> entries;
   VerifyRulesOptions settings;
-  settings.jobs = std::max(1u, std::thread::hardware_concurrency());
   auto take = [&](size_t i, const Verdict &verdict) {
     Rule &rule = rules.rules[i];
     llvm::errs() << llvm::formatv("{0,-40} {1} {2:f0} ms {3}\n", rule.getName(),

@@ -10,12 +10,15 @@ bool mlc::verifyRules(
     size_t count, const VerifyRulesOptions &options,
     llvm::function_ref<bool(RuleSet &, mlir::MLIRContext &)> load,
     llvm::function_ref<void(size_t, const Verdict &)> take) {
+  unsigned jobs = options.jobs
+                      ? options.jobs
+                      : std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::optional<Verdict>> verdicts(count);
   std::mutex mutex;
   std::atomic<size_t> next = 0;
   std::atomic<bool> failed = false;
   size_t taken = 0;
-  forEach(options.jobs, options.jobs, [&](size_t, unsigned) {
+  forEach(jobs, jobs, [&](size_t, unsigned) {
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     RuleSet rules;
     if (!load(rules, context) || rules.rules.size() != count) {

@@ -9,7 +9,7 @@ namespace mlc {
 
 struct VerifyRulesOptions {
   VerifierOptions verifier;
-  unsigned jobs = 1; ///< threads
+  unsigned jobs = 0; ///< threads; 0: all cores
 };
 
 /// Proves all rules. An MLIR context serves one thread: `load`, which is called

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ.get("MLC_BUILD", ROOT / "build"))
-sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "tools" / "python")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("test/models", "tools/python", "tools/bench")]
 
 
 class Tools:

@@ -7,7 +7,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include <thread>
 
 namespace cl = llvm::cl;
 
@@ -70,8 +69,7 @@ static int run() {
   Stopwatch watch;
   VerifyRulesOptions settings;
   settings.verifier.timeoutMs = timeout * 1000;
-  settings.jobs =
-      jobs ? jobs : std::max(1u, std::thread::hardware_concurrency());
+  settings.jobs = jobs;
   auto load = [](RuleSet &rules, mlir::MLIRContext &context) {
     return options.load(rules, context) == Done;
   };

@@ -225,7 +225,6 @@ TEST_CASE("rules that only move a slice are told by their form") {
         rule.getName().ends_with("_in_parts") ||
         rule.getName().starts_with("slice_of_slice"))
       CHECK_FALSE(onlyMovesSlice(rule));
-    CHECK(isForSearch(rule) == !(onlyReorders(rule) || onlyMovesSlice(rule)));
   }
   CHECK(moved == 1);
 }

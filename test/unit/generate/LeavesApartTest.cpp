@@ -9,10 +9,10 @@ using namespace mlc::generate;
 namespace {
 
 struct Basis {
-  explicit Basis(std::vector<std::string> ops, unsigned maxOperators = 2) {
+  explicit Basis(std::vector<std::string> ops) {
     GenerateOptions options;
     options.ops = std::move(ops);
-    options.maxOperators = maxOperators;
+    options.maxOperators = 2;
     report = generate::generate(options);
     for (const auto *families : {&report.families, &report.widened})
       for (const FamilyReport &family : *families)
