@@ -1,5 +1,4 @@
-//===- Artifact.cpp - Writing an artifact
-//----------------------------------===//
+//===- Artifact.cpp - Writing an artifact ---------------------------------===//
 
 #include "codegen/Artifact.h"
 #include "runtime/ArtifactFormat.h"

@@ -1,5 +1,4 @@
-//===- Trail.h - The proof that a rewritten function is the model -*- C++
-//-*-===//
+//===- Trail.h - Proof that the rewritten is the model ----------*- C++ -*-===//
 //
 // A search hands back, beside the rewritten function, a trail: which rules, in
 // which order, bound to what, make the result equal to the function that the

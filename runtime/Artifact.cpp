@@ -1,5 +1,4 @@
-//===- Artifact.cpp - Opening an artifact
-//----------------------------------===//
+//===- Artifact.cpp - Opening an artifact ---------------------------------===//
 
 #include "runtime/Artifact.h"
 #include "runtime/ArtifactFormat.h"

@@ -1,5 +1,4 @@
-//===- Blake3.cpp - The BLAKE3 hash
-//----------------------------------------===//
+//===- Blake3.cpp - The BLAKE3 hash ---------------------------------------===//
 
 #include "runtime/Blake3.h"
 

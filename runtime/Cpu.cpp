@@ -1,5 +1,4 @@
-//===- Cpu.cpp - What this CPU can run
-//-------------------------------------===//
+//===- Cpu.cpp - What this CPU can run ------------------------------------===//
 
 #include "runtime/Cpu.h"
 

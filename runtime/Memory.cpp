@@ -1,5 +1,4 @@
-//===- Memory.cpp - Owned memory and mapped files
-//--------------------------===//
+//===- Memory.cpp - Owned memory and mapped files -------------------------===//
 
 #include "runtime/Memory.h"
 

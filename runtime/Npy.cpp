@@ -1,5 +1,4 @@
-//===- Npy.cpp - NumPy's .npy files
-//----------------------------------------===//
+//===- Npy.cpp - NumPy's .npy files ---------------------------------------===//
 
 #include "runtime/Npy.h"
 

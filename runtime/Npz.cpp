@@ -1,5 +1,4 @@
-//===- Npz.cpp - NumPy's .npz files
-//----------------------------------------===//
+//===- Npz.cpp - NumPy's .npz files ---------------------------------------===//
 
 #include "runtime/Npy.h"
 

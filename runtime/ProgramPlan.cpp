@@ -1,5 +1,4 @@
-//===- ProgramPlan.cpp - The memory plan of a program
-//----------------------===//
+//===- ProgramPlan.cpp - The memory plan of a program ---------------------===//
 
 #include "runtime/ProgramPlan.h"
 

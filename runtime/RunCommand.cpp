@@ -1,5 +1,4 @@
-//===- RunCommand.cpp - `mlc run` and `mlc-run`
-//----------------------------===//
+//===- RunCommand.cpp - `mlc run` and `mlc-run` ---------------------------===//
 
 #include "runtime/RunCommand.h"
 #include "runtime/Cpu.h"

@@ -1,5 +1,4 @@
-//===- Serialize.cpp - The program's bytes
-//---------------------------------===//
+//===- Serialize.cpp - The program's bytes --------------------------------===//
 //
 // Integers are LEB128 (signed ones zigzag), strings a length and bytes, lists a
 // count and entries. A count is believed only up to the number of bytes left,

@@ -1,5 +1,4 @@
-//===- Session.cpp - Running a program
-//-------------------------------------===//
+//===- Session.cpp - Running a program ------------------------------------===//
 
 #include "runtime/Session.h"
 

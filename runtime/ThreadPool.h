@@ -1,5 +1,4 @@
-//===- ThreadPool.h - Fork and join in a fraction of a microsecond --*- C++
-//-*-//
+//===- ThreadPool.h - Fork and join in under a microsecond ------*- C++ -*-===//
 //
 // A fixed set of threads for loops of independent tasks. Workers spin for a
 // short while after each loop, then sleep. Each thread first takes pieces of

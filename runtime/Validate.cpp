@@ -1,5 +1,4 @@
-//===- Validate.cpp - What the runtime relies on
-//---------------------------===//
+//===- Validate.cpp - What the runtime relies on --------------------------===//
 
 #include "runtime/Program.h"
 

@@ -1,5 +1,4 @@
-//===- Body.cpp - The function that an emitter fills
-//------------------------===//
+//===- Body.cpp - The function that an emitter fills ----------------------===//
 
 #include "codegen/cpu/Body.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

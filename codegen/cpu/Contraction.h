@@ -1,5 +1,4 @@
-//===- Contraction.h - Contractions as register-tiled loops ------*- C++
-//-*-===//
+//===- Contraction.h - Contractions as register-tiled loops -----*- C++ -*-===//
 //
 // A kernel whose anchor multiplies and adds (convolution, depthwise
 // convolution, matmul in all its layouts) goes three steps here:

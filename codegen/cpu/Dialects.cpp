@@ -1,5 +1,4 @@
-//===- Dialects.cpp - What kernels and their code are written in
-//------------===//
+//===- Dialects.cpp - What kernels and their code are written in ----------===//
 
 #include "codegen/cpu/Emit.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

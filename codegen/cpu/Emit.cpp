@@ -1,5 +1,4 @@
-//===- Emit.cpp - From kernels to a shared object
-//---------------------------===//
+//===- Emit.cpp - From kernels to a shared object -------------------------===//
 //
 // Kernels that are equal but for their names are compiled once. The distinct
 // ones are dealt, in order, to modules of a fixed size, which threads compile

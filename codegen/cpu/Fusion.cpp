@@ -1,5 +1,4 @@
-//===- Fusion.cpp - What may run as one loop-group kernel
-//-------------------===//
+//===- Fusion.cpp - What may run as one loop-group kernel -----------------===//
 
 #include "codegen/cpu/Fusion.h"
 #include "codegen/cpu/LoopGroup.h"

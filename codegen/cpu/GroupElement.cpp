@@ -1,5 +1,4 @@
-//===- GroupElement.cpp - One element of a tensor of a loop group
-//-----------===//
+//===- GroupElement.cpp - One element of a tensor of a loop group ---------===//
 
 #include "codegen/cpu/GroupEmitter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

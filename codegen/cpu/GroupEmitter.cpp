@@ -1,5 +1,4 @@
-//===- GroupEmitter.cpp - Tasks and storage of a loop group
-//-----------------===//
+//===- GroupEmitter.cpp - Tasks and storage of a loop group ---------------===//
 
 #include "codegen/cpu/GroupEmitter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

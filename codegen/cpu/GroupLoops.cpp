@@ -1,5 +1,4 @@
-//===- GroupLoops.cpp - Loop nests with lanes
-//-------------------------------===//
+//===- GroupLoops.cpp - Loop nests with lanes -----------------------------===//
 
 #include "codegen/cpu/GroupEmitter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,5 +1,4 @@
-//===- GroupReduce.cpp - Reductions of a loop group
-//-------------------------===//
+//===- GroupReduce.cpp - Reductions of a loop group -----------------------===//
 //
 // A reduction runs in one of two ways. With lanes along a parallel loop (or
 // none) its accumulators go around the reduction loops in order. With lanes

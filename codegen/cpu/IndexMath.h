@@ -1,5 +1,4 @@
-//===- IndexMath.h - Index arithmetic that folds constants -------*- C++
-//-*-===//
+//===- IndexMath.h - Index arithmetic that folds constants ------*- C++ -*-===//
 //
 // A thin layer over arith on `index` for loop emitters: every quantity is an
 // OpFoldResult (a constant or a value), and constants are folded while the

@@ -1,5 +1,4 @@
-//===- Kernel.cpp - Reading kernel functions
-//--------------------------------===//
+//===- Kernel.cpp - Reading kernel functions ------------------------------===//
 
 #include "codegen/cpu/Kernel.h"
 #include "dialects/Interfaces/Attributes.h"

@@ -1,5 +1,4 @@
-//===- Lanes.cpp - Code for one or several elements at once
-//-----------------===//
+//===- Lanes.cpp - Code for one or several elements at once ---------------===//
 
 #include "codegen/cpu/Lanes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

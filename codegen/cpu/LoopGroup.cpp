@@ -1,5 +1,4 @@
-//===- LoopGroup.cpp - The plan of a loop-group kernel
-//----------------------===//
+//===- LoopGroup.cpp - The plan of a loop-group kernel --------------------===//
 
 #include "codegen/cpu/LoopGroup.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,4 @@
-//===- Lowering.cpp - Emitted bodies to the LLVM dialect
-//--------------------===//
+//===- Lowering.cpp - Emitted bodies to the LLVM dialect ------------------===//
 
 #include "codegen/cpu/Lowering.h"
 #include "codegen/cpu/Math.h"

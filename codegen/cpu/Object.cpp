@@ -1,5 +1,4 @@
-//===- Object.cpp - LLVM dialect to a shared object
-//-------------------------===//
+//===- Object.cpp - LLVM dialect to a shared object -----------------------===//
 
 #include "codegen/cpu/Lowering.h"
 #include "lld/Common/Driver.h"

@@ -1,5 +1,4 @@
-//===- WinogradEmit.cpp - 3×3 convolutions by Winograd's algorithm
-//----------===//
+//===- WinogradEmit.cpp - 3×3 convolutions by Winograd's algorithm --------===//
 //
 //   for block of tile rows of this call's tasks
 //     V[ξ][ib][q][ii]  = Bᵀ x B of every tile q         (scratch, stays in L2)

@@ -1,5 +1,4 @@
-//===- WinogradPlan.cpp - Blocking of a Winograd convolution
-//----------------===//
+//===- WinogradPlan.cpp - Blocking of a Winograd convolution --------------===//
 //
 // Every block of tile rows reads all of U, and every group of output channels
 // all of the block's V; the block's size is a compromise between them.

@@ -1,5 +1,4 @@
-//===- WinogradTransform.cpp - Filters made at compile time
-//-----------------===//
+//===- WinogradTransform.cpp - Filters made at compile time ---------------===//
 
 #include "codegen/cpu/WinogradTransform.h"
 #include "codegen/cpu/Winograd.h"

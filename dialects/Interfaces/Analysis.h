@@ -1,5 +1,4 @@
-//===- Analysis.h - What a definition tells about its cost and loops -*- C++
-//-*-===//
+//===- Analysis.h - What a definition says of cost and loops ----*- C++ -*-===//
 //
 // Answers for the cost model, fusion and partitioning, all read off the
 // definition: operations and bytes, what kind of operator it is, and which

@@ -1,5 +1,4 @@
-//===- EvaluatorProgram.h - Compiled form of a definition's body -*- C++
-//-*-===//
+//===- EvaluatorProgram.h - A definition's body, compiled -------*- C++ -*-===//
 //
 // Private to the evaluator. A body becomes straight-line code whose registers
 // hold one number per *lane*; a lane is a point of the piece's box. Loops are

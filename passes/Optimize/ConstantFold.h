@@ -1,5 +1,4 @@
-//===- ConstantFold.h - Computes what is constant at compile time -*- C++
-//-*-===//
+//===- ConstantFold.h - Computes what is constant ---------------*- C++ -*-===//
 
 #ifndef MLC_PASSES_OPTIMIZE_CONSTANTFOLD_H
 #define MLC_PASSES_OPTIMIZE_CONSTANTFOLD_H

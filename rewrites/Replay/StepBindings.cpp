@@ -1,5 +1,4 @@
-//===- StepBindings.cpp - A rule's symbols in a step of a trail
-//-------------===//
+//===- StepBindings.cpp - A rule's symbols in a step of a trail -----------===//
 
 #include "rewrites/Replay/StepBindings.h"
 #include "mlir/AsmParser/AsmParser.h"

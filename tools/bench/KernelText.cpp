@@ -1,5 +1,4 @@
-//===- KernelText.cpp - Kernels of seam 3 as text
-//---------------------------===//
+//===- KernelText.cpp - Kernels of seam 3 as text -------------------------===//
 
 #include "tools/bench/KernelText.h"
 #include "codegen/cpu/Emit.h"

@@ -1,5 +1,4 @@
-//===- mlc-kernel.cpp - Compile a file of kernels
-//---------------------------===//
+//===- mlc-kernel.cpp - Compile a file of kernels -------------------------===//
 //
 // mlc-kernel FILE.mlir -o FILE.so [--target=...] [--dump=DIR]
 //

@@ -1,5 +1,4 @@
-//===- Build.h - From a model file to an artifact ----------------*- C++
-//-*-===//
+//===- Build.h - From a model file to an artifact ---------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_BUILD_H
 #define MLC_TOOLS_MLC_BUILD_H

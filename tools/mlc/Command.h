@@ -1,5 +1,4 @@
-//===- Command.h - A subcommand of mlc ---------------------------*- C++
-//-*-===//
+//===- Command.h - A subcommand of mlc --------------------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_COMMAND_H
 #define MLC_TOOLS_MLC_COMMAND_H

@@ -1,5 +1,4 @@
-//===- Difference.h - How far two tensors are apart --------------*- C++
-//-*-===//
+//===- Difference.h - How far two tensors are apart -------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_DIFFERENCE_H
 #define MLC_TOOLS_MLC_DIFFERENCE_H

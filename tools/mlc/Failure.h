@@ -1,5 +1,4 @@
-//===- Failure.h - Errors with their exit code -------------------*- C++
-//-*-===//
+//===- Failure.h - Errors with their exit code ------------------*- C++ -*-===//
 //
 // Every error that reaches the user is a Failure: an exit code of the contract
 // and a message `FILE: NODE: what; remedy` (lower case, no period).

@@ -1,5 +1,4 @@
-//===- Feed.h - Inputs of a run ----------------------------------*- C++
-//-*-===//
+//===- Feed.h - Inputs of a run ---------------------------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_FEED_H
 #define MLC_TOOLS_MLC_FEED_H

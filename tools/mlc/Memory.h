@@ -1,5 +1,4 @@
-//===- Memory.h - The memory plan for given sizes ----------------*- C++
-//-*-===//
+//===- Memory.h - The memory plan for given sizes ---------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_MEMORY_H
 #define MLC_TOOLS_MLC_MEMORY_H

@@ -1,5 +1,4 @@
-//===- Model.h - An artifact and a session on it -----------------*- C++
-//-*-===//
+//===- Model.h - An artifact and a session on it ----------------*- C++ -*-===//
 //
 // The runtime's C ABI with its errors as Failures.
 //

@@ -1,5 +1,4 @@
-//===- ModelOptions.h - Options that several subcommands share ---*- C++
-//-*-===//
+//===- ModelOptions.h - Options that several subcommands share --*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_MODELOPTIONS_H
 #define MLC_TOOLS_MLC_MODELOPTIONS_H

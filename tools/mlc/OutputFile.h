@@ -1,5 +1,4 @@
-//===- OutputFile.h - Files that appear whole or not at all ------*- C++
-//-*-===//
+//===- OutputFile.h - Files that appear whole or not at all -----*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_OUTPUTFILE_H
 #define MLC_TOOLS_MLC_OUTPUTFILE_H

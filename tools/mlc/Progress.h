@@ -1,5 +1,4 @@
-//===- Progress.h - What a long command is doing -----------------*- C++
-//-*-===//
+//===- Progress.h - What a long command is doing ----------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_PROGRESS_H
 #define MLC_TOOLS_MLC_PROGRESS_H

@@ -1,5 +1,4 @@
-//===- Reference.h - What ONNX Runtime says ----------------------*- C++
-//-*-===//
+//===- Reference.h - What ONNX Runtime says ---------------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_REFERENCE_H
 #define MLC_TOOLS_MLC_REFERENCE_H

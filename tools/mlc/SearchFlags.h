@@ -1,5 +1,4 @@
-//===- SearchFlags.h - How rewrites are searched -----------------*- C++
-//-*-===//
+//===- SearchFlags.h - How rewrites are searched ----------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_SEARCHFLAGS_H
 #define MLC_TOOLS_MLC_SEARCHFLAGS_H

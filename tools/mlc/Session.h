@@ -1,5 +1,4 @@
-//===- Session.h - Running an artifact ---------------------------*- C++
-//-*-===//
+//===- Session.h - Running an artifact --------------------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_SESSION_H
 #define MLC_TOOLS_MLC_SESSION_H

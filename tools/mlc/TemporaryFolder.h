@@ -1,5 +1,4 @@
-//===- TemporaryFolder.h - A folder that goes away ---------------*- C++
-//-*-===//
+//===- TemporaryFolder.h - A folder that goes away --------------*- C++ -*-===//
 
 #ifndef MLC_TOOLS_MLC_TEMPORARYFOLDER_H
 #define MLC_TOOLS_MLC_TEMPORARYFOLDER_H

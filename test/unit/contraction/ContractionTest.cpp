@@ -1,5 +1,4 @@
-//===- ContractionTest.cpp - Contraction kernels against plain loops
-//--------===//
+//===- ContractionTest.cpp - Contraction kernels against plain loops ------===//
 //
 // Every kernel is compiled for both CPU levels (the wider one only where the
 // machine has it), run over all tasks at once and one by one, and compared with

@@ -1,5 +1,4 @@
-//===- RunCommandTest.cpp - mlc-run as a user meets it
-//---------------------===//
+//===- RunCommandTest.cpp - mlc-run as a user meets it --------------------===//
 
 #include "Folder.h"
 #include "Programs.h"
