@@ -93,14 +93,15 @@ void ThreadPool::work(unsigned thread) {
   for (unsigned i = 0; i < active; ++i) {
     Share &share =
         shares[thread + i < active ? thread + i : thread + i - active];
-    for (;;) {
-      int64_t begin = share.next.load(std::memory_order_relaxed);
-      if (begin >= share.end)
-        break;
-      begin = share.next.fetch_add(piece, std::memory_order_relaxed);
-      if (begin >= share.end)
-        break;
-      fn(context, thread, begin, std::min(begin + piece, share.end));
+    // A quarter of what is left: pieces shrink towards the end.
+    int64_t begin = share.next.load(std::memory_order_relaxed);
+    while (begin < share.end) {
+      int64_t end = begin + (share.end - begin + 3) / 4;
+      if (!share.next.compare_exchange_weak(begin, end,
+                                            std::memory_order_relaxed))
+        continue;
+      fn(context, thread, begin, end);
+      begin = share.next.load(std::memory_order_relaxed);
     }
   }
 }
@@ -144,10 +145,7 @@ void ThreadPool::run(int64_t tasks, unsigned threads, Fn function,
   fn = function;
   context = argument;
   active = threads;
-  // Four pieces per share: small enough to balance, large enough to be cheap.
-  int64_t share = tasks / threads;
-  piece = std::max<int64_t>(1, (share + 3) / 4);
-  int64_t begin = 0;
+  int64_t share = tasks / threads, begin = 0;
   for (unsigned t = 0; t < threads; ++t) {
     int64_t end = begin + share + (t < tasks % threads);
     shares[t].next.store(begin, std::memory_order_relaxed);

@@ -2,8 +2,10 @@
 //
 // A fixed set of threads for loops of independent tasks. Workers spin for a
 // short while after each loop, then sleep. Each thread first takes pieces of
-// its own share, then of the others'. The caller never waits for a worker that
-// has not begun: if a worker is late, its share is simply taken.
+// its own share, then of the others', a quarter of what is left there at a
+// time: few pieces, and small ones at the end, where threads wait for each
+// other. The caller never waits for a worker that has not begun: if a worker
+// is late, its share is simply taken.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +57,6 @@ private:
   Fn fn = nullptr;
   void *context = nullptr;
   unsigned active = 0;
-  int64_t piece = 1;
   std::unique_ptr<Share[]> shares;
 
   /// Number of the loop (high half), whether workers may still enter (bit 31)
