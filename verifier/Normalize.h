@@ -45,10 +45,6 @@ struct Budget {
     stepsLeft -= std::min(steps, stepsLeft);
     if (stepsLeft == 0 || numTerms > maxTerms)
       exceeded = true;
-    return checkClock();
-  }
-  /// Looks at the clock alone: in loops that steps do not count.
-  bool checkClock() {
     if (!exceeded && Clock::now() > deadline)
       exceeded = stoppedByClock = true;
     return !exceeded;

@@ -197,7 +197,7 @@ bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
       Fraction(1), branch.domain, {{makeCall("@value", {branch.value}), 1}}};
   Facts inner;
   std::vector<IntExpr> counts;
-  for (unsigned round = 0; round < 16 && budget.checkClock(); ++round) {
+  for (unsigned round = 0; round < 16 && budget.check(); ++round) {
     if (!simplifyDomain(term, facts, inner, counts))
       return false;
     // Digits would change the order in which elements are added.

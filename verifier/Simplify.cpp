@@ -58,7 +58,7 @@ bool Normalizer::simplifyDomain(Term &term, const Facts &outer, Facts &inner,
       ++i;
     }
   }
-  for (size_t i = 0; i < guards.size() && budget.checkClock();) {
+  for (size_t i = 0; i < guards.size() && budget.check(guards.size());) {
     Facts others = outer;
     for (size_t j = 0; j < guards.size(); ++j)
       if (j != i)
