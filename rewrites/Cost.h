@@ -70,6 +70,7 @@ private:
 
   const Counted &count(mlir::Operation *op) const;
   double contractionSeconds(const ContractionWork &work) const;
+  double winogradSeconds(const ContractionWork &work, double direct) const;
   double bytesSeconds(double bytes) const;
 
   CostParameters parameters;

@@ -47,16 +47,53 @@ Attribute Bindings::substitute(Attribute attribute) const {
 //===----------------------------------------------------------------------===//
 
 bool Equations::solve() {
-  do
+  for (;;) {
     if (!solveDetermined())
       return false;
-  while (chooseFactor());
-  return true;
+    std::optional<Choice> choice = openFactor({});
+    if (!choice)
+      return true;
+    bindings.integers[choice->symbol] = IntExpr::constant(
+        pending.front().first.getContext(), choice->values.front());
+  }
+}
+
+void Equations::forEachSolution(
+    ArrayRef<Split> splits, llvm::function_ref<void(const Bindings &)> visit) {
+  if (!solveDetermined())
+    return;
+  std::optional<Choice> choice = openFactor(splits);
+  if (!choice) {
+    if (isSolved())
+      visit(bindings);
+    return;
+  }
+  MLIRContext *context = pending.front().first.getContext();
+  for (int64_t value : choice->values) {
+    Bindings chosen = bindings;
+    chosen.integers[choice->symbol] = IntExpr::constant(context, value);
+    Equations rest(chosen);
+    rest.pending = pending;
+    rest.forEachSolution(splits, visit);
+  }
+}
+
+/// Divisors of `n` from 1 on, at most Equations::maxFactors.
+static SmallVector<int64_t> divisors(int64_t n) {
+  SmallVector<int64_t> result;
+  // A number that has none for so long is no number of groups.
+  for (int64_t d = 1;
+       d <= std::min<int64_t>(n, 4096) && result.size() < Equations::maxFactors;
+       ++d)
+    if (n % d == 0)
+      result.push_back(d);
+  return result;
 }
 
 /// A rule holds for all values of its symbols, so that any way to write a size
 /// as the product that it asks for will do.
-bool Equations::chooseFactor() {
+std::optional<Equations::Choice>
+Equations::openFactor(ArrayRef<Split> splits) const {
   for (auto [pattern, actual] : pending) {
     IntExpr open = bindings.substitute(pattern);
     llvm::SetVector<StringRef> unknown;
@@ -72,13 +109,23 @@ bool Equations::chooseFactor() {
           })
           .isConstant(0);
     });
-    if (isProduct && unknown.size() > 1) {
-      bindings.integers[unknown.back()] =
-          IntExpr::constant(pattern.getContext(), 1);
-      return true;
+    if (!isProduct || unknown.size() < 2)
+      continue;
+    Choice choice{unknown.back().str(), {1}};
+    Split split{unknown.front().str(), choice.symbol};
+    if (unknown.size() == 2 && llvm::is_contained(splits, split)) {
+      IntExpr factor = open.substitute([&](StringRef name) {
+        return unknown.contains(name)
+                   ? IntExpr::constant(pattern.getContext(), 1)
+                   : IntExpr();
+      });
+      std::optional<IntExpr> product = actual.exactDiv(factor);
+      if (product && product->isConstant() && product->getConstant() > 0)
+        choice.values = divisors(product->getConstant());
     }
+    return choice;
   }
-  return false;
+  return std::nullopt;
 }
 
 bool Equations::solveDetermined() {

@@ -27,6 +27,10 @@ struct Bindings {
   mlir::Attribute substitute(mlir::Attribute attribute) const;
 };
 
+/// Two symbols whose product may be split in several ways that give different
+/// results (Rule::splits).
+using Split = std::pair<std::string, std::string>;
+
 /// Equations between a rule's expressions and a graph's, solved as far as the
 /// bindings allow.
 class Equations {
@@ -43,11 +47,24 @@ public:
   bool solve();
   bool isSolved() const { return pending.empty(); }
 
+  /// Calls `visit` with every solution. A number that is a product of the two
+  /// symbols of one of `splits`, which nothing else decides, is split in every
+  /// way, at most `maxFactors`, the smallest second factors first; other
+  /// products as solve() does.
+  void forEachSolution(llvm::ArrayRef<Split> splits,
+                       llvm::function_ref<void(const Bindings &)> visit);
+  static constexpr unsigned maxFactors = 16;
+
 private:
   enum class Outcome { Solved, Contradiction, Waiting };
+  /// A symbol that may be any of the values.
+  struct Choice {
+    std::string symbol;
+    llvm::SmallVector<int64_t> values;
+  };
   Outcome step(IntExpr pattern, IntExpr actual);
   bool solveDetermined();
-  bool chooseFactor();
+  std::optional<Choice> openFactor(llvm::ArrayRef<Split> splits) const;
 
   Bindings &bindings;
   llvm::SmallVector<std::pair<IntExpr, IntExpr>> pending;

@@ -158,19 +158,24 @@ private:
     }
   }
 
-  void finish(State state) {
-    Equations equations(state.match);
+  void finish(const State &state) {
+    if (!innerValuesStayInside(state))
+      return;
+    Bindings bindings = state.match;
+    Equations equations(bindings);
     for (auto [x, y] : state.equations)
       equations.add(x, y);
-    if (!equations.solve() || !equations.isSolved())
-      return;
-    if (!innerValuesStayInside(state) || !assumptionsHold(state))
-      return;
-    // The model's operators in the order of the rule.
-    state.match.operations.clear();
-    for (Operation *op : pattern)
-      state.match.operations.push_back(state.operations.lookup(op));
-    found.push_back(std::move(state.match));
+    equations.forEachSolution(rule.splits, [&](const Bindings &solution) {
+      Match match = state.match;
+      static_cast<Bindings &>(match) = solution;
+      if (found.size() == limit || !assumptionsHold(match))
+        return;
+      // The model's operators in the order of the rule.
+      match.operations.clear();
+      for (Operation *op : pattern)
+        match.operations.push_back(state.operations.lookup(op));
+      found.push_back(std::move(match));
+    });
   }
 
   /// Results of `before` may be used anywhere; its inner values only inside,
@@ -192,7 +197,7 @@ private:
     return true;
   }
 
-  bool assumptionsHold(const State &state);
+  bool assumptionsHold(const Match &match);
 
   Rule &rule;
   unsigned limit;
@@ -206,14 +211,13 @@ bool literalElementsAre(Value value, ElementPredicate predicate) {
          elementsAre(elements, predicate);
 }
 
-bool Matcher::assumptionsHold(const State &state) {
+bool Matcher::assumptionsHold(const Match &match) {
   for (const Condition &condition : rule.assumptions.integers)
-    if (!holds(condition, state.match))
+    if (!holds(condition, match))
       return false;
   Block &block = rule.getBefore().getBody().front();
   for (const TensorAssumption &tensor : rule.assumptions.tensors) {
-    Value actual =
-        state.match.values.lookup(block.getArgument(tensor.argument));
+    Value actual = match.values.lookup(block.getArgument(tensor.argument));
     if (!actual)
       return false;
     if (tensor.predicate == ElementPredicate::Constant
@@ -222,7 +226,7 @@ bool Matcher::assumptionsHold(const State &state) {
       return false;
   }
   for (const RealAssumption &real : rule.assumptions.reals)
-    if (!holds(real, state.match))
+    if (!holds(real, match))
       return false;
   return true;
 }

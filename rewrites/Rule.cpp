@@ -4,6 +4,8 @@
 #include "dialects/Graph/Graph.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"
+#include "rewrites/Equations.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/BLAKE3.h"
@@ -65,6 +67,83 @@ static std::string hashText(rule::DefOp def) {
   return text;
 }
 
+/// Calls `callback` for the expressions of dims and attributes in a function,
+/// `onReal` for the names of real parameters.
+static void walkExpressions(func::FuncOp function,
+                            llvm::function_ref<void(IntExpr)> callback,
+                            llvm::function_ref<void(StringRef)> onReal = {}) {
+  auto walkAttribute = [&](Attribute attribute) {
+    attribute.walk([&](Attribute inner) {
+      if (auto expr = dyn_cast<IntExpr>(inner))
+        callback(expr);
+      if (auto dims = dyn_cast<DimsAttr>(inner))
+        for (IntExpr dim : dims)
+          callback(dim);
+      if (auto real = dyn_cast<RealAttr>(inner);
+          onReal && real && real.isSymbol())
+        onReal(real.getSymbol());
+    });
+  };
+  for (Type type : function.getArgumentTypes())
+    if (std::optional<llvm::SmallVector<IntExpr>> dims =
+            getDims(cast<RankedTensorType>(type)))
+      for (IntExpr dim : *dims)
+        callback(dim);
+  function.getBody().walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      walkAttribute(attribute.getValue());
+  });
+}
+
+/// Calls `callback` for the symbols of dims and attributes in a function.
+static void walkSymbols(func::FuncOp function,
+                        llvm::function_ref<void(StringRef)> callback) {
+  walkExpressions(
+      function, [&](IntExpr expr) { expr.walkSymbols(callback); }, callback);
+}
+
+/// The symbols of a product of two, in its order.
+static std::optional<Split> twoFactors(IntExpr expr) {
+  llvm::SetVector<StringRef> symbols;
+  expr.walkSymbols([&](StringRef symbol) { symbols.insert(symbol); });
+  if (symbols.size() != 2)
+    return std::nullopt;
+  IntExpr product = IntExpr::symbol(expr.getContext(), symbols[0]) *
+                    IntExpr::symbol(expr.getContext(), symbols[1]);
+  if (expr != product)
+    return std::nullopt;
+  return Split{symbols[0].str(), symbols[1].str()};
+}
+
+/// Whether an attribute of the function depends on more of the two symbols than
+/// on their product: then twice the one is not the same as twice the other.
+static bool dependsOnSplit(func::FuncOp function, const Split &split) {
+  auto doubled = [&](const std::string &symbol) {
+    Bindings bindings;
+    bindings.integers[symbol] =
+        IntExpr::symbol(function.getContext(), symbol) * 2;
+    return bindings;
+  };
+  Bindings first = doubled(split.first), second = doubled(split.second);
+  for (Operation &op : function.getBody().front())
+    for (NamedAttribute attribute : op.getAttrs())
+      if (first.substitute(attribute.getValue()) !=
+          second.substitute(attribute.getValue()))
+        return true;
+  return false;
+}
+
+static std::vector<Split> findSplits(Rule &rule) {
+  std::vector<Split> splits;
+  walkExpressions(rule.getBefore(), [&](IntExpr expr) {
+    std::optional<Split> split = twoFactors(expr);
+    if (split && !llvm::is_contained(splits, *split) &&
+        dependsOnSplit(rule.getAfter(), *split))
+      splits.push_back(*split);
+  });
+  return splits;
+}
+
 FailureOr<Rule> Rule::read(rule::DefOp def) {
   Rule rule;
   rule.def = def;
@@ -85,35 +164,11 @@ FailureOr<Rule> Rule::read(rule::DefOp def) {
   llvm::BLAKE3 hasher;
   hasher.update(text);
   rule.hash = llvm::toHex(hasher.final<16>(), /*LowerCase=*/true);
+  rule.splits = findSplits(rule);
   return rule;
 }
 
 std::string Rule::conditionText() const { return str(assumptions); }
-
-/// Calls `callback` for the symbols of dims and attributes in a function.
-static void walkSymbols(func::FuncOp function,
-                        llvm::function_ref<void(StringRef)> callback) {
-  auto walkAttribute = [&](Attribute attribute) {
-    attribute.walk([&](Attribute inner) {
-      if (auto expr = dyn_cast<IntExpr>(inner))
-        expr.walkSymbols(callback);
-      if (auto dims = dyn_cast<DimsAttr>(inner))
-        for (IntExpr dim : dims)
-          dim.walkSymbols(callback);
-      if (auto real = dyn_cast<RealAttr>(inner); real && real.isSymbol())
-        callback(real.getSymbol());
-    });
-  };
-  for (Type type : function.getArgumentTypes())
-    if (std::optional<llvm::SmallVector<IntExpr>> dims =
-            getDims(cast<RankedTensorType>(type)))
-      for (IntExpr dim : *dims)
-        dim.walkSymbols(callback);
-  function.getBody().walk([&](Operation *op) {
-    for (NamedAttribute attribute : op->getAttrs())
-      walkAttribute(attribute.getValue());
-  });
-}
 
 std::vector<std::string> Rule::freeSymbols() {
   std::set<std::string> bound, free;

@@ -110,8 +110,7 @@ private:
       classify(loop, dependence(*a, loop.id), dependence(*b, loop.id),
                contraction);
     contraction.depth = pointsOf(reduce.loops);
-    if (contraction.batch == 1)
-      findWindow(reduce, *a, contraction);
+    findWindow(reduce, *a, contraction);
     work.contractions.push_back(contraction);
     return true;
   }

@@ -12,9 +12,12 @@ LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
   RuleSet rules;
   if (failed(addShippedRules(rules, module.getContext())))
     return failure();
-  if (!options.lowering)
+  CostParameters parameters = target.cost;
+  if (options.forOthers) {
     rules.dropLowering();
-  CostModel cost(target.cost, options.timings.get());
+    parameters.winogradEfficiency = 0;
+  }
+  CostModel cost(parameters, options.timings.get());
   std::vector<Trail> trails;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal())

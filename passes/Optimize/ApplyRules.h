@@ -15,9 +15,10 @@ namespace mlc {
 /// How the rules are used.
 struct RewriteOptions {
   SearchOptions search;
-  /// mlc generates the code of the result: rules that only suit its generator
-  /// are applied, too.
-  bool lowering = true;
+  /// The result is for another runtime, not for mlc's code generator: rules
+  /// that only suit the latter are left out, and convolutions are priced
+  /// without Winograd's algorithm (ONNX Runtime has none on CPUs).
+  bool forOthers = false;
   /// Measured times, which go before predicted ones; null: none.
   std::shared_ptr<const TimingCache> timings;
   /// Told what the search in each function came to.

@@ -230,15 +230,20 @@ private:
     Equations equations(bindings);
     for (auto [pattern, actual] : state.equations)
       equations.add(pattern, actual);
-    if (!equations.solve() || !equations.isSolved()) {
+    bool isSolvable = false;
+    equations.forEachSolution(
+        program.rule->splits, [&](const Bindings &solution) {
+          isSolvable = true;
+          if (isDone)
+            return;
+          Placement solved = state.placement;
+          for (auto [slot, name] : llvm::enumerate(program.integers))
+            if (IntExpr value = solution.integers.lookup(name))
+              solved.integers[slot] = value;
+          isDone = !visitor.take(solved);
+        });
+    if (!isSolvable)
       visitor.refuse(state.placement);
-      return;
-    }
-    Placement solved = state.placement;
-    for (auto [slot, name] : llvm::enumerate(program.integers))
-      if (auto it = bindings.integers.find(name); it != bindings.integers.end())
-        solved.integers[slot] = it->second;
-    isDone = !visitor.take(solved);
   }
 
   const EGraph &graph;

@@ -100,6 +100,8 @@ public:
   std::pair<unsigned, unsigned> giverOf(unsigned value) const;
   /// The same of the built side.
   std::pair<unsigned, unsigned> builderOf(unsigned value) const;
+  /// Whether operators may be laid in one way with several values of symbols.
+  bool hasChoice() const { return choice || !rule->splits.empty(); }
   /// Several operators that share nothing but inputs.
   bool isMultiOutput() const { return patternResults.size() > 1; }
   bool hasConditions() const {

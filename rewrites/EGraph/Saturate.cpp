@@ -115,7 +115,7 @@ public:
   bool wants(const Placement &placement) override {
     // With a choice, there may be more to choose from than before.
     return !saturation.unsolvable.count(nodesOf(program, placement)) &&
-           (program.choice || isNew(placement));
+           (program.hasChoice() || isNew(placement));
   }
   void refuse(const Placement &placement) override {
     saturation.unsolvable.insert(nodesOf(program, placement));

@@ -321,7 +321,7 @@ Saturation::PlacementKey Saturation::keyOf(const RuleProgram &program,
   // Merged in one order, parts are not merged in another.
   if (program.isMultiOutput())
     llvm::sort(key.begin() + 1, key.end());
-  if (program.choice)
+  if (program.hasChoice())
     for (IntExpr value : placement.integers)
       key.push_back(value.getAsOpaquePointer());
   return key;

@@ -23,7 +23,7 @@ public:
 
   /// The result is for other runtimes: what only suits mlc's own code
   /// generator is left out.
-  void keepForOthers() { compileOptions.rewriting.lowering = false; }
+  void keepForOthers() { compileOptions.rewriting.forOthers = true; }
 
   /// Compiles it; called once.
   llvm::Expected<std::unique_ptr<CompiledModel>> compile();

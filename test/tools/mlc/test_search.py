@@ -120,3 +120,21 @@ def test_what_suits_only_mlc_is_not_exported(tools, tmp_path):
     assert "conv_transpose_is_conv_and_shuffle" in shown.stdout
     compared = tools.mlc("compare", path)
     assert compared.returncode == 0, compared.stdout + compared.stderr
+
+
+def test_other_runtimes_get_no_price_of_winograd(tools, tmp_path):
+    """A 3x3 convolution in groups of 4 channels pays as one in larger groups only
+    where Winograd's algorithm takes most of the products away."""
+    weights = np.random.default_rng(0).standard_normal((128, 4, 3, 3)).astype(np.float32)
+    path = graphs.save(tmp_path / "m.onnx", graphs.model(
+        [("Conv", ["x", "w"], ["y"], {"pads": [1, 1, 1, 1], "group": 32})], [("x", [1, 128, 56, 56])],
+        [("y", [1, 128, 56, 56])], weights=[("w", weights)]))
+    done = tools.mlc("optimize", path, "-o", tmp_path / "o.onnx", "--target=cpu:x86-64-v4", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["steps"] == []
+    done = tools.mlc("compile", path, "-o", tmp_path / "m.mlca", "--target=cpu:x86-64-v4", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [step["rule"] for step in json.loads(done.stdout)["steps"]] == [
+        "finely_grouped_conv_as_fewer_groups"]
+    compared = tools.mlc("compare", path)
+    assert compared.returncode == 0, compared.stdout + compared.stderr
