@@ -134,12 +134,19 @@ static bool dependsOnSplit(func::FuncOp function, const Split &split) {
 }
 
 static std::vector<Split> findSplits(Rule &rule) {
+  // A size that is one symbol decides it.
+  std::set<std::string> decided;
   std::vector<Split> splits;
   walkExpressions(rule.getBefore(), [&](IntExpr expr) {
+    if (expr.getKind() == IntExpr::Kind::Symbol)
+      decided.insert(expr.getSymbol().str());
     std::optional<Split> split = twoFactors(expr);
-    if (split && !llvm::is_contained(splits, *split) &&
-        dependsOnSplit(rule.getAfter(), *split))
+    if (split && !llvm::is_contained(splits, *split))
       splits.push_back(*split);
+  });
+  llvm::erase_if(splits, [&](const Split &split) {
+    return decided.count(split.first) || decided.count(split.second) ||
+           !dependsOnSplit(rule.getAfter(), split);
   });
   return splits;
 }

@@ -32,8 +32,9 @@ struct Rule {
   /// BLAKE3 of the rule's text without locations and name, in hex.
   std::string hash;
   RuleOrigin origin = RuleOrigin::Given;
-  /// Pairs of symbols of a product in `before` such that `after` is another for
-  /// another way to split the product (32 groups as 8 times 4 or 4 times 8).
+  /// Pairs of symbols of a product in `before`, where neither stands alone,
+  /// such that `after` is another for another way to split the product (32
+  /// groups as 8 times 4 or 4 times 8).
   std::vector<std::pair<std::string, std::string>> splits;
 
   llvm::StringRef getName() { return def.getSymName(); }
