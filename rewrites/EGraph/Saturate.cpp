@@ -113,23 +113,43 @@ public:
         first(found.size()) {}
 
   bool wants(const Placement &placement) override {
+    PlacementKey nodes = nodesOf(program, placement);
+    if (saturation.unsolvable.count(nodes))
+      return false;
     // With a choice, there may be more to choose from than before.
-    return !saturation.unsolvable.count(nodesOf(program, placement)) &&
-           (program.hasChoice() || isNew(placement));
+    if (program.choice)
+      return true;
+    if (program.rule->splits.empty())
+      return isNew(placement);
+    // All ways to split a part are ways to split the whole.
+    if (llvm::any_of(placement.nodes, [&](NodeId node) {
+          return saturation.splitParts.count({&program, node});
+        }))
+      return false;
+    auto solved = saturation.solutions.find(nodes);
+    if (solved == saturation.solutions.end())
+      return true;
+    for (const Placement &solution : solved->second)
+      add(solution);
+    return false;
   }
   void refuse(const Placement &placement) override {
     saturation.unsolvable.insert(nodesOf(program, placement));
   }
   bool take(const Placement &placement) override {
-    saturation.choose(program, placement, [&](const Placement &chosen) {
-      if (isNew(chosen))
-        found.push_back({&program, chosen});
-    });
+    if (!program.choice && !program.rule->splits.empty())
+      saturation.solutions[nodesOf(program, placement)].push_back(placement);
+    saturation.choose(program, placement,
+                      [&](const Placement &chosen) { add(chosen); });
     return !isTooOften();
   }
   bool isTooOften() const { return found.size() - first > limit; }
 
 private:
+  void add(const Placement &placement) {
+    if (isNew(placement))
+      found.push_back({&program, placement});
+  }
   bool isNew(const Placement &placement) const {
     return !saturation.done.count(keyOf(program, placement));
   }

@@ -24,6 +24,7 @@
 #include "rewrites/EGraph/Matcher.h"
 #include "llvm/ADT/DenseSet.h"
 #include <chrono>
+#include <map>
 #include <set>
 
 namespace mlc::egraph {
@@ -156,6 +157,10 @@ private:
   std::set<PlacementKey> done;
   /// Nodes over which a rule's equations have no solution.
   std::set<PlacementKey> unsolvable;
+  /// Nodes that a rule built by splitting a size (Rule::splits).
+  std::set<std::pair<const RuleProgram *, NodeId>> splitParts;
+  /// The solutions of those that may have several (Rule::splits).
+  std::map<PlacementKey, std::vector<Placement>> solutions;
   /// Nodes over which a rule with several results was applied.
   llvm::DenseSet<NodeId> mergedParts;
   std::vector<Pause> pauses;

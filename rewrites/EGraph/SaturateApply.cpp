@@ -300,6 +300,9 @@ void Saturation::commit(const RuleProgram &program, const Placement &placement,
         return application.built.back();
       },
       values);
+  if (!program.rule->splits.empty())
+    for (NodeId node : application.built)
+      splitParts.insert({&program, node});
   for (auto [from, to] :
        llvm::zip(program.patternResults, program.builtResults))
     graph.merge(placement.resultNode(graph, program, from), values[to], id);
