@@ -84,11 +84,12 @@ static void walkExpressions(func::FuncOp function,
         onReal(real.getSymbol());
     });
   };
+  // A user's rule may have arguments that are no tensors; the verifier says so.
   for (Type type : function.getArgumentTypes())
-    if (std::optional<llvm::SmallVector<IntExpr>> dims =
-            getDims(cast<RankedTensorType>(type)))
-      for (IntExpr dim : *dims)
-        callback(dim);
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      if (std::optional<llvm::SmallVector<IntExpr>> dims = getDims(tensor))
+        for (IntExpr dim : *dims)
+          callback(dim);
   function.getBody().walk([&](Operation *op) {
     for (NamedAttribute attribute : op->getAttrs())
       walkAttribute(attribute.getValue());

@@ -277,7 +277,7 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
   if (options.classifyFloats &&
       floatSums(question.before) == floatSums(question.after)) {
     VerifierOptions little = options;
-    little.maxSteps = std::min<uint64_t>(options.maxSteps, 800);
+    little.maxSteps = std::min<uint64_t>(options.maxSteps, 1600);
     little.maxLemmaWork /= 10;
     Solver quick(little);
     Budget short_(little, start);
