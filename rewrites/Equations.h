@@ -12,6 +12,7 @@
 
 #include "dialects/Interfaces/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "rewrites/Rule.h"
 #include "verifier/Verifier.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -26,10 +27,6 @@ struct Bindings {
   IntExpr substitute(IntExpr expr) const;
   mlir::Attribute substitute(mlir::Attribute attribute) const;
 };
-
-/// Two symbols whose product may be split in several ways that give different
-/// results (Rule::splits).
-using Split = std::pair<std::string, std::string>;
 
 /// Equations between a rule's expressions and a graph's, solved as far as the
 /// bindings allow.

@@ -26,16 +26,20 @@ enum class RuleOrigin {
 };
 llvm::StringRef name(RuleOrigin origin); // "given", "written", "generated"
 
+/// Two symbols whose product may be split in several ways that give different
+/// results.
+using Split = std::pair<std::string, std::string>;
+
 struct Rule {
   rule::DefOp def;
   Assumptions assumptions;
   /// BLAKE3 of the rule's text without locations and name, in hex.
   std::string hash;
   RuleOrigin origin = RuleOrigin::Given;
-  /// Pairs of symbols of a product in `before`, where neither stands alone,
-  /// such that `after` is another for another way to split the product (32
-  /// groups as 8 times 4 or 4 times 8).
-  std::vector<std::pair<std::string, std::string>> splits;
+  /// Of products in `before`, where neither symbol stands alone, if `after` is
+  /// another for another way to split the product (32 groups as 8 times 4 or 4
+  /// times 8).
+  std::vector<Split> splits;
 
   llvm::StringRef getName() { return def.getSymName(); }
   llvm::StringRef getText() { return def.getText(); }

@@ -80,6 +80,8 @@ private:
                    llvm::SmallVectorImpl<IntExpr> &extents);
   Expr structuredElement(mlir::linalg::LinalgOp op, unsigned result,
                          Indices extents, Indices at);
+
+  // LinalgMovement.cpp
   bool readSlice(mlir::tensor::ExtractSliceOp op);
   bool readInsert(mlir::Value result, mlir::Value source, mlir::Value dest,
                   mlir::OffsetSizeAndStrideOpInterface op,

@@ -17,7 +17,7 @@ struct RewriteOptions {
   SearchOptions search;
   /// The result is for another runtime, not for mlc's code generator: rules
   /// that only suit the latter are left out, and convolutions are priced
-  /// without Winograd's algorithm (ONNX Runtime has none on CPUs).
+  /// without Winograd's algorithm (docs/Measurements/cost-model.md).
   bool forOthers = false;
   /// Measured times, which go before predicted ones; null: none.
   std::shared_ptr<const TimingCache> timings;
