@@ -129,10 +129,44 @@ static void emitMul(Exporter &e, Operation *op) {
     emitPointwise(e, op);
 }
 
+/// The product of two matrices to which `add` adds a row, when its result has
+/// no other use; `bias` is then the row, repeated unless the product is a row.
+static MatMulOp biasedProduct(AddOp add, Value &bias) {
+  for (unsigned i = 0; i < 2; ++i) {
+    auto product = add->getOperand(i).getDefiningOp<MatMulOp>();
+    Value row = add->getOperand(1 - i);
+    auto broadcast = row.getDefiningOp<BroadcastOp>();
+    if (!product || !product->hasOneUse() ||
+        !(broadcast || row.getDefiningOp<ConstantOp>()))
+      continue;
+    Dims from = dimsOf(broadcast ? broadcast.getX() : row);
+    Dims to = dimsOf(product->getResult(0));
+    if (to.size() != 2 || !from[0].isConstant(1) || from[1] != to[1] ||
+        !isa<FloatType>(add.getLhs().getType().getElementType()))
+      continue;
+    bias = row;
+    return product;
+  }
+  return nullptr;
+}
+
+/// Whether the product is emitted with the add that follows it.
+static bool waitsForRow(MatMulOp product) {
+  if (!product->hasOneUse())
+    return false;
+  auto add = dyn_cast<AddOp>(*product->getUsers().begin());
+  Value bias;
+  return add && biasedProduct(add, bias) == product;
+}
+
 static void emitAdd(Exporter &e, Operation *op) {
   Value bias;
   if (Operation *convolution = biasedConvolution(op, bias))
     emitConvolution(e, convolution, bias, op);
+  else if (MatMulOp product = biasedProduct(cast<AddOp>(op), bias))
+    e.result(op, "Gemm",
+             {e.nameOf(product.getLhs()), e.nameOf(product.getRhs()),
+              e.nameOf(e.unbroadcast(bias))});
   else
     emitPointwise(e, op);
 }
@@ -142,9 +176,9 @@ static void emitAdd(Exporter &e, Operation *op) {
 //===----------------------------------------------------------------------===//
 
 static void emitMatMul(Exporter &e, Operation *op) {
-  if (waitsForPixelProduct(e, op))
-    return;
   auto matmul = cast<MatMulOp>(op);
+  if (waitsForPixelProduct(e, op) || waitsForRow(matmul))
+    return;
   Dims result = dimsOf(op->getResult(0));
   ArrayRef<IntExpr> batch = ArrayRef<IntExpr>(result).drop_back(2);
   SmallVector<Exporter::Unbroadcast> sources;
