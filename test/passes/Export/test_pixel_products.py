@@ -1,11 +1,10 @@
 """A product over pixels is written as the 1x1 convolution that it is."""
 
 import numpy as np
-import onnx
-import onnxruntime
 import pytest
 
 import graphs
+from reference import exported
 
 
 def product(weights=(1, 6, 3), flat=(2, 3, 20), back=(2, 6, 4, 5), more=(), outputs=()):
@@ -16,21 +15,6 @@ def product(weights=(1, 6, 3), flat=(2, 3, 20), back=(2, 6, 4, 5), more=(), outp
     nodes = [("Reshape", ["x", "flat"], ["f"], {}), ("MatMul", ["w", "f"], ["p"], {}),
              ("Reshape", ["p", "back"], ["y"], {}), *more]
     return graphs.model(nodes, [("x", [2, 3, 4, 5])], [("y", list(back)), *outputs], arrays)
-
-
-def exported(tools, folder, model):
-    path, result = folder / "m.onnx", folder / "o.onnx"
-    graphs.save(path, model)
-    done = tools.run("mlc-translate", path, "-o", result)
-    assert done.returncode == 0, done.stderr
-    made = onnx.load(result)
-    onnx.checker.check_model(made, full_check=True)
-    feed = {"x": np.random.default_rng(1).standard_normal((2, 3, 4, 5)).astype(np.float32)}
-    runs = [onnxruntime.InferenceSession(str(p), providers=["CPUExecutionProvider"]).run(None, feed)
-            for p in (path, result)]
-    for want, got in zip(*runs, strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
-    return [node.op_type for node in made.graph.node]
 
 
 def test_convolution(tools, tmp_path):
