@@ -1,31 +1,36 @@
 //===- ComputeLoop.cpp - Work that one core does without memory ----------===//
 //
 //   mlc-bench-loop MILLISECONDS
-//   mlc-bench-loop --fork-join
+//   mlc-bench-loop --round-trip
 //
 // As many multiply-adds on registers as an idle core of some GHz does in about
 // that long; always the same number, so that the time tells how fast the core
 // was. Two at once tell what a second core is worth (compare_ort.py). The other
-// form prints the nanoseconds of an empty loop on two threads of the runtime's
-// pool: how near to each other the host has put two cores.
+// form prints the nanoseconds that a cache line takes from one thread to
+// another and back: how near to each other the host has put two cores.
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Cpu.h"
 #include "tools/bench/MachineRates.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 int main(int argc, char **argv) {
-  if (argc == 2 && !std::strcmp(argv[1], "--fork-join")) {
-    std::printf("%.0f\n", mlc::bench::measureForkJoin(2) * 1e9);
+  if (argc == 2 && !std::strcmp(argv[1], "--round-trip")) {
+    if (mlc::runtime::usableCores() < 2) {
+      std::fprintf(stderr, "mlc-bench-loop: error: --round-trip needs two "
+                           "cores; this process may use one\n");
+      return 2;
+    }
+    std::printf("%.0f\n", mlc::bench::measureRoundTrip() * 1e9);
     return 0;
   }
   char *end = nullptr;
   double milliseconds = argc == 2 ? std::strtod(argv[1], &end) : 0;
   if (argc != 2 || *end != '\0' || !(milliseconds > 0 && milliseconds < 1e5)) {
-    std::fprintf(stderr,
-                 "usage: mlc-bench-loop MILLISECONDS | --fork-join\n");
+    std::fprintf(stderr, "usage: mlc-bench-loop MILLISECONDS | --round-trip\n");
     return 2;
   }
   mlc::bench::computeFor(milliseconds * 1e-3);

@@ -3,12 +3,15 @@
 #include "tools/bench/MachineRates.h"
 #include "runtime/ThreadPool.h"
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <immintrin.h>
 #include <memory>
+#include <thread>
 #include <time.h>
+#include <vector>
 
 using namespace mlc::bench;
 
@@ -100,15 +103,58 @@ double mlc::bench::measureBandwidth(int64_t bytes) {
 double mlc::bench::measureForkJoin(unsigned threads) {
   runtime::ThreadPool pool(threads, /*flushDenormals=*/false);
   constexpr int times = 2000;
+  struct Meeting {
+    std::atomic<int> arrived{0};
+    int expected = 0;
+  } meeting;
   double best = 1;
   for (int round = 0; round < 5; ++round) {
     auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < times; ++i)
+    for (int i = 0; i < times; ++i) {
+      meeting.expected += threads;
+      // Each waits for the others; or one would do it all before they come.
       pool.run(
-          threads, threads, [](void *, unsigned, int64_t, int64_t) {}, nullptr);
+          threads, threads,
+          [](void *argument, unsigned, int64_t, int64_t) {
+            auto &all = *static_cast<Meeting *>(argument);
+            all.arrived.fetch_add(1);
+            while (all.arrived.load() < all.expected)
+              _mm_pause();
+          },
+          &meeting);
+    }
     std::chrono::duration<double> elapsed =
         std::chrono::steady_clock::now() - start;
     best = std::min(best, elapsed.count() / times);
   }
   return best;
+}
+
+double mlc::bench::measureRoundTrip() {
+  constexpr int rounds = 9, times = 5000;
+  alignas(128) std::atomic<int> line{0};
+  std::thread other([&] {
+    for (int i = 1; i < 2 * rounds * times; i += 2) {
+      while (line.load(std::memory_order_acquire) != i)
+        ;
+      line.store(i + 1, std::memory_order_release);
+    }
+  });
+  std::vector<double> seconds;
+  int next = 1;
+  for (int round = 0; round < rounds; ++round) {
+    auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < times; ++i, next += 2) {
+      line.store(next, std::memory_order_release);
+      while (line.load(std::memory_order_acquire) != next + 1)
+        ;
+    }
+    std::chrono::duration<double> elapsed =
+        std::chrono::steady_clock::now() - start;
+    seconds.push_back(elapsed.count() / times);
+  }
+  other.join();
+  std::nth_element(seconds.begin(), seconds.begin() + rounds / 2,
+                   seconds.end());
+  return seconds[rounds / 2];
 }

@@ -27,9 +27,13 @@ void computeFor(double seconds);
 /// and over, with vectors of 256 bits.
 double measureBandwidth(int64_t bytes);
 
-/// Seconds to hand empty work to `threads` threads of the runtime's pool and
-/// to wait for it.
+/// Seconds to hand work to `threads` threads of the runtime's pool, of which
+/// each has to come, and to wait for them.
 double measureForkJoin(unsigned threads);
+
+/// Seconds that a cache line takes from one thread to another and back, the
+/// median of several rounds: how near to each other their cores are.
+double measureRoundTrip();
 
 } // namespace mlc::bench
 

@@ -6,8 +6,8 @@ Each model is compiled for fixed dims. Runs of mlc and of ONNX Runtime, on one
 thread and on two, take turns, so that all meet the same machine; the median
 counts. The speed-up by a second thread is set against that of a loop that
 computes only, which takes its turn with them: hosts sometimes give two cores
-the speed of one. Between, an empty loop on two threads is timed: hosts also put
-the two cores nearer to each other or farther apart, and then what one thread
+the speed of one. So does a cache line that goes from one thread to the other and
+back: hosts also move the two cores farther apart, and then what one thread
 writes and the other reads takes longer, which the loop does not show.
 """
 
@@ -64,11 +64,11 @@ class ComputeLoop:
             raise RuntimeError("mlc-bench-loop failed")
 
 
-class ForkJoin:
-    """How long two threads take to hand each other an empty loop."""
+class RoundTrip:
+    """How long a cache line takes from one thread to another and back."""
 
     def __init__(self, build):
-        self.command, self.nanoseconds = [build / "bin/mlc-bench-loop", "--fork-join"], []
+        self.command, self.nanoseconds = [build / "bin/mlc-bench-loop", "--round-trip"], []
 
     def __call__(self):
         self.nanoseconds.append(int(subprocess.run(self.command, check=True, capture_output=True).stdout))
@@ -106,8 +106,8 @@ class Bench:
         calls = self.calls(model, artifact, 1)
         if threads > 1:
             calls += self.calls(model, artifact, 2) + [ComputeLoop(self.build, n) for n in (1, 2)]
-            fork_join = ForkJoin(self.build)
-            calls.append(fork_join)
+            round_trip = RoundTrip(self.build)
+            calls.append(round_trip)
         # Threads that have slept through the others' turns take long to wake.
         times = take_turns(calls, self.runs, in_a_row=5, lead_ms=100)
         medians = [t["median_ms"] for t in times]
@@ -119,7 +119,7 @@ class Bench:
                 "scaling": medians[0] / medians[2],
                 "onnxruntime_scaling": medians[1] / medians[3],
                 "compute_scaling": 2 * medians[4] / medians[5],
-                "fork_join_ns": statistics.median(fork_join.nanoseconds),
+                "round_trip_ns": statistics.median(round_trip.nanoseconds),
             }
             row["threads2"]["share"] = row["threads2"]["scaling"] / row["threads2"]["compute_scaling"]
         return row
@@ -127,14 +127,14 @@ class Bench:
 
 def print_rows(rows):
     print(f"{'model':16} {'mlc':>10} {'ORT':>10} {'ratio':>6} {'compile':>8}   two threads: "
-          f"{'mlc':>6} {'ORT':>6} {'loop':>6} {'share':>6} {'fork-join':>10}")
+          f"{'mlc':>6} {'ORT':>6} {'loop':>6} {'share':>6} {'round trip':>11}")
     for row in rows:
         line = (f"{row['model']:16} {row['mlc']['median_ms']:7.2f} ms "
                 f"{row['onnxruntime']['median_ms']:7.2f} ms {row['ratio']:6.2f} {row['compile_s']:6.1f} s")
         two = row.get("threads2")
         if two:
             line += (f"                {two['scaling']:5.2f}× {two['onnxruntime_scaling']:5.2f}× "
-                     f"{two['compute_scaling']:5.2f}× {two['share']:6.0%} {two['fork_join_ns']:7.0f} ns")
+                     f"{two['compute_scaling']:5.2f}× {two['share']:6.0%} {two['round_trip_ns']:8.0f} ns")
         print(line)
 
 
