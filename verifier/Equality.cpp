@@ -5,13 +5,14 @@
 // sigma_i (its variables from the reference's, r) and tau_i (the other way),
 // such that
 //
-//   D_i(v)  =>  sigma_i(tau_i(v)) = v
+//   D_i(v)  =>  tau_i(v) >= 0 and sigma_i(tau_i(v)) = v
 //   P_i(r) := D_i(sigma_i(r)) and tau_i(sigma_i(r)) = r
 //   P_i(r)  =>  the atoms of i at sigma_i(r) are the reference's at r
 //   sum of coefficient_i * [P_i(r)] = 0
 //
-// The first two make sigma_i a bijection of P_i with D_i, so the last says that
-// the terms cancel.
+// for all v >= 0 and r >= 0. The first two make sigma_i a bijection of P_i with
+// D_i: a tau_i(v) below 0 would be no point of the reference, and v would be
+// left out. So the last says that the terms cancel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -229,8 +230,13 @@ std::optional<Prover::Aligned> Prover::alignBy(const Term &term,
       both, /*pairByRange=*/true);
   if (!sigma || !tau)
     return std::nullopt;
-  // sigma tau = id on the term's domain.
+  // tau leads into the reference's space, and sigma tau = id, on the term's
+  // domain.
   Facts inTerm = facts.with(term.domain.guards);
+  for (IntExpr r : reference.domain.variables)
+    if (!holds(Guard::nonNegative(substitute(r, *tau)), inTerm,
+               "tau leads to a point"))
+      return std::nullopt;
   for (IntExpr v : term.domain.variables) {
     IntExpr back = substitute(substitute(v, *sigma), *tau);
     if (!holds(Guard::zero(back - v), inTerm, "sigma inverts tau"))

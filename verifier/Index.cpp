@@ -35,14 +35,11 @@ static IndexMonomial monomialOf(IntExpr expr) {
     return {expr.getConstant(), {}};
   if (expr.getKind() != IntExpr::Kind::Mul)
     return {1, {expr}};
-  IndexMonomial result{1, {}};
-  for (IntExpr operand : expr.getOperands()) {
-    if (operand.isConstant())
-      result.coefficient = operand.getConstant();
-    else
-      result.atoms.push_back(operand);
-  }
-  return result;
+  // Only the first is the coefficient: a product that overflows keeps others.
+  ArrayRef<IntExpr> operands = expr.getOperands();
+  bool hasCoefficient = operands.front().isConstant();
+  return {hasCoefficient ? operands.front().getConstant() : 1,
+          SmallVector<IntExpr, 3>(operands.drop_front(hasCoefficient))};
 }
 
 SmallVector<IndexMonomial, 4> monomialsOf(IntExpr expr) {
@@ -91,7 +88,8 @@ void Facts::addDerived(IntExpr expr) {
     return;
   nonNegatives.push_back(expr);
   SmallVector<IndexMonomial, 4> monomials = monomialsOf(expr);
-  // E - v - 1 >= 0: E is positive. From P - 1 >= 0, every factor of P is.
+  // P - v - 1 >= 0 for v >= 0: P is positive, and so is every factor of it that
+  // is not negative.
   IntExpr positive;
   int64_t constant = 0;
   unsigned positives = 0;
@@ -101,6 +99,10 @@ void Facts::addDerived(IntExpr expr) {
     } else if (m.coefficient > 0) {
       ++positives;
       positive = m.toExpr(expr.getContext());
+    } else if (!llvm::all_of(m.atoms, [](IntExpr atom) {
+                 return atom.isKnownNonNegative();
+               })) {
+      return;
     }
   }
   if (constant >= 0 || positives != 1)
@@ -286,22 +288,24 @@ IntExpr Facts::simplifyFloorDiv(IntExpr e, IntExpr d) const {
   if (provesNonNegative(-rest - 1) && provesNonNegative(rest + d))
     return whole - 1;
   IntExpr outer = whole, dividend = rest;
-  // floordiv(c q + r, c d) = floordiv(q, d) for 0 <= r < c.
+  // floordiv(c q + r, c d) = floordiv(q, d) for 0 <= r < c and d > 0.
   IndexMonomial factors = monomialOf(d);
   if (d.getKind() != IntExpr::Kind::Add &&
       factors.atoms.size() + (factors.coefficient != 1) > 1) {
     for (IntExpr c : factors.atoms) {
       e = dividend;
       split(c);
-      if (whole != zero && restBelow(c))
+      if (whole != zero && restBelow(c) && provesPositive(*d.exactDiv(c)))
         return outer + simplifyFloorDiv(whole, *d.exactDiv(c));
     }
   }
-  // floordiv(floordiv(a, b) + s, d) = floordiv(a + b s, b d).
+  // floordiv(floordiv(a, b) + s, d) = floordiv(a + b s, b d) for b, d > 0.
   for (const IndexMonomial &m : monomialsOf(dividend))
     if (m.coefficient == 1 && m.atoms.size() == 1 &&
         m.atoms[0].getKind() == IntExpr::Kind::FloorDiv) {
       IntExpr a = m.atoms[0].getOperands()[0], b = m.atoms[0].getOperands()[1];
+      if (!provesPositive(b) || !provesPositive(d))
+        continue;
       IntExpr s = dividend - m.atoms[0];
       return outer + simplifyFloorDiv(a + b * s, b * d);
     }

@@ -250,6 +250,12 @@ static std::optional<IntExpr> takeCount(Term &term) {
   return std::nullopt;
 }
 
+/// Whether a term has a reciprocal, which another factor may cancel.
+static bool mayDivide(const Term &term) {
+  return llvm::any_of(term.factors,
+                      [](const Factor &f) { return f.power < 0; });
+}
+
 Sum Normalizer::simplifyTerm(Term term, const Facts &facts) {
   std::vector<IntExpr> counts;
   for (unsigned round = 0; round < 24; ++round) {
@@ -264,8 +270,15 @@ Sum Normalizer::simplifyTerm(Term term, const Facts &facts) {
     for (const Factor &factor : term.factors)
       product = multiply(product, simplifyFactor(factor, inner));
     if (std::optional<IntExpr> extent = takeCount(term)) {
-      if (!inner.provesNonNegative(*extent))
-        term.domain.guards.push_back(Guard::nonNegative(*extent));
+      // Judged by what is left: the range that was taken away implied it.
+      Facts left = facts.with(term.domain.guards);
+      IntExpr least = *extent;
+      // What divides is not 0 where there is something to count, and may be
+      // where there is nothing.
+      if (llvm::any_of(product.terms, mayDivide))
+        least = least - 1;
+      if (!left.provesNonNegative(least))
+        term.domain.guards.push_back(Guard::nonNegative(least));
       product = multiply(product, integerSum(*extent));
     }
     bool isPlain = product.terms.size() == 1 &&
