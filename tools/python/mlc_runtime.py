@@ -10,7 +10,8 @@ import json
 
 import numpy as np
 
-DTYPES = ["float32", "float16", None, "float64", "int8", "int16", "int32", "int64",
+# numpy knows "bfloat16" once ml_dtypes has been imported.
+DTYPES = ["float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64",
           "uint8", "uint16", "uint32", "uint64", "bool"]
 MAX_RANK = 16
 
@@ -108,7 +109,8 @@ class Session:
         """Binds {name: array}; the session reads the arrays on every run."""
         self.bound = []
         for index, (name, dtype, _) in enumerate(self.artifact.inputs):
-            array = np.ascontiguousarray(arrays[name], dtype=dtype)
+            # np.ascontiguousarray would make a vector of a scalar.
+            array = np.asarray(arrays[name], dtype=dtype, order="C")
             dims = (ctypes.c_int64 * max(1, array.ndim))(*array.shape)
             self.artifact.check(self.library.mlc_session_bind_input(
                 self.handle, ctypes.c_size_t(index), DTYPES.index(array.dtype.name),
