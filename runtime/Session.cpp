@@ -147,9 +147,15 @@ Status Session::checkConditions(uint32_t epoch) {
                  : check.kind == Check::Less
                      ? l < r
                      : l != 0 && (l == -1 || r % l == 0);
-    if (!holds)
-      return Status::error(MLC_USAGE, check.message + " (" + std::to_string(l) +
-                                          " and " + std::to_string(r) + ")");
+    if (holds)
+      continue;
+    // That a difference is not 0 tells nobody anything: the message says all.
+    const Expr &right = program.exprs[check.rhs];
+    bool isDifference = right == Expr::constant(0);
+    std::string values = isDifference ? ""
+                                      : " (" + std::to_string(l) + " and " +
+                                            std::to_string(r) + ")";
+    return Status::error(MLC_USAGE, check.message + values);
   }
   return Status::success();
 }

@@ -324,6 +324,8 @@ void ContractionEmitter::tile(const TilePosition &t, const Pass &pass,
   k.w.casts = c.wCasts;
   for (auto [i, d] : llvm::enumerate(p.reduction))
     k.loops.push_back({i ? extents[d] : pass.count, xSteps[i], wSteps[i]});
+  if (k.loops.empty()) // a product without a sum has one step
+    k.loops.push_back({m.constant(1), m.constant(0), m.constant(0)});
   if (!wSteps.empty())
     k.prefetch = p.prefetch * IndexMath::fixed(wSteps.back()).value_or(0);
   positions.clear();

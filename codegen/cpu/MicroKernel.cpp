@@ -266,8 +266,6 @@ SmallVector<Value> TileEmitter::forLoop(Index lower, Index upper, int64_t step,
 
 SmallVector<Value> TileEmitter::loop(unsigned depth, Index x, Index w,
                                      SmallVector<Value> acc) {
-  if (tile.loops.empty())
-    return tile.xVector ? stepsVector(x, w, 1, acc) : stepBroadcast(x, w, acc);
   const ReductionLoop &k = tile.loops[depth];
   Index zero = m.constant(0);
   if (depth + 1 < tile.loops.size())

@@ -236,9 +236,15 @@ void PadOp::define(DefinitionBuilder &b) {
     bool bordered = !low.isConstant(0) || !high.isConstant(0);
     if (mode == "constant" || !bordered)
       continue;
-    b.require(dim, ComparePredicate::GT,
-              IntExpr::max(low, high) * (mode == "reflect" ? 1 : 0),
-              "the operand must be larger than its mirrored border");
+    // An edge is repeated where there is a border at all.
+    IntExpr border = IntExpr::max(low, high),
+            one = IntExpr::constant(b.getContext(), 1);
+    if (mode == "edge")
+      b.require(dim, ComparePredicate::GE, IntExpr::min(border, one),
+                "the operand must have an edge to repeat");
+    else
+      b.require(dim, ComparePredicate::GT, border,
+                "the operand must be larger than its mirrored border");
   }
   b.result(b.stage("y", dims, type, [&](ArrayRef<Expr> i) {
     SmallVector<Expr> at;

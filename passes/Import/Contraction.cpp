@@ -38,8 +38,8 @@ static Value matmul(Node &n, Value a, Value b) {
   Dims left = expanded(aDims), right = expanded(bDims);
   right[right.size() - 2] = left.back();
   a = n.broadcast(n.reshape(a, aDims), left);
-  b = n.reshape(b, bDims);
-  b = n.broadcast(b, right);
+  bDims[bDims.size() - 2] = left.back();
+  b = n.broadcast(n.reshape(b, bDims), right);
   Value product = n.op("matmul", {a, b});
   if (!product || !(aVector || bVector))
     return product;

@@ -1,9 +1,10 @@
 //===- GraphChecks.cpp - Is the graph a graph? ----------------------------===//
 
 #include "passes/Import/GraphChecks.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include <vector>
+#include <queue>
 
 using llvm::StringRef;
 
@@ -28,19 +29,20 @@ public:
           llvm::function_ref<bool(StringRef)> isOuter)
       : graph(graph), isOuter(isOuter) {}
 
-  std::optional<GraphError> run() {
+  std::optional<GraphError> run(std::vector<int> &order) {
     if (auto error = declareInputs())
       return error;
     if (auto error = declareOutputsOfNodes())
       return error;
-    if (auto error = checkOrder())
+    if (auto error = sortNodes(order))
       return error;
     llvm::StringSet<> outputs;
     if (graph.output_size() == 0)
       return GraphError{"", "the graph has no outputs; the file was cut off "
                             "or the export failed"};
     for (const onnx::ValueInfoProto &output : graph.output())
-      if (!known.contains(output.name()) && !isOuter(output.name()))
+      if (!known.contains(output.name()) && !producer.contains(output.name()) &&
+          !isOuter(output.name()))
         return GraphError{"", "the output " + quote(output.name()) +
                                   " is made by no node; the file was cut off "
                                   "or the export failed"};
@@ -86,53 +88,98 @@ private:
     return std::nullopt;
   }
 
-  std::optional<GraphError> checkOrder() {
-    for (int i = 0; i < graph.node_size(); ++i) {
-      for (const std::string &input : graph.node(i).input()) {
-        if (input.empty() || known.contains(input) ||
-            (!producer.contains(input) && isOuter(input)))
-          continue;
-        std::string node = describeNode(graph.node(i), i);
-        if (!producer.contains(input))
-          return GraphError{node, "reads " + quote(input) +
-                                      ", which nothing makes; the file was "
-                                      "cut off or the export failed"};
-        if (reaches(i, producer[input]))
-          return GraphError{node, "is part of a cycle through " + quote(input)};
-        return GraphError{node, "reads " + quote(input) +
-                                    " before it is made; nodes must be "
-                                    "sorted (onnx's shape inference or any "
-                                    "exporter does)"};
-      }
-      for (const std::string &output : graph.node(i).output())
-        if (!output.empty())
-          known.insert(output);
+  /// The nodes that make what node `i` reads, in it or in its subgraphs.
+  std::optional<GraphError> readsOf(int i, std::vector<int> &makers) {
+    const onnx::NodeProto &node = graph.node(i);
+    for (const std::string &input : node.input()) {
+      if (auto found = producer.find(input); found != producer.end())
+        makers.push_back(found->second);
+      else if (!input.empty() && !known.contains(input) && !isOuter(input))
+        return GraphError{describeNode(node, i),
+                          "reads " + quote(input) +
+                              ", which nothing makes; the file was cut off or "
+                              "the export failed"};
+    }
+    for (const onnx::AttributeProto &attribute : node.attribute()) {
+      if (attribute.has_g())
+        readsOfSubgraph(attribute.g(), i, makers);
+      for (const onnx::GraphProto &inner : attribute.graphs())
+        readsOfSubgraph(inner, i, makers);
     }
     return std::nullopt;
   }
 
-  /// Whether a value of node `from` reaches node `to`.
-  bool reaches(int from, int to) {
-    llvm::StringMap<std::vector<int>> readers;
-    for (int i = 0; i < graph.node_size(); ++i)
-      for (const std::string &input : graph.node(i).input())
-        readers[input].push_back(i);
-    std::vector<bool> seen(graph.node_size(), false);
-    std::vector<int> work = {from};
-    while (!work.empty()) {
-      int node = work.back();
-      work.pop_back();
-      if (node == to)
-        return true;
-      if (seen[node])
-        continue;
-      seen[node] = true;
-      for (const std::string &output : graph.node(node).output())
-        if (!output.empty())
-          for (int reader : readers[output])
-            work.push_back(reader);
+  /// What a subgraph of node `i` reads from around it. Whether that exists is
+  /// checked when the subgraph is. The parser bounds the nesting.
+  void readsOfSubgraph(const onnx::GraphProto &inner, int i,
+                       std::vector<int> &makers) {
+    auto read = [&](const std::string &name) {
+      // Some exporters give a branch's result the name of the node's.
+      if (auto found = producer.find(name);
+          found != producer.end() && found->second != i)
+        makers.push_back(found->second);
+    };
+    for (const onnx::NodeProto &node : inner.node()) {
+      for (const std::string &input : node.input())
+        read(input);
+      for (const onnx::AttributeProto &attribute : node.attribute()) {
+        if (attribute.has_g())
+          readsOfSubgraph(attribute.g(), i, makers);
+        for (const onnx::GraphProto &graph : attribute.graphs())
+          readsOfSubgraph(graph, i, makers);
+      }
     }
-    return false;
+    for (const onnx::ValueInfoProto &output : inner.output())
+      read(output.name());
+  }
+
+  /// Of the nodes that can run next always the first, so that a sorted graph
+  /// keeps its order.
+  std::optional<GraphError> sortNodes(std::vector<int> &order) {
+    int count = graph.node_size();
+    std::vector<std::vector<int>> makers(count), readers(count);
+    std::vector<size_t> waitsFor(count);
+    std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+    for (int i = 0; i < count; ++i) {
+      if (auto error = readsOf(i, makers[i]))
+        return error;
+      waitsFor[i] = makers[i].size();
+      for (int maker : makers[i])
+        readers[maker].push_back(i);
+      if (waitsFor[i] == 0)
+        ready.push(i);
+    }
+    order.clear();
+    while (!ready.empty()) {
+      int node = ready.top();
+      ready.pop();
+      order.push_back(node);
+      for (int reader : readers[node])
+        if (--waitsFor[reader] == 0)
+          ready.push(reader);
+    }
+    if (int(order.size()) == count)
+      return std::nullopt;
+    int node = onCycle(makers, waitsFor);
+    return GraphError{describeNode(graph.node(node), node),
+                      "is part of a cycle: it reads what is made from its own "
+                      "results"};
+  }
+
+  /// Whoever waits waits for a node that waits, so that going back from any
+  /// ends in a cycle.
+  static int onCycle(const std::vector<std::vector<int>> &makers,
+                     const std::vector<size_t> &waitsFor) {
+    auto waits = [&](int node) { return waitsFor[node] != 0; };
+    int node = 0;
+    while (!waits(node))
+      ++node;
+    std::vector<bool> seen(makers.size(), false);
+    while (!seen[node]) {
+      seen[node] = true;
+      node = *llvm::find_if(makers[node], waits);
+    }
+    return node;
   }
 
   const onnx::GraphProto &graph;
@@ -145,8 +192,9 @@ private:
 
 std::optional<GraphError>
 checkGraph(const onnx::GraphProto &graph,
-           llvm::function_ref<bool(StringRef)> isOuter) {
-  return Checker(graph, isOuter).run();
+           llvm::function_ref<bool(StringRef)> isOuter,
+           std::vector<int> &order) {
+  return Checker(graph, isOuter).run(order);
 }
 
 } // namespace mlc

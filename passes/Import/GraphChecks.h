@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mlc {
 
@@ -21,13 +22,14 @@ struct GraphError {
   std::string text; // what, and the remedy
 };
 
-/// Checks names: every value is made once, before it is used, and no input or
-/// output is missing. Nodes must be in an order in which they can run, as ONNX
-/// demands; whether a wrong order is a cycle is said. `isOuter` tells the
-/// values that a subgraph sees from around it.
+/// Checks names: every value is made once, none depends on itself, and no input
+/// or output is missing. `order` becomes the nodes in an order in which they
+/// can run: ONNX demands that a file holds them so, but not every exporter
+/// does. `isOuter` tells the values that a subgraph sees from around it.
 std::optional<GraphError>
 checkGraph(const onnx::GraphProto &graph,
-           llvm::function_ref<bool(llvm::StringRef)> isOuter);
+           llvm::function_ref<bool(llvm::StringRef)> isOuter,
+           std::vector<int> &order);
 
 } // namespace mlc
 

@@ -296,8 +296,8 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, int index) {
   return true;
 }
 
-bool GraphImporter::importNodes() {
-  for (int i = 0; i < graph.node_size(); ++i)
+bool GraphImporter::importNodes(ArrayRef<int> order) {
+  for (int i : order)
     if (!importNode(graph.node(i), i))
       return false;
   return true;
@@ -361,7 +361,8 @@ bool GraphImporter::importIf(const onnx::NodeProto &proto, int index) {
   }
   const onnx::GraphProto &branch = *condition ? then->g() : otherwise->g();
   auto isOuter = [&](StringRef value) { return find(value) != nullptr; };
-  std::optional<GraphError> error = checkGraph(branch, isOuter);
+  std::vector<int> order;
+  std::optional<GraphError> error = checkGraph(branch, isOuter, order);
   if (!error &&
       (branch.input_size() != 0 || branch.output_size() < proto.output_size()))
     error =
@@ -371,7 +372,7 @@ bool GraphImporter::importIf(const onnx::NodeProto &proto, int index) {
     return false;
   }
   GraphImporter inner(session, branch, this, path + name + "/");
-  if (!inner.importInitializers() || !inner.importNodes())
+  if (!inner.importInitializers() || !inner.importNodes(order))
     return false;
   for (int i = 0; i < proto.output_size(); ++i)
     if (!proto.output(i).empty())

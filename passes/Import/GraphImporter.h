@@ -47,7 +47,7 @@ public:
   /// False when the file is damaged; nodes that cannot be compiled are in the
   /// report, and what follows them is still looked at.
   bool importInitializers();
-  bool importNodes();
+  bool importNodes(llvm::ArrayRef<int> order);
 
   Tensor *find(llvm::StringRef name);
   Tensor &define(llvm::StringRef name, Tensor tensor);

@@ -263,7 +263,9 @@ bool ModelImporter::finish() {
 OwningOpRef<ModuleOp> ModelImporter::run() {
   if (!checkVersions())
     return {};
-  if (auto error = checkGraph(model.graph(), [](StringRef) { return false; })) {
+  std::vector<int> order;
+  if (auto error =
+          checkGraph(model.graph(), [](StringRef) { return false; }, order)) {
     session.damaged(error->node, error->text);
     return {};
   }
@@ -275,7 +277,7 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
                               builder.getFunctionType({}, {}));
   builder.setInsertionPointToStart(main.addEntryBlock());
   if (!importInputs() || !checkOptions() || !graph.importInitializers() ||
-      !graph.importNodes() || !session.report.ok() || !importOutputs() ||
+      !graph.importNodes(order) || !session.report.ok() || !importOutputs() ||
       !finish())
     return {};
   return std::move(module);

@@ -294,12 +294,8 @@ static LogicalResult importDepthSpace(Node &n) {
     return n.invalid("requires rank 4 and a positive blocksize");
   ArrayRef<IntExpr> d = n.dims(0);
   IntExpr b = n.integer(block);
-  auto divided = [&](IntExpr dim, IntExpr by) -> IntExpr {
-    if (std::optional<IntExpr> exact = dim.exactDiv(by))
-      return *exact;
-    n.requireEqual(dim.floorDiv(by) * by, dim,
-                   "a dim must be a multiple of the block size");
-    return dim.floorDiv(by);
+  auto divided = [&](IntExpr dim, IntExpr by) {
+    return n.divided(dim, by, "a dim must be a multiple of the block size");
   };
   bool columnsFirst = n.stringAttr("mode", "DCR") == "CRD";
   if (n.opType() == "SpaceToDepth") {

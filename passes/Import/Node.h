@@ -179,9 +179,13 @@ public:
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<IntExpr> dims);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> order);
   mlir::Value cast(mlir::Value value, mlir::Type type);
-  /// The common dims of tensors that ONNX broadcasts together.
+  /// `dim` / `by`, which the model implies to leave no rest.
+  IntExpr divided(IntExpr dim, IntExpr by, const llvm::Twine &message);
+  /// The common dims of tensors that ONNX broadcasts together. Of two open
+  /// dims the larger counts: at run time they are equal or one is 1.
   Dims broadcastDims(llvm::ArrayRef<llvm::ArrayRef<IntExpr>> all);
-  /// `value` broadcast to `dims` by ONNX's rule.
+  /// `value` broadcast to `dims` by ONNX's rule. An open dim may turn out to
+  /// be 1 at run time.
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<IntExpr> dims);
   /// Pointwise operator over operands that are broadcast together; a null
   /// scalar makes none.
@@ -207,6 +211,7 @@ public:
 
 private:
   const onnx::AttributeProto *find(llvm::StringRef name);
+  IntExpr broadcastDim(IntExpr a, IntExpr b);
   mlir::Value materializeNumbers(Tensor &tensor);
   void recordRequirements(mlir::Operation *op);
 

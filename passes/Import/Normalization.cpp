@@ -160,11 +160,10 @@ static LogicalResult importGroupNormalization(Node &n) {
   if (rank < 2 || groups < 1)
     return n.invalid("requires rank 2 or more and a positive num_groups");
   IntExpr channels = n.dims(0)[1];
-  std::optional<IntExpr> perGroup = channels.exactDiv(n.integer(groups));
-  if (!perGroup)
-    return n.invalid("the channels " + Twine(channels.str()) +
-                     " cannot be divided into " + Twine(groups) + " groups");
-  Dims split = {n.dims(0)[0], n.integer(groups), *perGroup};
+  IntExpr perGroup =
+      n.divided(channels, n.integer(groups),
+                "the channels must divide into num_groups groups");
+  Dims split = {n.dims(0)[0], n.integer(groups), perGroup};
   llvm::append_range(split, n.dims(0).drop_front(2));
   Value result =
       normalized(n, n.reshape(n.value(0), split), axesFrom(2, rank + 1),
@@ -178,7 +177,7 @@ static LogicalResult importGroupNormalization(Node &n) {
     Dims dims(rank + 1, n.integer(1));
     dims[1] = n.integer(groups);
     if (n.opset() >= 21)
-      dims[2] = *perGroup;
+      dims[2] = perGroup;
     return n.reshape(n.value(input), dims);
   };
   result = n.pointwise("mul", {result, factor(1)});

@@ -61,23 +61,31 @@ static LogicalResult importReduce(Node &n) {
   bool isBool = n.type(0).isInteger(1);
   if (isBool)
     x = n.cast(x, n.builder().getI32Type());
+  // Roots and logarithms of integers are those of reals, cut to integers.
+  Type real;
+  if (isa<IntegerType>(n.type(0)) && kind.starts_with("L") && kind != "L1")
+    real = n.builder().getF64Type();
   if (kind == "L1")
     x = n.op("abs", {x});
   else if (kind == "L2" || kind == "SumSquare")
     x = n.op("mul", {x, x});
   Value result;
   if (kind == "LogSumExp")
-    result = logSumExp(n, x, *axes);
+    result = logSumExp(n, real ? n.cast(x, real) : x, *axes);
   else if (kind == "Max" || kind == "Min" || kind == "Mean" || kind == "Prod")
     result = n.reduce(kind.lower(), x, *axes);
   else
     result = n.reduce("sum", x, *axes);
+  if (real && result)
+    result = n.cast(result, real);
   if (kind == "L2")
     result = n.op("sqrt", {result});
   else if (kind == "LogSum")
     result = n.op("log", {result});
   if (!result)
     return n.result(result);
+  if (real)
+    result = n.cast(result, n.type(0));
   if (isBool) // of nothing, they are the integers' extremes
     result =
         n.cast(n.op("clip", {result},

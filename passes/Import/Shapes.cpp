@@ -1,6 +1,7 @@
 //===- Shapes.cpp - ONNX's constants, shapes and ranges -------------------===//
 
 #include "passes/Import/Handlers.h"
+#include <cmath>
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -145,12 +146,53 @@ static LogicalResult importSize(Node &n) {
   return integersResult(n, {getNumElements(n.context(), n.dims(0))}, true);
 }
 
-/// Range of integers that are known; floats when they are whole.
+/// Whether a bound of Range is a constant float with a fraction.
+static bool isFractional(Tensor &bound) {
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(bound.constant);
+  return dense && isa<FloatType>(bound.elementType) &&
+         bound.constant.getNumElements() == 1 &&
+         !(*dense.getValues<APFloat>().begin()).isInteger();
+}
+
+/// Range of constant floats. Each element is the one before it plus the step,
+/// rounded, as ONNX's function body and ONNX Runtime have it.
+static LogicalResult fractionalRange(Node &n) {
+  std::optional<double> bounds[3];
+  for (unsigned i = 0; i < 3; ++i)
+    if (bounds[i] = n.scalar(i, "a bound of Range"); !bounds[i])
+      return failure();
+  auto [start, limit, step] = bounds;
+  double count = std::ceil((*limit - *start) / *step);
+  if (!std::isfinite(*start) || !(count <= double(maxNumbers)))
+    return n.unsupported("a Range of fractions must have at most " +
+                         Twine(maxNumbers) + " elements");
+  SmallVector<Attribute> elements;
+  auto type = cast<FloatType>(n.type(0));
+  bool loses;
+  APFloat value(*start), by(*step);
+  for (APFloat *number : {&value, &by})
+    number->convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                    &loses);
+  for (int64_t i = 0; double(i) < count; ++i) {
+    elements.push_back(FloatAttr::get(type, value));
+    value = value + by;
+  }
+  return constantResult(
+      n,
+      DenseElementsAttr::get(
+          RankedTensorType::get({int64_t(elements.size())}, type), elements));
+}
+
+/// Range of numbers that are known.
 static LogicalResult importRange(Node &n) {
   Dims bounds;
-  for (unsigned i = 0; i < 3; ++i) {
+  for (unsigned i = 0; i < 3; ++i)
     if (n.type(i) != n.type(0))
       return n.invalid("inputs have different element types");
+  if (llvm::any_of(n.inputs,
+                   [](Tensor *bound) { return isFractional(*bound); }))
+    return fractionalRange(n);
+  for (unsigned i = 0; i < 3; ++i) {
     std::optional<Dims> number = n.ints(i, "a bound of Range");
     if (!number)
       return failure();
@@ -225,8 +267,9 @@ static LogicalResult importOneHot(Node &n) {
   std::optional<Dims> depth = n.ints(1, "depth");
   if (!depth)
     return failure();
-  if (depth->size() != 1 || n.rank(2) != 1 || !n.dims(2)[0].isConstant(2))
+  if (depth->size() != 1 || n.rank(2) != 1)
     return n.invalid("requires one depth and two values");
+  n.requireEqual(n.dims(2)[0], n.integer(2), "OneHot requires two values");
   int64_t rank = n.rank(0) + 1;
   int64_t axis = n.axis(n.intAttr("axis", -1), rank);
   if (n.failed())

@@ -39,6 +39,18 @@ static std::optional<IntExpr> position(Node &n, IntExpr at, IntExpr dim,
   return IntExpr::max(low, IntExpr::min(at, high));
 }
 
+/// to - from, a maximum in `from` taken apart.
+static IntExpr distance(IntExpr from, IntExpr to) {
+  if (from.getKind() != IntExpr::Kind::Max)
+    return to - from;
+  IntExpr result;
+  for (IntExpr operand : from.getOperands()) {
+    IntExpr piece = to - operand;
+    result = result ? IntExpr::min(result, piece) : piece;
+  }
+  return result;
+}
+
 /// Narrows dim `d` of the box to start:end:step.
 static bool narrow(Node &n, Box &box, int64_t d, IntExpr start, IntExpr end,
                    IntExpr step) {
@@ -50,13 +62,17 @@ static bool narrow(Node &n, Box &box, int64_t d, IntExpr start, IntExpr end,
   IntExpr dim = n.dims(0)[d], zero = n.integer(0);
   bool backwards = step.getConstant() < 0;
   // Going backwards, positions run from dim - 1 down, and -1 is past the end.
+  // A start before the first element is the first one either way: so ONNX and
+  // ONNX Runtime have it, where numpy takes nothing. (Of no elements, -1 is.)
   IntExpr low = backwards ? n.integer(-1) : zero;
   IntExpr high = backwards ? dim - 1 : dim;
-  std::optional<IntExpr> from = position(n, start, dim, low, high);
+  std::optional<IntExpr> from = position(
+      n, start, dim, backwards ? IntExpr::min(zero, high) : zero, high);
   std::optional<IntExpr> to = position(n, end, dim, low, high);
   if (!from || !to)
     return false;
-  IntExpr span = backwards ? *from - *to : *to - *from;
+  // dim - max(0, dim - k) is min(dim, k): sizes read well where they can.
+  IntExpr span = backwards ? *from - *to : distance(*from, *to);
   box.sizes[d] = IntExpr::max(span.ceilDiv(std::abs(step.getConstant())), zero);
   box.starts[d] = box.sizes[d].isConstant(0) ? zero : *from;
   box.steps[d] = step;

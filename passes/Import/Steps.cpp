@@ -59,6 +59,14 @@ Value Node::reshape(Value value, ArrayRef<IntExpr> dims) {
   return op("reshape", {value}, {attr("dims", target)});
 }
 
+IntExpr Node::divided(IntExpr dim, IntExpr by, const Twine &message) {
+  if (std::optional<IntExpr> exact = dim.exactDiv(by))
+    return *exact;
+  IntExpr quotient = dim.floorDiv(by);
+  requireEqual(quotient * by, dim, message);
+  return quotient;
+}
+
 Value Node::transpose(Value value, ArrayRef<int64_t> order) {
   bool isIdentity = true;
   for (auto [i, from] : llvm::enumerate(order))
@@ -74,6 +82,37 @@ Value Node::cast(Value value, Type type) {
   return op("cast", {value}, {attr("to", TypeAttr::get(type))});
 }
 
+/// Whether a dim may be 1 when the model runs.
+static bool mayBeOne(IntExpr dim) {
+  std::optional<int64_t> low = dim.lowerBound(), high = dim.upperBound();
+  return !(low && *low > 1) && !(high && *high < 1);
+}
+
+/// The dim that ONNX broadcasts `a` and `b` to.
+IntExpr Node::broadcastDim(IntExpr a, IntExpr b) {
+  constexpr llvm::StringLiteral message =
+      "tensors cannot be broadcast together";
+  if (a == b || b.isConstant(1))
+    return a;
+  if (a.isConstant(1))
+    return b;
+  bool aMayBeOne = mayBeOne(a), bMayBeOne = mayBeOne(b);
+  if (!aMayBeOne && !bMayBeOne) {
+    requireEqual(a, b, message);
+    return b.isConstant() ? b : a;
+  }
+  // What cannot be 1 decides; `broadcast` checks the other.
+  if (!aMayBeOne || !bMayBeOne)
+    return aMayBeOne ? b : a;
+  // They are equal, or the smaller is 1. (What ONNX makes of 0 and 1, nothing,
+  // is refused: no simple expression of the dims says it.)
+  IntExpr large = IntExpr::max(a, b), small = IntExpr::min(a, b);
+  requireEqual((large - small) * (small - 1), integer(0),
+               "the dims " + Twine(a.str()) + " and " + b.str() +
+                   " must be equal, or one be 1, to be broadcast");
+  return large;
+}
+
 Dims Node::broadcastDims(ArrayRef<ArrayRef<IntExpr>> all) {
   size_t rank = 0;
   for (ArrayRef<IntExpr> dims : all)
@@ -82,18 +121,7 @@ Dims Node::broadcastDims(ArrayRef<ArrayRef<IntExpr>> all) {
   for (ArrayRef<IntExpr> dims : all)
     for (size_t i = 0; i < dims.size(); ++i) {
       IntExpr &common = result[rank - dims.size() + i];
-      IntExpr dim = dims[i];
-      if (common == dim || dim.isConstant(1))
-        continue;
-      if (common.isConstant(1)) {
-        common = dim;
-        continue;
-      }
-      // Neither is known to be 1, so they must be equal; keep the one that
-      // says more.
-      requireEqual(common, dim, "tensors cannot be broadcast together");
-      if (dim.isConstant())
-        common = dim;
+      common = broadcastDim(common, dims[i]);
     }
   return result;
 }
@@ -108,15 +136,25 @@ Value Node::broadcast(Value value, ArrayRef<IntExpr> dims) {
     return {};
   }
   size_t added = dims.size() - from.size();
-  Dims expanded(dims);
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (i < added || from[i - added].isConstant(1))
-      expanded[i] = integer(1);
-    else
-      requireEqual(from[i - added], dims[i],
-                   "tensors cannot be broadcast together");
+  Dims expanded(dims), missing(dims.size(), integer(0));
+  for (size_t i = 0; i < dims.size(); ++i) {
+    IntExpr dim = i < added ? integer(1) : from[i - added];
+    if (dim.isConstant(1)) {
+      expanded[i] = dim;
+    } else if (dim != dims[i] && mayBeOne(dim)) {
+      requireEqual((dims[i] - dim) * (dim - 1), integer(0),
+                   "the dim " + Twine(dim.str()) + " must be 1 or " +
+                       dims[i].str() + " to be broadcast");
+      expanded[i] = dim;
+      missing[i] = dims[i] - dim;
+    } else {
+      requireEqual(dim, dims[i], "tensors cannot be broadcast together");
+    }
+  }
   value = reshape(value, expanded);
-  if (ArrayRef<IntExpr>(expanded) == dims)
+  // A dim that turns out to be 1 is repeated: its last element is its first.
+  value = pad(value, Dims(dims.size(), integer(0)), missing, "edge", 0.0);
+  if (!value || ArrayRef<IntExpr>(dimsOf(value)) == dims)
     return value;
   return op("broadcast", {value}, {attr("dims", dimsAttr(dims))});
 }

@@ -67,6 +67,10 @@ static TypedAttr getSplat(Value tensor) {
 //===----------------------------------------------------------------------===//
 
 Value DefinitionLowering::lowerStage(const Stage &stage) {
+  // A tensor without elements reads nothing: its operands may be too small
+  // for what elements would read.
+  if (llvm::any_of(stage.dims, [](IntExpr dim) { return dim.isConstant(0); }))
+    return fill(stage.dims, b.getZeroAttr(lowerElementType(stage.elementType)));
   if (stage.reinterprets) {
     TensorShape source = definition.shapeOf(*stage.reinterprets);
     return reshape(b, loc, sizes, valueOf(*stage.reinterprets), source.dims,

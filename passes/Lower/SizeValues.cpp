@@ -63,17 +63,21 @@ Value SizeValues::build(IntExpr expr) {
     return symbols.at(expr.getSymbol());
   bool isMin = expr.getKind() == IntExpr::Kind::Min;
   if (isMin || expr.getKind() == IntExpr::Kind::Max) {
+    // A known operand may lie before others that are known: only what is made
+    // here is the last.
     Value result;
     for (IntExpr operand : expr.getOperands()) {
       Value value = get(operand);
-      place();
-      if (!result)
+      if (!result) {
         result = value;
-      else if (isMin)
-        result = arith::MinSIOp::create(builder, loc, result, value);
-      else
-        result = arith::MaxSIOp::create(builder, loc, result, value);
-      last = result.getDefiningOp() ? result.getDefiningOp() : last;
+        continue;
+      }
+      place();
+      result =
+          isMin
+              ? arith::MinSIOp::create(builder, loc, result, value).getResult()
+              : arith::MaxSIOp::create(builder, loc, result, value).getResult();
+      last = result.getDefiningOp();
     }
     return result;
   }
