@@ -53,6 +53,10 @@ def smallest_subnormal(name):
     return float(ml_dtypes.finfo(_NUMPY[name]).smallest_subnormal)
 
 
+def largest(name):
+    return float(ml_dtypes.finfo(_NUMPY[name]).max)
+
+
 def integer_bounds(name):
     info = np.iinfo(name)
     return int(info.min), int(info.max)

@@ -2,17 +2,17 @@
 
 Every value is also computed with random rounding errors of the size that an implementation may
 make: how far the results then stray says what a difference means. Elements on which the strayed
-results do not even agree in kind (a comparison of nearly equal numbers, a cast out of range) are
-undecided, and nothing is said of them."""
+results do not even agree in kind (a comparison of nearly equal numbers, a cast out of range, a sum
+that may overflow on the way) are undecided, and nothing is said of them."""
 
 import warnings
 
 import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
-from onnx.reference.op_run import OpFunction
 
 import elements
+import standard
 
 # Nodes that compute no new numbers, or exactly what they should: no error of their own.
 EXACT = set("""Abs And ArgMax ArgMin Cast CastLike Ceil Clip Concat Constant ConstantOfShape
@@ -25,10 +25,18 @@ ROUNDED = set("Add Sub Mul Div Sqrt Reciprocal LeakyRelu PRelu Shrink Range".spl
 # Functions of one element.
 FUNCTIONS = set("""Exp Log Tanh Sigmoid Erf Sin Cos Tan Sinh Cosh Softplus Softsign HardSwish Mish
     Elu Celu Selu HardSigmoid Gelu Swish Pow""".split())
+# Sums of products, whose errors are as large as those of the sum of magnitudes.
+SUMS = set("""MatMul Gemm Conv ConvTranspose ReduceSum ReduceMean ReduceL1 ReduceSumSquare
+    AveragePool GlobalAveragePool CumSum Sum Mean""".split())
+# Of those, the ones that divide the sum by how many there are.
+MEANS = {"ReduceMean", "AveragePool", "GlobalAveragePool", "Mean"}
+# Of integers, what these are is nobody's matter.
+MEANINGLESS = {"ReduceLogSum", "ReduceLogSumExp"}
 # Where the sign of a zero is not the standard's matter.
 FREE_ZEROS = {"Max", "Min", "Relu", "Clip", "MaxPool", "ReduceMax", "ReduceMin", "GlobalMaxPool",
               "ThresholdedRelu"}
-RUNS = 3
+# What a value that may be anything is, in each of the strayed runs.
+ANYTHING = [np.nan, np.inf, -np.inf]
 
 
 class Cannot(Exception):
@@ -51,11 +59,22 @@ class Exact:
         graph = inferred.graph
         self.types = {v.name: elements.name_of(v.type.tensor_type.elem_type)
                       for v in [*graph.value_info, *graph.input, *graph.output]}
+        for node in graph.node:  # shape inference does not know all functions
+            for name in node.output:
+                self.types.setdefault(name, self.types.get(node.input[0] if node.input else ""))
         self.nodes = list(zip(self.evaluator.rt_nodes_, model.graph.node))
         self.outputs = [v.name for v in model.graph.output]
+        self.opset = next(o.version for o in model.opset_import if o.domain == "")
+        # Values that come from computations with errors.
+        self.inexact = set()
+        for _, node in self.nodes:
+            if node.op_type not in EXACT or self.inexact & set(node.input):
+                self.inexact |= set(node.output)
 
-    def run(self, feed, strays=None):
-        """Values by name. With the random generator `strays`, errors are added."""
+    def run(self, feed, strays=None, stray_run=None):
+        """Values by name. With the random generator `strays`, errors are added, in a different
+        way in each of the runs 0, 1, 2."""
+        self.stray_run = stray_run
         values = {name: widened(array) for name, array in self.evaluator.rt_inits_.items()}
         values.update((name, widened(array)) for name, array in feed.items())
         values[""] = None
@@ -75,15 +94,49 @@ class Exact:
     def _apply(self, implementation, node, inputs, strays):
         op = node.op_type
         if op in ("Cast", "CastLike"):
-            return [cast(inputs[0], self.types[node.output[0]], strays)]
-        if strays is not None and op not in EXACT | ROUNDED | FUNCTIONS:
-            inputs = [self._stray(x, 2 * elements.unit_roundoff(self.types.get(
-                          node.output[0], "float32")), strays)
-                      if x is not None and elements.is_float(self.types.get(name, "int64"))
-                      else x for x, name in zip(inputs, node.input)]
-        if isinstance(implementation, OpFunction):
-            return implementation.run(*inputs)
-        return implementation.run(*inputs)
+            return [cast(inputs[0], self.types[node.output[0]], self.stray_run)]
+        compute = self._implementation(implementation, node)
+        if op in MEANINGLESS and strays is not None and inputs[0].dtype.kind != "f":
+            return [np.full_like(compute(inputs)[0], self.stray_run)]
+        if strays is None or op in EXACT | ROUNDED | FUNCTIONS \
+                or not elements.is_float(self.types[node.output[0]]):
+            return compute(inputs)
+        type = self.types[node.output[0]]
+        unit = elements.unit_roundoff(type)
+        if op in SUMS:
+            return [self._strayed_sum(compute, node, inputs, unit, strays)]
+        if self.stray_run != 1:
+            # Scales of Resize are sizes rather than numbers.
+            touched = 1 if op in ("Resize", "Upsample") else len(inputs)
+            return compute([self._stray(x, 2 * unit, strays)
+                            if i < touched and x is not None and x.dtype.kind == "f" else x
+                            for i, x in enumerate(inputs)])
+        # What overflows or vanishes on the way in the type itself may do so.
+        native = np.float64 if type == "float64" else np.float32
+        narrow = [x.astype(native) if x is not None and x.dtype.kind == "f" else x for x in inputs]
+        return standard.folded(node, self.opset, narrow) or compute(narrow)
+
+    def _implementation(self, implementation, node):
+        known = standard.IMPLEMENTED.get(node.op_type)
+        if known is None:
+            return lambda inputs: implementation.run(*inputs)
+        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        return lambda inputs: known(inputs, attributes, self.opset)
+
+    def _strayed_sum(self, compute, node, inputs, unit, strays):
+        """The result with an error for the sum of magnitudes; where that overflows, anything."""
+        result = np.asarray(compute(inputs)[0])
+        sizes = [x if x is None or x.dtype.kind != "f" or i > 2 else
+                 np.where(np.isfinite(x), np.abs(x), 0) for i, x in enumerate(inputs)]
+        size = np.abs(np.asarray(compute(sizes)[0]))
+        strayed = result + 2 * unit * size * strays.uniform(-1, 1, result.shape)
+        # A sum may overflow before it is scaled or divided.
+        if node.op_type in MEANS:
+            size = size * max(1, inputs[0].size / max(size.size, 1), len(inputs))
+        if node.op_type == "Gemm":
+            size = 2 * size
+        over = ~(size < elements.largest(self.types[node.output[0]]) * 0.99)
+        return np.where(over, ANYTHING[self.stray_run], strayed)
 
     def _stray(self, x, amount, strays):
         return x * (1 + amount * strays.uniform(-1, 1, x.shape))
@@ -111,8 +164,8 @@ class Exact:
         return rounded
 
 
-def cast(x, to, strays):
-    """ONNX's Cast; what it leaves open is drawn at random."""
+def cast(x, to, stray_run=None):
+    """ONNX's Cast; what it leaves open differs in each strayed run."""
     target = elements.numpy_type(to)
     if elements.is_float(to):
         return widened(x.astype(target))
@@ -123,15 +176,15 @@ def cast(x, to, strays):
     fits = (truncated >= low) & (truncated < float(high) + 1)
     with np.errstate(all="ignore"):
         inside = np.where(fits, truncated, 0).astype(target)
-    if strays is None:
+    if stray_run is None:
         return inside
-    return np.where(fits, inside, strays.integers(0, 100, x.shape).astype(target))
+    return np.where(fits, inside, np.array([low, high, 1][stray_run], target))
 
 
 class Verdict:
     """What one output may be: an interval around the exact results, or anything."""
 
-    def __init__(self, exact, strayed, type):
+    def __init__(self, exact, strayed, type, inexact):
         self.exact, self.type = exact, type
         self.undecided = np.zeros(exact.shape, bool)
         self.allowance = np.zeros(exact.shape)
@@ -149,8 +202,12 @@ class Verdict:
                 self.allowance = np.maximum(
                     self.allowance, np.where(finite & ~same, difference, 0))
                 self.free_sign |= np.signbit(other) != np.signbit(exact)
-        # Few draws see a part of the largest error only.
-        self.allowance *= 8
+            # Few draws see a part of the largest error only.
+            self.allowance *= 8
+            if inexact:
+                least = 4 * elements.unit_roundoff(type) * np.abs(exact)
+                self.allowance = np.maximum(self.allowance, np.where(
+                    np.isfinite(exact), least, 0))
 
     def accepts(self, result, around=None):
         """Elements of `result` that are right; `around`: in comparison with that instead."""
@@ -175,7 +232,8 @@ def judge(model, feeds, seed=0):
     verdicts = []
     for feed in feeds:
         base = exact.run(feed)
-        runs = [exact.run(feed, strays) for _ in range(RUNS)]
-        verdicts.append({name: Verdict(base[name], [run[name] for run in runs], exact.types[name])
+        runs = [exact.run(feed, strays, i) for i in range(len(ANYTHING))]
+        verdicts.append({name: Verdict(base[name], [run[name] for run in runs], exact.types[name],
+                                   name in exact.inexact)
                          for name in exact.outputs})
     return verdicts

@@ -62,6 +62,10 @@ def table(records):
             judged.update(record.outcome.judged)
             judged["undecided"] += record.outcome.undecided
     lines += ["", "elements compared: " + ", ".join(f"{k} {n}" for k, n in sorted(judged.items()))]
+    entries = collections.Counter(e for r in records if r.outcome for e in set(r.outcome.explained))
+    if entries:
+        lines += ["", "graphs with differences of the judges that docs/Judges.md explains: "
+                  + ", ".join(f"{name} {n}" for name, n in sorted(entries.items()))]
     refused = collections.Counter(
         line for r in records if r.outcome and r.outcome.unsupported
         for line in [reason(r.outcome.unsupported)])

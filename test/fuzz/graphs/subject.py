@@ -38,8 +38,7 @@ class Outcome:
     unsupported: str = ""
     judged: dict = dataclasses.field(default_factory=dict)  # judge -> elements compared
     undecided: int = 0
-    splits: list = dataclasses.field(default_factory=list)
-    stages: list = dataclasses.field(default_factory=list)
+    explained: list = dataclasses.field(default_factory=list)  # entries used
 
 
 class Subject:
