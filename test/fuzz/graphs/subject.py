@@ -3,6 +3,8 @@
 import dataclasses
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 
 import numpy as np
@@ -12,7 +14,7 @@ import judges
 from mlc_runtime import Artifact, RuntimeFailure, Session, load_library
 
 UNSUPPORTED = 4
-SECONDS = 60  # for one process on a loaded machine; more is a hang
+SECONDS = 20  # of CPU for one process; more is a hang
 
 # Exit codes of mlc that say something about a valid graph.
 MEANINGS = {1: "internal error", 3: "refused as a bad file", 7: "no code", 8: "device",
@@ -50,11 +52,15 @@ class Subject:
     def tool(self, name, *arguments):
         """(exit code, text); a negative code is a signal, None a hang."""
         command = [str(self.build / "bin" / name), *map(str, arguments)]
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         try:
-            done = subprocess.run(command, capture_output=True, timeout=SECONDS,
-                                  env={**os.environ, "TMPDIR": str(self.folder)})
+            done = subprocess.run(command, capture_output=True, timeout=30 * SECONDS,
+                                  preexec_fn=limit, env={**os.environ, "TMPDIR": str(self.folder)})
         except subprocess.TimeoutExpired:
-            return None, f"no answer within {SECONDS} s"
+            return None, f"no answer within {30 * SECONDS} s"
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return None, f"no answer within {SECONDS} s of CPU"
         return done.returncode, (done.stderr + done.stdout).decode(errors="replace")
 
     def _failed(self, outcome, code, text, stage):

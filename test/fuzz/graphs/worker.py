@@ -8,7 +8,7 @@ import tempfile
 import time
 import traceback
 
-PATIENCE = 150  # seconds without a word from a worker
+PATIENCE = 900  # seconds without a word from a worker
 
 
 def summary(model):
