@@ -124,6 +124,11 @@ llvm::Error forEachText(mlir::Attribute attribute,
 llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function) {
   Assumptions result;
   mlir::MLIRContext *context = function.getContext();
+  constexpr size_t most = 256;
+  if (auto all = function->getAttrOfType<mlir::ArrayAttr>("mlc.assume");
+      all && all.size() > most)
+    return problem("mlc.assume has more than " + llvm::Twine(most) +
+                   " conditions");
   if (llvm::Error error =
           forEachText(function->getAttr("mlc.assume"), [&](StringRef text) {
             return addText(text, context, result);

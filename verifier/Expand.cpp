@@ -161,7 +161,8 @@ std::optional<IntExpr> Expander::fromSum(const Sum &sum) {
   IntExpr result = n.integer(0);
   for (const Term &term : sum.terms) {
     if (!term.domain.variables.empty() || !term.domain.guards.empty() ||
-        term.coefficient.den != 1)
+        term.coefficient.den != 1 ||
+        abs(term.coefficient.num) > std::numeric_limits<int64_t>::max())
       return std::nullopt;
     IntExpr product = n.integer(static_cast<int64_t>(term.coefficient.num));
     for (const Factor &factor : term.factors) {
@@ -176,7 +177,11 @@ std::optional<IntExpr> Expander::fromSum(const Sum &sum) {
 }
 
 std::optional<IntExpr> Expander::toIndex(const Expr &expr, const Scope &scope) {
-  const ExprNode &node = *expr;
+  return toIndex(*expr, scope);
+}
+
+std::optional<IntExpr> Expander::toIndex(const ExprNode &node,
+                                         const Scope &scope) {
   auto operand = [&](unsigned i) { return toIndex(node.operands[i], scope); };
   switch (node.kind) {
   case Expr::Kind::Loop:
@@ -233,11 +238,21 @@ std::optional<IntExpr> Expander::toIndex(const Expr &expr, const Scope &scope) {
 //===----------------------------------------------------------------------===//
 
 Sum Expander::expand(const Expr &expr, const Scope &scope) {
-  const ExprNode &node = *expr;
   if (!n.getBudget().check() || !failure.empty())
     return {};
+  // A frame of this and of what it calls takes about 2 KiB.
+  constexpr unsigned maxDepth = 1500;
+  if (depth >= maxDepth)
+    return fail("an element is computed by a chain of too many operations");
+  ++depth;
+  Sum result = expandNode(*expr, scope);
+  --depth;
+  return result;
+}
+
+Sum Expander::expandNode(const ExprNode &node, const Scope &scope) {
   if (isIndex(node.type) && node.kind != Expr::Kind::Cast)
-    if (std::optional<IntExpr> index = toIndex(expr, scope))
+    if (std::optional<IntExpr> index = toIndex(node, scope))
       return n.integerSum(scope.facts.simplify(*index));
   switch (node.kind) {
   case Expr::Kind::Loop:

@@ -44,6 +44,7 @@ private:
                  const Facts &facts, const Domain &domain);
   Sum readOpaque(const ExprNode &node, const Scope &scope);
   Sum expand(const Expr &expr, const Scope &scope);
+  Sum expandNode(const ExprNode &node, const Scope &scope);
   Sum expandRead(const ExprNode &node, const Scope &scope);
   Sum expandUnary(const ExprNode &node, const Scope &scope);
   Sum expandBinary(const ExprNode &node, const Scope &scope);
@@ -54,6 +55,7 @@ private:
   Sum arithmetic(llvm::StringRef function, std::vector<Sum> arguments,
                  mlir::Type type, const Scope &scope);
   std::optional<IntExpr> toIndex(const Expr &expr, const Scope &scope);
+  std::optional<IntExpr> toIndex(const ExprNode &node, const Scope &scope);
   std::optional<IntExpr> fromSum(const Sum &sum);
   void require(Obligation::Kind kind, const Sum &value, const Scope &scope);
   Sum fail(const llvm::Twine &reason);
@@ -62,6 +64,7 @@ private:
   Normalizer &n;
   std::vector<Obligation> obligations;
   std::string failure;
+  unsigned depth = 0; // of nested calls of expand
 };
 
 } // namespace mlc::verifier

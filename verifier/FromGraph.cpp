@@ -317,10 +317,40 @@ bool ProgramBuilder::addReturn(func::ReturnOp result) {
   return true;
 }
 
+/// Whether all types are those that the verifier has numbers for, and the
+/// function no longer than what can be read in little time.
+bool ProgramBuilder::isWithinBounds() {
+  constexpr size_t maxOperations = 100000, maxOtherOperations = 8000;
+  size_t numOperations = 0, numOthers = 0;
+  auto isWide = [](Type type) {
+    auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
+    return integer && integer.getWidth() > 64;
+  };
+  bool hasWide = llvm::any_of(function.getArgumentTypes(), isWide);
+  function.walk([&](Operation *op) {
+    ++numOperations;
+    numOthers += !isa<DefinitionOpInterface, OpaqueOpInterface>(op);
+    hasWide |= llvm::any_of(op->getResultTypes(), isWide);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        hasWide |= llvm::any_of(block.getArgumentTypes(), isWide);
+  });
+  if (hasWide)
+    return fail("integers of more than 64 bits are beyond the verifier");
+  for (auto [number, most] : {std::pair(numOperations, maxOperations),
+                              std::pair(numOthers, maxOtherOperations)})
+    if (number > most)
+      return fail("'" + function.getName() + "' has more than " +
+                  llvm::Twine(most) +
+                  (number == numOperations ? " operations"
+                                           : " operations that are not mlc's"));
+  return true;
+}
+
 Program ProgramBuilder::build() {
   if (!function.getBody().hasOneBlock())
     fail("'" + function.getName() + "' must have one block");
-  else if (addArguments())
+  else if (isWithinBounds() && addArguments())
     for (Operation &op : function.getBody().front()) {
       auto result = dyn_cast<func::ReturnOp>(op);
       if (!(result ? addReturn(result) : addOperation(&op)))

@@ -1,5 +1,6 @@
 //===- FromLinalg.cpp - Functions of linalg on tensors as definitions -----===//
 
+#include "dialects/Interfaces/IntExprSize.h"
 #include "verifier/LinalgReader.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -72,10 +73,48 @@ Expr LinalgReader::allNonNegative(ArrayRef<IntExpr> exprs) {
   return all;
 }
 
-Expr LinalgReader::failExpr(const llvm::Twine &reason) {
+Expr LinalgReader::failExpr(const llvm::Twine &reason, Type type) {
   fail(reason);
-  ExprNode node(Expr::Kind::Constant, Float32Type::get(context));
-  return makeNode(std::move(node));
+  if (isa<IndexType>(type))
+    return toExpr(constant(0));
+  return makeNode(ExprNode(Expr::Kind::Constant, type));
+}
+
+namespace {
+/// What everything that walks expressions can bear.
+constexpr unsigned maxNodes = 20000, maxHeight = 1000;
+constexpr unsigned maxElements = 100000, maxDepth = 500;
+
+/// Counts nodes as a walk meets them; false past the limits.
+bool isSmall(const Expr &expr, unsigned height, unsigned &nodes) {
+  if (height > maxHeight || ++nodes > maxNodes)
+    return false;
+  if (expr->integer && sizeOf(expr->integer).isTooLarge())
+    return false;
+  return llvm::all_of(expr->operands, [&](const Expr &operand) {
+    return isSmall(operand, height + 1, nodes);
+  });
+}
+} // namespace
+
+Expr LinalgReader::limited(Expr expr) {
+  unsigned nodes = 0;
+  if (isSmall(expr, 0, nodes))
+    return expr;
+  return failExpr("an element is computed from too many others", expr->type);
+}
+
+Expr LinalgReader::elementOf(const Element &at, Indices indices, Type type) {
+  if (builder.hasFailed())
+    return failExpr("", type);
+  if (++numElements > maxElements || depth > maxDepth)
+    return failExpr("an element is computed from too many others", type);
+  if (llvm::any_of(indices, [](IntExpr i) { return sizeOf(i).isTooLarge(); }))
+    return failExpr("an index is too large", type);
+  ++depth;
+  Expr result = limited(at(indices));
+  --depth;
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -83,8 +122,15 @@ Expr LinalgReader::failExpr(const llvm::Twine &reason) {
 //===----------------------------------------------------------------------===//
 
 std::optional<LinalgReader::Tensor> LinalgReader::tensorOf(Value value) {
-  if (auto it = tensors.find(value); it != tensors.end())
-    return it->second;
+  if (auto it = tensors.find(value); it != tensors.end()) {
+    Tensor tensor = it->second;
+    // Shared, so that a long chain does not copy all that it stands on.
+    tensor.at = [this, type = tensor.elementType,
+                 own = std::make_shared<Element>(tensor.at)](Indices at) {
+      return elementOf(*own, at, type);
+    };
+    return tensor;
+  }
   std::optional<TensorId> id = builder.lookup(value);
   if (!id)
     return std::nullopt;
@@ -127,7 +173,8 @@ Expr LinalgReader::scalarOf(Value value) {
     return it->second;
   if (std::optional<IntExpr> integer = integerOf(value))
     return cast(toExpr(*integer), value.getType());
-  return failExpr("a scalar comes from an operation beyond the verifier");
+  return failExpr("a scalar comes from an operation beyond the verifier",
+                  value.getType());
 }
 
 std::optional<TensorId> LinalgReader::materialize(Value value) {
@@ -151,7 +198,7 @@ std::optional<TensorId> LinalgReader::materialize(Value value) {
     piece.loops.push_back({id, dim});
     piece.offset.push_back(constant(0));
   }
-  piece.body = tensor.at(at);
+  piece.body = elementOf(tensor.at, at, tensor.elementType);
   stage.pieces.push_back(std::move(piece));
   return builder.addStage(std::move(stage));
 }

@@ -229,7 +229,8 @@ private:
     IntExpr result;
     for (const Term &term : factor.atom->arguments[0].terms) {
       if (term.coefficient.den != 1 || !term.domain.guards.empty() ||
-          !term.domain.variables.empty() || term.factors.empty())
+          !term.domain.variables.empty() || term.factors.empty() ||
+          abs(term.coefficient.num) > (int64_t(1) << 53))
         return std::nullopt;
       IntExpr product;
       for (const Factor &f : term.factors) {

@@ -31,15 +31,20 @@ IntExpr IndexMonomial::toExpr(mlir::MLIRContext *context) const {
 }
 
 static IndexMonomial monomialOf(IntExpr expr) {
-  if (expr.isConstant())
+  if (expr.isConstant() &&
+      expr.getConstant() != std::numeric_limits<int64_t>::min())
     return {expr.getConstant(), {}};
   if (expr.getKind() != IntExpr::Kind::Mul)
     return {1, {expr}};
-  // Only the first is the coefficient: a product that overflows keeps others.
+  // Products that leave int64 have constants among their atoms too. The least
+  // integer has no opposite, so it is no coefficient.
   ArrayRef<IntExpr> operands = expr.getOperands();
-  bool hasCoefficient = operands.front().isConstant();
-  return {hasCoefficient ? operands.front().getConstant() : 1,
-          SmallVector<IntExpr, 3>(operands.drop_front(hasCoefficient))};
+  std::optional<int64_t> first = operands.front().asConstant();
+  if (first == std::numeric_limits<int64_t>::min())
+    return {1, {expr}};
+  if (first)
+    operands = operands.drop_front();
+  return {first.value_or(1), SmallVector<IntExpr, 3>(operands)};
 }
 
 SmallVector<IndexMonomial, 4> monomialsOf(IntExpr expr) {

@@ -69,7 +69,8 @@ Expr LinalgReader::replaceMarker(const Expr &expr, const std::string &marker,
       return Expr();
     for (auto [operand, index] : llvm::zip(node.operands, at))
       if (!sameIndex(operand, toExpr(index)))
-        return failExpr("a loop reads elements that it writes elsewhere");
+        return failExpr("a loop reads elements that it writes elsewhere",
+                        value->type);
     return value;
   });
 }
@@ -96,7 +97,8 @@ Expr LinalgReader::addend(const Expr &expr, const std::string &marker,
   if (node.kind == Expr::Kind::Select && !hasMarker(node.operands[0], marker))
     return mlc::select(node.operands[0], addend(node.operands[1], marker, at),
                        addend(node.operands[2], marker, at));
-  return failExpr("a loop neither writes disjoint slices nor adds to a tensor");
+  return failExpr("a loop neither writes disjoint slices nor adds to a tensor",
+                  node.type);
 }
 
 Expr LinalgReader::substituteSymbol(const Expr &expr, IntExpr symbol,

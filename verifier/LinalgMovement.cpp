@@ -239,12 +239,12 @@ bool LinalgReader::readGenerate(tensor::GenerateOp op) {
       return fail("tensor.generate of unknown size");
     tensor.dims.push_back(*dim);
   }
-  tensor.at = [this, op](Indices at) mutable {
+  tensor.at = [this, op, type = tensor.elementType](Indices at) mutable {
     Block &body = op.getBody().front();
     for (auto [argument, index] : llvm::zip(body.getArguments(), at))
       integers[argument] = index;
     if (!readScalars(body))
-      return failExpr("tensor.generate");
+      return failExpr("tensor.generate", type);
     return scalarOf(body.getTerminator()->getOperand(0));
   };
   tensors[op.getResult()] = tensor;

@@ -63,7 +63,13 @@ private:
   /// Whether all of these are >= 0.
   Expr allNonNegative(llvm::ArrayRef<IntExpr> exprs);
   bool fail(const llvm::Twine &reason) { return builder.fail(reason); }
-  Expr failExpr(const llvm::Twine &reason);
+  /// Some expression of the type, to go on with after a failure.
+  Expr failExpr(const llvm::Twine &reason, mlir::Type type);
+  /// Keeps an expression that others can afford to walk; fails on others.
+  Expr limited(Expr expr);
+  /// An element of a tensor, counted and bounded: a tensor in terms of others
+  /// that share theirs takes as many as there are ways through the graph.
+  Expr elementOf(const Element &at, Indices indices, mlir::Type type);
 
   // LinalgScalar.cpp
   bool readInteger(mlir::Operation *op);
@@ -122,6 +128,7 @@ private:
   llvm::DenseMap<mlir::Value, Expr> scalars;
   /// Where the value of a loop's iteration argument is unknown: its name.
   unsigned numMarkers = 0, numVariables = 0, numUninitialized = 0;
+  unsigned numElements = 0, depth = 0;
 };
 
 } // namespace mlc::verifier

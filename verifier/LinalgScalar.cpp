@@ -1,5 +1,6 @@
 //===- LinalgScalar.cpp - arith, math and affine --------------------------===//
 
+#include "dialects/Interfaces/IntExprSize.h"
 #include "verifier/LinalgReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -46,6 +47,8 @@ bool LinalgReader::readInteger(Operation *op) {
     return false;
   Value result = op->getResult(0);
   auto set = [&](std::optional<IntExpr> value) {
+    if (value && sizeOf(*value).isTooLarge())
+      return fail("an index is computed from too many others");
     if (value)
       integers[result] = *value;
     return value.has_value();
@@ -206,7 +209,7 @@ bool LinalgReader::readScalar(Operation *op) {
     return false;
   auto x = [&](unsigned i) { return scalarOf(op->getOperand(i)); };
   auto set = [&](Expr expr) {
-    scalars[result] = expr;
+    scalars[result] = limited(expr);
     return true;
   };
   auto one = [&](UnaryFn fn) { return set(unary(fn, x(0))); };

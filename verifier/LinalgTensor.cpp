@@ -167,6 +167,7 @@ static Expr combine(ReduceKind kind, Expr a, Expr b) {
 Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
                                      Indices extents, Indices at) {
   OpOperand *init = op.getDpsInitOperand(result);
+  Type type = getElementTypeOrSelf(init->get().getType());
   AffineMap outputMap = op.getMatchingIndexingMap(init);
   SmallVector<IntExpr> loops(op.getNumLoops());
   for (auto [d, expr] : llvm::enumerate(outputMap.getResults()))
@@ -178,7 +179,7 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
       continue;
     std::optional<IntExpr> bound = boundOf(extents[d]);
     if (!bound)
-      return failExpr("a reduction's size depends on a loop");
+      return failExpr("a reduction's size depends on a loop", type);
     unsigned id = 0;
     loop = freshLoop(id);
     reduced.push_back({id, *bound});
@@ -198,7 +199,7 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
     for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
       std::optional<IntExpr> index = affine(expr, loops, {});
       if (!index)
-        return failExpr("an indexing map is not affine");
+        return failExpr("an indexing map is not affine", type);
       indices.push_back(*index);
     }
     bool isInit = operand.getOperandNumber() >= op.getNumDpsInputs();
@@ -218,7 +219,8 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
     if (!isa<linalg::IndexOp>(inner) && !readInteger(&inner) &&
         !readScalar(&inner))
       return failExpr("'" + inner.getName().getStringRef() +
-                      "' in a region is beyond the verifier");
+                          "' in a region is beyond the verifier",
+                      type);
   Value yielded = body->getTerminator()->getOperand(result);
   if (reduced.empty())
     return scalarOf(yielded);
@@ -226,11 +228,12 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
   Value joined;
   std::optional<ReduceKind> kind = combinerOf(yielded, output, joined);
   if (!kind || !output.hasOneUse())
-    return failExpr("a reduction that is no sum, product, maximum or minimum");
+    return failExpr("a reduction that is no sum, product, maximum or minimum",
+                    type);
   Expr value = scalarOf(joined);
   if (Expr condition = allNonNegative(conditions)) {
     if (*kind != ReduceKind::Sum)
-      return failExpr("a partial tile of a reduction that is no sum");
+      return failExpr("a partial tile of a reduction that is no sum", type);
     value = mlc::select(
         condition, value,
         numberOf(value->type,

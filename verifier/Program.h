@@ -71,6 +71,7 @@ public:
   std::string uniquePrefix() const { return std::to_string(side) + "_"; }
 
 private:
+  bool isWithinBounds();
   bool addArguments();
   bool addOperation(mlir::Operation *op);
   bool addOpaque(mlir::Operation *op);

@@ -1,6 +1,7 @@
 //===- Question.cpp - Both functions and what may be assumed --------------===//
 
 #include "verifier/Question.h"
+#include "dialects/Interfaces/IntExprSize.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -90,7 +91,7 @@ Alternatives alternativesOf(const Condition &condition, bool negate) {
 /// of it.
 std::optional<std::pair<IntExpr, IntExpr>> solveForSymbol(IntExpr zero) {
   for (const IndexMonomial &m : monomialsOf(zero)) {
-    if (m.atoms.size() != 1 || std::abs(m.coefficient) != 1 ||
+    if (m.atoms.size() != 1 || (m.coefficient != 1 && m.coefficient != -1) ||
         m.atoms[0].getKind() != IntExpr::Kind::Symbol)
       continue;
     IntExpr symbol = m.atoms[0];
@@ -100,6 +101,10 @@ std::optional<std::pair<IntExpr, IntExpr>> solveForSymbol(IntExpr zero) {
   }
   return std::nullopt;
 }
+
+/// Values stand in each other's places, so their sizes multiply; a symbol with
+/// a larger one is left as it is.
+bool isSmall(IntExpr value) { return sizeOf(value).nodes <= 256; }
 
 class CaseBuilder {
 public:
@@ -126,7 +131,8 @@ private:
           return true;
         continue;
       }
-      if (auto solved = solveForSymbol(guard.expr)) {
+      if (auto solved = solveForSymbol(guard.expr);
+          solved && isSmall(solved->second)) {
         result.guards.erase(result.guards.begin() + i);
         replace(solved->first, solved->second);
         return true;
@@ -140,7 +146,7 @@ private:
     IntExpr value = result.guards[i].expr.getOperands()[0],
             divisor = result.guards[i].expr.getOperands()[1];
     auto solved = solveForSymbol(value);
-    if (!solved || mentions(divisor, solved->first) ||
+    if (!solved || !isSmall(value) || mentions(divisor, solved->first) ||
         !facts.provesNonNegative(value) || !facts.provesPositive(divisor))
       return false;
     IntExpr symbol = solved->first, minusRest = solved->second;

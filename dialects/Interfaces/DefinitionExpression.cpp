@@ -1,6 +1,7 @@
 //===- DefinitionExpression.cpp - Scalar expressions from text ------------===//
 
 #include "dialects/Interfaces/DefinitionParser.h"
+#include "dialects/Interfaces/IntExprSize.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -76,7 +77,13 @@ DefinitionParser::arithmetic(BinaryFn fn, const Value &a, const Value &b) {
     fail("the product of integers is too large");
   if (failed())
     return value(dummy(type));
-  return value(binary(fn, x, y));
+  return limited(binary(fn, x, y));
+}
+
+DefinitionParser::Value DefinitionParser::limited(Expr expr) {
+  if (expr->kind == Expr::Kind::Int && sizeOf(expr->integer).isTooLarge())
+    fail("the expression of integers is too large");
+  return failed() ? value(dummy(expr->type)) : value(std::move(expr));
 }
 
 size_t DefinitionParser::numTerms(const Expr &e) {
@@ -349,7 +356,7 @@ DefinitionParser::binaryCall(BinaryFn fn, const Value &a, const Value &b) {
   if (fn == BinaryFn::Pow && !isa<FloatType>(type))
     fail("'pow' takes floats");
   if (fn != BinaryFn::FloorDiv && fn != BinaryFn::Mod)
-    return value(binary(fn, coerce(a, type), coerce(b, type)));
+    return limited(binary(fn, coerce(a, type), coerce(b, type)));
   Expr divisor = coerce(b, type);
   if (!isIndex || divisor->kind != Expr::Kind::Int)
     fail("'" + mlc::name(fn) + "' takes integers, the divisor without loops");
@@ -359,7 +366,7 @@ DefinitionParser::binaryCall(BinaryFn fn, const Value &a, const Value &b) {
     return value(dummy(type));
   builder.require(divisor->integer, ComparePredicate::GT, divisor->integer * 0,
                   "a divisor must be positive");
-  return value(binary(fn, coerce(a, type), divisor));
+  return limited(binary(fn, coerce(a, type), divisor));
 }
 
 } // namespace mlc

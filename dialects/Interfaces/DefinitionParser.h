@@ -101,6 +101,8 @@ private:
   /// walks an expression recurses.
   Value arithmetic(BinaryFn fn, const Value &a, const Value &b);
   static size_t numTerms(const Expr &e);
+  /// Fails on a symbolic integer that others cannot afford to walk.
+  Value limited(Expr expr);
 
   Value factor();
 

@@ -88,7 +88,7 @@ std::optional<Form> IndexForms::asForm(const Expr &expr) const {
   }
   case Expr::Kind::Unary:
     if (expr->unary == UnaryFn::Neg && isa<IndexType>(expr->type))
-      if (std::optional<Form> a = asForm(expr->operands[0])) {
+      if (std::optional<Form> a = asForm(expr->operands[0]); a && isSafe(*a)) {
         Form form;
         form.add(*a, -1);
         return form;

@@ -1,6 +1,7 @@
 //===- IntExpr.cpp - Symbolic integers ------------------------------------===//
 
 #include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Interfaces/IntExprSize.h"
 #include "dialects/Interfaces/IntExprStorage.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/SmallVector.h"
@@ -24,6 +25,11 @@ IntExpr make(MLIRContext *context, Kind kind, ArrayRef<IntExpr> operands) {
       context, detail::IntExprStorage::KeyTy{kind, 0, StringRef(), operands});
 }
 
+/// What is longer than this is kept as a sum or product of its operands rather
+/// than expanded, like what leaves int64: it has the same value, but is equal
+/// only to what was written alike.
+constexpr size_t maxTerms = IntExprSize::maxTerms, maxDegree = 256;
+
 /// One product of a sum: coefficient times atoms in canonical order.
 struct Monomial {
   int64_t coefficient;
@@ -41,7 +47,7 @@ int compareAtoms(ArrayRef<IntExpr> a, ArrayRef<IntExpr> b) {
 }
 
 /// A sum of monomials: sorted, merged, without zeros. `overflow` is set when a
-/// coefficient leaves int64.
+/// coefficient leaves int64 or a product is too long.
 struct Polynomial {
   SmallVector<Monomial, 4> terms;
   bool overflow = false;
@@ -103,9 +109,16 @@ struct Polynomial {
 
 Polynomial multiply(const Polynomial &a, const Polynomial &b) {
   Polynomial result;
+  if (a.terms.size() * b.terms.size() > maxTerms) {
+    result.overflow = true;
+    return result;
+  }
   for (const Monomial &x : a.terms)
     for (const Monomial &y : b.terms) {
       Monomial term{0, x.atoms};
+      result.overflow |= x.atoms.size() + y.atoms.size() > maxDegree;
+      if (result.overflow)
+        return result;
       result.overflow |=
           llvm::MulOverflow(x.coefficient, y.coefficient, term.coefficient);
       llvm::append_range(term.atoms, y.atoms);
@@ -118,19 +131,15 @@ Polynomial multiply(const Polynomial &a, const Polynomial &b) {
   return result;
 }
 
-int64_t floorDivide(int64_t a, int64_t b) {
-  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
-
-/// Splits `expr` into quotient * divisor + rest for a constant divisor.
+/// Splits `expr` into quotient * divisor + rest for a positive divisor.
 std::pair<IntExpr, IntExpr> splitMultiples(IntExpr expr, int64_t divisor) {
   MLIRContext *context = expr.getContext();
   Polynomial quotient, rest;
   for (const Monomial &term : Polynomial(expr).terms) {
     if (term.atoms.empty()) {
-      int64_t q = floorDivide(term.coefficient, divisor);
-      quotient.terms.push_back({q, {}});
-      rest.terms.push_back({term.coefficient - q * divisor, {}});
+      quotient.terms.push_back(
+          {llvm::divideFloorSigned(term.coefficient, divisor), {}});
+      rest.terms.push_back({llvm::mod(term.coefficient, divisor), {}});
     } else if (term.coefficient % divisor == 0) {
       quotient.terms.push_back({term.coefficient / divisor, term.atoms});
     } else {
@@ -139,23 +148,28 @@ std::pair<IntExpr, IntExpr> splitMultiples(IntExpr expr, int64_t divisor) {
   }
   quotient.normalize();
   rest.normalize();
+  if (quotient.overflow || rest.overflow)
+    return {IntExpr::constant(context, 0), expr};
   return {quotient.toExpr(context), rest.toExpr(context)};
 }
 
 IntExpr makeMinMax(Kind kind, IntExpr a, IntExpr b) {
+  // Operands of one side have been compared with each other before.
   SmallVector<IntExpr> operands;
-  for (IntExpr expr : {a, b}) {
+  SmallVector<bool> isOfB;
+  for (auto [side, expr] : llvm::enumerate(ArrayRef{a, b})) {
     if (expr.getKind() == kind)
       llvm::append_range(operands, expr.getOperands());
     else
       operands.push_back(expr);
+    isOfB.resize(operands.size(), side == 1);
   }
   // Only by what is still there, so that one stays even where bounds contradict
   // each other (a rest of a division by -1).
   auto isDominated = [&](size_t i) {
     IntExpr candidate = operands[i];
     for (auto [j, other] : llvm::enumerate(operands)) {
-      if (i == j)
+      if (isOfB[i] == isOfB[j])
         continue;
       if (candidate == other)
         return true;
@@ -169,10 +183,12 @@ IntExpr makeMinMax(Kind kind, IntExpr a, IntExpr b) {
     return false;
   };
   for (size_t i = 0; i < operands.size();) {
-    if (isDominated(i))
-      operands.erase(operands.begin() + i);
-    else
+    if (!isDominated(i)) {
       ++i;
+      continue;
+    }
+    operands.erase(operands.begin() + i);
+    isOfB.erase(isOfB.begin() + i);
   }
   if (operands.size() == 1)
     return operands.front();
@@ -203,9 +219,17 @@ ArrayRef<IntExpr> IntExpr::getOperands() const {
   return getImpl()->key.operands;
 }
 
+IntExprSize sizeOf(IntExpr expr) {
+  return static_cast<const detail::IntExprStorage *>(
+             static_cast<const void *>(expr.getAsOpaquePointer()))
+      ->size;
+}
+
 IntExpr IntExpr::operator+(IntExpr other) const {
   Polynomial sum(*this);
   llvm::append_range(sum.terms, Polynomial(other).terms);
+  if (sum.terms.size() > maxTerms)
+    return make(getContext(), Kind::Add, {*this, other});
   sum.normalize();
   if (sum.overflow)
     return make(getContext(), Kind::Add, {*this, other});
@@ -213,7 +237,14 @@ IntExpr IntExpr::operator+(IntExpr other) const {
 }
 
 IntExpr IntExpr::operator*(IntExpr other) const {
-  Polynomial product = multiply(Polynomial(*this), Polynomial(other));
+  // Operands may be long products themselves, which are not copied for each
+  // term of the other.
+  Polynomial a(*this), b(other);
+  uint64_t nodes = uint64_t(sizeOf(*this).nodes) * b.terms.size() +
+                   uint64_t(sizeOf(other).nodes) * a.terms.size();
+  if (nodes > IntExprSize::maxNodes)
+    return make(getContext(), Kind::Mul, {*this, other});
+  Polynomial product = multiply(a, b);
   if (product.overflow)
     return make(getContext(), Kind::Mul, {*this, other});
   return product.toExpr(getContext());
@@ -251,8 +282,10 @@ std::optional<IntExpr> IntExpr::exactDiv(IntExpr divisor) const {
                : std::nullopt;
   const Monomial &factor = by.terms.front();
   Polynomial quotient(*this);
+  constexpr int64_t least = std::numeric_limits<int64_t>::min();
   for (Monomial &term : quotient.terms) {
-    if (term.coefficient % factor.coefficient != 0)
+    if (factor.coefficient == -1 ? term.coefficient == least
+                                 : term.coefficient % factor.coefficient != 0)
       return std::nullopt;
     term.coefficient /= factor.coefficient;
     for (IntExpr atom : factor.atoms) {
@@ -263,10 +296,20 @@ std::optional<IntExpr> IntExpr::exactDiv(IntExpr divisor) const {
     }
   }
   quotient.normalize();
+  if (quotient.overflow)
+    return std::nullopt;
   return quotient.toExpr(getContext());
 }
 
+/// A division by a constant that is not positive has no value; it is kept as it
+/// was written.
+static bool hasNoValue(IntExpr divisor) {
+  return divisor.isConstant() && divisor.getConstant() <= 0;
+}
+
 IntExpr IntExpr::floorDiv(IntExpr divisor) const {
+  if (hasNoValue(divisor))
+    return make(getContext(), Kind::FloorDiv, {*this, divisor});
   if (std::optional<int64_t> by = divisor.asConstant(); by && *by > 0) {
     auto [quotient, rest] = splitMultiples(*this, *by);
     if (rest.isConstant())
@@ -291,12 +334,16 @@ IntExpr IntExpr::floorDiv(IntExpr divisor) const {
   }
   whole.normalize();
   rest.normalize();
+  if (whole.overflow || rest.overflow)
+    return make(getContext(), Kind::FloorDiv, {*this, divisor});
   return whole.toExpr(getContext()) +
          make(getContext(), Kind::FloorDiv,
               {rest.toExpr(getContext()), divisor});
 }
 
 IntExpr IntExpr::mod(IntExpr divisor) const {
+  if (hasNoValue(divisor))
+    return make(getContext(), Kind::Mod, {*this, divisor});
   if (std::optional<int64_t> by = divisor.asConstant(); by && *by > 0) {
     IntExpr rest = splitMultiples(*this, *by).second;
     return rest.isConstant() ? rest
@@ -342,9 +389,8 @@ std::optional<int64_t> IntExpr::evaluate(
     case Kind::Mod:
       if (b <= 0)
         return std::nullopt;
-      result = floorDivide(a, b);
-      if (getKind() == Kind::Mod)
-        result = a - *result * b;
+      result = getKind() == Kind::Mod ? llvm::mod(a, b)
+                                      : llvm::divideFloorSigned(a, b);
       break;
     case Kind::Min:
       result = std::min(a, b);

@@ -1,12 +1,13 @@
 //===- IntExprBounds.cpp - Bounds and text of symbolic integers -----------===//
 
-#include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Interfaces/IntExprSize.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
 
@@ -54,7 +55,13 @@ Interval product(Interval a, Interval b) {
   return {};
 }
 
+/// A divisor is positive, or there is no value; where it surely is not, the
+/// ends would contradict each other.
+bool hasNoValue(Interval divisor) { return divisor.high && *divisor.high <= 0; }
+
 Interval floorDivBounds(Interval a, Interval b) {
+  if (hasNoValue(b))
+    return {};
   if (!b.low || *b.low <= 0 || !b.high || *b.low != *b.high)
     return {a.low && *a.low >= 0 ? std::optional<int64_t>(0) : std::nullopt,
             a.high && *a.high >= 0 ? a.high : std::nullopt};
@@ -81,7 +88,7 @@ Interval combine(Kind kind, Interval a, Interval b) {
   case Kind::FloorDiv:
     return floorDivBounds(a, b);
   case Kind::Mod:
-    return {0, add(b.high, -1)};
+    return hasNoValue(b) ? Interval{} : Interval{0, add(b.high, -1)};
   case Kind::Min:
     return {pick(a.low, b.low, true, true), pick(a.high, b.high, true, false)};
   case Kind::Max:
@@ -134,26 +141,75 @@ void printCall(llvm::raw_ostream &os, StringRef function, IntExpr expr) {
   os << ')';
 }
 
-FailureOr<IntExpr> parseSum(AsmParser &parser);
+/// One expression. What would take long or much to hold is refused here, so
+/// that time and memory stay in proportion to the text.
+class Parser {
+public:
+  explicit Parser(AsmParser &parser) : parser(parser) {}
 
-FailureOr<IntExpr> parseCall(AsmParser &parser, StringRef function) {
-  SmallVector<IntExpr> operands;
-  if (parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Paren, [&]() -> ParseResult {
-            FailureOr<IntExpr> operand = parseSum(parser);
-            if (failed(operand))
-              return failure();
-            operands.push_back(*operand);
-            return success();
-          }))
-    return failure();
-  bool isDivision = function == "floordiv" || function == "mod";
-  if (operands.size() < 2 || (isDivision && operands.size() != 2)) {
-    parser.emitError(parser.getCurrentLocation())
-        << function << " requires " << (isDivision ? "exactly" : "at least")
-        << " 2 operands, got " << operands.size();
+  FailureOr<IntExpr> sum();
+
+private:
+  FailureOr<IntExpr> product();
+  FailureOr<IntExpr> factor();
+  FailureOr<IntExpr> primary();
+  FailureOr<IntExpr> call(StringRef function);
+  /// Pairwise, so that a long chain is not copied for each of its operators.
+  FailureOr<IntExpr> join(ArrayRef<IntExpr> operands, bool isProduct);
+  FailureOr<IntExpr> fail(const llvm::Twine &what) {
+    parser.emitError(parser.getCurrentLocation()) << what;
     return failure();
   }
+
+  static constexpr unsigned maxLeaves = 4096, maxNesting = 64, maxChoices = 64;
+
+  AsmParser &parser;
+  unsigned depth = 0, leaves = 0;
+};
+
+size_t numTerms(IntExpr expr) {
+  return expr.getKind() == Kind::Add ? expr.getOperands().size() : 1;
+}
+
+FailureOr<IntExpr> Parser::join(ArrayRef<IntExpr> operands, bool isProduct) {
+  if (operands.size() == 1)
+    return operands.front();
+  size_t half = operands.size() / 2;
+  FailureOr<IntExpr> a = join(operands.take_front(half), isProduct),
+                     b = join(operands.drop_front(half), isProduct);
+  if (failed(a) || failed(b))
+    return failure();
+  size_t terms =
+      isProduct ? numTerms(*a) * numTerms(*b) : numTerms(*a) + numTerms(*b);
+  if (terms > IntExprSize::maxTerms)
+    return fail("the expression has more than " +
+                llvm::Twine(IntExprSize::maxTerms) +
+                " terms when it is multiplied out");
+  return isProduct ? *a * *b : *a + *b;
+}
+
+FailureOr<IntExpr> Parser::call(StringRef function) {
+  SmallVector<IntExpr> operands;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                     [&]() -> ParseResult {
+                                       FailureOr<IntExpr> operand = sum();
+                                       if (failed(operand))
+                                         return failure();
+                                       operands.push_back(*operand);
+                                       return success();
+                                     }))
+    return failure();
+  bool isDivision = function == "floordiv" || function == "mod";
+  if (operands.size() < 2 || (isDivision && operands.size() != 2))
+    return fail(function + " requires " +
+                (isDivision ? "exactly" : "at least") + " 2 operands, got " +
+                llvm::Twine(operands.size()));
+  if (operands.size() > maxChoices)
+    return fail(function + " of more than " + llvm::Twine(maxChoices) +
+                " operands");
+  if (isDivision && operands[1].isConstant() && operands[1].getConstant() <= 0)
+    return fail("the divisor of " + function + " must be positive, got " +
+                operands[1].str());
   if (function == "floordiv")
     return operands[0].floorDiv(operands[1]);
   if (function == "mod")
@@ -165,61 +221,70 @@ FailureOr<IntExpr> parseCall(AsmParser &parser, StringRef function) {
   return result;
 }
 
-FailureOr<IntExpr> parseFactor(AsmParser &parser) {
+FailureOr<IntExpr> Parser::factor() {
+  if (++depth > maxNesting)
+    return fail("the expression is nested more than " +
+                llvm::Twine(maxNesting) + " deep");
+  if (++leaves > maxLeaves)
+    return fail("the expression has more than " + llvm::Twine(maxLeaves) +
+                " operands");
+  FailureOr<IntExpr> result = primary();
+  --depth;
+  if (succeeded(result) && sizeOf(*result).isTooLarge())
+    return fail("the expression is too large");
+  return result;
+}
+
+FailureOr<IntExpr> Parser::primary() {
   MLIRContext *context = parser.getContext();
   int64_t value;
   OptionalParseResult integer = parser.parseOptionalInteger(value);
   if (integer.has_value())
     return failed(*integer) ? FailureOr<IntExpr>(failure())
                             : IntExpr::constant(context, value);
-  if (succeeded(parser.parseOptionalMinus())) {
-    FailureOr<IntExpr> factor = parseFactor(parser);
-    return failed(factor) ? factor : FailureOr<IntExpr>(-*factor);
-  }
   if (succeeded(parser.parseOptionalLParen())) {
-    FailureOr<IntExpr> sum = parseSum(parser);
-    if (failed(sum) || parser.parseRParen())
+    FailureOr<IntExpr> inner = sum();
+    if (failed(inner) || parser.parseRParen())
       return failure();
-    return sum;
+    return inner;
   }
   for (StringRef function : {"floordiv", "mod", "min", "max"})
     if (succeeded(parser.parseOptionalKeyword(function)))
-      return parseCall(parser, function);
+      return call(function);
   std::string name;
-  if (parser.parseOptionalKeywordOrString(&name)) {
-    parser.emitError(parser.getCurrentLocation())
-        << "expected an integer, a symbol or one of floordiv, mod, min, max";
-    return failure();
-  }
+  if (parser.parseOptionalKeywordOrString(&name))
+    return fail("expected an integer, a symbol or one of floordiv, mod, min, "
+                "max");
   return IntExpr::symbol(context, name);
 }
 
-FailureOr<IntExpr> parseProduct(AsmParser &parser) {
-  FailureOr<IntExpr> result = parseFactor(parser);
-  while (succeeded(result) && succeeded(parser.parseOptionalStar())) {
-    FailureOr<IntExpr> factor = parseFactor(parser);
-    if (failed(factor))
+FailureOr<IntExpr> Parser::product() {
+  SmallVector<IntExpr> factors;
+  do {
+    FailureOr<IntExpr> next = factor();
+    if (failed(next))
       return failure();
-    result = *result * *factor;
-  }
-  return result;
+    factors.push_back(*next);
+  } while (succeeded(parser.parseOptionalStar()));
+  return join(factors, /*isProduct=*/true);
 }
 
-FailureOr<IntExpr> parseSum(AsmParser &parser) {
-  FailureOr<IntExpr> result = parseProduct(parser);
-  while (succeeded(result)) {
-    bool minus = false;
-    if (failed(parser.parseOptionalPlus())) {
-      if (failed(parser.parseOptionalMinus()))
-        return result;
-      minus = true;
-    }
-    FailureOr<IntExpr> term = parseProduct(parser);
+FailureOr<IntExpr> Parser::sum() {
+  SmallVector<IntExpr> terms;
+  for (bool minus = false;; minus = true) {
+    FailureOr<IntExpr> term = product();
     if (failed(term))
       return failure();
-    result = minus ? *result - *term : *result + *term;
+    terms.push_back(minus ? -*term : *term);
+    while (succeeded(parser.parseOptionalPlus())) {
+      term = product();
+      if (failed(term))
+        return failure();
+      terms.push_back(*term);
+    }
+    if (failed(parser.parseOptionalMinus()))
+      return join(terms, /*isProduct=*/false);
   }
-  return result;
 }
 
 } // namespace
@@ -278,6 +343,8 @@ std::string IntExpr::str() const {
   return text;
 }
 
-FailureOr<IntExpr> parseIntExpr(AsmParser &parser) { return parseSum(parser); }
+FailureOr<IntExpr> parseIntExpr(AsmParser &parser) {
+  return Parser(parser).sum();
+}
 
 } // namespace mlc

@@ -3,7 +3,7 @@
 #ifndef MLC_DIALECTS_INTERFACES_INTEXPRSTORAGE_H
 #define MLC_DIALECTS_INTERFACES_INTEXPRSTORAGE_H
 
-#include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Interfaces/IntExprSize.h"
 #include "mlir/IR/AttributeSupport.h"
 #include "llvm/ADT/Hashing.h"
 
@@ -21,7 +21,14 @@ struct IntExprStorage : public mlir::AttributeStorage {
     }
   };
 
-  explicit IntExprStorage(const KeyTy &key) : key(key) {}
+  explicit IntExprStorage(const KeyTy &key) : key(key) {
+    for (IntExpr operand : key.operands) {
+      IntExprSize own = sizeOf(operand);
+      size.depth = std::max(size.depth, own.depth + 1);
+      // Far above any limit, and far from where it would overflow.
+      size.nodes = std::min(size.nodes + own.nodes, 1u << 30);
+    }
+  }
   bool operator==(const KeyTy &other) const { return key == other; }
   static llvm::hash_code hashKey(const KeyTy &key) {
     return llvm::hash_combine(
@@ -36,6 +43,7 @@ struct IntExprStorage : public mlir::AttributeStorage {
   }
 
   KeyTy key;
+  IntExprSize size;
 };
 
 } // namespace mlc::detail

@@ -1,0 +1,34 @@
+//===- IntExprSize.h - How large a symbolic integer is ----------*- C++ -*-===//
+//
+// Everything that walks an IntExpr recurses, and a small expression whose
+// operands share theirs can be large when it is walked. Whoever builds
+// expressions from text asks here and refuses what is too large.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_DIALECTS_INTERFACES_INTEXPRSIZE_H
+#define MLC_DIALECTS_INTERFACES_INTEXPRSIZE_H
+
+#include "dialects/Interfaces/IntExpr.h"
+
+namespace mlc {
+
+struct IntExprSize {
+  /// Operands inside operands; 0 of constants and symbols.
+  unsigned depth = 0;
+  /// Operations, constants and symbols that a walk sees.
+  unsigned nodes = 1;
+
+  static constexpr unsigned maxDepth = 128, maxNodes = 1 << 14;
+  /// Terms of a polynomial; longer ones are not expanded.
+  static constexpr unsigned maxTerms = 1024;
+
+  bool isTooLarge() const { return depth > maxDepth || nodes > maxNodes; }
+};
+
+/// Known since the expression was made.
+IntExprSize sizeOf(IntExpr expr);
+
+} // namespace mlc
+
+#endif // MLC_DIALECTS_INTERFACES_INTEXPRSIZE_H
