@@ -1,8 +1,9 @@
 //===- Counterexample.cpp - Sizes and values where functions differ -------===//
 //
-// Small sizes that satisfy the assumptions are drawn at random, then tensors;
-// both functions are evaluated over intervals around the real values. What is
-// reported differs by more than the intervals' width, so it is no rounding.
+// Sizes that satisfy the assumptions are drawn at random, small ones and ones
+// beyond every number that is mentioned, then tensors; both functions are
+// evaluated over intervals around the real values. What is reported differs by
+// more than the intervals' width, so it is no rounding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,13 +71,26 @@ Counterexample describe(Instance &instance, const Comparison &difference) {
 }
 
 /// Ordinary numbers show most differences; what remains hides behind roots, far
-/// from 0, or where sizes are 0 or 1. The first trials are ordinary.
+/// from 0, at the ends of integers, where sizes are 0 or 1, or beyond some
+/// number. The first trials are mostly ordinary.
 constexpr unsigned numOrdinary = 8;
 
-Spread spreadOf(unsigned trial) {
-  if (trial < numOrdinary || trial % 3 == 0)
+Spread spreadOf(unsigned trial, bool hasIntegers) {
+  if (trial % 4 == 2 || (hasIntegers && trial % 2 == 1))
+    return Spread::Mixed;
+  if (trial < numOrdinary)
     return Spread::Ordinary;
-  return trial % 3 == 1 ? Spread::Positive : Spread::Mixed;
+  return trial % 3 == 1 ? Spread::Positive : Spread::Ordinary;
+}
+
+SizeKind sizeKindOf(unsigned trial) {
+  static constexpr SizeKind kinds[] = {SizeKind::Ordinary, SizeKind::Numbers,
+                                       SizeKind::Ordinary, SizeKind::Beyond,
+                                       SizeKind::Numbers,  SizeKind::Corner,
+                                       SizeKind::Beyond};
+  SizeKind kind = kinds[trial % std::size(kinds)];
+  return trial < numOrdinary && kind == SizeKind::Corner ? SizeKind::Ordinary
+                                                         : kind;
 }
 
 } // namespace
@@ -89,13 +103,19 @@ std::optional<Counterexample> findCounterexample(const Question &question,
   if (!canEvaluate(question))
     return std::nullopt;
   Unknowns unknowns(question);
+  bool hasIntegers =
+      llvm::any_of(question.before.inputs, [](const TensorShape &shape) {
+        return mlir::isa<mlir::IntegerType>(shape.elementType) &&
+               !shape.elementType.isInteger(1);
+      });
   for (unsigned t = 0; t < trials && !question.cases.empty(); ++t) {
     const Case &one = question.cases[t % question.cases.size()];
     Instance instance(question, one, assumptions, seed * 1000003 + t);
-    if (!instance.drawSymbols(unknowns, t >= numOrdinary && t % 5 == 0))
-      continue;
-    instance.drawParameters(unknowns);
-    if (!instance.drawTensors(spreadOf(t)))
+    // Every case gets every kind.
+    unsigned round = t / question.cases.size();
+    if (!instance.drawSymbols(unknowns, sizeKindOf(round)) ||
+        !instance.drawParameters(unknowns) ||
+        !instance.drawTensors(spreadOf(round, hasIntegers)))
       continue;
     Comparison comparison = instance.compareReals();
     sawInstance |= comparison.outcome != Comparison::Outcome::Undefined;

@@ -4,100 +4,12 @@
 #include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
 #include "llvm/ADT/STLExtras.h"
-#include <cmath>
 
 using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
 
 namespace mlc::verifier {
-
-//===----------------------------------------------------------------------===//
-// What a question can vary
-//===----------------------------------------------------------------------===//
-
-static void collect(const Definition &definition, Unknowns &out) {
-  auto visit = [&](IntExpr expr) {
-    expr.walkSymbols([&](StringRef name) { out.symbols.insert(name.str()); });
-  };
-  for (const TensorShape &input : definition.inputs)
-    llvm::for_each(input.dims, visit);
-  for (const Requirement &r : definition.requirements) {
-    visit(r.lhs);
-    visit(r.rhs);
-  }
-  for (const Stage &stage : definition.stages) {
-    llvm::for_each(stage.dims, visit);
-    for (const Piece &piece : stage.pieces)
-      walk(piece.body, [&](const ExprNode &node) {
-        if (node.integer)
-          visit(node.integer);
-        for (const Loop &loop : node.loops)
-          visit(loop.extent);
-        if (node.kind == Expr::Kind::Param)
-          out.parameters.insert(node.parameter);
-      });
-  }
-}
-
-Unknowns::Unknowns(const Question &question) {
-  auto visit = [&](IntExpr expr) {
-    expr.walkSymbols([&](StringRef name) { symbols.insert(name.str()); });
-  };
-  for (const Case &one : question.cases) {
-    collect(one.before, *this);
-    collect(one.after, *this);
-    for (const Guard &guard : one.guards)
-      visit(guard.expr);
-    for (const auto &[name, value] : one.solved) {
-      symbols.insert(name);
-      visit(value);
-    }
-  }
-}
-
-/// Numbers that the functions mention (tile sizes): something may happen there.
-static void collectConstants(IntExpr expr, std::set<int64_t> &out) {
-  if (expr.isConstant() && expr.getConstant() > 7 && expr.getConstant() < 48)
-    out.insert(expr.getConstant());
-  for (IntExpr operand : expr.getOperands())
-    collectConstants(operand, out);
-}
-
-static void collectConstants(const Definition &definition,
-                             std::set<int64_t> &out) {
-  for (const Stage &stage : definition.stages)
-    for (const Piece &piece : stage.pieces)
-      walk(piece.body, [&](const ExprNode &node) {
-        if (node.integer)
-          collectConstants(node.integer, out);
-        for (const Loop &loop : node.loops)
-          collectConstants(loop.extent, out);
-      });
-}
-
-static std::optional<int64_t> valueOf(IntExpr expr,
-                                      const SymbolValues &values) {
-  return expr.evaluate([&](StringRef name) -> std::optional<int64_t> {
-    auto it = values.find(name.str());
-    return it == values.end() ? std::nullopt : std::optional(it->second);
-  });
-}
-
-static bool holds(const Guard &guard, const SymbolValues &values) {
-  std::optional<int64_t> value = valueOf(guard.expr, values);
-  if (!value)
-    return false;
-  switch (guard.kind) {
-  case Guard::Kind::NonNegative:
-    return *value >= 0;
-  case Guard::Kind::Zero:
-    return *value == 0;
-  case Guard::Kind::NonZero:
-    return *value != 0;
-  }
-  llvm_unreachable("unknown guard");
-}
 
 bool isExactIn(const Question &question, EvalDomain domain) {
   return domainApplies(question.before, domain).isExact &&
@@ -119,80 +31,13 @@ Instance::Instance(const Question &question, const Case &one,
     : question(question), one(one), assumptions(assumptions), seed(seed),
       random(seed) {}
 
-bool Instance::setSymbols(const Unknowns &unknowns,
-                          llvm::function_ref<int64_t(StringRef)> pick) {
-  symbols.clear();
-  for (const std::string &symbol : unknowns.symbols)
-    if (!one.solved.count(symbol))
-      symbols[symbol] = pick(symbol);
-  if (!llvm::all_of(one.guards,
-                    [&](const Guard &g) { return holds(g, symbols); }))
-    return false;
-  for (const auto &[name, expr] : one.solved) {
-    std::optional<int64_t> value = valueOf(expr, symbols);
-    if (!value || *value < 0)
-      return false;
-    symbols[name] = *value;
-  }
-  return true;
-}
-
-bool Instance::drawSymbols(const Unknowns &unknowns, bool atCorner) {
-  // Few zeros and ones otherwise: coincidences live there.
-  std::vector<int64_t> menu{1, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7, 0, 1, 2};
-  if (atCorner)
-    menu = {0, 0, 1, 1, 1, 2};
-  std::set<int64_t> constants;
-  collectConstants(question.before, constants);
-  collectConstants(question.after, constants);
-  for (int64_t constant : constants)
-    menu.insert(menu.end(), {constant - 1, constant, constant + 1});
-  for (unsigned attempt = 0; attempt < 400; ++attempt)
-    if (setSymbols(unknowns,
-                   [&](StringRef) { return menu[random() % menu.size()]; }))
-      return true;
-  return false;
-}
-
-void Instance::drawParameters(const Unknowns &unknowns) {
-  for (const std::string &name : unknowns.parameters) {
-    double low = -2.0, high = 2.0;
-    for (const RealAssumption &r : assumptions.reals) {
-      if (r.parameter != name)
-        continue;
-      switch (r.predicate) {
-      case ComparePredicate::GT:
-      case ComparePredicate::GE:
-        low = std::max(low, r.bound + 0.125);
-        high = std::max(high, low + 1.0);
-        break;
-      case ComparePredicate::LT:
-      case ComparePredicate::LE:
-        high = std::min(high, r.bound - 0.125);
-        low = std::min(low, high - 1.0);
-        break;
-      case ComparePredicate::EQ:
-        low = high = r.bound;
-        break;
-      case ComparePredicate::NE:
-        low = std::max(low, r.bound + 0.25);
-        break;
-      }
-    }
-    // Multiples of 1/16 are exact everywhere.
-    double value = low + (high - low) * double(random() % 64) / 64.0;
-    reals[name] = low == high ? low : std::round(value * 16.0) / 16.0;
-  }
-}
-
-bool Instance::fixSizes() {
-  constexpr int64_t mostElements = int64_t(1) << 20;
+bool Instance::fixSizes(int64_t mostElements) {
   sizes.clear();
   for (const TensorShape &shape :
        ArrayRef(question.before.inputs).take_front(question.numArguments)) {
     SmallVector<int64_t> own;
     for (IntExpr dim : shape.dims) {
-      std::optional<int64_t> size = valueOf(dim, symbols);
+      std::optional<int64_t> size = verifier::valueOf(dim, symbols);
       if (!size || *size < 0)
         return false;
       own.push_back(*size);
@@ -205,6 +50,32 @@ bool Instance::fixSizes() {
   return true;
 }
 
+/// An integer of all that its type has: the ends, where a product wraps or a
+/// square does, or anything.
+static double drawEdge(unsigned width, std::mt19937_64 &random) {
+  // What a double holds exactly.
+  int64_t half = int64_t(1) << (width / 2), top = int64_t(1) << (width - 2);
+  int64_t least = -top - top;
+  switch (random() % 8) {
+  case 0:
+    return least;
+  case 1:
+    return width < 54 ? -(least + 1) : top;
+  case 2:
+    return half;
+  case 3:
+    return -half - int64_t(random() % 2);
+  case 4:
+    return top;
+  case 5:
+    return int64_t(random() % 7) - 3;
+  default: {
+    int64_t any = static_cast<int64_t>(random()) >> (64 - std::min(width, 53u));
+    return any;
+  }
+  }
+}
+
 void Instance::drawNumbers(unsigned argument, Spread spread) {
   mlir::Type type = question.before.inputs[argument].elementType;
   int64_t low = -32, high = 32; // sixteenths
@@ -215,24 +86,32 @@ void Instance::drawNumbers(unsigned argument, Spread spread) {
     high = 24 * 16;
   if (kind == 3)
     low = -high;
-  bool allEqual = false, nonZero = false;
   bool isInteger = mlir::isa<mlir::IntegerType>(type);
+  unsigned width = isInteger ? type.getIntOrFloatBitWidth() : 0;
+  bool atEdge = width > 1 && kind >= 2;
   if (isInteger) {
-    low = 0;
-    high = type.isInteger(1) ? 1 : 3;
+    low = width > 1 && kind == 1 ? -4 : 0;
+    high = width == 1 ? 1 : 3;
   }
+  bool allEqual = false;
+  double least = -std::numeric_limits<double>::infinity(), other = least;
   for (const TensorAssumption &t : assumptions.tensors) {
     if (t.argument != argument)
       continue;
     bool isPositive = t.predicate == ElementPredicate::Positive;
     if (isPositive || t.predicate == ElementPredicate::NonNegative)
-      low = std::max<int64_t>(low, isPositive);
-    nonZero |= t.predicate == ElementPredicate::NonZero;
+      least = std::max(least, isPositive ? 1.0 : 0.0);
+    if (t.predicate == ElementPredicate::NonZero)
+      other = 0.0;
     allEqual |= t.predicate == ElementPredicate::AllEqual;
   }
-  auto draw = [&] {
+  low = std::max<double>(low, least);
+  auto draw = [&]() -> double {
+    double edge = atEdge ? drawEdge(width, random) : least - 1;
+    if (edge >= least && edge != other)
+      return edge;
     int64_t number = low + int64_t(random() % (high - low + 1));
-    if (nonZero && number == 0)
+    if (number == other)
       number = high;
     return isInteger ? double(number) : double(number) / 16.0;
   };
@@ -301,8 +180,10 @@ bool Instance::isAdmitted() const {
 template <typename T>
 static llvm::Expected<EvalTensor>
 integers(ArrayRef<int64_t> dims, mlir::Type type, ArrayRef<double> numbers) {
-  return EvalTensor::of<T>(dims, type,
-                           std::vector<T>(numbers.begin(), numbers.end()));
+  std::vector<T> elements;
+  for (double number : numbers)
+    elements.push_back(static_cast<T>(static_cast<int64_t>(number)));
+  return EvalTensor::of<T>(dims, type, elements);
 }
 
 /// Float elements in their domain. They are small multiples of 1/16, or what a

@@ -30,6 +30,11 @@ struct Unknowns {
   /// Every symbol of dims, attributes and guards, also solved ones.
   std::set<std::string> symbols;
   std::set<std::string> parameters;
+  /// Magnitudes of numbers in functions and conditions: something may happen
+  /// there.
+  std::set<int64_t> numbers;
+  /// Those of them between 8 and 47 in index expressions and loops: tiles.
+  std::set<int64_t> tiles;
 
   explicit Unknowns(const Question &question);
 };
@@ -61,6 +66,18 @@ enum class Spread {
             // past 1 and e, where bounded functions stop being large
 };
 
+/// Where symbols are drawn from.
+enum class SizeKind {
+  Ordinary, // 0 to 7, and tiles
+  Corner,   // hardly anything but 0 and 1, where borders, rests and windows
+            // vanish together
+  Numbers,  // around the numbers that are mentioned, and their multiples
+  Beyond,   // one or two above all that is mentioned, the others ordinary
+};
+
+/// The value of an expression under symbols.
+std::optional<int64_t> valueOf(IntExpr expr, const SymbolValues &values);
+
 class Instance {
 public:
   /// `one` is a case of `question`. All three must outlive this.
@@ -71,12 +88,12 @@ public:
   /// when they do not satisfy the case's guards.
   bool setSymbols(const Unknowns &unknowns,
                   llvm::function_ref<int64_t(llvm::StringRef)> pick);
-  /// Draws small symbols until they satisfy the guards; false after 400 tries.
-  /// `atCorner`: hardly anything but 0 and 1, where borders, rests and windows
-  /// vanish together.
-  bool drawSymbols(const Unknowns &unknowns, bool atCorner = false);
-  /// Draws real parameters within their assumptions.
-  void drawParameters(const Unknowns &unknowns);
+  /// Draws symbols that satisfy the guards; false when none were found.
+  bool drawSymbols(const Unknowns &unknowns,
+                   SizeKind kind = SizeKind::Ordinary);
+  /// Draws real parameters within their assumptions; false when those leave
+  /// no value.
+  bool drawParameters(const Unknowns &unknowns);
   void setParameters(ParameterValues values) { reals = std::move(values); }
 
   /// Draws every argument's elements within its assumptions. False when sizes
@@ -87,6 +104,7 @@ public:
     return sizes;
   }
   std::vector<std::vector<double>> &getNumbers() { return numbers; }
+  const std::vector<std::vector<double>> &getNumbers() const { return numbers; }
   /// Takes the numbers of another instance of the same question.
   void assign(const Instance &other);
   /// Whether parameters and elements satisfy the assumptions.
@@ -104,7 +122,13 @@ public:
   const Question &getQuestion() const { return question; }
 
 private:
-  bool fixSizes();
+  /// What tensors beyond ordinary sizes may hold, so that they cost little.
+  static constexpr int64_t mostElementsBeyond = int64_t(1) << 15;
+
+  bool fixSizes(int64_t mostElements = int64_t(1) << 20);
+  bool solveSymbols();
+  bool repairSymbols(const Unknowns &unknowns,
+                     llvm::function_ref<int64_t(llvm::StringRef)> pick);
   void drawNumbers(unsigned argument, Spread spread);
   llvm::Expected<EvalTensor> makeTensor(unsigned i, EvalDomain domain) const;
   llvm::Expected<std::vector<EvalTensor>> run(const Definition &definition,

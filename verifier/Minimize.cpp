@@ -29,7 +29,10 @@ private:
   bool differs(const Instance &candidate) {
     if (fuel == 0 || !candidate.isAdmitted())
       return false;
-    --fuel;
+    size_t cost = 1;
+    for (const std::vector<double> &numbers : candidate.getNumbers())
+      cost += numbers.size() / 64;
+    fuel -= std::min(fuel, cost);
     Comparison comparison = candidate.compareReals();
     if (comparison.outcome != Comparison::Outcome::Different)
       return false;
@@ -78,13 +81,28 @@ private:
           isSmaller |= tryValue(symbol, 1);
           continue;
         }
-        for (int64_t value = isDim; value < now; ++value)
-          if (tryValue(symbol, value)) {
-            isSmaller = true;
-            break;
-          }
+        isSmaller |= shrink(symbol, isDim, now);
       }
     }
+  }
+
+  /// The least value where the sides differ, if they do so from there on.
+  bool shrink(const std::string &symbol, int64_t least, int64_t now) {
+    constexpr int64_t few = 8;
+    for (int64_t value = least; value < std::min(now, few); ++value)
+      if (tryValue(symbol, value))
+        return true;
+    bool isSmaller = false;
+    for (int64_t low = few; low < now;) {
+      int64_t middle = low + (now - low) / 2;
+      if (tryValue(symbol, middle)) {
+        now = middle;
+        isSmaller = true;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return isSmaller;
   }
 
   void simplifyParameters() {
@@ -146,7 +164,7 @@ private:
   Instance &instance;
   const Unknowns &unknowns;
   Comparison last;
-  unsigned fuel = 1500; // evaluations
+  size_t fuel = 1500; // evaluations of small instances
 };
 
 } // namespace

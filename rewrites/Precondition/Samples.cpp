@@ -225,7 +225,8 @@ std::optional<Sample> Sampler::label(const Symbols &symbols) {
   });
   if (!fits)
     return std::nullopt;
-  instance.drawParameters(unknowns);
+  if (!instance.drawParameters(unknowns))
+    return std::nullopt;
   drawSpecialParameters(instance);
   if (!instance.drawTensors() || !isReasonable(instance))
     return std::nullopt;

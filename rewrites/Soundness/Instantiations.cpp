@@ -56,12 +56,9 @@ InstantiationResult checkInstantiations(Rule &rule, unsigned count,
     const Case &one = question.cases[t % question.cases.size()];
     Instance instance(question, one, rule.assumptions, seed * 1000003 + t);
     Comparison comparison;
-    if (instance.drawSymbols(unknowns)) {
-      instance.drawParameters(unknowns);
-      if (instance.drawTensors())
-        comparison =
-            isExact ? instance.compare(domain) : instance.compareReals();
-    }
+    if (instance.drawSymbols(unknowns) && instance.drawParameters(unknowns) &&
+        instance.drawTensors())
+      comparison = isExact ? instance.compare(domain) : instance.compareReals();
     if (comparison.outcome == Outcome::Different) {
       result.failure = describe(instance, comparison);
       return result;
