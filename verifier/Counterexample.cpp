@@ -36,7 +36,7 @@ void printTensor(llvm::raw_ostream &os, ArrayRef<int64_t> dims,
 
 void printInstance(Instance &instance, llvm::raw_ostream &os) {
   for (const auto &[name, value] : instance.getSymbols())
-    if (!StringRef(name).starts_with("quotient"))
+    if (!isOwnName(name))
       os << "  " << name << " = " << value << '\n';
   for (const auto &[name, value] : instance.getParameters())
     os << "  " << name << " = " << llvm::format("%g", value) << '\n';
@@ -49,7 +49,9 @@ void printInstance(Instance &instance, llvm::raw_ostream &os) {
 
 Counterexample describe(Instance &instance, const Comparison &difference) {
   Counterexample example;
-  example.integers = instance.getSymbols();
+  for (const auto &[name, value] : instance.getSymbols())
+    if (!isOwnName(name))
+      example.integers[name] = value;
   example.reals = instance.getParameters();
   example.result = difference.result;
   example.element = difference.element;

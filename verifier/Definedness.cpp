@@ -100,6 +100,8 @@ bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
     if (n.isNonNegative(value, inside))
       return true;
     break;
+  case Obligation::Kind::Defined:
+    break;
   case Obligation::Kind::Positive:
     if (n.isPositive(value, inside))
       return true;

@@ -1,6 +1,7 @@
 //===- Expand.cpp - From a definition to normal forms ---------------------===//
 
 #include "verifier/Expand.h"
+#include "verifier/Program.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -36,7 +37,7 @@ static Sum numberSum(double value) {
   if (std::isnan(value))
     return atomSum(makeCall("nan", {}));
   if (std::isinf(value))
-    return scaled(atomSum(makeReal("inf")), Fraction(value > 0 ? 1 : -1));
+    return scaled(atomSum(makeReal(infinity)), Fraction(value > 0 ? 1 : -1));
   return constantSum(exactFraction(value));
 }
 
@@ -46,12 +47,15 @@ Sum Expander::fail(const llvm::Twine &reason) {
   return {};
 }
 
+/// The points of a domain for which `facts` hold.
+static Domain guardedBy(Domain domain, const Facts &facts) {
+  llvm::append_range(domain.guards, facts.getGuards());
+  return domain;
+}
+
 void Expander::require(Obligation::Kind kind, const Sum &value,
                        const Scope &scope) {
-  Obligation obligation{kind, scope.domain, value};
-  for (const Guard &guard : scope.facts.getGuards())
-    obligation.domain.guards.push_back(guard);
-  obligations.push_back(std::move(obligation));
+  obligations.push_back({kind, guardedBy(scope.domain, scope.facts), value});
 }
 
 //===----------------------------------------------------------------------===//
@@ -70,9 +74,14 @@ Sum Expander::readTensor(TensorId tensor, ArrayRef<IntExpr> indices,
   if (!tensor.isStage) {
     bool allEqual = tensor.index < n.settings.inputs.size() &&
                     n.settings.inputs[tensor.index].allEqual;
-    return atomSum(
-        makeRead(tensor.index, allEqual ? ArrayRef<IntExpr>() : indices,
-                 isBool(definition.inputs[tensor.index].elementType)));
+    Sum element =
+        atomSum(makeRead(tensor.index, allEqual ? ArrayRef<IntExpr>() : indices,
+                         isBool(definition.inputs[tensor.index].elementType)));
+    if (tensor.index < n.settings.inputs.size() &&
+        n.settings.inputs[tensor.index].isPartial)
+      obligations.push_back(
+          {Obligation::Kind::Defined, guardedBy(domain, facts), element});
+    return element;
   }
   const Stage &stage = definition.stages[tensor.index];
   Sum result;
@@ -263,7 +272,7 @@ Sum Expander::expandNode(const ExprNode &node, const Scope &scope) {
     return isFloat(node.type) ? numberSum(node.number)
                               : constantSum(Fraction(node.integerNumber));
   case Expr::Kind::Param:
-    return atomSum(makeReal(node.parameter));
+    return expandParameter(node, scope);
   case Expr::Kind::Read:
     return expandRead(node, scope);
   case Expr::Kind::Unary:
@@ -280,6 +289,17 @@ Sum Expander::expandNode(const ExprNode &node, const Scope &scope) {
     return expandReduce(node, scope);
   }
   llvm_unreachable("unknown expression");
+}
+
+Sum Expander::expandParameter(const ExprNode &node, const Scope &scope) {
+  if (!StringRef(node.parameter).starts_with(uninitializedPrefix))
+    return atomSum(makeReal(node.parameter));
+  // Nothing may depend on it: 0 != 0 wherever it is read.
+  require(Obligation::Kind::NonZero, Sum(), scope);
+  std::vector<Sum> indices;
+  for (const Expr &index : node.operands)
+    indices.push_back(expand(index, scope));
+  return n.call(node.parameter, std::move(indices), scope.facts);
 }
 
 /// An operation on elements that strict proofs leave uninterpreted.

@@ -10,7 +10,7 @@ namespace mlc::verifier {
 /// Something that must hold for a function to be defined: of `value`, for every
 /// point of the domain.
 struct Obligation {
-  enum class Kind { NonZero, NonNegative, Positive };
+  enum class Kind { NonZero, NonNegative, Positive, Defined };
   Kind kind;
   Domain domain;
   Sum value;
@@ -46,6 +46,7 @@ private:
   Sum expand(const Expr &expr, const Scope &scope);
   Sum expandNode(const ExprNode &node, const Scope &scope);
   Sum expandRead(const ExprNode &node, const Scope &scope);
+  Sum expandParameter(const ExprNode &node, const Scope &scope);
   Sum expandUnary(const ExprNode &node, const Scope &scope);
   Sum expandBinary(const ExprNode &node, const Scope &scope);
   Sum expandCompare(const ExprNode &node, const Scope &scope);

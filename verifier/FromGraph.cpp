@@ -94,6 +94,42 @@ void substitute(Definition &definition, const Substitution &map) {
   }
 }
 
+void walkNames(const Definition &definition,
+               llvm::function_ref<void(IntExpr)> onInteger,
+               llvm::function_ref<void(llvm::StringRef)> onParameter) {
+  for (const TensorShape &input : definition.inputs)
+    llvm::for_each(input.dims, onInteger);
+  for (const Stage &stage : definition.stages) {
+    llvm::for_each(stage.dims, onInteger);
+    for (const Piece &piece : stage.pieces) {
+      llvm::for_each(piece.offset, onInteger);
+      for (const Loop &loop : piece.loops)
+        onInteger(loop.extent);
+      walk(piece.body, [&](const ExprNode &node) {
+        if (node.integer)
+          onInteger(node.integer);
+        for (const Loop &loop : node.loops)
+          onInteger(loop.extent);
+        if (node.kind == Expr::Kind::Param)
+          onParameter(node.parameter);
+      });
+    }
+  }
+  for (const Requirement &r : definition.requirements) {
+    onInteger(r.lhs);
+    onInteger(r.rhs);
+  }
+}
+
+std::string ownNameFailure(llvm::StringRef name) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "a dim or parameter is called '";
+  llvm::printEscapedString(name, os);
+  os << "'; give it a name that does not begin with '%'";
+  return text;
+}
+
 //===----------------------------------------------------------------------===//
 // Building
 //===----------------------------------------------------------------------===//
@@ -209,6 +245,22 @@ TensorId ProgramBuilder::appendConstant(ElementsAttr value) {
   return {false, function.getNumArguments() + input};
 }
 
+/// Whether no name that comes from outside is one that the verifier gives.
+bool ProgramBuilder::checkNames(const Definition &outside) {
+  auto check = [&](llvm::StringRef name) {
+    if (isOwnName(name))
+      fail(ownNameFailure(name));
+  };
+  walkNames(outside, [&](IntExpr expr) { expr.walkSymbols(check); }, check);
+  return !hasFailed();
+}
+
+bool ProgramBuilder::checkNames(ArrayRef<IntExpr> dims) {
+  Definition shape;
+  shape.inputs.push_back({SmallVector<IntExpr>(dims), Type()});
+  return checkNames(shape);
+}
+
 bool ProgramBuilder::addArguments() {
   for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -216,39 +268,22 @@ bool ProgramBuilder::addArguments() {
       return fail("argument #" + llvm::Twine(i) + " is not a ranked tensor");
     SmallVector<IntExpr> dims;
     std::optional<SmallVector<IntExpr>> named = getDims(type);
+    if (named && !checkNames(*named))
+      return false;
     for (auto [d, size] : llvm::enumerate(type.getShape())) {
       if (named)
         dims.push_back((*named)[d]);
       else if (!ShapedType::isDynamic(size))
         dims.push_back(IntExpr::constant(getContext(), size));
       else // a dim without a name is the argument's own
-        dims.push_back(IntExpr::symbol(getContext(), "arg" + std::to_string(i) +
-                                                         "_d" +
-                                                         std::to_string(d)));
+        dims.push_back(
+            IntExpr::symbol(getContext(), "%arg" + std::to_string(i) + "_d" +
+                                              std::to_string(d)));
     }
     definition.inputs.push_back({dims, type.getElementType()});
     set(argument, {false, static_cast<unsigned>(i)});
   }
   return true;
-}
-
-/// Text that is equal for values computed alike from the arguments.
-std::string ProgramBuilder::keyOf(Value value) {
-  if (auto it = keys.find(value); it != keys.end())
-    return it->second;
-  std::string key;
-  llvm::raw_string_ostream os(key);
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    os << "arg" << argument.getArgNumber();
-  } else {
-    Operation *op = value.getDefiningOp();
-    os << op->getName() << '#' << cast<OpResult>(value).getResultNumber()
-       << op->getAttrDictionary() << '(';
-    for (Value operand : op->getOperands())
-      os << keyOf(operand) << ',';
-    os << ')' << value.getType();
-  }
-  return keys[value] = key;
 }
 
 /// An operator without definition: equal operators on equal operands have equal
@@ -262,8 +297,10 @@ bool ProgramBuilder::addOpaque(Operation *op) {
     if (!dims)
       return fail("the result dims of '" + op->getName().getStringRef() +
                   "' are not known");
-    unsigned input =
-        shared.lookup(keyOf(result), {*dims, type.getElementType()}, {});
+    if (!checkNames(*dims))
+      return false;
+    std::string key = "value " + std::to_string(shared.numbers.lookup(result));
+    unsigned input = shared.lookup(key, {*dims, type.getElementType()}, {});
     set(result, {false, function.getNumArguments() + input});
   }
   return true;
@@ -274,6 +311,8 @@ bool ProgramBuilder::addOperation(Operation *op) {
     FailureOr<Definition> own = getDefinition(defined);
     if (failed(own))
       return fail("'" + op->getName().getStringRef() + "' is not well formed");
+    if (!checkNames(*own))
+      return false;
     SmallVector<TensorId> operands;
     for (Value operand : op->getOperands()) {
       std::optional<TensorId> tensor = get(operand);
@@ -296,7 +335,17 @@ bool ProgramBuilder::addOperation(Operation *op) {
     set(op->getResult(0), appendConstant(constant));
     return true;
   }
-  return linalg->read(op);
+  if (!linalg->read(op))
+    return false;
+  // The element of a structured operation is an expression of its operands'
+  // elements: what is read more than once would be written more than once.
+  if (isa<linalg::LinalgOp>(op))
+    for (Value result : op->getResults())
+      if (llvm::count_if(result.getUses(), [](OpOperand &use) {
+            return !isa<tensor::DimOp>(use.getOwner());
+          }) > 1)
+        linalg->keep(result);
+  return !hasFailed();
 }
 
 bool ProgramBuilder::addReturn(func::ReturnOp result) {
@@ -347,15 +396,31 @@ bool ProgramBuilder::isWithinBounds() {
   return true;
 }
 
+/// What a loop hands on must not be left as an unknown: that of the other
+/// function would be the same one.
+bool ProgramBuilder::checkMarkers() {
+  auto isMarker = [](llvm::StringRef name) {
+    return name.starts_with("%handed") || name.starts_with("%I");
+  };
+  bool found = false;
+  auto visit = [&](llvm::StringRef name) { found |= isMarker(name); };
+  walkNames(definition, [&](IntExpr expr) { expr.walkSymbols(visit); }, visit);
+  return !found || fail("a loop reads what another iteration has written");
+}
+
 Program ProgramBuilder::build() {
-  if (!function.getBody().hasOneBlock())
+  if (!function.getBody().hasOneBlock()) {
     fail("'" + function.getName() + "' must have one block");
-  else if (isWithinBounds() && addArguments())
+  } else if (isWithinBounds() && addArguments()) {
+    shared.numbers.add(function);
     for (Operation &op : function.getBody().front()) {
       auto result = dyn_cast<func::ReturnOp>(op);
       if (!(result ? addReturn(result) : addOperation(&op)))
         break;
     }
+    if (!hasFailed())
+      checkMarkers();
+  }
   Program program;
   program.definition = std::move(definition);
   program.numArguments = function.getNumArguments();

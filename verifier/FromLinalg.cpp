@@ -30,9 +30,12 @@ static Expr makeNode(ExprNode node) {
   return Expr(std::make_shared<const ExprNode>(std::move(node)));
 }
 
-static bool hasVariables(IntExpr expr) {
+bool LinalgReader::hasVariables(IntExpr expr) {
   bool found = false;
-  expr.walkSymbols([&](StringRef name) { found |= name.starts_with("%"); });
+  expr.walkSymbols([&](StringRef name) {
+    for (StringRef prefix : {"%L", "%I", "%P"})
+      found |= name.starts_with(prefix);
+  });
   return found;
 }
 
@@ -175,6 +178,14 @@ Expr LinalgReader::scalarOf(Value value) {
     return cast(toExpr(*integer), value.getType());
   return failExpr("a scalar comes from an operation beyond the verifier",
                   value.getType());
+}
+
+void LinalgReader::keep(Value value) {
+  std::optional<TensorId> stage = materialize(value);
+  if (!stage)
+    return;
+  builder.set(value, *stage);
+  tensors.erase(value);
 }
 
 std::optional<TensorId> LinalgReader::materialize(Value value) {

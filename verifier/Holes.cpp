@@ -460,9 +460,8 @@ HoleSolution solveHoles(const HoleProblem &problem,
   const Case &one = question.cases.front();
   for (const auto &entry : one.solved) {
     bool hasQuotient = false;
-    entry.second.walkSymbols([&](llvm::StringRef symbol) {
-      hasQuotient |= symbol.starts_with("quotient");
-    });
+    entry.second.walkSymbols(
+        [&](llvm::StringRef symbol) { hasQuotient |= isOwnName(symbol); });
     if (hasQuotient)
       return fail("write dims that a condition divides as products");
   }

@@ -19,6 +19,10 @@
 
 namespace mlc::verifier {
 
+/// Names that the verifier gives: dims and parameters of a question never
+/// begin so (ProgramBuilder and makeQuestion refuse what does).
+inline bool isOwnName(llvm::StringRef name) { return name.starts_with("%"); }
+
 /// expr >= 0, expr == 0 or expr != 0.
 struct Guard {
   enum class Kind { NonNegative, Zero, NonZero };

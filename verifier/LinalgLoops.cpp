@@ -17,12 +17,6 @@ using llvm::SmallVector;
 
 namespace mlc::verifier {
 
-static bool hasVariables(IntExpr expr) {
-  bool found = false;
-  expr.walkSymbols([&](StringRef name) { found |= name.starts_with("%"); });
-  return found;
-}
-
 //===----------------------------------------------------------------------===//
 // Markers
 //===----------------------------------------------------------------------===//
@@ -190,6 +184,10 @@ std::optional<LinalgReader::Tensor>
 LinalgReader::afterLoop(const LoopRange &range, const Tensor &init,
                         const Tensor &next, const std::string &marker) {
   IntExpr t = integers[range.variable];
+  if (next.dims != init.dims) {
+    fail("a loop hands on a tensor of another size");
+    return std::nullopt;
+  }
   SmallVector<IntExpr> probe;
   for (size_t d = 0; d < init.dims.size(); ++d)
     probe.push_back(IntExpr::symbol(context, "%P" + std::to_string(d)));
@@ -235,17 +233,27 @@ bool LinalgReader::readFor(scf::ForOp op) {
   std::optional<IntExpr> lower = integerOf(op.getLowerBound()),
                          upper = integerOf(op.getUpperBound()),
                          step = integerOf(op.getStep());
-  if (!lower || !upper || !step || !step->isKnownPositive())
+  // The variable becomes a symbol, and these are never negative.
+  if (!lower || !upper || !step || !step->isKnownPositive() ||
+      !lower->isKnownNonNegative())
     return fail("a loop with unknown bounds");
   LoopRange range{*lower, *upper, *step, op.getInductionVar()};
   integers[range.variable] = bindVariable(range.variable);
   std::vector<Tensor> inits;
   std::vector<std::string> markers;
-  for (auto [argument, init] :
-       llvm::zip(op.getRegionIterArgs(), op.getInitArgs())) {
+  auto yields = op.getBody()->getTerminator()->getOperands();
+  for (auto [argument, init, yielded] :
+       llvm::zip(op.getRegionIterArgs(), op.getInitArgs(), yields)) {
     std::optional<Tensor> tensor = tensorOf(init);
     if (!tensor)
       return fail("a loop that hands on something that is no tensor");
+    // What every iteration hands on as it is stays what it was.
+    if (yielded == argument) {
+      tensors[argument] = *tensor;
+      markers.emplace_back();
+      inits.push_back(*tensor);
+      continue;
+    }
     markers.push_back("%handed" + std::to_string(numMarkers++));
     inits.push_back(*tensor);
     tensors[argument] = markerTensor(*tensor, markers.back());
@@ -253,8 +261,11 @@ bool LinalgReader::readFor(scf::ForOp op) {
   for (Operation &inner : op.getBody()->without_terminator())
     if (!read(&inner))
       return false;
-  for (auto [i, yielded] :
-       llvm::enumerate(op.getBody()->getTerminator()->getOperands())) {
+  for (auto [i, yielded] : llvm::enumerate(yields)) {
+    if (markers[i].empty()) {
+      tensors[op.getResult(i)] = inits[i];
+      continue;
+    }
     std::optional<Tensor> next = tensorOf(yielded);
     if (!next)
       return fail("a loop that yields no tensor");
@@ -275,7 +286,8 @@ bool LinalgReader::readForall(scf::ForallOp op) {
                  op.getMixedStep(), op.getInductionVars())) {
     std::optional<IntExpr> lower = integerOf(l), upper = integerOf(u),
                            step = integerOf(s);
-    if (!lower || !upper || !step || !step->isKnownPositive())
+    if (!lower || !upper || !step || !step->isKnownPositive() ||
+        !lower->isKnownNonNegative())
       return fail("a loop with unknown bounds");
     integers[variable] = bindVariable(variable);
     ranges.push_back({*lower, *upper, *step, variable});

@@ -32,6 +32,8 @@ public:
   bool read(mlir::Operation *op);
   /// A stage with the value's elements; nothing when it is no tensor read here.
   std::optional<TensorId> materialize(mlir::Value value);
+  /// Makes what was read of `value` a stage, which further reads refer to.
+  void keep(mlir::Value value);
 
 private:
   using Indices = llvm::ArrayRef<IntExpr>;
@@ -59,6 +61,10 @@ private:
     return IntExpr::constant(context, value);
   }
   IntExpr freshLoop(unsigned &id);
+  /// Whether an index or a variable of a loop occurs.
+  static bool hasVariables(IntExpr expr);
+  /// A size without variables of loops around that is at least `extent`.
+  static std::optional<IntExpr> boundOf(IntExpr extent);
   Expr toExpr(IntExpr expr);
   /// Whether all of these are >= 0.
   Expr allNonNegative(llvm::ArrayRef<IntExpr> exprs);

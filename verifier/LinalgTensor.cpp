@@ -11,12 +11,6 @@ using llvm::SmallVector;
 
 namespace mlc::verifier {
 
-static bool hasVariables(IntExpr expr) {
-  bool found = false;
-  expr.walkSymbols([&](StringRef name) { found |= name.starts_with("%"); });
-  return found;
-}
-
 bool LinalgReader::readTensor(Operation *op) {
   StringRef opName = op->getName().getStringRef();
   auto beyond = [&] { return fail("'" + opName + "' is beyond the verifier"); };
@@ -36,12 +30,16 @@ bool LinalgReader::readTensor(Operation *op) {
             return beyond();
           tensor.dims.push_back(*dim);
         }
-        // Never equal to anything of the other function.
-        std::string unknown = "uninitialized_" + builder.uniquePrefix() +
+        // Never equal to anything of the other function, nor its elements to
+        // each other.
+        std::string unknown = uninitializedPrefix.str() +
+                              builder.uniquePrefix() +
                               std::to_string(numUninitialized++);
-        tensor.at = [type = tensor.elementType, unknown](Indices) {
+        tensor.at = [this, type = tensor.elementType, unknown](Indices at) {
           ExprNode node(Expr::Kind::Param, type);
           node.parameter = unknown;
+          for (IntExpr index : at)
+            node.operands.push_back(toExpr(index));
           return Expr(std::make_shared<const ExprNode>(std::move(node)));
         };
         tensors[o.getResult()] = tensor;
@@ -136,8 +134,7 @@ static std::optional<ReduceKind> combinerOf(Value yielded, Value output,
   return std::nullopt;
 }
 
-/// A size without variables of loops around that is at least `extent`.
-static std::optional<IntExpr> boundOf(IntExpr extent) {
+std::optional<IntExpr> LinalgReader::boundOf(IntExpr extent) {
   if (!hasVariables(extent))
     return extent;
   if (extent.getKind() == IntExpr::Kind::Min)

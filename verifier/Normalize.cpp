@@ -407,7 +407,7 @@ int Normalizer::signOf(const Atom &atom, const Facts &facts) const {
                ? ofValue(settings.inputs[atom.tensor])
                : 0;
   case Atom::Kind::Real: {
-    if (atom.name == "inf")
+    if (atom.name == infinity)
       return 2;
     auto it = settings.reals.find(atom.name);
     return it == settings.reals.end() ? 0 : ofValue(it->second);

@@ -20,6 +20,8 @@ namespace mlc::verifier {
 struct ValueFacts {
   bool positive = false, nonNegative = false, nonZero = false;
   bool allEqual = false;
+  /// Its elements may have no value.
+  bool isPartial = false;
 };
 
 /// What is left of the work that a proof may take. Exceeding it ends the proof

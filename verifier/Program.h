@@ -12,6 +12,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "verifier/Index.h"
+#include "verifier/ValueNumbers.h"
 
 namespace mlc::verifier {
 
@@ -23,12 +24,17 @@ struct SharedInputs {
     mlir::ElementsAttr constant; // null: uninterpreted
   };
   std::vector<Entry> entries;
-  /// Functions that were built over these.
+  /// Of the values of all functions that were built over these.
+  ValueNumbers numbers;
   unsigned numSides = 0;
 
   unsigned lookup(const std::string &key, const TensorShape &shape,
                   mlir::ElementsAttr constant);
 };
+
+/// Begins the name of a parameter that stands for elements that nobody has
+/// written; its operands are their indices.
+inline constexpr llvm::StringLiteral uninitializedPrefix = "%uninitialized_";
 
 struct Program {
   Definition definition;
@@ -76,17 +82,26 @@ private:
   bool addOperation(mlir::Operation *op);
   bool addOpaque(mlir::Operation *op);
   bool addReturn(mlir::func::ReturnOp result);
-  std::string keyOf(mlir::Value value);
+  bool checkNames(const Definition &definition);
+  bool checkNames(llvm::ArrayRef<IntExpr> dims);
+  bool checkMarkers();
 
   mlir::func::FuncOp function;
   SharedInputs &shared;
   unsigned side;
   Definition definition;
   llvm::DenseMap<mlir::Value, TensorId> tensors;
-  llvm::DenseMap<mlir::Value, std::string> keys;
   std::unique_ptr<LinalgReader> linalg;
   std::string failure;
 };
+
+/// Calls back with every integer expression and the name of every parameter.
+void walkNames(const Definition &definition,
+               llvm::function_ref<void(IntExpr)> onInteger,
+               llvm::function_ref<void(llvm::StringRef)> onParameter);
+
+/// Why a name of the user's cannot be: it is one of the verifier's own.
+std::string ownNameFailure(llvm::StringRef name);
 
 /// What joins the operands of an integer expression that is no leaf.
 BinaryFn functionOf(IntExpr::Kind kind);

@@ -152,7 +152,7 @@ private:
     IntExpr symbol = solved->first, minusRest = solved->second;
     bool isPositive = !(value - symbol == -minusRest) ? false : true;
     IntExpr quotient = IntExpr::symbol(
-        value.getContext(), "quotient" + std::to_string(numQuotients++));
+        value.getContext(), "%quotient" + std::to_string(numQuotients++));
     // value = symbol - minusRest, or minusRest - symbol.
     IntExpr number = divisor * quotient;
     result.guards.erase(result.guards.begin() + i);
@@ -221,9 +221,27 @@ static void fixParameters(Definition &definition,
       piece.body = rewrite(piece.body, replace);
 }
 
+/// The first name of the assumptions that is one of the verifier's own.
+static std::string ownNameIn(const Assumptions &assumptions) {
+  std::string found;
+  auto visit = [&](llvm::StringRef name) {
+    if (isOwnName(name))
+      found = name.str();
+  };
+  for (const Condition &condition : assumptions.integers)
+    condition.walkSymbols(visit);
+  for (const RealAssumption &real : assumptions.reals)
+    visit(real.parameter);
+  return found;
+}
+
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions) {
   Question question;
+  if (std::string name = ownNameIn(assumptions); !name.empty()) {
+    question.failure = ownNameFailure(name);
+    return question;
+  }
   Program first = ProgramBuilder(before, question.shared).build();
   Program second = ProgramBuilder(after, question.shared).build();
   question.failure = first.failure.empty() ? second.failure : first.failure;

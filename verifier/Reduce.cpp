@@ -181,7 +181,7 @@ static bool isLowest(const Sum &value) {
   return term.coefficient < Fraction(0) && term.factors.size() == 1 &&
          term.factors[0].power == 1 &&
          term.factors[0].atom->kind == Atom::Kind::Real &&
-         term.factors[0].atom->name == "inf";
+         term.factors[0].atom->name == infinity;
 }
 
 static bool mentionsAny(const Sum &sum, ArrayRef<IntExpr> variables) {
@@ -396,7 +396,7 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
     });
   dropDominated(branches, facts);
   if (branches.empty())
-    return negated(atomSum(makeReal("inf")));
+    return negated(atomSum(makeReal(infinity)));
   if (branches.size() == 1 && isPlain(branches.front()))
     return branches.front().value;
 

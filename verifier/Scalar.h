@@ -75,6 +75,9 @@ struct Atom {
   bool isBoolean = false;       // 0 or 1: x * x = x
 };
 
+/// The name of a real that is no parameter.
+inline constexpr llvm::StringLiteral infinity = "%inf";
+
 AtomRef makeReal(llvm::StringRef name);
 AtomRef makeInteger(IntExpr expr);
 AtomRef makeRead(unsigned tensor, llvm::ArrayRef<IntExpr> index,

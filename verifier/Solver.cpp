@@ -2,6 +2,7 @@
 
 #include "verifier/Solver.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <z3.h>
@@ -70,7 +71,7 @@ Formula Formula::weightedZero(std::vector<std::pair<int64_t, Formula>> parts) {
 }
 
 static std::string number(int64_t value) {
-  return value < 0 ? "(- " + std::to_string(-value) + ")"
+  return value < 0 ? "(- " + std::to_string(-static_cast<uint64_t>(value)) + ")"
                    : std::to_string(value);
 }
 
@@ -94,9 +95,9 @@ static std::string printExpr(IntExpr expr, Formula::Script &script) {
   case IntExpr::Kind::Constant:
     return number(expr.getConstant());
   case IntExpr::Kind::Symbol: {
-    std::string name = "|" + expr.getSymbol().str() + "|";
-    script.symbols.insert(name);
-    return name;
+    auto [it, isNew] = script.symbols.try_emplace(
+        expr.getSymbol().str(), "s" + std::to_string(script.symbols.size()));
+    return it->second;
   }
   case IntExpr::Kind::Add:
     return call("+");
@@ -230,9 +231,13 @@ static std::string scriptOf(const Formula &formula, bool negate) {
   Formula::Script parts;
   std::string body = formula.print(parts);
   std::string text;
-  for (const std::string &symbol : parts.symbols)
-    text +=
-        "(declare-const " + symbol + " Int)\n(assert (>= " + symbol + " 0))\n";
+  llvm::raw_string_ostream os(text);
+  for (const auto &[name, symbol] : parts.symbols) {
+    os << "; " << symbol << ": ";
+    llvm::printEscapedString(name, os);
+    os << "\n(declare-const " << symbol << " Int)\n(assert (>= " << symbol
+       << " 0))\n";
+  }
   for (const std::string &definition : parts.definitions)
     text += definition + "\n";
   return text +

@@ -12,6 +12,7 @@
 #include "verifier/Index.h"
 #include "verifier/Verifier.h"
 #include "llvm/ADT/SmallVector.h"
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -33,7 +34,9 @@ public:
 
   /// SMT-LIB text; symbols and definitions of quotients go into `script`.
   struct Script {
-    std::set<std::string> symbols;
+    /// Symbols to what stands for them. Names come from outside and may hold
+    /// anything, so a script has numbers.
+    std::map<std::string, std::string> symbols;
     std::map<std::string, std::string> quotients; // text -> name
     std::vector<std::string> definitions;
   };

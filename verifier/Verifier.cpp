@@ -3,7 +3,9 @@
 #include "verifier/Verifier.h"
 #include "verifier/Equality.h"
 #include "verifier/Question.h"
+#include "verifier/Share.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <set>
 
 using llvm::ArrayRef;
@@ -164,6 +166,42 @@ private:
   std::vector<Obligation> known, needed;
 };
 
+struct Attempt {
+  bool isProved;
+  unsigned numCancelled;
+  std::string reason;
+};
+
+Attempt attempt(const Case &question, const Normalizer::Settings &settings,
+                mlir::MLIRContext *context, Budget &budget, Solver &solver) {
+  Normalizer normalizer(context, settings, budget);
+  CaseProof proof(question, normalizer, solver);
+  // Arithmetic past its budget gives nothing, which must not look like 0.
+  bool isProved = proof.run(settings.strict) && !budget.exceeded;
+  return {isProved, normalizer.numCancelled,
+          budget.exceeded ? budget.reason() : proof.reason};
+}
+
+/// What both sides compute alike is not looked into first: that is quick, and
+/// enough where they differ elsewhere.
+Attempt prove(const Case &question, const Normalizer::Settings &settings,
+              mlir::MLIRContext *context, Budget &budget, Solver &solver) {
+  if (std::optional<SharedQuestion> shared = withSharedStages(question)) {
+    Normalizer::Settings more = settings;
+    more.inputs.resize(shared->isPartial.size());
+    for (auto [facts, isPartial] : llvm::zip(more.inputs, shared->isPartial))
+      facts.isPartial = isPartial;
+    Budget part = budget;
+    part.stepsLeft /= 4;
+    uint64_t given = part.stepsLeft;
+    Attempt quick = attempt(shared->question, more, context, part, solver);
+    budget.stepsLeft -= given - part.stepsLeft;
+    if (quick.isProved)
+      return quick;
+  }
+  return attempt(question, settings, context, budget, solver);
+}
+
 unsigned countGuardedReads(const Definition &definition) {
   unsigned count = 0;
   for (const Stage &stage : definition.stages)
@@ -196,8 +234,14 @@ std::set<std::vector<std::string>> floatSums(const Definition &definition) {
 }
 
 std::string headerOf(mlir::func::FuncOp before, mlir::func::FuncOp after) {
-  return "; " + before.getName().str() + " = " + after.getName().str() +
-         "\n; every (check-sat) must answer unsat\n(set-logic ALL)\n";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "; ";
+  llvm::printEscapedString(before.getName(), os);
+  os << " = ";
+  llvm::printEscapedString(after.getName(), os);
+  os << "\n; every (check-sat) must answer unsat\n(set-logic ALL)\n";
+  return text;
 }
 
 } // namespace
@@ -244,14 +288,12 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
       guards.push_back(Formula::guard(guard));
     isSatisfiable = isSatisfiable ||
                     solver.isSatisfiable(Formula::allOf(std::move(guards)));
-    Normalizer normalizer(context, settingsOf(question, assumptions, false),
-                          budget);
-    CaseProof proof(one, normalizer, solver);
-    // Arithmetic past its budget gives nothing, which must not look like 0.
-    isProved = proof.run(/*strict=*/false) && !budget.exceeded;
-    numCancelled += normalizer.numCancelled;
+    Attempt attempt = prove(one, settingsOf(question, assumptions, false),
+                            context, budget, solver);
+    isProved = attempt.isProved;
+    numCancelled += attempt.numCancelled;
     if (!isProved) {
-      verdict.reason = budget.exceeded ? budget.reason() : proof.reason;
+      verdict.reason = attempt.reason;
       if (solver.wasStoppedByClock())
         verdict.reason = "stopped by the clock: " + verdict.reason;
       break;
@@ -282,10 +324,9 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
     Solver quick(little);
     Budget short_(little, start);
     bool isExact = llvm::all_of(question.cases, [&](const Case &one) {
-      Normalizer strict(context, settingsOf(question, assumptions, true),
-                        short_);
-      return CaseProof(one, strict, quick).run(/*strict=*/true) &&
-             !short_.exceeded;
+      return prove(one, settingsOf(question, assumptions, true), context,
+                   short_, quick)
+          .isProved;
     });
     if (isExact)
       verdict.floatClass = FloatClass::BitExact;

@@ -14,6 +14,7 @@
 // How a proof goes (one file for each step):
 //
 //   FromGraph, FromLinalg   a function becomes one Definition (index notation)
+//   Share                   what both compute alike becomes an input
 //   Expand                  the Definition becomes sums of terms over the
 //                           inputs: Scalar.h has the normal form
 //   Simplify, Index         guards, digits, variables that an equation fixes

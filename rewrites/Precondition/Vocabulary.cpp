@@ -123,7 +123,7 @@ void Vocabulary::addQuantity(IntExpr expr) {
   constexpr size_t most = 40;
   bool isOwnName = false; // a symbol that only the verifier knows
   expr.walkSymbols([&](StringRef name) {
-    isOwnName |= name.starts_with("quotient") || name.starts_with("%");
+    isOwnName |= verifier::isOwnName(name);
   });
   if (expr.isConstant() || isOwnName || quantities.size() >= most ||
       llvm::is_contained(quantities, expr))

@@ -1,0 +1,211 @@
+//===- Share.cpp - What both functions compute alike ----------------------===//
+//
+// A graph in which tensors are read more than once grows without end when each
+// read is expanded. Stages get numbers, one for all that are written alike over
+// inputs and stages of equal numbers; those that both sides have become inputs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "verifier/Share.h"
+#include "llvm/ADT/STLExtras.h"
+#include <bit>
+#include <set>
+
+namespace mlc::verifier {
+
+namespace {
+
+/// What a stage is, in numbers: everything in it is uniqued or renumbered.
+using Form = std::vector<uint64_t>;
+
+class FormWriter {
+public:
+  FormWriter(const std::vector<unsigned> &numbers,
+             std::map<std::string, uint64_t> &names)
+      : numbers(numbers), names(names) {}
+
+  Form run(const Stage &stage) {
+    write(stage.elementType);
+    write(stage.dims);
+    form.push_back(stage.pieces.size());
+    for (const Piece &piece : stage.pieces) {
+      write(piece.offset);
+      write(piece.loops);
+      write(*piece.body);
+    }
+    return std::move(form);
+  }
+
+private:
+  void write(const void *unique) {
+    form.push_back(reinterpret_cast<uintptr_t>(unique));
+  }
+  void write(mlir::Type type) { write(type.getAsOpaquePointer()); }
+  void write(IntExpr expr) {
+    write(expr ? expr.getAsOpaquePointer() : nullptr);
+  }
+  void write(llvm::ArrayRef<IntExpr> exprs) {
+    form.push_back(exprs.size());
+    for (IntExpr expr : exprs)
+      write(expr);
+  }
+  void write(llvm::ArrayRef<Loop> loops) {
+    form.push_back(loops.size());
+    for (const Loop &loop : loops) {
+      loopNumbers[loop.id] = loopNumbers.size();
+      write(loop.extent);
+    }
+  }
+  void write(const ExprNode &node) {
+    for (uint64_t number :
+         {uint64_t(node.kind), uint64_t(node.unary), uint64_t(node.binary),
+          uint64_t(node.predicate), uint64_t(node.reduce),
+          uint64_t(node.guarded), std::bit_cast<uint64_t>(node.number),
+          uint64_t(node.integerNumber), uint64_t(node.operands.size())})
+      form.push_back(number);
+    write(node.type);
+    write(node.integer);
+    if (node.kind == Expr::Kind::Loop)
+      form.push_back(loopNumbers.lookup(node.loop));
+    if (node.kind == Expr::Kind::Param)
+      form.push_back(
+          names.try_emplace(node.parameter, names.size()).first->second);
+    if (node.kind == Expr::Kind::Read) {
+      form.push_back(node.tensor.isStage);
+      form.push_back(node.tensor.isStage ? numbers[node.tensor.index]
+                                         : node.tensor.index);
+    }
+    write(node.loops);
+    for (const Expr &operand : node.operands)
+      write(*operand);
+  }
+
+  const std::vector<unsigned> &numbers;
+  std::map<std::string, uint64_t> &names;
+  llvm::DenseMap<unsigned, uint64_t> loopNumbers;
+  Form form;
+};
+
+/// Whether an operation may have no value.
+bool isPartial(const ExprNode &node) {
+  if (node.kind == Expr::Kind::Param)
+    return true; // an element that nobody has written
+  if (node.kind == Expr::Kind::Unary)
+    return node.unary == UnaryFn::Reciprocal || node.unary == UnaryFn::Sqrt ||
+           node.unary == UnaryFn::Log;
+  return node.kind == Expr::Kind::Binary &&
+         (node.binary == BinaryFn::Div || node.binary == BinaryFn::Pow ||
+          node.binary == BinaryFn::FloorDiv || node.binary == BinaryFn::Mod);
+}
+
+struct Numbering {
+  std::map<Form, unsigned> forms;
+  std::map<std::string, uint64_t> names;
+  /// By number.
+  std::vector<TensorShape> shapes;
+  std::vector<bool> partial;
+
+  /// Of the stages of one side.
+  std::vector<unsigned> number(const Definition &side) {
+    std::vector<unsigned> numbers;
+    for (const Stage &stage : side.stages) {
+      auto [it, isNew] = forms.try_emplace(
+          FormWriter(numbers, names).run(stage), forms.size());
+      numbers.push_back(it->second);
+      if (!isNew)
+        continue;
+      shapes.push_back({stage.dims, stage.elementType});
+      bool may = false;
+      for (const Piece &piece : stage.pieces)
+        walk(piece.body, [&](const ExprNode &node) {
+          may |= isPartial(node) ||
+                 (node.kind == Expr::Kind::Read && node.tensor.isStage &&
+                  partial[numbers[node.tensor.index]]);
+        });
+      partial.push_back(may);
+    }
+    return numbers;
+  }
+};
+
+/// Whether a stage only hands on what it reads: nothing is gained by sharing
+/// it.
+bool isMovement(const Stage &stage) {
+  return llvm::all_of(stage.pieces, [](const Piece &piece) {
+    return piece.body->kind == Expr::Kind::Read ||
+           piece.body->kind == Expr::Kind::Constant;
+  });
+}
+
+void readShared(Definition &side, const std::vector<unsigned> &numbers,
+                const std::map<unsigned, unsigned> &inputOf) {
+  auto sharedInput = [&](TensorId tensor) -> std::optional<unsigned> {
+    if (!tensor.isStage)
+      return std::nullopt;
+    auto it = inputOf.find(numbers[tensor.index]);
+    return it == inputOf.end() ? std::nullopt : std::optional(it->second);
+  };
+  std::function<Expr(const Expr &)> move = [&](const Expr &expr) {
+    ExprNode node = *expr;
+    if (node.kind == Expr::Kind::Read)
+      if (std::optional<unsigned> input = sharedInput(node.tensor))
+        node.tensor = {false, *input};
+    for (Expr &operand : node.operands)
+      operand = move(operand);
+    return Expr(std::make_shared<const ExprNode>(std::move(node)));
+  };
+  for (auto [i, stage] : llvm::enumerate(side.stages)) {
+    stage.reinterprets.reset();
+    std::optional<unsigned> input =
+        sharedInput({true, static_cast<unsigned>(i)});
+    if (!input) {
+      for (Piece &piece : stage.pieces)
+        piece.body = move(piece.body);
+      continue;
+    }
+    // Results are stages, so the stage stays as a copy of the input.
+    mlir::Type index = mlir::IndexType::get(stage.elementType.getContext());
+    Piece copy;
+    ExprNode read(Expr::Kind::Read, stage.elementType);
+    read.tensor = {false, *input};
+    for (IntExpr dim : stage.dims) {
+      copy.offset.push_back(IntExpr::constant(dim.getContext(), 0));
+      copy.loops.push_back({side.numLoops++, dim});
+      ExprNode loop(Expr::Kind::Loop, index);
+      loop.loop = copy.loops.back().id;
+      read.operands.push_back(
+          Expr(std::make_shared<const ExprNode>(std::move(loop))));
+    }
+    copy.body = Expr(std::make_shared<const ExprNode>(std::move(read)));
+    stage.pieces.assign(1, std::move(copy));
+  }
+}
+
+} // namespace
+
+std::optional<SharedQuestion> withSharedStages(const Case &question) {
+  Numbering numbering;
+  std::vector<unsigned> before = numbering.number(question.before),
+                        after = numbering.number(question.after);
+  SharedQuestion result{question, {}};
+  Definition &first = result.question.before, &second = result.question.after;
+  result.isPartial.resize(first.inputs.size());
+  std::map<unsigned, unsigned> inputOf;
+  std::set<unsigned> others(after.begin(), after.end());
+  for (auto [i, stage] : llvm::enumerate(question.before.stages)) {
+    unsigned number = before[i];
+    if (isMovement(stage) || !others.count(number) ||
+        !inputOf.try_emplace(number, first.inputs.size()).second)
+      continue;
+    first.inputs.push_back(numbering.shapes[number]);
+    second.inputs.push_back(numbering.shapes[number]);
+    result.isPartial.push_back(numbering.partial[number]);
+  }
+  if (inputOf.empty())
+    return std::nullopt;
+  readShared(first, before, inputOf);
+  readShared(second, after, inputOf);
+  return result;
+}
+
+} // namespace mlc::verifier
