@@ -47,7 +47,6 @@ static StringRef onnxName(Operation *op) {
       .Case("and", "And")
       .Case("or", "Or")
       .Case("xor", "Xor")
-      .Case("select", "Where")
       .Case("arg_max", "ArgMax")
       .Case("arg_min", "ArgMin")
       .Case("softmax", "Softmax")
@@ -62,6 +61,59 @@ static SmallVector<std::string> broadcastOperands(Exporter &e, Operation *op) {
 
 static void emitPointwise(Exporter &e, Operation *op) {
   e.result(op, onnxName(op), broadcastOperands(e, op));
+}
+
+/// A type that holds `type`'s numbers, where ONNX Runtime's CPU kernels have
+/// none for it (Where, Max and Min of version 1.31, tried type by type); null
+/// where they have one.
+static Type carrierOf(StringRef onnxType, Type type) {
+  MLIRContext *context = type.getContext();
+  if (type.isBF16())
+    return Float32Type::get(context);
+  if (type.isInteger(16))
+    return IntegerType::get(context, 32);
+  // Where moves bits, whatever they count.
+  if (onnxType == "Where" && type.isUnsignedInteger(64))
+    return IntegerType::get(context, 64);
+  return {};
+}
+
+/// The node on operands that are cast to what carries them, those before
+/// `firstNumber` excepted.
+static void emitCarried(Exporter &e, Operation *op, StringRef onnxType,
+                        SmallVector<std::string> operands, size_t firstNumber) {
+  Type type =
+      cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+  Type carrier = carrierOf(onnxType, type);
+  if (!carrier) {
+    e.result(op, onnxType, operands);
+    return;
+  }
+  for (std::string &operand : llvm::drop_begin(operands, firstNumber))
+    operand = e.node(op, "Cast", {operand})
+                  .set("to", int64_t(getOnnxType(carrier)))
+                  .output();
+  std::string made = e.node(op, onnxType, operands).output();
+  e.result(op, "Cast", {made}).set("to", int64_t(getOnnxType(type)));
+}
+
+static void emitExtremum(Exporter &e, Operation *op) {
+  emitCarried(e, op, onnxName(op), broadcastOperands(e, op), 0);
+}
+
+static void emitSelect(Exporter &e, Operation *op) {
+  SmallVector<std::string> operands = broadcastOperands(e, op);
+  if (!cast<RankedTensorType>(op->getResult(0).getType())
+           .getElementType()
+           .isInteger(1)) {
+    emitCarried(e, op, "Where", operands, 1);
+    return;
+  }
+  // Of bools: (c and x) or (not c and y).
+  std::string yes = e.node(op, "And", {operands[0], operands[1]}).output();
+  std::string isNot = e.node(op, "Not", {operands[0]}).output();
+  std::string no = e.node(op, "And", {isNot, operands[2]}).output();
+  e.result(op, "Or", {yes, no});
 }
 
 /// The exponential linear unit, the logistic function and others with reals.
@@ -217,10 +269,12 @@ static void emitReduce(Exporter &e, Operation *op) {
   bool spatial = rank >= 3 && int64_t(axes.size()) == rank - 2;
   for (auto [i, axis] : llvm::enumerate(axes))
     spatial &= axis == int64_t(i) + 2;
-  bool isFloat = isa<FloatType>(reduce.getX().getType().getElementType());
+  // Runtimes have pools of float32 and narrower only.
+  Type element = reduce.getX().getType().getElementType();
+  bool isPooled = isa<FloatType>(element) && !element.isF64();
   std::string x = e.nameOf(reduce.getX());
   StringRef kind = reduce.getKind();
-  if (spatial && isFloat && (kind == "mean" || kind == "max")) {
+  if (spatial && isPooled && (kind == "mean" || kind == "max")) {
     e.result(op, kind == "mean" ? "GlobalAveragePool" : "GlobalMaxPool", {x});
     return;
   }
@@ -318,8 +372,8 @@ ArrayRef<EmitterEntry> plainEmitters() {
       {"log_softmax", emitAlongAxis},
       {"lrn", emitLrn},
       {"matmul", emitMatMul},
-      {"max", emitPointwise},
-      {"min", emitPointwise},
+      {"max", emitExtremum},
+      {"min", emitExtremum},
       {"mod", emitPointwise},
       {"mul", emitMul},
       {"neg", emitPointwise},
@@ -330,7 +384,7 @@ ArrayRef<EmitterEntry> plainEmitters() {
       {"reduce", emitReduce},
       {"relu", emitPointwise},
       {"round_even", emitPointwise},
-      {"select", emitPointwise},
+      {"select", emitSelect},
       {"sigmoid", emitPointwise},
       {"sign", emitPointwise},
       {"sin", emitPointwise},

@@ -168,6 +168,11 @@ std::string Exporter::nameOf(const Unbroadcast &source) {
 /// Whether numpy's rule makes `dims` of these.
 static bool covers(ArrayRef<Exporter::Unbroadcast> sources,
                    ArrayRef<IntExpr> dims) {
+  // Leading dims of 1 are dims as well: somebody must bring them.
+  if (llvm::none_of(sources, [&](const Exporter::Unbroadcast &source) {
+        return source.dims.size() == dims.size();
+      }))
+    return false;
   for (size_t i = 0; i < dims.size(); ++i) {
     bool covered = dims[i].isConstant(1);
     for (const Exporter::Unbroadcast &source : sources) {
