@@ -276,7 +276,8 @@ int64_t Node::intAttr(StringRef name, int64_t otherwise) {
 
 double Node::floatAttr(StringRef name, double otherwise) {
   const AttributeProto *a = find(name, AttributeProto::FLOAT);
-  return a ? a->f() : otherwise;
+  // ONNX's attributes are float32, and so are the defaults of its schemas.
+  return a ? a->f() : float(otherwise);
 }
 
 std::string Node::stringAttr(StringRef name, StringRef otherwise) {

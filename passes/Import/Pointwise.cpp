@@ -320,13 +320,31 @@ static LogicalResult importGelu(Node &n) {
 static LogicalResult importShrink(Node &n) {
   Value x = n.value(0);
   double bias = n.floatAttr("bias", 0.0), lambd = n.floatAttr("lambd", 0.5);
-  Value high = n.scalarConstant(n.type(0), lambd);
-  Value low = n.scalarConstant(n.type(0), -lambd);
-  Value inner = n.pointwise("select", {n.compare("lt", x, low),
-                                       n.withScalar("add", x, bias),
-                                       n.scalarConstant(n.type(0), 0.0)});
-  return n.result(n.pointwise("select", {n.compare("gt", x, high),
-                                         n.withScalar("sub", x, bias), inner}));
+  double high = lambd, low = -lambd;
+  double least = -std::numeric_limits<double>::infinity(), most = -least;
+  if (auto type = dyn_cast<IntegerType>(n.type(0))) {
+    // Integers are above a number when they are above its integer part.
+    high = std::floor(high);
+    low = std::ceil(low);
+    unsigned bits = type.getWidth() - !type.isUnsigned();
+    most = std::ldexp(1.0, bits) - 1;
+    least = type.isUnsigned() ? 0.0 : -std::ldexp(1.0, bits);
+    if (bias != std::floor(bias) || bias < least || bias > most)
+      return n.unsupported("its elements cannot hold the bias");
+  }
+  auto beyond = [&](bool above, double bound, Value otherwise) {
+    if (above ? bound >= most : bound <= least) // which no element is
+      return otherwise;
+    Value moved =
+        bias == 0.0 ? x : n.withScalar(above ? "sub" : "add", x, bias);
+    if (above ? bound < least : bound > most)
+      return moved;
+    Value is =
+        n.compare(above ? "gt" : "lt", x, n.scalarConstant(n.type(0), bound));
+    return n.pointwise("select", {is, moved, otherwise});
+  };
+  Value zero = n.broadcast(n.scalarConstant(n.type(0), 0.0), n.dims(0));
+  return n.result(beyond(true, high, beyond(false, low, zero)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -284,13 +284,16 @@ static LogicalResult importOneHot(Node &n) {
       n.op("iota", {},
            {n.attr("dims", n.dimsAttr(column)), n.attr("axis", n.i64(axis)),
             n.attr("start", n.integer(0)), n.attr("step", one)});
-  // Negative indices count from the end.
-  Value end = n.op("int_tensor", {},
-                   {n.attr("values", n.dimsAttr({count})),
-                    n.attr("dims", n.dimsAttr(ArrayRef<IntExpr>()))});
-  Value isNegative = n.compare("lt", index, n.scalarConstant(i64, 0.0));
-  index = n.pointwise("select",
-                      {isNegative, n.pointwise("add", {index, end}), index});
+  // Negative indices count from the end; large unsigned ones, which became
+  // negative, are nowhere.
+  if (!n.type(0).isUnsignedInteger()) {
+    Value end = n.op("int_tensor", {},
+                     {n.attr("values", n.dimsAttr({count})),
+                      n.attr("dims", n.dimsAttr(ArrayRef<IntExpr>()))});
+    Value isNegative = n.compare("lt", index, n.scalarConstant(i64, 0.0));
+    index = n.pointwise("select",
+                        {isNegative, n.pointwise("add", {index, end}), index});
+  }
   auto pick = [&](int64_t at) {
     return n.reshape(n.slice(n.value(2), {n.integer(at)}, {one}, {one}),
                      ArrayRef<IntExpr>());

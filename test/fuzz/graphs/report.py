@@ -11,6 +11,7 @@ import onnx
 class Record:
     seed: int
     failures: list
+    known: list  # failures of causes that are open
     outcome: object = None
     nodes: list = dataclasses.field(default_factory=list)
     seconds: float = 0.0
