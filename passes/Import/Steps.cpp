@@ -82,28 +82,31 @@ Value Node::cast(Value value, Type type) {
   return op("cast", {value}, {attr("to", TypeAttr::get(type))});
 }
 
-/// Whether a dim may be 1 when the model runs.
-static bool mayBeOne(IntExpr dim) {
+/// Whether `dim` is repeated, beside `other`, should it turn out to be 1. Where
+/// both are open, only an input's own dim is: a computed size (of a feature
+/// map, of a cache and what is new) is 1 only for inputs too small to be meant,
+/// and to repeat what it measures would cost every run.
+static bool yields(IntExpr dim, IntExpr other) {
   std::optional<int64_t> low = dim.lowerBound(), high = dim.upperBound();
-  return !(low && *low > 1) && !(high && *high < 1);
+  if ((low && *low > 1) || (high && *high < 1))
+    return false;
+  return other.isConstant() || dim.getKind() == IntExpr::Kind::Symbol ||
+         dim.getKind() == IntExpr::Kind::Max;
 }
 
 /// The dim that ONNX broadcasts `a` and `b` to.
 IntExpr Node::broadcastDim(IntExpr a, IntExpr b) {
-  constexpr llvm::StringLiteral message =
-      "tensors cannot be broadcast together";
   if (a == b || b.isConstant(1))
     return a;
   if (a.isConstant(1))
     return b;
-  bool aMayBeOne = mayBeOne(a), bMayBeOne = mayBeOne(b);
-  if (!aMayBeOne && !bMayBeOne) {
-    requireEqual(a, b, message);
+  bool aYields = yields(a, b), bYields = yields(b, a);
+  if (!aYields && !bYields) {
+    requireEqual(a, b, "tensors cannot be broadcast together");
     return b.isConstant() ? b : a;
   }
-  // What cannot be 1 decides; `broadcast` checks the other.
-  if (!aMayBeOne || !bMayBeOne)
-    return aMayBeOne ? b : a;
+  if (!aYields || !bYields)
+    return aYields ? b : a; // and `broadcast` checks the other
   // They are equal, or the smaller is 1. (What ONNX makes of 0 and 1, nothing,
   // is refused: no simple expression of the dims says it.)
   IntExpr large = IntExpr::max(a, b), small = IntExpr::min(a, b);
@@ -141,7 +144,7 @@ Value Node::broadcast(Value value, ArrayRef<IntExpr> dims) {
     IntExpr dim = i < added ? integer(1) : from[i - added];
     if (dim.isConstant(1)) {
       expanded[i] = dim;
-    } else if (dim != dims[i] && mayBeOne(dim)) {
+    } else if (dim != dims[i] && yields(dim, dims[i])) {
       requireEqual((dims[i] - dim) * (dim - 1), integer(0),
                    "the dim " + Twine(dim.str()) + " must be 1 or " +
                        dims[i].str() + " to be broadcast");

@@ -126,6 +126,16 @@ def test_dims_that_cannot_be_broadcast_are_named(agrees):
         session({"x": f32(2, 3)})
 
 
+def test_computed_dims_are_not_repeated(tools, agrees, tmp_path):
+    """Feature maps that meet have one size; a check at run time says so, and nothing is copied."""
+    pools = [node("MaxPool", [x], [y], kernel_shape=[1, 1], strides=[s, s]) for x, y, s in (("x", "a", 2), ("a", "b", 3), ("x", "c", 6))]
+    proto = model([*pools, node("Add", ["b", "c"], ["y"])], [("x", "f32", [1, 2, "H", "W"])])
+    agrees(proto, {"x": f32(1, 2, 19, 6)}, {"x": f32(1, 2, 4, 33)})
+    done = tools.mlc("compile", tmp_path / "model.onnx", "--compile-to=import")
+    assert done.returncode == 0 and "mlc.add" in done.stdout
+    assert "cannot be broadcast together" in done.stdout and "mlc.pad" not in done.stdout
+
+
 def test_one_hot_and_group_norm_at_open_dims(agrees):
     agrees(model([node("OneHot", ["x", "d", "v"], ["y"], axis=1)], [("x", "i64", ["A", "B"]), ("v", "f32", ["V"])], d=5),
            {"x": rng.integers(-5, 5, (2, 3)), "v": f32(2)}, {"x": rng.integers(-5, 5, (1, 4)), "v": f32(2)})
