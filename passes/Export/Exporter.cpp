@@ -332,7 +332,6 @@ void Exporter::emitOutputs() {
 
 void Exporter::emitMetadata() {
   model.set_ir_version(exportIrVersion);
-  model.set_producer_name("mlc");
   onnx::OperatorSetIdProto *opset = model.add_opset_import();
   opset->set_domain("");
   opset->set_version(exportOpset);
@@ -354,6 +353,24 @@ void Exporter::emitMetadata() {
   std::string name =
       source ? attributeName(source.get("graph"), "") : std::string();
   graph->set_name(name.empty() ? "main" : name);
+  auto text = [](DictionaryAttr from, StringRef key) {
+    return from ? attributeName(from.get(key), "") : std::string();
+  };
+  // The model is still its maker's.
+  std::string producer = text(source, "producer_name");
+  model.set_producer_name(source ? producer : "mlc");
+  if (std::string version = text(source, "producer_version"); !version.empty())
+    model.set_producer_version(version);
+  auto header = module->getAttrOfType<DictionaryAttr>("mlc.header");
+  if (std::string domain = text(header, "domain"); !domain.empty())
+    model.set_domain(domain);
+  if (std::string doc = text(header, "doc_string"); !doc.empty())
+    model.set_doc_string(doc);
+  if (std::string doc = text(header, "graph_doc_string"); !doc.empty())
+    graph->set_doc_string(doc);
+  if (header)
+    if (auto version = header.getAs<IntegerAttr>("model_version"))
+      model.set_model_version(version.getInt());
 }
 
 llvm::Expected<std::string> Exporter::run() {

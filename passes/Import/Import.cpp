@@ -236,6 +236,13 @@ void ModelImporter::setModuleAttributes() {
   onnx.set("opsets", opsets.getDictionary(context));
   onnx.set("producer_name", b.getStringAttr(model.producer_name()));
   onnx.set("producer_version", b.getStringAttr(model.producer_version()));
+  // What an exporter gives back; nothing that is compiled reads it.
+  NamedAttrList header;
+  header.set("doc_string", b.getStringAttr(model.doc_string()));
+  header.set("domain", b.getStringAttr(model.domain()));
+  header.set("graph_doc_string", b.getStringAttr(model.graph().doc_string()));
+  header.set("model_version", b.getI64IntegerAttr(model.model_version()));
+  (*module)->setAttr("mlc.header", header.getDictionary(context));
   (*module)->setAttr("mlc.symbols", b.getArrayAttr(symbols));
   (*module)->setAttr("mlc.checks", b.getArrayAttr(checks));
   (*module)->setAttr("mlc.metadata", metadata.getDictionary(context));

@@ -93,3 +93,17 @@ def test_extrema(op, dtype, tools, tmp_path):
     want = (np.maximum if op == "Max" else np.minimum)(x, np.array([7, 9, 60], dtype))
     assert got.dtype == x.dtype
     np.testing.assert_array_equal(got, want)
+
+
+def test_header(tools, tmp_path):
+    """What a model says of itself stays."""
+    made = graphs.scaled_relu(2.0)
+    made.doc_string, made.domain, made.model_version = "what it is for", "org.example", 7
+    made.producer_name, made.producer_version = "an exporter", "1.2"
+    made.graph.doc_string = "the graph"
+    made.metadata_props.add(key="author", value="somebody")
+    written = run(tools, tmp_path, made, {"x": RNG.standard_normal((2, 8)).astype(np.float32)})
+    for field in ("doc_string", "domain", "model_version", "producer_name", "producer_version"):
+        assert getattr(written, field) == getattr(made, field), field
+    assert (written.graph.name, written.graph.doc_string) == (made.graph.name, "the graph")
+    assert written.metadata_props == made.metadata_props
