@@ -77,6 +77,7 @@ private:
   void addLibrary(exec::LibraryOp call);
   void addCheck(exec::CheckOp check);
   void collectSplats();
+  bool isFactor(exec::ConstantOp constant);
   FailureOr<ArrayRef<char>> getBytes(exec::ConstantOp constant, uint64_t size);
 
   /// Postfix code of `expr`.
@@ -210,7 +211,8 @@ static bool isDenormal(uint32_t bits) {
 
 /// The weights with zeros in place of denormal numbers. Dead channels of
 /// trained models are full of them, and each costs a machine some hundred
-/// cycles where it is multiplied; a product with one is far below rounding.
+/// cycles where it is multiplied; a product with one is far below the rounding
+/// of the sum that it is added to.
 static std::optional<std::vector<char>> flushDenormals(ArrayRef<char> bytes) {
   auto load = [&](uint64_t i) {
     uint32_t bits;
@@ -229,13 +231,27 @@ static std::optional<std::vector<char>> flushDenormals(ArrayRef<char> bytes) {
   return flushed;
 }
 
+/// Whether contractions multiply with the constant and nothing else reads it.
+bool Translator::isFactor(exec::ConstantOp constant) {
+  Value value = constant->getResult(0);
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    auto launch = dyn_cast<exec::LaunchOp>(use.getOwner());
+    const cpu::CompiledKernel *kernel =
+        launch ? kernelOf.lookup(launch.getKernel()) : nullptr;
+    return kernel && llvm::any_of(kernel->factors, [&](unsigned input) {
+             return launch.getInputs().getBeginOperandIndex() + input ==
+                    use.getOperandNumber();
+           });
+  });
+}
+
 LogicalResult Translator::addConstant(exec::ConstantOp constant) {
   uint64_t size = constantBytes(constant);
   FailureOr<ArrayRef<char>> bytes = getBytes(constant, size);
   std::optional<rt::DType> type = getDType(constant.getElement());
   if (failed(bytes) || !type)
     return failure();
-  if (*type == rt::DType::F32)
+  if (*type == rt::DType::F32 && isFactor(constant))
     if (std::optional<std::vector<char>> flushed = flushDenormals(*bytes)) {
       model.storage.push_back(std::move(*flushed));
       bytes = ArrayRef(model.storage.back());

@@ -1,6 +1,7 @@
 //===- Body.cpp - The function that an emitter fills ----------------------===//
 
 #include "codegen/cpu/Body.h"
+#include "codegen/cpu/Storage.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -8,12 +9,6 @@
 using namespace mlir;
 
 namespace mlc::cpu {
-
-static Type storageType(Type element) {
-  if (element.isInteger(1))
-    return IntegerType::get(element.getContext(), 8);
-  return element;
-}
 
 /// A memref<?xelement> over the memory at `pointer`: its descriptor, written in
 /// LLVM's terms, under a cast that the lowering removes. No size is needed, as

@@ -138,6 +138,10 @@ ContractionPlan planContraction(Contraction &c, const Target &target);
 void emitContraction(KernelBody &body, const Contraction &c,
                      const ContractionPlan &plan);
 
+/// The kernel's inputs that are factors of `c` and nothing else.
+llvm::SmallVector<unsigned> factorsOf(const Kernel &kernel,
+                                      const Contraction &c);
+
 /// The emitter of kernels with a contraction, for the table in Emit.cpp.
 bool acceptsContraction(const Kernel &kernel, const Target &target);
 mlir::FailureOr<EmittedKernel> emitContractionKernel(KernelBody &body);

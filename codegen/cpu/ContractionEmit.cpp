@@ -110,6 +110,7 @@ TileOperand ContractionEmitter::operand(const RuntimeAccess &a,
                                         const TilePosition &t, bool vectors) {
   TileOperand o;
   o.memref = a.memref;
+  o.element = a.element;
   o.base = base(a);
   Index step = p.tileDim < 0 ? m.constant(0) : a.strides[p.tileDim];
   if (p.flat) {
@@ -298,17 +299,20 @@ void ContractionEmitter::tile(const TilePosition &t, const Pass &pass,
   if (panelsX.memref) {
     Index row = m.constant(packedRow(c, p));
     k.x.memref = panelsX.memref;
+    k.x.element = c.accumulator;
     k.x.base = m.mul(m.sub(t.row, panelsX.firstRow), row);
     for (int64_t r = 0; r < t.rows; ++r)
       k.x.rowOffset.push_back(m.mul(m.constant(r), row));
     xSteps[0] = m.constant(1);
   } else {
     k.x = operand(x, t, p.xVector);
+    k.x.casts = c.xCasts;
     if (!xSteps.empty())
       k.x.base = m.add(k.x.base, m.mul(pass.lower, xSteps[0]));
   }
   if (panelsW.memref) {
     k.w.memref = panelsW.memref;
+    k.w.element = c.accumulator;
     k.w.base = m.mul(m.sub(t.vector, panelsW.firstVector),
                      m.constant(p.lanes * passSteps(c, p)));
     for (int64_t v = 0; v < t.vectors; ++v)
@@ -316,12 +320,11 @@ void ContractionEmitter::tile(const TilePosition &t, const Pass &pass,
     wSteps = panelStrides(t.vectors);
   } else {
     k.w = operand(w, t, true);
+    k.w.casts = c.wCasts;
     if (!wSteps.empty())
       k.w.base = m.add(k.w.base, m.mul(pass.lower, wSteps[0]));
     k.mask = c.splitBound ? Value() : t.mask;
   }
-  k.x.casts = c.xCasts;
-  k.w.casts = c.wCasts;
   for (auto [i, d] : llvm::enumerate(p.reduction))
     k.loops.push_back({i ? extents[d] : pass.count, xSteps[i], wSteps[i]});
   if (k.loops.empty()) // a product without a sum has one step
@@ -426,6 +429,18 @@ void emitContraction(KernelBody &body, const Contraction &c,
   ContractionEmitter(body, c, plan).emit();
 }
 
+SmallVector<unsigned> factorsOf(const Kernel &kernel, const Contraction &c) {
+  SmallVector<unsigned> factors;
+  for (auto [i, input] : llvm::enumerate(kernel.inputs)) {
+    bool isLoaded = llvm::any_of(c.loads, [&, tensor = input](const Access &a) {
+      return a.tensor == tensor;
+    });
+    if ((c.x.tensor == input || c.w.tensor == input) && !isLoaded)
+      factors.push_back(i);
+  }
+  return factors;
+}
+
 bool acceptsContraction(const Kernel &kernel, const Target &target) {
   std::string why;
   if (!kernel.anchor)
@@ -446,8 +461,10 @@ FailureOr<EmittedKernel> emitContractionKernel(KernelBody &body) {
            << why;
   ContractionPlan plan = planContraction(*c, body.target);
   emitContraction(body, *c, plan);
-  return EmittedKernel{
-      plan.tasks, IntExpr::constant(c->context, plan.scratchBytes), {}};
+  return EmittedKernel{plan.tasks,
+                       IntExpr::constant(c->context, plan.scratchBytes),
+                       {},
+                       factorsOf(body.kernel, *c)};
 }
 
 } // namespace mlc::cpu

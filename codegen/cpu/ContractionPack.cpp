@@ -2,13 +2,14 @@
 //
 // Panels of W: for every tile column, for every reduction step, the column's
 // vectors, contiguous. Rows of X: the pass's part of every row, contiguous, at
-// a distance that spreads rows over the first-level cache.
+// a distance that spreads rows over the first-level cache. Both hold what is
+// multiplied: casts of a factor are done once, here.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/ContractionEmit.h"
+#include "codegen/cpu/Storage.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -53,12 +54,12 @@ void ContractionEmitter::packColumn(const Panels &panels, const TilePosition &t,
       Value at = m.value(m.add(src, source.vectorOffset[v]));
       bool masked = t.mask && v == t.vectors - 1 && !c.splitBound;
       Value loaded = p.lanes == 1 || IndexMath::is(lane, 1)
-                         ? emitVectorLoad(b, loc, type, w.memref, at,
-                                          masked ? t.mask : Value())
+                         ? loadVector(b, loc, type, w.memref, at,
+                                      masked ? t.mask : Value())
                          : strided(w, t, at, lane, masked);
       Value place = m.value(
           m.add(dst, m.constant(v / vectors * panel + v % vectors * p.lanes)));
-      vector::StoreOp::create(b, loc, loaded, panels.memref, place);
+      storeVector(b, loc, emitCasts(b, c.wCasts, loaded), panels.memref, place);
     }
   };
   copy(0, from, target);
@@ -66,8 +67,9 @@ void ContractionEmitter::packColumn(const Panels &panels, const TilePosition &t,
 
 Panels ContractionEmitter::packW(Index firstVector, Index lastVector,
                                  const Pass &pass) {
-  Panels panels{body.scratchView(IntExpr::constant(c.context, 0), w.element),
-                firstVector, m.constant(0)};
+  Panels panels{
+      body.scratchView(IntExpr::constant(c.context, 0), c.accumulator),
+      firstVector, m.constant(0)};
   // A few panels at a time: a step then reads some neighbouring lines of W.
   constexpr int64_t together = 4;
   Index wide = m.constant(together * p.vectors);
@@ -91,7 +93,7 @@ Panels ContractionEmitter::packX(Index firstRow, Index lastRow,
                                  const Pass &pass) {
   int64_t start = p.packW ? packedWBytes(c, p) : 0;
   Panels panels{
-      body.scratchView(IntExpr::constant(c.context, start), x.element),
+      body.scratchView(IntExpr::constant(c.context, start), c.accumulator),
       m.constant(0), firstRow};
   int k = p.reduction[0];
   Index row = m.constant(packedRow(c, p)), step = x.strides[k];
@@ -104,11 +106,10 @@ Panels ContractionEmitter::packX(Index firstRow, Index lastRow,
     Index to = m.mul(m.sub(r, firstRow), row);
     auto copy = [&](Index first, Index last, int64_t count, VectorType type) {
       emitLoop(b, loc, first, last, count, [&](Index i) {
-        Value loaded =
-            emitVectorLoad(b, loc, type, x.memref,
-                           m.value(m.add(from, m.mul(i, step))), Value());
-        vector::StoreOp::create(b, loc, loaded, panels.memref,
-                                m.value(m.add(to, i)));
+        Value loaded = loadVector(b, loc, type, x.memref,
+                                  m.value(m.add(from, m.mul(i, step))));
+        storeVector(b, loc, emitCasts(b, c.xCasts, loaded), panels.memref,
+                    m.value(m.add(to, i)));
       });
     };
     Index whole =
@@ -130,12 +131,10 @@ void ContractionEmitter::fill(Value memref, Value scalar, Index lower,
   Index whole =
       m.add(lower, m.mul(m.div(m.sub(upper, lower), m.constant(lanes)),
                          m.constant(lanes)));
-  emitLoop(b, loc, lower, whole, lanes, [&](Index i) {
-    vector::StoreOp::create(b, loc, vector, memref, m.value(i));
-  });
-  emitLoop(b, loc, whole, upper, 1, [&](Index i) {
-    memref::StoreOp::create(b, loc, scalar, memref, m.value(i));
-  });
+  emitLoop(b, loc, lower, whole, lanes,
+           [&](Index i) { storeVector(b, loc, vector, memref, m.value(i)); });
+  emitLoop(b, loc, whole, upper, 1,
+           [&](Index i) { storeElement(b, loc, scalar, memref, m.value(i)); });
 }
 
 /// Fills the border of a padded output: for every padded dim, the parts before

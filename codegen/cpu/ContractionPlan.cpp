@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/ContractionPlanner.h"
+#include "codegen/cpu/Storage.h"
 #include <algorithm>
 #include <limits>
 
@@ -64,13 +65,13 @@ int64_t packedRow(const Contraction &c, const ContractionPlan &p) {
 }
 
 int64_t packedWBytes(const Contraction &c, const ContractionPlan &p) {
-  int64_t element = c.w.element.getIntOrFloatBitWidth() / 8;
+  int64_t element = storageBytes(c.accumulator);
   return alignUp(
       p.vectorBlock * p.vectors * p.lanes * passSteps(c, p) * element, 64);
 }
 
 int64_t packedXBytes(const Contraction &c, const ContractionPlan &p) {
-  int64_t element = c.x.element.getIntOrFloatBitWidth() / 8;
+  int64_t element = storageBytes(c.accumulator);
   return alignUp(p.rowBlock * p.rows * packedRow(c, p) * element, 64);
 }
 
@@ -192,8 +193,9 @@ void Planner::choosePacking() {
     return;
   auto stride = fixed(c.x.strides[p.tileDim]);
   bool aliases = !stride || (*stride * bytes(c.x.element)) % 1024 == 0;
-  p.packX = aliases && p.rows > 2 && !is(c.x.strides[p.tileDim], 1) &&
-            vectorUnits() >= 2 * p.vectors;
+  // What is cast on the way in is cast once for all columns.
+  p.packX = (aliases || !c.xCasts.empty()) && p.rows > 2 &&
+            !is(c.x.strides[p.tileDim], 1) && vectorUnits() >= 2 * p.vectors;
 }
 
 /// Bytes of X that one row of tiles touches: dims by rising stride, overlapping

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/ContractionEmit.h"
+#include "codegen/cpu/Storage.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -39,7 +40,9 @@ Value ContractionEmitter::strided(const RuntimeAccess &a, const TilePosition &t,
     Value position = m.value(m.add(at, m.mul(lane, stride)));
     lanes.push_back(memref::LoadOp::create(b, loc, a.memref, position));
   }
-  return vector::FromElementsOp::create(b, loc, vectorOf(a.element), lanes);
+  Value stored = vector::FromElementsOp::create(
+      b, loc, vectorOf(storageType(a.element)), lanes);
+  return fromStorage(b, loc, a.element, stored);
 }
 
 Value ContractionEmitter::loadNode(const RuntimeAccess &a,
@@ -50,11 +53,12 @@ Value ContractionEmitter::loadNode(const RuntimeAccess &a,
   Index lane = p.vectorDim < 0 ? m.constant(0) : a.strides[p.vectorDim];
   bool masked = t.mask && v == t.vectors - 1;
   if (p.lanes == 1 || IndexMath::is(lane, 1))
-    return emitVectorLoad(b, loc, type, a.memref, at,
-                          masked ? t.mask : Value());
+    return loadVector(b, loc, type, a.memref, at, masked ? t.mask : Value());
   if (IndexMath::is(lane, 0)) {
     Value scalar = memref::LoadOp::create(b, loc, a.memref, at);
-    return vector::BroadcastOp::create(b, loc, type, scalar);
+    Value stored = vector::BroadcastOp::create(
+        b, loc, vectorOf(storageType(a.element)), scalar);
+    return fromStorage(b, loc, a.element, stored);
   }
   return strided(a, t, at, lane, masked);
 }
@@ -135,13 +139,9 @@ void ContractionEmitter::store(const RuntimeAccess &a, const TilePosition &t,
   Value at = address(a, t, r, v);
   Index lane = p.vectorDim < 0 ? m.constant(0) : a.strides[p.vectorDim];
   bool masked = t.mask && v == t.vectors - 1;
-  if (p.lanes == 1 || IndexMath::is(lane, 1)) {
-    if (masked)
-      vector::MaskedStoreOp::create(b, loc, a.memref, at, t.mask, vector);
-    else
-      vector::StoreOp::create(b, loc, vector, a.memref, at);
-    return;
-  }
+  if (p.lanes == 1 || IndexMath::is(lane, 1))
+    return storeVector(b, loc, vector, a.memref, at, masked ? t.mask : Value());
+  vector = toStorage(b, loc, vector);
   for (int64_t i = 0; i < p.lanes; ++i) {
     auto put = [&] {
       Value scalar = vector::ExtractOp::create(b, loc, vector, i);

@@ -182,7 +182,7 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
     const Unit &unit = units[index];
     result.kernels.push_back({function.getName().str(), unit.symbol,
                               unit.emitted.tasks, unit.emitted.scratchBytes,
-                              unit.emitted.inPlace});
+                              unit.emitted.inPlace, unit.emitted.factors});
   }
   return result;
 }

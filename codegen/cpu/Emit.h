@@ -64,6 +64,8 @@ struct EmittedKernel {
   IntExpr scratchBytes;
   /// Pairs (input, output) whose buffers may be the same memory.
   llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace;
+  /// Inputs that are read for nothing but to be multiplied in a contraction.
+  llvm::SmallVector<unsigned> factors;
 };
 
 /// An emitter writes the body of the kernels that it accepts. Emits an error
@@ -93,6 +95,7 @@ struct CompiledKernel {
   std::string name, symbol;
   IntExpr tasks, scratchBytes;
   llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace;
+  llvm::SmallVector<unsigned> factors;
 };
 
 struct CompiledKernels {

@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/Fusion.h"
 #include "codegen/cpu/LoopGroup.h"
+#include "codegen/cpu/Storage.h"
 
 using namespace mlir;
 

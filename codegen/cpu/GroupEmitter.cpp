@@ -1,6 +1,7 @@
 //===- GroupEmitter.cpp - Tasks and storage of a loop group ---------------===//
 
 #include "codegen/cpu/GroupEmitter.h"
+#include "codegen/cpu/Storage.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -81,6 +82,10 @@ void GroupEmitter::createConstants() {
       dense = DenseElementsAttr::get(
           RankedTensorType::get({int64_t(bytes.size())}, stored),
           ArrayRef<int8_t>(bytes));
+    }
+    if (stored.isBF16()) {
+      stored = storageType(stored);
+      dense = dense.bitcast(stored);
     }
     int64_t count = dense.getNumElements();
     auto type = MemRefType::get({count}, stored);
@@ -222,7 +227,7 @@ FailureOr<EmittedKernel> GroupEmitter::run() {
   }
   if (failed)
     return failure();
-  return EmittedKernel{plan.tasks(), scratchBytes, {}};
+  return EmittedKernel{plan.tasks(), scratchBytes, {}, {}};
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,12 +27,6 @@ IntExpr elementCount(ArrayRef<IntExpr> shape, MLIRContext *ctx) {
   return count;
 }
 
-int64_t storageBytes(Type element) {
-  if (element.isIndex())
-    return 8;
-  return (element.getIntOrFloatBitWidth() + 7) / 8;
-}
-
 MLIRContext *Kernel::context() const { return ctx; }
 
 ArrayRef<IntExpr> Kernel::shapeOf(Value tensor) const {

@@ -27,9 +27,6 @@ Shape rowMajorStrides(llvm::ArrayRef<IntExpr> shape, mlir::MLIRContext *ctx);
 /// Number of elements of `shape` (1 for a scalar).
 IntExpr elementCount(llvm::ArrayRef<IntExpr> shape, mlir::MLIRContext *ctx);
 
-/// Bytes that one element takes in memory: bool is one byte.
-int64_t storageBytes(mlir::Type element);
-
 /// A kernel read and checked. Values and operations belong to the function.
 class Kernel {
 public:

@@ -1,7 +1,10 @@
 //===- Lanes.cpp - Code for one or several elements at once ---------------===//
 
 #include "codegen/cpu/Lanes.h"
+#include "codegen/cpu/Storage.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -14,12 +17,6 @@ namespace mlc::cpu {
 Type Lanes::computeType(Type element) {
   if (element.isF16() || element.isBF16())
     return Float32Type::get(element.getContext());
-  return element;
-}
-
-static Type storageOf(Type element) {
-  if (element.isInteger(1))
-    return IntegerType::get(element.getContext(), 8);
   return element;
 }
 
@@ -212,7 +209,7 @@ static std::pair<Value, Value> gatherOffsets(Lanes &lanes, LaneIndex address) {
 
 Value Lanes::load(const View &view, ArrayRef<LaneIndex> indices) {
   LaneIndex where = address(view, indices);
-  Type stored = storageOf(view.element);
+  Type stored = storageType(view.element);
   note(stored, where);
   Value value;
   if (where.isUniform()) {
@@ -233,11 +230,7 @@ Value Lanes::load(const View &view, ArrayRef<LaneIndex> indices) {
       }
     }
   }
-  if (view.element.isInteger(1)) {
-    Value zero =
-        arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
-  }
+  value = fromStorage(b, loc, view.element, value);
   Type wanted = computeType(view.element);
   if (wanted == view.element)
     return value;
@@ -247,15 +240,15 @@ Value Lanes::load(const View &view, ArrayRef<LaneIndex> indices) {
 
 void Lanes::store(const View &view, ArrayRef<LaneIndex> indices, Value value) {
   LaneIndex where = address(view, indices);
-  Type stored = storageOf(view.element);
+  Type stored = storageType(view.element);
   note(stored, where);
   if (!where.isUniform())
     value = splat(value);
-  Type type = isVector(value) ? vectorType(stored) : stored;
-  if (view.element.isInteger(1))
-    value = arith::ExtUIOp::create(b, loc, type, value);
-  else if (computeType(view.element) != view.element)
-    value = arith::TruncFOp::create(b, loc, type, value);
+  if (computeType(view.element) != view.element)
+    value = arith::TruncFOp::create(
+        b, loc, isVector(value) ? vectorType(view.element) : view.element,
+        value);
+  value = toStorage(b, loc, value);
   if (where.isUniform()) {
     // Lanes that write one place would have to agree; loops avoid that.
     if (isVector(value)) {
@@ -329,6 +322,43 @@ static void relax(Operation *op) {
               arith::FastMathFlagsAttr::get(op->getContext(), flags));
 }
 
+/// Whether 1 / x is as precise as x for all that `x` can be.
+static bool hasPreciseInverse(Value x) {
+  APFloat number(0.0f);
+  if (matchPattern(x, m_ConstantFloat(&number)))
+    return number.isNormal() && std::abs(ilogb(number)) <= 100;
+  return isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(x.getDefiningOp());
+}
+
+/// One division instead of one for each lane, unless the inverse overflows or
+/// loses bits.
+Value Lanes::divideByUniform(Value x, Value y) {
+  auto byInverse = [&] {
+    Value one = floatConstant(y.getType(), 1.0);
+    Value inverse = arith::DivFOp::create(b, loc, one, y);
+    return arith::MulFOp::create(b, loc, x, splat(inverse),
+                                 arith::FastMathFlags::contract);
+  };
+  if (hasPreciseInverse(y))
+    return byInverse();
+  using P = arith::CmpFPredicate;
+  Value magnitude = math::AbsFOp::create(b, loc, y);
+  Value low = floatConstant(y.getType(), 0x1p-100);
+  Value high = floatConstant(y.getType(), 0x1p100);
+  Value fine = arith::AndIOp::create(
+      b, loc, arith::CmpFOp::create(b, loc, P::OGE, magnitude, low),
+      arith::CmpFOp::create(b, loc, P::OLE, magnitude, high));
+  auto branch = scf::IfOp::create(b, loc, TypeRange(x.getType()), fine,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, loc, byInverse().getResult());
+  b.setInsertionPointToStart(branch.elseBlock());
+  Value quotient = arith::DivFOp::create(b, loc, x, splat(y));
+  scf::YieldOp::create(b, loc, quotient);
+  return branch.getResult(0);
+}
+
 Value Lanes::clone(Operation *op, ArrayRef<Value> operands) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto real = dyn_cast<FloatAttr>(constant.getValue());
@@ -342,13 +372,8 @@ Value Lanes::clone(Operation *op, ArrayRef<Value> operands) {
   if (width > 1 && trapsOnGarbage(op))
     cost.impossible = true;
   bool wide = llvm::any_of(operands, isVector);
-  // One division instead of one for each lane.
-  if (isa<arith::DivFOp>(op) && wide && !isVector(operands[1])) {
-    Value one = floatConstant(operands[1].getType(), 1.0);
-    Value inverse = arith::DivFOp::create(b, loc, one, operands[1]);
-    return arith::MulFOp::create(b, loc, operands[0], splat(inverse),
-                                 arith::FastMathFlags::contract);
-  }
+  if (isa<arith::DivFOp>(op) && wide && !isVector(operands[1]))
+    return divideByUniform(operands[0], operands[1]);
   SmallVector<Value> values;
   for (auto [position, value] : llvm::enumerate(operands)) {
     bool condition = isa<arith::SelectOp>(op) && position == 0;

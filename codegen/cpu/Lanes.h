@@ -98,6 +98,7 @@ private:
   LaneIndex address(const View &view, llvm::ArrayRef<LaneIndex> indices);
   mlir::Value allLanes();
   void note(mlir::Type stored, const LaneIndex &address);
+  mlir::Value divideByUniform(mlir::Value x, mlir::Value y);
   mlir::Value cloneCast(mlir::Operation *op, mlir::Value operand);
 };
 

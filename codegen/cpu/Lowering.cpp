@@ -11,6 +11,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -23,6 +24,9 @@ struct ExpandMath : PassWrapper<ExpandMath, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMath)
   StringRef getArgument() const override { return "mlc-expand-math"; }
   void runOnOperation() override {
+    RewritePatternSet recognition(&getContext());
+    populateMathRecognitionPatterns(recognition);
+    walkAndApplyPatterns(getOperation(), std::move(recognition));
     RewritePatternSet patterns(&getContext());
     populateMathExpansionPatterns(patterns);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
@@ -37,6 +41,8 @@ LogicalResult lowerToLLVMDialect(ModuleOp module) {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
   pm.enableVerifier(false);
   pm.addPass(createLowerAffinePass());
+  // Compositions are recognized by their sharing operands.
+  pm.addPass(createCSEPass());
   pm.addPass(std::make_unique<ExpandMath>());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());

@@ -8,6 +8,7 @@
 #include "codegen/cpu/MathFunctions.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -109,6 +110,106 @@ struct ExpandConstantPow : OpRewritePattern<math::PowFOp> {
   }
 };
 
+/// A value without broadcasts to vectors.
+Value scalarOf(Value value) {
+  while (auto spread = value.getDefiningOp<vector::BroadcastOp>())
+    value = spread.getSource();
+  return value;
+}
+
+bool isOne(Value value) { return matchPattern(scalarOf(value), m_OneFloat()); }
+
+/// 1 / (1 + exp(-x)), which loses its small values to an overflow if taken
+/// literally.
+struct RecognizeSigmoid : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
+    if (!sum || !isOne(op.getLhs()) || !isExpandable(op.getType()))
+      return failure();
+    bool oneFirst = isOne(sum.getLhs());
+    if (!oneFirst && !isOne(sum.getRhs()))
+      return failure();
+    auto exp =
+        (oneFirst ? sum.getRhs() : sum.getLhs()).getDefiningOp<math::ExpOp>();
+    auto negative =
+        exp ? exp.getOperand().getDefiningOp<arith::NegFOp>() : arith::NegFOp();
+    if (!negative)
+      return failure();
+    MathBuilder m(rewriter, op.getLoc(), op.getType());
+    rewriter.replaceOp(op, elementary::sigmoid(m, negative.getOperand()));
+    return success();
+  }
+};
+
+/// The other operand of a sum or product with a constant that `isWanted`.
+Value otherThan(Operation *op, llvm::function_ref<bool(Value)> isWanted) {
+  if (isWanted(op->getOperand(1)))
+    return op->getOperand(0);
+  return isWanted(op->getOperand(0)) ? op->getOperand(1) : Value();
+}
+
+bool isNumber(Value value, double wanted) {
+  APFloat number(0.0), rounded(wanted);
+  if (!matchPattern(scalarOf(value), m_ConstantFloat(&number)))
+    return false;
+  bool ignored;
+  rounded.convert(number.getSemantics(), APFloat::rmNearestTiesToEven,
+                  &ignored);
+  return number.bitwiseIsEqual(rounded);
+}
+
+/// 1 + erf(x / sqrt(2)), which cancels below zero.
+struct RecognizeNormalCdf : OpRewritePattern<arith::AddFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::AddFOp op,
+                                PatternRewriter &rewriter) const override {
+    Value error = otherThan(op, isOne);
+    auto erf = error ? error.getDefiningOp<math::ErfOp>() : math::ErfOp();
+    auto scaled =
+        erf ? erf.getOperand().getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+    Value x = scaled ? otherThan(scaled,
+                                 [](Value factor) {
+                                   return isNumber(factor, 0.70710678118654752);
+                                 })
+                     : Value();
+    if (!x || !isExpandable(op.getType()))
+      return failure();
+    MathBuilder m(rewriter, op.getLoc(), op.getType());
+    Value half = elementary::normalCdf(m, x);
+    rewriter.replaceOp(op, m.add(half, half));
+    return success();
+  }
+};
+
+/// exp(x) - 1, which cancels near zero.
+struct RecognizeExpm1 : OpRewritePattern<arith::SubFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::SubFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto exp = op.getLhs().getDefiningOp<math::ExpOp>();
+    if (!exp || !isOne(op.getRhs()))
+      return failure();
+    rewriter.replaceOpWithNewOp<math::ExpM1Op>(op, exp.getOperand());
+    return success();
+  }
+};
+
+/// log(1 + x), which is 0 where the sum is rounded to 1.
+struct RecognizeLog1p : OpRewritePattern<math::LogOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::LogOp op,
+                                PatternRewriter &rewriter) const override {
+    auto sum = op.getOperand().getDefiningOp<arith::AddFOp>();
+    Value x = sum ? otherThan(sum, isOne) : Value();
+    if (!x)
+      return failure();
+    rewriter.replaceOpWithNewOp<math::Log1pOp>(op, x);
+    return success();
+  }
+};
+
 struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
   ExpandRsqrt(MLIRContext *context)
       : OpRewritePattern(context, /*benefit=*/10) {}
@@ -177,6 +278,11 @@ struct ExpandIntegerPow : OpRewritePattern<math::IPowIOp> {
 };
 } // namespace
 
+void populateMathRecognitionPatterns(RewritePatternSet &patterns) {
+  patterns.add<RecognizeSigmoid, RecognizeNormalCdf, RecognizeExpm1,
+               RecognizeLog1p>(patterns.getContext());
+}
+
 void populateMathExpansionPatterns(RewritePatternSet &patterns) {
   MLIRContext *ctx = patterns.getContext();
   patterns.add<ExpandUnary<math::ExpOp>>(ctx, elementary::exp);
@@ -189,8 +295,7 @@ void populateMathExpansionPatterns(RewritePatternSet &patterns) {
                                           /*inF64=*/true);
   patterns.add<ExpandUnary<math::Log10Op>>(ctx, elementary::log10,
                                            /*inF64=*/true);
-  patterns.add<ExpandUnary<math::Log1pOp>>(ctx, elementary::log1p,
-                                           /*inF64=*/true);
+  patterns.add<ExpandUnary<math::Log1pOp>>(ctx, elementary::log1p);
   patterns.add<ExpandUnary<math::ErfOp>>(ctx, elementary::erf);
   patterns.add<ExpandUnary<math::SinOp>>(ctx, elementary::sin, /*inF64=*/true);
   patterns.add<ExpandUnary<math::CosOp>>(ctx, elementary::cos, /*inF64=*/true);

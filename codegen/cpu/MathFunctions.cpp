@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/MathFunctions.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <cmath>
 
 using namespace mlir;
@@ -17,6 +19,15 @@ using Predicate = arith::CmpFPredicate;
 //===----------------------------------------------------------------------===//
 // Exponentials
 //===----------------------------------------------------------------------===//
+
+/// ln 2 as a sum; the first part has zeros at its end, so that its products
+/// with exponents are exact.
+static double lnHigh(const MathBuilder &m) {
+  return m.isF64 ? 0x1.62e42fefa3800p-1 : 0x1.62e400p-1;
+}
+static double lnLow(const MathBuilder &m) {
+  return m.isF64 ? 0x1.ef35793c76730p-45 : 0x1.7f7d1cp-20;
+}
 
 namespace {
 /// x = n ln 2 + r with |r| <= ln 2 / 2: n as an integer, and e^r - 1.
@@ -30,9 +41,7 @@ static Reduced reduceExp(MathBuilder &m, Value x) {
   double magic = m.isF64 ? 6755399441055744.0 : 12582912.0;
   Value t = m.fma(x, 1.4426950408889634, m.constant(magic));
   Value n = m.sub(t, magic);
-  double high = m.isF64 ? 0x1.62e42fefa3800p-1 : 0x1.62e400p-1;
-  double low = m.isF64 ? 0x1.ef35793c76730p-45 : 0x1.7f7d1cp-20;
-  Value r = m.fma(n, -low, m.fma(n, -high, x));
+  Value r = m.fma(n, -lnLow(m), m.fma(n, -lnHigh(m), x));
   // (e^r - 1 - r) / r^2.
   SmallVector<double> series;
   if (m.isF64) {
@@ -53,6 +62,11 @@ static Reduced reduceExp(MathBuilder &m, Value x) {
       m.bits(t), llvm::bit_cast<int64_t>(6755399441055744.0) * m.isF64 +
                      int64_t(llvm::bit_cast<int32_t>(12582912.0f)) * !m.isF64);
   return {integer, expm1};
+}
+
+/// `value`, or x where that is a zero, whose sign a sum would lose.
+static Value keepZero(MathBuilder &m, Value x, Value value) {
+  return m.select(m.compare(Predicate::OEQ, x, 0.0), x, value);
 }
 
 /// 2^n for an exponent in the range of normal numbers.
@@ -80,16 +94,25 @@ static Value expm1Bounded(MathBuilder &m, Value x) {
 }
 
 Value expm1(MathBuilder &m, Value x) {
-  // Above the bound, subtracting 1 changes nothing.
-  double bound = m.isF64 ? 40.0 : 20.0;
-  Value near = expm1Bounded(m, m.clamp(x, -bound, bound));
-  Value value = m.select(m.compare(Predicate::OGT, x, bound), exp(m, x), near);
-  Value zero = m.compare(Predicate::OEQ, x, 0.0);
-  return m.select(zero, x, value);
+  // Below -bound the value is -1; above the other one it overflows.
+  Value bounded = m.isF64 ? m.clamp(x, -40.0, 710.0) : m.clamp(x, -20.0, 89.0);
+  Reduced reduced = reduceExp(m, bounded);
+  // Half of it, as the power of two itself may be out of range.
+  Value scale = powerOfTwo(m, m.integerOp<arith::SubIOp>(reduced.n, 1));
+  Value half = m.fma(scale, reduced.expm1, m.sub(scale, 0.5));
+  return keepZero(m, x, m.add(half, half));
 }
 
 Value exp2(MathBuilder &m, Value x) {
   return exp(m, m.mul(x, 0.6931471805599453));
+}
+
+Value sigmoid(MathBuilder &m, Value x) {
+  // With the exponential of -|x|, which underflows where the result does.
+  Value decay = exp(m, m.neg(m.abs(x)));
+  Value negative = m.compare(Predicate::OLT, x, 0.0);
+  Value numerator = m.select(negative, decay, m.constant(1.0));
+  return m.div(numerator, m.add(decay, 1.0));
 }
 
 Value tanh(MathBuilder &m, Value x) {
@@ -156,10 +179,8 @@ static Value logEdges(MathBuilder &m, Value x, Value value) {
 
 Value log(MathBuilder &m, Value x) {
   LogParts parts = logParts(m, x);
-  double high = m.isF64 ? 0x1.62e42fefa3800p-1 : 0x1.62e400p-1;
-  double low = m.isF64 ? 0x1.ef35793c76730p-45 : 0x1.7f7d1cp-20;
-  Value value = m.fma(parts.exponent, low, parts.log);
-  value = m.fma(parts.exponent, high, value);
+  Value value = m.fma(parts.exponent, lnLow(m), parts.log);
+  value = m.fma(parts.exponent, lnHigh(m), value);
   return logEdges(m, x, value);
 }
 
@@ -175,14 +196,15 @@ Value log10(MathBuilder &m, Value x) {
 }
 
 Value log1p(MathBuilder &m, Value x) {
-  // log(u) x / (u - 1) with u = 1 + x as rounded takes back the rounding.
+  // 1 + x = u + rest exactly, so log(1 + x) is log(u) + rest / u.
   Value u = m.add(x, 1.0);
-  Value same = m.compare(Predicate::OEQ, u, 1.0);
-  Value infinite = m.compare(Predicate::OEQ, u, m.infinity());
-  Value ratio = m.div(x, m.sub(u, 1.0));
-  Value value = m.mul(log(m, u), ratio);
-  value = m.select(infinite, u, value);
-  return m.select(same, x, value);
+  Value back = m.sub(u, 1.0);
+  Value lost = m.sub(m.constant(1.0), m.sub(u, back));
+  Value rest = m.div(m.add(lost, m.sub(x, back)), u);
+  LogParts parts = logParts(m, u);
+  Value low = m.add(m.fma(parts.exponent, lnLow(m), parts.log), rest);
+  Value value = m.fma(parts.exponent, lnHigh(m), low);
+  return keepZero(m, x, logEdges(m, u, value));
 }
 
 //===----------------------------------------------------------------------===//
@@ -226,20 +248,196 @@ Value erf(MathBuilder &m, Value x) {
   return m.copySign(m.select(isLarge, large, small), x);
 }
 
+/// f32: Q(t) = e^(-t^2 / 2) g(u) / (t + 3.5) for t >= 0, g a polynomial in
+/// u = (t - 3.5) / (t + 3.5).
+static Value normalTail(MathBuilder &m, Value t) {
+  t = m.clamp(t, 0.0, 14.6);
+  Value above = m.add(t, 3.5);
+  Value u = m.div(m.sub(t, 3.5), above);
+  Value g = m.polynomial(
+      u, {0.7444160580635071, -0.565561830997467, 0.3154250979423523,
+          -0.11605138331651688, 0.017405597493052483, 0.006480099633336067,
+          -0.003174643497914076, -0.00045547139598056674, 0.0004347614594735205,
+          6.892394594615325e-05, -2.652661169122439e-05});
+  g = m.div(g, above);
+  // The square as it is, in two parts: a large exponent magnifies rounding.
+  Value square = m.mul(t, t);
+  Value rest = m.fma(t, t, m.neg(square));
+  g = m.fma(m.mul(rest, -0.5), g, g);
+  return m.mul(exp(m, m.mul(square, -0.5)), g);
+}
+
+Value normalCdf(MathBuilder &m, Value x) {
+  if (m.isF64)
+    return m.fma(erf(m, m.mul(x, 0.70710678118654752)), 0.5, m.constant(0.5));
+  Value tail = normalTail(m, m.abs(x));
+  Value negative = m.compare(Predicate::OLT, x, 0.0);
+  return m.select(negative, tail, m.sub(m.constant(1.0), tail));
+}
+
 //===----------------------------------------------------------------------===//
 // f64 only: trigonometry, powers, remainder
 //===----------------------------------------------------------------------===//
 
-/// sin(x + quadrant * pi / 2).
-static Value sinShifted(MathBuilder &m, Value x, int64_t quadrant) {
+namespace {
+/// x = n pi / 2 + r with |r| <= pi / 4: n modulo 4 as an integer.
+struct Turns {
+  Value n, r;
+};
+} // namespace
+
+/// By pi / 2 in three parts: for |x| up to `reduceLimit`.
+static Turns reduceSmall(MathBuilder &m, Value x) {
   constexpr double magic = 6755399441055744.0;
   Value t = m.fma(x, 0.6366197723675814, m.constant(magic));
   Value n = m.sub(t, magic);
   Value r = m.fma(n, -0x1.921fb54442d18p+0, x);
   r = m.fma(n, -0x1.1a62633145c07p-54, r);
   r = m.fma(n, 0x1.f1976b7ed8fbcp-110, r);
-  // Far outside of what the reduction can do, at least stay a sine.
-  r = m.clamp(r, -0.8, 0.8);
+  return {m.bits(t), r};
+}
+static constexpr double reduceLimit = 0x1p30;
+
+/// One large number, a scalar, by Payne and Hanek: of x 2 / pi only the part
+/// below 4 matters, so the product of x's mantissa and the 192 bits of 2 / pi
+/// that make it is computed modulo 2^192.
+static Turns reduceLarge(MathBuilder &m, Value x) {
+  // 2 / pi behind a word of zeros, so that every window lies inside.
+  static constexpr uint64_t bitsOfTwoByPi[] = {0,
+                                               0xa2f9836e4e441529,
+                                               0xfc2757d1f534ddc0,
+                                               0xdb6295993c439041,
+                                               0xfe5163abdebbc561,
+                                               0xb7246e3a424dd2e0,
+                                               0x06492eea09d1921c,
+                                               0xfe1deb1cb129a73e,
+                                               0xe88235f52ebb4484,
+                                               0xe99c7026b45f7e41,
+                                               0x3991d639835339f4,
+                                               0x9c845f8bbdf9283b,
+                                               0x1ff897ffde05980f,
+                                               0xef2f118b5a0a6d1f,
+                                               0x6d367ecf27cb09b7,
+                                               0x4f463f669e5fea2d,
+                                               0x7527bac7ebe5f17b,
+                                               0x3d0739f78a5292ea,
+                                               0x6bfb5fb11f8d5d08,
+                                               0x56033046fc7b6bab,
+                                               0xf0cfbc209af4361d};
+  constexpr int64_t numWords = std::size(bitsOfTwoByPi);
+  auto table = VectorType::get({numWords}, m.b.getI64Type());
+  Value words = arith::ConstantOp::create(
+      m.b, m.loc, DenseElementsAttr::get(table, ArrayRef(bitsOfTwoByPi)));
+  using Add = arith::AddIOp;
+  using And = arith::AndIOp;
+  using Or = arith::OrIOp;
+  using Shl = arith::ShLIOp;
+  using Shr = arith::ShRUIOp;
+  Value bits = m.bits(m.abs(x));
+  // x = mantissa 2^(exponent - 1075)
+  Value exponent = m.integerOp<Shr>(bits, 52);
+  Value mantissa = m.integerOp<Or>(
+      m.integerOp<And>(bits, (int64_t(1) << 52) - 1), int64_t(1) << 52);
+  // The first bit of the window, counted with the zeros: its weight times
+  // mantissa's unit is 2.
+  Value first = m.integerOp<Add>(exponent, 64 - 1075 - 2);
+  Value shift = m.integerOp<And>(first, 63);
+  Value index = arith::IndexCastOp::create(m.b, m.loc, m.b.getIndexType(),
+                                           m.integerOp<Shr>(first, 6));
+  auto word = [&](int64_t k) -> Value {
+    Value at = arith::AddIOp::create(
+        m.b, m.loc, index, arith::ConstantIndexOp::create(m.b, m.loc, k));
+    // Infinities and NaN point anywhere; their result is NaN anyway.
+    Value last = arith::ConstantIndexOp::create(m.b, m.loc, numWords - 1);
+    at = arith::MinUIOp::create(m.b, m.loc, at, last);
+    return vector::ExtractOp::create(m.b, m.loc, words, at);
+  };
+  Value w[4] = {word(0), word(1), word(2), word(3)};
+  // Two shifts, as one by 64 is not defined.
+  Value back = m.integerOp<arith::SubIOp>(m.integer(63), shift);
+  auto window = [&](int k) -> Value {
+    Value low = m.integerOp<Shr>(m.integerOp<Shr>(w[k + 1], 1), back);
+    return m.integerOp<Or>(m.integerOp<Shl>(w[k], shift), low);
+  };
+  auto high = [&](Value y) -> Value {
+    return arith::MulUIExtendedOp::create(m.b, m.loc, mantissa, y).getHigh();
+  };
+  auto low = [&](Value y) -> Value {
+    return m.integerOp<arith::MulIOp>(mantissa, y);
+  };
+  Value top = window(0), middle = window(1), bottom = window(2);
+  // The two upper words of the product; a carry from the last is below the
+  // precision that is needed.
+  Value product1 = m.integerOp<Add>(low(middle), high(bottom));
+  Value carry = arith::ExtUIOp::create(
+      m.b, m.loc, m.intType(),
+      arith::CmpIOp::create(m.b, m.loc, arith::CmpIPredicate::ult, product1,
+                            low(middle)));
+  Value product0 =
+      m.integerOp<Add>(m.integerOp<Add>(low(top), high(middle)), carry);
+  // Two bits of turns, then a fraction of one, taken as signed.
+  Value fraction = m.integerOp<Or>(m.integerOp<Shl>(product0, 2),
+                                   m.integerOp<Shr>(product1, 62));
+  Value less = m.integerOp<Shl>(product1, 2);
+  Value n = m.integerOp<Add>(m.integerOp<Shr>(product0, 62),
+                             m.integerOp<Shr>(fraction, 63));
+  Value r =
+      m.mul(arith::SIToFPOp::create(m.b, m.loc, m.type, fraction), 0x1p-64);
+  Value rest =
+      m.mul(arith::UIToFPOp::create(m.b, m.loc, m.type, less), 0x1p-128);
+  constexpr double halfPi = 0x1.921fb54442d18p+0, left = 0x1.1a62633145c07p-54;
+  r = m.fma(r, halfPi, m.fma(r, left, m.mul(rest, halfPi)));
+  Value negative = m.compare(Predicate::OLT, x, 0.0);
+  n = m.select(negative, m.integerOp<arith::SubIOp>(m.integer(0), n), n);
+  return {n, m.select(negative, m.neg(r), r)};
+}
+
+/// `turns`, with the lanes of `x` that are large reduced one after the other:
+/// they are rare.
+static Turns reduceLanes(MathBuilder &m, Value x, Turns turns) {
+  Value isLarge = m.compare(Predicate::OGT, m.abs(x), reduceLimit);
+  auto vector = dyn_cast<VectorType>(m.type);
+  Value any = isLarge;
+  if (vector)
+    any = vector::ReductionOp::create(m.b, m.loc, vector::CombiningKind::OR,
+                                      isLarge);
+  auto branch = scf::IfOp::create(m.b, m.loc, TypeRange{m.intType(), m.type},
+                                  any, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(m.b);
+  m.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(m.b, m.loc, ValueRange{turns.n, turns.r});
+  m.b.setInsertionPointToStart(branch.thenBlock());
+  if (!vector) {
+    Turns large = reduceLarge(m, x);
+    scf::YieldOp::create(m.b, m.loc, ValueRange{large.n, large.r});
+    return {branch.getResult(0), branch.getResult(1)};
+  }
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(m.b, m.loc, value);
+  };
+  auto loop =
+      scf::ForOp::create(m.b, m.loc, index(0), index(vector.getNumElements()),
+                         index(1), ValueRange{turns.n, turns.r});
+  scf::YieldOp::create(m.b, m.loc, loop.getResults());
+  m.b.setInsertionPointToStart(loop.getBody());
+  Value lane = loop.getInductionVar();
+  MathBuilder one(m.b, m.loc, vector.getElementType());
+  Turns large =
+      reduceLarge(one, vector::ExtractOp::create(m.b, m.loc, x, lane));
+  Value n = vector::InsertOp::create(m.b, m.loc, large.n,
+                                     loop.getRegionIterArg(0), lane);
+  Value r = vector::InsertOp::create(m.b, m.loc, large.r,
+                                     loop.getRegionIterArg(1), lane);
+  scf::YieldOp::create(m.b, m.loc, ValueRange{n, r});
+  m.b.setInsertionPointAfter(branch);
+  return {m.select(isLarge, branch.getResult(0), turns.n),
+          m.select(isLarge, branch.getResult(1), turns.r)};
+}
+
+/// sin(x + quadrant * pi / 2).
+static Value sinShifted(MathBuilder &m, Value x, int64_t quadrant) {
+  Turns turns = reduceLanes(m, x, reduceSmall(m, x));
+  Value r = turns.r;
   Value z = m.mul(r, r);
   SmallVector<double> sine, cosine;
   double factorial = 1;
@@ -249,7 +447,7 @@ static Value sinShifted(MathBuilder &m, Value x, int64_t quadrant) {
   }
   Value s = m.mul(r, m.polynomial(z, sine));
   Value c = m.polynomial(z, cosine);
-  Value turn = m.integerOp<arith::AddIOp>(m.bits(t), quadrant);
+  Value turn = m.integerOp<arith::AddIOp>(turns.n, quadrant);
   auto bit = [&](int64_t mask) -> Value {
     Value masked = m.integerOp<arith::AndIOp>(turn, mask);
     return arith::CmpIOp::create(m.b, m.loc, arith::CmpIPredicate::ne, masked,
@@ -257,10 +455,10 @@ static Value sinShifted(MathBuilder &m, Value x, int64_t quadrant) {
   };
   Value value = m.select(bit(1), c, s);
   value = m.select(bit(2), m.neg(value), value);
-  // Keeps the sign of zero.
-  if (quadrant == 0)
-    value = m.select(m.compare(Predicate::OEQ, x, 0.0), x, value);
-  return value;
+  // Of nothing infinite is there a sine.
+  Value finite = m.compare(Predicate::OLT, m.abs(x), m.infinity());
+  value = m.select(finite, value, m.nan());
+  return quadrant == 0 ? keepZero(m, x, value) : value;
 }
 
 Value sin(MathBuilder &m, Value x) { return sinShifted(m, x, 0); }

@@ -15,12 +15,15 @@ namespace mlc::cpu::elementary {
 mlir::Value exp(MathBuilder &m, mlir::Value x);
 mlir::Value expm1(MathBuilder &m, mlir::Value x);
 mlir::Value exp2(MathBuilder &m, mlir::Value x);
+mlir::Value sigmoid(MathBuilder &m, mlir::Value x);
 mlir::Value tanh(MathBuilder &m, mlir::Value x);
 mlir::Value log(MathBuilder &m, mlir::Value x);
 mlir::Value log2(MathBuilder &m, mlir::Value x);
 mlir::Value log10(MathBuilder &m, mlir::Value x);
 mlir::Value log1p(MathBuilder &m, mlir::Value x);
 mlir::Value erf(MathBuilder &m, mlir::Value x);
+/// The normal distribution's function, (1 + erf(x / sqrt(2))) / 2.
+mlir::Value normalCdf(MathBuilder &m, mlir::Value x);
 mlir::Value sin(MathBuilder &m, mlir::Value x);
 mlir::Value cos(MathBuilder &m, mlir::Value x);
 mlir::Value atan(MathBuilder &m, mlir::Value x);

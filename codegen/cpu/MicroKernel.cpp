@@ -1,6 +1,7 @@
 //===- MicroKernel.cpp - A register tile of a contraction -----------------===//
 
 #include "codegen/cpu/MicroKernel.h"
+#include "codegen/cpu/Storage.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,14 +20,6 @@ Value emitMultiplyAdd(OpBuilder &b, Location loc, Value x, Value y, Value acc) {
     return vector::FMAOp::create(b, loc, x, y, acc);
   return arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, x, y),
                                acc);
-}
-
-Value emitVectorLoad(OpBuilder &b, Location loc, VectorType type, Value memref,
-                     Value at, Value mask) {
-  if (!mask)
-    return vector::LoadOp::create(b, loc, type, memref, at);
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(b, loc, type, memref, at, mask, zero);
 }
 
 Value emitCasts(OpBuilder &b, ArrayRef<Operation *> casts, Value v) {
@@ -68,9 +61,8 @@ private:
   Value maskOf(int64_t v) const {
     return v == tile.vectors - 1 ? tile.mask : Value();
   }
-  VectorType memoryType(Value memref) const {
-    return VectorType::get(tile.accumulator.getShape(),
-                           cast<MemRefType>(memref.getType()).getElementType());
+  VectorType vectorOf(const TileOperand &o) const {
+    return VectorType::get(tile.accumulator.getShape(), o.element);
   }
   template <typename Body>
   SmallVector<Value> forLoop(Index lower, Index upper, int64_t step,
@@ -86,8 +78,8 @@ private:
 
 Value TileEmitter::loadW(Index at, int64_t v) {
   Value position = m.value(m.add(at, tile.w.vectorOffset[v]));
-  Value loaded = emitVectorLoad(b, loc, memoryType(tile.w.memref),
-                                tile.w.memref, position, maskOf(v));
+  Value loaded =
+      loadVector(b, loc, vectorOf(tile.w), tile.w.memref, position, maskOf(v));
   return emitCasts(b, tile.w.casts, loaded);
 }
 
@@ -99,7 +91,7 @@ SmallVector<Value> TileEmitter::stepBroadcast(Index x, Index w,
     vectors.push_back(loadW(w, v));
   for (int64_t r = 0; r < tile.rows; ++r) {
     Value at = m.value(m.add(x, tile.x.rowOffset[r]));
-    Value scalar = memref::LoadOp::create(b, loc, tile.x.memref, at);
+    Value scalar = loadElement(b, loc, tile.x.element, tile.x.memref, at);
     scalar = emitCasts(b, tile.x.casts, scalar);
     Value spread =
         vector::BroadcastOp::create(b, loc, tile.accumulator, scalar);
@@ -125,8 +117,8 @@ SmallVector<Value> TileEmitter::stepsVector(Index x, Index w, int64_t count,
         Index at =
             m.add(m.add(x, m.add(tile.x.rowOffset[r], tile.x.vectorOffset[v])),
                   m.mul(m.constant(u), k.xStride));
-        Value pixels = emitVectorLoad(b, loc, memoryType(tile.x.memref),
-                                      tile.x.memref, m.value(at), maskOf(v));
+        Value pixels = loadVector(b, loc, vectorOf(tile.x), tile.x.memref,
+                                  m.value(at), maskOf(v));
         pixels = emitCasts(b, tile.x.casts, pixels);
         Value &sum = acc[r * tile.vectors + v];
         sum = emitMultiplyAdd(b, loc, pixels, weights[u], sum);
@@ -139,8 +131,7 @@ SmallVector<Value> TileEmitter::stepsVector(Index x, Index w, int64_t count,
 SmallVector<Value> TileEmitter::stepDot(Index x, Index w, Value mask,
                                         SmallVector<Value> acc) {
   auto load = [&](const TileOperand &o, Index at) {
-    return emitVectorLoad(b, loc, memoryType(o.memref), o.memref, m.value(at),
-                          mask);
+    return loadVector(b, loc, vectorOf(o), o.memref, m.value(at), mask);
   };
   SmallVector<Value> rows;
   for (int64_t r = 0; r < tile.rows; ++r)

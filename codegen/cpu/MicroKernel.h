@@ -27,9 +27,10 @@ struct ReductionLoop {
 /// `base + rowOffset[r] + vectorOffset[v] + Σ k·stride`.
 struct TileOperand {
   mlir::Value memref;
+  mlir::Type element;
   Index base;
   llvm::SmallVector<Index> rowOffset, vectorOffset;
-  /// Casts from the memory's element type to the accumulator's.
+  /// Casts from `element` to the accumulator's type.
   llvm::ArrayRef<mlir::Operation *> casts;
 };
 
@@ -62,12 +63,6 @@ llvm::SmallVector<mlir::Value> emitMicroKernel(mlir::OpBuilder &b,
 /// Emits `acc + x · y` on vectors of floats or integers.
 mlir::Value emitMultiplyAdd(mlir::OpBuilder &b, mlir::Location loc,
                             mlir::Value x, mlir::Value y, mlir::Value acc);
-
-/// A vector from `memref[at]`; the lanes that `mask` (may be null) turns off
-/// are zero and not touched.
-mlir::Value emitVectorLoad(mlir::OpBuilder &b, mlir::Location loc,
-                           mlir::VectorType type, mlir::Value memref,
-                           mlir::Value at, mlir::Value mask);
 
 /// Clones casts of a scalar onto `v`, a scalar or a vector.
 mlir::Value emitCasts(mlir::OpBuilder &b,

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cpu/Storage.h"
 #include "codegen/cpu/WinogradPlan.h"
 #include "codegen/cpu/WinogradTransform.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -164,18 +165,17 @@ void WinogradEmitter::inputTile(Index tileRow, Index tileColumn,
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < n; ++j)
         in.push_back(
-            emitVectorLoad(b, loc, type, x.memref,
-                           m.value(m.add(m.add(start, rowAt[i]),
-                                         m.add(columnAt[j], m.constant(lane)))),
-                           Value()));
+            loadVector(b, loc, type, x.memref,
+                       m.value(m.add(m.add(start, rowAt[i]),
+                                     m.add(columnAt[j], m.constant(lane)))),
+                       Value()));
     Index to =
         m.add(m.mul(m.add(m.mul(inputBlock, m.constant(wp.positions)), q),
                     m.constant(block)),
               m.constant(lane));
     for (auto [xi, value] : llvm::enumerate(apply2D(matrices.input, in)))
-      vector::StoreOp::create(
-          b, loc, value, v,
-          m.value(m.add(to, m.constant(xi * planeV(wp, block)))));
+      storeVector(b, loc, value, v,
+                  m.value(m.add(to, m.constant(xi * planeV(wp, block)))));
   }
 }
 
@@ -206,6 +206,7 @@ void WinogradEmitter::products(Index vector, int64_t count, Index positions) {
   k.prefetch = kPrefetchSteps * block;
   k.x.memref = v;
   k.w.memref = w.memref;
+  k.x.element = k.w.element = c.accumulator;
   for (int64_t r = 0; r < k.rows; ++r)
     k.x.rowOffset.push_back(m.constant(r * block));
   Index outerStride = m.constant(wp.points() * channels * block);
@@ -225,18 +226,17 @@ void WinogradEmitter::products(Index vector, int64_t count, Index positions) {
     k.w.base = m.add(columns, m.mul(xi, m.constant(channels * block)));
     Index plane = m.mul(xi, m.constant(planeV(wp, block)));
     Index target = m.mul(xi, m.constant(planeM(wp, p)));
-    emitLoop(b, loc, m.constant(0), m.ceilDiv(positions, perRow), 1,
-             [&](Index t) {
-               Index q = m.min(m.mul(t, perRow), last);
-               k.x.base = m.add(plane, m.mul(q, m.constant(block)));
-               SmallVector<Value> sums = emitMicroKernel(
-                   b, loc, k, SmallVector<Value>(k.rows * count, zero));
-               Index to = m.add(target, m.mul(q, m.constant(count * p.lanes)));
-               for (auto [i, sum] : llvm::enumerate(sums))
-                 vector::StoreOp::create(
-                     b, loc, sum, products_,
-                     m.value(m.add(to, m.constant(int64_t(i) * p.lanes))));
-             });
+    emitLoop(
+        b, loc, m.constant(0), m.ceilDiv(positions, perRow), 1, [&](Index t) {
+          Index q = m.min(m.mul(t, perRow), last);
+          k.x.base = m.add(plane, m.mul(q, m.constant(block)));
+          SmallVector<Value> sums = emitMicroKernel(
+              b, loc, k, SmallVector<Value>(k.rows * count, zero));
+          Index to = m.add(target, m.mul(q, m.constant(count * p.lanes)));
+          for (auto [i, sum] : llvm::enumerate(sums))
+            storeVector(b, loc, sum, products_,
+                        m.value(m.add(to, m.constant(int64_t(i) * p.lanes))));
+        });
   });
 }
 
@@ -305,7 +305,7 @@ void WinogradEmitter::outputTile(Index vector, int64_t lane, int64_t count,
                      m.constant(p.lanes));
   SmallVector<Value> in;
   for (int64_t xi = 0; xi < wp.points(); ++xi)
-    in.push_back(emitVectorLoad(
+    in.push_back(loadVector(
         b, loc, type, products_,
         m.value(m.add(from, m.constant(xi * planeM(wp, p)))), Value()));
   SmallVector<Value> pixels = apply2D(matrices.output, in);
@@ -389,8 +389,10 @@ FailureOr<EmittedKernel> emitWinogradKernel(KernelBody &body) {
                .emitError("no Winograd convolution: ")
            << why;
   WinogradEmitter(body, *c, p, wp).emitTasks();
-  return EmittedKernel{
-      p.tasks, IntExpr::constant(c->context, p.scratchBytes), {}};
+  return EmittedKernel{p.tasks,
+                       IntExpr::constant(c->context, p.scratchBytes),
+                       {},
+                       factorsOf(body.kernel, *c)};
 }
 
 } // namespace mlc::cpu

@@ -324,7 +324,8 @@ void CumSumOp::define(DefinitionBuilder &b) {
   }));
 }
 
-/// The first position at which the extreme value stands.
+/// The first position at which the extreme value stands; a NaN is more extreme
+/// than any number.
 static void defineArg(DefinitionBuilder &b, int64_t axis, ReduceKind kind) {
   Type type = b.elementType(0);
   Type i64 = IntegerType::get(b.getContext(), 64);
@@ -339,9 +340,11 @@ static void defineArg(DefinitionBuilder &b, int64_t axis, ReduceKind kind) {
   });
   b.result(b.stage("y", row, i64, [&](ArrayRef<Expr> i) {
     return b.reduce(ReduceKind::Min, {extent}, [&](ArrayRef<Expr> r) {
-      Expr found =
-          compare(ComparePredicate::EQ, b.read(0, replaced(i, axis, r[0])),
-                  b.readStage(extreme, i));
+      Expr x = b.read(0, replaced(i, axis, r[0]));
+      Expr found = compare(ComparePredicate::EQ, x, b.readStage(extreme, i));
+      if (isa<FloatType>(type))
+        found =
+            binary(BinaryFn::Or, found, compare(ComparePredicate::NE, x, x));
       return mlc::select(found, mlc::cast(r[0], i64),
                          mlc::cast(b.integer(extent - 1), i64));
     });

@@ -2,6 +2,7 @@
 
 #include "dialects/Interfaces/Evaluator.h"
 #include "dialects/Interfaces/Compare.h"
+#include "dialects/Interfaces/DefinitionForms.h"
 #include "dialects/Interfaces/EvaluatorProgram.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -267,6 +268,9 @@ Expected<std::vector<EvalTensor>> Run::run() {
 Expected<std::vector<EvalTensor>> evaluate(const Definition &definition,
                                            ArrayRef<EvalTensor> inputs,
                                            const EvalOptions &options) {
+  // Machines round small floats.
+  if (options.domain == EvalDomain::Native)
+    return Run(widenSmallFloats(definition), inputs, options).run();
   return Run(definition, inputs, options).run();
 }
 

@@ -266,7 +266,7 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, int index) {
                           entry ? entry->maxInputs : anyNumber - 1, unknown);
   if (bound && !unknown)
     done = foldNumbers(node) ||
-           (!node.failed() && entry && succeeded(entry->handler(node)));
+           (!node.failed() && entry && succeeded(importWith(*entry, node)));
   done &= !node.failed();
   for (int i = 0; done && i < proto.output_size(); ++i)
     if (node.wants(i) && !node.outputs[i]) {

@@ -35,6 +35,11 @@ llvm::ArrayRef<OperatorEntry> resizeOperators();
 /// The entry for an operator, or null.
 const OperatorEntry *findOperator(llvm::StringRef domain, llvm::StringRef name);
 
+/// Runs the entry's handler on `node`. What is made of several operators is
+/// computed in float32 from end to end where it is of float16 or bfloat16, and
+/// rounded once.
+mlir::LogicalResult importWith(const OperatorEntry &entry, Node &node);
+
 /// Computes a node of numbers that follow from dims and constants, so that it
 /// needs no operator. False when this is not such a node.
 bool foldNumbers(Node &node);

@@ -284,7 +284,12 @@ static LogicalResult importPad(Node &n) {
   if (n.failed())
     return failure();
   Value inner = n.slice(n.value(0), starts, sizes, steps);
-  return n.result(n.pad(inner, low, high, mode, with));
+  if (n.isFloat(0) || isExactInteger(with))
+    return n.result(n.pad(inner, low, high, mode, with));
+  // No double holds the value. Integers wrap, so their distances from it do.
+  Value distance = n.pointwise("sub", {inner, n.value(2)});
+  Value padded = n.pad(distance, low, high, mode, 0.0);
+  return n.result(n.pointwise("add", {padded, n.value(2)}));
 }
 
 /// Depth and space exchange blocks of size b: a transpose between reshapes.

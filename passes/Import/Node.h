@@ -223,6 +223,12 @@ private:
   bool contradiction = false;
 };
 
+/// Whether a number of an integer type that was read as a double is that
+/// number: from 2^53 on doubles round.
+inline bool isExactInteger(double value) {
+  return std::isinf(value) || std::abs(value) < double(int64_t(1) << 53);
+}
+
 /// The element type of a value; a null value has none.
 mlir::Type elementTypeOf(mlir::Value value);
 

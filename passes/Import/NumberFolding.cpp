@@ -47,11 +47,68 @@ static bool align(Number &a, Number &b) {
   return true;
 }
 
+/// Whether a number is certain to be, or not to be, below zero.
+static bool isNegative(const Number &a) {
+  return (-a.numerator).isKnownPositive();
+}
+static bool isPositive(const Number &a) {
+  return a.numerator.isKnownPositive();
+}
+
+/// Whether a float product or quotient of both may be the zero that numbers
+/// here do not have, -0.
+static bool mayBeMinusZero(const Number &a, const Number &b) {
+  auto isSigned = [](const Number &x) {
+    return isPositive(x) || isNegative(x);
+  };
+  bool nonNegative =
+      a.numerator.isKnownNonNegative() && b.numerator.isKnownNonNegative();
+  return !nonNegative && !(isSigned(a) && isSigned(b));
+}
+
+/// `number` as an element of an integer type: known ones modulo 2^width, as
+/// machines compute. Nothing where the type's own number is none of ours.
+static MaybeNumber wrap(Node &n, Number number, Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  std::optional<int64_t> value = number.asConstant();
+  if (!integer)
+    return number;
+  // Sizes fit into 32 bits, and into less only where they are known.
+  if (!value)
+    return integer.getWidth() < 32 ? MaybeNumber() : number;
+  APInt bits(64, uint64_t(*value));
+  if (integer.getWidth() < 64)
+    bits = bits.trunc(integer.getWidth());
+  bool isUnsigned = integer.isUnsigned() || integer.getWidth() == 1;
+  if (isUnsigned && bits.getActiveBits() > 63)
+    return std::nullopt;
+  return Number{n.integer(isUnsigned ? int64_t(bits.getZExtValue())
+                                     : bits.getSExtValue())};
+}
+
+/// The sum, difference or product of two known integers modulo 2^64.
+static std::optional<int64_t> machineArithmetic(StringRef op, const Number &a,
+                                                const Number &b) {
+  std::optional<int64_t> x = a.asConstant(), y = b.asConstant();
+  if (!x || !y)
+    return std::nullopt;
+  uint64_t left = *x, right = *y;
+  if (op == "Mul")
+    return int64_t(left * right);
+  if (op == "Add" || op == "Sum")
+    return int64_t(left + right);
+  if (op == "Sub")
+    return int64_t(left - right);
+  return std::nullopt;
+}
+
 /// Integer division as ONNX does it, towards zero.
 static MaybeNumber divideIntegers(Node &n, IntExpr a, IntExpr b) {
   if (a.isConstant() && b.isConstant()) {
-    if (b.isConstant(0) || b.isConstant(-1))
-      return b.isConstant(0) ? MaybeNumber() : Number{-a};
+    if (b.isConstant(0))
+      return std::nullopt;
+    if (b.isConstant(-1)) // the one quotient that overflows
+      return Number{n.integer(int64_t(0 - uint64_t(a.getConstant())))};
     return Number{n.integer(a.getConstant() / b.getConstant())};
   }
   if (!b.isConstant(0))
@@ -66,6 +123,8 @@ static MaybeNumber divideIntegers(Node &n, IntExpr a, IntExpr b) {
 static MaybeNumber divide(Node &n, bool isFloat, Number a, Number b) {
   if (!isFloat)
     return divideIntegers(n, a.numerator, b.numerator);
+  if (mayBeMinusZero(a, b))
+    return std::nullopt;
   std::optional<int64_t> by = b.numerator.asConstant();
   int64_t denominator;
   if (by && *by != 0) {
@@ -79,9 +138,14 @@ static MaybeNumber divide(Node &n, bool isFloat, Number a, Number b) {
   return exact ? fraction(*exact * b.denominator, a.denominator) : std::nullopt;
 }
 
-static MaybeNumber binary(Node &n, StringRef op, bool isFloat, Number a,
-                          Number b) {
+static MaybeNumber exactBinary(Node &n, StringRef op, bool isFloat, Number a,
+                               Number b) {
+  if (!isFloat)
+    if (std::optional<int64_t> value = machineArithmetic(op, a, b))
+      return Number{n.integer(*value)};
   if (op == "Mul") {
+    if (isFloat && mayBeMinusZero(a, b))
+      return std::nullopt;
     int64_t denominator;
     if (llvm::MulOverflow(a.denominator, b.denominator, denominator))
       return std::nullopt;
@@ -106,6 +170,16 @@ static MaybeNumber binary(Node &n, StringRef op, bool isFloat, Number a,
   if (op == "Max")
     return fraction(IntExpr::max(a.numerator, b.numerator), a.denominator);
   return std::nullopt;
+}
+
+/// One step of arithmetic in `type`; floats only where float32 is exact.
+static MaybeNumber binary(Node &n, StringRef op, Type type, const Number &a,
+                          const Number &b) {
+  bool isFloat = isa<FloatType>(type);
+  MaybeNumber result = exactBinary(n, op, isFloat, a, b);
+  if (!result || (isFloat && !isExact(*result)))
+    return std::nullopt;
+  return wrap(n, *result, type);
 }
 
 /// The truth of a comparison when the symbols' being non-negative decides it.
@@ -134,18 +208,30 @@ static std::optional<bool> decide(StringRef op, Number a, Number b) {
   return inverse ? std::optional(!*inverse) : std::nullopt;
 }
 
-static MaybeNumber unary(Node &n, StringRef op, Number a) {
+static MaybeNumber unary(Node &n, StringRef op, Type type, Number a) {
   IntExpr by = n.integer(a.denominator);
-  if (op == "Neg")
+  bool isFloat = isa<FloatType>(type);
+  auto negated = [&]() -> MaybeNumber {
+    if (std::optional<int64_t> value = a.asConstant())
+      return wrap(n, Number{n.integer(int64_t(0 - uint64_t(*value)))}, type);
     return Number{-a.numerator, a.denominator};
+  };
+  if (op == "Neg")
+    return isFloat && !isPositive(a) && !isNegative(a) ? MaybeNumber()
+                                                       : negated();
   if (op == "Floor")
     return Number{a.numerator.floorDiv(by)};
-  if (op == "Ceil")
-    return Number{a.numerator.ceilDiv(by)};
+  if (op == "Ceil") {
+    // What lies above -1 becomes -0.
+    MaybeNumber up = Number{a.numerator.ceilDiv(by)};
+    bool isSafe = !isFloat || a.numerator.isKnownNonNegative() ||
+                  (up->numerator.isConstant() && !up->numerator.isConstant(0));
+    return isSafe ? up : std::nullopt;
+  }
   if (op == "Abs" && a.numerator.isKnownNonNegative())
     return a;
   if (op == "Abs" && (-a.numerator).isKnownNonNegative())
-    return Number{-a.numerator, a.denominator};
+    return negated();
   std::optional<int64_t> value = a.asConstant();
   if (op == "Not" && value)
     return Number{n.integer(*value == 0)};
@@ -153,7 +239,6 @@ static MaybeNumber unary(Node &n, StringRef op, Number a) {
 }
 
 static MaybeNumber castNumber(Node &n, Number a, Type to) {
-  std::optional<int64_t> value = a.asConstant();
   if (isa<FloatType>(to))
     return isExact(a) && (to.isF32() || to.isF64()) ? MaybeNumber(a)
                                                     : std::nullopt;
@@ -167,14 +252,7 @@ static MaybeNumber castNumber(Node &n, Number a, Type to) {
       return std::nullopt;
     a = Number{a.numerator.floorDiv(a.denominator)};
   }
-  if (!value)
-    return a;
-  unsigned width = to.getIntOrFloatBitWidth();
-  APInt bits = APInt(64, *value, /*isSigned=*/true).trunc(width);
-  if (to.isUnsignedInteger() && bits.getActiveBits() > 63)
-    return std::nullopt;
-  return Number{n.integer(to.isUnsignedInteger() ? int64_t(bits.getZExtValue())
-                                                 : bits.getSExtValue())};
+  return wrap(n, a, to);
 }
 
 //===----------------------------------------------------------------------===//
@@ -248,9 +326,8 @@ static bool foldPointwise(Node &n) {
       return false;
     inputs.push_back(std::move(*expanded));
   }
-  bool isFloat = isa<FloatType>(n.in(inputs.size() - 1).elementType);
-  Type type = isComparison(op) ? Type(n.builder().getI1Type())
-                               : n.in(inputs.size() - 1).elementType;
+  Type from = n.in(inputs.size() - 1).elementType;
+  Type type = isComparison(op) ? Type(n.builder().getI1Type()) : from;
   if (op == "Cast") {
     type = getElementType(n.context(), n.intAttr("to", 0));
     if (!type)
@@ -270,10 +347,10 @@ static bool foldPointwise(Node &n) {
       number = truth ? MaybeNumber(Number{n.integer(*truth)}) : std::nullopt;
     } else if (inputs.size() == 1 && op != "Sum" && op != "Min" &&
                op != "Max") {
-      number = unary(n, op, *number);
+      number = unary(n, op, from, *number);
     } else {
       for (size_t k = 1; k < inputs.size() && number; ++k)
-        number = binary(n, op, isFloat, *number, inputs[k][i]);
+        number = binary(n, op, from, *number, inputs[k][i]);
     }
     if (!number || (isa<FloatType>(type) && !isExact(*number)) ||
         !isTame(number->numerator))
@@ -330,7 +407,7 @@ static bool foldReduce(Node &n) {
   MaybeNumber result = data.front();
   for (const Number &number : llvm::drop_begin(data))
     if (!result || !isTame(result->numerator) ||
-        !(result = binary(n, op, n.isFloat(0), *result, number)))
+        !(result = binary(n, op, n.type(0), *result, number)))
       return false;
   if (!result || (n.isFloat(0) && !isExact(*result)))
     return false;

@@ -188,9 +188,11 @@ static LogicalResult importClip(Node &n) {
       high = n.scalar(2, "max");
     if (!low || !high)
       return failure();
-    return n.result(
-        n.op("clip", {n.value(0)},
-             {n.attr("min", n.real(*low)), n.attr("max", n.real(*high))}));
+    // Beyond what a double holds, bounds are tensors.
+    if (n.isFloat(0) || (isExactInteger(*low) && isExactInteger(*high)))
+      return n.result(
+          n.op("clip", {n.value(0)},
+               {n.attr("min", n.real(*low)), n.attr("max", n.real(*high))}));
   }
   Value result = n.value(0);
   if (n.has(1))
@@ -288,9 +290,14 @@ static LogicalResult importSoftsign(Node &n) {
       n.pointwise("div", {x, n.withScalar("add", n.op("abs", {x}), 1.0)}));
 }
 
+/// x tanh(log(1 + e)) with e = exp(x), which is x g / (g + 2) with
+/// g = e (e + 2): nothing cancels. From 20 on the fraction is 1.
 static LogicalResult importMish(Node &n) {
   Value x = n.value(0);
-  return n.result(n.pointwise("mul", {x, n.op("tanh", {softplus(n, x)})}));
+  Value e = n.op("exp", {n.withScalar("min", x, 20.0)});
+  Value g = n.pointwise("mul", {e, n.withScalar("add", e, 2.0)});
+  Value gate = n.pointwise("div", {g, n.withScalar("add", g, 2.0)});
+  return n.result(n.pointwise("mul", {x, gate}));
 }
 
 /// x sigmoid(alpha x)
@@ -301,19 +308,22 @@ static LogicalResult importSwish(Node &n) {
   return n.result(n.pointwise("mul", {n.value(0), n.op("sigmoid", {scaled})}));
 }
 
+/// (1 + erf(x / sqrt(2))) / 2
+static Value normalCdf(Node &n, Value x) {
+  Value error = n.op("erf", {n.withScalar("mul", x, std::sqrt(0.5))});
+  return n.withScalar("mul", n.withScalar("add", error, 1.0), 0.5);
+}
+
 static LogicalResult importGelu(Node &n) {
   Value x = n.value(0);
-  Value inner;
-  if (n.stringAttr("approximate", "none") == "tanh") {
-    // tanh(sqrt(2 / pi) (x + 0.044715 x^3))
-    Value cube = n.op("mul", {n.op("mul", {x, x}), x});
-    Value sum = n.pointwise("add", {x, n.withScalar("mul", cube, 0.044715)});
-    inner = n.op("tanh", {n.withScalar("mul", sum, std::sqrt(2.0 / M_PI))});
-  } else {
-    inner = n.op("erf", {n.withScalar("mul", x, std::sqrt(0.5))});
-  }
-  Value half = n.withScalar("mul", x, 0.5);
-  return n.result(n.pointwise("mul", {half, n.withScalar("add", inner, 1.0)}));
+  if (n.stringAttr("approximate", "none") != "tanh")
+    return n.result(n.pointwise("mul", {x, normalCdf(n, x)}));
+  // (1 + tanh(y)) / 2 is sigmoid(2 y), y = sqrt(2 / pi) (x + 0.044715 x^3).
+  Value cube = n.op("mul", {n.op("mul", {x, x}), x});
+  Value sum = n.pointwise("add", {x, n.withScalar("mul", cube, 0.044715)});
+  Value gate =
+      n.op("sigmoid", {n.withScalar("mul", sum, 2 * std::sqrt(2.0 / M_PI))});
+  return n.result(n.pointwise("mul", {x, gate}));
 }
 
 /// x > lambd ? x - bias : x < -lambd ? x + bias : 0
@@ -356,12 +366,24 @@ static LogicalResult importTan(Node &n) {
   return n.result(n.pointwise("div", {n.op("sin", {x}), n.op("cos", {x})}));
 }
 
-/// (exp(x) -+ exp(-x)) / 2
+/// (exp(x) -+ exp(-x)) / 2 by the exponentials of x / 2, which do not overflow
+/// before the result; the sine near 0 by t = tanh(x / 2) as 2 t / (1 - t^2).
 static LogicalResult importHyperbolic(Node &n) {
-  Value x = n.value(0);
-  Value sum = n.pointwise(n.opType() == "Sinh" ? "sub" : "add",
-                          {n.op("exp", {x}), n.op("exp", {n.op("neg", {x})})});
-  return n.result(n.withScalar("mul", sum, 0.5));
+  Value x = n.value(0), half = n.withScalar("mul", x, 0.5);
+  auto halfSquare = [&](Value y) {
+    return n.pointwise("mul", {n.withScalar("mul", y, 0.5), y});
+  };
+  Value up = halfSquare(n.op("exp", {half}));
+  Value down = halfSquare(n.op("exp", {n.op("neg", {half})}));
+  if (n.opType() == "Cosh")
+    return n.result(n.pointwise("add", {up, down}));
+  Value t = n.op("tanh", {half});
+  Value rest = n.withScalar("add", n.op("neg", {n.op("mul", {t, t})}), 1.0);
+  Value near = n.pointwise("div", {n.pointwise("add", {t, t}), rest});
+  Value isNear = n.compare("lt", n.op("abs", {x}),
+                           n.scalarConstant(elementTypeOf(x), 1.0));
+  return n.result(
+      n.pointwise("select", {isNear, near, n.pointwise("sub", {up, down})}));
 }
 
 static LogicalResult importIsNaN(Node &n) {

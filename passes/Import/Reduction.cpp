@@ -39,11 +39,18 @@ static Value dropAxes(Node &n, Value value, ArrayRef<int64_t> axes) {
   return n.reshape(value, dims);
 }
 
-/// The sum of exponentials' logarithm, with the maximum taken out first.
+/// The sum of exponentials' logarithm, with the maximum taken out first unless
+/// it is infinite: then the sum is infinite or of zeros alone.
 static Value logSumExp(Node &n, Value x, ArrayRef<int64_t> axes) {
   Value maximum = n.reduce("max", x, axes);
   if (!maximum)
     return {};
+  Value infinite =
+      n.compare("eq", n.op("abs", {maximum}),
+                n.scalarConstant(elementTypeOf(x),
+                                 std::numeric_limits<double>::infinity()));
+  maximum = n.pointwise(
+      "select", {infinite, n.scalarConstant(elementTypeOf(x), 0.0), maximum});
   Value shifted = n.pointwise("sub", {x, maximum});
   Value sum = n.reduce("sum", n.op("exp", {shifted}), axes);
   return n.pointwise("add", {n.op("log", {sum}), maximum});

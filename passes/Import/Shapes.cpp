@@ -82,6 +82,8 @@ static LogicalResult filled(Node &n, ArrayRef<IntExpr> dims, Type type,
     else
       number = double((*dense.getValues<APInt>().begin()).getSExtValue());
   }
+  if (!isa<FloatType>(type) && !isExactInteger(number))
+    return n.result(n.broadcast(n.constant(reshapeElements(value, {})), dims));
   return n.result(
       n.op("fill", {},
            {n.attr("dims", n.dimsAttr(dims)), n.attr("value", n.real(number)),
@@ -248,6 +250,10 @@ static LogicalResult importTrilu(Node &n) {
     if (given->size() != 1)
       return n.invalid("requires one k");
     k = given->front();
+    // No matrix has a diagonal beyond; positions plus k must not overflow.
+    constexpr int64_t farthest = int64_t(1) << 48;
+    if (k.isConstant())
+      k = n.integer(std::clamp(k.getConstant(), -farthest, farthest));
   }
   Dims matrix(n.dims(0).take_back(2));
   auto iota = [&](int64_t axis, IntExpr start) {

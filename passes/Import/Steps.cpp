@@ -1,6 +1,6 @@
 //===- Steps.cpp - Steps that handlers share ------------------------------===//
 
-#include "passes/Import/Node.h"
+#include "passes/Import/Handlers.h"
 #include <cmath>
 
 using namespace mlir;
@@ -10,6 +10,69 @@ using llvm::StringRef;
 using llvm::Twine;
 
 namespace mlc {
+
+/// Inputs of small floats as float32 for the handler, its outputs of float32
+/// back to the inputs' type.
+static LogicalResult importInSingle(const OperatorEntry &entry, Node &n) {
+  Type single = n.builder().getF32Type(), small;
+  std::vector<Tensor> wide;
+  wide.reserve(n.inputs.size());
+  for (Tensor *&input : n.inputs) {
+    if (!input || !(input->elementType.isF16() || input->elementType.isBF16()))
+      continue;
+    small = input->elementType;
+    Tensor tensor;
+    tensor.dims = input->dims;
+    tensor.elementType = single;
+    tensor.value = n.cast(n.materialize(*input), single);
+    if (!tensor.value)
+      return failure();
+    wide.push_back(std::move(tensor));
+    input = &wide.back();
+  }
+  if (failed(entry.handler(n)))
+    return failure();
+  for (auto [i, output] : llvm::enumerate(n.outputs))
+    if (small && output && output->elementType == single)
+      if (failed(n.result(i, n.cast(n.materialize(*output), small))))
+        return failure();
+  return success();
+}
+
+static bool isComposed(StringRef name) {
+  static constexpr StringLiteral names[] = {
+      "Celu",
+      "Cosh",
+      "Gelu",
+      "HardSwish",
+      "Mean",
+      "Mish",
+      "Selu",
+      "Shrink",
+      "Sinh",
+      "Softplus",
+      "Softsign",
+      "Swish",
+      "Tan",
+      "ReduceL1",
+      "ReduceL2",
+      "ReduceLogSum",
+      "ReduceLogSumExp",
+      "ReduceSumSquare",
+      "GroupNormalization",
+      "InstanceNormalization",
+      "LayerNormalization",
+      "LpNormalization",
+      "MeanVarianceNormalization",
+      "RMSNormalization",
+  };
+  return llvm::is_contained(names, name);
+}
+
+LogicalResult importWith(const OperatorEntry &entry, Node &node) {
+  return isComposed(entry.name) ? importInSingle(entry, node)
+                                : entry.handler(node);
+}
 
 Value Node::constant(ElementsAttr value) {
   return op("constant", {}, {attr("value", value)});

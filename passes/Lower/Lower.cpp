@@ -2,6 +2,7 @@
 
 #include "passes/Lower/Lower.h"
 #include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/DefinitionForms.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -216,7 +217,8 @@ LogicalResult FunctionLowering::lowerDefined(DefinitionOpInterface op) {
   SmallVector<Value> operands = llvm::map_to_vector(
       op->getOperands(), [&](Value v) { return mapping.lookup(v); });
   DefinitionLowering lowering(*builder, op.getLoc(), *sizes,
-                              std::move(*definition), operands);
+                              widenSmallFloats(std::move(*definition)),
+                              operands);
   for (auto [result, value] : llvm::zip_equal(op->getResults(), lowering.run()))
     mapping.map(result, value);
   return success();

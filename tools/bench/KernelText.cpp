@@ -2,6 +2,7 @@
 
 #include "tools/bench/KernelText.h"
 #include "codegen/cpu/Emit.h"
+#include "codegen/cpu/Storage.h"
 #include "codegen/cpu/Winograd.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/Interfaces/Attributes.h"

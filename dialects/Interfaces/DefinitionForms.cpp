@@ -1,0 +1,134 @@
+//===- DefinitionForms.cpp - Definitions for those who compute ------------===//
+
+#include "dialects/Interfaces/DefinitionForms.h"
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+using llvm::SmallVector;
+
+namespace mlc {
+
+namespace {
+
+Expr make(ExprNode node) {
+  return Expr(std::make_shared<const ExprNode>(std::move(node)));
+}
+
+bool isSmall(Type type) { return type.isF16() || type.isBF16(); }
+
+/// Rewrites the stages of one definition, in order.
+class Widening {
+public:
+  explicit Widening(Definition &definition) : definition(definition) {}
+
+  void run() {
+    for (auto [i, stage] : llvm::enumerate(definition.stages)) {
+      if (!computes(stage))
+        continue;
+      stage.reinterprets.reset();
+      bool isResult = llvm::is_contained(definition.results, i);
+      if (!isResult && isSmall(stage.elementType))
+        stage.elementType = wide(stage.elementType);
+      for (Piece &piece : stage.pieces)
+        piece.body = root(piece.body, stage.elementType);
+    }
+  }
+
+private:
+  static Type wide(Type type) {
+    return isSmall(type) ? Float32Type::get(type.getContext()) : type;
+  }
+
+  /// Whether the stage does more with small floats than move them; so it does
+  /// where it reads a stage that is not small any more.
+  bool computes(const Stage &stage) {
+    llvm::DenseMap<const ExprNode *, bool> seen;
+    return llvm::any_of(stage.pieces, [&](const Piece &piece) {
+      return computes(*piece.body, seen);
+    });
+  }
+
+  bool computes(const ExprNode &node,
+                llvm::DenseMap<const ExprNode *, bool> &seen) {
+    if (!seen.try_emplace(&node, true).second)
+      return false;
+    if (node.kind == Expr::Kind::Read && isSmall(node.type) &&
+        node.tensor.isStage &&
+        definition.stages[node.tensor.index].elementType != node.type)
+      return true;
+    bool isMove = node.kind == Expr::Kind::Read ||
+                  node.kind == Expr::Kind::Constant ||
+                  node.kind == Expr::Kind::Select;
+    if (!isMove && (isSmall(node.type) ||
+                    llvm::any_of(node.operands, [](const Expr &operand) {
+                      return isSmall(operand->type);
+                    })))
+      return true;
+    return llvm::any_of(node.operands, [&](const Expr &operand) {
+      return computes(*operand, seen);
+    });
+  }
+
+  /// A body whose value is stored as `type`: rounded once.
+  Expr root(const Expr &body, Type type) {
+    // A conversion rounds from what it is given.
+    if (body->kind == Expr::Kind::Cast && body->type == type)
+      return cast(widen(body->operands[0]), type);
+    return cast(widen(body), type);
+  }
+
+  Expr widen(const Expr &expr) {
+    Expr &known = widened[expr.get()];
+    if (known)
+      return known;
+    Expr result = build(expr);
+    return widened[expr.get()] = result;
+  }
+
+  Expr build(const Expr &expr) {
+    ExprNode node = *expr;
+    if (node.kind == Expr::Kind::Read)
+      return read(std::move(node));
+    for (Expr &operand : node.operands)
+      operand = widen(operand);
+    if (node.kind == Expr::Kind::Cast)
+      return cast(node.operands[0], wide(node.type));
+    node.type = wide(node.type);
+    return make(std::move(node));
+  }
+
+  /// The value outside of the tensor has the tensor's type, as it is padded
+  /// with it.
+  Expr read(ExprNode node) {
+    Type stored = definition.shapeOf(node.tensor).elementType;
+    for (auto [i, operand] : llvm::enumerate(node.operands)) {
+      bool isOtherwise = node.guarded && i + 1 == node.operands.size();
+      if (!isOtherwise || stored != node.type)
+        operand = widen(operand);
+      else if (operand->kind != Expr::Kind::Constant)
+        operand = root(operand, stored);
+    }
+    node.type = stored;
+    Type type = wide(stored);
+    return cast(make(std::move(node)), type);
+  }
+
+  Definition &definition;
+  llvm::DenseMap<const ExprNode *, Expr> widened;
+};
+
+} // namespace
+
+Definition widenSmallFloats(Definition definition) {
+  auto small = [](Type type) { return isSmall(type); };
+  bool any = llvm::any_of(definition.inputs, [&](const TensorShape &input) {
+    return small(input.elementType);
+  });
+  for (const Stage &stage : definition.stages)
+    any |= small(stage.elementType);
+  if (any)
+    Widening(definition).run();
+  return definition;
+}
+
+} // namespace mlc
