@@ -1,14 +1,14 @@
 //===- Artifact.h - Writing an artifact -------------------------*- C++ -*-===//
 //
 // The compiler's side of the artifact file (runtime/ArtifactFormat.h): lays
-// the sections out, stores equal constants once, and lets the file appear
-// whole or not at all. Equal contents give equal bytes.
+// the sections out and stores equal constants once. Equal contents give equal
+// bytes.
 //
 //   ArtifactWriter writer;
 //   uint64_t offset = writer.addConstant(bytes);     // for Buffer::constant
 //   ...
-//   if (Error e = writer.write("model.mlca", {manifest, &program, code,
-//                                             "mlc compile model.onnx ..."}))
+//   if (Error e = writer.write(stream, {manifest, &program, code,
+//                                       "mlc compile model.onnx ..."}))
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +18,9 @@
 #include "runtime/Blake3.h"
 #include "runtime/Program.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <map>
 #include <vector>
@@ -47,15 +47,9 @@ public:
   /// Bytes of the weights so far.
   uint64_t weightsSize() const { return nextOffset; }
 
-  /// Writes the file through a temporary one in the same folder and renames
-  /// it. A failed or interrupted write leaves nothing behind (the temporary
-  /// file is removed on signals that LLVM handles). Errors carry the system's
-  /// error code and name the path. The program must be valid.
-  llvm::Error write(llvm::StringRef path, const Contents &contents) const;
-
-  /// The same into memory, to be opened by mlc_artifact_open_memory.
-  llvm::Error writeToMemory(llvm::SmallVectorImpl<char> &out,
-                            const Contents &contents) const;
+  /// Writes the file's bytes. Error: the program cannot be in an artifact, as
+  /// runtime/Program.h says what can.
+  llvm::Error write(llvm::raw_ostream &os, const Contents &contents) const;
 
 private:
   struct Place {
@@ -63,8 +57,8 @@ private:
     llvm::ArrayRef<char> bytes;
   };
   using Sink = llvm::function_ref<void(llvm::ArrayRef<char>)>;
-  llvm::Error emit(const Contents &contents, Sink sink,
-                   runtime::Digest &digest) const;
+  void emit(const Contents &contents, llvm::ArrayRef<uint8_t> program,
+            const runtime::Digest &digest, Sink sink) const;
 
   std::vector<Place> places;
   std::map<runtime::Digest, uint64_t> known;

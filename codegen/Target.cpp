@@ -2,10 +2,10 @@
 
 #include "codegen/Target.h"
 #include "codegen/TargetFile.h"
+#include "runtime/FileBytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace llvm;
@@ -41,12 +41,13 @@ static Expected<StringRef> hostLevel() {
 }
 
 static Expected<Target> readFile(StringRef name) {
-  auto buffer = MemoryBuffer::getFile(name);
-  if (!buffer)
-    return createStringError(
-        name + ": cannot be read: " + buffer.getError().message() +
-        "; give a target file (mlc calibrate writes one)");
-  Expected<Target> target = readTarget((*buffer)->getBuffer());
+  runtime::FileBytes bytes;
+  runtime::Status status =
+      runtime::FileBytes::read(name.str().c_str(), runtime::maxTextFile, bytes);
+  if (!status.ok())
+    return createStringError(name + ": " + status.message +
+                             "; give a target file (mlc calibrate writes one)");
+  Expected<Target> target = readTarget(bytes.text());
   if (!target)
     return createStringError(name + ": " + toString(target.takeError()));
   target->file = name.str();

@@ -25,7 +25,7 @@ EXIT_CODES = [
     (3, "bad input file"), (4, "unsupported, with the list"),
     (5, "results differ, or proof refuted"), (6, "unknown: no proof found"),
     (7, "code generation"), (8, "device: this machine cannot run it"),
-    (9, "out of memory, disk or time"), (130, "interrupted"),
+    (9, "out of memory, disk, open files or time, or beyond a stated bound"), (130, "interrupted"),
 ]
 COMMANDS = ["compile", "run", "bench", "check", "compare", "optimize", "inspect"]
 RULE_COMMANDS = ["audit", "check", "generate", "list", "verify"]

@@ -6,6 +6,7 @@
 #include "passes/Phases.h"
 #include "passes/Program.h"
 #include "rewrites/Trail.h"
+#include "runtime/Text.h"
 #include "runtime/Version.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -20,7 +21,8 @@ char CompileError::ID = 0;
 
 namespace {
 
-constexpr int internalError = 1, codegenError = 7;
+constexpr int internalError = 1, unsupported = 4, codegenError = 7,
+              outOfResources = 9;
 
 /// The node that a location stands for, for messages.
 std::string describe(Location loc) {
@@ -42,7 +44,9 @@ public:
             return success();
           if (!text.empty())
             text += '\n';
-          text += describe(diagnostic.getLocation()) + diagnostic.str();
+          // One line each, whatever the names in it are.
+          text += runtime::printable(describe(diagnostic.getLocation()) +
+                                     diagnostic.str());
           return success();
         }) {}
 
@@ -154,11 +158,14 @@ llvm::json::Array describePorts(const runtime::Program &program,
 
 std::string makeManifest(ModuleOp module, const runtime::Program &program,
                          const CompileOptions &options) {
+  llvm::json::Array flags; // names of files may be any bytes
+  for (const std::string &flag : options.flags)
+    flags.push_back(llvm::json::fixUTF8(flag));
   llvm::json::Object manifest{
       {"version", MLC_VERSION},
       {"git", MLC_GIT_ID},
       {"target", options.target.name},
-      {"flags", llvm::json::Array(options.flags)},
+      {"flags", std::move(flags)},
       {"model_blake3", options.modelHash},
       {"inputs", describePorts(program, program.inputs)},
       {"outputs", describePorts(program, program.outputs)},
@@ -184,6 +191,31 @@ void addMetadata(ModuleOp module, runtime::Program &program) {
 
 } // namespace
 
+/// A constant of one element repeated takes no room in a model, but all of it
+/// in an artifact.
+static llvm::Error checkRepeated(ModuleOp module) {
+  constexpr int64_t mostBytes = int64_t(256) << 20;
+  std::string text;
+  module.walk([&](exec::ConstantOp constant) {
+    auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!value || !value.isSplat())
+      return WalkResult::advance();
+    int64_t width =
+        llvm::divideCeil(value.getElementType().getIntOrFloatBitWidth(), 8u);
+    if (value.getNumElements() <= mostBytes / width)
+      return WalkResult::advance();
+    llvm::raw_string_ostream(text)
+        << describe(constant.getLoc()) << "a constant of "
+        << value.getNumElements() << " equal elements would be written out, "
+        << "and at most " << mostBytes
+        << " bytes of such a constant are; give it as an input";
+    return WalkResult::interrupt();
+  });
+  return text.empty() ? llvm::Error::success()
+                      : llvm::make_error<CompileError>(
+                            outOfResources, runtime::printable(text));
+}
+
 llvm::Error runPhases(ModuleOp module, StringRef phase,
                       const CompileOptions &options) {
   Clock clock(options, nullptr);
@@ -195,6 +227,8 @@ compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
   auto model = std::make_unique<CompiledModel>();
   Clock clock(options, &model->seconds);
   if (llvm::Error error = runPhases(*module, "", options, clock))
+    return error;
+  if (llvm::Error error = checkRepeated(*module))
     return error;
 
   ErrorCollector errors(module->getContext());
@@ -219,6 +253,12 @@ compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
   });
   if (failed(translated))
     return errors.take(internalError);
+  runtime::Status status =
+      runtime::validate(model->program, model->weights.weightsSize());
+  if (!status.ok())
+    return llvm::make_error<CompileError>(
+        status.code == MLC_UNSUPPORTED ? unsupported : internalError,
+        status.message);
   model->code = std::move(kernels->object);
   model->manifest = makeManifest(*module, model->program, options);
   model->rebuild = options.rebuild;
@@ -226,13 +266,17 @@ compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
   return model;
 }
 
-llvm::Error CompiledModel::write(StringRef path) const {
-  return weights.write(path, {manifest, &program, code, rebuild});
+llvm::Error CompiledModel::write(llvm::raw_ostream &os) const {
+  return weights.write(os, {manifest, &program, code, rebuild});
 }
 
 llvm::Error
 CompiledModel::writeToMemory(llvm::SmallVectorImpl<char> &out) const {
-  return weights.writeToMemory(out, {manifest, &program, code, rebuild});
+  out.clear();
+  out.reserve(weights.weightsSize() + code.size() + manifest.size() +
+              (1 << 20));
+  llvm::raw_svector_ostream os(out);
+  return write(os);
 }
 
 } // namespace mlc

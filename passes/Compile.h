@@ -1,7 +1,7 @@
 //===- Compile.h - From a model's module to an artifact ---------*- C++ -*-===//
 //
 //   Expected<std::unique_ptr<CompiledModel>> model = compileModel(...);
-//   Error error = (*model)->write("model.mlca");
+//   Error error = (*model)->write(stream);
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,9 @@ struct CompileOptions : PipelineOptions {
   std::function<void(llvm::StringRef)> onPhase;
 };
 
-/// Why a compilation failed: an exit code of the tools (7 code generation, 1
-/// anything that is a bug) and `NODE: what`.
+/// Why a compilation failed: an exit code of the tools (4 beyond the limits of
+/// an artifact, 7 code generation, 9 beyond a bound, 1 anything that is a bug)
+/// and `NODE: what`.
 class CompileError : public llvm::ErrorInfo<CompileError> {
 public:
   static char ID;
@@ -49,7 +50,8 @@ public:
 /// are written from where they are.
 class CompiledModel {
 public:
-  llvm::Error write(llvm::StringRef path) const;
+  /// Writes the artifact.
+  llvm::Error write(llvm::raw_ostream &os) const;
   llvm::Error writeToMemory(llvm::SmallVectorImpl<char> &out) const;
 
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -3,6 +3,7 @@
 #include "runtime/Artifact.h"
 #include "runtime/Cpu.h"
 #include "runtime/Session.h"
+#include "runtime/Text.h"
 #include "runtime/Version.h"
 #include "runtime/mlc_runtime.h"
 
@@ -37,7 +38,7 @@ template <typename Fn> mlc_status guarded(Fn fn) {
   try {
     Status status = fn();
     if (!status.ok())
-      return report(status.code, status.message.c_str());
+      return report(status.code, printable(status.message).c_str());
     return MLC_OK;
   } catch (const std::bad_alloc &) {
     return report(MLC_RESOURCES, "out of memory");
@@ -58,6 +59,12 @@ mlc_status noSuch(const char *what, size_t index, size_t count) {
 
 mlc_status nullArgument() {
   return report(MLC_USAGE, "a required argument is NULL");
+}
+
+/// The program of a getter's artifact; that of NULL has nothing in it.
+const Program &programOf(const mlc_artifact *artifact) {
+  static const Program none;
+  return artifact ? artifact->impl->program() : none;
 }
 
 void fill(mlc_port &port, const Program &program, const Port &from,
@@ -111,18 +118,18 @@ void mlc_artifact_close(mlc_artifact *artifact) { delete artifact; }
 
 const char *mlc_artifact_manifest(const mlc_artifact *artifact, size_t *size) {
   if (size)
-    *size = artifact->impl->manifest().size();
-  return artifact->impl->manifest().c_str();
+    *size = artifact ? artifact->impl->manifest().size() : 0;
+  return artifact ? artifact->impl->manifest().c_str() : "";
 }
 
 size_t mlc_artifact_metadata_count(const mlc_artifact *artifact) {
-  return artifact->impl->program().metadata.size();
+  return programOf(artifact).metadata.size();
 }
 
 mlc_status mlc_artifact_metadata_at(const mlc_artifact *artifact, size_t index,
                                     const char **key, const char **value) {
-  const auto &metadata = artifact->impl->program().metadata;
-  if (!key || !value)
+  const auto &metadata = programOf(artifact).metadata;
+  if (!artifact || !key || !value)
     return nullArgument();
   if (index >= metadata.size())
     return noSuch("metadata entry", index, metadata.size());
@@ -134,24 +141,24 @@ mlc_status mlc_artifact_metadata_at(const mlc_artifact *artifact, size_t index,
 const char *mlc_artifact_metadata(const mlc_artifact *artifact,
                                   const char *key) {
   if (key)
-    for (const auto &entry : artifact->impl->program().metadata)
+    for (const auto &entry : programOf(artifact).metadata)
       if (entry.first == key)
         return entry.second.c_str();
   return nullptr;
 }
 
 size_t mlc_artifact_input_count(const mlc_artifact *artifact) {
-  return artifact->impl->program().inputs.size();
+  return programOf(artifact).inputs.size();
 }
 
 size_t mlc_artifact_output_count(const mlc_artifact *artifact) {
-  return artifact->impl->program().outputs.size();
+  return programOf(artifact).outputs.size();
 }
 
 mlc_status mlc_artifact_input(const mlc_artifact *artifact, size_t index,
                               mlc_port *port) {
-  const Program &program = artifact->impl->program();
-  if (!port)
+  const Program &program = programOf(artifact);
+  if (!artifact || !port)
     return nullArgument();
   if (index >= program.inputs.size())
     return noSuch("input", index, program.inputs.size());
@@ -161,8 +168,8 @@ mlc_status mlc_artifact_input(const mlc_artifact *artifact, size_t index,
 
 mlc_status mlc_artifact_output(const mlc_artifact *artifact, size_t index,
                                mlc_port *port) {
-  const Program &program = artifact->impl->program();
-  if (!port)
+  const Program &program = programOf(artifact);
+  if (!artifact || !port)
     return nullArgument();
   if (index >= program.outputs.size())
     return noSuch("output", index, program.outputs.size());
@@ -172,13 +179,13 @@ mlc_status mlc_artifact_output(const mlc_artifact *artifact, size_t index,
 }
 
 size_t mlc_artifact_step_count(const mlc_artifact *artifact) {
-  return artifact->impl->program().steps.size();
+  return programOf(artifact).steps.size();
 }
 
 mlc_status mlc_artifact_step(const mlc_artifact *artifact, size_t index,
                              mlc_step *step) {
-  const Program &program = artifact->impl->program();
-  if (!step)
+  const Program &program = programOf(artifact);
+  if (!artifact || !step)
     return nullArgument();
   if (index >= program.steps.size())
     return noSuch("step", index, program.steps.size());
@@ -192,20 +199,20 @@ mlc_status mlc_artifact_step(const mlc_artifact *artifact, size_t index,
 }
 
 uint64_t mlc_artifact_weight_bytes(const mlc_artifact *artifact) {
-  return artifact->impl->weightsSize();
+  return artifact ? artifact->impl->weightsSize() : 0;
 }
 
 uint64_t mlc_artifact_code_bytes(const mlc_artifact *artifact) {
-  return artifact->impl->codeSize();
+  return artifact ? artifact->impl->codeSize() : 0;
 }
 
 size_t mlc_artifact_buffer_count(const mlc_artifact *artifact) {
-  return artifact->impl->program().buffers.size();
+  return programOf(artifact).buffers.size();
 }
 
 const char *mlc_artifact_buffer_name(const mlc_artifact *artifact,
                                      size_t index) {
-  const Program &program = artifact->impl->program();
+  const Program &program = programOf(artifact);
   return index < program.buffers.size() ? program.buffers[index].name.c_str()
                                         : "";
 }

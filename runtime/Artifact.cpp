@@ -180,10 +180,8 @@ Status Artifact::load(const uint8_t *data, size_t size, uint32_t flags,
   status = deserialize(data + header.program.offset, header.program.size, prog);
   if (status.ok())
     status = validate(prog, header.weights.size);
-  if (!status.ok()) {
-    status.message += rebuildHint(header);
-    return status;
-  }
+  if (!status.ok())
+    return Status::badFile(status.message + rebuildHint(header));
   weightBytes = data + header.weights.offset;
   weightCount = header.weights.size;
   codeCount = header.code.size;
@@ -211,19 +209,17 @@ Status Artifact::load(const uint8_t *data, size_t size, uint32_t flags,
                              cpuLevel() + ") lacks " + list +
                              "; compile it with --target=cpu:" + cpuLevel());
   }
-  status = loadCode(data + header.code.offset, header.code.size);
-  if (!status.ok())
-    status.message += rebuildHint(header);
-  return status;
+  return loadCode(header, data + header.code.offset, header.code.size);
 }
 
-Status Artifact::loadCode(const uint8_t *code, size_t size) {
+Status Artifact::loadCode(const ArtifactHeader &header, const uint8_t *code,
+                          size_t size) {
   if (prog.kernels.empty())
     return Status::success();
   int fd = memfd_create("mlc-code", MFD_CLOEXEC);
   if (fd < 0)
-    return Status::error(MLC_RESOURCES,
-                         std::string("memfd_create: ") + std::strerror(errno));
+    return Status::error(MLC_RESOURCES, std::string("cannot load code: ") +
+                                            std::strerror(errno));
   for (size_t done = 0; done < size;) {
     ssize_t n = write(fd, code + done, size - done);
     if (n < 0 && errno == EINTR)
@@ -241,15 +237,28 @@ Status Artifact::loadCode(const uint8_t *code, size_t size) {
   // number.
   codeFile = fd;
   std::string path = "/proc/self/fd/" + std::to_string(fd);
+  if (access(path.c_str(), R_OK) != 0)
+    return Status::error(MLC_DEVICE, "code is loaded by way of /proc/self/fd, "
+                                     "which is not there (" +
+                                         std::string(std::strerror(errno)) +
+                                         "); mount /proc");
   library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const char *reason = library ? "" : dlerror();
-  if (!library)
-    return Status::badFile(std::string("the code cannot be loaded: ") +
-                           (reason ? reason : "unknown reason"));
+  if (!library) {
+    const char *text = dlerror();
+    std::string reason = text ? text : "unknown reason";
+    // What the machine lacks is no fault of the file; there is only a text.
+    for (int lack : {EMFILE, ENFILE, ENOMEM})
+      if (reason.find(std::strerror(lack)) != std::string::npos)
+        return Status::error(MLC_RESOURCES,
+                             "the code cannot be loaded: " + reason);
+    return Status::badFile("the code cannot be loaded: " + reason +
+                           rebuildHint(header));
+  }
   for (const std::string &name : prog.kernels) {
     void *symbol = dlsym(library, name.c_str());
     if (!symbol)
-      return Status::badFile("the code lacks kernel " + name);
+      return Status::badFile("the code lacks kernel " + name +
+                             rebuildHint(header));
     functions.push_back(reinterpret_cast<mlc_kernel>(symbol));
   }
   return Status::success();

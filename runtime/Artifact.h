@@ -8,6 +8,7 @@
 #ifndef MLC_RUNTIME_ARTIFACT_H
 #define MLC_RUNTIME_ARTIFACT_H
 
+#include "runtime/ArtifactFormat.h"
 #include "runtime/Kernel.h"
 #include "runtime/Memory.h"
 #include "runtime/Program.h"
@@ -66,7 +67,8 @@ private:
   Artifact() = default;
   Status load(const uint8_t *data, size_t size, uint32_t flags,
               const std::string &name);
-  Status loadCode(const uint8_t *code, size_t size);
+  Status loadCode(const ArtifactHeader &header, const uint8_t *code,
+                  size_t size);
   Status finish();
 
   Program prog;

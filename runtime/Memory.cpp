@@ -80,14 +80,15 @@ Mapping::~Mapping() {
 }
 
 Status Mapping::open(const char *path) {
-  int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  // A FIFO without a writer must not hold us up before it is refused.
+  int fd = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat info;
   if (fd < 0 || fstat(fd, &info) != 0) {
     int reason = errno;
     if (fd >= 0)
       close(fd);
-    return Status::badFile("cannot open: " +
-                           std::string(std::strerror(reason)));
+    return Status::error(isResourceError(reason) ? MLC_RESOURCES : MLC_BAD_FILE,
+                         "cannot open: " + std::string(std::strerror(reason)));
   }
   if (!S_ISREG(info.st_mode)) {
     close(fd);

@@ -2,7 +2,9 @@
 //
 // A set of files written under temporary names and renamed together at the
 // end. Whatever ends the process before, an error or a signal, leaves nothing
-// behind.
+// behind. What is no regular file (a device, a FIFO, this process's own
+// standard output) is never replaced but written into; a link is followed, and
+// the file it names is what is replaced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +21,8 @@
 namespace mlc::runtime {
 
 /// Makes SIGINT, SIGTERM and SIGHUP end the process with 130, without output
-/// files that are not complete, as long as it lives. One at a time.
+/// files that are not complete, as long as it lives; a reader that has gone
+/// (SIGPIPE) is an error of the write. One at a time.
 class InterruptGuard {
 public:
   InterruptGuard();
@@ -28,10 +31,10 @@ public:
   InterruptGuard &operator=(const InterruptGuard &) = delete;
 
 private:
-  struct sigaction old[3];
+  struct sigaction old[3], oldPipe;
 };
 
-/// At most one object at a time exists in a process: InterruptGuard refers to
+/// At most one object at a time exists in a process: signal handlers refer to
 /// it. Errors name the path; a full disk is MLC_RESOURCES.
 class OutputFiles {
 public:
@@ -43,7 +46,7 @@ public:
   OutputFiles(const OutputFiles &) = delete;
   OutputFiles &operator=(const OutputFiles &) = delete;
 
-  /// Makes the folder.
+  /// Makes the folder and finds out where writes go.
   Status begin();
   /// Opens file `index` for writing; then write, then close it.
   Status open(size_t index);
@@ -52,19 +55,46 @@ public:
   /// Gives all files their final names.
   Status commit();
 
+  /// Removes what the living object, if there is one, has not committed. For
+  /// signal handlers.
+  static void abandon();
+
 private:
   friend class InterruptGuard;
-  Status fail(int code, const std::string &path) const;
+  struct Place {
+    std::string path;      ///< as given, for messages
+    std::string target;    ///< the regular file to make or replace
+    std::string temporary; ///< empty: not made
+    unsigned mode = 0;     ///< of the file that is replaced
+    bool exists = false;   ///< there is one
+    bool direct = false;   ///< not to be replaced
+    int standard = -1;     ///< it is this open file of the process
+  };
+  Status resolve(Place &place) const;
+  Status openTemporary(Place &place);
   void removeAll();
   static void onSignal(int signal);
 
-  std::vector<std::string> paths, temporaries;
+  std::vector<Place> places;
   std::string folder;
   /// Folders that begin() made, outermost first.
   std::vector<std::string> made;
   size_t current = 0;
   int fd = -1;
 };
+
+/// An error if one of `outputs` is the same file as one of `inputs`, also by
+/// another name or a link: writing it would destroy what is read.
+Status refuseInputs(const std::vector<std::string> &outputs,
+                    const std::vector<std::string> &inputs);
+
+/// Hands what was printed to the system and says whether that failed. A reader
+/// that has gone is no error.
+Status flushStandardOutput();
+
+/// Opens what is closed of the standard streams on /dev/null, so that no file
+/// opened later takes their place.
+void fillStandardStreams();
 
 } // namespace mlc::runtime
 

@@ -5,6 +5,7 @@
 #include "runtime/Npy.h"
 #include "runtime/OutputFiles.h"
 #include "runtime/Session.h"
+#include "runtime/Text.h"
 #include "runtime/Version.h"
 
 #include <cinttypes>
@@ -32,24 +33,6 @@ std::string dimsText(const std::vector<std::string> &dims) {
   return text + "]";
 }
 
-/// `text` as a JSON string.
-std::string json(const std::string &text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof(code), "\\u%04x", c);
-      result += code;
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
-
 class Run {
 public:
   explicit Run(const RunOptions &options) : options(options) {}
@@ -61,6 +44,8 @@ private:
   Status give(size_t index, NpyArray array, const std::string &from);
   Status bindInputs(Session &session);
   Status collect(const Session &session);
+  /// All files to write; the archive is the last.
+  std::vector<std::string> outputPaths() const;
   Status writeOutputs();
   Status writeFolder(OutputFiles &files);
   Status writeArchive(OutputFiles &files, size_t index);
@@ -71,13 +56,17 @@ private:
   const RunOptions &options;
   std::shared_ptr<const Artifact> artifact;
   std::map<size_t, NpyArray> arrays; ///< by input
+  std::vector<std::string> read;     ///< paths of the files that were read
   std::vector<NpzItem> outputs;
 };
 
 Status Run::operator()() {
   Status status = Artifact::open(options.artifact.c_str(), 0, artifact);
+  read.push_back(options.artifact);
   if (status.ok())
     status = readInputs();
+  if (status.ok())
+    status = refuseInputs(outputPaths(), read);
   if (!status.ok())
     return status;
   uint32_t flags = (options.profile ? MLC_SESSION_PROFILE : 0) |
@@ -97,7 +86,7 @@ Status Run::operator()() {
     status = writeOutputs();
   if (status.ok() && options.profile)
     printProfile(session);
-  return status;
+  return status.ok() ? flushStandardOutput() : status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,6 +125,7 @@ Status Run::readInput(const std::string &argument) {
   if (!named && ports.size() == 1 && endsWith(path, ".npy") &&
       path.find('=') == std::string::npos)
     index = 0;
+  read.push_back(path);
   NpyArray array;
   Status status;
   if (endsWith(path, ".npz")) {
@@ -231,7 +221,7 @@ Status Run::writeFolder(OutputFiles &files) {
   Status status;
   for (size_t i = 0; status.ok() && i < outputs.size(); ++i) {
     const NpzItem &item = outputs[i];
-    names += (i ? ", " : "") + json(item.name);
+    names += (i ? ", " : "") + jsonString(item.name);
     std::string header = npyHeader(item.type, item.dims);
     status = files.open(i);
     if (status.ok())
@@ -263,15 +253,20 @@ Status Run::writeArchive(OutputFiles &files, size_t index) {
   return status.ok() ? closed : status;
 }
 
-Status Run::writeOutputs() {
+std::vector<std::string> Run::outputPaths() const {
   std::vector<std::string> paths;
   if (!options.outputDir.empty()) {
-    for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t i = 0; i < program().outputs.size(); ++i)
       paths.push_back(options.outputDir + "/" + std::to_string(i) + ".npy");
     paths.push_back(options.outputDir + "/outputs.json");
   }
   if (!options.outputNpz.empty())
     paths.push_back(options.outputNpz);
+  return paths;
+}
+
+Status Run::writeOutputs() {
+  std::vector<std::string> paths = outputPaths();
   if (!paths.empty()) {
     OutputFiles files(paths, options.outputDir);
     Status status = files.begin();
@@ -288,7 +283,7 @@ Status Run::writeOutputs() {
     std::vector<std::string> dims;
     for (int64_t dim : item.dims)
       dims.push_back(std::to_string(dim));
-    std::printf("%s: %s%s\n", item.name.c_str(), name(item.type),
+    std::printf("%s: %s%s\n", printable(item.name).c_str(), name(item.type),
                 dimsText(dims).c_str());
   }
   return Status::success();
@@ -306,9 +301,9 @@ void Run::printProfile(const Session &session) const {
       continue;
     std::string nodes;
     for (const std::string &node : step.nodes)
-      nodes += (nodes.empty() ? "" : ", ") + node;
+      nodes += (nodes.empty() ? "" : ", ") + printable(node);
     std::printf("%10.1f %5.1f%%  %s: %s\n", ns / 1e3,
-                total ? 100.0 * ns / total : 0.0, step.name.c_str(),
+                total ? 100.0 * ns / total : 0.0, printable(step.name).c_str(),
                 nodes.c_str());
   }
   mlc_memory memory;
@@ -397,7 +392,7 @@ Status parseArguments(int argc, char **argv, RunOptions &options) {
 
 int finish(const Status &status) {
   if (!status.ok())
-    std::fprintf(stderr, "mlc: error: %s\n", status.message.c_str());
+    std::fprintf(stderr, "mlc: error: %s\n", printable(status.message).c_str());
   return status.code;
 }
 
@@ -417,14 +412,15 @@ int runCommand(const RunOptions &options) {
 }
 
 int runMain(int argc, char **argv) {
+  fillStandardStreams();
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--help") || !std::strcmp(argv[i], "-h")) {
       std::fputs(usage, stdout);
-      return MLC_OK;
+      return finish(flushStandardOutput());
     }
     if (!std::strcmp(argv[i], "--version")) {
       std::puts("mlc-run " MLC_VERSION);
-      return MLC_OK;
+      return finish(flushStandardOutput());
     }
   }
   RunOptions options;

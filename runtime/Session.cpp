@@ -209,6 +209,20 @@ Status Session::reserve(Memory &block, uint64_t bytes) {
 // Execution
 //===----------------------------------------------------------------------===//
 
+Status Session::plan(mlc_memory &memory) {
+  Status status = bindSymbols();
+  if (status.ok() && artifact->epochs().count() != 1)
+    status = Status::error(MLC_UNSUPPORTED, "its sizes depend on data");
+  EpochPlan plan;
+  if (status.ok())
+    status = makePlan(0, plan);
+  memory = {};
+  memory.arena_bytes = plan.peak;
+  memory.lower_bound_bytes = plan.lowerBound;
+  memory.scratch_bytes = plan.scratch * pool.size();
+  return status;
+}
+
 Status Session::run() {
   ran = false;
   for (size_t i = 0; i < inputs.size(); ++i)

@@ -63,6 +63,10 @@ public:
   Status bindInput(size_t index, DType type, size_t rank, const int64_t *dims,
                    const void *data);
   Status run();
+  /// The memory that a run on the bound dims would take: nothing is computed
+  /// or allocated, and the inputs' data is not looked at. No answer for a
+  /// program whose sizes depend on data.
+  Status plan(mlc_memory &memory);
   Status output(size_t index, mlc_tensor &tensor) const;
   Status buffer(size_t index, mlc_tensor &tensor) const;
   Status memory(mlc_memory &memory) const;

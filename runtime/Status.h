@@ -10,6 +10,7 @@
 
 #include "runtime/mlc_runtime.h"
 
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,12 @@ struct [[nodiscard]] Status {
     return {MLC_BAD_FILE, std::move(message)};
   }
 };
+
+/// Whether an `errno` tells of a lack of memory, disk or open files.
+inline bool isResourceError(int code) {
+  return code == ENOSPC || code == EDQUOT || code == EFBIG || code == ENOMEM ||
+         code == EMFILE || code == ENFILE || code == EAGAIN;
+}
 
 } // namespace mlc::runtime
 

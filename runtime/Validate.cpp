@@ -30,14 +30,25 @@ public:
     checkPorts();
     if (error.empty())
       checkSteps();
-    return error.empty() ? Status::success()
-                         : Status::badFile("the program is damaged: " + error);
+    if (error.empty())
+      return Status::success();
+    return isLimit ? Status::error(MLC_UNSUPPORTED, "more than an artifact "
+                                                    "holds: " +
+                                                        error)
+                   : Status::badFile("the program is damaged: " + error);
   }
 
 private:
   void require(bool holds, const char *what) {
     if (!holds && error.empty())
       error = what;
+  }
+  /// A valid program may break it, but no artifact holds that.
+  void limit(bool holds, const std::string &what) {
+    if (holds || !error.empty())
+      return;
+    error = what;
+    isLimit = true;
   }
   bool hasExpr(ExprId id) const { return id < p.exprs.size(); }
   bool hasExprs(const std::vector<ExprId> &ids) const {
@@ -59,6 +70,7 @@ private:
   const Program &p;
   uint64_t weightsSize;
   std::string error;
+  bool isLimit = false;
   // During checkSteps: what is known at the current step.
   std::vector<uint8_t> bound, exprBound, written;
 };
@@ -66,7 +78,10 @@ private:
 void Validator::checkSymbols() {
   for (const Symbol &s : p.symbols) {
     require(s.min <= s.max, "a symbol has no value");
-    require(s.name.size() <= maxSymbolName, "a symbol's name is too long");
+    limit(s.name.size() <= maxSymbolName,
+          "the dim '" + s.name.substr(0, 40) + "...' has a name of " +
+              std::to_string(s.name.size()) + " bytes, at most " +
+              std::to_string(maxSymbolName) + " are possible");
     if (s.kind != Symbol::FromInput)
       continue;
     bool inRange = s.source < p.inputs.size() &&
@@ -87,12 +102,16 @@ void Validator::checkExprs() {
 }
 
 void Validator::checkExpr(const Expr &expr) {
-  require(expr.code.size() <= maxExprLength, "an expression is too long");
+  limit(expr.code.size() <= maxExprLength,
+        "a size is an expression of " + std::to_string(expr.code.size()) +
+            " parts, at most " + std::to_string(maxExprLength) +
+            " are possible");
   size_t depth = 0;
   for (const Expr::Inst &inst : expr.code) {
     if (inst.op == Expr::Const || inst.op == Expr::Symbol) {
       ++depth;
-      require(depth <= maxDepth, "an expression is too deep");
+      limit(depth <= maxDepth, "a size is an expression nested more than " +
+                                   std::to_string(maxDepth) + " deep");
       if (inst.op == Expr::Symbol)
         require(inst.operand >= 0 && uint64_t(inst.operand) < p.symbols.size(),
                 "an expression names no symbol");
@@ -110,7 +129,10 @@ void Validator::checkBuffers() {
   std::vector<unsigned> depth(p.buffers.size(), 0);
   for (size_t i = 0; i < p.buffers.size(); ++i) {
     const Buffer &b = p.buffers[i];
-    require(b.dims.size() <= MLC_MAX_RANK, "a tensor has too many dims");
+    limit(b.dims.size() <= MLC_MAX_RANK,
+          "the tensor '" + b.name.substr(0, 40) + "' has " +
+              std::to_string(b.dims.size()) + " dims, at most " +
+              std::to_string(MLC_MAX_RANK) + " are possible");
     require(hasExprs(b.dims), "a dim names no expression");
     switch (b.kind) {
     case Buffer::Input:
@@ -126,7 +148,8 @@ void Validator::checkBuffers() {
       require(b.source < i, "an alias comes before its buffer");
       if (b.source < i)
         depth[i] = depth[b.source] + 1;
-      require(depth[i] <= maxAliasDepth, "an alias is too deep");
+      limit(depth[i] <= maxAliasDepth,
+            "a view of more than " + std::to_string(maxAliasDepth) + " views");
       require(hasExpr(b.offsetExpr), "an alias has no offset");
       [[fallthrough]];
     case Buffer::Arena:

@@ -31,8 +31,10 @@
  * session is used by one thread at a time. Functions never throw.
  *
  * Errors: functions return an mlc_status; on failure mlc_last_error() holds
- * the message of the calling thread's last failed call. Output parameters are
- * written on success only.
+ * the message of the calling thread's last failed call, in one line without
+ * control characters. Output parameters are written on success only. Functions
+ * that return no status take NULL for an artifact or session with nothing in
+ * it; all others refuse it with MLC_USAGE.
  *
  *===-----------------------------------------------------------------------===*/
 
@@ -59,8 +61,8 @@ typedef enum mlc_status {
   MLC_USAGE = 2,       /**< wrong argument: index, type, rank, dims */
   MLC_BAD_FILE = 3,    /**< not an artifact, damaged, or of another version */
   MLC_UNSUPPORTED = 4, /**< known, but not supported here */
-  MLC_DEVICE = 8,      /**< this CPU lacks what the artifact needs */
-  MLC_RESOURCES = 9,   /**< out of memory or disk */
+  MLC_DEVICE = 8,      /**< this machine lacks what the artifact needs */
+  MLC_RESOURCES = 9,   /**< out of memory, disk or open files */
   MLC_INTERRUPTED = 130
 } mlc_status;
 

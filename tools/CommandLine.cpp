@@ -1,10 +1,13 @@
 //===- CommandLine.cpp - What is wrong with a command line ----------------===//
 
 #include "tools/CommandLine.h"
+#include "runtime/OutputFiles.h"
+#include "runtime/Status.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -54,6 +57,25 @@ std::string parseCommandLine(int argc, char **argv, StringRef overview) {
       nearest != "'--help'?")
     return message + "; did you mean " + nearest.str();
   return message + "; see --help";
+}
+
+void startTool() {
+  runtime::fillStandardStreams();
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+int finishTool(int code) {
+  llvm::outs().flush();
+  std::error_code error = llvm::outs().error();
+  // Else its destructor ends the program with another code.
+  llvm::outs().clear_error();
+  llvm::errs().clear_error();
+  if (!error || error == std::errc::broken_pipe || code != 0)
+    return code;
+  bool lack = runtime::isResourceError(error.value()) || error.value() == EIO;
+  llvm::errs() << "mlc: error: standard output: cannot be written: "
+               << error.message() << '\n';
+  return lack ? MLC_RESOURCES : MLC_USAGE;
 }
 
 } // namespace mlc

@@ -13,6 +13,14 @@ namespace mlc {
 /// Prints nothing but --help and --version, which end the program.
 std::string parseCommandLine(int argc, char **argv, llvm::StringRef overview);
 
+/// At the start of main: the standard streams are open, and a reader that has
+/// gone (`mlc inspect | head`) does not end the program.
+void startTool();
+
+/// At the end of main: prints what is left to print. `code`, or 9 (with a
+/// message) if nothing else went wrong and the standard output cannot take it.
+int finishTool(int code);
+
 } // namespace mlc
 
 #endif // MLC_TOOLS_COMMANDLINE_H

@@ -1,9 +1,11 @@
 //===- GraphChecks.cpp - Is the graph a graph? ----------------------------===//
 
 #include "passes/Import/GraphChecks.h"
+#include "runtime/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/Twine.h"
 #include <queue>
 
 using llvm::StringRef;
@@ -11,12 +13,13 @@ using llvm::StringRef;
 namespace mlc {
 
 std::string describeNode(const onnx::NodeProto &node, int index) {
-  if (!node.name().empty())
-    return node.name();
-  for (const std::string &output : node.output())
-    if (!output.empty())
-      return output;
-  return node.op_type() + " #" + std::to_string(index);
+  std::string name = node.name();
+  for (int i = 0; name.empty() && i < node.output_size(); ++i)
+    name = node.output(i);
+  if (name.empty())
+    name = node.op_type() + " #" + std::to_string(index);
+  // It ends up in JSON and in artifacts.
+  return runtime::isUtf8(name) ? name : runtime::printable(name);
 }
 
 static std::string quote(StringRef name) { return "'" + name.str() + "'"; }
@@ -30,6 +33,8 @@ public:
       : graph(graph), isOuter(isOuter) {}
 
   std::optional<GraphError> run(std::vector<int> &order) {
+    if (auto error = checkNames())
+      return error;
     if (auto error = declareInputs())
       return error;
     if (auto error = declareOutputsOfNodes())
@@ -50,6 +55,37 @@ public:
   }
 
 private:
+  /// What identifies a value, an operator or a dim is UTF-8, as protobuf says
+  /// of every string: it is what people give on a command line.
+  std::optional<GraphError> checkNames() {
+    auto wrong = [](const std::string &name) { return !runtime::isUtf8(name); };
+    auto error = [](StringRef node, StringRef name) {
+      return GraphError{node.str(), "has the name " + quote(name) +
+                                        ", which is not UTF-8; rename it"};
+    };
+    for (const auto *values : {&graph.input(), &graph.output()})
+      for (const onnx::ValueInfoProto &value : *values) {
+        if (wrong(value.name()))
+          return error("", value.name());
+        for (const auto &dim : value.type().tensor_type().shape().dim())
+          if (wrong(dim.dim_param()))
+            return error(value.name(), dim.dim_param());
+      }
+    for (const onnx::TensorProto &tensor : graph.initializer())
+      if (wrong(tensor.name()))
+        return error("", tensor.name());
+    for (int i = 0; i < graph.node_size(); ++i) {
+      const onnx::NodeProto &node = graph.node(i);
+      for (const std::string *name : {&node.op_type(), &node.domain()})
+        if (wrong(*name))
+          return error(describeNode(node, i), *name);
+      for (const std::string &output : node.output())
+        if (wrong(output))
+          return error(describeNode(node, i), output);
+    }
+    return std::nullopt;
+  }
+
   std::optional<GraphError> declareInputs() {
     llvm::StringSet<> inputs;
     for (const onnx::ValueInfoProto &input : graph.input()) {
@@ -188,7 +224,55 @@ private:
   llvm::StringMap<int> producer;
 };
 
+std::optional<GraphError> beyond(StringRef node, int64_t count, StringRef what,
+                                 int64_t most) {
+  if (count <= most)
+    return std::nullopt;
+  return GraphError{node.str(), ("has " + llvm::Twine(count) + " " + what +
+                                 ", and at most " + llvm::Twine(most) +
+                                 " are taken; split the model")
+                                    .str()};
+}
+
+/// Adds the nodes of `graph` to `nodes`. Depth is bounded by the parser's limit
+/// on nesting.
+std::optional<GraphError> checkNodes(const onnx::GraphProto &graph,
+                                     int64_t &nodes) {
+  nodes += graph.node_size();
+  if (auto error = beyond("", nodes, "nodes", GraphBounds::nodes))
+    return error;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    const onnx::NodeProto &node = graph.node(i);
+    for (auto [count, what] : {std::pair(node.input_size(), "inputs"),
+                               std::pair(node.output_size(), "outputs")})
+      if (count > GraphBounds::operands)
+        return beyond(describeNode(node, i), count, what,
+                      GraphBounds::operands);
+    for (const onnx::AttributeProto &attribute : node.attribute())
+      if (attribute.has_g())
+        if (auto error = checkNodes(attribute.g(), nodes))
+          return error;
+  }
+  return std::nullopt;
+}
+
 } // namespace
+
+std::optional<GraphError> checkBounds(const onnx::GraphProto &graph) {
+  // Initializers of old files stand among the inputs too.
+  llvm::StringSet<> initialized;
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    initialized.insert(tensor.name());
+  int64_t inputs = 0, nodes = 0;
+  for (const onnx::ValueInfoProto &input : graph.input())
+    inputs += !initialized.contains(input.name());
+  if (auto error = beyond("", inputs, "inputs", GraphBounds::ports))
+    return error;
+  if (auto error =
+          beyond("", graph.output_size(), "outputs", GraphBounds::ports))
+    return error;
+  return checkNodes(graph, nodes);
+}
 
 std::optional<GraphError>
 checkGraph(const onnx::GraphProto &graph,

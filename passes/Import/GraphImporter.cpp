@@ -3,7 +3,7 @@
 #include "passes/Import/GraphImporter.h"
 #include "passes/Import/GraphChecks.h"
 #include "passes/Import/Handlers.h"
-#include "llvm/Support/JSON.h"
+#include "runtime/Text.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -42,6 +42,8 @@ ImportSession::ImportSession(MLIRContext *context, ModelFile &file,
     StringRef domain(entry.domain());
     opsets[domain == "ai.onnx" ? "" : domain] = entry.version();
   }
+  for (const onnx::FunctionProto &function : file.proto().functions())
+    functions.insert({function.domain(), function.name()});
 }
 
 std::optional<int64_t> ImportSession::opsetOf(StringRef domain) const {
@@ -50,27 +52,51 @@ std::optional<int64_t> ImportSession::opsetOf(StringRef domain) const {
 }
 
 bool ImportSession::isFunction(const onnx::NodeProto &node) const {
-  return llvm::any_of(file.proto().functions(),
-                      [&](const onnx::FunctionProto &function) {
-                        return function.name() == node.op_type() &&
-                               function.domain() == node.domain();
-                      });
+  return !functions.empty() &&
+         functions.count({node.domain(), node.op_type()}) != 0;
+}
+
+void reportError(ImportReport &report, StringRef what, llvm::Error error) {
+  std::error_code code;
+  std::string text;
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &e) {
+    code = e.convertToErrorCode();
+    text = e.message();
+  });
+  if (report.kind == ImportReport::Kind::BadFile ||
+      report.kind == ImportReport::Kind::Resources)
+    return;
+  report.kind = code.category() == std::generic_category() &&
+                        runtime::isResourceError(code.value())
+                    ? ImportReport::Kind::Resources
+                    : ImportReport::Kind::BadFile;
+  // One line, whatever the names in it are.
+  report.message = runtime::printable((what + ": " + text).str());
 }
 
 void ImportSession::damaged(StringRef node, const Twine &text) {
-  if (report.kind == ImportReport::Kind::BadFile)
-    return;
-  report.kind = ImportReport::Kind::BadFile;
-  report.message =
-      fileName + ": " + (node.empty() ? "" : (node + ": ").str()) + text.str();
+  end(node,
+      llvm::createStringError(llvm::inconvertibleErrorCode(), text.str()));
+}
+
+void ImportSession::beyond(StringRef node, const Twine &text) {
+  end(node,
+      llvm::createStringError(
+          std::make_error_code(std::errc::not_enough_memory), text.str()));
+}
+
+void ImportSession::end(StringRef node, llvm::Error error) {
+  reportError(report, node.empty() ? fileName : (fileName + ": " + node).str(),
+              std::move(error));
 }
 
 void ImportSession::refuse(UnsupportedNode node, bool isContradiction) {
-  // Names in a damaged file may be any bytes, and reports become JSON.
+  // Names in a damaged file may be any bytes, and reports become lines on a
+  // terminal and JSON.
   for (std::string *text : {&node.name, &node.op, &node.domain, &node.reason})
-    *text = llvm::json::fixUTF8(*text);
+    *text = runtime::printable(*text);
   for (std::string &type : node.inputTypes)
-    type = llvm::json::fixUTF8(type);
+    type = runtime::printable(type);
   if (isContradiction)
     damaged(node.name, node.op + ": " + node.reason);
   else if (report.ok())
@@ -116,23 +142,24 @@ bool GraphImporter::importInitializers() {
                     "sparse initializers are not supported"},
                    false);
   for (const onnx::TensorProto &proto : graph.initializer()) {
-    if (!getElementType(context, proto.data_type())) {
+    std::string reason;
+    if (!getElementType(context, proto.data_type()))
+      reason = "elements of " + describeOnnxType(proto.data_type()) +
+               " are not supported";
+    else if (proto.dims_size() > maxRank)
+      reason = "has " + std::to_string(proto.dims_size()) +
+               " dims, and at most " + std::to_string(maxRank) +
+               " are supported";
+    if (!reason.empty()) {
       define(proto.name(), Tensor());
-      session.refuse({path + proto.name(),
-                      "(initializer)",
-                      "",
-                      0,
-                      {},
-                      "elements of " + describeOnnxType(proto.data_type()) +
-                          " are not supported"},
+      session.refuse({path + proto.name(), "(initializer)", "", 0, {}, reason},
                      false);
       continue;
     }
     llvm::Expected<ElementsAttr> value =
         readTensor(context, proto, session.file, proto.name());
     if (!value) {
-      session.damaged("initializer '" + proto.name() + "'",
-                      llvm::toString(value.takeError()));
+      session.end("initializer '" + proto.name() + "'", value.takeError());
       return false;
     }
     Tensor tensor;
@@ -197,33 +224,37 @@ bool GraphImporter::bindInputs(Node &node, const onnx::NodeProto &proto,
 void GraphImporter::defineOutputsAsDeclared(const onnx::NodeProto &proto) {
   OpBuilder &builder = session.state.builder;
   MLIRContext *context = builder.getContext();
+  if (!declared) {
+    declared.emplace();
+    for (const onnx::ValueInfoProto &info : graph.value_info())
+      declared->try_emplace(info.name(), &info);
+  }
   for (const std::string &output : proto.output()) {
     if (output.empty())
       continue;
     Tensor &tensor = define(output, Tensor());
-    for (const onnx::ValueInfoProto &info : graph.value_info()) {
-      const onnx::TypeProto_Tensor &type = info.type().tensor_type();
-      Type element = getElementType(context, type.elem_type());
-      if (info.name() != output || !info.type().has_tensor_type() ||
-          !type.has_shape() || !element || type.shape().dim_size() > maxRank)
-        continue;
-      for (const auto &dim : type.shape().dim())
-        tensor.dims.push_back(
-            dim.has_dim_value() && dim.dim_value() >= 0
-                ? IntExpr::constant(context, dim.dim_value())
-                : IntExpr::symbol(context,
-                                  dim.dim_param().empty()
-                                      ? output + "_d" +
-                                            std::to_string(tensor.dims.size())
-                                      : dim.dim_param()));
-      tensor.elementType = element;
-      // Stands for the value in the report's graph, which is thrown away.
-      tensor.value = UnrealizedConversionCastOp::create(
-                         builder, location(output),
-                         getTensorType(tensor.dims, element), ValueRange())
-                         .getResult(0);
-      break;
-    }
+    const onnx::ValueInfoProto *info = declared->lookup(output);
+    if (!info || !info->type().has_tensor_type())
+      continue;
+    const onnx::TypeProto_Tensor &type = info->type().tensor_type();
+    Type element = getElementType(context, type.elem_type());
+    if (!type.has_shape() || !element || type.shape().dim_size() > maxRank)
+      continue;
+    for (const auto &dim : type.shape().dim())
+      tensor.dims.push_back(
+          dim.has_dim_value() && dim.dim_value() >= 0
+              ? IntExpr::constant(context, dim.dim_value())
+              : IntExpr::symbol(context,
+                                dim.dim_param().empty()
+                                    ? output + "_d" +
+                                          std::to_string(tensor.dims.size())
+                                    : dim.dim_param()));
+    tensor.elementType = element;
+    // Stands for the value in the report's graph, which is thrown away.
+    tensor.value = UnrealizedConversionCastOp::create(
+                       builder, location(output),
+                       getTensorType(tensor.dims, element), ValueRange())
+                       .getResult(0);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "passes/Import/Node.h"
 #include "llvm/ADT/StringMap.h"
 #include <deque>
+#include <set>
 
 namespace mlc {
 
@@ -19,6 +20,10 @@ struct ImportSession {
 
   /// Ends the import with a contradiction in the file.
   void damaged(llvm::StringRef node, const llvm::Twine &text);
+  /// Ends it because of a stated bound.
+  void beyond(llvm::StringRef node, const llvm::Twine &text);
+  /// Ends it with `error`, whose code tells a lack of memory from damage.
+  void end(llvm::StringRef node, llvm::Error error);
   /// Adds to the list of what cannot be compiled.
   void refuse(UnsupportedNode node, bool isContradiction);
 
@@ -32,6 +37,8 @@ struct ImportSession {
   /// The last error that an operator emitted, without its prefix.
   std::string diagnostic;
   llvm::StringMap<int64_t> opsets;
+  /// Functions that the model defines, by domain and name.
+  std::set<std::pair<std::string, std::string>> functions;
 
 private:
   mlir::ScopedDiagnosticHandler handler;
@@ -75,8 +82,13 @@ private:
   GraphImporter *outer;
   std::string path; // of the node that holds this graph, with a slash
   std::deque<Tensor> tensors;
+  /// The graph's value_info by name, from its first use on.
+  std::optional<llvm::StringMap<const onnx::ValueInfoProto *>> declared;
   llvm::StringMap<Tensor *> names;
 };
+
+/// Puts `error`, about `what`, into the report unless another stands there.
+void reportError(ImportReport &report, llvm::StringRef what, llvm::Error error);
 
 /// `tensor<Nx3xf32>`, for reports.
 std::string describeType(const Tensor &tensor);

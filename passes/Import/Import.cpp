@@ -7,8 +7,11 @@
 #include "passes/Import/GraphChecks.h"
 #include "passes/Import/GraphImporter.h"
 #include "passes/Import/Handlers.h"
+#include "runtime/Text.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
+#include <map>
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -122,10 +125,9 @@ bool ModelImporter::importInput(const onnx::ValueInfoProto &input) {
   if (!type.has_shape())
     return refuse("its rank is not known; run onnx's shape inference or set "
                   "the input's shape");
-  if (type.shape().dim_size() > maxRank) {
-    session.damaged(input.name(), "has too many dims");
-    return false;
-  }
+  if (type.shape().dim_size() > maxRank)
+    return refuse("has " + Twine(type.shape().dim_size()) +
+                  " dims, and at most " + Twine(maxRank) + " are supported");
   SmallVector<int64_t> known;
   for (auto [i, dim] : llvm::enumerate(type.shape().dim())) {
     tensor.dims.push_back(dimOf(dim, input.name(), i));
@@ -155,6 +157,13 @@ bool ModelImporter::importInputs() {
   for (const onnx::ValueInfoProto &input : model.graph().input())
     if (!initialized.contains(input.name()) && !importInput(input))
       return false;
+  if (int64_t(openSymbols.size()) > GraphBounds::symbols) {
+    session.beyond("", "has " + Twine(openSymbols.size()) +
+                           " open dims, and at most " +
+                           Twine(GraphBounds::symbols) +
+                           " are taken; fix some in the model");
+    return false;
+  }
   for (StringRef symbol : openSymbols)
     session.report.symbols.push_back(symbol.str());
   return true;
@@ -224,28 +233,40 @@ void ModelImporter::setModuleAttributes() {
   for (const auto &[sides, message] : session.state.checks)
     checks.push_back(
         b.getArrayAttr({sides.first, sides.second, b.getStringAttr(message)}));
-  NamedAttrList metadata, onnx, opsets;
+  // By name, the last of equal ones; texts become JSON, which is UTF-8.
+  std::map<std::string, Attribute> metadata, opsets;
+  auto text = [&](StringRef bytes) {
+    return b.getStringAttr(llvm::json::fixUTF8(bytes));
+  };
+  auto dictionary = [&](const std::map<std::string, Attribute> &entries) {
+    SmallVector<NamedAttribute> list;
+    for (const auto &[name, value] : entries)
+      list.emplace_back(StringAttr::get(context, name), value);
+    return DictionaryAttr::get(context, list);
+  };
+  NamedAttrList onnx;
   for (const onnx::StringStringEntryProto &entry : model.metadata_props())
     if (!entry.key().empty())
-      metadata.set(entry.key(), b.getStringAttr(entry.value()));
+      metadata[llvm::json::fixUTF8(entry.key())] = text(entry.value());
   for (const onnx::OperatorSetIdProto &entry : model.opset_import())
-    opsets.set(entry.domain().empty() ? "ai.onnx" : entry.domain(),
-               b.getI64IntegerAttr(entry.version()));
-  onnx.set("graph", b.getStringAttr(model.graph().name()));
+    opsets[entry.domain().empty() ? "ai.onnx"
+                                  : llvm::json::fixUTF8(entry.domain())] =
+        b.getI64IntegerAttr(entry.version());
+  onnx.set("graph", text(model.graph().name()));
   onnx.set("ir_version", b.getI64IntegerAttr(model.ir_version()));
-  onnx.set("opsets", opsets.getDictionary(context));
-  onnx.set("producer_name", b.getStringAttr(model.producer_name()));
-  onnx.set("producer_version", b.getStringAttr(model.producer_version()));
+  onnx.set("opsets", dictionary(opsets));
+  onnx.set("producer_name", text(model.producer_name()));
+  onnx.set("producer_version", text(model.producer_version()));
   // What an exporter gives back; nothing that is compiled reads it.
   NamedAttrList header;
-  header.set("doc_string", b.getStringAttr(model.doc_string()));
-  header.set("domain", b.getStringAttr(model.domain()));
-  header.set("graph_doc_string", b.getStringAttr(model.graph().doc_string()));
+  header.set("doc_string", text(model.doc_string()));
+  header.set("domain", text(model.domain()));
+  header.set("graph_doc_string", text(model.graph().doc_string()));
   header.set("model_version", b.getI64IntegerAttr(model.model_version()));
   (*module)->setAttr("mlc.header", header.getDictionary(context));
   (*module)->setAttr("mlc.symbols", b.getArrayAttr(symbols));
   (*module)->setAttr("mlc.checks", b.getArrayAttr(checks));
-  (*module)->setAttr("mlc.metadata", metadata.getDictionary(context));
+  (*module)->setAttr("mlc.metadata", dictionary(metadata));
   (*module)->setAttr("mlc.onnx", onnx.getDictionary(context));
 }
 
@@ -270,6 +291,10 @@ bool ModelImporter::finish() {
 OwningOpRef<ModuleOp> ModelImporter::run() {
   if (!checkVersions())
     return {};
+  if (auto error = checkBounds(model.graph())) {
+    session.beyond(error->node, error->text);
+    return {};
+  }
   std::vector<int> order;
   if (auto error =
           checkGraph(model.graph(), [](StringRef) { return false; }, order)) {
@@ -291,15 +316,12 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
 }
 
 /// The message of a model with nodes that cannot be compiled.
-std::string listUnsupported(StringRef fileName, const ImportReport &report) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << fileName << ": " << report.unsupported.size()
-     << (report.unsupported.size() == 1 ? " node" : " nodes")
-     << " cannot be compiled:";
-  for (const UnsupportedNode &node : report.unsupported)
-    os << "\n  " << node.name << ": " << node.op << ": " << node.reason;
-  return text;
+std::string countUnsupported(StringRef fileName, const ImportReport &report) {
+  size_t count = report.unsupported.size();
+  return (fileName + ": " + Twine(count) + (count == 1 ? " node" : " nodes") +
+          " cannot be compiled, " + report.unsupported[0].name +
+          (count == 1 ? "" : " the first"))
+      .str();
 }
 
 OwningOpRef<ModuleOp> importModel(llvm::Expected<ModelFile> file,
@@ -307,11 +329,11 @@ OwningOpRef<ModuleOp> importModel(llvm::Expected<ModelFile> file,
                                   MLIRContext *context, ImportReport &report) {
   report = {};
   if (!file) {
-    report.kind = ImportReport::Kind::BadFile;
-    report.message = (name + ": " + llvm::toString(file.takeError())).str();
+    reportError(report, name, file.takeError());
     return {};
   }
   context->loadDialect<MlcDialect, func::FuncDialect>();
+  report.hash = file->getHash();
   OwningOpRef<ModuleOp> module;
   {
     ImportSession session(context, *file, report, name);
@@ -319,8 +341,11 @@ OwningOpRef<ModuleOp> importModel(llvm::Expected<ModelFile> file,
     if (!module && report.ok())
       session.damaged("", "an output of the model could not be made");
   }
+  // One line, whatever the names in it are.
+  report.message = runtime::printable(report.message);
+  report.externalFiles = file->getExternalFiles();
   if (report.kind == ImportReport::Kind::Unsupported && report.message.empty())
-    report.message = listUnsupported(name, report);
+    report.message = countUnsupported(name, report);
   return report.ok() ? std::move(module) : OwningOpRef<ModuleOp>();
 }
 

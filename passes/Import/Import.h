@@ -46,6 +46,7 @@ struct ImportReport {
     Done,
     Usage,       // an option does not fit the model
     BadFile,     // missing, damaged or contradictory
+    Resources,   // beyond the machine's memory or a stated bound
     Unsupported, // `unsupported` says what
   };
   Kind kind = Kind::Done;
@@ -56,6 +57,10 @@ struct ImportReport {
   std::vector<UnsupportedNode> unsupported;
   /// Symbols that are open in this model, before options are applied.
   std::vector<std::string> symbols;
+  /// BLAKE3 of the file's bytes, in hexadecimal; empty when it was not read.
+  std::string hash;
+  /// Files with external data that were read.
+  std::vector<std::string> externalFiles;
 
   bool ok() const { return kind == Kind::Done; }
 };

@@ -1,11 +1,17 @@
 //===- ModelFile.cpp - An ONNX file and the data it refers to -------------===//
 
 #include "passes/Import/ModelFile.h"
+#include "runtime/Blake3.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using llvm::Error;
 using llvm::Expected;
@@ -19,37 +25,124 @@ static Error makeError(const llvm::Twine &text) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
 }
 
-Expected<ModelFile> ModelFile::open(StringRef file) {
-  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return makeError("cannot read the file: " + buffer.getError().message());
-  StringRef parent = path::parent_path(file);
-  return parse((*buffer)->getBuffer(), parent.empty() ? "." : parent);
+/// The runtime's failure to read a file, about `what`.
+static Error makeError(const llvm::Twine &what, const runtime::Status &status) {
+  if (status.code == MLC_RESOURCES)
+    return llvm::createStringError(
+        std::make_error_code(std::errc::not_enough_memory),
+        what + status.message);
+  return makeError(what + status.message);
 }
 
-Expected<ModelFile> ModelFile::parse(StringRef bytes, StringRef folder) {
-  if (bytes.empty())
-    return makeError("the file is empty; export the model again");
-  if (bytes.size() > size_t(INT_MAX))
-    return makeError("the file has more than 2 GB, which ONNX's format cannot "
-                     "hold; store the weights as external data");
+static constexpr StringRef tooLarge =
+    "has more than 2 GB, which ONNX's format cannot hold; store the weights as "
+    "external data";
+
+static Error limitError() {
+  return llvm::createStringError(
+      std::make_error_code(std::errc::file_too_large), tooLarge);
+}
+
+static std::string hexOf(const runtime::Blake3 &hash) {
+  return runtime::toHex(hash.finish());
+}
+
+namespace {
+
+/// An open file as a protobuf stream that hashes what is read.
+class HashedFile : public google::protobuf::io::CopyingInputStream {
+public:
+  explicit HashedFile(int fd) : fd(fd) {}
+
+  int Read(void *buffer, int size) override {
+    ssize_t n;
+    do
+      n = ::read(fd, buffer, size);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+      error = errno;
+    else
+      hash.update(buffer, n);
+    return static_cast<int>(n);
+  }
+
+  runtime::Blake3 hash;
+  int error = 0;
+
+private:
+  int fd;
+};
+
+} // namespace
+
+/// Parses all of the stream.
+static Expected<std::shared_ptr<onnx::ModelProto>>
+parseStream(google::protobuf::io::ZeroCopyInputStream &bytes) {
+  // Protobuf's own words about a damaged file would go to the terminal.
+  google::protobuf::LogSilencer silencer;
   auto model = std::make_shared<onnx::ModelProto>();
-  google::protobuf::io::CodedInputStream stream(
-      reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
+  google::protobuf::io::CodedInputStream stream(&bytes);
   stream.SetRecursionLimit(100);
-  if (!model->ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
+  bool parsed = model->ParseFromCodedStream(&stream);
+  // Protobuf stops there.
+  if (stream.CurrentPosition() >= INT_MAX - 1)
+    return limitError();
+  if (!parsed || !stream.ConsumedEntireMessage())
     return makeError("not an ONNX model, or cut off or damaged; export or "
                      "download it again");
+  if (stream.CurrentPosition() == 0)
+    return makeError("the file is empty; export the model again");
   if (!model->has_graph())
     return makeError("the model has no graph, so it is not ONNX or was cut "
                      "off; export or download it again");
   if (model->opset_import_size() == 0)
     return makeError("the model names no opset version, so it is not ONNX or "
                      "was cut off; export or download it again");
+  return model;
+}
+
+Expected<ModelFile> ModelFile::open(StringRef name) {
+  int fd = ::open(name.str().c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0)
+    return llvm::createStringError(
+        std::error_code(errno, std::generic_category()),
+        "cannot read the file: " + llvm::Twine(std::strerror(errno)));
+  auto close = llvm::make_scope_exit([&] { ::close(fd); });
+  struct stat info;
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > INT_MAX)
+    return limitError();
+  HashedFile bytes(fd);
+  google::protobuf::io::CopyingInputStreamAdaptor stream(&bytes, 1 << 16);
+  Expected<std::shared_ptr<onnx::ModelProto>> model = parseStream(stream);
+  if (bytes.error) {
+    llvm::consumeError(model.takeError());
+    return llvm::createStringError(
+        std::error_code(bytes.error, std::generic_category()),
+        "cannot read the file: " + llvm::Twine(std::strerror(bytes.error)));
+  }
+  if (!model)
+    return model.takeError();
+  StringRef parent = path::parent_path(name);
   ModelFile file;
-  file.model = std::move(model);
+  file.model = std::move(*model);
+  file.folder = parent.empty() ? "." : parent.str();
+  file.hash = hexOf(bytes.hash);
+  return file;
+}
+
+Expected<ModelFile> ModelFile::parse(StringRef bytes, StringRef folder) {
+  if (bytes.size() > size_t(INT_MAX))
+    return limitError();
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), bytes.size());
+  Expected<std::shared_ptr<onnx::ModelProto>> model = parseStream(stream);
+  if (!model)
+    return model.takeError();
+  runtime::Blake3 hash;
+  hash.update(bytes.data(), bytes.size());
+  ModelFile file;
+  file.model = std::move(*model);
   file.folder = folder.str();
+  file.hash = hexOf(hash);
   return file;
 }
 
@@ -65,9 +158,15 @@ static bool staysInside(StringRef location) {
   return true;
 }
 
-Expected<std::shared_ptr<llvm::MemoryBuffer>>
+/// Data that does not fit into the machine's memory is not begun with.
+static uint64_t memoryOfMachine() {
+  long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? uint64_t(pages) * uint64_t(size) : UINT64_MAX;
+}
+
+Expected<std::shared_ptr<runtime::FileBytes>>
 ModelFile::openExternal(StringRef location) {
-  if (auto found = externalFiles.find(location); found != externalFiles.end())
+  if (auto found = locations.find(location); found != locations.end())
     return found->second;
   if (folder.empty())
     return makeError("refers to the file '" + location +
@@ -90,16 +189,20 @@ ModelFile::openExternal(StringRef location) {
     return makeError("refers to the file '" + location +
                      "', a link that leaves the model's folder; put its data "
                      "beside the model");
-  if (!fs::is_regular_file(realFile))
-    return makeError("refers to '" + location + "', which is not a file");
-  auto buffer = llvm::MemoryBuffer::getFile(realFile, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return makeError("cannot read its data in '" + file +
-                     "': " + buffer.getError().message());
-  std::shared_ptr<llvm::MemoryBuffer> shared = std::move(*buffer);
-  externalFiles[location] = shared;
-  return shared;
+  // Two ways to name a file are one file.
+  std::shared_ptr<runtime::FileBytes> &shared = externalFiles[realFile];
+  if (!shared) {
+    auto bytes = std::make_shared<runtime::FileBytes>();
+    uint64_t memory = memoryOfMachine();
+    runtime::Status status = runtime::FileBytes::readOwn(
+        realFile.c_str(), memory - std::min(memory, externalSize), *bytes);
+    if (!status.ok())
+      return makeError("cannot take its data from '" + file + "', which ",
+                       status);
+    externalSize += bytes->text().size();
+    shared = std::move(bytes);
+  }
+  return locations[location] = shared;
 }
 
 Expected<ModelFile::Bytes>
@@ -126,13 +229,21 @@ ModelFile::externalData(const onnx::TensorProto &tensor, uint64_t size) {
   auto buffer = openExternal(location);
   if (!buffer)
     return buffer.takeError();
-  StringRef data = (*buffer)->getBuffer();
+  StringRef data = (*buffer)->text();
   if (offset > data.size() || size > data.size() - offset)
     return makeError("needs bytes " + llvm::Twine(offset) + " to " +
                      llvm::Twine(offset) + " + " + llvm::Twine(size) + " of '" +
                      location + "', which has " + llvm::Twine(data.size()) +
                      "; the file was cut off or belongs to another model");
   return Bytes{data.substr(offset, size), *buffer};
+}
+
+std::vector<std::string> ModelFile::getExternalFiles() const {
+  std::vector<std::string> files;
+  for (const auto &entry : externalFiles)
+    if (entry.second)
+      files.push_back(entry.first().str());
+  return files;
 }
 
 } // namespace mlc

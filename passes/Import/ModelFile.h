@@ -4,43 +4,54 @@
 #define MLC_PASSES_IMPORT_MODELFILE_H
 
 #include "onnx-ml.pb.h"
+#include "runtime/FileBytes.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace mlc {
 
 /// A parsed model. Tensor data in it is referenced, not copied: `keepAlive`
-/// holds the bytes for as long as an attribute uses them.
+/// holds the bytes for as long as an attribute uses them. Errors that carry a
+/// system error code tell of a lack of memory or of a bound.
 class ModelFile {
 public:
-  /// Reads and parses the file; the message says what is wrong with it.
+  /// Reads and parses the file, which may be a pipe; the message says what is
+  /// wrong with it. Nothing is read beyond 2 GB, the format's own limit.
   static llvm::Expected<ModelFile> open(llvm::StringRef path);
   static llvm::Expected<ModelFile> parse(llvm::StringRef bytes,
                                          llvm::StringRef folder);
 
   const onnx::ModelProto &proto() const { return *model; }
   std::shared_ptr<const void> keepAlive() const { return model; }
+  /// BLAKE3 of the file's bytes, in hexadecimal.
+  const std::string &getHash() const { return hash; }
 
   struct Bytes {
     llvm::StringRef data;
     std::shared_ptr<const void> owner;
   };
   /// `size` bytes of an external data file. The file must lie inside the
-  /// model's folder, also after symbolic links are followed.
+  /// model's folder, also after symbolic links are followed, and have no other
+  /// name (hard link), which could be that of any file. It is read, not mapped:
+  /// what happens to it later does not matter.
   llvm::Expected<Bytes> externalData(const onnx::TensorProto &tensor,
                                      uint64_t size);
+  /// The files that were read for that.
+  std::vector<std::string> getExternalFiles() const;
 
 private:
-  llvm::Expected<std::shared_ptr<llvm::MemoryBuffer>>
+  llvm::Expected<std::shared_ptr<runtime::FileBytes>>
   openExternal(llvm::StringRef location);
 
   std::shared_ptr<const onnx::ModelProto> model;
-  std::string folder;
-  llvm::StringMap<std::shared_ptr<llvm::MemoryBuffer>> externalFiles;
+  std::string folder, hash;
+  /// By real path, and by what tensors call it.
+  llvm::StringMap<std::shared_ptr<runtime::FileBytes>> externalFiles, locations;
+  uint64_t externalSize = 0;
 };
 
 } // namespace mlc

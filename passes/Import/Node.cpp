@@ -222,9 +222,12 @@ LogicalResult Node::result(unsigned i, Value value) {
 LogicalResult Node::result(unsigned i, Tensor tensor) {
   if (failed())
     return failure();
-  if (int64_t(tensor.rank()) > maxRank || !isTame(tensor.dims))
-    return invalid("makes a tensor of more than " + Twine(maxRank) +
-                   " dims or of dims that are too complex");
+  if (int64_t(tensor.rank()) > maxRank)
+    return unsupported("makes a tensor of " + Twine(tensor.rank()) +
+                       " dims, and at most " + Twine(maxRank) +
+                       " are supported");
+  if (!isTame(tensor.dims))
+    return unsupported("makes a tensor of dims that are too complex");
   SmallVector<int64_t> known;
   for (IntExpr dim : tensor.dims)
     known.push_back(dim.asConstant().value_or(1));

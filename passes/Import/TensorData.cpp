@@ -4,6 +4,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "runtime/mlc_runtime.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 
@@ -15,6 +16,8 @@ using llvm::StringRef;
 using onnx::TensorProto;
 
 namespace mlc {
+
+static_assert(maxRank == MLC_MAX_RANK);
 
 Dims dimsOf(Value value) {
   if (!value)

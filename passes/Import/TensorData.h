@@ -19,7 +19,8 @@ Dims dimsOf(mlir::Value value);
 /// No tensor of a model may need more elements than this; it keeps products of
 /// dims and byte sizes far from overflow.
 constexpr int64_t maxElements = int64_t(1) << 44;
-constexpr int64_t maxRank = 64;
+/// As many as the runtime takes (MLC_MAX_RANK).
+constexpr int64_t maxRank = 16;
 
 /// The MLIR type of an ONNX TensorProto.DataType; null when mlc has none.
 /// Unsigned integers are ui8 and so on, bool is i1.

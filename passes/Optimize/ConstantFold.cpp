@@ -30,6 +30,15 @@ std::optional<int64_t> fullBytes(Type type) {
   return bytes;
 }
 
+/// Bytes that a literal holds: no more than `free` of those that it stands for
+/// where it is one element repeated.
+std::optional<int64_t> heldBytes(Operation *literal, int64_t free) {
+  std::optional<int64_t> bytes = fullBytes(literal->getResultTypes()[0]);
+  ElementsAttr value;
+  bool isHeld = matchPattern(literal, m_Constant(&value)) && !value.isSplat();
+  return bytes && !isHeld ? std::min(*bytes, free) : bytes;
+}
+
 /// A literal, or an operator that gives the same number everywhere.
 bool isLiteral(Operation *op) {
   if (op->getNumOperands() != 0)
@@ -100,16 +109,25 @@ private:
       needed.insert(def);
   }
 
-  /// The literals that `op` was made from, each once.
-  void collectLiterals(Operation *op, llvm::SetVector<Operation *> &literals) {
+  /// The literals that `op` was made from, each once. False when something on
+  /// the way has more bytes than can be counted; else `largest` is the most.
+  bool collectLiterals(Operation *op, llvm::SetVector<Operation *> &literals,
+                       int64_t &largest) {
+    for (Type type : op->getResultTypes()) {
+      std::optional<int64_t> bytes = fullBytes(type);
+      if (!bytes)
+        return false;
+      largest = std::max(largest, *bytes);
+    }
     if (isLiteral(op)) {
       literals.insert(op);
-      return;
+      return true;
     }
     if (!visited.insert(op).second)
-      return;
-    for (Value operand : op->getOperands())
-      collectLiterals(operand.getDefiningOp(), literals);
+      return true;
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      return collectLiterals(operand.getDefiningOp(), literals, largest);
+    });
   }
 
   bool isWorthwhile(Operation *op) {
@@ -123,14 +141,17 @@ private:
     }
     llvm::SetVector<Operation *> literals;
     visited.clear();
-    collectLiterals(op, literals);
-    int64_t allowed = 0, bytes = 0;
+    int64_t allowed = 0, bytes = 0, largest = 0;
+    if (!collectLiterals(op, literals, largest))
+      return false;
     for (Operation *literal : literals) {
-      std::optional<int64_t> size = fullBytes(literal->getResultTypes()[0]);
+      std::optional<int64_t> size = heldBytes(literal, options.workBytes);
       if (!size || llvm::AddOverflow(allowed, *size, allowed))
         return false;
     }
     if (llvm::MulOverflow(allowed, options.growth, allowed))
+      return false;
+    if (largest > std::max(allowed, options.workBytes))
       return false;
     for (Type type : op->getResultTypes()) {
       std::optional<int64_t> size = fullBytes(type);
@@ -172,7 +193,9 @@ private:
       }
       inputs.push_back(values.lookup(operand));
     }
-    Expected<std::vector<EvalTensor>> results = evaluateOp(op, inputs);
+    EvalOptions limits;
+    limits.maxSteps = options.maxSteps;
+    Expected<std::vector<EvalTensor>> results = evaluateOp(op, inputs, limits);
     if (!results) {
       // Undefined or too large: it stays, to be met at run time.
       llvm::consumeError(results.takeError());

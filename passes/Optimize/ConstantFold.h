@@ -15,6 +15,13 @@ struct ConstantFoldOptions {
   int64_t growth = 16;
   /// ... or this many bytes.
   int64_t smallBytes = 4096;
+  /// Neither the result nor anything computed on the way to it may be larger
+  /// than this, unless the constants that the model holds are (`growth` times).
+  /// One element that stands for all counts as one: a model of a hundred bytes
+  /// can name 2^40 of them.
+  int64_t workBytes = int64_t(64) << 20;
+  /// Scalar steps for one operator; beyond, it stays in the program.
+  int64_t maxSteps = int64_t(1) << 32;
 };
 
 /// Replaces values of `function` (one block) that depend on constants alone by

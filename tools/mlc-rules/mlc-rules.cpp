@@ -8,7 +8,7 @@
 using namespace mlc::rules;
 namespace cl = llvm::cl;
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   const Command commands[] = {auditCommand(), checkCommand(), generateCommand(),
                               listCommand(), verifyCommand()};
   cl::HideUnrelatedOptions({&category()});
@@ -26,4 +26,9 @@ int main(int argc, char **argv) {
     if (command.options)
       return command.run();
   return fail(Usage, "expected " + names + "; see mlc-rules --help");
+}
+
+int main(int argc, char **argv) {
+  mlc::startTool();
+  return mlc::finishTool(runTool(argc, argv));
 }

@@ -43,6 +43,8 @@ static int exitCode(mlc::ImportReport::Kind kind) {
     return 2;
   case mlc::ImportReport::Kind::BadFile:
     return 3;
+  case mlc::ImportReport::Kind::Resources:
+    return 9;
   case mlc::ImportReport::Kind::Unsupported:
     return 4;
   }

@@ -180,6 +180,8 @@ private:
       return end(TrailAnswer::Usage, imported.message);
     case ImportReport::Kind::BadFile:
       return end(TrailAnswer::BadFile, imported.message);
+    case ImportReport::Kind::Resources:
+      return end(TrailAnswer::Resources, imported.message);
     case ImportReport::Kind::Unsupported:
       break;
     }

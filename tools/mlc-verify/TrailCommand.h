@@ -27,6 +27,7 @@ enum class TrailAnswer {
   BadFile = 3,
   Unsupported = 4,
   Refused = 5,
+  Resources = 9,
 };
 
 struct TrailReport {

@@ -237,8 +237,7 @@ static int replayTrail(const VerifierOptions &options) {
   return static_cast<int>(report.answer);
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+static int runTool(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   std::string problem = parseCommandLine(
       argc, argv,
@@ -257,4 +256,10 @@ int main(int argc, char **argv) {
   options.lemmaTimeoutMs = static_cast<unsigned>(lemmaTimeout * 1000.0);
   options.seed = seed;
   return trail ? replayTrail(options) : compareFunctions(options);
+}
+
+int main(int argc, char **argv) {
+  startTool();
+  llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
+  return finishTool(runTool(argc, argv));
 }

@@ -2,10 +2,12 @@
 
 #include "tools/mlc/Build.h"
 #include "runtime/ArtifactFormat.h"
+#include "runtime/FileBytes.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/Progress.h"
+#include "tools/mlc/TemporaryFolder.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -19,16 +21,30 @@ ImportOptions mlc::cli::importOptions(llvm::ArrayRef<DimSetting> dims) {
   return options;
 }
 
-/// "FILE: NODE: Op (opset 13) on (types): reason", one line per node.
-static std::string listUnsupported(const ImportReport &report,
-                                   llvm::StringRef file) {
-  std::string text;
-  for (const UnsupportedNode &node : report.unsupported)
-    text += (file + ": " + node.name + ": " +
-             (node.domain.empty() ? "" : node.domain + ".") + node.op +
-             " of opset " + llvm::Twine(node.opset) + " on (" +
-             llvm::join(node.inputTypes, ", ") + "): " + node.reason + "\n")
-                .str();
+/// `text`, or its beginning: names of a model may be of any length.
+static std::string shortened(llvm::StringRef text) {
+  constexpr size_t shown = 400;
+  return text.size() <= shown ? text.str()
+                              : (text.take_front(shown) + "...").str();
+}
+
+std::string mlc::cli::listUnsupported(const ImportReport &report,
+                                      llvm::StringRef file) {
+  constexpr size_t shown = 20;
+  std::string text, start = file.empty() ? "" : (file + ": ").str();
+  for (const UnsupportedNode &node :
+       llvm::ArrayRef(report.unsupported).take_front(shown)) {
+    std::string types =
+        llvm::join(llvm::ArrayRef(node.inputTypes).take_front(shown), ", ");
+    text +=
+        start + shortened(node.name) + ": " +
+        shortened((node.domain.empty() ? "" : node.domain + ".") + node.op) +
+        " of opset " + std::to_string(node.opset) + " on (" + shortened(types) +
+        "): " + shortened(node.reason) + "\n";
+  }
+  if (report.unsupported.size() > shown)
+    text += start + std::to_string(report.unsupported.size() - shown) +
+            " nodes more; mlc check --json lists all\n";
   return text;
 }
 
@@ -41,6 +57,8 @@ llvm::Error mlc::cli::reportFailure(const ImportReport &report,
     return fail(Exit::Usage, report.message);
   case ImportReport::Kind::BadFile:
     return fail(Exit::BadFile, report.message);
+  case ImportReport::Kind::Resources:
+    return fail(Exit::Resources, report.message);
   case ImportReport::Kind::Unsupported:
     return fail(Exit::Unsupported, report.unsupported.empty()
                                        ? report.message
@@ -86,13 +104,15 @@ llvm::Expected<Target> mlc::cli::parseTargetOption(llvm::StringRef name) {
 
 llvm::Expected<TimingCache> mlc::cli::readTimings(llvm::StringRef file,
                                                   const Target &target) {
-  auto buffer = llvm::MemoryBuffer::getFile(file);
-  if (!buffer)
-    return fail(Exit::BadFile,
-                file + ": cannot be read: " + buffer.getError().message() +
+  runtime::FileBytes bytes;
+  runtime::Status status =
+      runtime::FileBytes::read(file.str().c_str(), runtime::maxTextFile, bytes);
+  if (!status.ok())
+    return fail(static_cast<Exit>(status.code),
+                file + ": " + status.message +
                     "; give a timing cache (mlc calibrate MODEL --timings=" +
                     file + " writes one)");
-  auto cache = TimingCache::parse((*buffer)->getBuffer());
+  auto cache = TimingCache::parse(bytes.text());
   if (!cache)
     return withFile(file, Exit::BadFile, cache.takeError());
   if (cache->target != target.name)
@@ -103,19 +123,6 @@ llvm::Expected<TimingCache> mlc::cli::readTimings(llvm::StringRef file,
   return cache;
 }
 
-/// BLAKE3 of the file, in hexadecimal.
-static llvm::Expected<std::string> hashOf(llvm::StringRef file) {
-  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return fail(Exit::BadFile,
-                file + ": cannot be read: " + buffer.getError().message() +
-                    "; give an ONNX file");
-  auto hash =
-      llvm::BLAKE3::hash(llvm::arrayRefFromStringRef((*buffer)->getBuffer()));
-  return llvm::toHex(hash, /*LowerCase=*/true);
-}
-
 llvm::Error Compilation::read(const ModelOptions &options,
                               const SearchFlags *search) {
   auto dims = parseDims(options.dims);
@@ -124,12 +131,8 @@ llvm::Error Compilation::read(const ModelOptions &options,
   auto target = parseTargetOption(options.target);
   if (!target)
     return target.takeError();
-  auto hash = hashOf(file);
-  if (!hash)
-    return hash.takeError();
   compileOptions.target = *target;
   compileOptions.rewrites = !options.noRewrites;
-  compileOptions.modelHash = *hash;
   for (const DimSetting &dim : *dims)
     compileOptions.flags.push_back(
         "--dim=" + dim.name + "=" +
@@ -168,13 +171,20 @@ llvm::Error Compilation::read(const ModelOptions &options,
   Progress progress("reading " + file);
   ImportReport report;
   module = importOnnx(file, importOptions(*dims), &context, report);
+  compileOptions.modelHash = report.hash;
+  inputFiles = {file};
+  llvm::append_range(inputFiles, report.externalFiles);
+  for (const std::string &other : {target->file, options.timings.getValue()})
+    if (!other.empty())
+      inputFiles.push_back(other);
   return reportFailure(report, file);
 }
 
 /// Whether a diagnostic, which has no code, tells of a lack of memory or disk.
 static bool tellsOfResources(llvm::StringRef message) {
   return llvm::any_of(
-      std::initializer_list<int>{ENOSPC, EFBIG, EDQUOT, ENOMEM}, [&](int code) {
+      std::initializer_list<int>{ENOSPC, EFBIG, EDQUOT, ENOMEM, EMFILE, ENFILE},
+      [&](int code) {
         return message.contains(std::generic_category().message(code));
       });
 }
@@ -202,6 +212,9 @@ llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
                 "code for target " + target.name +
                     " is unsupported yet; give a cpu target, or see with mlc "
                     "optimize what is chosen for it");
+  // Linking needs one; to find out at the end would be late.
+  if (auto folder = TemporaryFolder::create(); !folder)
+    return folder.takeError();
   Progress progress("compiling " + file);
   compileOptions.onPhase = [&](llvm::StringRef phase) {
     progress.next("compiling " + file + ": " + phase.str());
@@ -217,6 +230,9 @@ llvm::Error Compilation::runTo(llvm::StringRef phase) {
 }
 
 static bool isArtifact(llvm::StringRef file) {
+  // To look into a pipe would take what is looked at.
+  if (!llvm::sys::fs::is_regular_file(file))
+    return false;
   auto start =
       llvm::MemoryBuffer::getFileSlice(file, sizeof(runtime::artifactMagic), 0);
   return start && (*start)->getBuffer() ==

@@ -30,6 +30,10 @@ public:
   /// Runs the phases up to `phase`; `module` is then what that one made.
   llvm::Error runTo(llvm::StringRef phase);
 
+  /// The files that were read: the model, its data and those of options. No
+  /// output may be one of them.
+  const std::vector<std::string> &getInputFiles() const { return inputFiles; }
+
   mlir::ModuleOp getModule() { return *module; }
   /// What the search came to, once the optimize phase is over; nothing when
   /// there was none.
@@ -43,6 +47,7 @@ private:
   llvm::Error addPhase(llvm::Error error) const;
 
   std::string file;
+  std::vector<std::string> inputFiles;
   mlir::MLIRContext context;
   CompileOptions compileOptions;
   std::optional<SearchReport> report;
@@ -67,6 +72,10 @@ llvm::Expected<TimingCache> readTimings(llvm::StringRef file,
                                         const Target &target);
 
 ImportOptions importOptions(llvm::ArrayRef<DimSetting> dims);
+
+/// "FILE: NODE: Op of opset 13 on (types): reason", one line for each of the
+/// first nodes, then how many there are more; without FILE if it is empty.
+std::string listUnsupported(const ImportReport &report, llvm::StringRef file);
 
 /// The report of an import as an error; success if it is ok.
 llvm::Error reportFailure(const ImportReport &report, llvm::StringRef file);

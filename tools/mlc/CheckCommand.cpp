@@ -1,6 +1,7 @@
 //===- CheckCommand.cpp - mlc check ---------------------------------------===//
 
 #include "passes/Import/Import.h"
+#include "runtime/Text.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
@@ -33,10 +34,6 @@ private:
   cl::opt<bool> asJson;
 };
 
-std::string typesText(const mlc::UnsupportedNode &node) {
-  return llvm::join(node.inputTypes, ", ");
-}
-
 json::Object toJson(const mlc::ImportReport &report, llvm::StringRef file) {
   json::Array nodes;
   for (const mlc::UnsupportedNode &node : report.unsupported)
@@ -46,7 +43,7 @@ json::Object toJson(const mlc::ImportReport &report, llvm::StringRef file) {
                                  {"opset", node.opset},
                                  {"types", json::Array(node.inputTypes)},
                                  {"reason", node.reason}});
-  json::Object object{{"file", file},
+  json::Object object{{"file", json::fixUTF8(file)},
                       {"compiles", report.ok()},
                       {"unsupported", std::move(nodes)},
                       {"open_dims", json::Array(report.symbols)}};
@@ -70,17 +67,16 @@ llvm::Error CheckCommand::run() {
     llvm::outs() << llvm::formatv("{0:2}", json::Value(toJson(report, model)))
                  << '\n';
   } else if (report.ok()) {
-    llvm::outs() << model << ": every node can be compiled";
+    std::string text = model + ": every node can be compiled";
     if (!report.symbols.empty())
-      llvm::outs() << "; open dims: " << llvm::join(report.symbols, ", ");
-    llvm::outs() << '\n';
+      text += "; open dims: " + llvm::join(report.symbols, ", ");
+    llvm::outs() << mlc::runtime::printable(text) << '\n';
   } else {
-    for (const mlc::UnsupportedNode &node : report.unsupported)
-      llvm::outs() << node.name << ": "
-                   << (node.domain.empty() ? "" : node.domain + ".") << node.op
-                   << " (opset " << node.opset << ") on (" << typesText(node)
-                   << "): " << node.reason << '\n';
+    llvm::outs() << listUnsupported(report, "");
   }
+  // The list stands there already.
+  if (report.kind == mlc::ImportReport::Kind::Unsupported)
+    return fail(Exit::Unsupported, report.message);
   return reportFailure(report, model);
 }
 

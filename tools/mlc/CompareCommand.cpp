@@ -1,5 +1,6 @@
 //===- CompareCommand.cpp - mlc compare -----------------------------------===//
 
+#include "runtime/Text.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Difference.h"
@@ -12,6 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlc::cli;
+using mlc::runtime::printable;
 namespace cl = llvm::cl;
 namespace json = llvm::json;
 
@@ -100,7 +102,7 @@ std::string describe(const Row &row) {
 json::Array jsonRows(llvm::ArrayRef<Row> rows) {
   json::Array array;
   for (const Row &row : rows) {
-    json::Object object{{"name", row.name},
+    json::Object object{{"name", json::fixUTF8(row.name)},
                         {"tolerance", row.tolerance},
                         {"agrees", row.agrees()}};
     // JSON has no infinity.
@@ -193,14 +195,14 @@ void CompareCommand::printJson(const ReferenceResults &want,
                                llvm::ArrayRef<Row> layerRows,
                                llvm::ArrayRef<Row> outputRows,
                                const Row *first) const {
-  json::Object object{{"model", model.model.getValue()},
+  json::Object object{{"model", json::fixUTF8(model.model.getValue())},
                       {"reference", want.by},
                       {"outputs", jsonRows(outputRows)},
                       {"agrees", first == nullptr}};
   if (layers)
     object["layers"] = jsonRows(layerRows);
   if (first)
-    object["first_differing"] = first->name;
+    object["first_differing"] = json::fixUTF8(first->name);
   llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(object)))
                << '\n';
 }
@@ -212,11 +214,11 @@ void CompareCommand::print(const ReferenceResults &want,
   llvm::outs() << "against " << want.by
                << ", errors relative to the largest magnitude\n";
   for (const Row &row : layerRows)
-    llvm::outs() << (row.agrees() ? "  layer   " : "! layer   ") << row.name
-                 << "  " << describe(row) << '\n';
+    llvm::outs() << (row.agrees() ? "  layer   " : "! layer   ")
+                 << printable(row.name) << "  " << describe(row) << '\n';
   for (const Row &row : outputRows)
-    llvm::outs() << (row.agrees() ? "  output  " : "! output  ") << row.name
-                 << "  " << describe(row) << '\n';
+    llvm::outs() << (row.agrees() ? "  output  " : "! output  ")
+                 << printable(row.name) << "  " << describe(row) << '\n';
   if (!first)
     llvm::outs() << "they agree\n";
 }
@@ -271,7 +273,7 @@ llvm::Error CompareCommand::run() {
           : print(*want, layerRows, *outputRows, first));
   if (!first)
     return llvm::Error::success();
-  return fail(Exit::Differs, model.model + ": " + first->name +
+  return fail(Exit::Differs, model.model + ": " + printable(first->name) +
                                  ": differs from " + want->by + ": " +
                                  describe(*first) +
                                  (layers ? ""

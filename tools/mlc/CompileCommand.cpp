@@ -6,7 +6,6 @@
 #include "tools/mlc/ExplainFlag.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace mlc::cli;
 namespace cl = llvm::cl;
@@ -70,20 +69,8 @@ llvm::Error CompileCommand::writeText(Compilation &compilation) {
 }
 
 llvm::Error CompileCommand::writeArtifact(const mlc::CompiledModel &compiled) {
-  llvm::sys::fs::file_status status;
-  bool special = !llvm::sys::fs::status(output, status) &&
-                 llvm::sys::fs::exists(status) &&
-                 !llvm::sys::fs::is_regular_file(status);
-  if (!special)
-    return withFile(output, Exit::Usage, compiled.write(output));
-  // Not to be replaced by a file of that name.
-  llvm::SmallVector<char, 0> bytes;
-  if (llvm::Error error = compiled.writeToMemory(bytes))
-    return error;
-  return writeOutput(output, [&](llvm::raw_ostream &os) {
-    os.write(bytes.data(), bytes.size());
-    return llvm::Error::success();
-  });
+  return writeOutput(output,
+                     [&](llvm::raw_ostream &os) { return compiled.write(os); });
 }
 
 llvm::Error CompileCommand::run() {
@@ -97,6 +84,9 @@ llvm::Error CompileCommand::run() {
   auto compilation = Compilation::import(model, search);
   if (!compilation)
     return compilation.takeError();
+  if (llvm::Error error = refuseInputs({output, explain.getFile()},
+                                       (*compilation)->getInputFiles()))
+    return error;
   if (!compileTo.empty())
     return writeText(**compilation);
   auto before = explain.keep((*compilation)->getModule());

@@ -2,6 +2,7 @@
 
 #include "tools/mlc/Explain.h"
 #include "rewrites/Replay/Replay.h"
+#include "runtime/Text.h"
 #include "tools/mlc/ExplainParts.h"
 #include "tools/mlc/GraphDrawing.h"
 #include "llvm/ADT/StringExtras.h"
@@ -36,9 +37,9 @@ static std::string gainText(double seconds) {
 
 static void printStep(llvm::raw_ostream &os, unsigned number,
                       const TrailStep &step, Rule *rule) {
-  os << "  " << number << ". " << step.rule;
+  os << "  " << number << ". " << runtime::printable(step.rule);
   if (!step.places.empty())
-    os << " at " << llvm::join(step.places, ", ");
+    os << " at " << runtime::printable(llvm::join(step.places, ", "));
   os << " (" << gainText(step.gainSeconds) << ")\n";
   if (rule && !rule->getText().empty())
     os << "     " << rule->getText() << '\n';
@@ -46,7 +47,7 @@ static void printStep(llvm::raw_ostream &os, unsigned number,
     if (std::string condition = rule->conditionText(); !condition.empty())
       os << "     condition: " << condition << '\n';
   if (std::string bindings = step.bindings(); !bindings.empty())
-    os << "     with " << bindings << '\n';
+    os << "     with " << runtime::printable(bindings) << '\n';
 }
 
 void mlc::cli::printSteps(llvm::raw_ostream &os, const Trail &trail,
@@ -84,7 +85,7 @@ static void printChoice(llvm::raw_ostream &os, const Choice &choice) {
   for (const TrailStep &step : choice.steps) {
     os << separator << step.rule;
     if (!step.places.empty())
-      os << " at " << llvm::join(step.places, ", ");
+      os << " at " << runtime::printable(llvm::join(step.places, ", "));
   }
   os << " (" << microseconds(choice.lossSeconds) << " slower";
   if (choice.places > 1)

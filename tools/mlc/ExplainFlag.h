@@ -20,6 +20,8 @@ public:
 
   /// Fails with code 2 for a file that is neither SVG nor HTML.
   llvm::Error check() const;
+  /// What is drawn into; empty when nothing is.
+  const std::string &getFile() const { return file.getValue(); }
   /// A copy of the imported model, which shares its weights; null if the flag
   /// was not given.
   mlir::OwningOpRef<mlir::ModuleOp> keep(mlir::ModuleOp imported) const;

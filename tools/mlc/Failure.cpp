@@ -1,6 +1,8 @@
 //===- Failure.cpp - Errors with their exit code --------------------------===//
 
 #include "tools/mlc/Failure.h"
+#include "runtime/Status.h"
+#include "runtime/Text.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -20,11 +22,9 @@ llvm::Error mlc::cli::reported(int code) {
 }
 
 bool mlc::cli::isResourceError(std::error_code error) {
-  return error == std::errc::no_space_on_device ||
-         error == std::errc::file_too_large ||
-         error == std::errc::not_enough_memory ||
-         error == std::errc::too_many_files_open ||
-         error == std::error_code(EDQUOT, std::generic_category());
+  return (error.category() == std::generic_category() ||
+          error.category() == std::system_category()) &&
+         mlc::runtime::isResourceError(error.value());
 }
 
 llvm::Error mlc::cli::withFile(llvm::StringRef file, Exit code,
@@ -45,7 +45,7 @@ static void printLines(llvm::StringRef message) {
   llvm::SmallVector<llvm::StringRef> lines;
   message.rtrim().split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   for (llvm::StringRef line : lines)
-    llvm::errs() << "mlc: error: " << line << '\n';
+    llvm::errs() << "mlc: error: " << mlc::runtime::printable(line) << '\n';
 }
 
 int mlc::cli::report(llvm::Error error) {

@@ -2,6 +2,7 @@
 
 #include "tools/mlc/Feed.h"
 #include "runtime/Npy.h"
+#include "runtime/Text.h"
 #include "tools/mlc/Failure.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
@@ -11,6 +12,7 @@
 #include <numbers>
 
 using namespace mlc::cli;
+namespace runtime = mlc::runtime;
 
 llvm::Expected<HostTensor> HostTensor::zeros(mlc_dtype type,
                                              std::vector<int64_t> dims) {
@@ -54,9 +56,10 @@ mlc::cli::portDims(const mlc_port &port, llvm::ArrayRef<DimSetting> sizes) {
     dims.push_back(size.value_or(0));
   }
   if (!missing.empty())
-    return fail(Exit::Usage, llvm::Twine("input '") + port.name +
-                                 "' has open dims: " + missing +
-                                 "; give their sizes with --dim NAME=N");
+    return fail(Exit::Usage,
+                "input '" + runtime::printable(port.name) +
+                    "' has open dims: " + runtime::printable(missing) +
+                    "; give their sizes with --dim NAME=N");
   return dims;
 }
 
@@ -79,7 +82,8 @@ static llvm::Expected<HostTensor> readInput(const std::string &path,
     return fail(Exit::Usage,
                 path + ": has type " + mlc_dtype_name(tensor->type) + " and " +
                     llvm::Twine(tensor->dims.size()) + " dims; input '" +
-                    port.name + "' takes " + typeText(port));
+                    runtime::printable(port.name + std::string("' takes ") +
+                                       typeText(port)));
   return tensor;
 }
 
@@ -93,7 +97,8 @@ mlc::cli::makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
     if (llvm::none_of(model.inputs(), [&](const mlc_port &port) {
           return file.name == port.name;
         }))
-      return fail(Exit::Usage, model.name() + ": has no input '" + file.name +
+      return fail(Exit::Usage, model.name() + ": has no input '" +
+                                   runtime::printable(file.name) +
                                    "'; mlc inspect lists them");
   std::vector<HostTensor> feed;
   for (auto [index, port] : llvm::enumerate(model.inputs())) {

@@ -1,9 +1,9 @@
 //===- GraphDrawing.cpp - Parts of graphs as SVG --------------------------===//
 
 #include "tools/mlc/GraphDrawing.h"
+#include "runtime/Text.h"
 #include "tools/mlc/GraphLayout.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 
 using namespace mlc::cli;
 using llvm::ArrayRef;
@@ -119,9 +119,14 @@ Picture drawSide(ArrayRef<DrawnNode> nodes, StringRef heading,
 } // namespace
 
 std::string mlc::cli::escapeXml(StringRef text) {
-  std::string result;
   // Names come from models: they may be any bytes.
-  for (char c : llvm::json::fixUTF8(text)) {
+  llvm::SmallVector<StringRef> lines;
+  text.split(lines, '\n');
+  std::string shown;
+  for (auto [i, line] : llvm::enumerate(lines))
+    shown += (i ? "\n" : "") + mlc::runtime::printable(line);
+  std::string result;
+  for (char c : shown) {
     switch (c) {
     case '&':
       result += "&amp;";
@@ -139,7 +144,7 @@ std::string mlc::cli::escapeXml(StringRef text) {
       result += "&quot;";
       break;
     default:
-      result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      result += c;
     }
   }
   return result;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Text.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Explain.h"
 #include "tools/mlc/Failure.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlc::cli;
+using mlc::runtime::printable;
 namespace cl = llvm::cl;
 namespace json = llvm::json;
 
@@ -46,9 +48,9 @@ json::Array ports(llvm::ArrayRef<mlc_port> ports) {
       if (port.dims[i] >= 0)
         dims.push_back(port.dims[i]);
       else
-        dims.push_back(port.dim_texts[i]);
+        dims.push_back(json::fixUTF8(port.dim_texts[i]));
     }
-    array.push_back(json::Object{{"name", port.name},
+    array.push_back(json::Object{{"name", json::fixUTF8(port.name)},
                                  {"type", mlc_dtype_name(port.type)},
                                  {"dims", std::move(dims)}});
   }
@@ -63,9 +65,10 @@ llvm::Expected<json::Array> steps(const Model &model) {
       return runtimeFailure(model.name(), status);
     json::Array nodes;
     for (size_t k = 0; k < step.node_count; ++k)
-      nodes.push_back(step.nodes[k]);
-    array.push_back(json::Object{
-        {"name", step.name}, {"kind", step.kind}, {"nodes", std::move(nodes)}});
+      nodes.push_back(json::fixUTF8(step.nodes[k]));
+    array.push_back(json::Object{{"name", json::fixUTF8(step.name)},
+                                 {"kind", step.kind},
+                                 {"nodes", std::move(nodes)}});
   }
   return array;
 }
@@ -79,7 +82,8 @@ std::string megabytes(uint64_t bytes) {
 void printPorts(llvm::StringRef title, llvm::ArrayRef<mlc_port> ports) {
   llvm::outs() << title << ":\n";
   for (const mlc_port &port : ports)
-    llvm::outs() << "  " << port.name << "  " << typeText(port) << '\n';
+    llvm::outs() << "  " << printable(port.name) << "  "
+                 << printable(typeText(port)) << '\n';
 }
 
 void printSteps(const json::Array &steps) {
@@ -87,10 +91,10 @@ void printSteps(const json::Array &steps) {
   for (const json::Value &value : steps) {
     const json::Object &step = *value.getAsObject();
     llvm::outs() << "  " << step.getString("kind").value_or("") << ' '
-                 << step.getString("name").value_or("");
+                 << printable(step.getString("name").value_or(""));
     const char *separator = "  ← ";
     for (const json::Value &node : *step.getArray("nodes")) {
-      llvm::outs() << separator << node.getAsString().value_or("");
+      llvm::outs() << separator << printable(node.getAsString().value_or(""));
       separator = ", ";
     }
     llvm::outs() << '\n';
@@ -117,7 +121,9 @@ void printScalars(const json::Object &manifest) {
   for (const auto *entry : entries)
     if (entry->second.kind() != json::Value::Array &&
         entry->second.kind() != json::Value::Object)
-      llvm::outs() << "  " << entry->first << ": " << entry->second << '\n';
+      llvm::outs() << "  " << printable(llvm::StringRef(entry->first)) << ": "
+                   << printable(llvm::formatv("{0}", entry->second).str())
+                   << '\n';
 }
 
 } // namespace
@@ -137,30 +143,30 @@ llvm::Error InspectCommand::run() {
   auto allSteps = steps(*model);
   if (!allSteps)
     return allSteps.takeError();
-  auto memory = planForSizes(file, *sizes);
+  auto memory = planForSizes(file, *model, *sizes);
   if (!memory)
     return memory.takeError();
 
   const uint64_t weights = mlc_artifact_weight_bytes(model->get());
   const uint64_t code = mlc_artifact_code_bytes(model->get());
   if (asJson) {
-    json::Object object{{"file", file.getValue()},
+    json::Object object{{"file", json::fixUTF8(file.getValue())},
                         {"manifest", std::move(*manifest)},
                         {"inputs", ports(model->inputs())},
                         {"outputs", ports(model->outputs())},
                         {"steps", std::move(*allSteps)},
                         {"weight_bytes", weights},
                         {"code_bytes", code}};
-    if (*memory) {
-      object["arena_bytes"] = (*memory)->arena;
-      object["arena_lower_bound_bytes"] = (*memory)->lowerBound;
+    if (memory->figures) {
+      object["arena_bytes"] = memory->figures->arena;
+      object["arena_lower_bound_bytes"] = memory->figures->lowerBound;
     }
     llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(object)))
                  << '\n';
     return llvm::Error::success();
   }
 
-  llvm::outs() << file << '\n';
+  llvm::outs() << printable(file.getValue()) << '\n';
   const json::Object *object = manifest->getAsObject();
   if (object)
     printScalars(*object);
@@ -168,12 +174,12 @@ llvm::Error InspectCommand::run() {
   printPorts("outputs", model->outputs());
   llvm::outs() << "weights: " << megabytes(weights)
                << "\ncode: " << megabytes(code) << '\n';
-  if (*memory)
-    llvm::outs() << "arena: " << megabytes((*memory)->arena) << ", lower bound "
-                 << megabytes((*memory)->lowerBound) << '\n';
+  if (memory->figures)
+    llvm::outs() << "arena: " << megabytes(memory->figures->arena)
+                 << ", lower bound " << megabytes(memory->figures->lowerBound)
+                 << '\n';
   else
-    llvm::outs() << "arena: depends on open dims; give their sizes with "
-                    "--dim NAME=N\n";
+    llvm::outs() << "arena: " << memory->reason << '\n';
   printSteps(*allSteps);
   if (const json::Value *value = object ? object->get("trail") : nullptr) {
     // An artifact is anybody's file: its manifest may say anything.

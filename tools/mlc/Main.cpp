@@ -1,5 +1,6 @@
 //===- Main.cpp - The command line mlc ------------------------------------===//
 
+#include "runtime/OutputFiles.h"
 #include "runtime/mlc_runtime.h"
 #include "tools/CommandLine.h"
 #include "tools/mlc/Command.h"
@@ -22,11 +23,13 @@ static constexpr llvm::StringLiteral overview =
 /// temporary files are removed first.
 [[noreturn]] static void endNow(llvm::StringRef message, Exit code) {
   llvm::sys::RunInterruptHandlers();
+  mlc::runtime::OutputFiles::abandon();
   (void)!::write(STDERR_FILENO, message.data(), message.size());
   ::_exit(static_cast<int>(code));
 }
 
 static void interrupted() {
+  mlc::runtime::OutputFiles::abandon();
   TemporaryFolder::removeAll();
   constexpr llvm::StringLiteral message = "mlc: error: interrupted\n";
   (void)!::write(STDERR_FILENO, message.data(), message.size());
@@ -42,8 +45,6 @@ static void interrupted() {
 static void handleSignals() {
   // LLVM's handler has removed the temporary files when it calls this.
   llvm::sys::SetInterruptFunction(interrupted);
-  // A reader that has gone (`mlc inspect | head`) is no error.
-  llvm::sys::SetOneShotPipeSignalFunction([] { ::_exit(0); });
   // A file over the limit shall be an error of `write`, like a full disk.
   ::signal(SIGXFSZ, SIG_IGN);
   // A crash is an internal error like any other; LLVM has printed the trace.
@@ -63,8 +64,7 @@ static void printVersion(llvm::raw_ostream &os) {
   os << "mlc " << mlc_version() << '\n';
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+static int runCommand(int argc, char **argv) {
   llvm::setBugReportMsg("mlc: error: internal error; please report it with "
                         "the model and this trace\n");
   handleSignals();
@@ -90,4 +90,10 @@ int main(int argc, char **argv) {
       return report(command->run());
     }
   return report(fail(Exit::Usage, "no command; see --help"));
+}
+
+int main(int argc, char **argv) {
+  mlc::startTool();
+  llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
+  return mlc::finishTool(runCommand(argc, argv));
 }

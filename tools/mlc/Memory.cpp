@@ -1,60 +1,61 @@
 //===- Memory.cpp - The memory plan for given sizes -----------------------===//
 
 #include "tools/mlc/Memory.h"
+#include "runtime/Session.h"
 #include "tools/mlc/Failure.h"
-#include "tools/mlc/Session.h"
+#include "tools/mlc/Feed.h"
 
+using namespace mlc;
 using namespace mlc::cli;
 
-/// The figures after one run on zeros.
-static llvm::Expected<MemoryFigures>
-runOnZeros(const Model &model, llvm::ArrayRef<DimSetting> sizes) {
-  std::vector<HostTensor> inputs;
-  for (const mlc_port &port : model.inputs()) {
-    auto dims = portDims(port, sizes);
-    if (!dims)
-      return dims.takeError();
-    auto tensor = HostTensor::zeros(port.type, std::move(*dims));
-    if (!tensor)
-      return tensor.takeError();
-    inputs.push_back(std::move(*tensor));
-  }
-  auto session = Session::create(model, /*threads=*/1);
-  if (!session)
-    return session.takeError();
-  if (llvm::Error error = session->bind(std::move(inputs)))
-    return error;
-  if (llvm::Error error = session->run())
-    return error;
-  auto memory = session->memory();
-  if (!memory)
-    return memory.takeError();
-  return MemoryFigures{memory->arena_bytes, memory->lower_bound_bytes};
+static bool hasOpenDims(const Model &model) {
+  for (const mlc_port &port : model.inputs())
+    for (size_t i = 0; i < port.rank; ++i)
+      if (port.dims[i] < 0)
+        return true;
+  return false;
 }
 
-llvm::Expected<std::optional<MemoryFigures>>
-mlc::cli::planForSizes(llvm::StringRef path, llvm::ArrayRef<DimSetting> sizes) {
-  auto model = Model::open(path);
-  if (!model) {
-    // Code for another CPU can still be looked at.
-    llvm::Error error = llvm::handleErrors(
-        model.takeError(), [](std::unique_ptr<Failure> failure) -> llvm::Error {
-          if (failure->getCode() == Exit::Device)
-            return llvm::Error::success();
-          return llvm::Error(std::move(failure));
-        });
-    if (error)
-      return std::move(error);
-    return std::nullopt;
+/// The plan for inputs of these dims, whose data nobody looks at.
+static runtime::Status planFor(runtime::Session &session, const Model &model,
+                               llvm::ArrayRef<std::vector<int64_t>> dims,
+                               mlc_memory &memory) {
+  alignas(64) static const char noData[64] = {};
+  for (auto [i, port] : llvm::enumerate(model.inputs()))
+    if (runtime::Status status =
+            session.bindInput(i, static_cast<runtime::DType>(port.type),
+                              dims[i].size(), dims[i].data(), noData);
+        !status.ok())
+      return status;
+  return session.plan(memory);
+}
+
+llvm::Expected<MemoryPlan>
+mlc::cli::planForSizes(llvm::StringRef path, const Model &model,
+                       llvm::ArrayRef<DimSetting> sizes) {
+  if (sizes.empty() && hasOpenDims(model))
+    return MemoryPlan{std::nullopt,
+                      "depends on open dims; give their sizes with "
+                      "--dim NAME=N"};
+  std::vector<std::vector<int64_t>> dims;
+  for (const mlc_port &port : model.inputs()) {
+    auto known = portDims(port, sizes);
+    if (!known)
+      return known.takeError();
+    dims.push_back(std::move(*known));
   }
-  bool open = false;
-  for (const mlc_port &port : model->inputs())
-    for (size_t i = 0; i < port.rank; ++i)
-      open |= port.dims[i] < 0;
-  if (open && sizes.empty())
-    return std::nullopt;
-  auto figures = runOnZeros(*model, sizes);
-  if (!figures)
-    return figures.takeError();
-  return *figures;
+  std::shared_ptr<const runtime::Artifact> artifact;
+  runtime::Status status = runtime::Artifact::open(
+      path.str().c_str(), MLC_OPEN_INSPECT | MLC_OPEN_SKIP_CHECKSUM, artifact);
+  mlc_memory memory = {};
+  if (status.ok()) {
+    runtime::Session session(artifact, /*threads=*/1, /*flags=*/0);
+    status = planFor(session, model, dims, memory);
+  }
+  if (status.code == MLC_UNSUPPORTED)
+    return MemoryPlan{std::nullopt, status.message};
+  if (!status.ok())
+    return fail(static_cast<Exit>(status.code), path + ": " + status.message);
+  return MemoryPlan{MemoryFigures{memory.arena_bytes, memory.lower_bound_bytes},
+                    ""};
 }

@@ -13,10 +13,16 @@ struct MemoryFigures {
   uint64_t arena = 0, lowerBound = 0;
 };
 
-/// The plan of the artifact at `path` for inputs of these sizes, found by one
-/// run on zeros. Nothing where a dim stays open or this machine cannot run it.
-llvm::Expected<std::optional<MemoryFigures>>
-planForSizes(llvm::StringRef path, llvm::ArrayRef<DimSetting> sizes);
+struct MemoryPlan {
+  std::optional<MemoryFigures> figures;
+  std::string reason; ///< why there are none
+};
+
+/// The plan of the artifact at `path`, which is open as `model`, for inputs of
+/// these sizes. Its code is neither loaded nor run.
+llvm::Expected<MemoryPlan> planForSizes(llvm::StringRef path,
+                                        const Model &model,
+                                        llvm::ArrayRef<DimSetting> sizes);
 
 } // namespace mlc::cli
 

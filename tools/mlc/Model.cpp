@@ -58,7 +58,7 @@ llvm::Expected<llvm::json::Value> Model::manifest() const {
   size_t size = 0;
   const char *text = mlc_artifact_manifest(artifact.get(), &size);
   llvm::Expected<llvm::json::Value> value =
-      llvm::json::parse(llvm::StringRef(text, size));
+      llvm::json::parse(llvm::json::fixUTF8(llvm::StringRef(text, size)));
   if (!value) {
     llvm::consumeError(value.takeError());
     return fail(Exit::BadFile, fileName + ": the manifest is no JSON; compile "

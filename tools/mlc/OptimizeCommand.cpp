@@ -49,6 +49,9 @@ llvm::Error OptimizeCommand::run() {
   auto compilation = Compilation::import(model, search);
   if (!compilation)
     return compilation.takeError();
+  if (llvm::Error error = refuseInputs({output, explain.getFile()},
+                                       (*compilation)->getInputFiles()))
+    return error;
   (*compilation)->keepForOthers();
   auto before = explain.keep((*compilation)->getModule());
   if (llvm::Error error = (*compilation)->runTo("optimize"))

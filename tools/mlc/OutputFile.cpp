@@ -1,80 +1,77 @@
 //===- OutputFile.cpp - Files that appear whole or not at all -------------===//
 
 #include "tools/mlc/OutputFile.h"
+#include "runtime/OutputFiles.h"
 #include "tools/mlc/Failure.h"
-#include "llvm/Support/FileSystem.h"
+#include <utility>
 
+using namespace mlc;
 using namespace mlc::cli;
-namespace fs = llvm::sys::fs;
+using runtime::OutputFiles;
+using runtime::Status;
 
-static llvm::Error cannotWrite(llvm::StringRef path, std::error_code error) {
-  if (isResourceError(error))
-    return fail(Exit::Resources, path +
-                                     ": cannot be written: " + error.message() +
-                                     "; make room or give another place");
-  return fail(Exit::Usage, path + ": cannot be written: " + error.message() +
-                               "; give another place");
+static llvm::Error toError(const Status &status) {
+  if (status.ok())
+    return llvm::Error::success();
+  return fail(static_cast<Exit>(status.code), status.message);
 }
 
-/// The stream's error, cleared so that its destructor does not end the
-/// program.
-static std::error_code flushed(llvm::raw_fd_ostream &os) {
-  os.flush();
-  std::error_code error = os.error();
-  os.clear_error();
-  return error;
-}
+namespace {
 
-static llvm::Error
-writeDirectly(llvm::StringRef path,
-              llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
-  std::error_code error;
-  llvm::raw_fd_ostream os(path, error, fs::CD_OpenExisting, fs::FA_Write,
-                          fs::OF_None);
-  if (error)
-    return cannotWrite(path, error);
-  llvm::Error failure = write(os);
-  error = flushed(os);
-  if (failure || !error)
-    return failure;
-  return cannotWrite(path, error);
-}
+/// Writes to the open file of a set; keeps the first error.
+class FileStream : public llvm::raw_ostream {
+public:
+  explicit FileStream(OutputFiles &files) : files(files) {
+    SetBufferSize(1 << 20);
+  }
+  ~FileStream() override { flush(); }
+  Status finish() {
+    flush();
+    return std::exchange(status, Status::success());
+  }
+
+private:
+  void write_impl(const char *data, size_t size) override {
+    position += size;
+    if (status.ok())
+      status = files.write(data, size);
+  }
+  uint64_t current_pos() const override { return position; }
+
+  OutputFiles &files;
+  Status status;
+  uint64_t position = 0;
+};
+
+} // namespace
 
 llvm::Error mlc::cli::writeOutput(
     llvm::StringRef path,
     llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write) {
   if (path == "-") {
-    if (llvm::Error failure = write(llvm::outs()))
-      return failure;
-    std::error_code error = flushed(llvm::outs());
-    return error ? cannotWrite("standard output", error)
-                 : llvm::Error::success();
+    // What cannot be printed is told of at the end of the program.
+    llvm::Error failure = write(llvm::outs());
+    llvm::outs().flush();
+    return failure;
   }
+  OutputFiles files({path.str()}, "");
+  Status status = files.begin();
+  if (status.ok())
+    status = files.open(0);
+  if (!status.ok())
+    return toError(status);
+  FileStream stream(files);
+  if (llvm::Error failure = write(stream))
+    return failure;
+  status = stream.finish();
+  if (status.ok())
+    status = files.close();
+  if (status.ok())
+    status = files.commit();
+  return toError(status);
+}
 
-  fs::file_status status;
-  if (!fs::status(path, status) && fs::exists(status)) {
-    if (fs::is_directory(status))
-      return fail(Exit::Usage, path + ": is a folder; name a file in it");
-    if (!fs::is_regular_file(status))
-      return writeDirectly(path, write);
-  }
-
-  llvm::Expected<fs::TempFile> temporary =
-      fs::TempFile::create(path + ".%%%%%%.tmp");
-  if (!temporary)
-    return cannotWrite(path, llvm::errorToErrorCode(temporary.takeError()));
-  llvm::Error failure = llvm::Error::success();
-  std::error_code error;
-  {
-    llvm::raw_fd_ostream os(temporary->FD, /*shouldClose=*/false);
-    failure = write(os);
-    error = flushed(os);
-  }
-  if (failure || error) {
-    llvm::consumeError(temporary->discard());
-    return failure ? std::move(failure) : cannotWrite(path, error);
-  }
-  if (llvm::Error rename = temporary->keep(path))
-    return cannotWrite(path, llvm::errorToErrorCode(std::move(rename)));
-  return failure;
+llvm::Error mlc::cli::refuseInputs(llvm::ArrayRef<std::string> outputs,
+                                   llvm::ArrayRef<std::string> inputs) {
+  return toError(runtime::refuseInputs(outputs.vec(), inputs.vec()));
 }

@@ -3,21 +3,29 @@
 #ifndef MLC_TOOLS_MLC_OUTPUTFILE_H
 #define MLC_TOOLS_MLC_OUTPUTFILE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
+#include <string>
 
 namespace mlc::cli {
 
 /// Calls `write` on a stream to a temporary file beside `path` and gives it
 /// that name when all is written; a signal or an error removes it. `-` is the
-/// standard output; a path that is a device or pipe is written directly.
+/// standard output; a path that is a device or pipe is written directly, one
+/// that is a link leads to the file to write.
 /// Errors: those of `write`; code 9 when the disk is full, 2 when the file
 /// cannot be made.
 llvm::Error
 writeOutput(llvm::StringRef path,
             llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write);
+
+/// An error if one of `outputs` is the same file as one of `inputs`: a command
+/// asks before it works for long.
+llvm::Error refuseInputs(llvm::ArrayRef<std::string> outputs,
+                         llvm::ArrayRef<std::string> inputs);
 
 } // namespace mlc::cli
 

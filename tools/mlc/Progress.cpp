@@ -1,13 +1,15 @@
 //===- Progress.cpp - What a long command is doing ------------------------===//
 
 #include "tools/mlc/Progress.h"
+#include "runtime/Text.h"
 #include <cstdio>
 #include <unistd.h>
 
 using namespace mlc::cli;
 
 Progress::Progress(llvm::StringRef what)
-    : what(what), start(std::chrono::steady_clock::now()) {
+    : what(mlc::runtime::printable(what)),
+      start(std::chrono::steady_clock::now()) {
   if (::isatty(STDERR_FILENO))
     thread = std::thread([this] { show(); });
 }
@@ -25,7 +27,7 @@ Progress::~Progress() {
 
 void Progress::next(llvm::StringRef what) {
   std::lock_guard<std::mutex> lock(mutex);
-  this->what = what.str();
+  this->what = mlc::runtime::printable(what);
 }
 
 void Progress::show() {

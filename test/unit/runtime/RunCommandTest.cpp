@@ -32,7 +32,7 @@ struct Bench {
 
   Bench() {
     mlc::test::Sample sample;
-    REQUIRE_FALSE(bool(sample.writer.write(model, sample.contents())));
+    sample.write(model);
     float data[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     saveNpy(x, DType::F32, {2, 4}, data, sizeof(data));
   }
@@ -129,7 +129,7 @@ TEST_CASE("mlc-run's errors", "[run]") {
   fails(bench.model + " --input " + other, 2, "dim 1 is 3, the model needs 4");
   CHECK_FALSE(std::filesystem::exists(bench.folder / "d"));
   fails(bench.model + " --input " + bench.x + " --output-dir " + bench.x, 2,
-        "cannot write");
+        "cannot be written");
 }
 
 TEST_CASE("a full disk leaves no output", "[run]") {
@@ -142,8 +142,40 @@ TEST_CASE("a full disk leaves no output", "[run]") {
                            (bench.folder / "d/e"),
                        "trap '' XFSZ; ulimit -f 100; ");
   CHECK(r.code == 9);
-  CHECK_THAT(r.err, Contains("d/e/0.npy: cannot write: File too large"));
+  CHECK_THAT(r.err, Contains("d/e/0.npy: cannot be written: File too large"));
   CHECK_FALSE(std::filesystem::exists(bench.folder / "d"));
+}
+
+TEST_CASE("outputs never destroy what is read", "[run]") {
+  Bench bench;
+  std::filesystem::create_hard_link(bench.x, bench.folder / "other");
+  std::string before = slurp(bench.x);
+  for (const std::string &path :
+       {bench.x, bench.folder / "other", bench.model}) {
+    Result r =
+        bench.run(bench.model + " --input " + bench.x + " --output " + path);
+    CHECK(r.code == 2);
+    CHECK_THAT(r.err, Contains("is the file that is read as"));
+  }
+  CHECK(slurp(bench.x) == before);
+}
+
+TEST_CASE("a standard output that takes nothing is an error", "[run]") {
+  Bench bench;
+  int code =
+      std::system((std::string(MLC_RUN) + " " + bench.model + " --input " +
+                   bench.x + " 2> " + (bench.folder / "err") + " > /dev/full")
+                      .c_str());
+  CHECK(WEXITSTATUS(code) == 9);
+  CHECK_THAT(slurp(bench.folder / "err"), Contains("standard output"));
+  // Closed is not full, and no output file takes its place.
+  std::string npz = bench.folder / "y.npz";
+  code = std::system((std::string(MLC_RUN) + " " + bench.model + " --input " +
+                      bench.x + " --output " + npz + " >&- 2>&-")
+                         .c_str());
+  CHECK(WEXITSTATUS(code) == 0);
+  NpzFile file;
+  CHECK(file.open(npz).ok());
 }
 
 TEST_CASE("an interrupted run exits with 130 and leaves no output", "[run]") {

@@ -51,10 +51,15 @@ struct Sample {
             "mlc compile scale.onnx -o scale.mlca"};
   }
   std::vector<char> bytes() const {
-    llvm::SmallVector<char, 0> out;
-    llvm::Error error = writer.writeToMemory(out, contents());
+    std::string out;
+    llvm::raw_string_ostream os(out);
+    llvm::Error error = writer.write(os, contents());
     REQUIRE_FALSE(bool(error));
     return {out.begin(), out.end()};
+  }
+  void write(const std::string &path) const {
+    std::vector<char> all = bytes();
+    std::ofstream(path, std::ios::binary).write(all.data(), all.size());
   }
 };
 
