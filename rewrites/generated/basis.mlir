@@ -558,58 +558,6 @@ rule.def @concat_rows_of_concat_rows_is_concat_rows_of_concat_rows "concat_rows(
   }
 }
 
-rule.def @last_channels_of_concat_channels_is_concat_channels_of_last_channels "concat_channels(last_channels(a), a) = last_channels(concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>
-    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>> {
-    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>
-    %1 = mlc.concat %0, %arg0 {axis = 1 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2]>>
-  }
-}
-
-rule.def @last_channels_of_concat_channels_is_concat_channels_of_last_channels_2d "concat_channels(last_channels(a), a) = last_channels(concat_channels(a, a))" {
-  func.func @before(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>
-    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, 2 * A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>> {
-    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>
-    %1 = mlc.concat %0, %arg0 {axis = 1 : i64} : (tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1, A2, A3]>>, tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2, A3]>>) -> tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>>
-    return %1 : tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + 2 * A1, A2, A3]>>
-  }
-}
-
-rule.def @last_rows_of_concat_rows_is_concat_rows_of_last_rows "concat_rows(last_rows(a), a) = last_rows(concat_rows(a, a))" {
-  func.func @before(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>> {
-    %0 = mlc.concat %arg0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>
-    %1 = mlc.slice %0 {sizes = #mlc.dims<[2 * A0 - 1 * a, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[2 * A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>>
-  }
-  func.func @after(%arg0: tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>> {
-    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0 - 1 * a, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1]>>
-    %1 = mlc.concat %0, %arg0 {axis = 0 : i64} : (tensor<?x?xf32, #mlc.dims<[A0 - 1 * a, A1]>>, tensor<?x?xf32, #mlc.dims<[A0, A1]>>) -> tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>>
-    return %1 : tensor<?x?xf32, #mlc.dims<[2 * A0 - 1 * a, A1]>>
-  }
-}
-
-rule.def @last_part_of_concat_last_is_concat_last_of_last_part "concat_last(last_part(a), b) = last_part(concat_last(a, b))" {
-  func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>> {
-    %0 = mlc.concat %arg0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>
-    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>>
-  }
-  func.func @after(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>> {
-    %0 = mlc.slice %arg0 {sizes = #mlc.dims<[A0, A1, A2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>
-    %1 = mlc.concat %0, %arg1 {axis = 2 : i64} : (tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * b]>>, tensor<?x?x?xf32, #mlc.dims<[A0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>>
-    return %1 : tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>>
-  }
-}
-
 rule.def @conv_of_add_is_conv_of_add "conv(a, add(b, b)) = conv(add(a, a), b)" {
   func.func @before(%arg0: tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2]>>, %arg1: tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[A0, B0, A2 - 1 * B2 + 2 * p + 1]>> {
     %0 = mlc.add %arg1, %arg1 : (tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>, tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>) -> tensor<?x?x?xf32, #mlc.dims<[B0, A1, B2]>>
