@@ -92,8 +92,12 @@ int main(int argc, char **argv) {
   mlc::ImportReport report;
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlc::importOnnx(input, importOptions, &context, report);
-  if (!report.ok())
-    return fail(report.message, exitCode(report.kind));
+  if (!report.ok()) {
+    std::string text = report.message;
+    for (const mlc::UnsupportedNode &node : report.unsupported)
+      text += "\n  " + node.name + ": " + node.op + ": " + node.reason;
+    return fail(text, exitCode(report.kind));
+  }
   if (!output.empty())
     return writeOnnx(*module);
   if (check || quiet)
