@@ -54,7 +54,9 @@ bool Prover::isNonZero(const Sum &value, const Domain &domain,
     return true;
   std::vector<Branch> given;
   for (const Obligation &other : known) {
-    if (other.kind != Obligation::Kind::NonZero)
+    // An index that is not 0 may be 0 modulo 2^w.
+    if (other.kind != Obligation::Kind::NonZero ||
+        mlir::isa<mlir::IntegerType>(other.type))
       continue;
     Facts there = inside.with(other.domain.guards);
     collectNonZero({other.domain, n.simplify(other.value, there)}, there,
@@ -85,6 +87,55 @@ bool Prover::isNonZero(const Sum &value, const Domain &domain,
          coversBranch({domain, negated(value)}, given, inside);
 }
 
+/// A residue is not 0 where it is a number that is not, multiplied by something
+/// odd, or where a product of it was not 0. Products of others may vanish.
+bool Prover::isNonZeroResidue(const Obligation &obligation, const Sum &value,
+                              ArrayRef<Obligation> known, const Facts &inside) {
+  IntegerKind kind = *integerKindOf(obligation.type);
+  Sum residue = wrapped(value, kind);
+  if (std::optional<Fraction> constant = asConstant(residue))
+    return *constant != Fraction(0);
+  std::vector<Branch> given;
+  for (const Obligation &other : known) {
+    if (other.kind != Obligation::Kind::NonZero ||
+        other.type != obligation.type)
+      continue;
+    Facts there = inside.with(other.domain.guards);
+    collectNonZero({other.domain, n.simplify(other.value, there)}, there,
+                   given);
+  }
+  ArrayRef<Factor> factors = factorsOf(residue);
+  bool isOdd = !factors.empty() &&
+               residue.terms[0].coefficient.num % llvm::DynamicAPInt(2) !=
+                   llvm::DynamicAPInt(0);
+  if (isOdd && factors.size() == 1 && factors[0].power == 1) {
+    const Atom &atom = *factors[0].atom;
+    const auto &inputs = n.settings.inputs;
+    if (atom.kind == Atom::Kind::Read && atom.tensor < inputs.size() &&
+        inputs[atom.tensor].nonZero &&
+        inputs[atom.tensor].type == obligation.type)
+      return true;
+    if (coversBranch({obligation.domain, atomSum(factors[0].atom)}, given,
+                     inside))
+      return true;
+    IntExpr index;
+    if (atom.kind == Atom::Kind::Integer)
+      index = atom.index[0];
+    // Sizes are below 2^63.
+    auto isBelow = [&](IntExpr e) {
+      IntExpr largest = n.integer(static_cast<int64_t>(kind.largest()));
+      return holds(Guard::nonNegative(largest - e), inside,
+                   "a number fits its type");
+    };
+    bool fits =
+        index && (kind.width >= 64 || (isBelow(index) && isBelow(-index)));
+    if (fits && holds(Guard::nonZero(index), inside, "a divisor is not zero"))
+      return true;
+  }
+  return coversBranch({obligation.domain, value}, given, inside) ||
+         coversBranch({obligation.domain, negated(value)}, given, inside);
+}
+
 bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
                    const Facts &facts) {
   Facts inside = facts.with(obligation.domain.guards);
@@ -95,7 +146,9 @@ bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
       given.push_back({other.domain, other.value});
   switch (obligation.kind) {
   case Obligation::Kind::NonZero:
-    return isNonZero(value, obligation.domain, known, inside);
+    return integerKindOf(obligation.type)
+               ? isNonZeroResidue(obligation, value, known, inside)
+               : isNonZero(value, obligation.domain, known, inside);
   case Obligation::Kind::NonNegative:
     if (n.isNonNegative(value, inside))
       return true;

@@ -287,7 +287,7 @@ static Sum asTerms(ArrayRef<Branch> branches) {
 }
 
 bool Prover::equalReductions(const Atom &a, const Atom &b, const Facts &facts) {
-  if (a.name == "prod")
+  if (!isIdempotent(a.name) && a.name != "ordered-sum")
     return equal(asTerms(a.branches), asTerms(b.branches), facts);
   if (a.name != "ordered-sum")
     return covers(a.branches, b.branches, facts) &&

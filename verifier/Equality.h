@@ -58,6 +58,8 @@ private:
                       std::vector<Branch> &out);
   bool isNonZero(const Sum &value, const Domain &domain,
                  llvm::ArrayRef<Obligation> known, const Facts &inside);
+  bool isNonZeroResidue(const Obligation &obligation, const Sum &value,
+                        llvm::ArrayRef<Obligation> known, const Facts &inside);
   std::vector<Guard> pruned(llvm::ArrayRef<Guard> guards, Facts &known);
   bool fail(const std::string &reason);
 

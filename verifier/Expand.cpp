@@ -3,7 +3,6 @@
 #include "verifier/Expand.h"
 #include "verifier/Program.h"
 #include "llvm/ADT/STLExtras.h"
-#include <cmath>
 
 using llvm::ArrayRef;
 using llvm::SmallVector;
@@ -19,28 +18,6 @@ static bool isIndex(mlir::Type type) {
   return mlir::isa<mlir::IndexType>(type);
 }
 
-/// The exact value of a finite double.
-static Fraction exactFraction(double value) {
-  int exponent = 0;
-  double mantissa = std::frexp(value, &exponent);
-  int64_t digits = static_cast<int64_t>(std::ldexp(mantissa, 53));
-  exponent -= 53;
-  llvm::DynamicAPInt power(1), two(2);
-  for (int i = 0; i < std::abs(exponent); ++i)
-    power = power * two;
-  Fraction result = exponent >= 0 ? Fraction(llvm::DynamicAPInt(digits) * power)
-                                  : Fraction(llvm::DynamicAPInt(digits), power);
-  return mlir::presburger::reduce(result);
-}
-
-static Sum numberSum(double value) {
-  if (std::isnan(value))
-    return atomSum(makeCall("nan", {}));
-  if (std::isinf(value))
-    return scaled(atomSum(makeReal(infinity)), Fraction(value > 0 ? 1 : -1));
-  return constantSum(exactFraction(value));
-}
-
 Sum Expander::fail(const llvm::Twine &reason) {
   if (failure.empty())
     failure = reason.str();
@@ -53,9 +30,10 @@ static Domain guardedBy(Domain domain, const Facts &facts) {
   return domain;
 }
 
-void Expander::require(Obligation::Kind kind, const Sum &value,
+void Expander::require(Obligation::Kind kind, const Sum &value, mlir::Type type,
                        const Scope &scope) {
-  obligations.push_back({kind, guardedBy(scope.domain, scope.facts), value});
+  obligations.push_back(
+      {kind, guardedBy(scope.domain, scope.facts), value, type});
 }
 
 //===----------------------------------------------------------------------===//
@@ -79,8 +57,9 @@ Sum Expander::readTensor(TensorId tensor, ArrayRef<IntExpr> indices,
                          isBool(definition.inputs[tensor.index].elementType)));
     if (tensor.index < n.settings.inputs.size() &&
         n.settings.inputs[tensor.index].isPartial)
-      obligations.push_back(
-          {Obligation::Kind::Defined, guardedBy(domain, facts), element});
+      obligations.push_back({Obligation::Kind::Defined,
+                             guardedBy(domain, facts), element,
+                             definition.inputs[tensor.index].elementType});
     return element;
   }
   const Stage &stage = definition.stages[tensor.index];
@@ -236,7 +215,7 @@ std::optional<IntExpr> Expander::toIndex(const ExprNode &node,
   case Expr::Kind::Cast:
     if (isFloat(node.operands[0]->type))
       return std::nullopt;
-    return fromSum(expand(node.operands[0], scope));
+    return fromSum(expandCast(node, scope));
   default:
     return std::nullopt;
   }
@@ -256,7 +235,8 @@ Sum Expander::expand(const Expr &expr, const Scope &scope) {
   ++depth;
   Sum result = expandNode(*expr, scope);
   --depth;
-  return result;
+  std::optional<IntegerKind> kind = integerKindOf(expr->type);
+  return kind ? wrapped(std::move(result), *kind) : result;
 }
 
 Sum Expander::expandNode(const ExprNode &node, const Scope &scope) {
@@ -269,7 +249,7 @@ Sum Expander::expandNode(const ExprNode &node, const Scope &scope) {
   case Expr::Kind::Int:
     return n.integerSum(node.integer);
   case Expr::Kind::Constant:
-    return isFloat(node.type) ? numberSum(node.number)
+    return isFloat(node.type) ? numberSum(node.type, node.number)
                               : constantSum(Fraction(node.integerNumber));
   case Expr::Kind::Param:
     return expandParameter(node, scope);
@@ -295,7 +275,7 @@ Sum Expander::expandParameter(const ExprNode &node, const Scope &scope) {
   if (!StringRef(node.parameter).starts_with(uninitializedPrefix))
     return atomSum(makeReal(node.parameter));
   // Nothing may depend on it: 0 != 0 wherever it is read.
-  require(Obligation::Kind::NonZero, Sum(), scope);
+  require(Obligation::Kind::NonZero, Sum(), node.type, scope);
   std::vector<Sum> indices;
   for (const Expr &index : node.operands)
     indices.push_back(expand(index, scope));
@@ -311,48 +291,71 @@ Sum Expander::arithmetic(StringRef function, std::vector<Sum> arguments,
 Sum Expander::expandUnary(const ExprNode &node, const Scope &scope) {
   Sum x = expand(node.operands[0], scope);
   bool strict = n.settings.strict && isFloat(node.type);
-  std::string function = name(node.unary).str();
+  std::string function = named(name(node.unary), node.type);
   switch (node.unary) {
   case UnaryFn::Not:
-    return add(constantSum(Fraction(1)), negated(x));
+    // ~x = -x - 1 modulo 2^w.
+    return add(constantSum(Fraction(isBool(node.type) ? 1 : -1)), negated(x));
   case UnaryFn::Reciprocal:
-    require(Obligation::Kind::NonZero, x, scope);
+    require(Obligation::Kind::NonZero, x, node.type, scope);
     return strict ? arithmetic("recip", {x}, node.type, scope)
                   : n.reciprocal(x, scope.facts);
   case UnaryFn::Neg:
+    if (isBool(node.type))
+      return x;
     return strict ? arithmetic("neg", {x}, node.type, scope) : negated(x);
   case UnaryFn::Sqrt:
-    require(Obligation::Kind::NonNegative, x, scope);
+    require(Obligation::Kind::NonNegative, x, node.type, scope);
     break;
   case UnaryFn::Log:
-    require(Obligation::Kind::Positive, x, scope);
+    require(Obligation::Kind::Positive, x, node.type, scope);
     break;
   case UnaryFn::Abs:
-    // The least integer is its own absolute value.
-    if (!isFloat(node.type) && !isIndex(node.type))
-      function = "iabs";
+    if (isBool(node.type))
+      return x;
+    if (isIndex(node.type)) // of the integers, which are among the reals
+      function = "abs";
     break;
   default:
     break;
   }
-  return n.apply(function, {x}, scope.facts);
+  return n.apply(function, {x}, scope.facts, isBool(node.type));
+}
+
+/// Operations on truth values: arithmetic is modulo 2.
+std::optional<Sum> Expander::boolean(BinaryFn fn, const Sum &a, const Sum &b) {
+  switch (fn) {
+  case BinaryFn::And:
+  case BinaryFn::Mul:
+  case BinaryFn::Min:
+    return n.multiply(a, b);
+  case BinaryFn::Or:
+  case BinaryFn::Max:
+    return add(add(a, b), negated(n.multiply(a, b)));
+  case BinaryFn::Xor:
+  case BinaryFn::Add:
+  case BinaryFn::Sub:
+    return add(add(a, b), scaled(n.multiply(a, b), Fraction(-2)));
+  default:
+    return std::nullopt;
+  }
 }
 
 Sum Expander::expandBinary(const ExprNode &node, const Scope &scope) {
   Sum a = expand(node.operands[0], scope), b = expand(node.operands[1], scope);
   bool real = isFloat(node.type), strict = n.settings.strict && real;
+  if (isBool(node.type))
+    if (std::optional<Sum> known = boolean(node.binary, a, b))
+      return *known;
+  auto uninterpreted = [&] {
+    return n.call(named(name(node.binary), node.type), {a, b}, scope.facts,
+                  isBool(node.type));
+  };
   switch (node.binary) {
   case BinaryFn::And:
   case BinaryFn::Or:
-  case BinaryFn::Xor: {
-    if (!isBool(node.type))
-      return n.call(name(node.binary), {a, b}, scope.facts);
-    Sum both = n.multiply(a, b);
-    if (node.binary == BinaryFn::And)
-      return both;
-    int twice = node.binary == BinaryFn::Xor ? -2 : -1;
-    return add(add(a, b), scaled(both, Fraction(twice)));
-  }
+  case BinaryFn::Xor:
+    return uninterpreted();
   case BinaryFn::Add:
     return strict ? arithmetic("add", {a, b}, node.type, scope)
                   : add(a, b, &n.numCancelled);
@@ -363,19 +366,16 @@ Sum Expander::expandBinary(const ExprNode &node, const Scope &scope) {
     return strict ? arithmetic("mul", {a, b}, node.type, scope)
                   : n.multiply(a, b);
   case BinaryFn::Div:
-    require(Obligation::Kind::NonZero, b, scope);
+    require(Obligation::Kind::NonZero, b, node.type, scope);
     if (strict || !real)
-      return n.call(real ? "div" : "idiv", {a, b}, scope.facts);
+      return uninterpreted();
     return n.multiply(a, n.reciprocal(b, scope.facts));
   case BinaryFn::Min:
   case BinaryFn::Max: {
     bool isMin = node.binary == BinaryFn::Min;
-    if (!real)
-      return n.reduce(isMin ? "imin" : "imax", {{{}, a}, {{}, b}}, scope.facts);
-    if (!isMin)
-      return n.reduce("max", {{{}, a}, {{}, b}}, scope.facts);
-    if (strict)
-      return n.reduce("min", {{{}, a}, {{}, b}}, scope.facts);
+    if (!real || !isMin || strict)
+      return n.reduce(named(isMin ? "min" : "max", node.type),
+                      {{{}, a}, {{}, b}}, scope.facts);
     return negated(
         n.reduce("max", {{{}, negated(a)}, {{}, negated(b)}}, scope.facts));
   }
@@ -384,14 +384,36 @@ Sum Expander::expandBinary(const ExprNode &node, const Scope &scope) {
         exponent && !strict && exponent->den == 1 && *exponent >= Fraction(0) &&
         *exponent <= Fraction(4))
       return n.power(a, static_cast<int>(static_cast<int64_t>(exponent->num)));
-    require(Obligation::Kind::Positive, a, scope);
-    return n.call("pow", {a, b}, scope.facts);
+    if (real)
+      require(Obligation::Kind::Positive, a, node.type, scope);
+    return uninterpreted();
   case BinaryFn::FloorDiv:
   case BinaryFn::Mod:
-    require(Obligation::Kind::NonZero, b, scope);
-    return n.call(name(node.binary), {a, b}, scope.facts);
+    require(Obligation::Kind::NonZero, b, node.type, scope);
+    return uninterpreted();
   }
   llvm_unreachable("unknown function");
+}
+
+/// a < b, or a = b.
+Sum Expander::ordered(bool isEquality, const Sum &a, const Sum &b,
+                      mlir::Type type, const Scope &scope) {
+  if (isBool(type)) {
+    Sum both = n.multiply(a, b);
+    if (!isEquality)
+      return add(b, negated(both));
+    Sum differs = add(add(a, b), scaled(both, Fraction(-2)));
+    return add(constantSum(Fraction(1)), negated(differs));
+  }
+  // Integers beyond a width have no difference whose sign is their order.
+  bool isModular = mlir::isa<mlir::IntegerType>(type);
+  if (isModular && !isEquality)
+    return n.apply(named("<", type), {a, b}, scope.facts, /*isBoolean=*/true);
+  std::string function = isModular    ? named("zero", type)
+                         : isEquality ? "zero"
+                                      : "positive";
+  return n.apply(function, {add(b, negated(a))}, scope.facts,
+                 /*isBoolean=*/true);
 }
 
 Sum Expander::expandCompare(const ExprNode &node, const Scope &scope) {
@@ -419,17 +441,12 @@ Sum Expander::expandCompare(const ExprNode &node, const Scope &scope) {
     result = n.simplify(result, scope.facts);
   } else {
     Sum x = expand(low, scope), y = expand(high, scope);
-    mlir::Type type = left->type;
-    if (n.settings.strict || (!isFloat(type) && !isEquality)) {
-      // NaN makes a < b and not (b <= a) differ, so nothing is rearranged.
-      Sum p = reversed ? y : x, q = reversed ? x : y;
-      return n.call(n.settings.strict ? name(predicate) : "<",
-                    n.settings.strict ? std::vector<Sum>{p, q}
-                                      : std::vector<Sum>{x, y},
+    // NaN makes a < b and not (b <= a) differ, so nothing is rearranged.
+    if (n.settings.strict && isFloat(left->type))
+      return n.call(name(predicate),
+                    reversed ? std::vector<Sum>{y, x} : std::vector<Sum>{x, y},
                     scope.facts, /*isBoolean=*/true);
-    }
-    result = n.apply(isEquality ? "zero" : "positive", {add(y, negated(x))},
-                     scope.facts, /*isBoolean=*/true);
+    result = ordered(isEquality, x, y, left->type, scope);
   }
   return negate ? add(constantSum(Fraction(1)), negated(result)) : result;
 }
@@ -458,27 +475,20 @@ Sum Expander::expandSelect(const ExprNode &node, const Scope &scope) {
   });
 }
 
-Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
-  const Expr &operand = node.operands[0];
-  mlir::Type from = operand->type, to = node.type;
-  Sum x = expand(operand, scope);
-  if (isBool(from) || from == to)
-    return x;
-  unsigned toWidth = isIndex(to) ? 64 : to.getIntOrFloatBitWidth();
-  if (isIndex(from) || isIndex(to)) {
-    if (isIndex(from) ? toWidth >= 16 && !isBool(to) : !isFloat(from))
-      return x;
-  } else if (isFloat(from) && isFloat(to)) {
-    if (toWidth > from.getIntOrFloatBitWidth())
-      return x;
+/// What a reduction of truth values is, as monoids are called.
+static StringRef booleanMonoid(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Max:
+  case ReduceKind::Any:
+    return "any";
+  case ReduceKind::Min:
+  case ReduceKind::Prod:
+  case ReduceKind::All:
+    return "all";
+  case ReduceKind::Sum:
+    return "parity";
   }
-  if (std::optional<Fraction> c = asConstant(x);
-      c && c->den == 1 && isFloat(to) && abs(c->num) < 2048)
-    return x;
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "cast:" << from << ':' << to;
-  return n.call(text, {x}, scope.facts, isBool(to));
+  llvm_unreachable("unknown reduction");
 }
 
 Sum Expander::expandReduce(const ExprNode &node, const Scope &scope) {
@@ -497,25 +507,26 @@ Sum Expander::expandReduce(const ExprNode &node, const Scope &scope) {
   Scope inner{loops, facts, around};
   Sum body = expand(node.operands[0], inner);
   bool real = isFloat(node.type), strict = n.settings.strict && real;
+  auto reduce = [&](StringRef monoid) {
+    return n.reduce(monoid, {{own, body}}, scope.facts);
+  };
+  if (isBool(node.type))
+    return reduce(booleanMonoid(node.reduce));
   switch (node.reduce) {
   case ReduceKind::Sum:
-    if (strict)
-      return n.reduce("ordered-sum", {{own, body}}, scope.facts);
-    return n.simplify(n.sumOver(own, body), scope.facts);
-  case ReduceKind::Prod:
-    return n.reduce("prod", {{own, body}}, scope.facts);
-  case ReduceKind::Max:
-    return n.reduce(real ? "max" : "imax", {{own, body}}, scope.facts);
+    return strict ? reduce("ordered-sum")
+                  : n.simplify(n.sumOver(own, body), scope.facts);
   case ReduceKind::Min:
     if (real && !strict)
       return negated(n.reduce("max", {{own, negated(body)}}, scope.facts));
-    return n.reduce(real ? "min" : "imin", {{own, body}}, scope.facts);
+    break;
+  case ReduceKind::Prod:
+  case ReduceKind::Max:
   case ReduceKind::Any:
-    return n.reduce("imax", {{own, body}}, scope.facts);
   case ReduceKind::All:
-    return n.reduce("imin", {{own, body}}, scope.facts);
+    break;
   }
-  llvm_unreachable("unknown reduction");
+  return reduce(named(name(node.reduce), node.type));
 }
 
 } // namespace mlc::verifier

@@ -3,6 +3,7 @@
 #ifndef MLC_VERIFIER_EXPAND_H
 #define MLC_VERIFIER_EXPAND_H
 
+#include "verifier/Integers.h"
 #include "verifier/Normalize.h"
 
 namespace mlc::verifier {
@@ -14,7 +15,12 @@ struct Obligation {
   Kind kind;
   Domain domain;
   Sum value;
+  mlir::Type type; // of the value: integers are numbers modulo 2^w
 };
+
+/// The number in a float type that stands for `value` there: rounded, infinite
+/// beyond the largest.
+Sum numberSum(mlir::Type type, double value);
 
 /// Expands elements of a definition's results: stages are inlined, guards
 /// pushed into domains.
@@ -52,13 +58,22 @@ private:
   Sum expandCompare(const ExprNode &node, const Scope &scope);
   Sum expandSelect(const ExprNode &node, const Scope &scope);
   Sum expandCast(const ExprNode &node, const Scope &scope);
+  bool fits(const Sum &x, const IntegerKind &kind, const Facts &facts);
+  Sum castInteger(const Sum &x, mlir::Type from, mlir::Type to,
+                  const Facts &facts);
+  Sum castFloat(const Sum &x, mlir::Type from, mlir::Type to,
+                const Facts &facts);
+  std::optional<Sum> boolean(BinaryFn fn, const Sum &a, const Sum &b);
+  Sum ordered(bool isEquality, const Sum &a, const Sum &b, mlir::Type type,
+              const Scope &scope);
   Sum expandReduce(const ExprNode &node, const Scope &scope);
   Sum arithmetic(llvm::StringRef function, std::vector<Sum> arguments,
                  mlir::Type type, const Scope &scope);
   std::optional<IntExpr> toIndex(const Expr &expr, const Scope &scope);
   std::optional<IntExpr> toIndex(const ExprNode &node, const Scope &scope);
   std::optional<IntExpr> fromSum(const Sum &sum);
-  void require(Obligation::Kind kind, const Sum &value, const Scope &scope);
+  void require(Obligation::Kind kind, const Sum &value, mlir::Type type,
+               const Scope &scope);
   Sum fail(const llvm::Twine &reason);
 
   const Definition &definition;

@@ -107,9 +107,9 @@ void Instance::drawNumbers(unsigned argument, Spread spread) {
   }
   low = std::max<double>(low, least);
   auto draw = [&]() -> double {
-    double edge = atEdge ? drawEdge(width, random) : least - 1;
-    if (edge >= least && edge != other)
-      return edge;
+    if (atEdge)
+      if (double edge = drawEdge(width, random); edge >= least && edge != other)
+        return edge;
     int64_t number = low + int64_t(random() % (high - low + 1));
     if (number == other)
       number = high;
@@ -162,10 +162,9 @@ void Instance::assign(const Instance &other) {
 }
 
 bool Instance::isAdmitted() const {
-  return llvm::all_of(assumptions.reals,
-                      [&](const RealAssumption &r) {
-                        auto it = reals.find(r.parameter);
-                        return it == reals.end() || holds(r, it->second);
+  return llvm::all_of(reals,
+                      [&](const auto &entry) {
+                        return rangeOf(entry.first).contains(entry.second);
                       }) &&
          llvm::all_of(assumptions.tensors, [&](const TensorAssumption &t) {
            return t.argument >= numbers.size() ||

@@ -125,6 +125,7 @@ private:
   /// What tensors beyond ordinary sizes may hold, so that they cost little.
   static constexpr int64_t mostElementsBeyond = int64_t(1) << 15;
 
+  ParameterRange rangeOf(const std::string &parameter) const;
   bool fixSizes(int64_t mostElements = int64_t(1) << 20);
   bool solveSymbols();
   bool repairSymbols(const Unknowns &unknowns,

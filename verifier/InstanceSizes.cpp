@@ -326,47 +326,15 @@ bool Instance::drawSymbols(const Unknowns &unknowns, SizeKind kind) {
 // Real parameters
 //===----------------------------------------------------------------------===//
 
-/// A short binary fraction within the assumptions; nothing when they leave
-/// none.
-static std::optional<double> drawReal(ArrayRef<RealAssumption> all,
-                                      std::mt19937_64 &random) {
-  double low = -HUGE_VAL, high = HUGE_VAL;
-  for (const RealAssumption &r : all) {
-    if (r.predicate == ComparePredicate::EQ)
-      low = std::max(low, r.bound), high = std::min(high, r.bound);
-    if (r.predicate == ComparePredicate::GT ||
-        r.predicate == ComparePredicate::GE)
-      low = std::max(low, r.bound);
-    if (r.predicate == ComparePredicate::LT ||
-        r.predicate == ComparePredicate::LE)
-      high = std::min(high, r.bound);
-  }
-  if (low == -HUGE_VAL)
-    low = high == HUGE_VAL ? -2.0 : std::min(-2.0, high - 1.0);
-  if (high == HUGE_VAL)
-    high = std::max(2.0, low + 1.0);
-  auto fits = [&](double value) {
-    return llvm::all_of(
-        all, [&](const RealAssumption &r) { return holds(r, value); });
-  };
-  for (unsigned attempt = 0; attempt < 16 && low <= high; ++attempt) {
-    double value = low + (high - low) * double(random() % 65) / 64.0;
-    for (double grid = 16.0; grid < 1e12; grid *= 4.0)
-      if (double rounded = std::round(value * grid) / grid; fits(rounded))
-        return rounded;
-    if (fits(value))
-      return value;
-  }
-  return std::nullopt;
+ParameterRange Instance::rangeOf(const std::string &parameter) const {
+  auto it = question.parameters.find(parameter);
+  mlir::Type type = it == question.parameters.end() ? mlir::Type() : it->second;
+  return ParameterRange(parameter, type, assumptions.reals);
 }
 
 bool Instance::drawParameters(const Unknowns &unknowns) {
   for (const std::string &name : unknowns.parameters) {
-    std::vector<RealAssumption> own;
-    for (const RealAssumption &r : assumptions.reals)
-      if (r.parameter == name)
-        own.push_back(r);
-    std::optional<double> value = drawReal(own, random);
+    std::optional<double> value = rangeOf(name).draw(random);
     if (!value)
       return false;
     reals[name] = *value;

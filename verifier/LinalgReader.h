@@ -81,7 +81,6 @@ private:
   bool readInteger(mlir::Operation *op);
   bool readScalar(mlir::Operation *op);
   bool readScalars(mlir::Block &block);
-  Expr numberOf(mlir::Type type, mlir::Attribute value);
   std::optional<IntExpr> affine(mlir::AffineExpr expr, Indices dims,
                                 Indices symbols);
 

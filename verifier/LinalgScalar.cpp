@@ -1,6 +1,7 @@
 //===- LinalgScalar.cpp - arith, math and affine --------------------------===//
 
 #include "dialects/Interfaces/IntExprSize.h"
+#include "verifier/Arith.h"
 #include "verifier/LinalgReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -40,23 +41,43 @@ std::optional<IntExpr> LinalgReader::affine(AffineExpr expr, Indices dims,
   }
 }
 
-/// Operations on index and integer scalars outside of regions, where they are
-/// sizes and offsets. Division is taken of non-negative numbers only.
+/// Sizes are below 2^31; numbers beyond are no factors of indices, so that
+/// their arithmetic does not leave 64 bits.
+static bool isSmall(IntExpr expr) {
+  constexpr int64_t largest = int64_t(1) << 31;
+  for (const IndexMonomial &m : monomialsOf(expr)) {
+    if (!m.atoms.empty() &&
+        (m.coefficient > largest || m.coefficient < -largest))
+      return false;
+    for (IntExpr atom : m.atoms)
+      if (!llvm::all_of(atom.getOperands(), isSmall))
+        return false;
+  }
+  return true;
+}
+
+/// Operations on indices, which are sizes and offsets: integers, where nothing
+/// wraps. What is unsigned is read of numbers that are not negative, division
+/// of them too; everything else is left to readScalar.
 bool LinalgReader::readInteger(Operation *op) {
-  if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndex())
+  if (op->getNumResults() != 1 || !isa<IndexType>(op->getResult(0).getType()) ||
+      !llvm::all_of(op->getOperandTypes(), [](Type type) {
+        return isa<IndexType, RankedTensorType>(type);
+      }))
     return false;
   Value result = op->getResult(0);
   auto set = [&](std::optional<IntExpr> value) {
     if (value && sizeOf(*value).isTooLarge())
       return fail("an index is computed from too many others");
+    if (value && !isSmall(*value))
+      return fail("an index is computed with numbers beyond 2^31");
     if (value)
       integers[result] = *value;
     return value.has_value();
   };
   if (auto number = dyn_cast<arith::ConstantOp>(op)) {
     auto value = dyn_cast<IntegerAttr>(number.getValue());
-    return value && !result.getType().isInteger(1) &&
-           set(constant(value.getInt()));
+    return value && set(constant(value.getInt()));
   }
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     std::optional<Tensor> tensor = tensorOf(dim.getSource());
@@ -68,6 +89,8 @@ bool LinalgReader::readInteger(Operation *op) {
            *index < static_cast<int64_t>(tensor->dims.size()) &&
            set(tensor->dims[*index]);
   }
+  if (hasPromises(op))
+    return false;
   SmallVector<IntExpr> operands;
   for (Value operand : op->getOperands()) {
     std::optional<IntExpr> value = integerOf(operand);
@@ -94,6 +117,10 @@ bool LinalgReader::readInteger(Operation *op) {
     return operands[1].isKnownPositive() ||
            operands[1].getKind() == IntExpr::Kind::Symbol;
   };
+  auto isNatural = [&] {
+    return llvm::all_of(operands,
+                        [](IntExpr e) { return e.isKnownNonNegative(); });
+  };
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](affine::AffineApplyOp o) {
         return set(evaluate(o.getAffineMap(), 0));
@@ -104,20 +131,30 @@ bool LinalgReader::readInteger(Operation *op) {
       .Case([&](affine::AffineMaxOp o) {
         return set(choose(o.getAffineMap(), false));
       })
-      .Case<arith::IndexCastOp, arith::IndexCastUIOp>(
-          [&](auto) { return set(operands[0]); })
       .Case([&](arith::AddIOp) { return set(operands[0] + operands[1]); })
       .Case([&](arith::SubIOp) { return set(operands[0] - operands[1]); })
       .Case([&](arith::MulIOp) { return set(operands[0] * operands[1]); })
-      .Case<arith::MinSIOp, arith::MinUIOp>(
-          [&](auto) { return set(IntExpr::min(operands[0], operands[1])); })
-      .Case<arith::MaxSIOp, arith::MaxUIOp>(
-          [&](auto) { return set(IntExpr::max(operands[0], operands[1])); })
+      .Case([&](arith::MinSIOp) {
+        return set(IntExpr::min(operands[0], operands[1]));
+      })
+      .Case([&](arith::MaxSIOp) {
+        return set(IntExpr::max(operands[0], operands[1]));
+      })
+      .Case([&](arith::MinUIOp) {
+        return isNatural() && set(IntExpr::min(operands[0], operands[1]));
+      })
+      .Case([&](arith::MaxUIOp) {
+        return isNatural() && set(IntExpr::max(operands[0], operands[1]));
+      })
       .Case([&](arith::FloorDivSIOp) {
         return divides() && set(operands[0].floorDiv(operands[1]));
       })
-      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([&](auto) {
+      .Case([&](arith::CeilDivSIOp) {
         return divides() && set(operands[0].ceilDiv(operands[1]));
+      })
+      .Case([&](arith::CeilDivUIOp) {
+        return divides() && operands[0].isKnownNonNegative() &&
+               set(operands[0].ceilDiv(operands[1]));
       })
       .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) {
         return divides() && operands[0].isKnownNonNegative() &&
@@ -130,66 +167,11 @@ bool LinalgReader::readInteger(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-Expr LinalgReader::numberOf(Type type, Attribute value) {
-  ExprNode node(Expr::Kind::Constant, type);
-  if (auto number = dyn_cast<FloatAttr>(value))
-    node.number = number.getValueAsDouble();
-  else if (type.isInteger(1))
-    node.integerNumber = cast<IntegerAttr>(value).getValue().getZExtValue();
-  else
-    node.integerNumber = cast<IntegerAttr>(value).getValue().getSExtValue();
-  return Expr(std::make_shared<const ExprNode>(std::move(node)));
-}
-
-static std::optional<ComparePredicate> predicateOf(arith::CmpIPredicate p) {
-  switch (p) {
-  case arith::CmpIPredicate::eq:
-    return ComparePredicate::EQ;
-  case arith::CmpIPredicate::ne:
-    return ComparePredicate::NE;
-  case arith::CmpIPredicate::slt:
-    return ComparePredicate::LT;
-  case arith::CmpIPredicate::sle:
-    return ComparePredicate::LE;
-  case arith::CmpIPredicate::sgt:
-    return ComparePredicate::GT;
-  case arith::CmpIPredicate::sge:
-    return ComparePredicate::GE;
-  default:
-    return std::nullopt; // unsigned
-  }
-}
-
-static std::optional<ComparePredicate> predicateOf(arith::CmpFPredicate p) {
-  switch (p) {
-  case arith::CmpFPredicate::OEQ:
-    return ComparePredicate::EQ;
-  case arith::CmpFPredicate::UNE:
-    return ComparePredicate::NE;
-  case arith::CmpFPredicate::OLT:
-    return ComparePredicate::LT;
-  case arith::CmpFPredicate::OLE:
-    return ComparePredicate::LE;
-  case arith::CmpFPredicate::OGT:
-    return ComparePredicate::GT;
-  case arith::CmpFPredicate::OGE:
-    return ComparePredicate::GE;
-  default:
-    return std::nullopt;
-  }
-}
-
 /// Operations on elements: in regions, and on scalars outside.
 bool LinalgReader::readScalar(Operation *op) {
-  if (op->getNumResults() != 1 ||
-      !op->getResult(0).getType().isIntOrIndexOrFloat())
+  if (op->getNumResults() != 1 || !isScalarType(op->getResult(0).getType()))
     return false;
   Value result = op->getResult(0);
-  Type type = result.getType();
-  if (auto number = dyn_cast<arith::ConstantOp>(op)) {
-    scalars[result] = numberOf(type, number.getValue());
-    return true;
-  }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     std::optional<Tensor> tensor = tensorOf(extract.getTensor());
     SmallVector<IntExpr> at;
@@ -207,68 +189,13 @@ bool LinalgReader::readScalar(Operation *op) {
   auto isKnown = [&](Value v) { return scalars.count(v) || integers.count(v); };
   if (!llvm::all_of(op->getOperands(), isKnown))
     return false;
-  auto x = [&](unsigned i) { return scalarOf(op->getOperand(i)); };
-  auto set = [&](Expr expr) {
-    scalars[result] = limited(expr);
-    return true;
-  };
-  auto one = [&](UnaryFn fn) { return set(unary(fn, x(0))); };
-  auto two = [&](BinaryFn fn) { return set(binary(fn, x(0), x(1))); };
-  auto bools = [&](BinaryFn fn) { return type.isInteger(1) && two(fn); };
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<arith::AddFOp, arith::AddIOp>(
-          [&](auto) { return two(BinaryFn::Add); })
-      .Case<arith::SubFOp, arith::SubIOp>(
-          [&](auto) { return two(BinaryFn::Sub); })
-      .Case<arith::MulFOp, arith::MulIOp>(
-          [&](auto) { return two(BinaryFn::Mul); })
-      .Case<arith::DivFOp, arith::DivSIOp>(
-          [&](auto) { return two(BinaryFn::Div); })
-      .Case<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(
-          [&](auto) { return two(BinaryFn::Max); })
-      .Case<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(
-          [&](auto) { return two(BinaryFn::Min); })
-      .Case([&](arith::AndIOp) { return bools(BinaryFn::And); })
-      .Case([&](arith::OrIOp) { return bools(BinaryFn::Or); })
-      .Case([&](arith::XOrIOp) { return bools(BinaryFn::Xor); })
-      .Case([&](arith::NegFOp) { return one(UnaryFn::Neg); })
-      .Case<math::AbsFOp, math::AbsIOp>([&](auto) { return one(UnaryFn::Abs); })
-      .Case([&](math::ExpOp) { return one(UnaryFn::Exp); })
-      .Case([&](math::LogOp) { return one(UnaryFn::Log); })
-      .Case([&](math::SqrtOp) { return one(UnaryFn::Sqrt); })
-      .Case([&](math::RsqrtOp) {
-        return set(unary(UnaryFn::Reciprocal, unary(UnaryFn::Sqrt, x(0))));
-      })
-      .Case([&](math::TanhOp) { return one(UnaryFn::Tanh); })
-      .Case([&](math::ErfOp) { return one(UnaryFn::Erf); })
-      .Case([&](math::SinOp) { return one(UnaryFn::Sin); })
-      .Case([&](math::CosOp) { return one(UnaryFn::Cos); })
-      .Case([&](math::FloorOp) { return one(UnaryFn::Floor); })
-      .Case([&](math::CeilOp) { return one(UnaryFn::Ceil); })
-      .Case([&](math::RoundEvenOp) { return one(UnaryFn::RoundEven); })
-      .Case([&](math::PowFOp) { return two(BinaryFn::Pow); })
-      .Case([&](math::FmaOp) { return set(x(0) * x(1) + x(2)); })
-      .Case<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::FPToSIOp,
-            arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>(
-          [&](auto) { return set(cast(x(0), type)); })
-      .Case([&](arith::UIToFPOp) {
-        return op->getOperand(0).getType().isInteger(1) &&
-               set(cast(x(0), type));
-      })
-      .Case([&](arith::ExtUIOp) {
-        return op->getOperand(0).getType().isInteger(1) &&
-               set(cast(x(0), type));
-      })
-      .Case([&](arith::SelectOp) { return set(select(x(0), x(1), x(2))); })
-      .Case([&](arith::CmpFOp o) {
-        auto predicate = predicateOf(o.getPredicate());
-        return predicate && set(compare(*predicate, x(0), x(1)));
-      })
-      .Case([&](arith::CmpIOp o) {
-        auto predicate = predicateOf(o.getPredicate());
-        return predicate && set(compare(*predicate, x(0), x(1)));
-      })
-      .Default([](Operation *) { return false; });
+  SmallVector<Expr> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(scalarOf(operand));
+  Expr element = verifier::elementOf(op, operands);
+  if (element)
+    scalars[result] = limited(element);
+  return bool(element);
 }
 
 /// All operations of a region but its terminator.

@@ -1,6 +1,7 @@
 //===- LinalgTensor.cpp - Structured operations ---------------------------===//
 
 #include "mlir/IR/Matchers.h"
+#include "verifier/Arith.h"
 #include "verifier/LinalgReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -112,25 +113,44 @@ bool LinalgReader::loopExtents(linalg::LinalgOp op,
               "' has no size of its own");
 }
 
+namespace {
+/// How a reduction joins elements.
+struct Monoid {
+  ReduceKind kind;
+  bool isUnsigned = false;
+};
+} // namespace
+
+static std::optional<Monoid> booleanMonoid(Operation *op) {
+  if (isa<arith::MulIOp, arith::AndIOp, arith::MaxSIOp, arith::MinUIOp>(op))
+    return Monoid{ReduceKind::All};
+  if (isa<arith::OrIOp, arith::MinSIOp, arith::MaxUIOp>(op))
+    return Monoid{ReduceKind::Any};
+  return std::nullopt;
+}
+
 /// The monoid by which a region joins its output argument with a value; sets
 /// `value`.
-static std::optional<ReduceKind> combinerOf(Value yielded, Value output,
-                                            Value &value) {
+static std::optional<Monoid> combinerOf(Value yielded, Value output,
+                                        Value &value) {
   Operation *op = yielded.getDefiningOp();
-  if (!op || op->getNumOperands() != 2)
+  if (!op || op->getNumOperands() != 2 || hasPromises(op))
     return std::nullopt;
   bool isFirst = op->getOperand(0) == output;
   if (!isFirst && op->getOperand(1) != output)
     return std::nullopt;
   value = op->getOperand(isFirst ? 1 : 0);
+  if (value.getType().isInteger(1))
+    return booleanMonoid(op);
   if (isa<arith::AddFOp, arith::AddIOp>(op))
-    return ReduceKind::Sum;
+    return Monoid{ReduceKind::Sum};
   if (isa<arith::MulFOp, arith::MulIOp>(op))
-    return ReduceKind::Prod;
-  if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
-    return ReduceKind::Max;
-  if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
-    return ReduceKind::Min;
+    return Monoid{ReduceKind::Prod};
+  bool isUnsigned = isa<arith::MaxUIOp, arith::MinUIOp>(op);
+  if (isa<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(op))
+    return Monoid{ReduceKind::Max, isUnsigned};
+  if (isa<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(op))
+    return Monoid{ReduceKind::Min, isUnsigned};
   return std::nullopt;
 }
 
@@ -155,10 +175,11 @@ static Expr combine(ReduceKind kind, Expr a, Expr b) {
   case ReduceKind::Min:
     return binary(BinaryFn::Min, a, b);
   case ReduceKind::Any:
+    return binary(BinaryFn::Or, a, b);
   case ReduceKind::All:
-    break;
+    return binary(BinaryFn::And, a, b);
   }
-  llvm_unreachable("not a combiner");
+  llvm_unreachable("unknown reduction");
 }
 
 Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
@@ -223,13 +244,17 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
     return scalarOf(yielded);
   BlockArgument output = op.getMatchingBlockArgument(init);
   Value joined;
-  std::optional<ReduceKind> kind = combinerOf(yielded, output, joined);
-  if (!kind || !output.hasOneUse())
+  std::optional<Monoid> monoid = combinerOf(yielded, output, joined);
+  if (!monoid || !output.hasOneUse())
     return failExpr("a reduction that is no sum, product, maximum or minimum",
                     type);
-  Expr value = scalarOf(joined);
+  Expr value = scalarOf(joined), start = scalars[output];
+  if (monoid->isUnsigned) {
+    value = asUnsigned(value);
+    start = asUnsigned(start);
+  }
   if (Expr condition = allNonNegative(conditions)) {
-    if (*kind != ReduceKind::Sum)
+    if (monoid->kind != ReduceKind::Sum)
       return failExpr("a partial tile of a reduction that is no sum", type);
     value = mlc::select(
         condition, value,
@@ -239,11 +264,11 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
                      : Attribute(IntegerAttr::get(value->type, 0))));
   }
   ExprNode node(Expr::Kind::Reduce, value->type);
-  node.reduce = *kind;
+  node.reduce = monoid->kind;
   node.loops.assign(reduced.begin(), reduced.end());
   node.operands.push_back(value);
   Expr reduction(std::make_shared<const ExprNode>(std::move(node)));
-  return combine(*kind, scalars[output], reduction);
+  return cast(combine(monoid->kind, start, reduction), joined.getType());
 }
 
 bool LinalgReader::readStructured(linalg::LinalgOp op) {

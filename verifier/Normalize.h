@@ -22,6 +22,7 @@ struct ValueFacts {
   bool allEqual = false;
   /// Its elements may have no value.
   bool isPartial = false;
+  mlir::Type type; // of an input's elements
 };
 
 /// What is left of the work that a proof may take. Exceeding it ends the proof
@@ -87,7 +88,8 @@ public:
   /// A call of a function that is split into cases but not taken apart.
   Sum call(llvm::StringRef function, std::vector<Sum> arguments,
            const Facts &facts, bool isBoolean = false);
-  /// A function by name, simplified where its meaning is known.
+  /// A function by name, simplified where its meaning is known: a name without
+  /// a type is of the reals (Integers.h).
   Sum apply(llvm::StringRef function, std::vector<Sum> arguments,
             const Facts &facts, bool isBoolean = false);
   /// `monoid` ("max", ...) over branches.
@@ -120,6 +122,9 @@ public:
   unsigned numCancelled = 0;
 
 private:
+  /// A function whose name says that it is of integers.
+  Sum applyInteger(llvm::StringRef function, const std::vector<Sum> &arguments,
+                   const Facts &facts, bool isBoolean);
   Substitution renameVariables(Domain &domain);
   Sum multiply(const Term &a, const Term &b);
   void appendFactor(std::vector<Factor> &factors, const Factor &factor,

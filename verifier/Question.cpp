@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
+using llvm::StringRef;
 
 namespace mlc::verifier {
 
@@ -201,20 +202,22 @@ static std::string compareTypes(const Definition &before,
   return "";
 }
 
-/// Parameters that are assumed equal to a number are that number.
-static void fixParameters(Definition &definition,
+/// A parameter that can be one number only is that number.
+static void fixParameters(Definition &definition, const ParameterTypes &types,
                           ArrayRef<RealAssumption> assumptions) {
   auto replace = [&](const ExprNode &node) -> Expr {
     if (node.kind != Expr::Kind::Param)
       return Expr();
-    for (const RealAssumption &r : assumptions) {
-      if (r.predicate != ComparePredicate::EQ || r.parameter != node.parameter)
-        continue;
-      ExprNode number(Expr::Kind::Constant, node.type);
-      number.number = r.bound;
-      return Expr(std::make_shared<const ExprNode>(std::move(number)));
-    }
-    return Expr();
+    ParameterRange range(node.parameter, types.at(node.parameter), assumptions);
+    std::optional<double> value = range.asNumber();
+    if (!value)
+      return Expr();
+    ExprNode number(Expr::Kind::Constant, node.type);
+    if (mlir::isa<mlir::FloatType>(node.type))
+      number.number = *value;
+    else
+      number.integerNumber = static_cast<int64_t>(*value);
+    return Expr(std::make_shared<const ExprNode>(std::move(number)));
   };
   for (Stage &stage : definition.stages)
     for (Piece &piece : stage.pieces)
@@ -235,6 +238,47 @@ static std::string ownNameIn(const Assumptions &assumptions) {
   return found;
 }
 
+/// Arguments have the dims that the before side says: a dim that only the after
+/// side has is one of them, others must be the same.
+static void matchArguments(Question &question, const Assumptions &assumptions,
+                           std::vector<Condition> &conditions) {
+  std::set<std::string> known;
+  auto learn = [&](StringRef name) { known.insert(name.str()); };
+  for (const Condition &condition : assumptions.integers)
+    condition.walkSymbols(learn);
+  for (const TensorShape &input : question.before.inputs)
+    for (IntExpr dim : input.dims)
+      dim.walkSymbols(learn);
+  for (const Stage &stage : question.before.stages)
+    for (IntExpr dim : stage.dims)
+      dim.walkSymbols(learn);
+  for (const Requirement &r : question.before.requirements) {
+    r.lhs.walkSymbols(learn);
+    r.rhs.walkSymbols(learn);
+  }
+  IntExpr zero;
+  unsigned argument = 0;
+  for (auto [a, b] : llvm::zip(question.before.inputs, question.after.inputs)) {
+    for (auto [x, y] : llvm::zip(a.dims, b.dims)) {
+      zero = IntExpr::constant(x.getContext(), 0);
+      if (!x.isKnownNonNegative())
+        conditions.push_back(Condition::compare(x, ComparePredicate::GE, zero));
+      if (x == y)
+        continue;
+      bool isNew = y.getKind() == IntExpr::Kind::Symbol &&
+                   known.insert(y.getSymbol().str()).second;
+      if (isNew)
+        conditions.push_back(Condition::compare(x, ComparePredicate::EQ, y));
+      else
+        question.after.requirements.push_back(
+            {x, ComparePredicate::EQ, y,
+             "argument #" + std::to_string(argument) +
+                 " has the dims that the before side says"});
+    }
+    ++argument;
+  }
+}
+
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions) {
   Question question;
@@ -247,11 +291,16 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   question.failure = first.failure.empty() ? second.failure : first.failure;
   question.before = std::move(first.definition);
   question.after = std::move(second.definition);
-  for (Definition *side : {&question.before, &question.after})
-    fixParameters(*side, assumptions.reals);
   question.numArguments = first.numArguments;
   if (!question.failure.empty())
     return question;
+  for (Definition *side : {&question.before, &question.after})
+    if (auto twice = collectParameters(*side, question.parameters)) {
+      question.failure = "parameter " + *twice + " fills elements of two types";
+      return question;
+    }
+  for (Definition *side : {&question.before, &question.after})
+    fixParameters(*side, question.parameters, assumptions.reals);
   for (const SharedInputs::Entry &entry : question.shared.entries) {
     question.before.inputs.push_back(entry.shape);
     question.after.inputs.push_back(entry.shape);
@@ -263,16 +312,7 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   std::vector<Condition> all = assumptions.integers;
   for (const Requirement &r : question.before.requirements)
     all.push_back(Condition::compare(r.lhs, r.predicate, r.rhs));
-  // Arguments have the dims that both functions say.
-  mlir::MLIRContext *context = before.getContext();
-  IntExpr zero = IntExpr::constant(context, 0);
-  for (auto [a, b] : llvm::zip(question.before.inputs, question.after.inputs))
-    for (auto [x, y] : llvm::zip(a.dims, b.dims)) {
-      if (x != y)
-        all.push_back(Condition::compare(x, ComparePredicate::EQ, y));
-      if (!x.isKnownNonNegative())
-        all.push_back(Condition::compare(x, ComparePredicate::GE, zero));
-    }
+  matchArguments(question, assumptions, all);
   unsigned numQuotients = 0;
   Alternatives alternatives =
       alternativesOf(Condition::allOf(std::move(all)), false);

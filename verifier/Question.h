@@ -4,6 +4,7 @@
 #define MLC_VERIFIER_QUESTION_H
 
 #include "verifier/Normalize.h"
+#include "verifier/Parameters.h"
 #include "verifier/Program.h"
 #include "verifier/Verifier.h"
 
@@ -22,6 +23,8 @@ struct Question {
   Definition before, after;
   unsigned numArguments = 0;
   SharedInputs shared;
+  /// What the real parameters fill.
+  ParameterTypes parameters;
   std::vector<Case> cases;
   /// Why it cannot be asked; empty otherwise.
   std::string failure;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "verifier/Integers.h"
 #include "verifier/Normalize.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -87,6 +88,8 @@ std::optional<Sum> Normalizer::absoluteProduct(const Sum &x,
 
 Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
                       const Facts &facts, bool isBoolean) {
+  if (function.contains(':'))
+    return applyInteger(function, arguments, facts, isBoolean);
   if (settings.strict)
     return call(function, std::move(arguments), facts, isBoolean);
   if (function == "recip")
@@ -188,6 +191,11 @@ static bool mentionsAny(const Sum &sum, ArrayRef<IntExpr> variables) {
   return llvm::any_of(variables, [&](IntExpr v) { return mentions(sum, v); });
 }
 
+bool isIdempotent(StringRef monoid) {
+  StringRef base = baseName(monoid);
+  return base == "max" || base == "min" || monoid == "any" || monoid == "all";
+}
+
 /// Simplifies the branch's domain; false when it is empty. Counting does not
 /// matter to idempotent monoids, so an unused variable leaves only the
 /// condition that it exists.
@@ -224,7 +232,7 @@ bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
       if (llvm::none_of(part.domain.variables,
                         [&](IntExpr v) { return mentions(guard, v); }))
         outside.add(guard);
-    bool isOnePoint = monoid != "prod" &&
+    bool isOnePoint = isIdempotent(monoid) &&
                       !mentionsAny(x, part.domain.variables) &&
                       isNeverEmpty(part.domain, outside);
     if (isOnePoint) {
@@ -473,8 +481,7 @@ Sum Normalizer::reduce(StringRef monoid, std::vector<Branch> branches,
         return {};
     }
   }
-  bool isIdempotent = monoid != "prod" && monoid != "ordered-sum";
-  if (isIdempotent)
+  if (isIdempotent(monoid))
     dropDuplicates(parts);
   if (monoid == "max")
     return reduceMax(std::move(parts), facts);

@@ -64,7 +64,8 @@ struct Atom {
       : kind(kind), name(name.str()) {}
 
   Kind kind;
-  /// Real: the parameter; Call: the function; Reduce: the monoid.
+  /// Real: the parameter; Call: the function; Reduce: the monoid. Functions and
+  /// monoids on integers name the type (Integers.h).
   std::string name;
   /// Read: the input.
   unsigned tensor = 0;
@@ -116,6 +117,9 @@ bool mentions(const Sum &sum, IntExpr symbol);
 /// more often than it must.
 bool sameSum(const Sum &a, const Sum &b);
 bool sameAtom(const Atom &a, const Atom &b);
+
+/// Whether x joined with x is x: maxima, minima, any and all.
+bool isIdempotent(llvm::StringRef monoid);
 
 /// The kind of an atom: what a partner in a proof must share.
 std::string headOf(const Atom &atom);

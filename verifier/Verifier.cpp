@@ -20,6 +20,8 @@ Normalizer::Settings verifier::settingsOf(const Question &question,
   Normalizer::Settings settings;
   settings.strict = strict;
   settings.inputs.resize(question.before.inputs.size());
+  for (auto [facts, input] : llvm::zip(settings.inputs, question.before.inputs))
+    facts.type = input.elementType;
   for (const TensorAssumption &t : assumptions.tensors) {
     if (t.argument >= settings.inputs.size())
       continue;
@@ -264,6 +266,10 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
   Question question = makeQuestion(before, after, assumptions);
   if (!question.failure.empty())
     return unknown(question.failure);
+
+  if (!isSatisfiable(assumptions.reals, question.parameters))
+    return unknown("no value of a real parameter satisfies the condition, so "
+                   "the rule says nothing");
 
   bool sawInstance = false;
   auto refute = [&](uint64_t seed, unsigned trials) {

@@ -1,6 +1,7 @@
 //===- Definition.cpp - Building and printing definitions -----------------===//
 
 #include "dialects/Interfaces/Definition.h"
+#include "dialects/Interfaces/EvaluatorScalar.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -68,7 +69,7 @@ Expr DefinitionBuilder::constant(Type type, double value) const {
   if (!isa<FloatType>(type))
     return constantInt(type, static_cast<int64_t>(value));
   ExprNode node(Expr::Kind::Constant, type);
-  node.number = value;
+  node.number = roundToType(type, value);
   return make(std::move(node));
 }
 

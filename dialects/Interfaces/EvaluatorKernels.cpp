@@ -1,5 +1,6 @@
 //===- EvaluatorKernels.cpp - One instruction over many lanes -------------===//
 
+#include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/EvaluatorLanes.h"
 #include <cmath>
 #include <limits>
@@ -348,6 +349,12 @@ void applyCompare(const Instruction &i, const void *a, const void *b,
   }
   withFloatType(i.from, [&](auto value) {
     using T = decltype(value);
+    // A number is itself, however little is known of it; only a float may be
+    // none.
+    if (!isMachineFloat<T> && a == b) {
+      std::fill_n(out, lanes, mlc::compareNumbers(0, predicate, 0));
+      return;
+    }
     for (int64_t j = 0; j < lanes; ++j) {
       bool holds = false;
       if (Undefined u = compareOne(predicate, as<T>(a)[j], as<T>(b)[j], holds);

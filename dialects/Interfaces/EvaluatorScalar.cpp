@@ -36,6 +36,20 @@ StringRef describe(Undefined reason) {
 // Small floats
 //===----------------------------------------------------------------------===//
 
+double roundToType(mlir::Type type, double value) {
+  auto floatType = mlir::dyn_cast<mlir::FloatType>(type);
+  if (!floatType || floatType.isF64())
+    return value;
+  if (floatType.isF32())
+    return static_cast<float>(value);
+  llvm::APFloat number(value);
+  bool isInexact = false;
+  for (const llvm::fltSemantics *semantics :
+       {&floatType.getFloatSemantics(), &llvm::APFloat::IEEEdouble()})
+    number.convert(*semantics, llvm::APFloat::rmNearestTiesToEven, &isInexact);
+  return number.convertToDouble();
+}
+
 uint16_t halfBits(float x) {
   uint32_t bits = llvm::bit_cast<uint32_t>(x);
   uint16_t sign = (bits >> 16) & 0x8000;

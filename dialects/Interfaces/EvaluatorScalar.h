@@ -33,6 +33,10 @@ struct Residue {
   static constexpr uint64_t prime = (uint64_t(1) << 61) - 1;
 };
 
+/// The number of a float type that stands for `value`: the nearest, ties to
+/// even, infinite beyond the largest. The value itself for other types.
+double roundToType(mlir::Type type, double value);
+
 /// Round to nearest even and back.
 float roundToHalf(float x);
 float roundToBFloat(float x);

@@ -1,0 +1,182 @@
+//===- ExpandCast.cpp - Constants, types and conversions ------------------===//
+//
+// A float is a real, an index an integer, an integer of w bits a residue modulo
+// 2^w: sums, products and conversions to fewer bits are those of the integers.
+// What looks at the number that a residue stands for (order, division,
+// conversion to more bits, to floats and indices) is a function of its own for
+// each type, which only constants and numbers known to fit are carried through.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Interfaces/EvaluatorScalar.h"
+#include "verifier/Expand.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using llvm::APFloat;
+using llvm::StringRef;
+
+namespace mlc::verifier {
+
+static bool isFloat(mlir::Type type) {
+  return mlir::isa<mlir::FloatType>(type);
+}
+static bool isIndex(mlir::Type type) {
+  return mlir::isa<mlir::IndexType>(type);
+}
+
+static std::string textOf(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+/// The exact value of a finite double.
+static Fraction exactFraction(double value) {
+  int exponent = 0;
+  double mantissa = std::frexp(value, &exponent);
+  int64_t digits = static_cast<int64_t>(std::ldexp(mantissa, 53));
+  exponent -= 53;
+  llvm::DynamicAPInt power(1), two(2);
+  for (int i = 0; i < std::abs(exponent); ++i)
+    power = power * two;
+  Fraction result = exponent >= 0 ? Fraction(llvm::DynamicAPInt(digits) * power)
+                                  : Fraction(llvm::DynamicAPInt(digits), power);
+  return mlir::presburger::reduce(result);
+}
+
+Sum numberSum(mlir::Type type, double value) {
+  value = roundToType(type, value);
+  if (std::isnan(value))
+    return atomSum(makeCall("nan", {}));
+  if (std::isinf(value))
+    return scaled(atomSum(makeReal(infinity)), Fraction(value > 0 ? 1 : -1));
+  return constantSum(exactFraction(value));
+}
+
+/// Where it is one exactly.
+static std::optional<double> asDouble(const Fraction &value) {
+  bool isDyadic = powerOfTwo(62) % value.den == 0;
+  if (abs(value.num) >= powerOfTwo(53) || !isDyadic)
+    return std::nullopt;
+  return static_cast<double>(static_cast<int64_t>(value.num)) /
+         static_cast<double>(static_cast<int64_t>(value.den));
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+static std::string castName(mlir::Type from, mlir::Type to) {
+  return "cast:" + textOf(from) + ":" + textOf(to);
+}
+
+/// Sizes and loops are below 2^31 and their arithmetic does not leave 64 bits;
+/// with factors that are small, their polynomials do not either.
+static bool hasSmallCoefficients(const Sum &sum) {
+  constexpr unsigned mostFactors = 2;
+  return llvm::all_of(sum.terms, [](const Term &term) {
+    int degree = 0;
+    for (const Factor &factor : term.factors)
+      degree += factor.power;
+    return abs(term.coefficient.num) < powerOfTwo(31) && degree >= 0 &&
+           degree <= static_cast<int>(mostFactors);
+  });
+}
+
+/// Whether a polynomial of indices is the number that a residue stands for, not
+/// only equal to it modulo 2^w.
+bool Expander::fits(const Sum &x, const IntegerKind &kind, const Facts &facts) {
+  std::optional<IntExpr> number = fromSum(x);
+  if (!number || kind.width > 64)
+    return false;
+  if (kind.width == 64)
+    return hasSmallCoefficients(x) &&
+           (!kind.isUnsigned || facts.provesNonNegative(*number));
+  if (kind.width > 62)
+    return false;
+  IntExpr least = n.integer(static_cast<int64_t>(kind.least())),
+          largest = n.integer(static_cast<int64_t>(kind.largest()));
+  return facts.provesNonNegative(*number - least) &&
+         facts.provesNonNegative(largest - *number);
+}
+
+/// The float nearest to an integer.
+static Sum nearest(const llvm::DynamicAPInt &number, mlir::FloatType type) {
+  APFloat value(type.getFloatSemantics());
+  value.convertFromAPInt(llvm::APInt(128, static_cast<int64_t>(number), true),
+                         /*IsSigned=*/true, APFloat::rmNearestTiesToEven);
+  return numberSum(type, value.convertToDouble());
+}
+
+/// From an integer type of more than one bit.
+Sum Expander::castInteger(const Sum &x, mlir::Type from, mlir::Type to,
+                          const Facts &facts) {
+  IntegerKind kind = *integerKindOf(from);
+  std::optional<IntegerKind> other = integerKindOf(to);
+  if (other && other->width <= kind.width)
+    return x;
+  if (std::optional<Fraction> constant = asConstant(x)) {
+    llvm::DynamicAPInt number = kind.numberOf(constant->num);
+    auto type = mlir::dyn_cast<mlir::FloatType>(to);
+    if (!type)
+      return constantSum(Fraction(number));
+    if (abs(number) < powerOfTwo(62))
+      return nearest(number, type);
+  }
+  if (fits(x, kind, facts))
+    return x;
+  return atomSum(makeCall(castName(from, to), {x}));
+}
+
+/// From a float type: to more bits it is the identity, everything else a
+/// function that is known for constants alone.
+Sum Expander::castFloat(const Sum &x, mlir::Type from, mlir::Type to,
+                        const Facts &facts) {
+  if (isFloat(to)) {
+    // Neither of f16 and bf16 holds the other.
+    if (to.getIntOrFloatBitWidth() > from.getIntOrFloatBitWidth())
+      return x;
+    if (std::optional<Fraction> constant = asConstant(x))
+      if (std::optional<double> number = asDouble(*constant))
+        return numberSum(to, *number);
+  } else if (std::optional<Fraction> constant = asConstant(x)) {
+    llvm::DynamicAPInt whole = constant->num / constant->den; // truncates
+    std::optional<IntegerKind> integer = integerKindOf(to);
+    bool isInside = abs(whole) < powerOfTwo(62);
+    if (integer)
+      isInside &= integer->least() <= whole && whole <= integer->largest();
+    if (isInside)
+      return constantSum(Fraction(whole));
+  }
+  return n.call(castName(from, to), {x}, facts);
+}
+
+Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
+  const Expr &operand = node.operands[0];
+  mlir::Type from = operand->type, to = node.type;
+  Sum x = expand(operand, scope);
+  if (from == to || from.isInteger(1))
+    return x;
+  if (to.isInteger(1)) {
+    if (n.settings.strict && isFloat(from))
+      return n.call(castName(from, to), {x}, scope.facts, /*isBoolean=*/true);
+    std::string zero = isIndex(from) ? "zero" : named("zero", from);
+    Sum isZero = n.apply(zero, {x}, scope.facts, /*isBoolean=*/true);
+    return add(constantSum(Fraction(1)), negated(isZero));
+  }
+  if (isIndex(from))
+    return x;
+  return n.mapCases(x, scope.facts, [&](const Sum &value, const Facts &facts) {
+    return isFloat(from) ? castFloat(value, from, to, facts)
+                         : castInteger(value, from, to, facts);
+  });
+}
+
+} // namespace mlc::verifier
