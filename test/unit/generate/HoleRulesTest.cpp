@@ -25,6 +25,11 @@ IntExpr randomExpr(mlir::MLIRContext &context, std::mt19937 &random,
   static const char *const names[] = {"h",   "p",         "sh",
                                       "max", "floordiv2", "q.0"};
   auto part = [&] { return randomExpr(context, random, depth - 1); };
+  // A divisor that is a number is above 0.
+  auto divisor = [&] {
+    IntExpr by = part();
+    return by.isConstant() && by.getConstant() < 1 ? by * by + 1 : by;
+  };
   switch (depth == 0 ? random() % 2 : random() % 8) {
   case 0:
     return IntExpr::symbol(&context, names[random() % 6]);
@@ -35,9 +40,9 @@ IntExpr randomExpr(mlir::MLIRContext &context, std::mt19937 &random,
   case 3:
     return part() - part();
   case 4:
-    return part().floorDiv(part());
+    return part().floorDiv(divisor());
   case 5:
-    return part().mod(part());
+    return part().mod(divisor());
   case 6:
     return IntExpr::max(part(), part());
   default:
