@@ -96,7 +96,7 @@ FUNCTIONS = {
     "Floor": (np.floor, {}),
     "Gelu": (lambda x: x * each(normal_cdf)(x), {}),
     "Gelu.tanh": (gelu_tanh, {"approximate": "tanh"}),
-    "HardSigmoid": (lambda x: hard_sigmoid(x, 0.2, 0.5), {}),
+    "HardSigmoid": (lambda x: hard_sigmoid(x, float(np.float32(0.2)), 0.5), {}),
     "HardSwish": (lambda x: x * hard_sigmoid(x, 1 / 6, 0.5), {}),
     "LeakyRelu": (lambda x: np.where(x >= 0, x, single(0.01) * x), {}),
     "Log": (np.log, {}),
