@@ -43,8 +43,11 @@ static bool isComposed(StringRef name) {
   static constexpr StringLiteral names[] = {
       "Celu",
       "Cosh",
+      "Elu",
       "Gelu",
+      "HardSigmoid", // its factors are float32, whatever it works on
       "HardSwish",
+      "LeakyRelu",
       "Mean",
       "Mish",
       "Selu",

@@ -20,6 +20,4 @@ def test_functions_are_within_their_limits(kind, results):
     bad = {name: (worst.units, worst.where, worst.zeros) for (name, of, _), worst in measured.items()
            if of == kind and not worst.fits(name, kind)}
     assert len([of for _, of, _ in measured if of == kind]) >= len(functions.FUNCTIONS)
-    # Known to be wrong: the default alpha of HardSigmoid is rounded to half precision.
-    bad.pop("HardSigmoid", None)
     assert bad == {}
