@@ -23,7 +23,9 @@ def Mlc_ConvTransposeOp : Mlc_Op<"conv_transpose"> {
   let description = [{
     `Y[n,o,h...] = sum_{c,u...} X<0>[n, g(o) C/G + c, (h + p - u d) / s, ...] W[g(o) C/G + c, o mod O/G, u, ...]`
     where the division is exact, and 0 elsewhere. X is [N, C, spatial...], W is
-    [C, O/G, kernel...]. Follows ONNX ConvTranspose.
+    [C, O/G, kernel...]. The zeros are multiplied: beside an infinite weight
+    they give NaN, as those of a padded convolution do. Follows ONNX
+    ConvTranspose.
   }];
   let arguments = (ins Mlc_Tensor:$x, Mlc_Tensor:$w, Mlc_DimsAttr:$strides,
                        Mlc_DimsAttr:$pads, Mlc_DimsAttr:$dilations,

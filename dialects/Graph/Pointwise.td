@@ -64,8 +64,8 @@ def Mlc_SigmoidOp : Mlc_UnaryOp<"sigmoid", "Float",
 def Mlc_ReluOp : Mlc_UnaryOp<"relu", "Number",
     "binary(BinaryFn::Max, x[0], c(0))", "rectifier max(x, 0)">;
 def Mlc_SignOp : Mlc_UnaryOp<"sign", "Number",
-    "select(compare(GT, x[0], c(0)), c(1), select(compare(LT, x[0], c(0)), c(-1), x[0]))",
-    "sign (NaN stays NaN)">;
+    "select(compare(GT, x[0], c(0)), c(1), select(compare(LT, x[0], c(0)), c(-1), select(compare(EQ, x[0], c(0)), c(0), x[0])))",
+    "sign (0 of -0, NaN of NaN)">;
 
 def Mlc_LeakyReluOp : Mlc_PointwiseOp<"leaky_relu",
     (ins Mlc_Tensor:$x, Mlc_RealAttr:$alpha), "Float",

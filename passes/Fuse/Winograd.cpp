@@ -8,6 +8,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Error.h"
+#include <cmath>
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -75,6 +76,9 @@ Value WinogradMarker::transformed(exec::ConstantOp filter,
   std::vector<float> w = elementsOf(filter.getValue());
   int64_t points = (found.m + 2) * (found.m + 2), b = found.block;
   if (int64_t(w.size()) != found.outputBlocks * found.inputBlocks * b * b * 9)
+    return {};
+  // The transform would spread infinity and NaN over all points of a tile.
+  if (!llvm::all_of(w, [](float x) { return std::isfinite(x); }))
     return {};
   int64_t dims[] = {found.outputBlocks, points, found.inputBlocks, b, b};
   auto type =

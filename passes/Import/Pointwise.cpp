@@ -49,6 +49,11 @@ static LogicalResult importUnary(Node &n) {
   bool rounds = op == "Floor" || op == "Ceil" || op == "Round";
   if (rounds && !n.isFloat(0))
     return n.result(n.value(0));
+  if (op == "Erf" && !n.isFloat(0)) {
+    // Of integers, the function is what is left of it in their type.
+    Value x = n.cast(n.value(0), n.builder().getF64Type());
+    return n.result(n.cast(n.op("erf", {x}), n.type(0)));
+  }
   return n.result(n.op(sameOperator(op), {n.value(0)}));
 }
 

@@ -136,7 +136,17 @@ class Exact:
         if node.op_type == "Gemm":
             size = 2 * size
         over = ~(size < elements.largest(self.types[node.output[0]]) * 0.99)
+        if node.op_type == "ConvTranspose":
+            over |= self._beside_infinite_weight(node, inputs, result)
         return np.where(over, ANYTHING[self.stray_run], strayed)
+
+    def _beside_infinite_weight(self, node, inputs, result):
+        """Whether zeros between and around the elements are multiplied is nobody's matter."""
+        x, weight = inputs[:2]
+        groups = next((a.i for a in node.attribute if a.name == "group"), 1)
+        parts = weight.reshape(groups, weight.shape[0] // groups, weight.shape[1], -1)
+        channels = ~np.isfinite(parts).all(axis=(1, 3)).reshape(-1)
+        return np.broadcast_to(channels.reshape(1, -1, *[1] * (x.ndim - 2)), result.shape)
 
     def _stray(self, x, amount, strays):
         return x * (1 + amount * strays.uniform(-1, 1, x.shape))
@@ -178,7 +188,11 @@ def cast(x, to, stray_run=None):
         inside = np.where(fits, truncated, 0).astype(target)
     if stray_run is None:
         return inside
-    return np.where(fits, inside, np.array([low, high, 1][stray_run % 3], target))
+    if stray_run < 3:
+        return np.where(fits, inside, np.array([low, high, 1][stray_run], target))
+    # Sums and comparisons may take the three for the same.
+    other = np.random.default_rng(stray_run).integers(low, high, x.shape, target, endpoint=True)
+    return np.where(fits, inside, other)
 
 
 class Verdict:

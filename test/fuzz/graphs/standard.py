@@ -354,6 +354,19 @@ def softsign(inputs, attributes, opset):
     return [inputs[0] / (1 + np.abs(inputs[0]))]
 
 
+@implements("Erf")
+def erf(inputs, attributes, opset):
+    return [np.vectorize(math.erf, otypes=["d"])(inputs[0]).astype(inputs[0].dtype)]
+
+
+@implements("Gelu")
+def gelu(inputs, attributes, opset):
+    x = inputs[0]
+    if attributes.get("approximate", b"none") == b"tanh":
+        return [x / (1 + np.exp(-2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))]
+    return [x * 0.5 * np.vectorize(math.erfc, otypes=["d"])(-x / np.sqrt(2))]
+
+
 @implements("Mean")
 def mean(inputs, attributes, opset):
     total = inputs[0]
