@@ -298,8 +298,6 @@ Value Lanes::cloneCast(Operation *op, Value operand) {
     return arith::ExtFOp::create(b, loc, shaped(computeType(to)), operand);
   }
   // Narrowing rounds, also where the result is then computed in f32.
-  if (computeType(to) != to && getElementTypeOrSelf(operand.getType()).isF64())
-    operand = arith::TruncFOp::create(b, loc, shaped(b.getF32Type()), operand);
   if (getElementTypeOrSelf(operand.getType()) != to)
     operand = arith::TruncFOp::create(b, loc, shaped(to), operand);
   if (computeType(to) == to)

@@ -52,7 +52,53 @@ template <typename Op> struct ExpandUnary : OpRewritePattern<Op> {
   bool inF64;
 };
 
-/// The same for two operands, always in f64.
+/// float64 to half precision by way of a float32 rounded to odd, so that the
+/// second rounding is the only one; LLVM would call a library's function.
+struct ExpandNarrowing : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type to = getElementTypeOrSelf(op.getType());
+    if (!getElementTypeOrSelf(op.getIn().getType()).isF64() ||
+        !(to.isF16() || to.isBF16()))
+      return failure();
+    Location loc = op.getLoc();
+    MathBuilder m(rewriter, loc, op.getIn().getType());
+    MathBuilder single(rewriter, loc, m.withElement(rewriter.getF32Type()));
+    Value x = op.getIn();
+    Value near = arith::TruncFOp::create(rewriter, loc, single.type, x);
+    Value back = arith::ExtFOp::create(rewriter, loc, m.type, near);
+    Value bits = single.bits(near);
+    auto asInteger = [&](Value test) {
+      return arith::ExtUIOp::create(rewriter, loc, bits.getType(), test);
+    };
+    // Towards zero, and odd where anything was lost.
+    Value away = m.compare(MathBuilder::Predicate::OGT, m.abs(back), m.abs(x));
+    bits = arith::SubIOp::create(rewriter, loc, bits, asInteger(away));
+    Value inexact = m.compare(MathBuilder::Predicate::ONE, back, x);
+    bits = arith::OrIOp::create(rewriter, loc, bits, asInteger(inexact));
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(),
+                                                 single.fromBits(bits));
+    return success();
+  }
+};
+
+/// Integers to bfloat16 by way of float64, which holds those of 32 bits.
+template <typename Op> struct ExpandFromInteger : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isBF16())
+      return failure();
+    MathBuilder m(rewriter, op.getLoc(), op.getType());
+    Value wide = Op::create(rewriter, op.getLoc(),
+                            m.withElement(rewriter.getF64Type()), op.getIn());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), wide);
+    return success();
+  }
+};
+
+/// Replaces `Op` of two operands by `function`, always in f64.
 template <typename Op> struct ExpandBinary : OpRewritePattern<Op> {
   ExpandBinary(MLIRContext *context, BinaryFn function)
       : OpRewritePattern<Op>(context, /*benefit=*/10), function(function) {}
@@ -311,7 +357,9 @@ void populateMathExpansionPatterns(RewritePatternSet &patterns) {
                                           /*inF64=*/true);
   patterns.add<ExpandBinary<math::PowFOp>>(ctx, elementary::pow);
   patterns.add<ExpandBinary<arith::RemFOp>>(ctx, elementary::remainder);
-  patterns.add<ExpandConstantPow, ExpandRsqrt, ExpandIntegerPow>(ctx);
+  patterns.add<ExpandConstantPow, ExpandRsqrt, ExpandIntegerPow,
+               ExpandNarrowing, ExpandFromInteger<arith::SIToFPOp>,
+               ExpandFromInteger<arith::UIToFPOp>>(ctx);
   // The rest as MLIR does it.
   math::populateExpansionPatterns(patterns,
                                   {"tan", "asinh", "acosh", "atanh", "round"});

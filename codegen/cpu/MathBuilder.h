@@ -87,6 +87,11 @@ public:
     return select(compare(Predicate::OGT, x, high), constant(high), x);
   }
 
+  /// `value`, or x where that is a zero, whose sign a sum would lose.
+  Value keepZero(Value x, Value value) {
+    return select(compare(Predicate::OEQ, x, 0.0), x, value);
+  }
+
   Value bits(Value x) {
     return mlir::arith::BitcastOp::create(b, loc, intType(), x);
   }

@@ -171,13 +171,24 @@ static LogicalResult importCast(Node &n) {
   return n.result(n.cast(n.value(0), to));
 }
 
+/// What Clip has for a bound that is not given: the largest finite number of
+/// the type, which before opset 11 is an attribute of float32.
+static double clipLimit(Node &n) {
+  auto type = dyn_cast<FloatType>(n.type(0));
+  if (!type)
+    return std::numeric_limits<double>::infinity();
+  bool isSingle = n.opset() < 11 && type.isF64();
+  return llvm::APFloat::getLargest(isSingle ? llvm::APFloat::IEEEsingle()
+                                            : type.getFloatSemantics())
+      .convertToDouble();
+}
+
 static LogicalResult importClip(Node &n) {
-  const double infinity = std::numeric_limits<double>::infinity();
+  const double limit = clipLimit(n);
   if (n.opset() < 11)
-    return n.result(
-        n.op("clip", {n.value(0)},
-             {n.attr("min", n.real(n.floatAttr("min", -infinity))),
-              n.attr("max", n.real(n.floatAttr("max", infinity)))}));
+    return n.result(n.op("clip", {n.value(0)},
+                         {n.attr("min", n.real(n.floatAttr("min", -limit))),
+                          n.attr("max", n.real(n.floatAttr("max", limit)))}));
   auto isConstant = [&](unsigned i) {
     return !n.has(i) ||
            (n.in(i).constant && n.in(i).constant.getNumElements() == 1);
@@ -186,7 +197,7 @@ static LogicalResult importClip(Node &n) {
     if (n.has(i) && n.type(i) != n.type(0))
       return n.invalid("bounds must have the input's element type");
   if (isConstant(1) && isConstant(2)) {
-    std::optional<double> low = -infinity, high = infinity;
+    std::optional<double> low = -limit, high = limit;
     if (n.has(1))
       low = n.scalar(1, "min");
     if (n.has(2))
@@ -202,8 +213,12 @@ static LogicalResult importClip(Node &n) {
   Value result = n.value(0);
   if (n.has(1))
     result = n.pointwise("max", {result, n.value(1)});
+  else if (n.isFloat(0))
+    result = n.withScalar("max", result, -limit);
   if (n.has(2))
     result = n.pointwise("min", {result, n.value(2)});
+  else if (n.isFloat(0))
+    result = n.withScalar("min", result, limit);
   return n.result(result);
 }
 

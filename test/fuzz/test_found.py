@@ -65,3 +65,67 @@ def test_scalars_keep_their_rank(tools, tmp_path):
     (y,) = results(tools, tmp_path, [node], {"x": np.array(2.0, np.float32)},
                    [output("y", TensorProto.FLOAT, [])])
     assert y.shape == () and y == -2
+
+
+def test_sign_of_a_negative_zero_is_zero(tools, tmp_path):
+    x = np.array([-0.0, 0.0, -3.0, np.nan], np.float32)
+    node = helper.make_node("Sign", ["x"], ["y"])
+    (y,) = results(tools, tmp_path, [node], {"x": x}, [output("y", TensorProto.FLOAT, [4])])
+    np.testing.assert_array_equal(y, [0, 0, -1, np.nan])
+    assert not np.signbit(y[:2]).any()
+
+
+def test_erf_of_integers(tools, tmp_path):
+    x = np.array([-9, -1, 0, 1, 9], np.int32)
+    node = helper.make_node("Erf", ["x"], ["y"])
+    (y,) = results(tools, tmp_path, [node], {"x": x}, [output("y", TensorProto.INT32, [5])], opset=12)
+    np.testing.assert_array_equal(y, [-1, 0, 0, 0, 1])
+
+
+@pytest.mark.parametrize("opset, bounds", [(8, {}), (8, {"min": 0.0}), (13, {}), (13, {"max": 1.0})])
+def test_clip_without_a_bound_has_the_largest_number(tools, tmp_path, opset, bounds):
+    x = np.array([-np.inf, -1.0, 2.0, np.inf, np.nan], np.float32)
+    largest = np.finfo(np.float32).max
+    if opset < 11:
+        nodes = [helper.make_node("Clip", ["x"], ["y"], **bounds)]
+    else:
+        nodes = [helper.make_node("Constant", [], [name], value=onnx.numpy_helper.from_array(
+            np.array(value, np.float32))) for name, value in bounds.items()]
+        names = [name if name in bounds else "" for name in ("min", "max")]
+        nodes += [helper.make_node("Clip", ["x", *names], ["y"])]
+    (y,) = results(tools, tmp_path, nodes, {"x": x}, [output("y", TensorProto.FLOAT, [5])], opset)
+    np.testing.assert_array_equal(y, np.clip(x, bounds.get("min", -largest), bounds.get("max", largest)))
+
+
+def test_float64_product_to_float16_rounds_once(tools, tmp_path):
+    """1 + 2^-11 + 2^-40 is above the middle of two float16 numbers, and in the middle as float32."""
+    a = np.diag([1.0, 1 + 2.0 ** -11 + 2.0 ** -40, 65519.999, 2.0 ** -25 * 1.0001, 1e300, -3.0, 1e-300])
+    nodes = [helper.make_node("MatMul", ["a", "b"], ["p"]),
+             helper.make_node("Cast", ["p"], ["y"], to=TensorProto.FLOAT16)]
+    feed = {"a": a, "b": np.eye(7)}
+    (y,) = results(tools, tmp_path, nodes, feed, [output("y", TensorProto.FLOAT16, [7, 7])])
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(y, (feed["a"] @ feed["b"]).astype(np.float16))
+
+
+def test_integer_product_to_bfloat16(tools, tmp_path):
+    a = np.array([[127, -128], [3, 77]], np.int8)
+    nodes = [helper.make_node("MatMulInteger", ["a", "b"], ["p"]),
+             helper.make_node("Cast", ["p"], ["h"], to=TensorProto.BFLOAT16),
+             helper.make_node("Cast", ["h"], ["y"], to=TensorProto.FLOAT)]
+    (y,) = results(tools, tmp_path, nodes, {"a": a, "b": a}, [output("y", TensorProto.FLOAT, [2, 2])])
+    bits = (a.astype(np.int64) @ a).astype(np.float32).view(np.uint32)
+    bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000
+    np.testing.assert_array_equal(y, bits.astype(np.uint32).view(np.float32))
+
+
+def test_infinite_weights_stay_where_they_are(tools, tmp_path):
+    """Winograd would spread them over a tile."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1, 64, 20, 20)).astype(np.float32)
+    w = rng.normal(size=(64, 64, 3, 3)).astype(np.float32)
+    w[:, 0, 1, 1] = np.inf
+    constant = helper.make_node("Constant", [], ["w"], value=onnx.numpy_helper.from_array(w))
+    node = helper.make_node("Conv", ["x", "w"], ["y"])
+    (y,) = results(tools, tmp_path, [constant, node], {"x": x}, [output("y", TensorProto.FLOAT, [1, 64, 18, 18])])
+    np.testing.assert_array_equal(y[0, 5], np.sign(x[0, 0, 1:-1, 1:-1]) * np.inf)

@@ -36,11 +36,12 @@ std::string mlc::cli::listUnsupported(const ImportReport &report,
        llvm::ArrayRef(report.unsupported).take_front(shown)) {
     std::string types =
         llvm::join(llvm::ArrayRef(node.inputTypes).take_front(shown), ", ");
-    text +=
-        start + shortened(node.name) + ": " +
-        shortened((node.domain.empty() ? "" : node.domain + ".") + node.op) +
-        " of opset " + std::to_string(node.opset) + " on (" + shortened(types) +
-        "): " + shortened(node.reason) + "\n";
+    text += start + shortened(node.name) + ": " +
+            shortened((node.domain.empty() ? "" : node.domain + ".") + node.op);
+    if (node.opset != 0) // an input is of none
+      text += " of opset " + std::to_string(node.opset) + " on (" +
+              shortened(types) + ")";
+    text += ": " + shortened(node.reason) + "\n";
   }
   if (report.unsupported.size() > shown)
     text += start + std::to_string(report.unsupported.size() - shown) +

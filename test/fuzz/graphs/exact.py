@@ -28,8 +28,11 @@ FUNCTIONS = set("""Exp Log Tanh Sigmoid Erf Sin Cos Tan Sinh Cosh Softplus Softs
 # Sums of products, whose errors are as large as those of the sum of magnitudes.
 SUMS = set("""MatMul Gemm Conv ConvTranspose ReduceSum ReduceMean ReduceL1 ReduceSumSquare
     AveragePool GlobalAveragePool CumSum Sum Mean""".split())
+CONTRACTIONS = {"MatMul", "Gemm", "Conv", "ConvTranspose"}
 # Of those, the ones that divide the sum by how many there are.
 MEANS = {"ReduceMean", "AveragePool", "GlobalAveragePool", "Mean"}
+NORMS = set("""LayerNormalization GroupNormalization InstanceNormalization
+    MeanVarianceNormalization LpNormalization RMSNormalization""".split())
 # Of integers, what these are is nobody's matter.
 MEANINGLESS = {"ReduceLogSum", "ReduceLogSumExp"}
 # Where the sign of a zero is not the standard's matter.
@@ -41,6 +44,11 @@ ANYTHING = [np.nan, np.inf, -np.inf, 1.0, 0.0, -1.0]
 
 class Cannot(Exception):
     """A judge has nothing to say on a model."""
+
+
+def flushed(x):
+    """With zeros in place of float32's denormal numbers."""
+    return np.where(np.abs(x) < 2.0 ** -126, 0, x) if x.dtype.kind == "f" else x
 
 
 def widened(array):
@@ -89,6 +97,8 @@ class Exact:
                 for name, result in zip(node.output, results):
                     if name:
                         values[name] = self._rounded(node, name, np.asarray(result), strays)
+        if strays is None:
+            self.base = values
         return values
 
     def _apply(self, implementation, node, inputs, strays):
@@ -96,18 +106,32 @@ class Exact:
         if op in ("Cast", "CastLike"):
             return [cast(inputs[0], self.types[node.output[0]], self.stray_run)]
         compute = self._implementation(implementation, node)
-        if op in MEANINGLESS and strays is not None and inputs[0].dtype.kind != "f":
+        if strays is not None and inputs and inputs[0] is not None \
+                and (op in MEANINGLESS or op == "ReduceL2") and inputs[0].dtype.kind != "f" \
+                and (op in MEANINGLESS or overflows(inputs[0])):
             return [np.full_like(compute(inputs)[0], self.stray_run)]
+        if strays is not None and op in ("Hardmax", "ArgMax", "ArgMin") \
+                and inputs[0].dtype.kind == "f" \
+                and (np.isnan(inputs[0]) & ~np.isnan(self.base[node.input[0]])).any():
+            # Where NaN may be, anything may be the largest.
+            return [np.full_like(x, self.stray_run % 2) for x in compute(inputs)]
         if strays is None or op in EXACT | ROUNDED | FUNCTIONS \
                 or not elements.is_float(self.types[node.output[0]]):
             return compute(inputs)
         type = self.types[node.output[0]]
         unit = elements.unit_roundoff(type)
+        if op in CONTRACTIONS and self.stray_run % 2:
+            # Of constant factors, denormal ones may count as 0.
+            inputs = [flushed(x) if i < 2 else x for i, x in enumerate(inputs)]
         if op in SUMS:
             return [self._strayed_sum(compute, node, inputs, unit, strays)]
+        resizes = op in ("Resize", "Upsample")
+        if resizes and not np.isfinite(inputs[0]).all():
+            # Whether a neighbour of weight 0 counts is nobody's matter.
+            return [np.full_like(x, ANYTHING[self.stray_run]) for x in compute(inputs)]
         if self.stray_run % 2 == 0:
             # Scales of Resize are sizes rather than numbers.
-            touched = 1 if op in ("Resize", "Upsample") else len(inputs)
+            touched = 1 if resizes else len(inputs)
             return compute([self._stray(x, 2 * unit, strays)
                             if i < touched and x is not None and x.dtype.kind == "f" else x
                             for i, x in enumerate(inputs)])
@@ -121,12 +145,15 @@ class Exact:
         if known is None:
             return lambda inputs: implementation.run(*inputs)
         attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        attributes["element"] = self.types[node.output[0]]
         return lambda inputs: known(inputs, attributes, self.opset)
 
     def _strayed_sum(self, compute, node, inputs, unit, strays):
         """The result with an error for the sum of magnitudes; where that overflows, anything."""
         result = np.asarray(compute(inputs)[0])
-        sizes = [x if x is None or x.dtype.kind != "f" or i > 2 else
+        # From the fourth on, inputs are no numbers that are added, but in these.
+        added = len(inputs) if node.op_type in ("Sum", "Mean") else 3
+        sizes = [x if x is None or x.dtype.kind != "f" or i >= added else
                  np.where(np.isfinite(x), np.abs(x), 0) for i, x in enumerate(inputs)]
         size = np.abs(np.asarray(compute(sizes)[0]))
         strayed = result + 2 * unit * size * strays.uniform(-1, 1, result.shape)
@@ -138,7 +165,13 @@ class Exact:
         over = ~(size < elements.largest(self.types[node.output[0]]) * 0.99)
         if node.op_type == "ConvTranspose":
             over |= self._beside_infinite_weight(node, inputs, result)
-        return np.where(over, ANYTHING[self.stray_run], strayed)
+        if node.op_type == "Conv" and inputs[1].shape[2:] == (3, 3):
+            over |= beside_infinity(inputs[0], result)
+        if self.stray_run >= 3:
+            return np.where(over, ANYTHING[self.stray_run], strayed)
+        # Each element is NaN and both infinities in turn, its neighbours something else.
+        first = np.random.default_rng(result.size).integers(3, size=result.shape)
+        return np.where(over, np.take(ANYTHING[:3], first + self.stray_run, mode="wrap"), strayed)
 
     def _beside_infinite_weight(self, node, inputs, result):
         """Whether zeros between and around the elements are multiplied is nobody's matter."""
@@ -161,17 +194,43 @@ class Exact:
             unit = elements.unit_roundoff(type)
             small = type in ("float16", "bfloat16")
             ulps = 2 if op in ROUNDED or (op in FUNCTIONS and small) else 8
+            if op in NORMS:  # of which all elements share an error of a long sum
+                ulps *= max(1, result.size ** 0.5 / 32)
             noise = self._stray(result, ulps * unit, strays)
+            if op == "LogSoftmax":  # the logarithm of a sum around 1
+                noise = noise + 2 * unit * strays.uniform(-1, 1, result.shape)
             # Below the normal numbers, errors are as large as at their edge.
             least = elements.smallest_subnormal(type)
             near = (np.abs(result) < 4 * elements.smallest_normal(type)) & (result != 0)
             result = np.where(near, noise + least * strays.choice([-1, 0, 1], result.shape), noise)
         rounded = result.astype(elements.numpy_type(type)).astype(np.float64)
         if strays is not None and op not in EXACT - FREE_ZEROS:
-            flip = (rounded == 0) & (strays.random(rounded.shape) < 0.5)
+            flip = (rounded == 0) & (strays.random(rounded.shape) < (1 if self.stray_run == 0 else 0.5))
             if op in FREE_ZEROS or op not in ROUNDED | FUNCTIONS:
                 rounded = np.where(flip, -rounded, rounded)
         return rounded
+
+
+def overflows(x):
+    """Whether the norm of these integers may be beyond their type."""
+    return np.linalg.norm(x.astype(np.float64)) > np.iinfo(x.dtype).max
+
+
+def beside_infinity(x, result):
+    """Results of a 3 by 3 convolution that Winograd adds infinite or no numbers to, in a tile."""
+    infinite = ~np.isfinite(x).all(axis=1, keepdims=True)
+    if not infinite.any():
+        return np.zeros(result.shape, bool)
+    reach = 8
+    spread = np.zeros((x.shape[0], 1, *(s + 2 * reach for s in x.shape[2:])), bool)
+    for n, _, *at in np.argwhere(infinite):
+        spread[(n, 0, *(slice(i, i + 2 * reach + 1) for i in at))] = True
+    if result.shape[2:] > spread.shape[2:]:
+        return np.ones(result.shape, bool)
+    crop = spread[(..., *(slice(reach, reach + s) for s in result.shape[2:]))]
+    if crop.shape[2:] != result.shape[2:]:
+        return np.ones(result.shape, bool)
+    return np.broadcast_to(crop, result.shape)
 
 
 def cast(x, to, stray_run=None):
@@ -184,13 +243,18 @@ def cast(x, to, stray_run=None):
     low, high = elements.integer_bounds(to)
     truncated = np.trunc(x)
     fits = (truncated >= low) & (truncated < float(high) + 1)
+    if stray_run is not None:  # what nearly does not fit may not
+        fits &= (np.trunc(x * (1 + 1e-5)) >= low) & (np.trunc(x * (1 + 1e-5)) < float(high) + 1)
     with np.errstate(all="ignore"):
         inside = np.where(fits, truncated, 0).astype(target)
     if stray_run is None:
         return inside
     if stray_run < 3:
         return np.where(fits, inside, np.array([low, high, 1][stray_run], target))
-    # Sums and comparisons may take the three for the same.
+    # Sums and comparisons may take the three for the same: what machines do, and anything.
+    if stray_run == 3:
+        whole = np.where(np.isfinite(x) & (np.abs(x) < 2.0 ** 63), truncated, 0).astype(np.int64)
+        return np.where(fits, inside, whole.astype(target))
     other = np.random.default_rng(stray_run).integers(low, high, x.shape, target, endpoint=True)
     return np.where(fits, inside, other)
 
@@ -199,7 +263,7 @@ class Verdict:
     """What one output may be: an interval around the exact results, or anything."""
 
     def __init__(self, exact, strayed, type, inexact):
-        self.exact, self.type = exact, type
+        self.exact, self.type, self.inexact = exact, type, inexact
         self.undecided = np.zeros(exact.shape, bool)
         self.allowance = np.zeros(exact.shape)
         self.free_sign = np.zeros(exact.shape, bool)
@@ -232,7 +296,12 @@ class Verdict:
         if not elements.is_float(self.type):
             return (result == exact) | self.undecided
         with np.errstate(all="ignore"):
-            close = np.abs(result - exact) <= self.allowance
+            allowance = self.allowance
+            if around is not None and self.inexact and elements.is_float(self.type):
+                # Two computations of what the reference calls infinite or no number.
+                room = 32 * elements.unit_roundoff(self.type) * np.abs(exact)
+                allowance = np.where(np.isfinite(self.exact), allowance, room)
+            close = np.abs(result - exact) <= allowance
             equal = (result == exact) | (np.isnan(result) & np.isnan(exact))
         signs = (result != 0) | (exact != 0) | self.free_sign | (self.allowance > 0) \
             | (np.signbit(result) == np.signbit(exact))

@@ -104,6 +104,22 @@ def infinity_among_exponents(d):
     return np.isposinf(d.first()).any()
 
 
+@explains("Mod")
+def remainder_of_large_integers(d):
+    return d.type in ("int64", "uint64") and any(a.name == "fmod" and a.i for a in d.node.attribute)
+
+
+@explains("ReduceMean", "ReduceSum")
+def sum_of_large_integers(d):
+    return d.type in ("int64", "uint64", "int32", "uint32")
+
+
+@explains("Clip")
+def infinity_without_bound(d):
+    """Half precisions have no bound where none is given."""
+    return np.isinf(d.first()).any()
+
+
 @explains("LayerNormalization")
 def float64_norm_in_float32(d):
     with np.errstate(all="ignore"):

@@ -1,11 +1,13 @@
 """Operators as the ONNX standard's text has them, in numpy, where onnx's reference implementation
 refuses valid nodes, is wrong (docs/Judges.md) or slow. Each takes a node's inputs, its attributes
-and the opset, and returns the results."""
+(and as "element" the type of its result) and the opset, and returns the results."""
 
 import math
 
 import numpy as np
 import onnx
+
+import elements
 
 IMPLEMENTED = {}
 EPSILON = float(np.float32(1e-5))  # attributes are float32, and so are their defaults
@@ -352,6 +354,39 @@ def lrn(inputs, attributes, opset):
 @implements("Softsign")
 def softsign(inputs, attributes, opset):
     return [inputs[0] / (1 + np.abs(inputs[0]))]
+
+
+@implements("Clip")
+def clip(inputs, attributes, opset):
+    """Without a bound, the largest finite number is one."""
+    x, element = inputs[0], attributes["element"]
+    if opset < 11 and element == "float64":
+        element = "float32"  # of which the attributes are
+    bounds = [attributes.get("min"), attributes.get("max")] if opset < 11 else \
+        (list(inputs[1:3]) + [None, None])[:2]
+    for bound, choose, sign in zip(bounds, (np.maximum, np.minimum), (-1, 1)):
+        if bound is None and x.dtype.kind != "f":
+            continue
+        x = choose(x, sign * elements.largest(element) if bound is None else bound).astype(x.dtype)
+    return [x]
+
+
+@implements("Gemm")
+def gemm(inputs, attributes, opset):
+    a, b = inputs[:2]
+    alpha, beta = attributes.get("alpha", 1.0), attributes.get("beta", 1.0)
+    if a.dtype.kind != "f" and alpha == int(alpha) and beta == int(beta):
+        alpha, beta = (np.array(int(v)).astype(a.dtype) for v in (alpha, beta))
+    y = alpha * np.matmul(a.T if attributes.get("transA") else a,
+                          b.T if attributes.get("transB") else b)
+    if len(inputs) > 2 and inputs[2] is not None and beta != 0:
+        y = y + beta * inputs[2]
+    return [y.astype(a.dtype)]
+
+
+@implements("HardSwish")
+def hard_swish(inputs, attributes, opset):
+    return [inputs[0] * np.clip(inputs[0] / 6 + 0.5, 0, 1)]
 
 
 @implements("Erf")
