@@ -9,20 +9,16 @@ using llvm::StringRef;
 
 namespace mlc {
 
-static constexpr StringRef graph[] = {"builtin", "func", "mlc"};
-static constexpr StringRef linalgOnTensors[] = {
-    "affine", "arith", "builtin", "func", "linalg", "math", "mlc", "tensor"};
-static constexpr StringRef kernels[] = {
-    "affine", "arith", "builtin", "exec", "func", "linalg", "math", "tensor"};
-
 static const Phase phases[] = {
-    {"import", "the model as a graph of operators", nullptr, graph},
+    {"import", "the model as a graph of operators", nullptr, Form::Graph},
     {"optimize", "proved rules applied where they pay, constants folded",
-     addOptimizePasses, graph},
-    {"layout", "blocked layouts and packed weights", addLayoutPasses, graph},
+     addOptimizePasses, Form::Graph},
+    {"layout", "blocked layouts and packed weights", addLayoutPasses,
+     Form::Graph},
     {"lower", "every operator as linalg on tensors", addLowerPasses,
-     linalgOnTensors},
-    {"fuse", "kernels and the program that runs them", addFusePasses, kernels},
+     Form::Lowered},
+    {"fuse", "kernels and the program that runs them", addFusePasses,
+     Form::Kernels},
 };
 
 ArrayRef<Phase> getPhases() { return phases; }
@@ -34,15 +30,8 @@ const Phase *findPhase(StringRef name) {
 }
 
 LogicalResult checkPhase(ModuleOp module, const Phase &phase) {
-  LogicalResult result = success();
-  module.walk([&](Operation *op) {
-    StringRef dialect = op->getName().getDialectNamespace();
-    if (llvm::is_contained(phase.dialects, dialect))
-      return;
-    op->emitOpError() << "must not be left after the phase " << phase.name;
-    result = failure();
-  });
-  return result;
+  return checkForm(module, phase.form,
+                   "must not be left after the phase " + phase.name);
 }
 
 } // namespace mlc

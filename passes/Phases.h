@@ -11,6 +11,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/Form.h"
 
 namespace mlc {
 
@@ -22,8 +23,8 @@ struct Phase {
   llvm::StringRef summary;
   /// Adds the phase's passes; null where the phase has none of its own.
   void (*addPasses)(mlir::OpPassManager &, const PipelineOptions &);
-  /// Dialects whose ops may be there when the phase is over.
-  llvm::ArrayRef<llvm::StringRef> dialects;
+  /// What the module is when the phase is over.
+  Form form;
 };
 
 /// All phases on modules, in order. What follows them makes no IR: codegen
@@ -33,7 +34,7 @@ llvm::ArrayRef<Phase> getPhases();
 /// The phase called `name`, or null.
 const Phase *findPhase(llvm::StringRef name);
 
-/// Emits an error at each op of a dialect that `phase` must have left behind.
+/// Emits an error at an op that `phase` must have left behind.
 mlir::LogicalResult checkPhase(mlir::ModuleOp module, const Phase &phase);
 
 } // namespace mlc

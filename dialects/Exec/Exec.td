@@ -21,6 +21,8 @@ def Exec_Dialect : Dialect {
     where their values come from, checks, buffers, and steps in order. It names
     the kernels (`func.func` with `mlc.kernel`) of its module.
   }];
+  // Dims in ops are attributes of this one.
+  let dependentDialects = ["::mlc::MlcDialect"];
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{ void registerTypes(); }];
 }

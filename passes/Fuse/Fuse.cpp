@@ -4,6 +4,7 @@
 #include "dialects/Exec/Exec.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/Form.h"
 #include "passes/Fuse/ExecBuilder.h"
 #include "passes/Fuse/Prepare.h"
 
@@ -44,7 +45,8 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
                     tensor::TensorDialect>();
   }
   void runOnOperation() override {
-    if (failed(fuse(getOperation())))
+    if (failed(requireForm(*this, getOperation(), Form::Lowered)) ||
+        failed(fuse(getOperation())))
       signalPassFailure();
   }
 };

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "passes/Form.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Error.h"
 #include <cmath>
@@ -153,7 +154,8 @@ struct WinogradPass : PassWrapper<WinogradPass, OperationPass<ModuleOp>> {
     registry.insert<exec::ExecDialect>();
   }
   void runOnOperation() override {
-    if (failed(applyWinograd(getOperation(), target)))
+    if (failed(requireForm(*this, getOperation(), Form::Kernels)) ||
+        failed(applyWinograd(getOperation(), target)))
       signalPassFailure();
   }
 

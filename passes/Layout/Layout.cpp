@@ -3,6 +3,7 @@
 #include "passes/Layout/Layout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "passes/Form.h"
 #include "passes/Layout/Blocking.h"
 
 using namespace mlir;
@@ -63,7 +64,8 @@ struct LayoutPass : PassWrapper<LayoutPass, OperationPass<ModuleOp>> {
     registry.insert<MlcDialect>();
   }
   void runOnOperation() override {
-    if (failed(assignLayout(getOperation(), options)))
+    if (failed(requireForm(*this, getOperation(), Form::Graph)) ||
+        failed(assignLayout(getOperation(), options)))
       signalPassFailure();
   }
   LayoutOptions options;

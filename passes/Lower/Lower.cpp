@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Form.h"
 #include "passes/Lower/DefinitionLowering.h"
 #include "passes/Lower/ElementTypes.h"
 #include "llvm/ADT/MapVector.h"
@@ -311,7 +312,8 @@ struct LowerPass : PassWrapper<LowerPass, OperationPass<ModuleOp>> {
                     tensor::TensorDialect, MlcDialect>();
   }
   void runOnOperation() override {
-    if (failed(lowerToLinalg(getOperation())))
+    if (failed(requireForm(*this, getOperation(), Form::Graph)) ||
+        failed(lowerToLinalg(getOperation())))
       signalPassFailure();
   }
 };

@@ -3,6 +3,7 @@
 #include "passes/Optimize/ApplyRules.h"
 #include "dialects/Graph/Graph.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "passes/Form.h"
 
 using namespace mlir;
 using namespace mlc;
@@ -52,6 +53,8 @@ struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
     registry.insert<MlcDialect, rule::RuleDialect, func::FuncDialect>();
   }
   void runOnOperation() override {
+    if (failed(requireForm(*this, getOperation(), Form::Graph)))
+      return signalPassFailure();
     llvm::Expected<Target> parsed =
         given ? llvm::Expected<Target>(*given) : parseTarget(target);
     if (!parsed) {

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Form.h"
 #include "passes/Optimize/SymbolicFold.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -266,7 +267,11 @@ struct ConstantFoldPass
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<MlcDialect>();
   }
-  void runOnOperation() override { foldConstants(getOperation()); }
+  void runOnOperation() override {
+    if (failed(requireForm(*this, getOperation(), Form::Graph)))
+      return signalPassFailure();
+    foldConstants(getOperation());
+  }
 };
 
 } // namespace
