@@ -150,6 +150,18 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
          parameters.secondsPerKernel;
 }
 
+double CostModel::effort(Operation *op, const OperandFacts &facts) const {
+  double most = 2 * seconds(op, facts);
+  if (most == 0 || !isa<DefinitionOpInterface>(op))
+    return 0;
+  const Work &work = count(op).work;
+  double taken = work.operations / parameters.scalarFlopsPerSecond +
+                 work.bytes() / parameters.memory.front().bytesPerSecond;
+  for (const ContractionWork &contraction : work.contractions)
+    taken += contraction.flops() / parameters.contractionFlopsPerSecond;
+  return std::min(taken, most);
+}
+
 double CostModel::seconds(Region &region) const {
   double total = 0;
   for (Block &block : region)

@@ -43,6 +43,11 @@ public:
   /// The same with given facts; looks at nothing but `op`'s name, attributes
   /// and types. What it counts of a definition is kept for operators alike.
   double seconds(mlir::Operation *op, const OperandFacts &facts) const;
+  /// Operations and bytes at the target's full rates, whatever they fill: what
+  /// tells apart operators that `seconds` prices alike, because one of them
+  /// leaves units idle that the other keeps busy for nothing. At most twice
+  /// `seconds`.
+  double effort(mlir::Operation *op, const OperandFacts &facts) const;
   /// Of every operator in a region's blocks.
   double seconds(mlir::Region &region) const;
 

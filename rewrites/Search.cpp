@@ -7,6 +7,7 @@
 #include "rewrites/EGraph/Seed.h"
 #include "rewrites/Greedy.h"
 #include "rewrites/Rewriting.h"
+#include "rewrites/TrailGains.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -199,6 +200,7 @@ FailureOr<SearchReport> mlc::search(func::FuncOp function, RuleSet &rules,
   SearchReport report;
   report.engine = options.engine;
   report.secondsBefore = predictSeconds(function, cost);
+  TrailGains gains(function, cost);
   if (options.engine == SearchEngine::Backtracking) {
     BacktrackOptions backtracking;
     backtracking.fp = options.fp;
@@ -222,6 +224,7 @@ FailureOr<SearchReport> mlc::search(func::FuncOp function, RuleSet &rules,
         report.trail.steps.size() < greedy.maxSteps ? "no-gain" : "step-limit";
   }
   report.secondsAfter = predictSeconds(function, cost);
+  gains.share(report.trail, function, rules);
   report.seconds = secondsSince(start);
   if (failed(verify(function)))
     return failure();

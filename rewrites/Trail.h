@@ -50,7 +50,9 @@ struct TrailStep {
   std::map<std::string, std::string> integers, reals;
   /// Names of the model's operators that `before` lies over.
   std::vector<std::string> places;
-  /// Predicted, of this step alone; negative where it only prepares another.
+  /// Predicted: what the operators that it lay over and that are gone took,
+  /// less what those take that it made and that are there in the end. The
+  /// gains of all steps add up to what the whole takes less.
   double gainSeconds = 0;
 
   /// `c = 64, k = 3`.

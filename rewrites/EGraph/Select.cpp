@@ -3,6 +3,7 @@
 #include "rewrites/EGraph/Select.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <chrono>
 
 using namespace mlir;
 using namespace mlc;
@@ -53,16 +54,23 @@ FunctionNodes FunctionNodes::read(func::FuncOp function, EGraph &graph) {
 // Choosing
 //===----------------------------------------------------------------------===//
 
-double Selector::secondsOf(NodeId node) {
-  if (graph.operatorOf(node).kind != Operator::Kind::Compute ||
-      graph.classOf(node).isCompileTime())
-    return 0;
+OperandFacts Selector::factsOf(NodeId node) {
   OperandFacts facts;
+  facts.resultsAreCompileTime =
+      graph.operatorOf(node).kind != Operator::Kind::Compute ||
+      graph.classOf(node).isCompileTime();
   for (NodeId child : graph.children(node)) {
     const ClassData &data = graph.classOf(child);
     facts.isFed |= data.isProduced && !data.isCompileTime();
   }
-  return cost.seconds(graph.prototypeOf(node), facts);
+  return facts;
+}
+
+double Selector::secondsOf(NodeId node) {
+  OperandFacts facts = factsOf(node);
+  return facts.resultsAreCompileTime
+             ? 0
+             : cost.seconds(graph.prototypeOf(node), facts);
 }
 
 /// What tells selections of equal cost apart, so that the cheapest is one and
@@ -75,6 +83,20 @@ static double tieBreak(NodeId node, size_t numNodes) {
   mixed *= 0xbf58476d1ce4e5b9ull;
   double jitter = static_cast<double>(mixed >> 11) * 0x1p-53;
   return (jitter + 7 * static_cast<double>(node) / numNodes) / 8;
+}
+
+/// What counts of the effort beside the seconds. Between selections that take
+/// equally long it is all that counts.
+constexpr double effortShare = 2e-7;
+/// How often what has unread parts is left away before nothing is done.
+constexpr int maxBanningRounds = 8;
+
+double Selector::priceOf(NodeId node) {
+  OperandFacts facts = factsOf(node);
+  if (facts.resultsAreCompileTime)
+    return 0;
+  Operation *op = graph.prototypeOf(node);
+  return cost.seconds(op, facts) + effortShare * cost.effort(op, facts);
 }
 
 double Selector::secondsOf(ArrayRef<NodeId> nodes) {
@@ -111,10 +133,10 @@ Selector::Problem Selector::makeProblem(ArrayRef<NodeId> outputs,
         if (!graph.classOf(child).isCompileTime())
           children.push_back(numberOf(child));
       }
-      if (readsItself)
+      if (readsItself || banned.contains(node))
         continue;
       made.problem.addNode(
-          i, secondsOf(node) + tieSeconds * tieBreak(node, graph.numNodes()),
+          i, priceOf(node) + tieSeconds * tieBreak(node, graph.numNodes()),
           children);
       made.nodes.push_back(node);
     }
@@ -224,20 +246,138 @@ Extraction Selector::startFrom(const Problem &made, ArrayRef<NodeId> known) {
   return start;
 }
 
+namespace {
+/// What is read of a value: a box along one axis each time.
+struct Readings {
+  bool isWhole = false;
+  std::optional<int64_t> axis;
+  SmallVector<std::pair<int64_t, int64_t>> spans; // from, to
+};
+} // namespace
+
+/// Adds what a slice of `dims` reads.
+static void addReading(Readings &readings, ArrayRef<IntExpr> dims,
+                       DictionaryAttr slice) {
+  auto starts = slice.getAs<DimsAttr>("starts");
+  auto sizes = slice.getAs<DimsAttr>("sizes");
+  auto steps = slice.getAs<DimsAttr>("steps");
+  std::optional<int64_t> axis;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (starts[d].isConstant(0) && sizes[d] == dims[d])
+      continue;
+    if (axis || !starts[d].isConstant() || !sizes[d].isConstant() ||
+        !steps[d].isConstant(1) || !dims[d].isConstant()) {
+      readings.isWhole = true;
+      return;
+    }
+    axis = d;
+  }
+  if (!axis || (readings.axis && *readings.axis != *axis)) {
+    readings.isWhole = true;
+    return;
+  }
+  readings.axis = axis;
+  int64_t start = starts[*axis].getConstant();
+  readings.spans.push_back({start, start + sizes[*axis].getConstant()});
+}
+
+static bool coversAll(Readings &readings, ArrayRef<IntExpr> dims) {
+  if (readings.isWhole || !readings.axis)
+    return true;
+  llvm::sort(readings.spans);
+  int64_t reached = 0;
+  for (auto [from, to] : readings.spans) {
+    if (from > reached)
+      return false;
+    reached = std::max(reached, to);
+  }
+  return reached >= dims[*readings.axis].getConstant();
+}
+
+std::vector<NodeId> Selector::findUnread(const Selection &selection,
+                                         ArrayRef<NodeId> allowed) {
+  llvm::DenseMap<NodeId, Readings> readings;
+  auto dimsOf = [&](NodeId node) {
+    auto type =
+        cast<RankedTensorType>(graph.prototypeOf(node)->getResult(0).getType());
+    return getDims(type).value_or(SmallVector<IntExpr>());
+  };
+  for (const ChosenNode &entry : selection.chosen) {
+    const Operator &op = graph.operatorOf(entry.node);
+    bool isSlice = op.name && op.name->getStringRef() == "mlc.slice";
+    for (NodeId operand : entry.operands) {
+      bool isMade = graph.operatorOf(operand).kind == Operator::Kind::Compute &&
+                    !graph.operatorOf(operand).isTuple();
+      if (isSlice && isMade)
+        addReading(readings[operand], dimsOf(operand),
+                   cast<DictionaryAttr>(op.attributes));
+      else
+        readings[operand].isWhole = true;
+    }
+  }
+  for (NodeId output : selection.outputs)
+    readings[output].isWhole = true;
+  std::vector<NodeId> unread;
+  for (const ChosenNode &entry : selection.chosen)
+    if (auto it = readings.find(entry.node);
+        it != readings.end() && !graph.classOf(entry.node).isCompileTime() &&
+        !llvm::is_contained(allowed, entry.node) &&
+        !coversAll(it->second, dimsOf(entry.node)))
+      unread.push_back(entry.node);
+  return unread;
+}
+
 Selection Selector::select(ArrayRef<NodeId> outputs,
                            ArrayRef<std::vector<NodeId>> known,
                            double timeLimitSeconds) {
+  auto start = std::chrono::steady_clock::now();
+  banned.clear();
+  Selection selection = selectOnce(outputs, known, timeLimitSeconds);
+  double lowerBound = selection.lowerBound;
+  // What nobody reads is left away: merged results have no other parts than
+  // those that are wanted, even where a target would do more in the same time.
+  for (int round = 0;; ++round) {
+    std::vector<NodeId> unread = findUnread(selection, known.front());
+    if (unread.empty())
+      break;
+    banned.insert(unread.begin(), unread.end());
+    double taken =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
+    if (round < maxBanningRounds) {
+      selection = selectOnce(outputs, known.take_front(1),
+                             std::max(0.0, timeLimitSeconds - taken));
+    } else {
+      banned.clear();
+      selection = selectOnce(outputs, known.take_front(1), std::nullopt);
+    }
+    // Elsewhere, what is banned might be read whole; the first bound holds.
+    selection.lowerBound = lowerBound;
+    selection.isOptimal &=
+        selection.seconds <= lowerBound * (1 + 3 * effortShare);
+    if (round == maxBanningRounds)
+      break;
+  }
+  return selection;
+}
+
+Selection Selector::selectOnce(ArrayRef<NodeId> outputs,
+                               ArrayRef<std::vector<NodeId>> known,
+                               std::optional<double> timeLimitSeconds) {
   double cheapest = std::numeric_limits<double>::infinity();
   for (const std::vector<NodeId> &operators : known)
     cheapest = std::min(cheapest, secondsOf(operators));
   // Far below any cost; see the lower bound.
   const double tieSeconds = cheapest * 1e-9;
   Problem made = makeProblem(outputs, tieSeconds);
-  Extraction start = extractGreedy(made.problem);
+  Extraction start = timeLimitSeconds ? extractGreedy(made.problem)
+                                      : startFrom(made, known.front());
   for (const std::vector<NodeId> &operators : known)
     if (Extraction other = startFrom(made, operators); other.cost < start.cost)
       start = std::move(other);
-  Extraction extraction = extractExact(made.problem, start, timeLimitSeconds);
+  Extraction extraction =
+      timeLimitSeconds ? extractExact(made.problem, start, *timeLimitSeconds)
+                       : start;
   choice.clear();
   for (auto [i, node] : llvm::enumerate(extraction.chosen))
     if (node >= 0)
@@ -247,9 +387,11 @@ Selection Selector::select(ArrayRef<NodeId> outputs,
   selection.chosen = order(outputs, selection.outputs);
   for (const ChosenNode &entry : selection.chosen)
     selection.seconds += secondsOf(entry.node);
-  // At most one node of each class pays for ties.
+  // At most one node of each class pays for ties, and no effort is more than
+  // twice the seconds.
   selection.lowerBound =
-      std::max(0.0, extraction.lowerBound - tieSeconds * made.classes.size());
+      std::max(0.0, extraction.lowerBound - tieSeconds * made.classes.size()) /
+      (1 + 2 * effortShare);
   selection.isOptimal = extraction.optimal;
   return selection;
 }

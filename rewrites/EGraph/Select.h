@@ -32,8 +32,8 @@ struct Selection {
   std::vector<NodeId> outputs;
   double seconds = 0;    // by the cost model
   double lowerBound = 0; // of every selection
-  /// No selection is cheaper by more than what tells equal ones apart (a
-  /// billionth for each class).
+  /// No selection is cheaper by more than what tells equal ones apart (four
+  /// ten-millionths, and a billionth for each class).
   bool isOptimal = false;
 };
 
@@ -41,9 +41,10 @@ class Selector {
 public:
   Selector(EGraph &graph, const CostModel &cost) : graph(graph), cost(cost) {}
 
-  /// The cheapest selection that computes `outputs`: exact within
-  /// `timeLimitSeconds`, and never worse than `known` ones, each given by the
-  /// Compute nodes of a graph that computes them.
+  /// The cheapest selection that computes `outputs` and nothing that nobody
+  /// reads: exact within `timeLimitSeconds`, and never worse than the first of
+  /// the `known` ones, each given by the Compute nodes of a graph that computes
+  /// them; what that leaves unread may stay so.
   Selection select(llvm::ArrayRef<NodeId> outputs,
                    llvm::ArrayRef<std::vector<NodeId>> known,
                    double timeLimitSeconds);
@@ -59,6 +60,16 @@ private:
     llvm::DenseMap<NodeId, unsigned> classNumbers;
   };
 
+  OperandFacts factsOf(NodeId node);
+  double priceOf(NodeId node);
+  /// Without a time limit, the first of `known` as it is.
+  Selection selectOnce(llvm::ArrayRef<NodeId> outputs,
+                       llvm::ArrayRef<std::vector<NodeId>> known,
+                       std::optional<double> timeLimitSeconds);
+  /// Nodes of which the selection computes parts that it does not read, other
+  /// than those of `allowed`.
+  std::vector<NodeId> findUnread(const Selection &selection,
+                                 llvm::ArrayRef<NodeId> allowed);
   Extraction startFrom(const Problem &made, llvm::ArrayRef<NodeId> known);
   Problem makeProblem(llvm::ArrayRef<NodeId> outputs, double tieSeconds);
   void chooseCompileTime();
@@ -69,6 +80,8 @@ private:
   const CostModel &cost;
   /// By class: the node to compute it with.
   llvm::DenseMap<NodeId, NodeId> choice;
+  /// May not be chosen.
+  llvm::DenseSet<NodeId> banned;
 };
 
 /// Turns `function`, whose nodes are `origin`, into the selection. Operators

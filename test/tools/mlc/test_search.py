@@ -138,3 +138,47 @@ def test_other_runtimes_get_no_price_of_winograd(tools, tmp_path):
         "finely_grouped_conv_as_fewer_groups"]
     compared = tools.mlc("compare", path)
     assert compared.returncode == 0, compared.stdout + compared.stderr
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_gains_add_up(tools, network, tmp_path, name, engine):
+    limit = ["--time-limit=1"] if engine == "backtracking" else []
+    report = search(tools, network(name), tmp_path / "out.onnx", f"--search={engine}", *limit)
+    gained = report["predicted_seconds_before"] - report["predicted_seconds_after"]
+    assert sum(step["predicted_gain_seconds"] for step in report["steps"]) == pytest.approx(gained, rel=1e-9)
+
+
+def unread_channels(model):
+    """Of convolutions whose results are only sliced: channels that no slice reads."""
+    outputs = {o.name for o in model.graph.output}
+    constants = {t.name: onnx.numpy_helper.to_array(t) for t in model.graph.initializer}
+    unread = 0
+    for conv in (n for n in model.graph.node if n.op_type == "Conv"):
+        readers = [n for n in model.graph.node if conv.output[0] in n.input]
+        if conv.output[0] in outputs or any(r.op_type != "Slice" for r in readers):
+            continue
+        read = np.zeros(constants[conv.input[1]].shape[0], bool)
+        for reader in readers:
+            start, end, axes = (constants[name] for name in reader.input[1:4])
+            at = list(axes).index(1)
+            read[start[at]:end[at]] = True
+        unread += int((~read).sum())
+    return unread
+
+
+@pytest.mark.parametrize("side", [14, 28])
+def test_nothing_is_computed_for_nobody(tools, tmp_path, side):
+    """Two convolutions side by side: as fast as with channels that nobody reads on a machine that
+    they do not fill, and never to be made so."""
+    rng = np.random.default_rng(1)
+    weights = {name: (rng.standard_normal((120, 384, 1, 1)) * 0.05).astype(np.float32) for name in "vw"}
+    made = graphs.model(
+        [("Conv", ["x", "v"], ["a"], {}), ("Conv", ["x", "w"], ["b"], {}), ("Relu", ["a"], ["y"], {}),
+         ("Sigmoid", ["b"], ["z"], {})],
+        [("x", [1, 384, side, side])], [("y", [1, 120, side, side]), ("z", [1, 120, side, side])], weights)
+    path, result = graphs.save(tmp_path / "m.onnx", made), tmp_path / "o.onnx"
+    done = tools.mlc("optimize", path, "-o", result, "--target=gpu:v100", "--json")
+    assert done.returncode == 0, done.stderr
+    assert unread_channels(onnx.load(result)) == 0
+    assert tools.run("mlc-verify", "--trail", path, result).returncode == 0
