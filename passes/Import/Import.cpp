@@ -4,6 +4,7 @@
 #include "dialects/Graph/Graph.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Import/ForExport.h"
 #include "passes/Import/GraphChecks.h"
 #include "passes/Import/GraphImporter.h"
 #include "passes/Import/Handlers.h"
@@ -324,36 +325,53 @@ std::string countUnsupported(StringRef fileName, const ImportReport &report) {
       .str();
 }
 
-OwningOpRef<ModuleOp> importModel(llvm::Expected<ModelFile> file,
-                                  StringRef name, const ImportOptions &options,
-                                  MLIRContext *context, ImportReport &report) {
+} // namespace
+
+OwningOpRef<ModuleOp> importFile(ModelFile &file, StringRef name,
+                                 const ImportOptions &options,
+                                 MLIRContext *context, ImportReport &report) {
   report = {};
-  if (!file) {
-    reportError(report, name, file.takeError());
-    return {};
-  }
   context->loadDialect<MlcDialect, func::FuncDialect>();
-  report.hash = file->getHash();
+  report.hash = file.getHash();
   OwningOpRef<ModuleOp> module;
   {
-    ImportSession session(context, *file, report, name);
+    ImportSession session(context, file, report, name);
     module = ModelImporter(session, options, context).run();
     if (!module && report.ok())
       session.damaged("", "an output of the model could not be made");
   }
   // One line, whatever the names in it are.
   report.message = runtime::printable(report.message);
-  report.externalFiles = file->getExternalFiles();
+  report.externalFiles = file.getExternalFiles();
   if (report.kind == ImportReport::Kind::Unsupported && report.message.empty())
     report.message = countUnsupported(name, report);
   return report.ok() ? std::move(module) : OwningOpRef<ModuleOp>();
 }
 
-} // namespace
+static OwningOpRef<ModuleOp>
+importRead(llvm::Expected<ModelFile> read, StringRef name,
+           const ImportOptions &options, MLIRContext *context,
+           ImportReport &report, std::shared_ptr<ModelFile> &file) {
+  report = {};
+  if (!read) {
+    reportError(report, name, read.takeError());
+    return {};
+  }
+  file = std::make_shared<ModelFile>(std::move(*read));
+  return importFile(*file, name, options, context, report);
+}
+
+OwningOpRef<ModuleOp> importOnnx(StringRef path, const ImportOptions &options,
+                                 MLIRContext *context, ImportReport &report,
+                                 std::shared_ptr<ModelFile> &file) {
+  return importRead(ModelFile::open(path), path, options, context, report,
+                    file);
+}
 
 OwningOpRef<ModuleOp> importOnnx(StringRef path, const ImportOptions &options,
                                  MLIRContext *context, ImportReport &report) {
-  return importModel(ModelFile::open(path), path, options, context, report);
+  std::shared_ptr<ModelFile> file;
+  return importOnnx(path, options, context, report, file);
 }
 
 OwningOpRef<ModuleOp> importOnnxBytes(StringRef bytes, StringRef name,
@@ -361,8 +379,9 @@ OwningOpRef<ModuleOp> importOnnxBytes(StringRef bytes, StringRef name,
                                       const ImportOptions &options,
                                       MLIRContext *context,
                                       ImportReport &report) {
-  return importModel(ModelFile::parse(bytes, folder), name, options, context,
-                     report);
+  std::shared_ptr<ModelFile> file;
+  return importRead(ModelFile::parse(bytes, folder), name, options, context,
+                    report, file);
 }
 
 ImportReport checkModel(StringRef path, const ImportOptions &options,

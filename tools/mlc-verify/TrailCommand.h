@@ -40,7 +40,7 @@ struct TrailReport {
 
 /// Whether the trail in the result's metadata proves it equal to the model:
 /// the model is imported, its constants folded, each step replayed, and the
-/// chosen operators, folded and exported, compared with the result.
+/// chosen operators, folded, compared with what an import of the result makes.
 TrailReport checkTrail(const TrailQuestion &question);
 
 } // namespace mlc

@@ -1,6 +1,7 @@
 //===- Build.cpp - From a model file to an artifact -----------------------===//
 
 #include "tools/mlc/Build.h"
+#include "passes/Import/ForExport.h"
 #include "runtime/ArtifactFormat.h"
 #include "runtime/FileBytes.h"
 #include "tools/mlc/Failure.h"
@@ -171,7 +172,7 @@ llvm::Error Compilation::read(const ModelOptions &options,
 
   Progress progress("reading " + file);
   ImportReport report;
-  module = importOnnx(file, importOptions(*dims), &context, report);
+  module = importOnnx(file, importOptions(*dims), &context, report, modelFile);
   compileOptions.modelHash = report.hash;
   inputFiles = {file};
   llvm::append_range(inputFiles, report.externalFiles);
@@ -220,6 +221,7 @@ llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
   compileOptions.onPhase = [&](llvm::StringRef phase) {
     progress.next("compiling " + file + ": " + phase.str());
   };
+  modelFile.reset();
   auto compiled = compileModel(std::move(module), compileOptions);
   if (!compiled)
     return addPhase(compiled.takeError());

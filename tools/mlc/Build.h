@@ -9,6 +9,10 @@
 #include "tools/mlc/ModelOptions.h"
 #include "tools/mlc/SearchFlags.h"
 
+namespace mlc {
+class ModelFile;
+}
+
 namespace mlc::cli {
 
 /// A model read from its file, with all that goes on to the compiler.
@@ -35,6 +39,8 @@ public:
   const std::vector<std::string> &getInputFiles() const { return inputFiles; }
 
   mlir::ModuleOp getModule() { return *module; }
+  /// What the module was made of.
+  ModelFile &getModelFile() { return *modelFile; }
   /// What the search came to, once the optimize phase is over; nothing when
   /// there was none.
   const std::optional<SearchReport> &getSearchReport() const { return report; }
@@ -51,6 +57,7 @@ private:
   mlir::MLIRContext context;
   CompileOptions compileOptions;
   std::optional<SearchReport> report;
+  std::shared_ptr<ModelFile> modelFile;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 

@@ -1,6 +1,7 @@
 //===- OptimizeCommand.cpp - mlc optimize ---------------------------------===//
 
-#include "passes/Export/Export.h"
+#include "passes/Export/Rewritten.h"
+#include "runtime/Text.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/ExplainFlag.h"
@@ -60,11 +61,19 @@ llvm::Error OptimizeCommand::run() {
           model, std::move(before), (*compilation)->getModule(),
           output == "-" || asJson ? llvm::errs() : llvm::outs()))
     return error;
-  auto bytes = mlc::exportOnnx((*compilation)->getModule());
-  if (!bytes)
-    return withFile(model.model, Exit::Unsupported, bytes.takeError());
+  auto written = mlc::exportRewritten((*compilation)->getModule(),
+                                      (*compilation)->getModelFile());
+  if (!written)
+    return withFile(model.model, Exit::Unsupported, written.takeError());
+  if (!written->whyUnchanged.empty())
+    llvm::errs() << mlc::runtime::printable(
+                        "mlc: warning: " + model.model +
+                        ": is written as it came, because what rules made of "
+                        "it cannot be: " +
+                        written->whyUnchanged)
+                 << '\n';
   auto write = [&](llvm::raw_ostream &os) {
-    os << *bytes;
+    os << written->bytes;
     return llvm::Error::success();
   };
   if (llvm::Error error = writeOutput(output, write))
