@@ -2,7 +2,8 @@
 //
 // What the after side divides by, takes roots or logarithms of must be fine
 // where it is fine before: by the signs of its factors, by what is known of
-// integers and inputs, or because the before side divides by it too.
+// integers and inputs, because a selection around it says so, or because the
+// before side divides by it too, under no more selections than these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,14 +44,107 @@ void Prover::collectNonZero(const Branch &known, const Facts &facts,
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Paths
+//===----------------------------------------------------------------------===//
+
+/// A value together with what must hold for it to be of interest; the value
+/// alone when that is nothing.
+static Sum when(const Sum &value, ArrayRef<Sum> path) {
+  if (path.empty())
+    return value;
+  std::vector<Sum> parts{value};
+  llvm::append_range(parts, path);
+  return atomSum(makeCall("@when", std::move(parts)));
+}
+
+/// Whether the value is given for some of what holds where it is wanted.
+bool Prover::isGiven(const Sum &value, const Obligation &wanted,
+                     ArrayRef<Branch> given, const Facts &facts) {
+  constexpr size_t deepest = 4;
+  size_t depth = std::min(wanted.path.size(), deepest);
+  for (unsigned subset = 0; subset < 1u << depth; ++subset) {
+    std::vector<Sum> path;
+    for (size_t i = 0; i < depth; ++i)
+      if (subset >> i & 1)
+        path.push_back(wanted.path[i]);
+    if (coversBranch({wanted.domain, when(value, path)}, given, facts))
+      return true;
+  }
+  return false;
+}
+
+/// Truth values that are 1 where one is.
+static std::vector<Sum> impliedBy(const Sum &truth) {
+  std::vector<Sum> result{truth};
+  if (truth.terms.size() != 1 || truth.terms[0].coefficient != Fraction(1))
+    return result;
+  const Term &term = truth.terms[0];
+  bool isProduct = term.factors.size() > 1 && term.domain.variables.empty() &&
+                   term.domain.guards.empty();
+  if (isProduct)
+    for (const Factor &factor : term.factors)
+      if (factor.atom->isBoolean)
+        result.push_back(atomSum(factor.atom));
+  return result;
+}
+
+/// Whether a selection around it compares the value with 0.
+bool Prover::followsFromPath(Obligation::Kind kind, const Sum &value,
+                             const Obligation &wanted, const Facts &inside) {
+  if (wanted.path.empty() || kind == Obligation::Kind::Defined)
+    return false;
+  bool isModular =
+      mlir::isa<mlir::IntegerType>(wanted.type) && !wanted.type.isInteger(1);
+  auto test = [&](llvm::StringRef function, const Sum &x) {
+    return n.apply(isModular ? named(function, wanted.type) : function.str(),
+                   {x}, inside, /*isBoolean=*/true);
+  };
+  auto isFalse = [&](const Sum &truth) {
+    return add(constantSum(Fraction(1)), negated(truth));
+  };
+  std::vector<Sum> any;
+  if (kind == Obligation::Kind::NonZero)
+    any.push_back(isFalse(test("zero", value)));
+  if (!isModular) {
+    any.push_back(test("positive", value));
+    if (kind == Obligation::Kind::NonZero)
+      any.push_back(test("positive", negated(value)));
+    if (kind == Obligation::Kind::NonNegative)
+      any.push_back(isFalse(test("positive", negated(value))));
+  }
+  for (const Sum &around : wanted.path)
+    for (const Sum &truth : impliedBy(n.simplify(around, inside)))
+      if (llvm::any_of(any, [&](const Sum &x) {
+            return !x.isZero() && equal(truth, x, inside);
+          }))
+        return true;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Obligations
+//===----------------------------------------------------------------------===//
+
+/// What is not 0 where `known` holds, on the same path.
+void Prover::collectGiven(const Obligation &known, const Facts &inside,
+                          std::vector<Branch> &out) {
+  Facts there = inside.with(known.domain.guards);
+  size_t first = out.size();
+  collectNonZero({known.domain, n.simplify(known.value, there)}, there, out);
+  for (size_t i = first; i < out.size(); ++i)
+    out[i].value = when(out[i].value, known.path);
+}
+
 /// A product is not zero when no factor is; what is known not to be zero has no
 /// factor that is.
-bool Prover::isNonZero(const Sum &value, const Domain &domain,
+bool Prover::isNonZero(const Sum &value, const Obligation &wanted,
                        ArrayRef<Obligation> known, const Facts &inside) {
   auto isSigned = [&](const Sum &sum) {
     return n.isPositive(sum, inside) || n.isPositive(negated(sum), inside);
   };
-  if (isSigned(value))
+  if (isSigned(value) ||
+      followsFromPath(Obligation::Kind::NonZero, value, wanted, inside))
     return true;
   std::vector<Branch> given;
   for (const Obligation &other : known) {
@@ -58,9 +152,7 @@ bool Prover::isNonZero(const Sum &value, const Domain &domain,
     if (other.kind != Obligation::Kind::NonZero ||
         mlir::isa<mlir::IntegerType>(other.type))
       continue;
-    Facts there = inside.with(other.domain.guards);
-    collectNonZero({other.domain, n.simplify(other.value, there)}, there,
-                   given);
+    collectGiven(other, inside, given);
   }
   auto isFactorNonZero = [&](const Factor &factor) {
     const Atom &atom = *factor.atom;
@@ -75,16 +167,17 @@ bool Prover::isNonZero(const Sum &value, const Domain &domain,
         holds(Guard::nonZero(atom.index[0]), inside, "a divisor is not zero"))
       return true;
     // What is known as it stands is found quickly; a search that fails is slow.
-    if (coversBranch({domain, base}, given, inside))
+    if (isGiven(base, wanted, given, inside) ||
+        followsFromPath(Obligation::Kind::NonZero, base, wanted, inside))
       return true;
     return hasZerosOfArgument(atom) &&
-           isNonZero(atom.arguments[0], domain, known, inside);
+           isNonZero(atom.arguments[0], wanted, known, inside);
   };
   ArrayRef<Factor> factors = factorsOf(value);
   if (!factors.empty() && llvm::all_of(factors, isFactorNonZero))
     return true;
-  return coversBranch({domain, value}, given, inside) ||
-         coversBranch({domain, negated(value)}, given, inside);
+  return isGiven(value, wanted, given, inside) ||
+         isGiven(negated(value), wanted, given, inside);
 }
 
 /// A residue is not 0 where it is a number that is not, multiplied by something
@@ -100,10 +193,10 @@ bool Prover::isNonZeroResidue(const Obligation &obligation, const Sum &value,
     if (other.kind != Obligation::Kind::NonZero ||
         other.type != obligation.type)
       continue;
-    Facts there = inside.with(other.domain.guards);
-    collectNonZero({other.domain, n.simplify(other.value, there)}, there,
-                   given);
+    collectGiven(other, inside, given);
   }
+  if (followsFromPath(Obligation::Kind::NonZero, residue, obligation, inside))
+    return true;
   ArrayRef<Factor> factors = factorsOf(residue);
   bool isOdd = !factors.empty() &&
                residue.terms[0].coefficient.num % llvm::DynamicAPInt(2) !=
@@ -115,8 +208,7 @@ bool Prover::isNonZeroResidue(const Obligation &obligation, const Sum &value,
         inputs[atom.tensor].nonZero &&
         inputs[atom.tensor].type == obligation.type)
       return true;
-    if (coversBranch({obligation.domain, atomSum(factors[0].atom)}, given,
-                     inside))
+    if (isGiven(atomSum(factors[0].atom), obligation, given, inside))
       return true;
     IntExpr index;
     if (atom.kind == Atom::Kind::Integer)
@@ -132,8 +224,8 @@ bool Prover::isNonZeroResidue(const Obligation &obligation, const Sum &value,
     if (fits && holds(Guard::nonZero(index), inside, "a divisor is not zero"))
       return true;
   }
-  return coversBranch({obligation.domain, value}, given, inside) ||
-         coversBranch({obligation.domain, negated(value)}, given, inside);
+  return isGiven(value, obligation, given, inside) ||
+         isGiven(negated(value), obligation, given, inside);
 }
 
 bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
@@ -143,12 +235,12 @@ bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
   std::vector<Branch> given;
   for (const Obligation &other : known)
     if (other.kind == obligation.kind)
-      given.push_back({other.domain, other.value});
+      given.push_back({other.domain, when(other.value, other.path)});
   switch (obligation.kind) {
   case Obligation::Kind::NonZero:
     return integerKindOf(obligation.type)
                ? isNonZeroResidue(obligation, value, known, inside)
-               : isNonZero(value, obligation.domain, known, inside);
+               : isNonZero(value, obligation, known, inside);
   case Obligation::Kind::NonNegative:
     if (n.isNonNegative(value, inside))
       return true;
@@ -160,7 +252,8 @@ bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,
       return true;
     break;
   }
-  return coversBranch({obligation.domain, value}, given, facts);
+  return followsFromPath(obligation.kind, value, obligation, inside) ||
+         isGiven(value, obligation, given, facts);
 }
 
 } // namespace mlc::verifier

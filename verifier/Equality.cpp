@@ -58,6 +58,20 @@ bool Prover::holds(const Guard &guard, const Facts &facts, const char *title) {
   return solver.check(lemma, title) == Solver::Answer::Valid;
 }
 
+bool Prover::holdsAny(ArrayRef<Guard> guards, const Facts &facts,
+                      const char *title) {
+  if (guards.size() == 1)
+    return holds(guards.front(), facts, title);
+  if (llvm::any_of(guards, [&](const Guard &g) { return facts.implies(g); }))
+    return true;
+  std::vector<Formula> any;
+  for (const Guard &guard : guards)
+    any.push_back(Formula::guard(guard));
+  Formula lemma = Formula::implies(formulaOf(facts.getGuards()),
+                                   Formula::anyOf(std::move(any)));
+  return solver.check(lemma, title) == Solver::Answer::Valid;
+}
+
 //===----------------------------------------------------------------------===//
 // Sums
 //===----------------------------------------------------------------------===//
@@ -287,9 +301,10 @@ static Sum asTerms(ArrayRef<Branch> branches) {
 }
 
 bool Prover::equalReductions(const Atom &a, const Atom &b, const Facts &facts) {
-  if (!isIdempotent(a.name) && a.name != "ordered-sum")
+  bool isOrdered = llvm::StringRef(a.name).starts_with("ordered-");
+  if (!isOrdered && !isIdempotent(a.name))
     return equal(asTerms(a.branches), asTerms(b.branches), facts);
-  if (a.name != "ordered-sum")
+  if (!isOrdered)
     return covers(a.branches, b.branches, facts) &&
            covers(b.branches, a.branches, facts);
   // The order of elements is part of the value: only the identity will do.

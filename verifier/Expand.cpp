@@ -33,7 +33,7 @@ static Domain guardedBy(Domain domain, const Facts &facts) {
 void Expander::require(Obligation::Kind kind, const Sum &value, mlir::Type type,
                        const Scope &scope) {
   obligations.push_back(
-      {kind, guardedBy(scope.domain, scope.facts), value, type});
+      {kind, guardedBy(scope.domain, scope.facts), value, type, path});
 }
 
 //===----------------------------------------------------------------------===//
@@ -50,16 +50,18 @@ Sum Expander::readTensor(TensorId tensor, ArrayRef<IntExpr> indices,
   if (!n.getBudget().check() || !failure.empty())
     return {};
   if (!tensor.isStage) {
-    bool allEqual = tensor.index < n.settings.inputs.size() &&
+    // 0 and -0 are equal, and are not the same bits.
+    bool allEqual = !n.settings.strict &&
+                    tensor.index < n.settings.inputs.size() &&
                     n.settings.inputs[tensor.index].allEqual;
     Sum element =
         atomSum(makeRead(tensor.index, allEqual ? ArrayRef<IntExpr>() : indices,
                          isBool(definition.inputs[tensor.index].elementType)));
     if (tensor.index < n.settings.inputs.size() &&
         n.settings.inputs[tensor.index].isPartial)
-      obligations.push_back({Obligation::Kind::Defined,
-                             guardedBy(domain, facts), element,
-                             definition.inputs[tensor.index].elementType});
+      obligations.push_back(
+          {Obligation::Kind::Defined, guardedBy(domain, facts), element,
+           definition.inputs[tensor.index].elementType, path});
     return element;
   }
   const Stage &stage = definition.stages[tensor.index];
@@ -108,8 +110,17 @@ Sum Expander::readOpaque(const ExprNode &node, const Scope &scope) {
   for (IntExpr dim : definition.inputs[node.tensor.index].dims)
     arguments.push_back(n.integerSum(dim));
   Sum inside = n.call("in-range", arguments, scope.facts, /*isBoolean=*/true);
-  Sum otherwise = expand(node.operands.back(), scope);
+  Sum otherwise = expandOtherwise(node, scope);
   return add(otherwise, n.multiply(inside, add(value, negated(otherwise))));
+}
+
+/// What a guarded read is out of range. Nothing is given of it, for no index
+/// need be.
+Sum Expander::expandOtherwise(const ExprNode &read, const Scope &scope) {
+  size_t first = obligations.size();
+  Sum result = expand(read.operands.back(), scope);
+  leaveOpen(first);
+  return result;
 }
 
 Sum Expander::expandRead(const ExprNode &node, const Scope &scope) {
@@ -137,7 +148,7 @@ Sum Expander::expandRead(const ExprNode &node, const Scope &scope) {
   Sum inside = readTensor(node.tensor, indices, known, scope.domain);
   if (guards.empty())
     return inside;
-  Sum otherwise = expand(node.operands.back(), scope);
+  Sum otherwise = expandOtherwise(node, scope);
   return add(otherwise, guarded(add(inside, negated(otherwise)), guards));
 }
 
@@ -249,8 +260,13 @@ Sum Expander::expandNode(const ExprNode &node, const Scope &scope) {
   case Expr::Kind::Int:
     return n.integerSum(node.integer);
   case Expr::Kind::Constant:
-    return isFloat(node.type) ? numberSum(node.type, node.number)
-                              : constantSum(Fraction(node.integerNumber));
+    if (!isFloat(node.type))
+      return constantSum(Fraction(node.integerNumber));
+    // A parameter that equals 0 may be -0.
+    if (n.settings.strict && node.number == 0.0 && !node.parameter.empty())
+      return atomSum(makeReal(node.parameter));
+    return n.settings.strict ? literalNumber(node.type, node.number)
+                             : numberSum(node.type, node.number);
   case Expr::Kind::Param:
     return expandParameter(node, scope);
   case Expr::Kind::Read:
@@ -280,199 +296,6 @@ Sum Expander::expandParameter(const ExprNode &node, const Scope &scope) {
   for (const Expr &index : node.operands)
     indices.push_back(expand(index, scope));
   return n.call(node.parameter, std::move(indices), scope.facts);
-}
-
-/// An operation on elements that strict proofs leave uninterpreted.
-Sum Expander::arithmetic(StringRef function, std::vector<Sum> arguments,
-                         mlir::Type type, const Scope &scope) {
-  return n.call(function, std::move(arguments), scope.facts, isBool(type));
-}
-
-Sum Expander::expandUnary(const ExprNode &node, const Scope &scope) {
-  Sum x = expand(node.operands[0], scope);
-  bool strict = n.settings.strict && isFloat(node.type);
-  std::string function = named(name(node.unary), node.type);
-  switch (node.unary) {
-  case UnaryFn::Not:
-    // ~x = -x - 1 modulo 2^w.
-    return add(constantSum(Fraction(isBool(node.type) ? 1 : -1)), negated(x));
-  case UnaryFn::Reciprocal:
-    require(Obligation::Kind::NonZero, x, node.type, scope);
-    return strict ? arithmetic("recip", {x}, node.type, scope)
-                  : n.reciprocal(x, scope.facts);
-  case UnaryFn::Neg:
-    if (isBool(node.type))
-      return x;
-    return strict ? arithmetic("neg", {x}, node.type, scope) : negated(x);
-  case UnaryFn::Sqrt:
-    require(Obligation::Kind::NonNegative, x, node.type, scope);
-    break;
-  case UnaryFn::Log:
-    require(Obligation::Kind::Positive, x, node.type, scope);
-    break;
-  case UnaryFn::Abs:
-    if (isBool(node.type))
-      return x;
-    if (isIndex(node.type)) // of the integers, which are among the reals
-      function = "abs";
-    break;
-  default:
-    break;
-  }
-  return n.apply(function, {x}, scope.facts, isBool(node.type));
-}
-
-/// Operations on truth values: arithmetic is modulo 2.
-std::optional<Sum> Expander::boolean(BinaryFn fn, const Sum &a, const Sum &b) {
-  switch (fn) {
-  case BinaryFn::And:
-  case BinaryFn::Mul:
-  case BinaryFn::Min:
-    return n.multiply(a, b);
-  case BinaryFn::Or:
-  case BinaryFn::Max:
-    return add(add(a, b), negated(n.multiply(a, b)));
-  case BinaryFn::Xor:
-  case BinaryFn::Add:
-  case BinaryFn::Sub:
-    return add(add(a, b), scaled(n.multiply(a, b), Fraction(-2)));
-  default:
-    return std::nullopt;
-  }
-}
-
-Sum Expander::expandBinary(const ExprNode &node, const Scope &scope) {
-  Sum a = expand(node.operands[0], scope), b = expand(node.operands[1], scope);
-  bool real = isFloat(node.type), strict = n.settings.strict && real;
-  if (isBool(node.type))
-    if (std::optional<Sum> known = boolean(node.binary, a, b))
-      return *known;
-  auto uninterpreted = [&] {
-    return n.call(named(name(node.binary), node.type), {a, b}, scope.facts,
-                  isBool(node.type));
-  };
-  switch (node.binary) {
-  case BinaryFn::And:
-  case BinaryFn::Or:
-  case BinaryFn::Xor:
-    return uninterpreted();
-  case BinaryFn::Add:
-    return strict ? arithmetic("add", {a, b}, node.type, scope)
-                  : add(a, b, &n.numCancelled);
-  case BinaryFn::Sub:
-    return strict ? arithmetic("sub", {a, b}, node.type, scope)
-                  : add(a, negated(b), &n.numCancelled);
-  case BinaryFn::Mul:
-    return strict ? arithmetic("mul", {a, b}, node.type, scope)
-                  : n.multiply(a, b);
-  case BinaryFn::Div:
-    require(Obligation::Kind::NonZero, b, node.type, scope);
-    if (strict || !real)
-      return uninterpreted();
-    return n.multiply(a, n.reciprocal(b, scope.facts));
-  case BinaryFn::Min:
-  case BinaryFn::Max: {
-    bool isMin = node.binary == BinaryFn::Min;
-    if (!real || !isMin || strict)
-      return n.reduce(named(isMin ? "min" : "max", node.type),
-                      {{{}, a}, {{}, b}}, scope.facts);
-    return negated(
-        n.reduce("max", {{{}, negated(a)}, {{}, negated(b)}}, scope.facts));
-  }
-  case BinaryFn::Pow:
-    if (std::optional<Fraction> exponent = asConstant(b);
-        exponent && !strict && exponent->den == 1 && *exponent >= Fraction(0) &&
-        *exponent <= Fraction(4))
-      return n.power(a, static_cast<int>(static_cast<int64_t>(exponent->num)));
-    if (real)
-      require(Obligation::Kind::Positive, a, node.type, scope);
-    return uninterpreted();
-  case BinaryFn::FloorDiv:
-  case BinaryFn::Mod:
-    require(Obligation::Kind::NonZero, b, node.type, scope);
-    return uninterpreted();
-  }
-  llvm_unreachable("unknown function");
-}
-
-/// a < b, or a = b.
-Sum Expander::ordered(bool isEquality, const Sum &a, const Sum &b,
-                      mlir::Type type, const Scope &scope) {
-  if (isBool(type)) {
-    Sum both = n.multiply(a, b);
-    if (!isEquality)
-      return add(b, negated(both));
-    Sum differs = add(add(a, b), scaled(both, Fraction(-2)));
-    return add(constantSum(Fraction(1)), negated(differs));
-  }
-  // Integers beyond a width have no difference whose sign is their order.
-  bool isModular = mlir::isa<mlir::IntegerType>(type);
-  if (isModular && !isEquality)
-    return n.apply(named("<", type), {a, b}, scope.facts, /*isBoolean=*/true);
-  std::string function = isModular    ? named("zero", type)
-                         : isEquality ? "zero"
-                                      : "positive";
-  return n.apply(function, {add(b, negated(a))}, scope.facts,
-                 /*isBoolean=*/true);
-}
-
-Sum Expander::expandCompare(const ExprNode &node, const Scope &scope) {
-  ComparePredicate predicate = node.predicate;
-  bool swap =
-      predicate == ComparePredicate::GT || predicate == ComparePredicate::GE;
-  const Expr &left = node.operands[swap], &right = node.operands[!swap];
-  bool negate = predicate == ComparePredicate::NE ||
-                predicate == ComparePredicate::LE ||
-                predicate == ComparePredicate::GE;
-  bool isEquality =
-      predicate == ComparePredicate::EQ || predicate == ComparePredicate::NE;
-  // a <= b is not (b < a).
-  bool reversed = !isEquality && negate;
-  const Expr &low = reversed ? right : left, &high = reversed ? left : right;
-  Sum result;
-  std::optional<IntExpr> a, b;
-  if (isIndex(left->type)) {
-    a = toIndex(low, scope);
-    b = toIndex(high, scope);
-  }
-  if (a && b) {
-    Guard guard = isEquality ? Guard::zero(*b - *a) : Guard::less(*a, *b);
-    result = indicator({scope.facts.simplify(guard)});
-    result = n.simplify(result, scope.facts);
-  } else {
-    Sum x = expand(low, scope), y = expand(high, scope);
-    // NaN makes a < b and not (b <= a) differ, so nothing is rearranged.
-    if (n.settings.strict && isFloat(left->type))
-      return n.call(name(predicate),
-                    reversed ? std::vector<Sum>{y, x} : std::vector<Sum>{x, y},
-                    scope.facts, /*isBoolean=*/true);
-    result = ordered(isEquality, x, y, left->type, scope);
-  }
-  return negate ? add(constantSum(Fraction(1)), negated(result)) : result;
-}
-
-/// Whether a truth value depends on indices alone.
-static bool isDecidedByGuards(const Sum &condition) {
-  return llvm::all_of(condition.terms,
-                      [](const Term &t) { return t.factors.empty(); });
-}
-
-Sum Expander::expandSelect(const ExprNode &node, const Scope &scope) {
-  Sum condition = expand(node.operands[0], scope);
-  if (n.settings.strict && !isDecidedByGuards(condition))
-    return n.call("select",
-                  {condition, expand(node.operands[1], scope),
-                   expand(node.operands[2], scope)},
-                  scope.facts, isBool(node.type));
-  // Only what holds where a side is chosen makes that side defined.
-  return n.mapCases(condition, scope.facts, [&](const Sum &c, const Facts &f) {
-    Scope inner{scope.loops, f, scope.domain};
-    if (std::optional<Fraction> known = asConstant(c))
-      return expand(node.operands[*known == Fraction(0) ? 2 : 1], inner);
-    Sum yes = expand(node.operands[1], inner),
-        no = expand(node.operands[2], inner);
-    return add(no, n.multiply(c, add(yes, negated(no))));
-  });
 }
 
 /// What a reduction of truth values is, as monoids are called.
@@ -505,19 +328,26 @@ Sum Expander::expandReduce(const ExprNode &node, const Scope &scope) {
     facts.add(bound);
   }
   Scope inner{loops, facts, around};
+  size_t first = obligations.size();
   Sum body = expand(node.operands[0], inner);
-  bool real = isFloat(node.type), strict = n.settings.strict && real;
+  bool real = isFloat(node.type);
+  // The order of elements is part of the value: rounding, or which of two zeros
+  // is the larger one.
+  if (n.settings.strict && real)
+    return n.reduce(literalName("ordered-" + name(node.reduce).str(), node),
+                    {{own, body}}, scope.facts);
   auto reduce = [&](StringRef monoid) {
     return n.reduce(monoid, {{own, body}}, scope.facts);
   };
-  if (isBool(node.type))
+  if (isBool(node.type)) {
+    leaveOpen(first);
     return reduce(booleanMonoid(node.reduce));
+  }
   switch (node.reduce) {
   case ReduceKind::Sum:
-    return strict ? reduce("ordered-sum")
-                  : n.simplify(n.sumOver(own, body), scope.facts);
+    return n.simplify(n.sumOver(own, body), scope.facts);
   case ReduceKind::Min:
-    if (real && !strict)
+    if (real)
       return negated(n.reduce("max", {{own, negated(body)}}, scope.facts));
     break;
   case ReduceKind::Prod:

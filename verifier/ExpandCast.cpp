@@ -60,6 +60,13 @@ Sum numberSum(mlir::Type type, double value) {
   return constantSum(exactFraction(value));
 }
 
+Sum literalNumber(mlir::Type type, double value) {
+  double rounded = roundToType(type, value);
+  return rounded == 0.0 && std::signbit(rounded)
+             ? atomSum(makeReal(negativeZero))
+             : numberSum(type, rounded);
+}
+
 /// Where it is one exactly.
 static std::optional<double> asDouble(const Fraction &value) {
   bool isDyadic = powerOfTwo(62) % value.den == 0;
@@ -130,7 +137,8 @@ Sum Expander::castInteger(const Sum &x, mlir::Type from, mlir::Type to,
     if (abs(number) < powerOfTwo(62))
       return nearest(number, type);
   }
-  if (fits(x, kind, facts))
+  bool isRounded = n.settings.strict && isFloat(to);
+  if (!isRounded && fits(x, kind, facts))
     return x;
   return atomSum(makeCall(castName(from, to), {x}));
 }
@@ -171,6 +179,9 @@ Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
     Sum isZero = n.apply(zero, {x}, scope.facts, /*isBoolean=*/true);
     return add(constantSum(Fraction(1)), negated(isZero));
   }
+  // What a float type does not hold is rounded.
+  if (n.settings.strict && isIndex(from) && isFloat(to))
+    return n.call(castName(from, to), {x}, scope.facts);
   if (isIndex(from))
     return x;
   return n.mapCases(x, scope.facts, [&](const Sum &value, const Facts &facts) {

@@ -1,5 +1,8 @@
 //===- FromGraph.cpp - Functions of the mlc dialect as definitions --------===//
 
+#include "dialects/Graph/Graph.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "verifier/LinalgReader.h"
 #include "llvm/ADT/STLExtras.h"
@@ -157,6 +160,7 @@ TensorShape ProgramBuilder::shapeOf(TensorId tensor) const {
 }
 
 TensorId ProgramBuilder::addStage(Stage stage) {
+  openStages.insert(definition.stages.size());
   definition.stages.push_back(std::move(stage));
   return {true, static_cast<unsigned>(definition.stages.size() - 1)};
 }
@@ -300,7 +304,11 @@ bool ProgramBuilder::addOpaque(Operation *op) {
     if (!checkNames(*dims))
       return false;
     std::string key = "value " + std::to_string(shared.numbers.lookup(result));
+    size_t numKnown = shared.entries.size();
     unsigned input = shared.lookup(key, {*dims, type.getElementType()}, {});
+    // Nothing says that it has a value, but that it has one before.
+    if (side > 0 && input >= numKnown)
+      need({{}, {}, "'" + op->getName().getStringRef().str() + "' is defined"});
     set(result, {false, function.getNumArguments() + input});
   }
   return true;
@@ -314,16 +322,24 @@ bool ProgramBuilder::addOperation(Operation *op) {
     if (!checkNames(*own))
       return false;
     SmallVector<TensorId> operands;
+    SmallVector<TensorShape> shapes;
     for (Value operand : op->getOperands()) {
       std::optional<TensorId> tensor = get(operand);
       if (!tensor)
         return fail("an operand of '" + op->getName().getStringRef() +
                     "' is no tensor of the function");
       operands.push_back(*tensor);
+      shapes.push_back(shapeOf(*tensor));
     }
+    needsOf(op, shapes, needs);
+    unsigned firstStage = definition.stages.size();
     for (auto [value, tensor] :
          llvm::zip(op->getResults(), append(*own, operands)))
       set(value, tensor);
+    // A definition that stands inline may read anywhere.
+    if (isa<ComputeOp>(op))
+      for (unsigned i = firstStage; i < definition.stages.size(); ++i)
+        openStages.insert(i);
     return true;
   }
   if (isa<OpaqueOpInterface>(op))
@@ -408,6 +424,21 @@ bool ProgramBuilder::checkMarkers() {
   return !found || fail("a loop reads what another iteration has written");
 }
 
+/// Whether an operation does bit by bit what the reader makes of it: a fused
+/// multiply-add rounds once, maxnumf drops NaN, a reduction into a tensor
+/// starts with its elements, and fast math may do anything.
+static bool isReadLiterally(Operation *op) {
+  if (isa<math::FmaOp, math::RsqrtOp, arith::MaxNumFOp, arith::MinNumFOp,
+          scf::ForOp>(op))
+    return false;
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    if (structured.getNumReductionLoops() > 0)
+      return false;
+  auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
+  return !fast ||
+         fast.getFastMathFlagsAttr().getValue() == arith::FastMathFlags::none;
+}
+
 Program ProgramBuilder::build() {
   if (!function.getBody().hasOneBlock()) {
     fail("'" + function.getName() + "' must have one block");
@@ -423,6 +454,10 @@ Program ProgramBuilder::build() {
   }
   Program program;
   program.definition = std::move(definition);
+  program.needs = std::move(needs);
+  program.openStages = std::move(openStages);
+  function.walk(
+      [&](Operation *op) { program.isLiteral &= isReadLiterally(op); });
   program.numArguments = function.getNumArguments();
   program.failure = failure;
   return program;

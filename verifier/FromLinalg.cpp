@@ -2,6 +2,7 @@
 
 #include "dialects/Interfaces/IntExprSize.h"
 #include "verifier/LinalgReader.h"
+#include "verifier/Question.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -74,6 +75,40 @@ Expr LinalgReader::allNonNegative(ArrayRef<IntExpr> exprs) {
     all = all ? binary(BinaryFn::And, all, one) : one;
   }
   return all;
+}
+
+void LinalgReader::must(IntExpr lhs, ComparePredicate predicate, IntExpr rhs,
+                        const llvm::Twine &message, ArrayRef<Guard> given) {
+  Need need{{given.begin(), given.end()},
+            {guardOf(lhs, predicate, rhs)},
+            message.str()};
+  // A variable is as many steps from its bound as there were iterations.
+  for (const LoopRange &range : llvm::reverse(around)) {
+    IntExpr variable = integers[range.variable];
+    IntExpr count = IntExpr::symbol(
+        context, (iterationPrefix + variable.getSymbol().drop_front(2)).str());
+    IntExpr value = range.lower + range.step * count;
+    need.given.push_back(Guard::less(value, range.upper));
+    Substitution map{{variable.getSymbol().str(), value}};
+    for (std::vector<Guard> *guards : {&need.given, &need.anyOf})
+      for (Guard &guard : *guards)
+        guard.expr = substitute(guard.expr, map);
+  }
+  builder.need(std::move(need));
+}
+
+void LinalgReader::mustHaveSizes(Value value, ArrayRef<IntExpr> dims) {
+  for (auto [size, dim] :
+       llvm::zip(cast<RankedTensorType>(value.getType()).getShape(), dims)) {
+    if (ShapedType::isDynamic(size))
+      continue;
+    if (around.empty())
+      builder.require({dim, ComparePredicate::EQ, constant(size),
+                       "a tensor has the size that its type says"});
+    else
+      must(dim, ComparePredicate::EQ, constant(size),
+           "a tensor has the size that its type says");
+  }
 }
 
 Expr LinalgReader::failExpr(const llvm::Twine &reason, Type type) {

@@ -185,6 +185,25 @@ integers(ArrayRef<int64_t> dims, mlir::Type type, ArrayRef<double> numbers) {
   return EvalTensor::of<T>(dims, type, elements);
 }
 
+static void storeNative(ElementStorage storage, void *data, size_t i,
+                        double number) {
+  switch (storage) {
+  case ElementStorage::F16:
+    static_cast<uint16_t *>(data)[i] = halfBits(static_cast<float>(number));
+    return;
+  case ElementStorage::BF16:
+    static_cast<uint16_t *>(data)[i] =
+        llvm::bit_cast<uint32_t>(roundToBFloat(static_cast<float>(number))) >>
+        16;
+    return;
+  case ElementStorage::F32:
+    static_cast<float *>(data)[i] = static_cast<float>(number);
+    return;
+  default:
+    static_cast<double *>(data)[i] = number;
+  }
+}
+
 /// Float elements in their domain. They are small multiples of 1/16, or what a
 /// person would write, so that they are exact there.
 static llvm::Expected<EvalTensor> floats(ArrayRef<int64_t> dims,
@@ -202,7 +221,7 @@ static llvm::Expected<EvalTensor> floats(ArrayRef<int64_t> dims,
     else if (tensor->getStorage() == ElementStorage::Rational)
       u = fromDouble(number, static_cast<Rational *>(data)[i]);
     else
-      static_cast<double *>(data)[i] = number;
+      storeNative(tensor->getStorage(), data, i, number);
     if (u != Undefined::None)
       failure = u;
   }

@@ -258,9 +258,11 @@ bool LinalgReader::readFor(scf::ForOp op) {
     inits.push_back(*tensor);
     tensors[argument] = markerTensor(*tensor, markers.back());
   }
+  around.push_back(range);
   for (Operation &inner : op.getBody()->without_terminator())
     if (!read(&inner))
       return false;
+  around.pop_back();
   for (auto [i, yielded] : llvm::enumerate(yields)) {
     if (markers[i].empty()) {
       tensors[op.getResult(i)] = inits[i];
@@ -303,6 +305,7 @@ bool LinalgReader::readForall(scf::ForallOp op) {
     inits.push_back(*tensor);
     tensors[argument] = markerTensor(*tensor, markers.back());
   }
+  llvm::append_range(around, ranges);
   for (Operation &inner : op.getBody()->without_terminator())
     if (!read(&inner))
       return false;
@@ -320,15 +323,16 @@ bool LinalgReader::readForall(scf::ForallOp op) {
     Tensor next = tensors[op.getResult(i)];
     for (size_t k = ranges.size(); k-- > 0;) {
       // Around the innermost loop the tensor is still the one handed in.
-      Tensor around = k ? markerTensor(inits[i], markers[i]) : inits[i];
+      Tensor outside = k ? markerTensor(inits[i], markers[i]) : inits[i];
       std::optional<Tensor> result =
-          afterLoop(ranges[k], around, next, markers[i]);
+          afterLoop(ranges[k], outside, next, markers[i]);
       if (!result || !result->update)
         return fail("a parallel loop's slices are not proved disjoint");
       next = *result;
     }
     tensors[op.getResult(i)] = next;
   }
+  around.resize(around.size() - ranges.size());
   return true;
 }
 

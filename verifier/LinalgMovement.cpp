@@ -53,6 +53,18 @@ static std::optional<SliceBox> boxOf(OffsetSizeAndStrideOpInterface op,
   return box;
 }
 
+void LinalgReader::mustLieInside(Indices offsets, Indices sizes,
+                                 Indices strides, Indices dims) {
+  for (auto [offset, size, stride, dim] :
+       llvm::zip(offsets, sizes, strides, dims)) {
+    must(offset, ComparePredicate::GE, constant(0), "a slice starts inside");
+    must(size, ComparePredicate::GE, constant(0), "a slice's size is not < 0");
+    must(stride, ComparePredicate::GT, constant(0), "a stride is positive");
+    must(offset + (size - 1) * stride, ComparePredicate::LT, dim,
+         "a slice ends inside");
+  }
+}
+
 bool LinalgReader::readSlice(tensor::ExtractSliceOp op) {
   std::optional<Tensor> source = tensorOf(op.getSource());
   std::optional<SliceBox> box =
@@ -60,10 +72,12 @@ bool LinalgReader::readSlice(tensor::ExtractSliceOp op) {
             [&](OpFoldResult value) { return integerOf(value); });
   if (!source || !box)
     return fail("a slice with unknown offsets or source");
+  mustLieInside(box->offsets, box->sizes, box->strides, source->dims);
   Tensor tensor{{}, source->elementType, {}, {}};
   for (size_t d = 0; d < box->sizes.size(); ++d)
     if (!box->dropped[d])
       tensor.dims.push_back(box->sizes[d]);
+  mustHaveSizes(op.getResult(), tensor.dims);
   tensor.at = [source = *source, box = *box](Indices at) {
     return source.at(largeIndices(box, at));
   };
@@ -91,6 +105,11 @@ bool LinalgReader::readInsert(Value result, Value source, Value dest,
     return fail("a slice with unknown offsets or source");
   if (!llvm::all_of(box->strides, [](IntExpr s) { return s.isConstant(1); }))
     return fail("an inserted slice with a stride");
+  mustLieInside(box->offsets, box->sizes, box->strides, to->dims);
+  for (unsigned d = 0, next = 0; d < box->sizes.size(); ++d)
+    must(box->sizes[d], ComparePredicate::EQ,
+         box->dropped[d] ? constant(1) : from->dims[next++],
+         "a slice has the size of what is inserted");
   Update update;
   update.base = to->at;
   update.nonNegatives = [box = *box](Indices at) {
@@ -125,9 +144,12 @@ bool LinalgReader::readPad(tensor::PadOp op) {
     std::optional<IntExpr> below = integerOf(l), above = integerOf(h);
     if (!below || !above)
       return fail("tensor.pad by an unknown amount");
+    must(*below, ComparePredicate::GE, constant(0), "a padding is not < 0");
+    must(*above, ComparePredicate::GE, constant(0), "a padding is not < 0");
     low.push_back(*below);
     tensor.dims.push_back(*below + dim + *above);
   }
+  mustHaveSizes(op.getResult(), tensor.dims);
   tensor.at = [this, source = *source, low, outside](Indices at) {
     SmallVector<IntExpr> inner, guards;
     for (size_t d = 0; d < at.size(); ++d) {
@@ -153,7 +175,6 @@ bool LinalgReader::readReshape(Value source, Value result,
   std::optional<Tensor> from = tensorOf(source);
   if (!from)
     return fail("a reshape of an unknown tensor");
-  auto type = cast<RankedTensorType>(result.getType());
   Tensor tensor{{}, from->elementType, {}, {}};
   if (isCollapse) {
     for (const ReassociationIndices &group : groups) {
@@ -171,6 +192,18 @@ bool LinalgReader::readReshape(Value source, Value result,
       tensor.dims.push_back(*dim);
     }
   }
+  mustHaveSizes(result, tensor.dims);
+  if (!isCollapse)
+    for (auto [group, dim] : llvm::zip(groups, from->dims)) {
+      IntExpr product = constant(1);
+      for (int64_t d : group) {
+        must(tensor.dims[d], ComparePredicate::GE, constant(0),
+             "a size is not < 0");
+        product = product * tensor.dims[d];
+      }
+      must(product, ComparePredicate::EQ, dim,
+           "a reshape keeps the number of elements");
+    }
   SmallVector<IntExpr> large = isCollapse ? from->dims : tensor.dims;
   SmallVector<ReassociationIndices> all(groups.begin(), groups.end());
   // Of a group: the flat index of its dims, or its dims of the flat index.
@@ -191,7 +224,6 @@ bool LinalgReader::readReshape(Value source, Value result,
     }
     return from.at(indices);
   };
-  (void)type;
   tensors[result] = tensor;
   return true;
 }
@@ -206,8 +238,14 @@ bool LinalgReader::readConcat(tensor::ConcatOp op) {
     parts.push_back(*part);
   }
   Tensor tensor{parts[0].dims, parts[0].elementType, {}, {}};
-  for (size_t i = 1; i < parts.size(); ++i)
+  for (size_t i = 1; i < parts.size(); ++i) {
+    for (size_t d = 0; d < tensor.dims.size(); ++d)
+      if (d != axis)
+        must(parts[i].dims[d], ComparePredicate::EQ, tensor.dims[d],
+             "dims other than the axis are equal");
     tensor.dims[axis] = tensor.dims[axis] + parts[i].dims[axis];
+  }
+  mustHaveSizes(op.getResult(), tensor.dims);
   tensor.at = [this, parts, axis, total = tensor.dims[axis]](Indices at) {
     SmallVector<IntExpr> index(at);
     IntExpr end = total;
@@ -237,6 +275,7 @@ bool LinalgReader::readGenerate(tensor::GenerateOp op) {
                                      : std::optional(constant(size));
     if (!dim)
       return fail("tensor.generate of unknown size");
+    must(*dim, ComparePredicate::GE, constant(0), "a size is not < 0");
     tensor.dims.push_back(*dim);
   }
   tensor.at = [this, op, type = tensor.elementType](Indices at) mutable {

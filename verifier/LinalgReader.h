@@ -76,6 +76,12 @@ private:
   /// An element of a tensor, counted and bounded: a tensor in terms of others
   /// that share theirs takes as many as there are ways through the graph.
   Expr elementOf(const Element &at, Indices indices, mlir::Type type);
+  /// What must hold, in every iteration of the loops around, for the function
+  /// to be well formed; `given`: where these hold.
+  void must(IntExpr lhs, ComparePredicate predicate, IntExpr rhs,
+            const llvm::Twine &message, llvm::ArrayRef<Guard> given = {});
+  /// The sizes that a type says.
+  void mustHaveSizes(mlir::Value value, llvm::ArrayRef<IntExpr> dims);
 
   // LinalgScalar.cpp
   bool readInteger(mlir::Operation *op);
@@ -89,10 +95,13 @@ private:
   bool readStructured(mlir::linalg::LinalgOp op);
   bool loopExtents(mlir::linalg::LinalgOp op,
                    llvm::SmallVectorImpl<IntExpr> &extents);
+  void mustReadInside(mlir::linalg::LinalgOp op, Indices extents);
   Expr structuredElement(mlir::linalg::LinalgOp op, unsigned result,
                          Indices extents, Indices at);
 
   // LinalgMovement.cpp
+  void mustLieInside(Indices offsets, Indices sizes, Indices strides,
+                     Indices dims);
   bool readSlice(mlir::tensor::ExtractSliceOp op);
   bool readInsert(mlir::Value result, mlir::Value source, mlir::Value dest,
                   mlir::OffsetSizeAndStrideOpInterface op,
@@ -128,6 +137,8 @@ private:
 
   ProgramBuilder &builder;
   mlir::MLIRContext *context;
+  /// Loops around what is being read.
+  std::vector<LoopRange> around;
   llvm::DenseMap<mlir::Value, Tensor> tensors;
   llvm::DenseMap<mlir::Value, IntExpr> integers;
   llvm::DenseMap<mlir::Value, Expr> scalars;

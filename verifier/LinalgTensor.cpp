@@ -1,5 +1,6 @@
 //===- LinalgTensor.cpp - Structured operations ---------------------------===//
 
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/Matchers.h"
 #include "verifier/Arith.h"
 #include "verifier/LinalgReader.h"
@@ -29,6 +30,7 @@ bool LinalgReader::readTensor(Operation *op) {
           std::optional<IntExpr> dim = integerOf(size);
           if (!dim)
             return beyond();
+          must(*dim, ComparePredicate::GE, constant(0), "a size is not < 0");
           tensor.dims.push_back(*dim);
         }
         // Never equal to anything of the other function, nor its elements to
@@ -50,6 +52,7 @@ bool LinalgReader::readTensor(Operation *op) {
         std::optional<Tensor> source = tensorOf(o.getSource());
         if (!source)
           return beyond();
+        mustHaveSizes(o.getResult(), source->dims);
         tensors[o.getResult()] = *source;
         return true;
       })
@@ -88,6 +91,17 @@ bool LinalgReader::readTensor(Operation *op) {
 // Structured operations
 //===----------------------------------------------------------------------===//
 
+/// The number by which an index grows with a loop; nothing when it is no sum.
+static std::optional<int64_t> slopeOf(AffineExpr expr, unsigned loop,
+                                      unsigned numLoops) {
+  SmallVector<int64_t> row;
+  if (!expr.isPureAffine() ||
+      failed(getFlattenedAffineExpr(expr, numLoops, 0, &row)) ||
+      row.size() != numLoops + 1) // quotients are further columns
+    return std::nullopt;
+  return row[loop];
+}
+
 bool LinalgReader::loopExtents(linalg::LinalgOp op,
                                llvm::SmallVectorImpl<IntExpr> &extents) {
   extents.assign(op.getNumLoops(), IntExpr());
@@ -99,18 +113,61 @@ bool LinalgReader::loopExtents(linalg::LinalgOp op,
     for (auto [d, expr] : llvm::enumerate(map.getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
         IntExpr &extent = extents[dim.getPosition()], own = tensor->dims[d];
-        if (extent && !hasVariables(extent) && !hasVariables(own))
-          builder.require({extent, ComparePredicate::EQ, own,
-                           "operands of '" +
-                               op->getName().getStringRef().str() +
-                               "' must agree in size"});
+        std::string agree = "operands of '" +
+                            op->getName().getStringRef().str() +
+                            "' must agree in size";
+        if (extent && around.empty())
+          builder.require({extent, ComparePredicate::EQ, own, agree});
+        else if (extent && extent != own)
+          must(extent, ComparePredicate::EQ, own, agree);
         if (!extent || hasVariables(extent))
           extent = own;
       }
   }
-  return llvm::all_of(extents, [](IntExpr e) { return bool(e); }) ||
-         fail("a loop of '" + op->getName().getStringRef() +
-              "' has no size of its own");
+  if (!llvm::all_of(extents, [](IntExpr e) { return bool(e); }))
+    return fail("a loop of '" + op->getName().getStringRef() +
+                "' has no size of its own");
+  mustReadInside(op, extents);
+  return true;
+}
+
+/// Elements of operands at sums of loops, such as those under a window, exist.
+void LinalgReader::mustReadInside(linalg::LinalgOp op, Indices extents) {
+  SmallVector<Guard> notEmpty;
+  for (IntExpr extent : extents)
+    notEmpty.push_back(Guard::nonNegative(extent - 1));
+  for (OpOperand &operand : op->getOpOperands()) {
+    std::optional<Tensor> tensor = tensorOf(operand.get());
+    if (!tensor)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      if (isa<AffineDimExpr>(expr))
+        continue;
+      // Of a sum the ends are those of its parts.
+      SmallVector<IntExpr> lowest, highest;
+      for (auto [loop, extent] : llvm::enumerate(extents)) {
+        std::optional<int64_t> slope = slopeOf(expr, loop, op.getNumLoops());
+        if (!slope) {
+          fail("an indexing map is not affine");
+          return;
+        }
+        bool isRising = *slope >= 0;
+        lowest.push_back(isRising ? constant(0) : extent - 1);
+        highest.push_back(isRising ? extent - 1 : constant(0));
+      }
+      std::optional<IntExpr> low = affine(expr, lowest, {}),
+                             high = affine(expr, highest, {});
+      if (!low || !high) {
+        fail("an indexing map is not affine");
+        return;
+      }
+      must(*low, ComparePredicate::GE, constant(0), "an index is in range",
+           notEmpty);
+      must(*high, ComparePredicate::LT, tensor->dims[d], "an index is in range",
+           notEmpty);
+    }
+  }
 }
 
 namespace {

@@ -140,6 +140,8 @@ private:
   std::optional<Sum> absoluteProduct(const Sum &x, const Facts &facts);
   std::optional<Sum> takeMonotone(llvm::ArrayRef<Branch> branches,
                                   const Facts &facts);
+  Sum orderedReduce(llvm::StringRef monoid, std::vector<Branch> branches,
+                    const Facts &facts);
   Sum reduceMax(std::vector<Branch> branches, const Facts &facts);
   int signOf(const Atom &atom, const Facts &facts) const;
   Bounds boundsOf(const Atom &atom, const Facts &facts) const;

@@ -11,8 +11,8 @@
 
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "verifier/Index.h"
 #include "verifier/ValueNumbers.h"
+#include "verifier/WellFormed.h"
 
 namespace mlc::verifier {
 
@@ -39,6 +39,12 @@ inline constexpr llvm::StringLiteral uninitializedPrefix = "%uninitialized_";
 struct Program {
   Definition definition;
   unsigned numArguments = 0;
+  /// What it needs beyond what its definition requires.
+  std::vector<Need> needs;
+  /// Stages whose reads no operator keeps in range.
+  std::set<unsigned> openStages;
+  /// Whether the definition's float operations are the function's, bit by bit.
+  bool isLiteral = true;
   /// Why the function is beyond the verifier; empty otherwise.
   std::string failure;
 };
@@ -70,8 +76,10 @@ public:
     if (requirement.lhs != requirement.rhs)
       definition.requirements.push_back(std::move(requirement));
   }
+  /// As `require`, for what is not one comparison of dims and attributes.
+  void need(Need need) { needs.push_back(std::move(need)); }
   unsigned freshLoop() { return definition.numLoops++; }
-  /// A stage whose loops were made by freshLoop.
+  /// A stage whose loops were made by freshLoop; its reads are checked.
   TensorId addStage(Stage stage);
   /// A prefix for names that the other function must not share.
   std::string uniquePrefix() const { return std::to_string(side) + "_"; }
@@ -90,6 +98,8 @@ private:
   SharedInputs &shared;
   unsigned side;
   Definition definition;
+  std::vector<Need> needs;
+  std::set<unsigned> openStages;
   llvm::DenseMap<mlir::Value, TensorId> tensors;
   std::unique_ptr<LinalgReader> linalg;
   std::string failure;

@@ -202,7 +202,8 @@ static std::string compareTypes(const Definition &before,
   return "";
 }
 
-/// A parameter that can be one number only is that number.
+/// A parameter that can be one number only is that number, and keeps its name:
+/// what is equal to 0 may be -0.
 static void fixParameters(Definition &definition, const ParameterTypes &types,
                           ArrayRef<RealAssumption> assumptions) {
   auto replace = [&](const ExprNode &node) -> Expr {
@@ -213,6 +214,7 @@ static void fixParameters(Definition &definition, const ParameterTypes &types,
     if (!value)
       return Expr();
     ExprNode number(Expr::Kind::Constant, node.type);
+    number.parameter = node.parameter;
     if (mlir::isa<mlir::FloatType>(node.type))
       number.number = *value;
     else
@@ -279,6 +281,15 @@ static void matchArguments(Question &question, const Assumptions &assumptions,
   }
 }
 
+static std::vector<Need> substituted(std::vector<Need> needs,
+                                     const Substitution &map) {
+  for (Need &need : needs)
+    for (std::vector<Guard> *guards : {&need.given, &need.anyOf})
+      for (Guard &guard : *guards)
+        guard.expr = substitute(guard.expr, map);
+  return needs;
+}
+
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions) {
   Question question;
@@ -308,6 +319,12 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   question.failure = compareTypes(question.before, question.after);
   if (!question.failure.empty())
     return question;
+  question.isLiteral = first.isLiteral && second.isLiteral;
+  question.beforeNeeds = std::move(first.needs);
+  question.afterNeeds = std::move(second.needs);
+  // Which elements the before side reads is not used.
+  needsOf(question.before, {}, question.beforeNeeds);
+  needsOf(question.after, second.openStages, question.afterNeeds);
 
   std::vector<Condition> all = assumptions.integers;
   for (const Requirement &r : question.before.requirements)
@@ -328,6 +345,8 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
     one.after = question.after;
     substitute(one.before, one.solved);
     substitute(one.after, one.solved);
+    one.beforeNeeds = substituted(question.beforeNeeds, one.solved);
+    one.afterNeeds = substituted(question.afterNeeds, one.solved);
     question.cases.push_back(std::move(one));
   }
   return question;

@@ -17,6 +17,8 @@ struct Case {
   /// Symbols of the question in terms of those that are left.
   Substitution solved;
   Definition before, after; // with `solved` carried out
+  /// What each side needs beyond its requirements, likewise.
+  std::vector<Need> beforeNeeds, afterNeeds;
 };
 
 struct Question {
@@ -25,6 +27,9 @@ struct Question {
   SharedInputs shared;
   /// What the real parameters fill.
   ParameterTypes parameters;
+  std::vector<Need> beforeNeeds, afterNeeds;
+  /// Whether both definitions do bit by bit what the functions do.
+  bool isLiteral = true;
   std::vector<Case> cases;
   /// Why it cannot be asked; empty otherwise.
   std::string failure;

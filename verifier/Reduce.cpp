@@ -208,16 +208,10 @@ bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
   for (unsigned round = 0; round < 16 && budget.check(); ++round) {
     if (!simplifyDomain(term, facts, inner, counts))
       return false;
-    // Digits would change the order in which elements are added.
-    if (!eliminateVariable(term, inner) &&
-        (monoid == "ordered-sum" || !splitDigits(term, inner)))
+    if (!eliminateVariable(term, inner) && !splitDigits(term, inner))
       break;
   }
   Sum value = simplify(term.factors[0].atom->arguments[0], inner);
-  if (monoid == "ordered-sum") {
-    branches.push_back({term.domain, value});
-    return true;
-  }
   mapCases(value, inner, [&](const Sum &x, const Facts &known) {
     Branch part{term.domain, x};
     for (const Guard &guard :
@@ -452,8 +446,35 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
              common);
 }
 
+/// A reduction whose order is kept, and how often each element takes part: what
+/// goes is a variable that is always 0.
+Sum Normalizer::orderedReduce(StringRef monoid, std::vector<Branch> branches,
+                              const Facts &facts) {
+  for (Branch &branch : branches) {
+    auto &variables = branch.domain.variables;
+    for (size_t i = 0; i < variables.size();) {
+      IntExpr variable = variables[i];
+      if (!facts.with(branch.domain.guards).provesNonNegative(-variable)) {
+        ++i;
+        continue;
+      }
+      variables.erase(variables.begin() + i);
+      branch = substitute(
+          branch, Substitution{{variable.getSymbol().str(), integer(0)}});
+    }
+    llvm::erase_if(branch.domain.guards,
+                   [&](const Guard &guard) { return facts.implies(guard); });
+    branch.value = simplify(branch.value, facts.with(branch.domain.guards));
+  }
+  Atom atom(Atom::Kind::Reduce, monoid);
+  atom.branches = std::move(branches);
+  return atomSum(std::make_shared<const Atom>(std::move(atom)));
+}
+
 Sum Normalizer::reduce(StringRef monoid, std::vector<Branch> branches,
                        const Facts &facts) {
+  if (monoid.starts_with("ordered-"))
+    return orderedReduce(monoid, std::move(branches), facts);
   std::vector<Branch> parts;
   for (const Branch &branch : branches)
     addBranch(parts, branch, monoid, facts);

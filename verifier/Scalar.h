@@ -76,8 +76,9 @@ struct Atom {
   bool isBoolean = false;       // 0 or 1: x * x = x
 };
 
-/// The name of a real that is no parameter.
+/// The names of reals that are no parameters.
 inline constexpr llvm::StringLiteral infinity = "%inf";
+inline constexpr llvm::StringLiteral negativeZero = "%-0";
 
 AtomRef makeReal(llvm::StringRef name);
 AtomRef makeInteger(IntExpr expr);

@@ -67,7 +67,8 @@ private:
     write(node.integer);
     if (node.kind == Expr::Kind::Loop)
       form.push_back(loopNumbers.lookup(node.loop));
-    if (node.kind == Expr::Kind::Param)
+    // Of a constant: the parameter that can be nothing else.
+    if (!node.parameter.empty())
       form.push_back(
           names.try_emplace(node.parameter, names.size()).first->second);
     if (node.kind == Expr::Kind::Read) {

@@ -6,6 +6,7 @@
 #include "verifier/Share.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <array>
 #include <set>
 
 using llvm::ArrayRef;
@@ -76,8 +77,8 @@ public:
   }
 
   bool run(bool strict) {
-    return (strict || (requirementsHold() && shapesAgree())) && valuesAgree() &&
-           (strict || isDefined());
+    return (strict || (requirementsHold() && needsHold() && shapesAgree())) &&
+           valuesAgree() && (strict || isDefined());
   }
   std::string reason;
 
@@ -97,6 +98,19 @@ private:
                     r.lhs.str() + " " + name(r.predicate) + " " + r.rhs.str() +
                     ")");
       facts.add(guard);
+    }
+    return true;
+  }
+
+  /// What the after side needs follows from what is required, and from what
+  /// the before side needs. That helps nowhere else and would be in the way.
+  bool needsHold() {
+    KnownNeeds known(question.beforeNeeds, n.integer(0));
+    for (const Need &need : question.afterNeeds) {
+      Facts inside = known.wherever(facts.with(need.given));
+      if (!known.contains(need, inside) &&
+          !prover.holdsAny(need.anyOf, inside, "the after side is well formed"))
+        return fail("after: cannot show that " + need.message);
     }
     return true;
   }
@@ -126,7 +140,8 @@ private:
         indices.push_back(n.freshVariable());
         inside.add(Guard::less(indices.back(), dim));
       }
-      Expander before(question.before, n), after(question.after, n);
+      Expander before(question.before, n, Side::Given),
+          after(question.after, n, Side::ToShow);
       Sum a = before.expandResult(i, indices, inside);
       Sum b = after.expandResult(i, indices, inside);
       for (const Expander *side : {&before, &after})
@@ -204,14 +219,23 @@ Attempt prove(const Case &question, const Normalizer::Settings &settings,
   return attempt(question, settings, context, budget, solver);
 }
 
-unsigned countGuardedReads(const Definition &definition) {
-  unsigned count = 0;
+/// What may hide a term that is 0 or not, counted: padding, masks, selections
+/// and exponentials of sums. Where the counts differ, a product with 0 or an
+/// overflow may have come or gone.
+std::array<unsigned, 4> countMasks(const Definition &definition) {
+  std::array<unsigned, 4> counts{};
   for (const Stage &stage : definition.stages)
     for (const Piece &piece : stage.pieces)
       walk(piece.body, [&](const ExprNode &node) {
-        count += node.kind == Expr::Kind::Read && node.guarded;
+        bool isFloat = mlir::isa<mlir::FloatType>(node.type);
+        counts[0] += node.kind == Expr::Kind::Read && node.guarded;
+        counts[1] += node.kind == Expr::Kind::Select && isFloat;
+        counts[2] += node.kind == Expr::Kind::Cast && isFloat &&
+                     node.operands[0]->type.isInteger(1);
+        counts[3] +=
+            node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Exp;
       });
-  return count;
+  return counts;
 }
 
 /// The loops of every sum of floats. Its order is part of the value, so results
@@ -320,9 +344,9 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
   verdict.certificate.smtlib = headerOf(before, after) + solver.getScript();
   verdict.certificate.numLemmas = solver.getNumLemmas();
   if (numCancelled == 0 &&
-      countGuardedReads(question.before) == countGuardedReads(question.after))
+      countMasks(question.before) == countMasks(question.after))
     verdict.floatClass = FloatClass::Reassociating;
-  if (options.classifyFloats &&
+  if (options.classifyFloats && question.isLiteral &&
       floatSums(question.before) == floatSums(question.after)) {
     VerifierOptions little = options;
     little.maxSteps = std::min<uint64_t>(options.maxSteps, 1600);

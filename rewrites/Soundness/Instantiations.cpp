@@ -1,7 +1,11 @@
 //===- Instantiations.cpp - Kept rules on random numbers ------------------===//
 
+#include "dialects/Interfaces/EvaluatorScalar.h"
 #include "rewrites/Soundness/Soundness.h"
 #include "verifier/Instance.h"
+#include "verifier/Parameters.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlc::verifier;
 
@@ -35,39 +39,161 @@ std::string describe(const Instance &instance, const Comparison &difference) {
   return text;
 }
 
-} // namespace
+/// Numbers that tell orders of rounding, zeros and special values apart.
+class BitDraws {
+public:
+  explicit BitDraws(uint64_t seed) : random(seed), kind(random() % 5) {}
 
-InstantiationResult checkInstantiations(Rule &rule, unsigned count,
-                                        uint64_t seed) {
-  using Outcome = Comparison::Outcome;
-  InstantiationResult result;
+  /// Replaces the float elements and parameters of an instance, as far as what
+  /// is assumed of them allows.
+  void run(Instance &instance, const Rule &rule) {
+    for (auto [argument, numbers] : llvm::enumerate(instance.getNumbers()))
+      if (isFloat(instance, argument))
+        replace(numbers, argument, rule.assumptions);
+    ParameterValues reals = instance.getParameters();
+    for (auto &[parameter, value] : reals)
+      value = redraw(parameter, value, instance.getQuestion(),
+                     rule.assumptions.reals);
+    instance.setParameters(std::move(reals));
+  }
+
+private:
+  static bool isFloat(const Instance &instance, unsigned argument) {
+    return mlir::isa<mlir::FloatType>(
+        instance.getQuestion().before.inputs[argument].elementType);
+  }
+
+  /// Another number for a float parameter, where what is assumed admits it.
+  double redraw(llvm::StringRef parameter, double value,
+                const Question &question,
+                llvm::ArrayRef<RealAssumption> assumptions) {
+    auto it = question.parameters.find(parameter.str());
+    if (it == question.parameters.end() ||
+        !mlir::isa<mlir::FloatType>(it->second))
+      return value;
+    double drawn = roundToType(it->second, draw());
+    bool isFree = llvm::none_of(assumptions, [&](const RealAssumption &r) {
+      return r.parameter == parameter;
+    });
+    ParameterRange range(parameter, it->second, assumptions);
+    return isFree || range.contains(drawn) ? drawn : value;
+  }
+
+  void replace(std::vector<double> &numbers, unsigned argument,
+               const Assumptions &assumptions) {
+    // Of what is assumed equal, zeros of both signs are.
+    bool allEqual = false;
+    for (const TensorAssumption &t : assumptions.tensors)
+      allEqual |=
+          t.argument == argument && t.predicate == ElementPredicate::AllEqual;
+    std::vector<double> drawn = numbers;
+    double first = draw();
+    for (double &number : drawn)
+      number = !allEqual      ? draw()
+               : first == 0.0 ? std::copysign(0.0, random() % 2 ? 1.0 : -1.0)
+                              : first;
+    bool isAdmitted =
+        llvm::all_of(assumptions.tensors, [&](const TensorAssumption &t) {
+          return t.argument != argument || holds(t.predicate, drawn);
+        });
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      bool isPositive = numbers[i] > 0.0;
+      numbers[i] = isAdmitted ? drawn[i]
+                   : allEqual ? numbers[i]
+                              : std::abs(finite()) * (isPositive ? 1.0 : -1.0);
+    }
+  }
+
+  /// Any number with all its digits, of ordinary size.
+  double finite() {
+    double magnitude = double(random() % (1 << 24) + 1) / (1 << 22);
+    return static_cast<float>(random() % 2 ? magnitude : -magnitude);
+  }
+
+  double draw() {
+    static const double small[] = {0.0,      -0.0,        0x1p-149, -0x1p-149,
+                                   0x1p-127, -0x1.8p-130, 0x1p-126};
+    static const double large[] = {0x1.fffffep127, -0x1.fffffep127, 0x1p64};
+    double infinity = std::numeric_limits<double>::infinity();
+    if (kind == 0 || random() % 3 == 0)
+      return finite();
+    if (kind == 1 || random() % 2 == 0)
+      return small[random() % std::size(small)];
+    if (kind == 2)
+      return large[random() % std::size(large)];
+    if (kind == 3 || random() % 2 == 0)
+      return random() % 2 ? infinity : -infinity;
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+
+  std::mt19937_64 random;
+  uint64_t kind; // ordinary, small, large, infinite, all
+};
+
+using Judge = llvm::function_ref<Comparison(Instance &, const Unknowns &,
+                                            const Question &, uint64_t)>;
+
+/// Judges instances, the `t`-th with a seed of its own, until `count` are equal
+/// or one differs.
+void judgeInstances(Rule &rule, unsigned count, uint64_t seed,
+                    InstantiationResult &result, Judge judge) {
   Question question =
       makeQuestion(rule.getBefore(), rule.getAfter(), rule.assumptions);
   if (!question.failure.empty() || question.cases.empty()) {
     result.failure = question.failure.empty()
                          ? "the assumptions exclude each other"
                          : question.failure;
-    return result;
+    return;
   }
   Unknowns unknowns(question);
-  EvalDomain domain = domainFor(question);
-  bool isExact = domain != EvalDomain::Interval;
   for (uint64_t t = 0; t < 16 * uint64_t(count) && result.equal < count; ++t) {
     const Case &one = question.cases[t % question.cases.size()];
     Instance instance(question, one, rule.assumptions, seed * 1000003 + t);
-    Comparison comparison;
-    if (instance.drawSymbols(unknowns) && instance.drawParameters(unknowns) &&
-        instance.drawTensors())
-      comparison = isExact ? instance.compare(domain) : instance.compareReals();
-    if (comparison.outcome == Outcome::Different) {
+    Comparison comparison = judge(instance, unknowns, question, t);
+    if (comparison.outcome == Comparison::Outcome::Different) {
       result.failure = describe(instance, comparison);
-      return result;
+      return;
     }
-    bool isEqual = comparison.outcome == Outcome::Equal;
+    bool isEqual = comparison.outcome == Comparison::Outcome::Equal;
     result.equal += isEqual;
-    result.exact += isEqual && isExact;
     result.undecided += !isEqual;
   }
+}
+
+} // namespace
+
+InstantiationResult checkBits(Rule &rule, unsigned count, uint64_t seed) {
+  InstantiationResult result;
+  auto judge = [&](Instance &instance, const Unknowns &unknowns,
+                   const Question &, uint64_t t) {
+    SizeKind sizes = t % 8 == 7 ? SizeKind::Corner : SizeKind::Ordinary;
+    if (!instance.drawSymbols(unknowns, sizes) ||
+        !instance.drawParameters(unknowns) || !instance.drawTensors())
+      return Comparison();
+    BitDraws(seed * 7919 + t).run(instance, rule);
+    return instance.compare(t % 4 == 3 ? EvalDomain::Float64
+                                       : EvalDomain::Native);
+  };
+  judgeInstances(rule, count, seed, result, judge);
+  return result;
+}
+
+InstantiationResult checkInstantiations(Rule &rule, unsigned count,
+                                        uint64_t seed) {
+  InstantiationResult result;
+  auto judge = [&](Instance &instance, const Unknowns &unknowns,
+                   const Question &question, uint64_t) {
+    if (!instance.drawSymbols(unknowns) || !instance.drawParameters(unknowns) ||
+        !instance.drawTensors())
+      return Comparison();
+    EvalDomain domain = domainFor(question);
+    if (domain == EvalDomain::Interval)
+      return instance.compareReals();
+    Comparison comparison = instance.compare(domain);
+    result.exact += comparison.outcome == Comparison::Outcome::Equal;
+    return comparison;
+  };
+  judgeInstances(rule, count, seed, result, judge);
   return result;
 }
 

@@ -27,6 +27,11 @@ static cl::opt<unsigned>
     mutants("mutants", cl::value_desc("n"),
             cl::desc("wrong rules to make and to have judged (0)"), cl::init(0),
             cl::sub(command), cl::cat(category()));
+static cl::opt<unsigned> bits(
+    "bits", cl::value_desc("n"),
+    cl::desc("float instantiations of each bit-exact rule, with signed zeros, "
+             "subnormals, infinities and NaN, to compare bit by bit (0)"),
+    cl::init(0), cl::sub(command), cl::cat(category()));
 static cl::opt<uint64_t> seed("seed", cl::desc("seed of all draws (1)"),
                               cl::init(1), cl::sub(command),
                               cl::cat(category()));
@@ -58,6 +63,45 @@ unsigned checkRules(RuleSet &rules, llvm::json::Array &out) {
       llvm::outs() << "; FAILS: " << result.failure;
     llvm::outs() << '\n';
   }
+  return failures;
+}
+
+/// Whether the rule is labelled bit-exact, by the table or, for others, by the
+/// prover.
+bool isBitExact(Rule &rule) {
+  if (const ProvedRule *proof = findProof(rule))
+    return proof->floatClass == FloatClass::BitExact;
+  Verdict verdict = verify(rule.getBefore(), rule.getAfter(), rule.assumptions);
+  return verdict.isProved() && verdict.floatClass == FloatClass::BitExact;
+}
+
+/// The number of bit-exact rules that are not.
+unsigned checkAllBits(RuleSet &rules, llvm::json::Array &out) {
+  unsigned failures = 0, numExact = 0;
+  uint64_t numEqual = 0;
+  for (Rule &rule : rules.rules) {
+    if (!isBitExact(rule))
+      continue;
+    ++numExact;
+    InstantiationResult result = checkBits(rule, bits, seed);
+    numEqual += result.equal;
+    failures += !result.failure.empty();
+    if (options.json) {
+      llvm::json::Object object{{"name", rule.getName()},
+                                {"equal_bits", result.equal},
+                                {"undecided", result.undecided}};
+      if (!result.failure.empty())
+        object["failure"] = result.failure;
+      out.push_back(std::move(object));
+    } else if (!result.failure.empty()) {
+      llvm::outs() << rule.getName() << ": NOT BIT-EXACT: " << result.failure
+                   << '\n';
+    }
+  }
+  if (!options.json)
+    llvm::outs() << numExact << " bit-exact rules, " << numEqual
+                 << " instantiations of equal bits, " << failures
+                 << " rules fail\n";
   return failures;
 }
 
@@ -106,18 +150,20 @@ int run() {
   RuleSet rules;
   if (int code = options.load(rules, context))
     return code;
-  llvm::json::Array checked, judged;
+  llvm::json::Array checked, compared, judged;
   unsigned failures = checkRules(rules, checked);
   if (!options.json)
     llvm::outs() << rules.rules.size() << " rules, " << failures
                  << " of them fail\n";
+  unsigned inexact = bits ? checkAllBits(rules, compared) : 0;
   unsigned proved = mutants ? checkMutants(rules, judged) : 0;
   if (options.json)
     printJson(llvm::json::Object{{"rules", std::move(checked)},
+                                 {"bits", std::move(compared)},
                                  {"mutants", std::move(judged)},
                                  {"failures", failures},
                                  {"mutants_proved", proved}});
-  return failures || proved ? Refuted : Done;
+  return failures || inexact || proved ? Refuted : Done;
 }
 
 } // namespace

@@ -7,8 +7,11 @@
 #include "passes/Optimize/ConstantFold.h"
 #include "passes/Optimize/Prepare.h"
 #include "rewrites/Replay/Replay.h"
+#include "verifier/RestsOn.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
+#include <set>
 
 using namespace mlc;
 using llvm::Error;
@@ -53,23 +56,53 @@ public:
     if (rule.hash != step.hash)
       return llvm::createStringError("the rule's hash is " + rule.hash +
                                      ", not " + step.hash);
-    if (!isProved(rule, it->second >= numShipped))
-      return llvm::createStringError("the rule is not proved");
+    if (Error error = prove(rule, it->second >= numShipped))
+      return error;
     return &rule;
   }
 
+  /// The rules that were used, by who vouches for them, and what floats mean in
+  /// the least exact of them.
+  std::vector<std::string> restsOn() const {
+    std::vector<std::string> lines;
+    auto list = [&](const std::set<std::string> &names, const char *how) {
+      if (!names.empty())
+        lines.push_back(std::to_string(names.size()) + " rules " + how + ": " +
+                        llvm::join(names, ", "));
+    };
+    list(usedShipped, "proved when mlc was built");
+    list(usedOwn, "of your files, proved just now");
+    lines.push_back(describeProver());
+    lines.push_back(describeFloats(least));
+    lines.push_back("import of both files and constant folding by mlc");
+    return lines;
+  }
+
 private:
-  bool isProved(Rule &rule, bool isUsers) {
-    if (findProof(rule))
-      return true;
-    if (!isUsers)
-      return false;
-    auto [it, inserted] = verdicts.try_emplace(rule.hash, false);
+  /// Nobody vouches for a rule of the user's: it is proved here, whatever its
+  /// file or its name says.
+  Error prove(Rule &rule, bool isUsers) {
+    if (!isUsers) {
+      const ProvedRule *proof = findProof(rule);
+      if (!proof)
+        return llvm::createStringError("the shipped rule is not proved");
+      least = std::max(least, proof->floatClass);
+      usedShipped.insert(rule.getName().str());
+      return Error::success();
+    }
+    auto [it, inserted] = verdicts.try_emplace(rule.hash);
     if (inserted)
       it->second =
-          verify(rule.getBefore(), rule.getAfter(), rule.assumptions, options)
-              .isProved();
-    return it->second;
+          verify(rule.getBefore(), rule.getAfter(), rule.assumptions, options);
+    const Verdict &verdict = it->second;
+    if (!verdict.isProved())
+      return llvm::createStringError(
+          "your rule is not proved: " + name(verdict.kind) +
+          (verdict.isRefuted() ? "\n" + verdict.counterexample.text
+                               : ": " + verdict.reason));
+    least = std::max(least, verdict.floatClass);
+    usedOwn.insert(rule.getName().str());
+    return Error::success();
   }
 
   mlir::MLIRContext *context;
@@ -77,7 +110,9 @@ private:
   RuleSet rules;
   size_t numShipped = 0;
   llvm::StringMap<size_t> byName;
-  llvm::StringMap<bool> verdicts; // by hash
+  llvm::StringMap<Verdict> verdicts; // by hash
+  std::set<std::string> usedShipped, usedOwn;
+  FloatClass least = FloatClass::BitExact;
 };
 
 //===----------------------------------------------------------------------===//
@@ -213,6 +248,7 @@ private:
         return refuse(llvm::toString(std::move(error)));
       foldConstants(function);
     }
+    report.restsOn = rules.restsOn();
     return true;
   }
 

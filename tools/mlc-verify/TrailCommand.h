@@ -34,6 +34,8 @@ struct TrailReport {
   TrailAnswer answer = TrailAnswer::Replayed;
   /// What is wrong, naming the file.
   std::string reason;
+  /// Replayed: what one must believe to believe it, a line each.
+  std::vector<std::string> restsOn;
   size_t steps = 0, operators = 0;
   double seconds = 0;
 };

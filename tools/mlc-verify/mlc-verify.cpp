@@ -26,6 +26,7 @@
 #include "tools/CommandLine.h"
 #include "tools/mlc-verify/TrailCommand.h"
 #include "verifier/AssumeText.h"
+#include "verifier/RestsOn.h"
 #include "verifier/Verifier.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -102,7 +103,21 @@ static int exitCodeOf(const Verdict &verdict) {
                                : Undecided;
 }
 
-static void printJson(const Verdict &verdict) {
+static llvm::json::Array asArray(const std::vector<std::string> &lines) {
+  llvm::json::Array array;
+  for (const std::string &line : lines)
+    array.push_back(line);
+  return array;
+}
+
+static void printRestsOn(const std::vector<std::string> &lines) {
+  if (!lines.empty())
+    llvm::outs() << "rests on\n";
+  for (const std::string &line : lines)
+    llvm::outs() << "  " << line << '\n';
+}
+
+static void printJson(const Verdict &verdict, const Assumptions &assumptions) {
   llvm::json::Object object{{"verdict", name(verdict.kind).str()},
                             {"ms", verdict.totalMs},
                             {"solver_ms", verdict.solverMs}};
@@ -127,11 +142,13 @@ static void printJson(const Verdict &verdict) {
   }
   if (verdict.isUnknown())
     object["reason"] = verdict.reason;
+  else
+    object["rests_on"] = asArray(restsOn(verdict, assumptions));
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object)))
                << '\n';
 }
 
-static void printText(const Verdict &verdict) {
+static void printText(const Verdict &verdict, const Assumptions &assumptions) {
   llvm::outs() << name(verdict.kind);
   if (verdict.isProved())
     llvm::outs() << " (" << name(verdict.floatClass) << ", "
@@ -141,6 +158,7 @@ static void printText(const Verdict &verdict) {
   llvm::outs() << '\n';
   if (verdict.isRefuted())
     llvm::outs() << verdict.counterexample.text;
+  printRestsOn(restsOn(verdict, assumptions));
 }
 
 static int writeCertificate(const std::string &text) {
@@ -188,7 +206,7 @@ static int compareFunctions(const VerifierOptions &options) {
                               llvm::toString(assumptions.takeError()));
 
   Verdict verdict = verify(functions[0], functions[1], *assumptions, options);
-  json ? printJson(verdict) : printText(verdict);
+  json ? printJson(verdict, *assumptions) : printText(verdict, *assumptions);
   if (verdict.isProved() && !certificateFile.empty())
     if (int code = writeCertificate(verdict.certificate.smtlib))
       return code;
@@ -223,7 +241,9 @@ static int replayTrail(const VerifierOptions &options) {
                               {"steps", report.steps},
                               {"operators", report.operators},
                               {"seconds", report.seconds}};
-    if (!isReplayed)
+    if (isReplayed)
+      object["rests_on"] = asArray(report.restsOn);
+    else
       object["reason"] = report.reason;
     llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object)))
                  << '\n';
@@ -233,6 +253,7 @@ static int replayTrail(const VerifierOptions &options) {
                                   report.steps, report.operators,
                                   question.result, question.model,
                                   report.seconds);
+    printRestsOn(report.restsOn);
   }
   return static_cast<int>(report.answer);
 }

@@ -102,6 +102,37 @@ def test_own_rule(tools, tmp_path):
     assert done.returncode == 5 and "step 1" in done.stderr and "--rules" in done.stderr
 
 
+FALSE = RULES.replace("  rule.assume positive 1\n", "")
+
+
+@pytest.mark.parametrize("scale", [[[1, 2], [3, -0.5]], [[1, 2], [3, 0.5]]])
+def test_own_false_rule(tools, tmp_path, scale):
+    """A file says what it likes: its rules are proved before they are believed,
+    also where they happen to be right."""
+    assert FALSE != RULES
+    model, result, rules = scaled(tools, tmp_path, scale, FALSE)
+    done = finished(tools, model, result, "--rules", rules)
+    assert done.returncode == 5 and "step 1" in done.stderr, done.stderr
+    assert "your rule is not proved: refuted" in done.stderr, done.stderr
+
+
+def test_own_rule_under_a_shipped_name(tools, tmp_path):
+    """What is proved of the shipped rule says nothing of another of its name."""
+    name = "relu_of_relu_is_relu_rank4"
+    model, result, rules = scaled(tools, tmp_path, [[1, 2], [3, 0.5]], FALSE.replace("scale_behind_relu", name))
+    done = check(tools, model, result, "--rules", rules)
+    assert done.returncode == 3 and "a rule of this name exists already" in done.stderr, done.stderr
+
+
+def test_rests_on(tools, tmp_path):
+    """Who vouches for what: the rules of the user's files are named."""
+    model, result, rules = scaled(tools, tmp_path, [[1, 2], [3, 0.5]])
+    done = finished(tools, model, result, "--rules", rules)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout
+    assert "rests on" in said and "scale_behind_relu" in said and "proved just now" in said and "Z3" in said, said
+
+
 @pytest.mark.parametrize("scale, text", [
     ([[1, 2], [3, -0.5]], "not all positive"),
     ([[1, 2], [3, 0]], "not all positive"),
@@ -183,4 +214,4 @@ def test_wrong_rule(tools, tmp_path):
     wrong = RULES.replace("rule.assume positive 1\n", "")
     model, result, rules = scaled(tools, tmp_path, [[1, 2], [3, 0.5]], wrong)
     done = finished(tools, model, result, "--rules", rules)
-    assert done.returncode == 5 and "the rule is not proved" in done.stderr
+    assert done.returncode == 5 and "your rule is not proved" in done.stderr

@@ -1,0 +1,113 @@
+// What is defined where: selections choose, products and conjunctions do not.
+// RUN: %python %source/test/verifier/soundness/verdicts.py mlc-verify %s
+
+!x = tensor<?xf32, #mlc.dims<[n]>>
+!b = tensor<?xi1, #mlc.dims<[n]>>
+
+//--- not proved: x = 0: 0 and NaN
+func.func @b(%x: !x, %y: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %c = mlc.compare %x, %z {predicate = "ne"} : (!x, !x) -> !b
+  %d = mlc.div %y, %x : (!x, !x) -> !x
+  %r = mlc.select %c, %d, %z : (!b, !x, !x) -> !x
+  return %r : !x
+}
+func.func @a(%x: !x, %y: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %c = mlc.compare %x, %z {predicate = "ne"} : (!x, !x) -> !b
+  %cf = mlc.cast %c {to = f32} : (!b) -> !x
+  %d = mlc.div %y, %x : (!x, !x) -> !x
+  %r = mlc.mul %cf, %d : (!x, !x) -> !x
+  return %r : !x
+}
+
+//--- proved: divided only where it can be
+func.func @b(%x: !x, %y: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %c = mlc.compare %x, %z {predicate = "ne"} : (!x, !x) -> !b
+  %d = mlc.div %y, %x : (!x, !x) -> !x
+  %r = mlc.select %c, %d, %z : (!b, !x, !x) -> !x
+  return %r : !x
+}
+func.func @a(%x: !x, %y: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %c = mlc.compare %x, %z {predicate = "ne"} : (!x, !x) -> !b
+  %i = mlc.reciprocal %x : (!x) -> !x
+  %d = mlc.mul %y, %i : (!x, !x) -> !x
+  %r = mlc.select %c, %d, %z : (!b, !x, !x) -> !x
+  return %r : !x
+}
+
+//--- proved: with another side in place of the other
+func.func @b(%x: !x, %y: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %c = mlc.compare %x, %z {predicate = "gt"} : (!x, !x) -> !b
+  %d = mlc.sqrt %x : (!x) -> !x
+  %r = mlc.select %c, %d, %y : (!b, !x, !x) -> !x
+  return %r : !x
+}
+func.func @a(%x: !x, %y: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %c = mlc.compare %x, %z {predicate = "le"} : (!x, !x) -> !b
+  %d = mlc.sqrt %x : (!x) -> !x
+  %r = mlc.select %c, %y, %d : (!b, !x, !x) -> !x
+  return %r : !x
+}
+
+//--- not proved: x = -1: 0 and NaN
+func.func @b(%x: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %c = mlc.compare %x, %z {predicate = "gt"} : (!x, !x) -> !b
+  %d = mlc.sqrt %x : (!x) -> !x
+  %r = mlc.select %c, %d, %z : (!b, !x, !x) -> !x
+  return %r : !x
+}
+func.func @a(%x: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %c = mlc.compare %x, %z {predicate = "gt"} : (!x, !x) -> !b
+  %d = mlc.sqrt %x : (!x) -> !x
+  %e = mlc.sub %d, %d : (!x, !x) -> !x
+  %s = mlc.select %c, %d, %z : (!b, !x, !x) -> !x
+  %r = mlc.add %s, %e : (!x, !x) -> !x
+  return %r : !x
+}
+
+//--- not proved: the other condition chooses the quotient where x = 0
+func.func @b(%x: !x, %y: !x, %c: !b) -> !x {
+  %d = mlc.div %y, %x : (!x, !x) -> !x
+  %r = mlc.select %c, %d, %y : (!b, !x, !x) -> !x
+  return %r : !x
+}
+func.func @a(%x: !x, %y: !x, %c: !b) -> !x {
+  %d = mlc.div %y, %x : (!x, !x) -> !x
+  %n = mlc.not %c : (!b) -> !b
+  %e = mlc.sub %d, %d : (!x, !x) -> !x
+  %s = mlc.select %n, %e, %y : (!b, !x, !x) -> !x
+  %t = mlc.select %c, %d, %y : (!b, !x, !x) -> !x
+  %u = mlc.select %n, %e, %t : (!b, !x, !x) -> !x
+  %v = mlc.select %n, %y, %u : (!b, !x, !x) -> !x
+  %w = mlc.add %v, %e : (!x, !x) -> !x
+  return %w : !x
+}
+
+//--- not proved: where x = 0, false and anything is false
+func.func @b(%x: !x, %y: !x) -> !b {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %c = mlc.compare %x, %z {predicate = "ne"} : (!x, !x) -> !b
+  %d = mlc.div %y, %x : (!x, !x) -> !x
+  %g = mlc.compare %d, %z {predicate = "gt"} : (!x, !x) -> !b
+  %r = mlc.and %c, %g : (!b, !b) -> !b
+  return %r : !b
+}
+func.func @a(%x: !x, %y: !x) -> !b {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %c = mlc.compare %x, %z {predicate = "ne"} : (!x, !x) -> !b
+  %d = mlc.div %y, %x : (!x, !x) -> !x
+  %e = mlc.sub %d, %d : (!x, !x) -> !x
+  %f = mlc.add %d, %e : (!x, !x) -> !x
+  %cf = mlc.cast %c {to = f32} : (!b) -> !x
+  %p = mlc.mul %cf, %f : (!x, !x) -> !x
+  %g = mlc.compare %p, %z {predicate = "gt"} : (!x, !x) -> !b
+  %r = mlc.and %g, %c : (!b, !b) -> !b
+  return %r : !b
+}

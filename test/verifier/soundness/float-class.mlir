@@ -1,0 +1,169 @@
+// What is promised of floats: equal bits only for equal operations in equal order.
+// RUN: %python %source/test/verifier/soundness/verdicts.py mlc-verify %s
+
+!x = tensor<?xf32, #mlc.dims<[n]>>
+!m = tensor<?x?xf32, #mlc.dims<[n, m]>>
+!t = tensor<?x?xf32, #mlc.dims<[m, n]>>
+
+//--- proved, not bit-exact: products round in their order
+func.func @b(%x: !x) -> tensor<1xf32> {
+  %v1 = mlc.reverse %x {axes = array<i64: 0>} : (!x) -> !x
+  %v2 = mlc.reduce %v1 {kind = "prod", axes = array<i64: 0>} : (!x) -> tensor<1xf32>
+  return %v2 : tensor<1xf32>
+}
+func.func @a(%x: !x) -> tensor<1xf32> {
+  %v1 = mlc.reduce %x {kind = "prod", axes = array<i64: 0>} : (!x) -> tensor<1xf32>
+  return %v1 : tensor<1xf32>
+}
+
+//--- proved, not bit-exact: the maximum of zeros is the first or the second
+func.func @b(%x: !x, %y: !x) -> !x {
+  %v1 = mlc.max %x, %y : (!x, !x) -> !x
+  return %v1 : !x
+}
+func.func @a(%x: !x, %y: !x) -> !x {
+  %v1 = mlc.max %y, %x : (!x, !x) -> !x
+  return %v1 : !x
+}
+
+//--- proved, not bit-exact: likewise of many
+func.func @b(%x: !x) -> tensor<1xf32> {
+  %v1 = mlc.reverse %x {axes = array<i64: 0>} : (!x) -> !x
+  %v2 = mlc.reduce %v1 {kind = "max", axes = array<i64: 0>} : (!x) -> tensor<1xf32>
+  return %v2 : tensor<1xf32>
+}
+func.func @a(%x: !x) -> tensor<1xf32> {
+  %v1 = mlc.reduce %x {kind = "max", axes = array<i64: 0>} : (!x) -> tensor<1xf32>
+  return %v1 : tensor<1xf32>
+}
+
+//--- proved, not bit-exact: sqrt(-0) is -0
+func.func @b(%x: !x) -> !x {
+  %v1 = mlc.sqrt %x : (!x) -> !x
+  %v2 = mlc.relu %v1 : (!x) -> !x
+  return %v2 : !x
+}
+func.func @a(%x: !x) -> !x {
+  %v1 = mlc.sqrt %x : (!x) -> !x
+  return %v1 : !x
+}
+
+//--- proved, not bit-exact: 0 and -0
+func.func @b(%x: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<-0.0>, type = f32} : () -> !x
+  return %z : !x
+}
+func.func @a(%x: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  return %z : !x
+}
+
+//--- proved, not bit-exact: -0 + 0 is 0
+func.func @b(%x: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %r = mlc.add %x, %z : (!x, !x) -> !x
+  return %r : !x
+}
+func.func @a(%x: !x) -> !x {
+  return %x : !x
+}
+
+//--- value-changing: infinity * 0 is NaN
+func.func @b(%x: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  %r = mlc.mul %x, %z : (!x, !x) -> !x
+  return %r : !x
+}
+func.func @a(%x: !x) -> !x {
+  %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
+  return %z : !x
+}
+
+//--- proved, not bit-exact: the sum of one element -0 is 0
+func.func @b(%x: tensor<1xf32>) -> tensor<1xf32> {
+  %v1 = mlc.reduce %x {kind = "sum", axes = array<i64: 0>} : (tensor<1xf32>) -> tensor<1xf32>
+  return %v1 : tensor<1xf32>
+}
+func.func @a(%x: tensor<1xf32>) -> tensor<1xf32> {
+  return %x : tensor<1xf32>
+}
+
+//--- proved, not bit-exact: two dims added in the other order
+func.func @b(%x: !m) -> tensor<1x1xf32> {
+  %v2 = mlc.reduce %x {kind = "sum", axes = array<i64: 0, 1>} : (!m) -> tensor<1x1xf32>
+  return %v2 : tensor<1x1xf32>
+}
+func.func @a(%x: !m) -> tensor<1x1xf32> {
+  %v1 = mlc.transpose %x {permutation = array<i64: 1, 0>} : (!m) -> !t
+  %v2 = mlc.reduce %v1 {kind = "sum", axes = array<i64: 0, 1>} : (!t) -> tensor<1x1xf32>
+  return %v2 : tensor<1x1xf32>
+}
+
+//--- bit-exact: only moved
+func.func @b(%x: !m) -> !t {
+  %v1 = mlc.transpose %x {permutation = array<i64: 1, 0>} : (!m) -> !t
+  %v2 = mlc.relu %v1 : (!t) -> !t
+  return %v2 : !t
+}
+func.func @a(%x: !m) -> !t {
+  %v1 = mlc.relu %x : (!m) -> !m
+  %v2 = mlc.transpose %v1 {permutation = array<i64: 1, 0>} : (!m) -> !t
+  return %v2 : !t
+}
+
+//--- bit-exact: one sum in one order
+func.func @b(%x: !m) -> tensor<1x?xf32, #mlc.dims<[1, n]>> {
+  %v1 = mlc.transpose %x {permutation = array<i64: 1, 0>} : (!m) -> !t
+  %v2 = mlc.reduce %v1 {kind = "sum", axes = array<i64: 0>} : (!t) -> tensor<1x?xf32, #mlc.dims<[1, n]>>
+  return %v2 : tensor<1x?xf32, #mlc.dims<[1, n]>>
+}
+func.func @a(%x: !m) -> tensor<1x?xf32, #mlc.dims<[1, n]>> {
+  %v1 = mlc.reduce %x {kind = "sum", axes = array<i64: 1>} : (!m) -> tensor<?x1xf32, #mlc.dims<[n, 1]>>
+  %v2 = mlc.transpose %v1 {permutation = array<i64: 1, 0>} : (tensor<?x1xf32, #mlc.dims<[n, 1]>>) -> tensor<1x?xf32, #mlc.dims<[1, n]>>
+  return %v2 : tensor<1x?xf32, #mlc.dims<[1, n]>>
+}
+
+//--- proved, not bit-exact: one rounding or two
+func.func @b(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  %a = tensor.extract %x[] : tensor<f32>
+  %b = tensor.extract %y[] : tensor<f32>
+  %r = math.fma %a, %b, %a : f32
+  %s = tensor.splat %r : tensor<f32>
+  return %s : tensor<f32>
+}
+func.func @a(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  %a = tensor.extract %x[] : tensor<f32>
+  %b = tensor.extract %y[] : tensor<f32>
+  %p = arith.mulf %a, %b : f32
+  %r = arith.addf %p, %a : f32
+  %s = tensor.splat %r : tensor<f32>
+  return %s : tensor<f32>
+}
+
+//--- proved, not bit-exact: maxnumf gives a number where there is one
+func.func @b(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  %a = tensor.extract %x[] : tensor<f32>
+  %b = tensor.extract %y[] : tensor<f32>
+  %r = arith.maxnumf %a, %b : f32
+  %s = tensor.splat %r : tensor<f32>
+  return %s : tensor<f32>
+}
+func.func @a(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  %a = tensor.extract %x[] : tensor<f32>
+  %b = tensor.extract %y[] : tensor<f32>
+  %r = arith.maximumf %a, %b : f32
+  %s = tensor.splat %r : tensor<f32>
+  return %s : tensor<f32>
+}
+
+//--- not bit-exact: products of f16 rounded to f16 and to f32
+func.func @b(%x: tensor<?xf16, #mlc.dims<[n]>>) -> !x {
+  %0 = mlc.mul %x, %x : (tensor<?xf16, #mlc.dims<[n]>>, tensor<?xf16, #mlc.dims<[n]>>) -> tensor<?xf16, #mlc.dims<[n]>>
+  %1 = mlc.cast %0 {to = f32} : (tensor<?xf16, #mlc.dims<[n]>>) -> !x
+  return %1 : !x
+}
+func.func @a(%x: tensor<?xf16, #mlc.dims<[n]>>) -> !x {
+  %0 = mlc.cast %x {to = f32} : (tensor<?xf16, #mlc.dims<[n]>>) -> !x
+  %1 = mlc.mul %0, %0 : (!x, !x) -> !x
+  return %1 : !x
+}

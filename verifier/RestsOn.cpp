@@ -1,0 +1,44 @@
+//===- RestsOn.cpp - What an answer rests on ------------------------------===//
+
+#include "verifier/RestsOn.h"
+#include "verifier/Solver.h"
+
+using namespace mlc;
+
+std::string mlc::describeProver() {
+  return "prover: mlc's normal form and lemmas, which no second checker "
+         "replays; integer lemmas decided by Z3 " +
+         verifier::solverVersion();
+}
+
+std::string mlc::describeFloats(FloatClass floatClass) {
+  switch (floatClass) {
+  case FloatClass::BitExact:
+    return "floats: the same operations in the same order, element by element; "
+           "equal bits (of NaN, only that it is one)";
+  case FloatClass::Reassociating:
+    return "floats: real numbers, sums and products in any order; rounding may "
+           "differ, and so may overflow, signs of zeros and NaN; finite inputs";
+  case FloatClass::ValueChanging:
+    return "floats: real numbers, and terms that are 0 there may come or go; "
+           "rounding, overflow, infinities and NaN may differ; finite inputs";
+  }
+  llvm_unreachable("unknown float class");
+}
+
+std::vector<std::string> mlc::restsOn(const Verdict &verdict,
+                                      const Assumptions &assumptions) {
+  std::string assumed = str(assumptions);
+  std::string sizes = assumed.empty() ? "assumed: nothing; all sizes for which "
+                                        "the before side is defined"
+                                      : "assumed by the file: " + assumed;
+  if (verdict.isRefuted())
+    return {"evaluator: both functions were run on these numbers, by mlc's "
+            "reading of their operators",
+            sizes};
+  if (!verdict.isProved())
+    return {};
+  return {describeProver(), describeFloats(verdict.floatClass),
+          "integers: modulo 2^width; dims and indices: integers of any size",
+          sizes};
+}
