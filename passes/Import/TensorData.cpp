@@ -223,12 +223,11 @@ std::optional<std::vector<char>> getRawBytes(ElementsAttr value) {
   Type elementType = value.getElementType();
   std::vector<char> bytes;
   if (elementType.isInteger(1)) {
-    auto dense = dyn_cast<DenseElementsAttr>(value);
-    if (!dense)
-      return std::nullopt;
-    for (bool bit : dense.getValues<bool>())
-      bytes.push_back(bit);
-    return bytes;
+    if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+      for (bool bit : dense.getValues<bool>())
+        bytes.push_back(bit);
+      return bytes;
+    }
   }
   ArrayRef<char> data;
   if (auto dense = dyn_cast<DenseElementsAttr>(value)) {

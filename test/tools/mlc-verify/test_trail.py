@@ -327,6 +327,22 @@ def test_nothing_to_do(tools, tmp_path):
     assert written == made
 
 
+def test_many_bools(tools, tmp_path):
+    """Folded constants of many bools are data like others."""
+    mask = np.random.default_rng(1).integers(0, 2, (40, 50)).astype(bool)
+    made = graphs.model([("Not", ["m"], ["y"], {}), ("Relu", ["x"], ["r"], {}), ("Relu", ["r"], ["z"], {})],
+                        [("x", [8])], [("y", [40, 50], 9), ("z", [8])], {"m": mask})
+    path, result = graphs.save(tmp_path / "m.onnx", made), tmp_path / "o.onnx"
+    done = tools.mlc("optimize", path, "-o", result)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    written = onnx.load(result)
+    assert len(trail_of(written)[0]["steps"]) == 1 and check(tools, path, result).returncode == 0
+    data = next(t for t in written.graph.initializer if list(t.dims) == [40, 50])
+    assert (onnx.numpy_helper.to_array(data) == ~mask).all()
+    data.raw_data = data.raw_data[:-1] + bytes([1 - data.raw_data[-1]])
+    assert check(tools, path, graphs.save(result, written)).returncode == 5
+
+
 def test_open_dims_that_decide(tools, tmp_path):
     """x[N:] counts from the end where N is negative, and N + -3 may be: mlc's graph has one meaning
     only, which artifacts check; what other runtimes are given keeps both, so no rule is in it."""
