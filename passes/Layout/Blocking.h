@@ -75,6 +75,11 @@ private:
 /// Dims of a value of the mlc dialect.
 llvm::SmallVector<IntExpr> sizesOf(mlir::Value value);
 
+/// Makes convolutions of small floats with constant weights in `block` ones of
+/// float32 between casts.
+void widenConvolutions(Blocking &blocking, mlir::OpBuilder &builder,
+                       mlir::Block &block);
+
 /// The blocked result of a convolution with constant weights; null when it
 /// stays as it is.
 Twin blockConvolution(Blocking &blocking, ConvOp conv);

@@ -21,6 +21,7 @@ static void blockFunction(func::FuncOp function, const LayoutOptions &options) {
   OpBuilder builder(function.getContext());
   Blocking blocking(builder, options.block);
   Block &block = function.getBody().front();
+  widenConvolutions(blocking, builder, block);
   for (Operation &op : llvm::make_early_inc_range(block)) {
     // What is known at compile time is packed where it is used.
     if (op.getNumOperands() > 0 && isCompileTime(op.getOperand(0)) &&

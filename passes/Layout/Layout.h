@@ -20,6 +20,8 @@ struct LayoutOptions {
 /// whole blocks. Where a plain tensor is needed an `mlc.unpack` makes it; the
 /// halo of a padded convolution is an `mlc.pad` in front of it. Weights are
 /// rearranged by operators on constants, which constant folding carries out.
+/// Convolutions of small floats become ones of float32 between casts first.
+/// Groups that would fill their blocks badly stay plain.
 /// The result computes the same function.
 std::unique_ptr<mlir::Pass> createLayoutPass(LayoutOptions options = {});
 mlir::LogicalResult assignLayout(mlir::ModuleOp module,

@@ -1,0 +1,168 @@
+//===- Widen.cpp - Small floats in front of convolutions ------------------===//
+//
+// A convolution of small floats computes in float32 and rounds once, by its
+// definition. Every element of its input is read many times, and would be
+// widened each time. So the cast is made an operator: it runs where the input
+// is made (in the tail of the convolution before), weights are widened now, and
+// what follows is a convolution of float32 like any other. A batch norm between
+// convolutions becomes the scale and shift that it is, whose factors are
+// computed now.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/TypeUtilities.h"
+#include "passes/Layout/Blocking.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlc;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace {
+
+bool isSmallFloat(Value value) {
+  Type element = getElementTypeOrSelf(value.getType());
+  return element.isF16() || element.isBF16();
+}
+
+/// Operators that choose among their operands' elements, so that it makes no
+/// difference whether these are widened before or after.
+bool choosesElements(Operation *op) {
+  return isa_and_nonnull<ConcatOp, SliceOp, TransposeOp, ReshapeOp, MaxPoolOp>(
+             op) &&
+         op->getNumResults() == 1;
+}
+
+class Widening {
+public:
+  explicit Widening(Blocking &blocking, OpBuilder &builder)
+      : blocking(blocking), builder(builder) {}
+
+  void run(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (!isa<ConvOp, BatchNormOp>(op) || !isSmallFloat(op.getOperand(0)) ||
+          !llvm::all_of(op.getOperands().drop_front(), isCompileTime))
+        continue;
+      auto conv = dyn_cast<ConvOp>(op);
+      Value wide =
+          conv ? convolve(conv) : scaleAndShift(mlir::cast<BatchNormOp>(op));
+      if (wide)
+        replace(op, wide);
+    }
+    // Consumers come after producers, and get their casts first.
+    while (!casts.empty())
+      sink(casts.pop_back_val());
+  }
+
+private:
+  Value convert(Location loc, Value x, Type to) {
+    return blocking.create<CastOp>(
+        loc, x, {{builder.getStringAttr("to"), TypeAttr::get(to)}});
+  }
+
+  /// `x` in float32, made where `x` is.
+  Value widened(Value x) {
+    if (Value wide = wideOf.lookup(x))
+      return wide;
+    builder.setInsertionPointAfterValue(x);
+    Value wide = convert(x.getLoc(), x, builder.getF32Type());
+    if (wide) {
+      casts.insert(wide.getDefiningOp());
+      wideOf[x] = wide;
+    }
+    return wide;
+  }
+
+  /// Rounds `wide` to the type of the result of `op`, and puts it there.
+  void replace(Operation &op, Value wide) {
+    Type small = getElementTypeOrSelf(op.getResult(0).getType());
+    Value rounded = convert(op.getLoc(), wide, small);
+    if (!rounded)
+      return;
+    op.getResult(0).replaceAllUsesWith(rounded);
+    op.erase();
+  }
+
+  Value convolve(ConvOp conv) {
+    Value x = widened(conv.getX()), w = widened(conv.getW());
+    if (!x || !w)
+      return {};
+    builder.setInsertionPoint(conv);
+    return blocking.create<ConvOp>(conv.getLoc(), {x, w}, conv->getAttrs());
+  }
+
+  /// x * factor + (bias - mean * factor) for factor = scale / sqrt(variance +
+  /// epsilon), as the definition has it.
+  Value scaleAndShift(BatchNormOp norm) {
+    Location loc = norm.getLoc();
+    SmallVector<Value> wide;
+    for (Value operand : norm->getOperands()) {
+      wide.push_back(widened(operand));
+      if (!wide.back())
+        return {};
+    }
+    builder.setInsertionPoint(norm);
+    auto type = mlir::cast<RankedTensorType>(wide[4].getType());
+    if (!type.hasStaticShape())
+      return {};
+    float epsilon = norm.getEpsilon().getDouble();
+    Value least =
+        blocking.create<ConstantOp>(loc, {},
+                                    {{builder.getStringAttr("value"),
+                                      DenseElementsAttr::get(type, epsilon)}});
+    Value variance = blocking.create<AddOp>(loc, {wide[4], least});
+    Value deviation = blocking.create<SqrtOp>(loc, variance);
+    Value factor = blocking.create<DivOp>(loc, {wide[1], deviation});
+    Value moved = blocking.create<MulOp>(loc, {wide[3], factor});
+    Value shift = blocking.create<SubOp>(loc, {wide[2], moved});
+    Value scaled =
+        blocking.create<MulOp>(loc, {wide[0], perChannel(factor, wide[0])});
+    return blocking.create<AddOp>(loc, {scaled, perChannel(shift, wide[0])});
+  }
+
+  /// One number per channel, repeated to the size of `x`.
+  Value perChannel(Value numbers, Value x) {
+    SmallVector<IntExpr> dims = sizesOf(x);
+    SmallVector<IntExpr> pixel(dims.size(), blocking.integer(1));
+    pixel[1] = dims[1];
+    return blocking.create<BroadcastOp>(
+        x.getLoc(), blocking.reshape(x.getLoc(), numbers, pixel),
+        blocking.dims("dims", dims));
+  }
+
+  /// Widens the operands of what makes the cast's operand instead, where the
+  /// cast is its only reader.
+  void sink(Operation *widening) {
+    Operation *op = widening->getOperand(0).getDefiningOp();
+    if (!choosesElements(op) || !op->hasOneUse())
+      return;
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      operands.push_back(widened(operand));
+      if (!operands.back())
+        return;
+    }
+    builder.setInsertionPoint(op);
+    Value wide = blocking.create(op->getLoc(), op->getName().getStringRef(),
+                                 operands, op->getAttrs());
+    if (!wide)
+      return;
+    widening->getResult(0).replaceAllUsesWith(wide);
+    wideOf.erase(op->getResult(0));
+    widening->erase();
+    op->erase();
+  }
+
+  Blocking &blocking;
+  OpBuilder &builder;
+  llvm::DenseMap<Value, Value> wideOf;
+  llvm::SetVector<Operation *> casts;
+};
+
+} // namespace
+
+void mlc::widenConvolutions(Blocking &blocking, OpBuilder &builder,
+                            Block &block) {
+  Widening(blocking, builder).run(block);
+}
