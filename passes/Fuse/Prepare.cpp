@@ -48,6 +48,27 @@ static bool shouldReadThrough(linalg::GenericOp consumer,
   return isBroadcast || cpu::isContraction(consumer) || producer->hasOneUse();
 }
 
+/// Whether a contraction that reads an operand with `before` along the
+/// innermost dim of its output no longer does with `after`, through a
+/// `movement` that divides. Vectors of it would have to be gathered.
+static bool scattersVectors(linalg::GenericOp consumer, AffineMap before,
+                            AffineMap movement, AffineMap after) {
+  bool divides = false;
+  movement.walkExprs([&](AffineExpr expr) {
+    divides |= expr.getKind() == AffineExprKind::Mod ||
+               expr.getKind() == AffineExprKind::FloorDiv;
+  });
+  AffineMap out =
+      consumer.getMatchingIndexingMap(consumer.getDpsInitOperand(0));
+  if (!divides || out.getNumResults() == 0)
+    return false;
+  auto inner = dyn_cast<AffineDimExpr>(out.getResults().back());
+  auto runsAlong = [&](AffineMap map) {
+    return map.getResults().back().isFunctionOfDim(inner.getPosition());
+  };
+  return inner && runsAlong(before) && !runsAlong(after);
+}
+
 static void readThroughMovement(linalg::GenericOp op) {
   for (OpOperand *operand : op.getDpsInputOperands()) {
     while (auto producer = operand->get().getDefiningOp<linalg::GenericOp>()) {
@@ -56,7 +77,11 @@ static void readThroughMovement(linalg::GenericOp op) {
         break;
       SmallVector<AffineMap> maps = op.getIndexingMapsArray();
       unsigned i = operand->getOperandNumber();
-      maps[i] = movement->compose(maps[i]);
+      AffineMap before = maps[i];
+      maps[i] = movement->compose(before);
+      if (cpu::isContraction(op) &&
+          scattersVectors(op, before, *movement, maps[i]))
+        break;
       if (!showAllLoops(maps, op.getContext()))
         break;
       operand->set(producer.getDpsInputOperand(0)->get());

@@ -139,6 +139,13 @@ private:
   }
 
   Twin depthwise() {
+    // Vectors of pixels serve as well, unless rows are too short for any, so
+    // that blocks are not worth packing for.
+    constexpr int64_t shortestRow = 4;
+    IntExpr row = sizesOf(conv.getX()).back();
+    bool isShort = row.isConstant() && row.getConstant() < shortestRow;
+    if (!blocking.lookup(conv.getX()) && !isShort)
+      return {};
     Twin input = blocking.get(loc, conv.getX(), 1, /*clean=*/false);
     if (!input)
       return {};
@@ -169,11 +176,21 @@ private:
                                      blocking.dims("steps", steps)});
   }
 
+  int64_t roundUp(int64_t channels) const {
+    return llvm::divideCeil(channels, block) * block;
+  }
+
+  /// Whether at least three in four products are of the groups' own channels.
+  /// Otherwise rows of pixels are the better vectors: they waste nothing, and a
+  /// channel shuffle moves them whole.
+  bool fillsBlocks() const {
+    int64_t inputs = shape.inputsPerGroup(), outputs = shape.outputsPerGroup();
+    return 4 * inputs * outputs >= 3 * roundUp(inputs) * roundUp(outputs);
+  }
+
   /// One convolution per group on the group's blocks.
   Twin grouped() {
-    // Groups of a few channels waste most of their blocks.
-    if (shape.inputsPerGroup() * 4 < block ||
-        shape.outputsPerGroup() * 4 < block)
+    if (!fillsBlocks())
       return {};
     Twin input = blocking.get(loc, conv.getX(), shape.groups, /*clean=*/true);
     if (!input)

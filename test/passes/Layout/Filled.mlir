@@ -12,6 +12,7 @@
 // next convolution packs anew.
 !f = tensor<1x20x?x5xf32, #mlc.dims<[1, 20, H, 5]>>
 // CHECK-LABEL: func.func @main
+// CHECK: mlc.conv_blocked
 // CHECK: mlc.depthwise_blocked
 // CHECK: mlc.log {{.*}}x2x?x5x16xf32
 // CHECK: mlc.unpack
@@ -20,7 +21,8 @@
 func.func @main(%x: !f) -> !f {
   %d = mlc.constant dense<0.5> : tensor<20x1x1x1xf32>
   %w = mlc.constant dense<0.25> : tensor<20x20x1x1xf32>
-  %0 = mlc.conv %x, %d {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<20>} : (!f, tensor<20x1x1x1xf32>) -> !f
+  %c = mlc.conv %x, %w {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>} : (!f, tensor<20x20x1x1xf32>) -> !f
+  %0 = mlc.conv %c, %d {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<20>} : (!f, tensor<20x1x1x1xf32>) -> !f
   %1 = mlc.log %0 : (!f) -> !f
   %2 = mlc.conv %1, %w {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>} : (!f, tensor<20x20x1x1xf32>) -> !f
   return %2 : !f
