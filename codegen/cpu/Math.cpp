@@ -83,6 +83,24 @@ struct ExpandNarrowing : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// Floats to small integers by way of 32 bits: what does not fit is then still
+/// a number of the type, where LLVM takes for granted that it does not occur.
+template <typename Op> struct ExpandToInteger : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    unsigned width = getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth();
+    if (width >= 32)
+      return failure();
+    MathBuilder m(rewriter, op.getLoc(), op.getType());
+    Value wide = arith::FPToSIOp::create(rewriter, op.getLoc(),
+                                         m.withElement(rewriter.getI32Type()),
+                                         op.getIn());
+    rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, op.getType(), wide);
+    return success();
+  }
+};
+
 /// Integers to bfloat16 by way of float64, which holds those of 32 bits.
 template <typename Op> struct ExpandFromInteger : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -357,9 +375,10 @@ void populateMathExpansionPatterns(RewritePatternSet &patterns) {
                                           /*inF64=*/true);
   patterns.add<ExpandBinary<math::PowFOp>>(ctx, elementary::pow);
   patterns.add<ExpandBinary<arith::RemFOp>>(ctx, elementary::remainder);
-  patterns.add<ExpandConstantPow, ExpandRsqrt, ExpandIntegerPow,
-               ExpandNarrowing, ExpandFromInteger<arith::SIToFPOp>,
-               ExpandFromInteger<arith::UIToFPOp>>(ctx);
+  patterns.add<
+      ExpandConstantPow, ExpandRsqrt, ExpandIntegerPow, ExpandNarrowing,
+      ExpandFromInteger<arith::SIToFPOp>, ExpandFromInteger<arith::UIToFPOp>,
+      ExpandToInteger<arith::FPToSIOp>, ExpandToInteger<arith::FPToUIOp>>(ctx);
   // The rest as MLIR does it.
   math::populateExpansionPatterns(patterns,
                                   {"tan", "asinh", "acosh", "atanh", "round"});

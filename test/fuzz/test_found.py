@@ -119,6 +119,17 @@ def test_integer_product_to_bfloat16(tools, tmp_path):
     np.testing.assert_array_equal(y, bits.astype(np.uint32).view(np.float32))
 
 
+@pytest.mark.parametrize("type", ["uint8", "int8", "uint16", "int16"])
+def test_what_does_not_fit_is_still_of_its_type(tools, tmp_path, type):
+    x = np.array([1e10, -1e10, np.nan, np.inf, -1.0, 70000.0, 3.7, -3.7] * 5, np.float32)
+    nodes = [helper.make_node("Cast", ["x"], ["i"], to=helper.np_dtype_to_tensor_dtype(np.dtype(type))),
+             helper.make_node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)]
+    (y,) = results(tools, tmp_path, nodes, {"x": x}, [output("y", TensorProto.FLOAT, [40])])
+    bounds = np.iinfo(type)
+    assert ((y >= bounds.min) & (y <= bounds.max) & (y == np.trunc(y))).all()
+    assert (y[6::8] == 3).all() and (bounds.min == 0 or (y[7::8] == -3).all())
+
+
 def test_infinite_weights_stay_where_they_are(tools, tmp_path):
     """Winograd would spread them over a tile."""
     rng = np.random.default_rng(0)

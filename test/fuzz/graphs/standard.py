@@ -384,6 +384,12 @@ def gemm(inputs, attributes, opset):
     return [y.astype(a.dtype)]
 
 
+@implements("PRelu")
+def prelu(inputs, attributes, opset):
+    x, slope = inputs
+    return [np.where(x < 0, slope * x, x).astype(x.dtype)]
+
+
 @implements("HardSwish")
 def hard_swish(inputs, attributes, opset):
     return [inputs[0] * np.clip(inputs[0] / 6 + 0.5, 0, 1)]
