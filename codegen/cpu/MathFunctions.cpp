@@ -241,17 +241,28 @@ Value erf(MathBuilder &m, Value x) {
   return m.copySign(m.select(isLarge, large, small), x);
 }
 
-/// f32: Q(t) = e^(-t^2 / 2) g(u) / (t + 3.5) for t >= 0, g a polynomial in
-/// u = (t - 3.5) / (t + 3.5).
+/// Q(t) = e^(-t^2 / 2) g(u) / (t + c) for t >= 0, g a polynomial in
+/// u = (t - c) / (t + c), interpolated in Chebyshev's points.
 static Value normalTail(MathBuilder &m, Value t) {
-  t = m.clamp(t, 0.0, 14.6);
-  Value above = m.add(t, 3.5);
-  Value u = m.div(m.sub(t, 3.5), above);
-  Value g = m.polynomial(
-      u, {0.7444160580635071, -0.565561830997467, 0.3154250979423523,
-          -0.11605138331651688, 0.017405597493052483, 0.006480099633336067,
-          -0.003174643497914076, -0.00045547139598056674, 0.0004347614594735205,
-          6.892394594615325e-05, -2.652661169122439e-05});
+  static constexpr double single[] = {
+      0.7444160580635071,    -0.565561830997467,      0.3154250979423523,
+      -0.11605138331651688,  0.017405597493052483,    0.006480099633336067,
+      -0.003174643497914076, -0.00045547139598056674, 0.0004347614594735205,
+      6.892394594615325e-05, -2.652661169122439e-05};
+  static constexpr double twice[] = {
+      0.769193049750063,      -0.6653825028900567,    0.49530561596997635,
+      -0.31353315667130427,   0.1650203661703885,     -0.06911863870631743,
+      0.020795066799800505,   -0.0029933767704363543, -0.0007978693975527749,
+      0.0005448990645443929,  -5.937573378576788e-05, -4.97628152960914e-05,
+      1.6681235760536204e-05, 3.9809132539483415e-06, -2.7693178940658227e-06,
+      -3.366553434006179e-07, 4.3320814509461146e-07, 4.234868865108004e-08,
+      -6.598338057567389e-08, -9.383289422981605e-09, 7.662518442534819e-09,
+      1.7799257411525282e-09, -1.4967015945146105e-10};
+  double c = m.isF64 ? 5.0 : 3.5;
+  t = m.clamp(t, 0.0, m.isF64 ? 38.6 : 14.6);
+  Value above = m.add(t, c);
+  Value u = m.div(m.sub(t, c), above);
+  Value g = m.polynomial(u, m.isF64 ? ArrayRef(twice) : ArrayRef(single));
   g = m.div(g, above);
   // The square as it is, in two parts: a large exponent magnifies rounding.
   Value square = m.mul(t, t);
@@ -261,8 +272,6 @@ static Value normalTail(MathBuilder &m, Value t) {
 }
 
 Value normalCdf(MathBuilder &m, Value x) {
-  if (m.isF64)
-    return m.fma(erf(m, m.mul(x, 0.70710678118654752)), 0.5, m.constant(0.5));
   Value tail = normalTail(m, m.abs(x));
   Value negative = m.compare(Predicate::OLT, x, 0.0);
   return m.select(negative, tail, m.sub(m.constant(1.0), tail));

@@ -1,5 +1,7 @@
 """What random graphs found, each as small as it became: results are the standard's."""
 
+import math
+
 import numpy as np
 import onnx
 import pytest
@@ -140,3 +142,11 @@ def test_infinite_weights_stay_where_they_are(tools, tmp_path):
     node = helper.make_node("Conv", ["x", "w"], ["y"])
     (y,) = results(tools, tmp_path, [constant, node], {"x": x}, [output("y", TensorProto.FLOAT, [1, 64, 18, 18])])
     np.testing.assert_array_equal(y[0, 5], np.sign(x[0, 0, 1:-1, 1:-1]) * np.inf)
+
+
+def test_gelu_of_float64_does_not_cancel(tools, tmp_path):
+    x = np.array([-30.0, -8.0, -4.7, -1.0, -1e-9, 0.5, 6.0], np.float64)
+    node = helper.make_node("Gelu", ["x"], ["y"])
+    (y,) = results(tools, tmp_path, [node], {"x": x}, [output("y", TensorProto.DOUBLE, [7])], opset=20)
+    want = [0.5 * v * math.erfc(-v / math.sqrt(2)) for v in x]
+    np.testing.assert_allclose(y, want, rtol=3e-14)
