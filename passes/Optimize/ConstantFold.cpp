@@ -284,6 +284,20 @@ void foldConstants(Operation *function, const ConstantFoldOptions &options) {
     }
 }
 
+void foldConstantsFully(Operation *function) {
+  constexpr int maxRounds = 16;
+  auto countOperators = [&] {
+    int64_t count = 0;
+    function->walk([&](Operation *op) { count += !isa<ConstantOp>(op); });
+    return count;
+  };
+  int64_t before = -1, after = countOperators();
+  for (int i = 0; i < maxRounds && before != after; ++i) {
+    foldConstants(function);
+    before = std::exchange(after, countOperators());
+  }
+}
+
 std::unique_ptr<Pass> createConstantFoldPass() {
   return std::make_unique<ConstantFoldPass>();
 }

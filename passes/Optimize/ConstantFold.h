@@ -32,6 +32,10 @@ struct ConstantFoldOptions {
 void foldConstants(mlir::Operation *function,
                    const ConstantFoldOptions &options = {});
 
+/// The same until nothing changes: how much is folded depends on the constants
+/// that are there. Graphs that are to be compared are both brought here.
+void foldConstantsFully(mlir::Operation *function);
+
 /// `mlc-fold-constants`, on functions.
 std::unique_ptr<mlir::Pass> createConstantFoldPass();
 void registerConstantFoldPass();

@@ -246,7 +246,7 @@ private:
                 return rules.find(step);
               }))
         return refuse(llvm::toString(std::move(error)));
-      foldConstants(function);
+      foldConstantsFully(function);
     }
     report.restsOn = rules.restsOn();
     return true;
@@ -262,6 +262,8 @@ private:
       return refuse("cannot be imported: " + imported.message);
     if (!prepare(*found))
       return refuse("cannot be prepared");
+    for (auto function : found->getOps<mlir::func::FuncOp>())
+      foldConstantsFully(function);
     if (std::optional<std::string> difference =
             graphDifference(*module, *found))
       return refuse("differs from what the trail makes: " + *difference);
