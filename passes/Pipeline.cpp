@@ -28,8 +28,10 @@ void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {
   if (options.rewrites) {
     // Proved rules where they pay on the target.
     pm.addPass(createApplyRulesPass(options.target, options.rewriting));
-    // What the rules computed from weights.
-    pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
+    // What the rules computed from weights; passes/Export does it for others,
+    // once it has noted which operators are the model's.
+    if (!options.rewriting.forOthers)
+      pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
   }
 }
 

@@ -203,12 +203,12 @@ static MatMulOp biasedProduct(AddOp add, Value &bias) {
 }
 
 /// Whether the product is emitted with the add that follows it.
-static bool waitsForRow(MatMulOp product) {
+static bool waitsForRow(Exporter &e, MatMulOp product) {
   if (!product->hasOneUse())
     return false;
   auto add = dyn_cast<AddOp>(*product->getUsers().begin());
   Value bias;
-  return add && biasedProduct(add, bias) == product;
+  return add && e.isEmitted(add) && biasedProduct(add, bias) == product;
 }
 
 static void emitAdd(Exporter &e, Operation *op) {
@@ -229,7 +229,7 @@ static void emitAdd(Exporter &e, Operation *op) {
 
 static void emitMatMul(Exporter &e, Operation *op) {
   auto matmul = cast<MatMulOp>(op);
-  if (waitsForPixelProduct(e, op) || waitsForRow(matmul))
+  if (waitsForPixelProduct(e, op) || waitsForRow(e, matmul))
     return;
   Dims result = dimsOf(op->getResult(0));
   ArrayRef<IntExpr> batch = ArrayRef<IntExpr>(result).drop_back(2);

@@ -12,9 +12,6 @@ using onnx::AttributeProto;
 
 namespace mlc {
 
-/// LayerNormalization came with 17; nothing newer is needed.
-constexpr int64_t exportOpset = 17;
-constexpr int64_t exportIrVersion = 8;
 /// Protobuf holds less than 2 GB; some is for the graph.
 constexpr uint64_t maxWeightBytes = (uint64_t(2) << 30) - (uint64_t(64) << 20);
 
@@ -74,6 +71,8 @@ OnnxNode Exporter::node(Operation *op, StringRef type,
   for (unsigned i = 1; !usedNodeNames.insert(unique).second; ++i)
     unique = name + "_" + std::to_string(i);
   proto->set_name(unique);
+  for (const std::string &output : proto->output())
+    emittedOutputs.insert(output);
   return OnnxNode(proto);
 }
 
@@ -85,6 +84,7 @@ OnnxNode Exporter::result(Operation *op, StringRef type,
     if (name.empty())
       name = freshName(type);
     setName(value, name);
+    emittedOutputs.insert(name);
     made.proto->add_output(name);
   }
   return made;
@@ -117,8 +117,12 @@ std::string Exporter::nameOf(Value value) {
       (isa<BlockArgument>(value) || !value.getDefiningOp<ConstantOp>()))
     return found->second;
   Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast_or_null<ConstantOp>(op))
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
+    if (int index = writeBack ? writeBack->initializerOf(value) : -1;
+        index >= 0)
+      return writeInitializer(index);
     return initializer(cast<ElementsAttr>(constant.getValue()), "weight");
+  }
   if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op)) {
     std::string from = nameOf(broadcast.getX());
     std::string name =
@@ -206,18 +210,32 @@ bool Exporter::isChecked(IntExpr a, IntExpr b) {
 // Constants
 //===----------------------------------------------------------------------===//
 
+void Exporter::countBytes(uint64_t bytes) {
+  weightBytes += bytes;
+  if (weightBytes > maxWeightBytes)
+    fail(currentOp, "the weights have more than 2 GB, which an ONNX file "
+                    "cannot hold");
+}
+
+/// Before IR version 4 each initializer had to be an input of the model too.
+bool Exporter::hasConstantInputs() const { return model.ir_version() >= 4; }
+
+AttributeProto *Exporter::addConstantNode(const std::string &name) {
+  onnx::NodeProto *proto = graph->add_node();
+  proto->set_op_type("Constant");
+  proto->add_output(name);
+  return OnnxNode(proto).add("value", AttributeProto::TENSOR);
+}
+
 std::string Exporter::initializer(ElementsAttr value, StringRef base) {
   if (std::string known = initializerNames.lookup(value); !known.empty())
     return known;
   auto type = cast<RankedTensorType>(value.getType());
   uint64_t bytes = uint64_t(type.getNumElements()) *
                    getRawElementSize(type.getElementType());
-  weightBytes += bytes;
-  if (weightBytes > maxWeightBytes) {
-    fail(currentOp, "the weights have more than 2 GB, which an ONNX file "
-                    "cannot hold");
+  countBytes(bytes);
+  if (!error.empty())
     return "";
-  }
   std::string name = freshName(base);
   initializerNames[value] = name;
   std::optional<std::vector<char>> raw = getRawBytes(value);
@@ -226,7 +244,9 @@ std::string Exporter::initializer(ElementsAttr value, StringRef base) {
     fail(currentOp, "a constant's data is not there");
     return "";
   }
-  onnx::TensorProto *tensor = graph->add_initializer();
+  onnx::TensorProto *tensor = hasConstantInputs()
+                                  ? graph->add_initializer()
+                                  : addConstantNode(name)->mutable_t();
   tensor->set_name(name);
   tensor->set_data_type(onnxType);
   for (int64_t dim : type.getShape())
@@ -259,7 +279,8 @@ std::string Exporter::number(Type type, double value) {
 // The model
 //===----------------------------------------------------------------------===//
 
-Exporter::Exporter(ModuleOp module) : module(module) {
+Exporter::Exporter(ModuleOp module, const WriteBack *writeBack)
+    : module(module), writeBack(writeBack) {
   if (auto checks = module->getAttrOfType<ArrayAttr>("mlc.checks"))
     for (Attribute check : checks)
       if (auto parts = dyn_cast<ArrayAttr>(check); parts && parts.size() == 3)
@@ -285,9 +306,14 @@ void Exporter::emitValueInfo(onnx::ValueInfoProto *info, StringRef name,
   }
 }
 
-static std::string attributeName(Attribute attribute, StringRef otherwise) {
+std::string attributeName(Attribute attribute, StringRef otherwise) {
   auto name = dyn_cast_or_null<StringAttr>(attribute);
   return name ? name.str() : otherwise.str();
+}
+
+std::string Exporter::outputName(unsigned index) {
+  return attributeName(main.getResultAttr(index, "mlc.name"),
+                       "output" + std::to_string(index));
 }
 
 /// Inputs and outputs keep their names, so nothing else may take them.
@@ -296,12 +322,12 @@ void Exporter::reserveNames() {
     usedNames.insert(attributeName(main.getArgAttr(i, "mlc.name"), ""));
   Operation *terminator = main.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-    std::string name = attributeName(main.getResultAttr(i, "mlc.name"),
-                                     "output" + std::to_string(i));
+    std::string name = outputName(i);
     usedNames.insert(name);
     Operation *op = value.getDefiningOp();
     // The first output of a value is that value; others are copies of it.
-    if (op && !isa<ConstantOp, BroadcastOp>(op) && names.lookup(value).empty())
+    if (op && !isa<ConstantOp, BroadcastOp>(op) &&
+        names.lookup(value).empty() && !isWrittenBack(op))
       names[value] = name;
   }
 }
@@ -311,7 +337,8 @@ void Exporter::emitInputs() {
     unsigned i = argument.getArgNumber();
     std::string name = attributeName(main.getArgAttr(i, "mlc.name"),
                                      "input" + std::to_string(i));
-    emitValueInfo(graph->add_input(), name, argument.getType());
+    if (!writeBack)
+      emitValueInfo(graph->add_input(), name, argument.getType());
     setName(argument, name);
   }
 }
@@ -319,18 +346,23 @@ void Exporter::emitInputs() {
 void Exporter::emitOutputs() {
   Operation *terminator = main.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-    std::string name = attributeName(main.getResultAttr(i, "mlc.name"),
-                                     "output" + std::to_string(i));
-    emitValueInfo(graph->add_output(), name, value.getType());
+    std::string name = outputName(i);
+    if (!writeBack)
+      emitValueInfo(graph->add_output(), name, value.getType());
     std::string from = nameOf(value);
     if (from == name)
       continue;
     OnnxNode copy = node(nullptr, "Identity", {from}, 0);
     copy.proto->add_output(name);
+    emittedOutputs.insert(name);
   }
 }
 
 void Exporter::emitMetadata() {
+  if (writeBack) {
+    copyHeader(writeBack->getOriginal().proto());
+    return;
+  }
   model.set_ir_version(exportIrVersion);
   onnx::OperatorSetIdProto *opset = model.add_opset_import();
   opset->set_domain("");
@@ -373,19 +405,16 @@ void Exporter::emitMetadata() {
       model.set_model_version(version.getInt());
 }
 
-llvm::Expected<std::string> Exporter::run() {
-  main = module.lookupSymbol<func::FuncOp>("main");
-  if (!main || !main.getBody().hasOneBlock())
-    return llvm::createStringError("the module has no function main");
-  graph = model.mutable_graph();
-  emitMetadata();
-  reserveNames();
-  emitInputs();
+void Exporter::emitOperators() {
   for (Operation &op : main.getBody().front().without_terminator()) {
+    if (writeBack && !demanded.contains(&op))
+      continue;
     currentOp = &op;
     bool known = false;
     Emitter emit = findEmitter(&op, known);
-    if (emit)
+    if (isWrittenBack(&op))
+      writeNode(writeBack->nodeOf(&op));
+    else if (emit)
       emit(*this, &op);
     else if (!known)
       fail(&op, "ONNX has no such operator");
@@ -393,8 +422,32 @@ llvm::Expected<std::string> Exporter::run() {
       break;
   }
   currentOp = nullptr;
+}
+
+llvm::Expected<std::string> Exporter::run() {
+  main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || !main.getBody().hasOneBlock())
+    return llvm::createStringError("the module has no function main");
+  graph = model.mutable_graph();
+  emitMetadata();
+  if (writeBack)
+    demandOutputs();
+  reserveNames();
+  emitInputs();
+  emitOperators();
   if (error.empty())
     emitOutputs();
+  if (error.empty() && writeBack) {
+    nameInputs();
+    sortNodes();
+    pruneNodes();
+    if (llvm::Error failure =
+            embedData(*graph, writeBack->getOriginal().getFile()))
+      error = llvm::toString(std::move(failure));
+    copyGraphHeader(writeBack->graph());
+    if (std::string reason = fitOpset(model, emittedOutputs); !reason.empty())
+      error = reason;
+  }
   std::string bytes;
   if (error.empty() && !model.SerializeToString(&bytes))
     error = "the model has more than 2 GB, which an ONNX file cannot hold";

@@ -6,12 +6,18 @@
 #include "dialects/Graph/Graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/Export/WriteBack.h"
 #include "passes/Import/TensorData.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Error.h"
 
 namespace mlc {
+
+/// LayerNormalization came with 17; emitters write nothing newer.
+constexpr int64_t exportOpset = 17;
+constexpr int64_t exportIrVersion = 8;
 
 /// ONNX operators by name, their attributes by setter.
 class OnnxNode {
@@ -26,18 +32,41 @@ public:
   const std::string &output(int i = 0) const { return proto->output(i); }
   onnx::NodeProto *proto;
 
-private:
   onnx::AttributeProto *add(llvm::StringRef name,
                             onnx::AttributeProto::AttributeType type);
 };
+
+/// The text of a string attribute, or `otherwise`.
+std::string attributeName(mlir::Attribute attribute, llvm::StringRef otherwise);
+
+/// Where `main` has fixed dims of the graph's ports, the result holds for these
+/// alone, and says so.
+void closeDims(onnx::GraphProto &graph, mlir::func::FuncOp main);
+
+/// Rewrites the nodes that are marked as emitted to forms that the model's
+/// opset has. The reason why one has none, otherwise empty.
+std::string fitOpset(onnx::ModelProto &model, const llvm::StringSet<> &emitted);
 
 /// Collects the nodes of one graph. Methods that cannot do what is asked
 /// remember the first error, as text, and go on with empty names.
 class Exporter {
 public:
-  explicit Exporter(mlir::ModuleOp module);
+  /// With `writeBack`, of the same module, its nodes are written where they
+  /// stand for what is there.
+  explicit Exporter(mlir::ModuleOp module,
+                    const WriteBack *writeBack = nullptr);
 
   llvm::Expected<std::string> run();
+
+  /// Whether a node of the original stands for the operator, so that none that
+  /// is emitted takes it in.
+  bool isWrittenBack(mlir::Operation *op) const {
+    return writeBack && writeBack->nodeOf(op) >= 0;
+  }
+  /// Whether the operator is emitted, alone or as part of another.
+  bool isEmitted(mlir::Operation *op) const {
+    return !writeBack || (!isWrittenBack(op) && demanded.contains(op));
+  }
 
   void fail(mlir::Operation *op, const llvm::Twine &reason);
 
@@ -95,17 +124,53 @@ private:
                      mlir::Type type);
   void emitMetadata();
   void reserveNames();
+  void emitOperators();
+  //===--- What is written back (Verbatim.cpp)
+  void demandOutputs();
+  void demand(mlir::Value value);
+  void demandNode(int node);
+  void writeNode(int node);
+  std::string writeInitializer(int index);
+  void nameInputs();
+  std::string nameOf(const WriteBack::Source &source);
+  void raiseVersions();
+  void copyHeader(const onnx::ModelProto &from);
+  void copyGraphHeader(const onnx::GraphProto &from);
+  std::string outputName(unsigned index);
+  void countBytes(uint64_t bytes);
+  void reserveNamesOf(const onnx::GraphProto &from);
+  //===---
+  void sortNodes();
+  void pruneNodes();
+  bool hasConstantInputs() const;
+  onnx::AttributeProto *addConstantNode(const std::string &name);
   std::string computeInteger(IntExpr value);
   std::string shapeOfSymbol(llvm::StringRef symbol);
 
+  /// An input that is named once all nodes are there.
+  struct OpenInput {
+    int node;  // of the result
+    int index; // -1: read by a subgraph
+    int origin;
+    std::string tensor;
+  };
+
   mlir::ModuleOp module;
   mlir::func::FuncOp main;
+  const WriteBack *writeBack;
+  llvm::DenseSet<mlir::Operation *> demanded;
+  llvm::SmallVector<mlir::Value> demands;
+  llvm::SetVector<int> demandedNodes;
+  llvm::DenseSet<int> writtenNodes, writtenInitializers;
+  std::vector<OpenInput> openInputs;
+  llvm::StringSet<> copies; // for subgraphs
   onnx::ModelProto model;
   onnx::GraphProto *graph = nullptr;
   llvm::DenseMap<mlir::Value, std::string> names;
   llvm::DenseMap<IntExpr, std::string> integerNames;
   llvm::DenseMap<mlir::Attribute, std::string> initializerNames;
   llvm::StringSet<> usedNames, usedNodeNames;
+  llvm::StringSet<> emittedOutputs; // of nodes that are not the original's
   llvm::DenseSet<std::pair<IntExpr, IntExpr>> checked;
   uint64_t weightBytes = 0;
   unsigned counter = 0;
@@ -126,7 +191,7 @@ Emitter findEmitter(mlir::Operation *op, bool &known);
 /// `bias` is then the vector over the channels, as a tensor [1, C, 1, ...].
 mlir::Operation *biasedConvolution(mlir::Operation *add, mlir::Value &bias);
 /// Whether the convolution is emitted with the add that follows it.
-bool waitsForBias(mlir::Operation *convolution);
+bool waitsForBias(Exporter &e, mlir::Operation *convolution);
 /// Whether `op` lies inside of a 1x1 convolution that was written as a product
 /// over pixels, and is emitted with its end.
 bool waitsForPixelProduct(Exporter &e, mlir::Operation *op);

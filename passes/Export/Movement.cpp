@@ -73,10 +73,10 @@ static std::optional<DepthToSpace> depthToSpaceEndingIn(Operation *op) {
 }
 
 /// Whether `op` lies inside of a DepthToSpace and is emitted with its end.
-static bool waitsForDepthToSpace(Operation *op) {
+static bool waitsForDepthToSpace(Exporter &e, Operation *op) {
   for (int steps = 0; steps < 2 && op->hasOneUse(); ++steps) {
     op = *op->user_begin();
-    if (depthToSpaceEndingIn(op))
+    if (e.isEmitted(op) && depthToSpaceEndingIn(op))
       return true;
   }
   return false;
@@ -122,7 +122,7 @@ static std::optional<PixelProduct> pixelProductEndingIn(Exporter &e,
 bool waitsForPixelProduct(Exporter &e, Operation *op) {
   for (int steps = 0; steps < 2 && op->hasOneUse(); ++steps) {
     op = *op->user_begin();
-    if (pixelProductEndingIn(e, op))
+    if (e.isEmitted(op) && pixelProductEndingIn(e, op))
       return true;
   }
   return false;
@@ -142,7 +142,7 @@ static void emitReshape(Exporter &e, Operation *op) {
         .set("mode", shuffle->mode);
     return;
   }
-  if (waitsForDepthToSpace(op) || waitsForPixelProduct(e, op))
+  if (waitsForDepthToSpace(e, op) || waitsForPixelProduct(e, op))
     return;
   Dims from = dimsOf(reshape.getX());
   ArrayRef<IntExpr> to = reshape.getDims().getDims();
@@ -164,7 +164,7 @@ static void emitReshape(Exporter &e, Operation *op) {
 
 static void emitTranspose(Exporter &e, Operation *op) {
   auto transpose = cast<TransposeOp>(op);
-  if (waitsForDepthToSpace(op))
+  if (waitsForDepthToSpace(e, op))
     return;
   e.result(op, "Transpose", {e.nameOf(transpose.getX())})
       .set("perm", transpose.getPermutation());

@@ -4,6 +4,7 @@
 #define MLC_PASSES_EXPORT_REWRITTEN_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/Import/Import.h"
 #include "passes/Import/ModelFile.h"
 
 namespace mlc {
@@ -15,14 +16,17 @@ struct RewrittenFile {
 };
 
 /// The file of a model that a search has rewritten: `module` is what was made
-/// of `original`, and holds the trail that says how. What is written was
-/// imported again and is what the module is. Where nothing was rewritten, where
-/// that cannot be shown, where ONNX has no form for what was made, or where
-/// other runtimes would compute something else than the graph does
+/// of `original`, imported as `options` say, and holds the trail that says how;
+/// constants are folded here, and were not since. Nodes that no rewrite touched
+/// stay as they were; the opset does where it has what is new. What is written
+/// was imported again and is what the module is. Where nothing was rewritten,
+/// where that cannot be shown, where ONNX has no form for what was made, or
+/// where other runtimes would compute something else than the graph does
 /// (assumptionsOf), the model is written as it came, with a trail of no steps;
 /// only dims that were fixed are fixed in it.
 llvm::Expected<RewrittenFile> exportRewritten(mlir::ModuleOp module,
-                                              ModelFile &original);
+                                              ModelFile &original,
+                                              const ImportOptions &options);
 
 } // namespace mlc
 

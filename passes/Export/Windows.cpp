@@ -130,12 +130,12 @@ Operation *biasedConvolution(Operation *add, Value &bias) {
   return nullptr;
 }
 
-bool waitsForBias(Operation *convolution) {
+bool waitsForBias(Exporter &e, Operation *convolution) {
   if (!convolution->hasOneUse())
     return false;
   auto add = dyn_cast<AddOp>(*convolution->getUsers().begin());
   Value bias;
-  return add && biasedConvolution(add, bias) == convolution;
+  return add && e.isEmitted(add) && biasedConvolution(add, bias) == convolution;
 }
 
 /// The bias [1, C, 1, ...] as a vector.
@@ -181,7 +181,7 @@ void emitConvolution(Exporter &e, Operation *op, Value bias, Operation *as) {
 }
 
 static void emitConv(Exporter &e, Operation *op) {
-  if (!waitsForBias(op))
+  if (!waitsForBias(e, op))
     emitConvolution(e, op, Value(), op);
 }
 

@@ -54,7 +54,7 @@ std::vector<std::string> assumptionsOf(ModuleOp module) {
   return assumptions;
 }
 
-static Error embed(onnx::TensorProto &tensor, ModelFile &file) {
+Error embedData(onnx::TensorProto &tensor, ModelFile &file) {
   if (tensor.data_location() != onnx::TensorProto::EXTERNAL)
     return Error::success();
   MLIRContext context;
@@ -76,12 +76,12 @@ static Error embed(onnx::TensorProto &tensor, ModelFile &file) {
 
 Error embedData(onnx::GraphProto &graph, ModelFile &file) {
   for (onnx::TensorProto &tensor : *graph.mutable_initializer())
-    if (Error error = embed(tensor, file))
+    if (Error error = embedData(tensor, file))
       return error;
   for (onnx::NodeProto &node : *graph.mutable_node())
     for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
       if (attribute.has_t())
-        if (Error error = embed(*attribute.mutable_t(), file))
+        if (Error error = embedData(*attribute.mutable_t(), file))
           return error;
       if (attribute.has_g())
         if (Error error = embedData(*attribute.mutable_g(), file))

@@ -21,10 +21,12 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path,
                                              std::shared_ptr<ModelFile> &file);
 
 /// As importOnnx, of a file that was read before; `name` stands for it in
-/// messages.
+/// messages. With `returnsTensors`, main also returns every tensor that has a
+/// value; such results carry `mlc.tensor`, its name.
 mlir::OwningOpRef<mlir::ModuleOp>
 importFile(ModelFile &file, llvm::StringRef name, const ImportOptions &options,
-           mlir::MLIRContext *context, ImportReport &report);
+           mlir::MLIRContext *context, ImportReport &report,
+           bool returnsTensors = false);
 
 /// Those of the module's run-time checks where ONNX does something else than to
 /// refuse the input: what a slice's bound means depends on its sign, an open
@@ -36,6 +38,7 @@ std::vector<std::string> assumptionsOf(mlir::ModuleOp module);
 /// Puts tensors' data that lies in other files into the graph: beside another
 /// file it would not be found.
 llvm::Error embedData(onnx::GraphProto &graph, ModelFile &file);
+llvm::Error embedData(onnx::TensorProto &tensor, ModelFile &file);
 
 /// Whether the second file computes what the first does node by node and byte
 /// by byte; if not, where. Comments and the types of ports are left out.

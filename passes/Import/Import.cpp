@@ -42,9 +42,9 @@ namespace {
 class ModelImporter {
 public:
   ModelImporter(ImportSession &session, const ImportOptions &options,
-                MLIRContext *context)
-      : session(session), options(options), context(context),
-        model(session.file.proto()),
+                bool returnsTensors, MLIRContext *context)
+      : session(session), options(options), returnsTensors(returnsTensors),
+        context(context), model(session.file.proto()),
         graph(session, model.graph(), nullptr, "") {}
 
   OwningOpRef<ModuleOp> run();
@@ -57,11 +57,13 @@ private:
                 int index);
   bool checkOptions();
   bool importOutputs();
+  void returnTensors();
   void setModuleAttributes();
   bool finish();
 
   ImportSession &session;
   const ImportOptions &options;
+  bool returnsTensors;
   MLIRContext *context;
   const onnx::ModelProto &model;
   GraphImporter graph;
@@ -271,6 +273,45 @@ void ModelImporter::setModuleAttributes() {
   (*module)->setAttr("mlc.onnx", onnx.getDictionary(context));
 }
 
+/// Adds every tensor that has a value to the results. What passes make of an
+/// operator then shows in what is returned.
+void ModelImporter::returnTensors() {
+  Block &body = main.getBody().front();
+  llvm::DenseSet<Value> live(body.args_begin(), body.args_end());
+  for (Operation &op : body)
+    live.insert(op.result_begin(), op.result_end());
+  SmallVector<Value> values(body.getTerminator()->getOperands());
+  SmallVector<StringRef> returned;
+  auto add = [&](const std::string &name) {
+    Tensor *tensor = name.empty() ? nullptr : graph.find(name);
+    if (!tensor || !tensor->value)
+      return;
+    // Operators that nothing read are gone already, and must not be touched.
+    if (!live.contains(tensor->value))
+      return;
+    values.push_back(tensor->value);
+    returned.push_back(name);
+  };
+  for (const onnx::TensorProto &tensor : model.graph().initializer())
+    add(tensor.name());
+  for (const onnx::NodeProto &node : model.graph().node())
+    for (const std::string &output : node.output())
+      add(output);
+  SmallVector<DictionaryAttr> attributes;
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    attributes.push_back(main.getResultAttrDict(i));
+  for (StringRef name : returned)
+    attributes.push_back(DictionaryAttr::get(
+        context, {NamedAttribute(StringAttr::get(context, "mlc.tensor"),
+                                 StringAttr::get(context, name))}));
+  main.setAllResultAttrs(SmallVector<DictionaryAttr>(
+      main.getNumResults(), DictionaryAttr::get(context)));
+  body.getTerminator()->setOperands(values);
+  main.setType(FunctionType::get(context, main.getArgumentTypes(),
+                                 body.getTerminator()->getOperandTypes()));
+  main.setAllResultAttrs(attributes);
+}
+
 /// Removes what nothing reads, constants of folded shape arithmetic mostly,
 /// and verifies the result: an error here is the importer's.
 bool ModelImporter::finish() {
@@ -281,6 +322,8 @@ bool ModelImporter::finish() {
   for (Operation *op : llvm::reverse(operators))
     if (isOpTriviallyDead(op))
       op->erase();
+  if (returnsTensors)
+    returnTensors();
   setModuleAttributes();
   if (succeeded(verify(*module)))
     return true;
@@ -329,14 +372,15 @@ std::string countUnsupported(StringRef fileName, const ImportReport &report) {
 
 OwningOpRef<ModuleOp> importFile(ModelFile &file, StringRef name,
                                  const ImportOptions &options,
-                                 MLIRContext *context, ImportReport &report) {
+                                 MLIRContext *context, ImportReport &report,
+                                 bool returnsTensors) {
   report = {};
   context->loadDialect<MlcDialect, func::FuncDialect>();
   report.hash = file.getHash();
   OwningOpRef<ModuleOp> module;
   {
     ImportSession session(context, file, report, name);
-    module = ModelImporter(session, options, context).run();
+    module = ModelImporter(session, options, returnsTensors, context).run();
     if (!module && report.ok())
       session.damaged("", "an output of the model could not be made");
   }

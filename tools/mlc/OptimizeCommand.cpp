@@ -61,8 +61,12 @@ llvm::Error OptimizeCommand::run() {
           model, std::move(before), (*compilation)->getModule(),
           output == "-" || asJson ? llvm::errs() : llvm::outs()))
     return error;
+  auto dims = parseDims(model.dims);
+  if (!dims)
+    return dims.takeError();
   auto written = mlc::exportRewritten((*compilation)->getModule(),
-                                      (*compilation)->getModelFile());
+                                      (*compilation)->getModelFile(),
+                                      importOptions(*dims));
   if (!written)
     return withFile(model.model, Exit::Unsupported, written.takeError());
   if (!written->whyUnchanged.empty())
