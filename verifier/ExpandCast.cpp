@@ -185,8 +185,14 @@ Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
   if (isIndex(from))
     return x;
   return n.mapCases(x, scope.facts, [&](const Sum &value, const Facts &facts) {
-    return isFloat(from) ? castFloat(value, from, to, facts)
-                         : castInteger(value, from, to, facts);
+    if (!isFloat(from))
+      return castInteger(value, from, to, facts);
+    Sum result = castFloat(value, from, to, facts);
+    // What does not fit into an integer has no value.
+    if (!isFloat(to) && !asConstant(result))
+      require(Obligation::Kind::Defined, result, to,
+              {scope.loops, facts, scope.domain});
+    return result;
   });
 }
 

@@ -111,3 +111,28 @@ func.func @a(%x: !x, %y: !x) -> !b {
   %r = mlc.and %g, %c : (!b, !b) -> !b
   return %r : !b
 }
+
+//--- not proved: x = 1e20 is no i32
+func.func @b(%x: !x, %y: tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.dims<[n]>> {
+  return %y : tensor<?xi32, #mlc.dims<[n]>>
+}
+func.func @a(%x: !x, %y: tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.dims<[n]>> {
+  %c = mlc.cast %x {to = i32} : (!x) -> tensor<?xi32, #mlc.dims<[n]>>
+  %d = mlc.sub %c, %c : (tensor<?xi32, #mlc.dims<[n]>>, tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.dims<[n]>>
+  %r = mlc.add %y, %d : (tensor<?xi32, #mlc.dims<[n]>>, tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.dims<[n]>>
+  return %r : tensor<?xi32, #mlc.dims<[n]>>
+}
+
+//--- proved: it was one before
+func.func @b(%x: !x, %y: tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.dims<[n]>> {
+  %c = mlc.cast %x {to = i32} : (!x) -> tensor<?xi32, #mlc.dims<[n]>>
+  %r = mlc.add %y, %c : (tensor<?xi32, #mlc.dims<[n]>>, tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.dims<[n]>>
+  return %r : tensor<?xi32, #mlc.dims<[n]>>
+}
+func.func @a(%x: !x, %y: tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.dims<[n]>> {
+  %v = mlc.reverse %x {axes = array<i64: 0>} : (!x) -> !x
+  %c = mlc.cast %v {to = i32} : (!x) -> tensor<?xi32, #mlc.dims<[n]>>
+  %w = mlc.reverse %c {axes = array<i64: 0>} : (tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.dims<[n]>>
+  %r = mlc.add %w, %y : (tensor<?xi32, #mlc.dims<[n]>>, tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.dims<[n]>>
+  return %r : tensor<?xi32, #mlc.dims<[n]>>
+}
