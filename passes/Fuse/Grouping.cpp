@@ -289,6 +289,22 @@ void Grouping::join(Operation *op, unsigned index,
   groupIndex[op] = index;
 }
 
+/// Whether a factor lies row by row as the result does (a 1x1 convolution of
+/// plain pixels), so that rows run as one, until `pad` puts a border between
+/// them.
+static bool separatesRows(linalg::LinalgOp anchor, tensor::PadOp pad) {
+  ArrayRef<int64_t> low = pad.getStaticLow(), high = pad.getStaticHigh();
+  AffineMap out = anchor.getMatchingIndexingMap(anchor.getDpsInitOperand(0));
+  if (out.getNumResults() < 2 || (low.back() == 0 && high.back() == 0))
+    return false;
+  ArrayRef<AffineExpr> rows = out.getResults().take_back(2);
+  return llvm::any_of(anchor.getDpsInputOperands(), [&](OpOperand *factor) {
+    ArrayRef<AffineExpr> read =
+        anchor.getMatchingIndexingMap(factor).getResults();
+    return read.size() >= 2 && read.take_back(2) == rows;
+  });
+}
+
 /// Element-wise ops and pads on the contraction's own index space.
 bool Grouping::canJoinEpilogue(Operation *op, unsigned index) const {
   const Group &group = groups[index];
@@ -300,7 +316,8 @@ bool Grouping::canJoinEpilogue(Operation *op, unsigned index) const {
   };
   if (auto pad = dyn_cast<tensor::PadOp>(op))
     return isResult(pad.getSource()) && pad.getConstantPaddingValue() &&
-           !pad.getSource().getDefiningOp<tensor::PadOp>();
+           !pad.getSource().getDefiningOp<tensor::PadOp>() &&
+           !separatesRows(cast<linalg::LinalgOp>(group.anchor), pad);
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || !isElementwise(generic))
     return false;

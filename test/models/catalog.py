@@ -14,7 +14,9 @@ import pathlib
 
 import numpy as np
 import onnx
+from onnx import numpy_helper
 
+import half
 import inputs
 import seeded
 
@@ -90,6 +92,21 @@ def light_seeded(name, folder, seed=1):
         model = seeded.with_seeded_weights(onnx.load(light_path(name)), seed)
         part = path.with_suffix(".part")
         onnx.save(seeded.with_softmax_input(model), part)
+        part.rename(path)
+    return path
+
+
+def light_half(name, folder):
+    """light_seeded in float16. Its first weights are a sixteenth, which scales
+    all that follows: ShuffleNet's sums would leave float16's range."""
+    path = pathlib.Path(folder) / f"{name}-half.onnx"
+    if not path.exists():
+        model = onnx.load(light_seeded(name, folder))
+        first = next(node for node in model.graph.node if node.op_type == "Conv").input[1]
+        weight = next(i for i in model.graph.initializer if i.name == first)
+        weight.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weight) / np.float32(16), first))
+        part = path.with_suffix(".part")
+        onnx.save(half.in_half(model), part)
         part.rename(path)
     return path
 

@@ -1,6 +1,6 @@
 """Latencies of mlc and ONNX Runtime, interleaved in one process.
 
-usage: ./dev bench [--json FILE] [--runs N] [--threads N] [NAME...]
+usage: ./dev bench [--json FILE] [--runs N] [--threads N] [--clock wall|cpu] [NAME...]
 
 Each model is compiled for fixed dims. Runs of mlc and of ONNX Runtime, on one
 thread and on two, take turns, so that all meet the same machine; the median
@@ -30,7 +30,7 @@ import catalog  # noqa: E402
 import chains  # noqa: E402
 import inputs  # noqa: E402
 import mlc_runtime  # noqa: E402
-from turns import onnxruntime_session, take_turns  # noqa: E402
+from turns import CLOCKS, onnxruntime_session, take_turns  # noqa: E402
 
 
 def chain_model(folder):
@@ -43,9 +43,12 @@ def chain_model(folder):
 def measured_models(cache, folder):
     """(model, input shapes) of what is measured."""
     rec, magika = (next(catalog.models(cache, [name]), None) for name in ("PP-OCRv6 rec", "Magika"))
-    for name in ("resnet50", "squeezenet"):
+    for name in ("resnet50", "squeezenet", "shufflenet"):
         path = catalog.light_seeded(name, cache)
         yield catalog.Model(name, path, [[(1, 3, 224, 224)]], inputs.picture)
+    for name in ("resnet50", "squeezenet", "shufflenet", "densenet121"):
+        path = catalog.light_half(name, cache)
+        yield catalog.Model(f"{name} f16", path, [[(1, 3, 224, 224)]], inputs.picture)
     for model in (rec, magika):
         if model:
             yield model
@@ -75,8 +78,9 @@ class RoundTrip:
 
 
 class Bench:
-    def __init__(self, build, folder, runs):
-        self.build, self.folder, self.runs = pathlib.Path(build), pathlib.Path(folder), runs
+    def __init__(self, build, folder, runs, clock):
+        self.build, self.folder = pathlib.Path(build), pathlib.Path(folder)
+        self.runs, self.clock = runs, clock
         self.library = mlc_runtime.load_library(build)
 
     def compile(self, model):
@@ -109,7 +113,7 @@ class Bench:
             round_trip = RoundTrip(self.build)
             calls.append(round_trip)
         # Threads that have slept through the others' turns take long to wake.
-        times = take_turns(calls, self.runs, in_a_row=5, lead_ms=100)
+        times = take_turns(calls, self.runs, clock=self.clock, in_a_row=5, lead_ms=100)
         medians = [t["median_ms"] for t in times]
         row = {"model": model.name, "size": model.cases[0], "compile_s": seconds,
                "mlc": times[0], "onnxruntime": times[1], "ratio": medians[0] / medians[1]}
@@ -145,14 +149,18 @@ def main():
     parser.add_argument("--runs", type=int, default=20, help="timed runs of each (20)")
     parser.add_argument("--threads", type=int, default=2, choices=(1, 2),
                         help="2 measures the scaling on two threads as well (default)")
+    parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall",
+                        help="what is timed (wall); cpu on a machine that others use, with --threads 1")
     parser.add_argument("names", nargs="*", help="only models whose name contains one of these")
     options = parser.parse_args()
+    if options.clock == "cpu" and options.threads != 1:
+        parser.error("--clock cpu counts the time of all threads; give --threads 1")
     cache = pathlib.Path(options.build) / "models"
     cache.mkdir(parents=True, exist_ok=True)
     threads = min(options.threads, len(os.sched_getaffinity(0)))
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.build, folder, options.runs)
+        bench = Bench(options.build, folder, options.runs, CLOCKS[options.clock])
         for model in measured_models(cache, folder):
             if options.names and not any(n.lower() in model.name.lower() for n in options.names):
                 continue
