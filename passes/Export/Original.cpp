@@ -37,12 +37,14 @@ takeTensors(func::FuncOp main) {
                                  end->getOperandTypes()));
   main.setAllResultAttrs(attributes);
   llvm::DenseSet<Value> live(main.args_begin(), main.args_end());
-  for (Operation &op : llvm::make_early_inc_range(
-           llvm::reverse(main.getBody().front().without_terminator()))) {
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  SmallVector<Operation *> operators;
+  for (Operation &op : main.getBody().front().without_terminator())
+    operators.push_back(&op);
+  for (Operation *op : llvm::reverse(operators)) {
+    if (isOpTriviallyDead(op))
+      op->erase();
     else
-      live.insert(op.result_begin(), op.result_end());
+      live.insert(op->result_begin(), op->result_end());
   }
   llvm::erase_if(tensors, [&](const auto &tensor) {
     return !live.contains(tensor.second);
