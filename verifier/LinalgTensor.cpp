@@ -102,6 +102,32 @@ static std::optional<int64_t> slopeOf(AffineExpr expr, unsigned loop,
   return row[loop];
 }
 
+/// Whether `expr` rises (1) or falls (-1) with the loop, or does not depend on
+/// it (0); nothing where it may do both.
+static std::optional<int> directionOf(AffineExpr expr, unsigned loop,
+                                      unsigned numLoops) {
+  if (std::optional<int64_t> slope = slopeOf(expr, loop, numLoops))
+    return *slope > 0 ? 1 : *slope < 0 ? -1 : 0;
+  auto operation = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!operation)
+    return std::nullopt;
+  std::optional<int> a = directionOf(operation.getLHS(), loop, numLoops),
+                     b = directionOf(operation.getRHS(), loop, numLoops);
+  if (!a || !b)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add)
+    return *a == 0 || *b == 0 || *a == *b ? std::optional(*a ? *a : *b)
+                                          : std::nullopt;
+  if (*a == 0 && *b == 0)
+    return 0;
+  auto factor = dyn_cast<AffineConstantExpr>(operation.getRHS());
+  if (!factor || expr.getKind() == AffineExprKind::Mod)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Mul)
+    return factor.getValue() > 0 ? *a : factor.getValue() < 0 ? -*a : 0;
+  return factor.getValue() > 0 ? a : std::nullopt; // a quotient
+}
+
 bool LinalgReader::loopExtents(linalg::LinalgOp op,
                                llvm::SmallVectorImpl<IntExpr> &extents) {
   extents.assign(op.getNumLoops(), IntExpr());
@@ -144,15 +170,16 @@ void LinalgReader::mustReadInside(linalg::LinalgOp op, Indices extents) {
     for (auto [d, expr] : llvm::enumerate(map.getResults())) {
       if (isa<AffineDimExpr>(expr))
         continue;
-      // Of a sum the ends are those of its parts.
+      // What rises or falls with each loop has its ends at theirs.
       SmallVector<IntExpr> lowest, highest;
       for (auto [loop, extent] : llvm::enumerate(extents)) {
-        std::optional<int64_t> slope = slopeOf(expr, loop, op.getNumLoops());
-        if (!slope) {
-          fail("an indexing map is not affine");
+        std::optional<int> direction =
+            directionOf(expr, loop, op.getNumLoops());
+        if (!direction) {
+          fail("an indexing map rises and falls");
           return;
         }
-        bool isRising = *slope >= 0;
+        bool isRising = *direction >= 0;
         lowest.push_back(isRising ? constant(0) : extent - 1);
         highest.push_back(isRising ? extent - 1 : constant(0));
       }
