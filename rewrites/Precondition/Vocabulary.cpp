@@ -122,9 +122,8 @@ static Condition readable(IntExpr lhs, ComparePredicate predicate,
 void Vocabulary::addQuantity(IntExpr expr) {
   constexpr size_t most = 40;
   bool isOwnName = false; // a symbol that only the verifier knows
-  expr.walkSymbols([&](StringRef name) {
-    isOwnName |= verifier::isOwnName(name);
-  });
+  expr.walkSymbols(
+      [&](StringRef name) { isOwnName |= verifier::isOwnName(name); });
   if (expr.isConstant() || isOwnName || quantities.size() >= most ||
       llvm::is_contained(quantities, expr))
     return;
