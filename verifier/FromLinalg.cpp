@@ -12,7 +12,7 @@ using llvm::SmallVector;
 namespace mlc::verifier {
 
 bool LinalgReader::read(Operation *op) {
-  if (readInteger(op) || readScalar(op))
+  if (readInteger(op, Where::Function) || readScalar(op))
     return true;
   if (builder.hasFailed())
     return false;

@@ -84,11 +84,14 @@ private:
   void mustHaveSizes(mlir::Value value, llvm::ArrayRef<IntExpr> dims);
 
   // LinalgScalar.cpp
-  bool readInteger(mlir::Operation *op);
+  /// A function and its loops always run, the region of an operator may not.
+  enum class Where { Function, Region };
+  bool readInteger(mlir::Operation *op, Where where);
+  bool canDivideBy(IntExpr divisor, Where where);
   bool readScalar(mlir::Operation *op);
   bool readScalars(mlir::Block &block);
   std::optional<IntExpr> affine(mlir::AffineExpr expr, Indices dims,
-                                Indices symbols);
+                                Indices symbols, Where where);
 
   // LinalgTensor.cpp
   bool readTensor(mlir::Operation *op);

@@ -13,7 +13,7 @@ using llvm::SmallVector;
 namespace mlc::verifier {
 
 std::optional<IntExpr> LinalgReader::affine(AffineExpr expr, Indices dims,
-                                            Indices symbols) {
+                                            Indices symbols, Where where) {
   if (auto number = dyn_cast<AffineConstantExpr>(expr))
     return constant(number.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
@@ -21,8 +21,8 @@ std::optional<IntExpr> LinalgReader::affine(AffineExpr expr, Indices dims,
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
     return symbols[symbol.getPosition()];
   auto operation = cast<AffineBinaryOpExpr>(expr);
-  std::optional<IntExpr> a = affine(operation.getLHS(), dims, symbols),
-                         b = affine(operation.getRHS(), dims, symbols);
+  std::optional<IntExpr> a = affine(operation.getLHS(), dims, symbols, where),
+                         b = affine(operation.getRHS(), dims, symbols, where);
   if (!a || !b)
     return std::nullopt;
   switch (expr.getKind()) {
@@ -31,14 +31,29 @@ std::optional<IntExpr> LinalgReader::affine(AffineExpr expr, Indices dims,
   case AffineExprKind::Mul:
     return *a * *b;
   case AffineExprKind::FloorDiv:
-    return a->floorDiv(*b);
+    return canDivideBy(*b, where) ? std::optional(a->floorDiv(*b))
+                                  : std::nullopt;
   case AffineExprKind::CeilDiv:
-    return a->ceilDiv(*b);
+    return canDivideBy(*b, where) ? std::optional(a->ceilDiv(*b))
+                                  : std::nullopt;
   case AffineExprKind::Mod:
-    return a->mod(*b);
+    return canDivideBy(*b, where) ? std::optional(a->mod(*b)) : std::nullopt;
   default:
     return std::nullopt;
   }
+}
+
+/// Division of integers forgets its divisor (n / n is 1), so that this must be
+/// positive, or be required to be. A region may never run, and then requires
+/// nothing: there, readScalar keeps the division.
+bool LinalgReader::canDivideBy(IntExpr divisor, Where where) {
+  if (divisor.isKnownPositive())
+    return true;
+  if (divisor.isConstant() || where == Where::Region)
+    return false;
+  must(divisor, ComparePredicate::GE, constant(1),
+       "a divisor of an index is positive");
+  return true;
 }
 
 /// Sizes are below 2^31; numbers beyond are no factors of indices, so that
@@ -59,7 +74,7 @@ static bool isSmall(IntExpr expr) {
 /// Operations on indices, which are sizes and offsets: integers, where nothing
 /// wraps. What is unsigned is read of numbers that are not negative, division
 /// of them too; everything else is left to readScalar.
-bool LinalgReader::readInteger(Operation *op) {
+bool LinalgReader::readInteger(Operation *op, Where where) {
   if (op->getNumResults() != 1 || !isa<IndexType>(op->getResult(0).getType()) ||
       !llvm::all_of(op->getOperandTypes(), [](Type type) {
         return isa<IndexType, RankedTensorType>(type);
@@ -101,7 +116,7 @@ bool LinalgReader::readInteger(Operation *op) {
   auto evaluate = [&](AffineMap map, unsigned i) {
     ArrayRef<IntExpr> all = operands;
     return affine(map.getResult(i), all.take_front(map.getNumDims()),
-                  all.drop_front(map.getNumDims()));
+                  all.drop_front(map.getNumDims()), where);
   };
   auto choose = [&](AffineMap map, bool isMin) -> std::optional<IntExpr> {
     std::optional<IntExpr> best = evaluate(map, 0);
@@ -113,10 +128,7 @@ bool LinalgReader::readInteger(Operation *op) {
     }
     return best;
   };
-  auto divides = [&] {
-    return operands[1].isKnownPositive() ||
-           operands[1].getKind() == IntExpr::Kind::Symbol;
-  };
+  auto divides = [&] { return canDivideBy(operands[1], where); };
   auto isNatural = [&] {
     return llvm::all_of(operands,
                         [](IntExpr e) { return e.isKnownNonNegative(); });
@@ -201,7 +213,7 @@ bool LinalgReader::readScalar(Operation *op) {
 /// All operations of a region but its terminator.
 bool LinalgReader::readScalars(Block &block) {
   for (Operation &op : block.without_terminator())
-    if (!readInteger(&op) && !readScalar(&op))
+    if (!readInteger(&op, Where::Region) && !readScalar(&op))
       return fail("'" + op.getName().getStringRef() +
                   "' in a region is beyond the verifier");
   return true;

@@ -183,8 +183,8 @@ void LinalgReader::mustReadInside(linalg::LinalgOp op, Indices extents) {
         lowest.push_back(isRising ? constant(0) : extent - 1);
         highest.push_back(isRising ? extent - 1 : constant(0));
       }
-      std::optional<IntExpr> low = affine(expr, lowest, {}),
-                             high = affine(expr, highest, {});
+      std::optional<IntExpr> low = affine(expr, lowest, {}, Where::Region),
+                             high = affine(expr, highest, {}, Where::Region);
       if (!low || !high) {
         fail("an indexing map is not affine");
         return;
@@ -299,7 +299,7 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
     }
     SmallVector<IntExpr> indices;
     for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
-      std::optional<IntExpr> index = affine(expr, loops, {});
+      std::optional<IntExpr> index = affine(expr, loops, {}, Where::Region);
       if (!index)
         return failExpr("an indexing map is not affine", type);
       indices.push_back(*index);
@@ -318,7 +318,7 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
   for (auto index : body->getOps<linalg::IndexOp>())
     integers[index.getResult()] = loops[index.getDim()];
   for (Operation &inner : body->without_terminator())
-    if (!isa<linalg::IndexOp>(inner) && !readInteger(&inner) &&
+    if (!isa<linalg::IndexOp>(inner) && !readInteger(&inner, Where::Region) &&
         !readScalar(&inner))
       return failExpr("'" + inner.getName().getStringRef() +
                           "' in a region is beyond the verifier",

@@ -33,7 +33,9 @@ void ContractionEmitter::packColumn(const Panels &panels, const TilePosition &t,
   TileOperand source = operand(w, t, true);
   Index target = m.mul(m.sub(t.vector, panels.firstVector),
                        m.constant(p.lanes * passSteps(c, p)));
-  Index from = m.add(source.base, m.mul(pass.lower, w.strides[p.reduction[0]]));
+  Index from = source.base;
+  if (!p.reduction.empty()) // of which a pass takes a part
+    from = m.add(from, m.mul(pass.lower, w.strides[p.reduction[0]]));
   SmallVector<Index> to = panelStrides(vectors);
   int64_t panel = vectors * p.lanes * passSteps(c, p);
   VectorType type = vectorOf(w.element);

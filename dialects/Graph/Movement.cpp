@@ -1,6 +1,7 @@
 //===- Movement.cpp - Definitions of data movement and leaves -------------===//
 
 #include "dialects/Graph/Graph.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlc;
@@ -27,6 +28,21 @@ static LogicalResult checkNotNegative(Operation *op, StringRef name,
       return op->emitOpError() << "requires " << name
                                << " that are not negative, got " << value.str();
   return success();
+}
+
+/// Elements of integer types are the numbers that the type has.
+static LogicalResult checkElement(Operation *op, RealAttr element, Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || element.isSymbol())
+    return success();
+  bool isSigned = !integer.isUnsigned() && integer.getWidth() > 1;
+  double value = element.getDouble(),
+         end = std::ldexp(1.0, integer.getWidth() - isSigned);
+  if (value == std::trunc(value) && value < end &&
+      value >= (isSigned ? -end : 0.0))
+    return success();
+  return op->emitOpError() << "requires a value that " << type << " has, got "
+                           << element;
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,9 +225,10 @@ LogicalResult PadOp::checkOperands() {
                          << getMode() << "'";
   if (failed(checkSize(*this, "low", getLow().size(), rank)) ||
       failed(checkSize(*this, "high", getHigh().size(), rank)) ||
-      failed(checkNotNegative(*this, "paddings", getLow())))
+      failed(checkNotNegative(*this, "paddings", getLow())) ||
+      failed(checkNotNegative(*this, "paddings", getHigh())))
     return failure();
-  return checkNotNegative(*this, "paddings", getHigh());
+  return checkElement(*this, getValue(), inputType(*this).getElementType());
 }
 
 /// The operand's index under the border at `t` = result index - low.
@@ -302,6 +319,8 @@ LogicalResult FillOp::checkOperands() {
   if (!isa<FloatType, IntegerType>(getType()))
     return emitOpError() << "requires a float or integer type, got "
                          << getType();
+  if (failed(checkElement(*this, getValue(), getType())))
+    return failure();
   return checkNotNegative(*this, "dims", getDims());
 }
 

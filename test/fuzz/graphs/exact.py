@@ -114,7 +114,7 @@ class Exact:
                 and inputs[0].dtype.kind == "f" \
                 and (np.isnan(inputs[0]) & ~np.isnan(self.base[node.input[0]])).any():
             # Where NaN may be, anything may be the largest.
-            return [np.full_like(x, self.stray_run % 2) for x in compute(inputs)]
+            return [np.full_like(x, self.stray_run) for x in compute(inputs)]
         if strays is None or op in EXACT | ROUNDED | FUNCTIONS \
                 or not elements.is_float(self.types[node.output[0]]):
             return compute(inputs)
@@ -130,9 +130,10 @@ class Exact:
             # Whether a neighbour of weight 0 counts is nobody's matter.
             return [np.full_like(x, ANYTHING[self.stray_run]) for x in compute(inputs)]
         if self.stray_run % 2 == 0:
-            # Scales of Resize are sizes rather than numbers.
+            # Scales of Resize are sizes rather than numbers; weights are differences of places.
             touched = 1 if resizes else len(inputs)
-            return compute([self._stray(x, 2 * unit, strays)
+            places = max(inputs[0].shape, default=1) if resizes else 1
+            return compute([self._stray(x, 2 * unit * places, strays)
                             if i < touched and x is not None and x.dtype.kind == "f" else x
                             for i, x in enumerate(inputs)])
         # In every other run, what overflows or vanishes on the way in the type itself does so.
@@ -141,7 +142,9 @@ class Exact:
         return standard.folded(node, self.opset, narrow) or compute(narrow)
 
     def _implementation(self, implementation, node):
-        known = standard.IMPLEMENTED.get(node.op_type)
+        op = node.op_type
+        known = standard.IMPLEMENTED.get(
+            "Upsample" if op == "Resize" and self.opset < 11 else op)
         if known is None:
             return lambda inputs: implementation.run(*inputs)
         attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
@@ -156,7 +159,7 @@ class Exact:
         sizes = [x if x is None or x.dtype.kind != "f" or i >= added else
                  np.where(np.isfinite(x), np.abs(x), 0) for i, x in enumerate(inputs)]
         size = np.abs(np.asarray(compute(sizes)[0]))
-        strayed = result + 2 * unit * size * strays.uniform(-1, 1, result.shape)
+        strayed = result + 2 * unit * size * self._noise(result.shape, strays)
         # A sum may overflow before it is scaled or divided.
         if node.op_type in MEANS:
             size = size * max(1, inputs[0].size / max(size.size, 1), len(inputs))
@@ -181,8 +184,15 @@ class Exact:
         channels = ~np.isfinite(parts).all(axis=(1, 3)).reshape(-1)
         return np.broadcast_to(channels.reshape(1, -1, *[1] * (x.ndim - 2)), result.shape)
 
+    def _noise(self, shape, strays):
+        """Errors in [-1, 1]: all as large as they may be in one run, all as small in another, so
+        that what is next to a step is seen to be."""
+        if self.stray_run < 2:
+            return np.full(shape, 1.0 - 2 * self.stray_run)
+        return strays.uniform(-1, 1, shape)
+
     def _stray(self, x, amount, strays):
-        return x * (1 + amount * strays.uniform(-1, 1, x.shape))
+        return x * (1 + amount * self._noise(x.shape, strays))
 
     def _rounded(self, node, name, result, strays):
         type = self.types.get(name)
@@ -198,7 +208,7 @@ class Exact:
                 ulps *= max(1, result.size ** 0.5 / 32)
             noise = self._stray(result, ulps * unit, strays)
             if op == "LogSoftmax":  # the logarithm of a sum around 1
-                noise = noise + 2 * unit * strays.uniform(-1, 1, result.shape)
+                noise = noise + 2 * unit * self._noise(result.shape, strays)
             # Below the normal numbers, errors are as large as at their edge.
             least = elements.smallest_subnormal(type)
             near = (np.abs(result) < 4 * elements.smallest_normal(type)) & (result != 0)

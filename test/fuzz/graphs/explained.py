@@ -50,7 +50,7 @@ def find(dispute):
 
 
 @explains("MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "ArgMax", "ArgMin", "TopK",
-          "Hardmax")
+          "Hardmax", "ReduceLogSumExp")
 def nan_among_extrema(d):
     return d.has_nan()
 
@@ -109,7 +109,7 @@ def remainder_of_large_integers(d):
     return d.type in ("int64", "uint64") and any(a.name == "fmod" and a.i for a in d.node.attribute)
 
 
-@explains("ReduceMean", "ReduceSum")
+@explains("ReduceMean", "ReduceSum", "ReduceProd")
 def sum_of_large_integers(d):
     return d.type in ("int64", "uint64", "int32", "uint32")
 
@@ -120,7 +120,34 @@ def infinity_without_bound(d):
     return np.isinf(d.first()).any()
 
 
-@explains("LayerNormalization")
+@explains("MatMulInteger")
+def saturated_pairs(d):
+    """uint8 by int8 on machines with AVX2 alone: sums of two products saturate to 16 bits."""
+    kinds = [x.dtype.name for x in d.inputs.values()][:2]
+    return kinds == ["uint8", "int8"]
+
+
+@explains("MeanVarianceNormalization")
+def variance_below_zero(d):
+    """The mean of squares less the square of the mean, which rounding makes negative."""
+    with np.errstate(all="ignore"):
+        differs = np.abs(d.runtime - d.reference) > 1e-3 * (1 + np.abs(d.reference))
+    return not (differs & ~np.isnan(d.runtime)).any()
+
+
+@explains("LRN")
+def not_a_number_that_stays(d):
+    """The sum over a window slides on by what comes in less what goes out, which NaN never does."""
+    return not np.isfinite(d.first()).all()
+
+
+@explains("Dropout")
+def mask_of_nothing_dropped(d):
+    """The mask of the elements kept, which are all outside of training."""
+    return d.type == "bool" and d.reference.all() and not d.runtime.any()
+
+
+@explains("LayerNormalization", "GroupNormalization")
 def float64_norm_in_float32(d):
     with np.errstate(all="ignore"):
         close = np.abs(d.runtime - d.reference) <= 1e-5 * (1 + np.abs(d.reference))

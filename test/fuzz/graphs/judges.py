@@ -98,19 +98,21 @@ class Court:
             kind, text = self._compare(outcome, result, verdict, other, stage)
             if kind == "wrong" and stage == "optimized" and other is None:
                 # Judged by the reference alone, but run by ONNX Runtime, with its own ways.
-                disputes = self._disputed(world)
+                disputes = self._disputed(world, name)
                 if disputes and all(explained.find(d) for d in disputes):
                     outcome.explained += [explained.find(d) for d in disputes]
                     continue
             if kind == "split":
-                disputes = self._disputed(world)
+                disputes = self._disputed(world, name)
                 # Entries blame ONNX Runtime: mlc must be with the reference.
                 accepted = verdict is not None and verdict.accepts(result).all()
                 if disputes and accepted and all(explained.find(d) for d in disputes):
                     outcome.explained += [explained.find(d) for d in disputes]
                     continue
-                if not disputes and accepted and self._has_half_precision():
-                    # ONNX Runtime keeps float32 between such nodes, each of which is right alone.
+                agreed = verdict is not None and other.shape == result.shape \
+                    and (verdict.accepts(result) | (result == other)).all()
+                if not disputes and agreed and self._has_half_precision():
+                    # Both keep float32 between some of such nodes, each of which is right alone.
                     outcome.explained.append("half_precision_kept_wide")
                     continue
                 kind = "unexplained split"
@@ -156,10 +158,18 @@ class Court:
     def _has_half_precision(self):
         return any(type in explained.HALF for type in exact.Exact(self.model).types.values())
 
-    def _disputed(self, world):
-        """Nodes at which ONNX Runtime and the reference differ when given the same inputs."""
-        if world in self.guilty:
-            return self.guilty[world]
+    def _disputed(self, world, name):
+        """Nodes that `name` comes from at which ONNX Runtime and the reference differ when given
+        the same inputs."""
+        if world not in self.guilty:
+            self.guilty[world] = self._all_disputed(world)
+        sources = {name}
+        for node in reversed(self.model.graph.node):
+            if sources & set(node.output):
+                sources |= set(node.input)
+        return [d for d in self.guilty[world] if sources & set(d.node.output)]
+
+    def _all_disputed(self, world):
         found = []
         judge = exact.Exact(self.model)
         values = judge.run(self.feeds[world])
@@ -181,7 +191,6 @@ class Court:
                     found.append(explained.Dispute(node, inputs, verdict.type,
                                                    exact.widened(results[name]), verdict.exact))
                     break
-        self.guilty[world] = found
         return found
 
 

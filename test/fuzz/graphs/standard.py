@@ -10,7 +10,8 @@ import onnx
 import elements
 
 IMPLEMENTED = {}
-EPSILON = float(np.float32(1e-5))  # attributes are float32, and so are their defaults
+# Attributes are float32, and so are their defaults.
+EPSILON, ALPHA = float(np.float32(1e-5)), float(np.float32(1e-4))
 
 
 def implements(*ops):
@@ -169,20 +170,20 @@ def rows(x, attributes, opset):
         return x, attributes.get("axis", -1)
     axis = attributes.get("axis", 1)
     axis += x.ndim if axis < 0 else 0
-    return x.reshape(math.prod(x.shape[:axis]), -1), 1
+    return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:])), 1
 
 
 @implements("Softmax")
 def softmax(inputs, attributes, opset):
     x, axis = rows(inputs[0], attributes, opset)
-    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    e = np.exp(x - x.max(axis=axis, keepdims=True, initial=-np.inf))
     return [(e / e.sum(axis=axis, keepdims=True)).reshape(inputs[0].shape)]
 
 
 @implements("LogSoftmax")
 def log_softmax(inputs, attributes, opset):
     x, axis = rows(inputs[0], attributes, opset)
-    shifted = x - x.max(axis=axis, keepdims=True)
+    shifted = x - x.max(axis=axis, keepdims=True, initial=-np.inf)
     log = np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
     return [(shifted - log).reshape(inputs[0].shape)]
 
@@ -345,7 +346,7 @@ def lrn(inputs, attributes, opset):
     low, high = (size - 1) // 2, size - 1 - (size - 1) // 2
     squares = np.pad(x * x, [(0, 0), (low, high)] + [(0, 0)] * (x.ndim - 2))
     total = sum(squares[:, i:i + x.shape[1]] for i in range(size))
-    base = attributes.get("bias", 1.0) + attributes.get("alpha", 1e-4) / size * total
+    base = attributes.get("bias", 1.0) + attributes.get("alpha", ALPHA) / size * total
     return [x / base ** attributes.get("beta", 0.75)]
 
 
@@ -461,3 +462,26 @@ def pad(inputs, attributes, opset):
     if mode == "constant":
         return [np.pad(x, widths, constant_values=np.array(value).astype(x.dtype))]
     return [np.pad(x, widths, mode=mode)]
+
+
+#--- Sizes
+
+@implements("Upsample")
+def upsample(inputs, attributes, opset):
+    """Before opset 11: output i stands at input i / scale."""
+    x = inputs[0]
+    scales = inputs[1] if len(inputs) > 1 else attributes["scales"]
+    linear = attributes.get("mode", b"nearest") == b"linear"
+    for axis, scale in enumerate(np.asarray(scales, np.float64)):
+        size = x.shape[axis]
+        if scale == 1:
+            continue
+        at = np.clip(np.arange(math.floor(size * scale)) / scale, 0, max(size - 1, 0))
+        low = np.floor(at).astype(np.int64)
+        if not linear:
+            x = np.take(x, low, axis)
+            continue
+        weight = (at - low).reshape([-1 if d == axis else 1 for d in range(x.ndim)])
+        high = np.minimum(low + 1, size - 1)
+        x = np.take(x, low, axis) * (1 - weight) + np.take(x, high, axis) * weight
+    return [x.astype(inputs[0].dtype)]

@@ -295,6 +295,10 @@ Attribute foldRegion(Block &body, Environment values, int64_t index) {
                           : values.lookup(cast<Value>(results[0]));
     if (!value || !isa<IntegerAttr, FloatAttr>(value))
       return {};
+    // A proof over the reals says nothing where a number is none of them.
+    auto number = dyn_cast<FloatAttr>(value);
+    if (number && !number.getValue().isFinite())
+      return {};
     values[op.getResult(0)] = value;
   }
   return values.lookup(body.getTerminator()->getOperand(0));

@@ -136,3 +136,71 @@ func.func @a(%x: !x, %y: tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.di
   %r = mlc.add %w, %y : (tensor<?xi32, #mlc.dims<[n]>>, tensor<?xi32, #mlc.dims<[n]>>) -> tensor<?xi32, #mlc.dims<[n]>>
   return %r : tensor<?xi32, #mlc.dims<[n]>>
 }
+
+//--- not proved: 0 / 0 of an index is not 1
+func.func @b(%a: tensor<?xi32>) -> tensor<?xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%a : tensor<?xi32>) {
+  ^bb0(%out: i32):
+    %c = arith.constant 1 : i32
+    linalg.yield %c : i32
+  } -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+func.func @a(%a: tensor<?xi32>) -> tensor<?xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%a : tensor<?xi32>) {
+  ^bb0(%out: i32):
+    %i = linalg.index 0 : index
+    %q = arith.divsi %i, %i : index
+    %c = arith.index_cast %q : index to i32
+    linalg.yield %c : i32
+  } -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+
+//--- not proved: an argument without elements has no n mod n
+func.func @b(%a: tensor<?xi32>) -> tensor<1xi32> {
+  %c = arith.constant dense<0> : tensor<1xi32>
+  return %c : tensor<1xi32>
+}
+func.func @a(%a: tensor<?xi32>) -> tensor<1xi32> {
+  %z = arith.constant 0 : index
+  %n = tensor.dim %a, %z : tensor<?xi32>
+  %q = arith.remsi %n, %n : index
+  %c = arith.index_cast %q : index to i32
+  %t = tensor.splat %c : tensor<1xi32>
+  return %t : tensor<1xi32>
+}
+
+//--- not proved: nor does a map divide by nothing
+func.func @b(%a: tensor<?xi32>) -> tensor<1xi32> {
+  %c = arith.constant dense<1> : tensor<1xi32>
+  return %c : tensor<1xi32>
+}
+func.func @a(%a: tensor<?xi32>) -> tensor<1xi32> {
+  %z = arith.constant 0 : index
+  %n = tensor.dim %a, %z : tensor<?xi32>
+  %q = affine.apply affine_map<()[s0] -> (s0 floordiv s0)>()[%n]
+  %c = arith.index_cast %q : index to i32
+  %t = tensor.splat %c : tensor<1xi32>
+  return %t : tensor<1xi32>
+}
+
+//--- proved: it was divided before
+func.func @b(%a: tensor<?xi32>) -> tensor<1xi32> {
+  %z = arith.constant 0 : index
+  %n = tensor.dim %a, %z : tensor<?xi32>
+  %q = arith.divsi %n, %n : index
+  %c = arith.index_cast %q : index to i32
+  %t = tensor.splat %c : tensor<1xi32>
+  return %t : tensor<1xi32>
+}
+func.func @a(%a: tensor<?xi32>) -> tensor<1xi32> {
+  %z = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  %n = tensor.dim %a, %z : tensor<?xi32>
+  %q = arith.ceildivsi %n, %n : index
+  %c = arith.index_cast %q : index to i32
+  %d = arith.muli %c, %one : i32
+  %t = tensor.splat %d : tensor<1xi32>
+  return %t : tensor<1xi32>
+}
