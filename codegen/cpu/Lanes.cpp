@@ -298,18 +298,26 @@ Value Lanes::cloneCast(Operation *op, Value operand) {
     return arith::ExtFOp::create(b, loc, shaped(computeType(to)), operand);
   }
   // Narrowing rounds, also where the result is then computed in f32.
-  if (getElementTypeOrSelf(operand.getType()) != to)
-    operand = arith::TruncFOp::create(b, loc, shaped(to), operand);
+  return rounded(operand, to);
+}
+
+Value Lanes::rounded(Value value, Type to) {
+  auto shaped = [&](Type scalar) {
+    return isVector(value) ? vectorType(scalar) : scalar;
+  };
+  if (getElementTypeOrSelf(value.getType()) != to)
+    value = arith::TruncFOp::create(b, loc, shaped(to), value);
   if (computeType(to) == to)
-    return operand;
-  return arith::ExtFOp::create(b, loc, shaped(computeType(to)), operand);
+    return value;
+  return arith::ExtFOp::create(b, loc, shaped(computeType(to)), value);
 }
 
 /// What our arithmetic allows LLVM: fused multiply-add, and no care for the
-/// sign of a zero.
+/// sign of a zero. A difference is not fused: where a product is computed
+/// again and its rounded maximum is taken off, 0 would be what was rounded.
 static void relax(Operation *op) {
   auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
-  if (!fast)
+  if (!fast || isa<arith::SubFOp>(op))
     return;
   auto flags =
       fast.getFastMathFlagsAttr().getValue() | arith::FastMathFlags::contract;
@@ -383,6 +391,9 @@ Value Lanes::clone(Operation *op, ArrayRef<Value> operands) {
                        {wide ? vectorType(type) : type}, op->getAttrs());
   Operation *copy = b.create(state);
   relax(copy);
+  // A conversion rounds to its type; what is computed from it may stay wide.
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op))
+    return rounded(copy->getResult(0), op->getResult(0).getType());
   return copy->getResult(0);
 }
 

@@ -100,6 +100,8 @@ private:
   void note(mlir::Type stored, const LaneIndex &address);
   mlir::Value divideByUniform(mlir::Value x, mlir::Value y);
   mlir::Value cloneCast(mlir::Operation *op, mlir::Value operand);
+  /// A number of the type `to`, in the type that it is computed with.
+  mlir::Value rounded(mlir::Value value, mlir::Type to);
 };
 
 } // namespace mlc::cpu

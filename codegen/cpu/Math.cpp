@@ -116,10 +116,12 @@ template <typename Op> struct ExpandFromInteger : OpRewritePattern<Op> {
   }
 };
 
-/// Replaces `Op` of two operands by `function`, always in f64.
+/// Replaces `Op` of two operands by `function`, always in f64; where the
+/// result has no more bits than f32, by `forF32`.
 template <typename Op> struct ExpandBinary : OpRewritePattern<Op> {
-  ExpandBinary(MLIRContext *context, BinaryFn function)
-      : OpRewritePattern<Op>(context, /*benefit=*/10), function(function) {}
+  ExpandBinary(MLIRContext *context, BinaryFn function, BinaryFn forF32)
+      : OpRewritePattern<Op>(context, /*benefit=*/10), function(function),
+        forF32(forF32) {}
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
     Type type = op.getType();
@@ -133,14 +135,14 @@ template <typename Op> struct ExpandBinary : OpRewritePattern<Op> {
                      : arith::ExtFOp::create(rewriter, loc, wide.type, x)
                            .getResult();
     };
-    Value y =
-        function(wide, widen(op->getOperand(0)), widen(op->getOperand(1)));
+    Value y = (m.isF64 ? function : forF32)(wide, widen(op->getOperand(0)),
+                                            widen(op->getOperand(1)));
     if (!m.isF64)
       y = arith::TruncFOp::create(rewriter, loc, type, y);
     rewriter.replaceOp(op, y);
     return success();
   }
-  BinaryFn function;
+  BinaryFn function, forF32;
 };
 
 /// x^c for the constants that models use.
@@ -373,8 +375,10 @@ void populateMathExpansionPatterns(RewritePatternSet &patterns) {
                                           /*inF64=*/true);
   patterns.add<ExpandUnary<math::CoshOp>>(ctx, elementary::cosh,
                                           /*inF64=*/true);
-  patterns.add<ExpandBinary<math::PowFOp>>(ctx, elementary::pow);
-  patterns.add<ExpandBinary<arith::RemFOp>>(ctx, elementary::remainder);
+  patterns.add<ExpandBinary<math::PowFOp>>(ctx, elementary::pow,
+                                           elementary::powForF32);
+  patterns.add<ExpandBinary<arith::RemFOp>>(ctx, elementary::remainder,
+                                            elementary::remainder);
   patterns.add<
       ExpandConstantPow, ExpandRsqrt, ExpandIntegerPow, ExpandNarrowing,
       ExpandFromInteger<arith::SIToFPOp>, ExpandFromInteger<arith::UIToFPOp>,

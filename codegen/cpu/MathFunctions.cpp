@@ -121,9 +121,10 @@ Value tanh(MathBuilder &m, Value x) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// log x = exponent * ln 2 + log1p(s-series).
+/// log x = exponent * ln 2 + log, log = log1p(fraction), which is
+/// s (2 + tail) for s = fraction / (2 + fraction).
 struct LogParts {
-  Value exponent, log;
+  Value exponent, log, fraction, tail;
 };
 } // namespace
 
@@ -156,7 +157,7 @@ static LogParts logParts(MathBuilder &m, Value x) {
     series.push_back(2.0 / k);
   Value tail = m.mul(z, m.polynomial(z, series));
   Value log = m.sub(f, m.mul(s, m.sub(f, tail)));
-  return {exponent, log};
+  return {exponent, log, f, tail};
 }
 
 /// What all logarithms do outside of (0, inf).
@@ -298,9 +299,39 @@ Value sinh(MathBuilder &m, Value x) {
 }
 Value cosh(MathBuilder &m, Value x) { return hyperbolic(m, m.abs(x), false); }
 
-Value pow(MathBuilder &m, Value x, Value y) {
+/// |x|^y by a logarithm in two parts: an exponent of hundreds magnifies what
+/// rounding one part loses.
+static Value preciseMagnitude(MathBuilder &m, Value x, Value y) {
+  LogParts parts = logParts(m, x);
+  // 2 atanh(s) with s = f / (2 + f) in two parts.
+  Value f = parts.fraction;
+  Value divisor = m.add(f, 2.0);
+  Value lost = m.sub(f, m.sub(divisor, 2.0));
+  Value s = m.div(f, divisor);
+  Value rest = m.fma(m.neg(s), lost, m.fma(m.neg(s), divisor, f));
+  Value low = m.fma(s, parts.tail, m.mul(m.div(rest, divisor), 2.0));
+  Value high = m.mul(s, 2.0);
+  // Of the parts of e ln 2, the first is exact, and larger or 0.
+  Value multiple = m.mul(parts.exponent, lnHigh(m));
+  Value sum = m.add(multiple, high);
+  low = m.add(low, m.sub(high, m.sub(sum, multiple)));
+  low = m.fma(parts.exponent, lnLow(m), low);
+  Value whole = m.add(sum, low);
+  low = m.sub(low, m.sub(whole, sum));
+  Value log = logEdges(m, x, whole);
+  Value product = m.mul(y, log);
+  Value error = m.fma(y, low, m.fma(y, log, m.neg(product)));
+  Value value = exp(m, product);
+  Value corrected = m.fma(value, error, value);
+  // Not beside infinities.
+  Value isSmall = m.compare(Predicate::OLT, m.abs(error), 1.0);
+  Value isFinite = m.compare(Predicate::OLT, value, m.infinity());
+  return m.select(isSmall, m.select(isFinite, corrected, value), value);
+}
+
+/// Signs and special values (C, F.10.4.4), given |x|^y.
+static Value powOfMagnitude(MathBuilder &m, Value x, Value y, Value value) {
   Value magnitude = m.abs(x);
-  Value value = exp(m, m.mul(y, log(m, magnitude)));
   // Integers: odd ones keep the sign of x.
   Value whole = math::TruncOp::create(m.b, m.loc, y);
   Value isInteger = m.compare(Predicate::OEQ, whole, y);
@@ -323,6 +354,14 @@ Value pow(MathBuilder &m, Value x, Value y) {
   value = m.select(unit, m.select(yInfinite, one, value), value);
   value = m.select(m.compare(Predicate::OEQ, x, 1.0), one, value);
   return m.select(m.compare(Predicate::OEQ, y, 0.0), one, value);
+}
+
+Value pow(MathBuilder &m, Value x, Value y) {
+  return powOfMagnitude(m, x, y, preciseMagnitude(m, m.abs(x), y));
+}
+
+Value powForF32(MathBuilder &m, Value x, Value y) {
+  return powOfMagnitude(m, x, y, exp(m, m.mul(y, log(m, m.abs(x)))));
 }
 
 /// fmod: the sign of x, |result| < |y|. Exact while the quotient is below

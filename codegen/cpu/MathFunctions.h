@@ -32,6 +32,8 @@ mlir::Value acos(MathBuilder &m, mlir::Value x);
 mlir::Value sinh(MathBuilder &m, mlir::Value x);
 mlir::Value cosh(MathBuilder &m, mlir::Value x);
 mlir::Value pow(MathBuilder &m, mlir::Value x, mlir::Value y);
+/// In f64, for results that are rounded to f32.
+mlir::Value powForF32(MathBuilder &m, mlir::Value x, mlir::Value y);
 mlir::Value remainder(MathBuilder &m, mlir::Value x, mlir::Value y);
 
 } // namespace mlc::cpu::elementary

@@ -54,9 +54,15 @@ struct Axis {
   ResizeOp op;
   unsigned d;
 
-  Type f32() { return Float32Type::get(b.getContext()); }
-  Expr number(double value) { return b.constant(f32(), value); }
-  Expr size(IntExpr dim) { return mlc::cast(b.integer(dim), f32()); }
+  /// Of coordinates and weights: f32 as elsewhere, which decides on neighbours,
+  /// but not for what is interpolated in f64.
+  Type real() {
+    if (op.getMode() == "linear" && b.elementType(0).isF64())
+      return b.elementType(0);
+    return Float32Type::get(b.getContext());
+  }
+  Expr number(double value) { return b.constant(real(), value); }
+  Expr size(IntExpr dim) { return mlc::cast(b.integer(dim), real()); }
   IntExpr from() { return b.dims(0)[d]; }
   IntExpr to() { return op.getDims()[d]; }
 
@@ -71,13 +77,13 @@ struct Axis {
   Expr scale() {
     if (op.getScales().empty())
       return size(to()) / size(from());
-    return b.real(f32(), cast<RealAttr>(op.getScales()[d]));
+    return b.real(real(), cast<RealAttr>(op.getScales()[d]));
   }
 
   /// The position in the operand, as a float.
   Expr coordinate(Expr output) {
     StringRef transform = op.getTransform();
-    Expr x = mlc::cast(output, f32());
+    Expr x = mlc::cast(output, real());
     if (transform == "asymmetric")
       return x / scale();
     if (transform == "align_corners") {

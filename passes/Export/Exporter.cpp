@@ -53,6 +53,13 @@ static std::string locationName(Operation *op) {
   return "";
 }
 
+/// Of the last operand, which of a selection is no condition.
+static Type elementTypeOf(Operation *op) {
+  return op && op->getNumOperands()
+             ? getElementTypeOrSelf(op->getOperands().back().getType())
+             : Type();
+}
+
 OnnxNode Exporter::node(Operation *op, StringRef type,
                         ArrayRef<std::string> inputs, unsigned numOutputs) {
   onnx::NodeProto *proto = graph->add_node();
@@ -72,7 +79,7 @@ OnnxNode Exporter::node(Operation *op, StringRef type,
     unique = name + "_" + std::to_string(i);
   proto->set_name(unique);
   for (const std::string &output : proto->output())
-    emittedOutputs.insert(output);
+    emittedOutputs[output] = elementTypeOf(op);
   return OnnxNode(proto);
 }
 
@@ -84,7 +91,7 @@ OnnxNode Exporter::result(Operation *op, StringRef type,
     if (name.empty())
       name = freshName(type);
     setName(value, name);
-    emittedOutputs.insert(name);
+    emittedOutputs[name] = elementTypeOf(op);
     made.proto->add_output(name);
   }
   return made;
@@ -354,7 +361,7 @@ void Exporter::emitOutputs() {
       continue;
     OnnxNode copy = node(nullptr, "Identity", {from}, 0);
     copy.proto->add_output(name);
-    emittedOutputs.insert(name);
+    emittedOutputs[name] = Type();
   }
 }
 

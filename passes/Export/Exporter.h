@@ -43,9 +43,11 @@ std::string attributeName(mlir::Attribute attribute, llvm::StringRef otherwise);
 /// alone, and says so.
 void closeDims(onnx::GraphProto &graph, mlir::func::FuncOp main);
 
-/// Rewrites the nodes that are marked as emitted to forms that the model's
-/// opset has. The reason why one has none, otherwise empty.
-std::string fitOpset(onnx::ModelProto &model, const llvm::StringSet<> &emitted);
+/// Rewrites the nodes that make `emitted`, from elements of these types, to
+/// forms that the model's opset has. The reason why one has none, otherwise
+/// empty.
+std::string fitOpset(onnx::ModelProto &model,
+                     const llvm::StringMap<mlir::Type> &emitted);
 
 /// Collects the nodes of one graph. Methods that cannot do what is asked
 /// remember the first error, as text, and go on with empty names.
@@ -170,7 +172,8 @@ private:
   llvm::DenseMap<IntExpr, std::string> integerNames;
   llvm::DenseMap<mlir::Attribute, std::string> initializerNames;
   llvm::StringSet<> usedNames, usedNodeNames;
-  llvm::StringSet<> emittedOutputs; // of nodes that are not the original's
+  /// Of nodes that are not the original's, with the types of their elements.
+  llvm::StringMap<mlir::Type> emittedOutputs;
   llvm::DenseSet<std::pair<IntExpr, IntExpr>> checked;
   uint64_t weightBytes = 0;
   unsigned counter = 0;

@@ -29,9 +29,10 @@ public:
         constants[node.output(0)] = &node.attribute(0).t();
   }
 
-  bool fit(onnx::NodeProto &node) {
+  /// `element`: of the operands, null where that does not matter.
+  bool fit(onnx::NodeProto &node, mlir::Type element) {
     StringRef type = node.op_type();
-    if (opset < firstOpsetOf(node))
+    if (opset < std::max(firstOpsetOf(node), firstOpsetOf(type, element)))
       return false;
     if (type == "Squeeze" || type == "Unsqueeze" || type == "ReduceSum")
       return opset >= 13 || inputToAttribute(node, 1, "axes");
@@ -81,10 +82,37 @@ private:
         .Cases({"Expand", "Max", "Min"}, 8)
         .Cases({"Where", "Erf", "Sign", "BatchNormalization"}, 9)
         .Case("Mod", 10)
-        .Cases({"Round", "Range", "CumSum", "TopK", "Equal"}, 11)
+        .Cases({"Round", "Range", "CumSum", "TopK"}, 11)
         .Cases({"GreaterOrEqual", "LessOrEqual"}, 12)
         .Case("Resize", 13)
         .Case("LayerNormalization", 17)
+        .Default(7);
+  }
+
+  /// The oldest opset whose operator takes elements of that type.
+  static int64_t firstOpsetOf(StringRef type, mlir::Type element) {
+    if (!element)
+      return 7;
+    bool isInteger = mlir::isa<mlir::IntegerType>(element);
+    bool isSmall = isInteger && element.getIntOrFloatBitWidth() < 32;
+    using Table = llvm::StringSwitch<int64_t>;
+    if (element.isBF16())
+      return Table(type)
+          .Cases({"Conv", "ConvTranspose", "AveragePool", "GlobalAveragePool",
+                  "MaxPool", "GlobalMaxPool", "InstanceNormalization", "Round",
+                  "TopK"},
+                 22)
+          .Cases({"BatchNormalization", "CumSum"}, 14)
+          .Case("Where", 16)
+          .Default(13);
+    if (element.isFloat())
+      return type == "Equal" ? 11 : 7;
+    return Table(type)
+        .Cases({"MatMul", "Gemm", "Less", "Greater"}, 9)
+        .Case("Pad", element.isInteger(1) ? 13 : 11)
+        .Cases({"Max", "Min", "Clip", "MaxPool"}, 12)
+        .Case("Relu", 14)
+        .Cases({"Add", "Sub", "Mul", "Div"}, isSmall ? 14 : 7)
         .Default(7);
   }
 
@@ -194,7 +222,7 @@ private:
 } // namespace
 
 std::string fitOpset(onnx::ModelProto &model,
-                     const llvm::StringSet<> &emitted) {
+                     const llvm::StringMap<mlir::Type> &emitted) {
   int64_t opset = 0;
   for (const onnx::OperatorSetIdProto &entry : model.opset_import())
     if (entry.domain().empty() || entry.domain() == "ai.onnx")
@@ -203,8 +231,10 @@ std::string fitOpset(onnx::ModelProto &model,
   google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
   nodes.Swap(model.mutable_graph()->mutable_node());
   for (onnx::NodeProto &node : nodes) {
-    bool isEmitted = node.output_size() > 0 && emitted.contains(node.output(0));
-    if (isEmitted && node.domain().empty() && !fitting.fit(node))
+    auto made =
+        node.output_size() > 0 ? emitted.find(node.output(0)) : emitted.end();
+    if (made != emitted.end() && node.domain().empty() &&
+        !fitting.fit(node, made->second))
       return node.name() + ": opset " + std::to_string(opset) +
              " has no such " + node.op_type();
     for (onnx::NodeProto &extra : fitting.before)

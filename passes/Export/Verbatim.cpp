@@ -117,7 +117,7 @@ void Exporter::nameInputs() {
       // A subgraph reads it by its old name.
       OnnxNode copy = node(nullptr, "Identity", {name}, 0);
       copy.proto->add_output(open.tensor);
-      emittedOutputs.insert(open.tensor);
+      emittedOutputs[open.tensor] = Type();
     }
   }
 }

@@ -281,8 +281,8 @@ static LogicalResult importThresholdedRelu(Node &n) {
 static LogicalResult importPRelu(Node &n) {
   Value x = n.value(0);
   Value slope = n.value(1);
-  // Before opset 9 the slope was a vector over the channels.
-  if (n.opset() < 9 && n.rank(1) == 1 && n.rank(0) > 2) {
+  // Before opset 7 the slope was a vector over the channels.
+  if (n.opset() < 7 && n.rank(1) == 1 && n.rank(0) > 2) {
     Dims dims(n.dims(1));
     dims.append(n.rank(0) - 2, n.integer(1));
     slope = n.reshape(slope, dims);

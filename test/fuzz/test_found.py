@@ -150,3 +150,69 @@ def test_gelu_of_float64_does_not_cancel(tools, tmp_path):
     (y,) = results(tools, tmp_path, [node], {"x": x}, [output("y", TensorProto.DOUBLE, [7])], opset=20)
     want = [0.5 * v * math.erfc(-v / math.sqrt(2)) for v in x]
     np.testing.assert_allclose(y, want, rtol=5e-13)  # exp of -450 has the most
+
+
+def test_power_of_float64_keeps_its_digits(tools, tmp_path):
+    """One part of a logarithm is off by hundreds of roundings where the exponent is hundreds."""
+    rng = np.random.default_rng(0)
+    x = np.exp(rng.uniform(-3, 3, 20000))
+    y = rng.uniform(-690, 690, 20000) / np.maximum(np.abs(np.log(x)), 1e-3)
+    special = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 2.5, -3.0, 1e308, 5e-324, 2.0 ** 53 + 1]
+    x, y = (np.concatenate([v, w.ravel()]) for v, w in zip((x, y), np.meshgrid(special, special)))
+    node = helper.make_node("Pow", ["x", "y"], ["z"])
+    (z,) = results(tools, tmp_path, [node], {"x": x, "y": y},
+                   [output("z", TensorProto.DOUBLE, x.shape)])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(z, np.power(x, y), rtol=32 * 2.0 ** -53, atol=5e-324)
+
+
+def test_outer_product_with_a_stretched_factor(tools, tmp_path):
+    """A convolution over one channel and one tap is one, whose input moves on by its stride."""
+    x = np.random.default_rng(0).normal(size=(3, 1, 3, 9)).astype(np.float32)
+    w = np.arange(1, 5, dtype=np.float32).reshape(4, 1, 1, 1)
+    node = helper.make_node("Conv", ["x", "w"], ["c"], strides=[1, 3])
+    (y,) = results(tools, tmp_path, [node, helper.make_node("Log", ["c"], ["y"])], {"x": x, "w": w},
+                   [output("y", TensorProto.FLOAT, [3, 4, 3, 3])])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(y, np.log(w.reshape(1, 4, 1, 1) * x[..., ::3]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("type", [np.int32, np.int64, np.uint64, np.uint8])
+def test_integers_that_pass_float16_are_rounded(tools, tmp_path, type):
+    x = np.array([2049, 70000, 4097, 3]).astype(type)
+    nodes = [helper.make_node("Cast", ["x"], ["h"], to=TensorProto.FLOAT16),
+             helper.make_node("Cast", ["h"], ["y"], to=TensorProto.FLOAT)]
+    (y,) = results(tools, tmp_path, nodes, {"x": x}, [output("y", TensorProto.FLOAT, [4])])
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(y, x.astype(np.float16).astype(np.float32))
+
+
+@pytest.mark.parametrize("opset", [7, 8, 9])
+def test_slope_of_prelu_is_broadcast_from_the_back(tools, tmp_path, opset):
+    """Only before opset 7 was a vector one slope for each channel."""
+    x, slope = -np.ones((1, 3, 2, 3), np.float32), np.array([1, 2, 3], np.float32)
+    node = helper.make_node("PRelu", ["x", "s"], ["y"])
+    (y,) = results(tools, tmp_path, [node], {"x": x, "s": slope},
+                   [output("y", TensorProto.FLOAT, x.shape)], opset=opset)
+    np.testing.assert_array_equal(y, x * slope)
+
+
+def test_softmax_of_computed_squares_stays_below_one(tools, tmp_path):
+    """The square less the largest square, rounded, is 0 and not what was rounded."""
+    x = np.array([[3.3e7, 1.1e7, -3.3e7 - 8, 5.0]], np.float32)
+    nodes = [helper.make_node("Mul", ["x", "x"], ["s"]),
+             helper.make_node("LogSoftmax", ["s"], ["y"], axis=1)]
+    (y,) = results(tools, tmp_path, nodes, {"x": x}, [output("y", TensorProto.FLOAT, x.shape)])
+    s = x * x
+    np.testing.assert_array_equal(y, s - s.max())
+
+
+def test_linear_resize_of_float64_has_its_weights(tools, tmp_path):
+    x = np.array([[[[1.0, 2.0, 4.0]]]])
+    scales = helper.make_node("Constant", [], ["f"], value_floats=[1.0, 1.0, 1.0, 3.0])
+    node = helper.make_node("Resize", ["x", "", "f"], ["y"], mode="linear",
+                            coordinate_transformation_mode="align_corners")
+    (y,) = results(tools, tmp_path, [scales, node], {"x": x},
+                   [output("y", TensorProto.DOUBLE, [1, 1, 1, 9])])
+    np.testing.assert_allclose(y.ravel(), np.interp(np.linspace(0, 2, 9), range(3), x.ravel()),
+                               rtol=1e-15)

@@ -35,6 +35,8 @@ NORMS = set("""LayerNormalization GroupNormalization InstanceNormalization
     MeanVarianceNormalization LpNormalization RMSNormalization""".split())
 # Of integers, what these are is nobody's matter.
 MEANINGLESS = {"ReduceLogSum", "ReduceLogSumExp"}
+# Of integers, what these are is nobody's matter where they have no room.
+ROOMY = {"ReduceL2", "ReduceMean"}
 # Where the sign of a zero is not the standard's matter.
 FREE_ZEROS = {"Max", "Min", "Relu", "Clip", "MaxPool", "ReduceMax", "ReduceMin", "GlobalMaxPool",
               "ThresholdedRelu"}
@@ -83,6 +85,7 @@ class Exact:
         """Values by name. With the random generator `strays`, errors are added, in a different
         way in each of the runs 0 to 5."""
         self.stray_run = stray_run
+        self.beside_infinite = {}  # by value: where channels that fill a block may be NaN
         values = {name: widened(array) for name, array in self.evaluator.rt_inits_.items()}
         values.update((name, widened(array)) for name, array in feed.items())
         values[""] = None
@@ -94,6 +97,8 @@ class Exact:
                     results = self._apply(implementation, node, inputs, strays)
                 except Exception as error:
                     raise Cannot(f"reference: {node.op_type}: {error}") from error
+                if strays is not None:
+                    results = self._spread(node, inputs, results)
                 for name, result in zip(node.output, results):
                     if name:
                         values[name] = self._rounded(node, name, np.asarray(result), strays)
@@ -101,15 +106,43 @@ class Exact:
             self.base = values
         return values
 
+    def _spread(self, node, inputs, results):
+        """Convolutions fill their channels up to a block with weights of 0, by which infinity is
+        NaN; the next one multiplies that by 0, too."""
+        known = [self.beside_infinite[n] for n in node.input if n in self.beside_infinite]
+        result = np.asarray(results[0]) if results else np.zeros(0)
+        if node.op_type != "Conv":
+            for spread in known:
+                if result.ndim > 2:
+                    same = spread.shape[::2] == result.shape[::2] and \
+                        spread.shape[2:] == result.shape[2:]
+                    whole = np.full((result.shape[0], 1, *result.shape[2:]), spread.any())
+                    before = self.beside_infinite.get(node.output[0], False)
+                    self.beside_infinite[node.output[0]] = before | (spread if same else whole)
+            return results
+        x, weight = inputs[:2]
+        infinite = ~np.isfinite(x).all(axis=1, keepdims=True)
+        for spread in known:
+            infinite = infinite | spread
+        if infinite.any():
+            attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+            attributes["group"] = 1
+            ones = np.ones((1, 1, *weight.shape[2:]))
+            near = standard.conv([infinite.astype(np.float64), ones], attributes, self.opset)[0] > 0
+            self.beside_infinite[node.output[0]] = near
+            if known:
+                return [np.where(near, ANYTHING[self.stray_run], result)]
+        return results
+
     def _apply(self, implementation, node, inputs, strays):
         op = node.op_type
         if op in ("Cast", "CastLike"):
             return [cast(inputs[0], self.types[node.output[0]], self.stray_run)]
         compute = self._implementation(implementation, node)
         if strays is not None and inputs and inputs[0] is not None \
-                and (op in MEANINGLESS or op == "ReduceL2") and inputs[0].dtype.kind != "f" \
+                and (op in MEANINGLESS | ROOMY) and inputs[0].dtype.kind != "f" \
                 and (op in MEANINGLESS or overflows(inputs[0])):
-            return [np.full_like(compute(inputs)[0], self.stray_run)]
+            return [any_integers(compute(inputs)[0], self.stray_run)]
         if strays is not None and op in ("Hardmax", "ArgMax", "ArgMin") \
                 and inputs[0].dtype.kind == "f" \
                 and (np.isnan(inputs[0]) & ~np.isnan(self.base[node.input[0]])).any():
@@ -129,26 +162,36 @@ class Exact:
         if resizes and not np.isfinite(inputs[0]).all():
             # Whether a neighbour of weight 0 counts is nobody's matter.
             return [np.full_like(x, ANYTHING[self.stray_run]) for x in compute(inputs)]
+        if op == "ReduceProd":
+            # One order of factors overflows where another one does not.
+            over = ~(compute([np.maximum(np.abs(inputs[0]), 1), *inputs[1:]])[0]
+                     < elements.largest(type) * 0.99)
+            if over.any():
+                return [np.where(over, ANYTHING[self.stray_run], compute(inputs)[0])]
+        if op == "BatchNormalization":
+            # With the mean folded into the bias, numbers may overflow on the way.
+            over = ~np.isfinite(standard.folded(node, self.opset, narrowed(inputs, type))[0])
+            if over.any():
+                return [np.where(over, ANYTHING[self.stray_run], compute(inputs)[0])]
         if self.stray_run % 2 == 0:
             # Scales of Resize are sizes rather than numbers; weights are differences of places.
             touched = 1 if resizes else len(inputs)
             places = max(inputs[0].shape, default=1) if resizes else 1
-            return compute([self._stray(x, 2 * unit * places, strays)
+            amount = 2 * unit * places * (4 if op in NORMS else 1)
+            return compute([self._stray(x, amount, strays)
                             if i < touched and x is not None and x.dtype.kind == "f" else x
                             for i, x in enumerate(inputs)])
         # In every other run, what overflows or vanishes on the way in the type itself does so.
-        native = np.float64 if type == "float64" else np.float32
-        narrow = [x.astype(native) if x is not None and x.dtype.kind == "f" else x for x in inputs]
+        narrow = narrowed(inputs, type)
         return standard.folded(node, self.opset, narrow) or compute(narrow)
 
     def _implementation(self, implementation, node):
-        op = node.op_type
-        known = standard.IMPLEMENTED.get(
-            "Upsample" if op == "Resize" and self.opset < 11 else op)
+        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        known = standard.find(node.op_type, attributes, self.opset)
         if known is None:
             return lambda inputs: implementation.run(*inputs)
-        attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         attributes["element"] = self.types[node.output[0]]
+        attributes["drift"] = {0: 1, 1: -1}.get(self.stray_run, 0)
         return lambda inputs: known(inputs, attributes, self.opset)
 
     def _strayed_sum(self, compute, node, inputs, unit, strays):
@@ -158,13 +201,14 @@ class Exact:
         added = len(inputs) if node.op_type in ("Sum", "Mean") else 3
         sizes = [x if x is None or x.dtype.kind != "f" or i >= added else
                  np.where(np.isfinite(x), np.abs(x), 0) for i, x in enumerate(inputs)]
+        if node.op_type == "Gemm":
+            compute = lambda x: standard.gemm(x, magnitudes(node), self.opset)
         size = np.abs(np.asarray(compute(sizes)[0]))
-        strayed = result + 2 * unit * size * self._noise(result.shape, strays)
+        strayed = result + 4 * unit * size * self._noise(result.shape, strays)
         # A sum may overflow before it is scaled or divided.
         if node.op_type in MEANS:
-            size = size * max(1, inputs[0].size / max(size.size, 1), len(inputs))
-        if node.op_type == "Gemm":
-            size = 2 * size
+            kernel = next((list(a.ints) for a in node.attribute if a.name == "kernel_shape"), [])
+            size = size * max(1, inputs[0].size / max(size.size, 1), len(inputs), np.prod(kernel))
         over = ~(size < elements.largest(self.types[node.output[0]]) * 0.99)
         if node.op_type == "ConvTranspose":
             over |= self._beside_infinite_weight(node, inputs, result)
@@ -207,10 +251,12 @@ class Exact:
             if op in NORMS:  # of which all elements share an error of a long sum
                 ulps *= max(1, result.size ** 0.5 / 32)
             noise = self._stray(result, ulps * unit, strays)
-            if op == "LogSoftmax":  # the logarithm of a sum around 1
+            if op in ("LogSoftmax", "HardSigmoid"):  # of a sum around 1
                 noise = noise + 2 * unit * self._noise(result.shape, strays)
-            # Below the normal numbers, errors are as large as at their edge.
-            least = elements.smallest_subnormal(type)
+            if op == "HardSwish":  # the sum, by x
+                noise = noise + 2 * unit * 4 * self._noise(result.shape, strays)
+            # Below the normal numbers, errors are as large as at their edge; times x.
+            least = elements.smallest_subnormal(type) * (100 if op in ("Mish", "Swish") else 1)
             near = (np.abs(result) < 4 * elements.smallest_normal(type)) & (result != 0)
             result = np.where(near, noise + least * strays.choice([-1, 0, 1], result.shape), noise)
         rounded = result.astype(elements.numpy_type(type)).astype(np.float64)
@@ -221,9 +267,29 @@ class Exact:
         return rounded
 
 
+def any_integers(like, stray_run):
+    bounds = np.iinfo(like.dtype)
+    if stray_run < 3:
+        return np.full_like(like, [0, bounds.max, 1][stray_run])
+    return np.random.default_rng(stray_run).integers(bounds.min, bounds.max, like.shape, like.dtype,
+                                                     endpoint=True)
+
+
+def narrowed(inputs, type):
+    """Floats as what a machine computes with for results of `type`."""
+    native = np.float64 if type == "float64" else np.float32
+    return [x.astype(native) if x is not None and x.dtype.kind == "f" else x for x in inputs]
+
+
+def magnitudes(node):
+    """A node's attributes, numbers without their signs."""
+    attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+    return {n: abs(v) if isinstance(v, float) else v for n, v in attributes.items()}
+
+
 def overflows(x):
-    """Whether the norm of these integers may be beyond their type."""
-    return np.linalg.norm(x.astype(np.float64)) > np.iinfo(x.dtype).max
+    """Whether the squares of these integers are beyond their type."""
+    return (x.astype(np.float64) ** 2).sum() > np.iinfo(x.dtype).max
 
 
 def beside_infinity(x, result):
@@ -260,7 +326,7 @@ def cast(x, to, stray_run=None):
     if stray_run is None:
         return inside
     if stray_run < 3:
-        return np.where(fits, inside, np.array([low, high, 1][stray_run], target))
+        return np.where(fits, inside, np.array([high, high // 3, low or 1][stray_run], target))
     # Sums and comparisons may take the three for the same: what machines do, and anything.
     if stray_run == 3:
         whole = np.where(np.isfinite(x) & (np.abs(x) < 2.0 ** 63), truncated, 0).astype(np.int64)
@@ -297,8 +363,9 @@ class Verdict:
                 self.allowance = np.maximum(self.allowance, np.where(
                     np.isfinite(exact), least, 0))
 
-    def accepts(self, result, around=None):
-        """Elements of `result` that are right; `around`: in comparison with that instead."""
+    def accepts(self, result, around=None, slack=1):
+        """Elements of `result` that are right; `around`: in comparison with that instead;
+        `slack`: with so much larger errors."""
         exact = self.exact if around is None else widened(around)
         result = widened(result)
         if result.shape != exact.shape:
@@ -306,7 +373,7 @@ class Verdict:
         if not elements.is_float(self.type):
             return (result == exact) | self.undecided
         with np.errstate(all="ignore"):
-            allowance = self.allowance
+            allowance = self.allowance * slack
             if around is not None and self.inexact and elements.is_float(self.type):
                 # Two computations of what the reference calls infinite or no number.
                 room = 32 * elements.unit_roundoff(self.type) * np.abs(exact)

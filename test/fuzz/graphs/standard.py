@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 
 import elements
+import resizing
 
 IMPLEMENTED = {}
 # Attributes are float32, and so are their defaults.
@@ -19,6 +20,11 @@ def implements(*ops):
         IMPLEMENTED.update(dict.fromkeys(ops, make))
         return make
     return register
+
+
+def find(op, attributes, opset):
+    """What computes a node here, or None."""
+    return resizing.find(op, attributes, opset) or IMPLEMENTED.get(op)
 
 
 #--- Windows
@@ -391,6 +397,17 @@ def prelu(inputs, attributes, opset):
     return [np.where(x < 0, slope * x, x).astype(x.dtype)]
 
 
+@implements("Shrink")
+def shrink(inputs, attributes, opset):
+    (x,) = inputs
+    bias, limit = attributes.get("bias", 0.0), attributes.get("lambd", 0.5)
+    if x.dtype.kind != "f" and bias == int(bias):
+        bias = np.array(int(bias)).astype(x.dtype)
+    with np.errstate(all="ignore"):
+        y = np.where(x < -limit, x + bias, np.where(x > limit, x - bias, 0))
+    return [y.astype(x.dtype)]
+
+
 @implements("HardSwish")
 def hard_swish(inputs, attributes, opset):
     return [inputs[0] * np.clip(inputs[0] / 6 + 0.5, 0, 1)]
@@ -462,26 +479,3 @@ def pad(inputs, attributes, opset):
     if mode == "constant":
         return [np.pad(x, widths, constant_values=np.array(value).astype(x.dtype))]
     return [np.pad(x, widths, mode=mode)]
-
-
-#--- Sizes
-
-@implements("Upsample")
-def upsample(inputs, attributes, opset):
-    """Before opset 11: output i stands at input i / scale."""
-    x = inputs[0]
-    scales = inputs[1] if len(inputs) > 1 else attributes["scales"]
-    linear = attributes.get("mode", b"nearest") == b"linear"
-    for axis, scale in enumerate(np.asarray(scales, np.float64)):
-        size = x.shape[axis]
-        if scale == 1:
-            continue
-        at = np.clip(np.arange(math.floor(size * scale)) / scale, 0, max(size - 1, 0))
-        low = np.floor(at).astype(np.int64)
-        if not linear:
-            x = np.take(x, low, axis)
-            continue
-        weight = (at - low).reshape([-1 if d == axis else 1 for d in range(x.ndim)])
-        high = np.minimum(low + 1, size - 1)
-        x = np.take(x, low, axis) * (1 - weight) + np.take(x, high, axis) * weight
-    return [x.astype(inputs[0].dtype)]
