@@ -82,11 +82,14 @@ static std::string writeRewritten(ModuleOp module,
   if (!WriteBack::tag(main, trail))
     return "the trail is of another graph";
   foldConstantsFully(main);
-  WriteBack edit(original, main), anew(original, main, /*keepsNodes=*/false);
+  using Keeps = WriteBack::Keeps;
+  const WriteBack ways[] = {{original, main, Keeps::Nodes},
+                            {original, main, Keeps::Opset},
+                            {original, main, Keeps::Nothing}};
   WriteBack::untag(main);
   std::string reason;
-  for (const WriteBack *way : {&edit, &anew}) {
-    Expected<std::string> made = Exporter(module, way).run();
+  for (const WriteBack &way : ways) {
+    Expected<std::string> made = Exporter(module, &way).run();
     std::optional<std::string> difference =
         made ? differenceOf(module, *made) : llvm::toString(made.takeError());
     if (!difference) {

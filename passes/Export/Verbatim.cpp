@@ -243,7 +243,7 @@ void Exporter::raiseVersions() {
 void Exporter::copyHeader(const onnx::ModelProto &from) {
   model.set_ir_version(from.ir_version());
   *model.mutable_opset_import() = from.opset_import();
-  if (!writeBack->keepsNodes())
+  if (!writeBack->keepsOpset())
     raiseVersions();
   if (from.has_producer_name())
     model.set_producer_name(from.producer_name());

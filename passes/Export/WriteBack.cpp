@@ -212,7 +212,7 @@ void WriteBack::findSources(func::FuncOp main) {
     bool areInputsKnown = llvm::all_of(reads[n], [&](const std::string &name) {
       return sources.lookup(name).exists();
     });
-    if (isKeeping && cover(n))
+    if (keeps == Keeps::Nodes && cover(n))
       for (const auto &[name, value] : covers[n].roots)
         nodes.try_emplace(value, n);
     noteOutputs(n, areInputsKnown);
@@ -220,8 +220,8 @@ void WriteBack::findSources(func::FuncOp main) {
 }
 
 WriteBack::WriteBack(const OriginalModel &original, func::FuncOp main,
-                     bool keepsNodes)
-    : original(original), isKeeping(keepsNodes) {
+                     Keeps keeps)
+    : original(original), keeps(keeps) {
   readNotes(main);
   findSources(main);
   // Of several nodes that make a value, the one that gives an output its name.

@@ -32,13 +32,14 @@ public:
   /// Notes at each operator of `main`, which are those that `trail` chose,
   /// what it is. Constants may be folded then, before a WriteBack is made.
   static bool tag(mlir::func::FuncOp main, const Trail &trail);
-  /// Reads the notes. Without `keepsNodes`, nothing of the original but its
-  /// header and weights is to be written.
+  /// What stays of the original, besides its header and weights.
+  enum class Keeps { Nodes, Opset, Nothing };
+  /// Reads the notes.
   WriteBack(const OriginalModel &original, mlir::func::FuncOp main,
-            bool keepsNodes = true);
+            Keeps keeps);
   /// Takes the notes away.
   static void untag(mlir::func::FuncOp main);
-  bool keepsNodes() const { return isKeeping; }
+  bool keepsOpset() const { return keeps != Keeps::Nothing; }
 
   const onnx::GraphProto &graph() const { return original.proto().graph(); }
   const OriginalModel &getOriginal() const { return original; }
@@ -73,7 +74,7 @@ private:
   mlir::Value valueOf(TermId term) const;
 
   const OriginalModel &original;
-  bool isKeeping;
+  Keeps keeps;
   llvm::DenseMap<mlir::Operation *, Note> notes;
   llvm::DenseMap<TermId, mlir::Value> values; // of original terms
   llvm::DenseMap<TermId, mlir::Value> equals; // what is read in their place

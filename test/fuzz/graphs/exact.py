@@ -39,7 +39,7 @@ MEANINGLESS = {"ReduceLogSum", "ReduceLogSumExp"}
 ROOMY = {"ReduceL2", "ReduceMean"}
 # Where the sign of a zero is not the standard's matter.
 FREE_ZEROS = {"Max", "Min", "Relu", "Clip", "MaxPool", "ReduceMax", "ReduceMin", "GlobalMaxPool",
-              "ThresholdedRelu"}
+              "ThresholdedRelu", "Elu", "Selu", "Celu"}
 # What a value that may be anything is, in each of the strayed runs.
 ANYTHING = [np.nan, np.inf, -np.inf, 1.0, 0.0, -1.0]
 
@@ -143,7 +143,7 @@ class Exact:
                 and (op in MEANINGLESS | ROOMY) and inputs[0].dtype.kind != "f" \
                 and (op in MEANINGLESS or overflows(inputs[0])):
             return [any_integers(compute(inputs)[0], self.stray_run)]
-        if strays is not None and op in ("Hardmax", "ArgMax", "ArgMin") \
+        if strays is not None and op in ("Hardmax", "ArgMax", "ArgMin", "TopK") \
                 and inputs[0].dtype.kind == "f" \
                 and (np.isnan(inputs[0]) & ~np.isnan(self.base[node.input[0]])).any():
             # Where NaN may be, anything may be the largest.
@@ -169,15 +169,17 @@ class Exact:
             if over.any():
                 return [np.where(over, ANYTHING[self.stray_run], compute(inputs)[0])]
         if op == "BatchNormalization":
-            # With the mean folded into the bias, numbers may overflow on the way.
+            # With the mean folded into the bias, numbers may overflow on the way, or lose bits.
             over = ~np.isfinite(standard.folded(node, self.opset, narrowed(inputs, type))[0])
-            if over.any():
-                return [np.where(over, ANYTHING[self.stray_run], compute(inputs)[0])]
+            over |= ((inputs[1] != 0) & (np.abs(inputs[1]) < 1e-30)).any()
+            result = np.where(over, ANYTHING[self.stray_run], compute(inputs)[0])
+            return [result + 4 * unit * self._folded_size(inputs, node)
+                    * self._noise(result.shape, strays)]
         if self.stray_run % 2 == 0:
             # Scales of Resize are sizes rather than numbers; weights are differences of places.
             touched = 1 if resizes else len(inputs)
             places = max(inputs[0].shape, default=1) if resizes else 1
-            amount = 2 * unit * places * (4 if op in NORMS else 1)
+            amount = 2 * unit * places * (8 if op in NORMS else 1)
             return compute([self._stray(x, amount, strays)
                             if i < touched and x is not None and x.dtype.kind == "f" else x
                             for i, x in enumerate(inputs)])
@@ -209,6 +211,8 @@ class Exact:
         if node.op_type in MEANS:
             kernel = next((list(a.ints) for a in node.attribute if a.name == "kernel_shape"), [])
             size = size * max(1, inputs[0].size / max(size.size, 1), len(inputs), np.prod(kernel))
+        if node.op_type == "Gemm":
+            size = size / min(1, magnitudes(node).get("alpha", 1) or 1)
         over = ~(size < elements.largest(self.types[node.output[0]]) * 0.99)
         if node.op_type == "ConvTranspose":
             over |= self._beside_infinite_weight(node, inputs, result)
@@ -228,11 +232,23 @@ class Exact:
         channels = ~np.isfinite(parts).all(axis=(1, 3)).reshape(-1)
         return np.broadcast_to(channels.reshape(1, -1, *[1] * (x.ndim - 2)), result.shape)
 
+    def _folded_size(self, inputs, node):
+        """What is added up where a normalization is x times a number and another one."""
+        x, scale, bias, mean, variance = inputs[:5]
+        epsilon = next((a.f for a in node.attribute if a.name == "epsilon"), standard.EPSILON)
+        factor = scale / np.sqrt(variance + epsilon)
+        factor, rest = (np.abs(v).reshape(-1, *[1] * (x.ndim - 2))
+                        for v in (factor, np.abs(bias) + np.abs(mean * factor)))
+        size = np.abs(x) * factor + rest
+        return np.where(np.isfinite(size), size, 0)
+
     def _noise(self, shape, strays):
-        """Errors in [-1, 1]: all as large as they may be in one run, all as small in another, so
-        that what is next to a step is seen to be."""
+        """Errors in [-1, 1]: as large as they may be in one run, as small in the next, so that
+        what is beside a step is seen to be; then in turns, so that neighbours do not tie."""
         if self.stray_run < 2:
             return np.full(shape, 1.0 - 2 * self.stray_run)
+        if self.stray_run < 4:
+            return (-1.0) ** (np.indices(shape).sum(axis=0) + self.stray_run)
         return strays.uniform(-1, 1, shape)
 
     def _stray(self, x, amount, strays):
@@ -258,10 +274,14 @@ class Exact:
             # Below the normal numbers, errors are as large as at their edge; times x.
             least = elements.smallest_subnormal(type) * (100 if op in ("Mish", "Swish") else 1)
             near = (np.abs(result) < 4 * elements.smallest_normal(type)) & (result != 0)
-            result = np.where(near, noise + least * strays.choice([-1, 0, 1], result.shape), noise)
+            steps = np.round(1.5 * self._noise(result.shape, strays))
+            result = np.where(near, noise + least * steps, noise)
         rounded = result.astype(elements.numpy_type(type)).astype(np.float64)
         if strays is not None and op not in EXACT - FREE_ZEROS:
-            flip = (rounded == 0) & (strays.random(rounded.shape) < (1 if self.stray_run == 0 else 0.5))
+            flip = (rounded == 0) & (strays.random(rounded.shape) < 0.5)
+            other = -self.base[name]
+            if self.stray_run == 0 and other.shape == rounded.shape:
+                flip = (rounded == 0) & (np.signbit(rounded) != np.signbit(other))
             if op in FREE_ZEROS or op not in ROUNDED | FUNCTIONS:
                 rounded = np.where(flip, -rounded, rounded)
         return rounded

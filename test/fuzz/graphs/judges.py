@@ -95,6 +95,9 @@ class Court:
         for name, result in results.items():
             verdict = self.verdicts[world][name] if self.verdicts else None
             other = self.runtime_results[world].get(name) if self.runtime_results else None
+            if stage == "optimized" and other is not None and other.shape == result.shape \
+                    and plainly_equal(result, other).all():
+                continue  # ONNX Runtime has its ways with both files
             kind, text = self._compare(outcome, result, verdict, other, stage)
             if kind == "wrong" and stage == "optimized" and other is None:
                 # Judged by the reference alone, but run by ONNX Runtime, with its own ways.

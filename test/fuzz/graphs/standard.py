@@ -87,7 +87,7 @@ def conv(inputs, attributes, opset):
     order = [1, 0, *range(3, 3 + rank), 2, *range(3 + rank, 3 + 2 * rank)]
     columns = view.transpose(order).reshape(groups, n * math.prod(w[5]), -1)
     rows = weight.reshape(groups, m // groups, -1).transpose(0, 2, 1)
-    y = np.matmul(columns, rows).reshape(groups, n, math.prod(w[5]), m // groups)
+    y = product(columns, rows).reshape(groups, n, math.prod(w[5]), m // groups)
     y = y.transpose(1, 0, 3, 2).reshape(n, m, *w[5])
     if len(inputs) > 2 and inputs[2] is not None:
         y = y + inputs[2].reshape(-1, *[1] * rank)
@@ -384,11 +384,26 @@ def gemm(inputs, attributes, opset):
     alpha, beta = attributes.get("alpha", 1.0), attributes.get("beta", 1.0)
     if a.dtype.kind != "f" and alpha == int(alpha) and beta == int(beta):
         alpha, beta = (np.array(int(v)).astype(a.dtype) for v in (alpha, beta))
-    y = alpha * np.matmul(a.T if attributes.get("transA") else a,
-                          b.T if attributes.get("transB") else b)
+    y = alpha * product(a.T if attributes.get("transA") else a,
+                        b.T if attributes.get("transB") else b)
     if len(inputs) > 2 and inputs[2] is not None and beta != 0:
         y = y + beta * inputs[2]
     return [y.astype(a.dtype)]
+
+
+@implements("MatMul")
+def matmul(inputs, attributes, opset):
+    return [product(*inputs)]
+
+
+def product(a, b):
+    """BLAS leaves out the products of some zeros, which are not 0 beside infinity."""
+    if a.dtype.kind != "f" or (np.isfinite(a).all() and np.isfinite(b).all()):
+        return np.matmul(a, b)
+    left, right = (a[None] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
+    y = np.einsum("...ij,...jk->...ik", left, right)
+    y = y[..., 0, :] if a.ndim == 1 else y
+    return y[..., 0] if b.ndim == 1 else y
 
 
 @implements("PRelu")
