@@ -46,6 +46,11 @@ public:
   /// The element of result `result` at `indices`, which are in range.
   Sum expandResult(unsigned result, llvm::ArrayRef<IntExpr> indices,
                    const Facts &facts);
+  /// The element of a stage, which no result need read.
+  Sum expandStage(unsigned stage, llvm::ArrayRef<IntExpr> indices,
+                  const Facts &facts) {
+    return readTensor({true, stage}, indices, facts, {});
+  }
 
   /// What must hold of divisors, roots and logarithms.
   const std::vector<Obligation> &getObligations() const { return obligations; }

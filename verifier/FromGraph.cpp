@@ -314,6 +314,18 @@ bool ProgramBuilder::addOpaque(Operation *op) {
   return true;
 }
 
+static bool dividesIntegers(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
+                   arith::CeilDivSIOp, arith::CeilDivUIOp, arith::RemSIOp,
+                   arith::RemUIOp>(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool ProgramBuilder::addOperation(Operation *op) {
   if (auto defined = dyn_cast<DefinitionOpInterface>(op)) {
     FailureOr<Definition> own = getDefinition(defined);
@@ -354,10 +366,12 @@ bool ProgramBuilder::addOperation(Operation *op) {
   if (!linalg->read(op))
     return false;
   // The element of a structured operation is an expression of its operands'
-  // elements: what is read more than once would be written more than once.
+  // elements: what is read more than once would be written more than once, and
+  // what divides integers must be defined where it is not read, too.
   if (isa<linalg::LinalgOp>(op))
     for (Value result : op->getResults())
-      if (llvm::count_if(result.getUses(), [](OpOperand &use) {
+      if (dividesIntegers(op) ||
+          llvm::count_if(result.getUses(), [](OpOperand &use) {
             return !isa<tensor::DimOp>(use.getOwner());
           }) > 1)
         linalg->keep(result);

@@ -165,9 +165,48 @@ private:
     }
   }
 
+  /// A division of integers by 0 leaves nothing defined, whether a result reads
+  /// its stage or not.
+  bool collectUnread(const Definition &definition, Side side,
+                     std::vector<Obligation> &out) {
+    for (unsigned s = 0; s < definition.stages.size(); ++s) {
+      const Stage &stage = definition.stages[s];
+      if (!dividesIntegers(stage))
+        continue;
+      Facts inside = facts;
+      llvm::SmallVector<IntExpr> indices;
+      for (IntExpr dim : stage.dims) {
+        indices.push_back(n.freshVariable());
+        inside.add(Guard::less(indices.back(), dim));
+      }
+      Expander elements(definition, n, side);
+      elements.expandStage(s, indices, inside);
+      if (!elements.getFailure().empty())
+        return fail(elements.getFailure());
+      collect(elements.getObligations(), indices, out);
+    }
+    return true;
+  }
+
+  static bool dividesIntegers(const Stage &stage) {
+    bool found = false;
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        found |= node.kind == Expr::Kind::Binary &&
+                 llvm::is_contained(
+                     {BinaryFn::Div, BinaryFn::FloorDiv, BinaryFn::Mod},
+                     node.binary) &&
+                 mlir::isa<mlir::IntegerType>(node.type);
+      });
+    return found;
+  }
+
   /// Divisors, roots and logarithms of the after side are fine where those of
   /// the before side are.
   bool isDefined() {
+    if (!collectUnread(question.before, Side::Given, known) ||
+        !collectUnread(question.after, Side::ToShow, needed))
+      return false;
     for (const Obligation &o : needed)
       if (!prover.holds(o, known, facts))
         return fail("after: cannot show that a divisor is not zero, or a root "

@@ -47,10 +47,13 @@ public:
       });
     for (const Condition &condition : assumptions.integers)
       condition.walkSymbols(collect);
+    makeProbe();
     options.domain = EvalDomain::Float64;
     options.maxBytes = 1 << 22;
     options.maxSteps = 1 << 20;
   }
+
+  ~GraphLabel() { probe.erase(); }
 
   Label run() {
     constexpr unsigned trials = 28;
@@ -63,6 +66,25 @@ public:
   }
 
 private:
+  /// The before side with every float on the way as a further result: where one
+  /// is no number, there is nothing that a proof over the reals speaks of.
+  void makeProbe() {
+    probe = before.clone();
+    probe.setName("probe");
+    before->getParentOfType<ModuleOp>().push_back(probe);
+    Operation *end = probe.getBody().front().getTerminator();
+    SmallVector<Value> results(end->getOperands());
+    probe.walk([&](Operation *op) {
+      for (Value value : op->getResults())
+        if (auto type = dyn_cast<RankedTensorType>(value.getType());
+            type && isa<FloatType>(type.getElementType()))
+          results.push_back(value);
+    });
+    end->setOperands(results);
+    probe.setType(FunctionType::get(
+        probe.getContext(), probe.getArgumentTypes(), end->getOperandTypes()));
+  }
+
   std::optional<int64_t> valueOf(StringRef name) {
     auto it = options.symbols.find(name);
     return it == options.symbols.end() ? std::nullopt
@@ -208,7 +230,7 @@ private:
   /// Sets the label where both differ.
   bool differs() {
     bool isUndefined = false;
-    auto a = evaluate(before, isUndefined);
+    auto a = evaluate(probe, isUndefined);
     if (!a)
       return false;
     for (const EvalTensor &tensor : *a)
@@ -251,7 +273,7 @@ private:
     return true;
   }
 
-  func::FuncOp before, after;
+  func::FuncOp before, after, probe;
   const Assumptions &assumptions;
   Random random;
   EvalOptions options;

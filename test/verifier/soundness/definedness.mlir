@@ -204,3 +204,61 @@ func.func @a(%a: tensor<?xi32>) -> tensor<1xi32> {
   %t = tensor.splat %d : tensor<1xi32>
   return %t : tensor<1xi32>
 }
+
+//--- not proved: no mean of no integers, whether it is read or not
+func.func @b(%x: tensor<?x?xi64, #mlc.dims<[n, m]>>) -> tensor<1x?xi64, #mlc.dims<[1, m]>> {
+  %0 = mlc.reduce %x {axes = array<i64: 0>, kind = "sum"} : (tensor<?x?xi64, #mlc.dims<[n, m]>>) -> tensor<1x?xi64, #mlc.dims<[1, m]>>
+  %1 = mlc.cumsum %0 {axis = 0 : i64, exclusive = true, reverse = false} : (tensor<1x?xi64, #mlc.dims<[1, m]>>) -> tensor<1x?xi64, #mlc.dims<[1, m]>>
+  return %1 : tensor<1x?xi64, #mlc.dims<[1, m]>>
+}
+func.func @a(%x: tensor<?x?xi64, #mlc.dims<[n, m]>>) -> tensor<1x?xi64, #mlc.dims<[1, m]>> {
+  %0 = mlc.reduce %x {axes = array<i64: 0>, kind = "mean"} : (tensor<?x?xi64, #mlc.dims<[n, m]>>) -> tensor<1x?xi64, #mlc.dims<[1, m]>>
+  %1 = mlc.cumsum %0 {axis = 0 : i64, exclusive = true, reverse = false} : (tensor<1x?xi64, #mlc.dims<[1, m]>>) -> tensor<1x?xi64, #mlc.dims<[1, m]>>
+  return %1 : tensor<1x?xi64, #mlc.dims<[1, m]>>
+}
+
+//--- not proved: the elements behind the slice are divided, too
+func.func @b(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<2xi32> {
+  %0 = tensor.extract_slice %x[0] [2] [1] : tensor<4xi32> to tensor<2xi32>
+  %1 = tensor.extract_slice %y[0] [2] [1] : tensor<4xi32> to tensor<2xi32>
+  %e = tensor.empty() : tensor<2xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%0, %1 : tensor<2xi32>, tensor<2xi32>) outs(%e : tensor<2xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %q = arith.divsi %a, %b : i32
+    linalg.yield %q : i32
+  } -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+func.func @a(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<2xi32> {
+  %e = tensor.empty() : tensor<4xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x, %y : tensor<4xi32>, tensor<4xi32>) outs(%e : tensor<4xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %q = arith.divsi %a, %b : i32
+    linalg.yield %q : i32
+  } -> tensor<4xi32>
+  %0 = tensor.extract_slice %r[0] [2] [1] : tensor<4xi32> to tensor<2xi32>
+  return %0 : tensor<2xi32>
+}
+
+//--- proved: fewer are divided
+func.func @b(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<2xi32> {
+  %e = tensor.empty() : tensor<4xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x, %y : tensor<4xi32>, tensor<4xi32>) outs(%e : tensor<4xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %q = arith.divsi %a, %b : i32
+    linalg.yield %q : i32
+  } -> tensor<4xi32>
+  %0 = tensor.extract_slice %r[0] [2] [1] : tensor<4xi32> to tensor<2xi32>
+  return %0 : tensor<2xi32>
+}
+func.func @a(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<2xi32> {
+  %0 = tensor.extract_slice %x[0] [2] [1] : tensor<4xi32> to tensor<2xi32>
+  %1 = tensor.extract_slice %y[0] [2] [1] : tensor<4xi32> to tensor<2xi32>
+  %e = tensor.empty() : tensor<2xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%0, %1 : tensor<2xi32>, tensor<2xi32>) outs(%e : tensor<2xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %q = arith.divsi %a, %b : i32
+    linalg.yield %q : i32
+  } -> tensor<2xi32>
+  return %r : tensor<2xi32>
+}
