@@ -21,7 +21,7 @@ using Elements = SmallVector<IntExpr>;
 bool isSmallInteger(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape() ||
-      !tensor.getElementType().isInteger(64))
+      !tensor.getElementType().isSignlessInteger(64))
     return false;
   std::optional<int64_t> count = elementCount(tensor.getShape());
   return count && *count <= maxElements;
@@ -112,7 +112,7 @@ private:
   /// Null where the value has no closed form.
   IntExpr evaluate(const Expr &expr) {
     const ExprNode &node = *expr;
-    bool isInteger = isa<IndexType>(node.type) || node.type.isInteger(64) ||
+    bool isInteger = isa<IndexType>(node.type) || node.type.isSignlessInteger(64) ||
                      node.type.isInteger(1);
     if (!isInteger)
       return nullptr;
@@ -256,6 +256,12 @@ private:
   llvm::DenseMap<unsigned, IntExpr> loops;
 };
 
+bool hasSymbols(IntExpr expr) {
+  bool found = false;
+  expr.walkSymbols([&](StringRef) { found = true; });
+  return found;
+}
+
 class Folder {
 public:
   void visit(Operation &op) {
@@ -282,6 +288,11 @@ public:
     std::optional<Elements> elements =
         SymbolicEvaluator(*definition, inputs).run();
     if (!elements)
+      return;
+    // Numbers that wrap around are for the evaluator.
+    if (llvm::any_of(*elements, [](IntExpr element) {
+          return !element.isConstant() && !hasSymbols(element);
+        }))
       return;
     bool isSymbolic = llvm::any_of(
         *elements, [](IntExpr element) { return !element.isConstant(); });

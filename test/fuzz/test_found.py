@@ -216,3 +216,24 @@ def test_linear_resize_of_float64_has_its_weights(tools, tmp_path):
                    [output("y", TensorProto.DOUBLE, [1, 1, 1, 9])])
     np.testing.assert_allclose(y.ravel(), np.interp(np.linspace(0, 2, 9), range(3), x.ravel()),
                                rtol=1e-15)
+
+
+def test_unsigned_sums_wrap_when_folded(tools, tmp_path):
+    x = np.array([[16095406051471954218, 9506702349278779477, 4080153596849282807]], np.uint64)
+    nodes = [helper.make_node("Constant", [], ["c"], value=onnx.numpy_helper.from_array(x)),
+             helper.make_node("ReduceSum", ["c"], ["y"], axes=[0, 1], keepdims=0)]
+    y, _ = results(tools, tmp_path, [*nodes, helper.make_node("Neg", ["d"], ["e"])],
+                   {"d": np.zeros(1, np.float32)},
+                   [output("y", TensorProto.UINT64, []), output("e", TensorProto.FLOAT, [1])],
+                   opset=11)
+    assert y == x.sum(dtype=np.uint64)
+
+
+def test_signed_sums_wrap_when_folded(tools, tmp_path):
+    x = np.array([2 ** 63 - 1, 5, 7], np.int64)
+    nodes = [helper.make_node("Constant", [], ["c"], value=onnx.numpy_helper.from_array(x)),
+             helper.make_node("ReduceSum", ["c"], ["s"], axes=[0], keepdims=1),
+             helper.make_node("Add", ["s", "d"], ["y"])]
+    (y,) = results(tools, tmp_path, nodes, {"d": np.array([1], np.int64)},
+                   [output("y", TensorProto.INT64, [1])], opset=11)
+    assert y == -(2 ** 63) + 12

@@ -9,26 +9,22 @@ def find(op, attributes, opset):
     """What computes a node here, or None."""
     if op == "Upsample" or (op == "Resize" and opset < 11):
         return upsample
-    return nearest if op == "Resize" and is_plainly_nearest(attributes) else None
+    if op != "Resize" or not is_plain(attributes):
+        return None
+    return {b"nearest": nearest, b"linear": linear}.get(attributes.get("mode", b"nearest"))
 
 
 def upsample(inputs, attributes, opset):
     """Before opset 11: output i stands at input i / scale."""
     x = inputs[0]
     scales = inputs[1] if len(inputs) > 1 else attributes["scales"]
-    linear = attributes.get("mode", b"nearest") == b"linear"
+    is_linear = attributes.get("mode", b"nearest") == b"linear"
     for axis, scale in enumerate(np.asarray(scales, np.float64)):
         size = x.shape[axis]
         if scale == 1:
             continue
         at = np.clip(np.arange(math.floor(size * scale)) / scale, 0, max(size - 1, 0))
-        low = np.floor(at).astype(np.int64)
-        if not linear:
-            x = np.take(x, low, axis)
-            continue
-        weight = (at - low).reshape([-1 if d == axis else 1 for d in range(x.ndim)])
-        high = np.minimum(low + 1, size - 1)
-        x = np.take(x, low, axis) * (1 - weight) + np.take(x, high, axis) * weight
+        x = between(x, axis, at) if is_linear else np.take(x, np.floor(at).astype(np.int64), axis)
     return [x.astype(inputs[0].dtype)]
 
 
@@ -51,27 +47,47 @@ NEAREST = {
 }
 
 
-def is_plainly_nearest(attributes):
-    return attributes.get("mode", b"nearest") == b"nearest" \
-        and attributes.get("coordinate_transformation_mode", b"").decode() != "tf_crop_and_resize" \
-        and attributes.get("keep_aspect_ratio_policy", b"stretch") == b"stretch"
+def is_plain(attributes):
+    return attributes.get("coordinate_transformation_mode", b"").decode() != "tf_crop_and_resize" \
+        and attributes.get("keep_aspect_ratio_policy", b"stretch") == b"stretch" \
+        and not attributes.get("antialias") and not attributes.get("exclude_outside")
+
+
+def places(inputs, attributes):
+    """For each axis that changes: its number, size and where the results stand in it."""
+    x = inputs[0]
+    axes = [a % x.ndim for a in attributes.get("axes") or range(x.ndim)]
+    given = [v if v is not None and v.size else None for v in [*inputs, None, None, None][2:4]]
+    place = PLACES[attributes.get("coordinate_transformation_mode", b"half_pixel").decode()]
+    for k, axis in enumerate(axes):
+        size = x.shape[axis]
+        scale = float(given[0][k]) if given[0] is not None else int(given[1][k]) / max(size, 1)
+        out = int(given[1][k]) if given[0] is None else math.floor(size * scale)
+        if out != size or scale != 1:
+            yield axis, size, place(np.arange(out, dtype=np.float64), size, out, scale)
 
 
 def nearest(inputs, attributes, opset):
     """Resize to the nearest neighbour. Places that are a rounding from a step may lie on either
     side of it: "drift" moves them by that."""
     x = inputs[0]
-    axes = [a % x.ndim for a in attributes.get("axes") or range(x.ndim)]
-    given = [v if v is not None and v.size else None for v in [*inputs, None, None, None][2:4]]
-    place = PLACES[attributes.get("coordinate_transformation_mode", b"half_pixel").decode()]
     step = NEAREST[attributes.get("nearest_mode", b"round_prefer_floor").decode()]
-    for k, axis in enumerate(axes):
-        size = x.shape[axis]
-        scale = float(given[0][k]) if given[0] is not None else int(given[1][k]) / max(size, 1)
-        out = int(given[1][k]) if given[0] is None else math.floor(size * scale)
-        if out == size and scale == 1:
-            continue
-        at = place(np.arange(out, dtype=np.float64), size, out, scale)
+    for axis, size, at in places(inputs, attributes):
         at = at + attributes["drift"] * 2.0 ** -22 * (1 + np.abs(at))
         x = np.take(x, np.clip(step(at), 0, max(size - 1, 0)).astype(np.int64), axis)
     return [x]
+
+
+def linear(inputs, attributes, opset):
+    x = inputs[0]
+    for axis, size, at in places(inputs, attributes):
+        x = between(x, axis, np.clip(at, 0, max(size - 1, 0)))
+    return [x.astype(inputs[0].dtype)]
+
+
+def between(x, axis, at):
+    """Neighbours along the axis, by how near they are."""
+    low = np.floor(at).astype(np.int64)
+    weight = (at - low).reshape([-1 if d == axis else 1 for d in range(x.ndim)])
+    high = np.minimum(low + 1, x.shape[axis] - 1)
+    return np.take(x, low, axis) * (1 - weight) + np.take(x, high, axis) * weight

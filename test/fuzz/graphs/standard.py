@@ -475,6 +475,13 @@ def one_hot(inputs, attributes, opset):
     return [np.where(hot, values[1], values[0])]
 
 
+@implements("Unsqueeze")
+def unsqueeze(inputs, attributes, opset):
+    x = inputs[0]
+    axes = attributes["axes"] if opset < 13 else inputs[1].tolist()
+    return [np.expand_dims(x, tuple(axes))]
+
+
 @implements("Pad")
 def pad(inputs, attributes, opset):
     x = inputs[0]
