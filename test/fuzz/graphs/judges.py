@@ -114,9 +114,10 @@ class Court:
                     continue
                 agreed = verdict is not None and other.shape == result.shape \
                     and (verdict.accepts(result) | (result == other)).all()
-                if not disputes and agreed and self._has_half_precision():
-                    # Both keep float32 between some of such nodes, each of which is right alone.
-                    outcome.explained.append("half_precision_kept_wide")
+                if not disputes and agreed:
+                    # Each node alone is right, and both go the same way: what they round, or keep
+                    # as float32 between nodes of half precision, has led away from the reference.
+                    outcome.explained.append("led_away_together")
                     continue
                 kind = "unexplained split"
                 text += "\nthe judges differ at " + (", ".join(
@@ -157,9 +158,6 @@ class Court:
         if not (mine.all() and theirs.all()):
             return "split", shown(result, mine & theirs, other, verdict)
         return None, ""
-
-    def _has_half_precision(self):
-        return any(type in explained.HALF for type in exact.Exact(self.model).types.values())
 
     def _disputed(self, world, name):
         """Nodes that `name` comes from at which ONNX Runtime and the reference differ when given

@@ -189,12 +189,7 @@ def clip(b, op):
 @operator("PRelu", weight=0.6)
 def prelu(b, op):
     x = b.take(elements.allowed(op, b.opset), low=1)
-    if b.opset < 9 and x.rank > 1:
-        slope = b.fresh(x.type, [b.pick([1, x.shape[1]]) if x.rank > 2 else 1])
-        if b.opset == 8 or x.rank == 2:  # a vector is aligned as in broadcasting
-            slope = b.fresh(x.type, [1])
-    else:
-        slope = b.partner(x.type, x.shape, one_way=True)
+    slope = b.partner(x.type, x.shape, one_way=True)
     return b.emit(op, [x, slope], [(x.type, x.shape)])
 
 
