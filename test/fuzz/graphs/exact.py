@@ -143,6 +143,11 @@ class Exact:
                 and (op in MEANINGLESS | ROOMY) and inputs[0].dtype.kind != "f" \
                 and (op in MEANINGLESS or overflows(inputs[0])):
             return [any_integers(compute(inputs)[0], self.stray_run)]
+        if strays is not None and op == "Pow" and inputs[0].dtype.kind != "f":
+            result, bounds = compute(inputs)[0], np.iinfo(inputs[0].dtype)
+            real = inputs[0].astype(np.float64) ** inputs[1].astype(np.float64)
+            fits = (real >= bounds.min) & (real <= bounds.max)
+            return [np.where(fits, result, any_integers(result, self.stray_run))]
         if strays is not None and op in ("Hardmax", "ArgMax", "ArgMin", "TopK") \
                 and inputs[0].dtype.kind == "f" \
                 and (np.isnan(inputs[0]) & ~np.isnan(self.base[node.input[0]])).any():
@@ -290,7 +295,7 @@ class Exact:
 def any_integers(like, stray_run):
     bounds = np.iinfo(like.dtype)
     if stray_run < 3:
-        return np.full_like(like, [0, bounds.max, 1][stray_run])
+        return np.full_like(like, [bounds.min, bounds.max, 1][stray_run])
     return np.random.default_rng(stray_run).integers(bounds.min, bounds.max, like.shape, like.dtype,
                                                      endpoint=True)
 
