@@ -8,6 +8,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
+#include <cstdlib>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,13 +16,16 @@ using llvm::StringRef;
 
 namespace mlc {
 
+/// Standard error while llvm::cl, which may exit, writes elsewhere.
+static int terminal = -1;
+
 /// What llvm::cl says of a wrong command line, partly to the stream it is given
 /// and partly to stderr.
 static std::string parse(int argc, char **argv, StringRef overview) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   int memory = ::memfd_create("errors", MFD_CLOEXEC);
-  int terminal = ::dup(STDERR_FILENO);
+  terminal = ::dup(STDERR_FILENO);
   if (memory >= 0 && terminal >= 0)
     ::dup2(memory, STDERR_FILENO);
   bool ok = llvm::cl::ParseCommandLineOptions(argc, argv, overview, &stream);
@@ -33,6 +37,7 @@ static std::string parse(int argc, char **argv, StringRef overview) {
   }
   ::close(memory);
   ::close(terminal);
+  terminal = -1;
   return ok ? std::string() : text + "\n";
 }
 
@@ -62,6 +67,15 @@ std::string parseCommandLine(int argc, char **argv, StringRef overview) {
 void startTool() {
   runtime::fillStandardStreams();
   ::signal(SIGPIPE, SIG_IGN);
+  // --help and --version leave by exit(). This comes before the destructor of
+  // the stream, which was made before it.
+  llvm::outs();
+  std::atexit([] {
+    if (terminal >= 0)
+      ::dup2(terminal, STDERR_FILENO);
+    if (int code = finishTool(0))
+      std::_Exit(code);
+  });
 }
 
 int finishTool(int code) {

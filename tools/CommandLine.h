@@ -13,8 +13,9 @@ namespace mlc {
 /// Prints nothing but --help and --version, which end the program.
 std::string parseCommandLine(int argc, char **argv, llvm::StringRef overview);
 
-/// At the start of main: the standard streams are open, and a reader that has
-/// gone (`mlc inspect | head`) does not end the program.
+/// At the start of main: the standard streams are open, a reader that has gone
+/// (`mlc inspect | head`) does not end the program, and what standard output
+/// cannot take does, by its own exit code, also for --help.
 void startTool();
 
 /// At the end of main: prints what is left to print. `code`, or 9 (with a

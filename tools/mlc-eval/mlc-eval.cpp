@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "tools/CommandLine.h"
 #include "tools/mlc-eval/Npy.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -141,6 +142,7 @@ Error run(ModuleOp module) {
 } // namespace
 
 int main(int argc, char **argv) {
+  mlc::startTool();
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(

@@ -6,8 +6,10 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Pipeline.h"
+#include "tools/CommandLine.h"
 
 int main(int argc, char **argv) {
+  mlc::startTool();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   registry.insert<mlc::MlcDialect, mlc::rule::RuleDialect>();

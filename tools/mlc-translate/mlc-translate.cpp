@@ -10,6 +10,7 @@
 #include "mlir/IR/AsmState.h"
 #include "passes/Export/Export.h"
 #include "passes/Import/Import.h"
+#include "tools/CommandLine.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -74,6 +75,7 @@ static int writeOnnx(mlir::ModuleOp module) {
 }
 
 int main(int argc, char **argv) {
+  mlc::startTool();
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(options);
   cl::ParseCommandLineOptions(argc, argv, "reads ONNX as mlc graphs\n");

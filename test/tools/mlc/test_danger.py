@@ -274,6 +274,16 @@ def test_standard_output_that_takes_nothing(tools, network, artifact):
         assert done.returncode == 9 and b"standard output" in done.stderr, (arguments, done)
 
 
+@pytest.mark.parametrize("tool", ["mlc", "mlc-run", "mlc-verify", "mlc-rules", "mlc-eval",
+                                  "mlc-translate", "mlc-opt"])
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_that_nobody_can_read(tools, tool, option):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([tools.build / "bin" / tool, option], stdout=full,
+                              stderr=subprocess.PIPE, timeout=120)
+    assert done.returncode == 9 and b"standard output" in done.stderr, done
+
+
 def test_missing_folder_for_temporary_files(tools, network, tmp_path):
     done = tools.mlc("compile", network, "-o", tmp_path / "out.mlca",
                      env={**os.environ, "TMPDIR": str(tmp_path / "absent")})
