@@ -357,7 +357,12 @@ void Exporter::emitOutputs() {
     if (!writeBack)
       emitValueInfo(graph->add_output(), name, value.getType());
     std::string from = nameOf(value);
-    if (from == name)
+    // A node that stays for others may make it, too.
+    bool isMade =
+        writeBack && llvm::any_of(graph->node(), [&](const auto &node) {
+          return llvm::is_contained(node.output(), name);
+        });
+    if (from == name || isMade)
       continue;
     OnnxNode copy = node(nullptr, "Identity", {from}, 0);
     copy.proto->add_output(name);
