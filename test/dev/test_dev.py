@@ -1,0 +1,24 @@
+"""./dev: what it says of tests that there are not. (It builds for those that there are.)"""
+
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def refused(*arguments):
+    done = subprocess.run([ROOT / "dev", *arguments], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode != 0 and not done.stdout
+    return done.stderr
+
+
+def test_a_suite_that_there_is_not():
+    assert "there are unit, lit and python" in refused("test", "nothing")
+
+
+def test_a_test_that_there_is_not():
+    assert "no such file" in refused("test", "test/absent.py")
+
+
+def test_a_file_that_is_no_test():
+    assert "'README.md' is no test" in refused("test", "README.md")
