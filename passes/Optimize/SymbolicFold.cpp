@@ -112,8 +112,8 @@ private:
   /// Null where the value has no closed form.
   IntExpr evaluate(const Expr &expr) {
     const ExprNode &node = *expr;
-    bool isInteger = isa<IndexType>(node.type) || node.type.isSignlessInteger(64) ||
-                     node.type.isInteger(1);
+    bool isInteger = isa<IndexType>(node.type) ||
+                     node.type.isSignlessInteger(64) || node.type.isInteger(1);
     if (!isInteger)
       return nullptr;
     switch (node.kind) {
