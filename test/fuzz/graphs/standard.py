@@ -475,11 +475,19 @@ def one_hot(inputs, attributes, opset):
     return [np.where(hot, values[1], values[0])]
 
 
+def axes_of(inputs, attributes, opset):
+    return tuple(attributes["axes"] if opset < 13 else inputs[1].tolist())
+
+
 @implements("Unsqueeze")
 def unsqueeze(inputs, attributes, opset):
-    x = inputs[0]
-    axes = attributes["axes"] if opset < 13 else inputs[1].tolist()
-    return [np.expand_dims(x, tuple(axes))]
+    return [np.expand_dims(inputs[0], axes_of(inputs, attributes, opset))]
+
+
+@implements("Squeeze")
+def squeeze(inputs, attributes, opset):
+    has_axes = "axes" in attributes if opset < 13 else len(inputs) > 1 and inputs[1] is not None
+    return [np.squeeze(inputs[0], axes_of(inputs, attributes, opset) if has_axes else None)]
 
 
 @implements("Pad")
