@@ -314,18 +314,6 @@ bool ProgramBuilder::addOpaque(Operation *op) {
   return true;
 }
 
-static bool dividesIntegers(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
-                   arith::CeilDivSIOp, arith::CeilDivUIOp, arith::RemSIOp,
-                   arith::RemUIOp>(inner)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 bool ProgramBuilder::addOperation(Operation *op) {
   if (auto defined = dyn_cast<DefinitionOpInterface>(op)) {
     FailureOr<Definition> own = getDefinition(defined);
@@ -367,14 +355,18 @@ bool ProgramBuilder::addOperation(Operation *op) {
     return false;
   // The element of a structured operation is an expression of its operands'
   // elements: what is read more than once would be written more than once, and
-  // what divides integers must be defined where it is not read, too.
-  if (isa<linalg::LinalgOp>(op))
-    for (Value result : op->getResults())
-      if (dividesIntegers(op) ||
-          llvm::count_if(result.getUses(), [](OpOperand &use) {
-            return !isa<tensor::DimOp>(use.getOwner());
-          }) > 1)
-        linalg->keep(result);
+  // what divides integers or reads where it likes must be defined where nothing
+  // reads it, too.
+  bool isNeverUndefined = !LinalgReader::mayBeUndefined(op);
+  for (Value result : op->getResults()) {
+    auto isRead = [](OpOperand &use) {
+      return !isa<tensor::DimOp>(use.getOwner());
+    };
+    bool isReadOften = isa<linalg::LinalgOp>(op) &&
+                       llvm::count_if(result.getUses(), isRead) > 1;
+    if (isReadOften || !isNeverUndefined)
+      linalg->keep(result);
+  }
   return !hasFailed();
 }
 
@@ -449,7 +441,7 @@ static bool isReadLiterally(Operation *op) {
     if (structured.getNumReductionLoops() > 0)
       return false;
   auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
-  return !fast ||
+  return !fast || !fast.getFastMathFlagsAttr() || // of casts it is optional
          fast.getFastMathFlagsAttr().getValue() == arith::FastMathFlags::none;
 }
 

@@ -11,8 +11,25 @@ using llvm::SmallVector;
 
 namespace mlc::verifier {
 
+bool LinalgReader::mayBeUndefined(Operation *op) {
+  auto isSafe = [](Operation *inner) {
+    return !isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
+                arith::CeilDivSIOp, arith::CeilDivUIOp, arith::RemSIOp,
+                arith::RemUIOp, tensor::ExtractOp>(inner);
+  };
+  return op
+      ->walk([&](Operation *inner) {
+        return isSafe(inner) ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 bool LinalgReader::read(Operation *op) {
-  if (readInteger(op, Where::Function) || readScalar(op))
+  // A stage would have to hold every iteration's.
+  if (!around.empty() && op->getNumRegions() && mayBeUndefined(op))
+    return fail("a division of integers or a read at a computed place, inside "
+                "a loop");
+  if (readInteger(op, Where::Function) || readScalar(op, Where::Function))
     return true;
   if (builder.hasFailed())
     return false;

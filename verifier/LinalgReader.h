@@ -34,6 +34,9 @@ public:
   std::optional<TensorId> materialize(mlir::Value value);
   /// Makes what was read of `value` a stage, which further reads refer to.
   void keep(mlir::Value value);
+  /// Whether the operation or one inside divides integers or reads a tensor at
+  /// an index of its own, which is undefined whether its value is used or not.
+  static bool mayBeUndefined(mlir::Operation *op);
 
 private:
   using Indices = llvm::ArrayRef<IntExpr>;
@@ -88,7 +91,8 @@ private:
   enum class Where { Function, Region };
   bool readInteger(mlir::Operation *op, Where where);
   bool canDivideBy(IntExpr divisor, Where where);
-  bool readScalar(mlir::Operation *op);
+  bool readScalar(mlir::Operation *op, Where where);
+  void keepScalar(mlir::Value value);
   bool readScalars(mlir::Block &block);
   std::optional<IntExpr> affine(mlir::AffineExpr expr, Indices dims,
                                 Indices symbols, Where where);

@@ -180,7 +180,7 @@ bool LinalgReader::readInteger(Operation *op, Where where) {
 }
 
 /// Operations on elements: in regions, and on scalars outside.
-bool LinalgReader::readScalar(Operation *op) {
+bool LinalgReader::readScalar(Operation *op, Where where) {
   if (op->getNumResults() != 1 || !isScalarType(op->getResult(0).getType()))
     return false;
   Value result = op->getResult(0);
@@ -195,6 +195,11 @@ bool LinalgReader::readScalar(Operation *op) {
     }
     if (!tensor)
       return fail("tensor.extract reads no known tensor");
+    if (where == Where::Function)
+      for (auto [index, dim] : llvm::zip(at, tensor->dims)) {
+        must(index, ComparePredicate::GE, constant(0), "an index is in range");
+        must(index, ComparePredicate::LT, dim, "an index is in range");
+      }
     scalars[result] = tensor->at(at);
     return true;
   }
@@ -205,15 +210,34 @@ bool LinalgReader::readScalar(Operation *op) {
   for (Value operand : op->getOperands())
     operands.push_back(scalarOf(operand));
   Expr element = verifier::elementOf(op, operands);
-  if (element)
-    scalars[result] = limited(element);
-  return bool(element);
+  if (!element)
+    return false;
+  scalars[result] = limited(element);
+  if (where == Where::Region || !mayBeUndefined(op))
+    return true;
+  if (!around.empty())
+    return fail("a division of integers inside a loop");
+  keepScalar(result);
+  return true;
+}
+
+/// A division of integers is one, whether its value is used or not.
+void LinalgReader::keepScalar(Value value) {
+  Stage stage;
+  stage.name = "y";
+  stage.elementType = value.getType();
+  Piece piece;
+  piece.body = scalars[value];
+  stage.pieces.push_back(std::move(piece));
+  ExprNode read(Expr::Kind::Read, value.getType());
+  read.tensor = builder.addStage(std::move(stage));
+  scalars[value] = Expr(std::make_shared<const ExprNode>(std::move(read)));
 }
 
 /// All operations of a region but its terminator.
 bool LinalgReader::readScalars(Block &block) {
   for (Operation &op : block.without_terminator())
-    if (!readInteger(&op, Where::Region) && !readScalar(&op))
+    if (!readInteger(&op, Where::Region) && !readScalar(&op, Where::Region))
       return fail("'" + op.getName().getStringRef() +
                   "' in a region is beyond the verifier");
   return true;

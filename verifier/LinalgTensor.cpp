@@ -319,7 +319,7 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
     integers[index.getResult()] = loops[index.getDim()];
   for (Operation &inner : body->without_terminator())
     if (!isa<linalg::IndexOp>(inner) && !readInteger(&inner, Where::Region) &&
-        !readScalar(&inner))
+        !readScalar(&inner, Where::Region))
       return failExpr("'" + inner.getName().getStringRef() +
                           "' in a region is beyond the verifier",
                       type);

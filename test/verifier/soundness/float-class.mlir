@@ -167,3 +167,29 @@ func.func @a(%x: tensor<?xf16, #mlc.dims<[n]>>) -> !x {
   %1 = mlc.mul %0, %0 : (!x, !x) -> !x
   return %1 : !x
 }
+
+//--- proved: casts have no fast-math flags
+func.func @b(%x: tensor<f16>) -> tensor<f32> {
+  %a = tensor.extract %x[] : tensor<f16>
+  %b = arith.extf %a : f16 to f32
+  %s = tensor.splat %b : tensor<f32>
+  return %s : tensor<f32>
+}
+func.func @a(%x: tensor<f16>) -> tensor<f32> {
+  %a = tensor.extract %x[] : tensor<f16>
+  %b = arith.extf %a : f16 to f32
+  %s = tensor.splat %b : tensor<f32>
+  return %s : tensor<f32>
+}
+
+//--- not proved: narrowing rounds
+func.func @b(%x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+func.func @a(%x: tensor<f32>) -> tensor<f32> {
+  %a = tensor.extract %x[] : tensor<f32>
+  %b = arith.truncf %a : f32 to f16
+  %c = arith.extf %b : f16 to f32
+  %s = tensor.splat %c : tensor<f32>
+  return %s : tensor<f32>
+}

@@ -130,3 +130,35 @@ func.func @a(%x: tensor<?xf32>, %y: tensor<3xf32>) -> tensor<?xf32> {
   %1 = tensor.insert_slice %0 into %x[0] [3] [1] : tensor<3xf32> into tensor<?xf32>
   return %1 : tensor<?xf32>
 }
+
+//--- not proved: what a slice takes away was read out of range
+func.func @b(%x: tensor<4xi32>) -> tensor<3xi32> {
+  %s = tensor.extract_slice %x[1] [3] [1] : tensor<4xi32> to tensor<3xi32>
+  return %s : tensor<3xi32>
+}
+func.func @a(%x: tensor<4xi32>) -> tensor<3xi32> {
+  %e = tensor.empty() : tensor<4xi32>
+  %g = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%e : tensor<4xi32>) {
+  ^bb0(%q: i32):
+    %i = linalg.index 0 : index
+    %c1 = arith.constant 1 : index
+    %j = arith.addi %i, %c1 : index
+    %t = tensor.extract %x[%j] : tensor<4xi32>
+    linalg.yield %t : i32 } -> tensor<4xi32>
+  %s = tensor.extract_slice %g[0] [3] [1] : tensor<4xi32> to tensor<3xi32>
+  return %s : tensor<3xi32>
+}
+
+//--- not proved: a scalar that fills nothing is read all the same
+func.func @b(%x: tensor<?xi32>) -> tensor<0xi32> {
+  %z = tensor.empty() : tensor<0xi32>
+  return %z : tensor<0xi32>
+}
+func.func @a(%x: tensor<?xi32>) -> tensor<0xi32> {
+  %c5 = arith.constant 5 : index
+  %z = arith.constant 0 : i32
+  %e = tensor.extract %x[%c5] : tensor<?xi32>
+  %d = arith.subi %e, %z : i32
+  %s = tensor.splat %d : tensor<0xi32>
+  return %s : tensor<0xi32>
+}
