@@ -85,6 +85,7 @@ private:
   Sum expandSelect(const ExprNode &node, const Scope &scope);
   Sum expandCast(const ExprNode &node, const Scope &scope);
   bool fits(const Sum &x, const IntegerKind &kind, const Facts &facts);
+  bool holds(mlir::Type type, const Sum &x, const Facts &facts);
   Sum castInteger(const Sum &x, mlir::Type from, mlir::Type to,
                   const Facts &facts);
   Sum castFloat(const Sum &x, mlir::Type from, mlir::Type to,

@@ -114,6 +114,21 @@ bool Expander::fits(const Sum &x, const IntegerKind &kind, const Facts &facts) {
          facts.provesNonNegative(largest - *number);
 }
 
+/// Whether a half precision holds the integer for all that is known of it.
+/// Wider floats are taken to hold every index: what they round is as other
+/// roundings are.
+bool Expander::holds(mlir::Type type, const Sum &x, const Facts &facts) {
+  auto narrow = mlir::cast<mlir::FloatType>(type);
+  if (narrow.getWidth() >= 32)
+    return true;
+  std::optional<IntExpr> number = fromSum(x);
+  if (!number)
+    return false;
+  IntExpr largest = n.integer(int64_t(1) << narrow.getFPMantissaWidth());
+  return facts.provesNonNegative(*number + largest) &&
+         facts.provesNonNegative(largest - *number);
+}
+
 /// The float nearest to an integer.
 static Sum nearest(const llvm::DynamicAPInt &number, mlir::FloatType type) {
   APFloat value(type.getFloatSemantics());
@@ -137,7 +152,7 @@ Sum Expander::castInteger(const Sum &x, mlir::Type from, mlir::Type to,
     if (abs(number) < powerOfTwo(62))
       return nearest(number, type);
   }
-  bool isRounded = n.settings.strict && isFloat(to);
+  bool isRounded = isFloat(to) && (n.settings.strict || !holds(to, x, facts));
   if (!isRounded && fits(x, kind, facts))
     return x;
   return atomSum(makeCall(castName(from, to), {x}));
@@ -180,8 +195,13 @@ Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
     return add(constantSum(Fraction(1)), negated(isZero));
   }
   // What a float type does not hold is rounded.
-  if (n.settings.strict && isIndex(from) && isFloat(to))
-    return n.call(castName(from, to), {x}, scope.facts);
+  if (isIndex(from) && isFloat(to) &&
+      (n.settings.strict || !holds(to, x, scope.facts))) {
+    std::optional<Fraction> constant = asConstant(x);
+    return constant && !n.settings.strict
+               ? nearest(constant->num, mlir::cast<mlir::FloatType>(to))
+               : n.call(castName(from, to), {x}, scope.facts);
+  }
   if (isIndex(from))
     return x;
   return n.mapCases(x, scope.facts, [&](const Sum &value, const Facts &facts) {

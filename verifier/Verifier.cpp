@@ -1,12 +1,15 @@
 //===- Verifier.cpp - Are two functions equal, for all sizes? -------------===//
 
 #include "verifier/Verifier.h"
+#include "dialects/Interfaces/Evaluator.h"
 #include "verifier/Equality.h"
 #include "verifier/Question.h"
 #include "verifier/Share.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Error.h"
 #include <array>
+#include <cmath>
 #include <set>
 
 using llvm::ArrayRef;
@@ -277,6 +280,44 @@ std::array<unsigned, 4> countMasks(const Definition &definition) {
   return counts;
 }
 
+/// Calls back with the floats that a definition names, other than what stands
+/// for elements out of range.
+void walkNumbers(const Expr &expr, llvm::function_ref<void(double)> visit) {
+  const ExprNode &node = *expr;
+  if (node.kind == Expr::Kind::Constant &&
+      mlir::isa<mlir::FloatType>(node.type))
+    visit(node.number);
+  bool isGuarded = node.kind == Expr::Kind::Read && node.guarded;
+  for (const Expr &operand :
+       ArrayRef(node.operands).drop_back(isGuarded ? 1 : 0))
+    walkNumbers(operand, visit);
+}
+
+/// Whether a proof over the reals speaks of numbers that are none: NaN among
+/// the constants, which equals itself there, or infinity where terms cancel.
+bool leavesReals(const Question &question, bool hasCancelled) {
+  bool result = false;
+  auto visit = [&](double number) {
+    result |= std::isnan(number) || (hasCancelled && std::isinf(number));
+  };
+  for (const Definition *side : {&question.before, &question.after})
+    for (const Stage &stage : side->stages)
+      for (const Piece &piece : stage.pieces)
+        walkNumbers(piece.body, visit);
+  for (const SharedInputs::Entry &entry : question.shared.entries) {
+    if (!entry.constant || !mlir::isa<mlir::FloatType>(entry.shape.elementType))
+      continue;
+    llvm::Expected<EvalTensor> tensor = EvalTensor::fromAttr(entry.constant);
+    if (!tensor) {
+      llvm::consumeError(tensor.takeError());
+      return true;
+    }
+    for (int64_t i = 0; i < tensor->getNumElements() && !result; ++i)
+      visit(tensor->getDouble(i));
+  }
+  return result;
+}
+
 /// The loops of every sum of floats. Its order is part of the value, so results
 /// that are equal bit by bit add over equal loops; a cheap way to see that they
 /// are not.
@@ -399,6 +440,13 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
     });
     if (isExact)
       verdict.floatClass = FloatClass::BitExact;
+  }
+  if (verdict.floatClass != FloatClass::BitExact &&
+      leavesReals(question, numCancelled > 0)) {
+    if (refute(options.seed + 1, options.trialsAfter))
+      return done(Verdict::Kind::Refuted);
+    return unknown("a constant is NaN, or infinite where terms cancel, of "
+                   "which the reals know nothing");
   }
   return done(Verdict::Kind::Proved);
 }

@@ -153,6 +153,12 @@ class Exact:
                 and (np.isnan(inputs[0]) & ~np.isnan(self.base[node.input[0]])).any():
             # Where NaN may be, anything may be the largest.
             return [np.full_like(x, self.stray_run) for x in compute(inputs)]
+        if strays is not None and op in ("Sin", "Cos", "Tan") and node.input[0] in self.inexact:
+            # Where the argument is off by more than a period, any angle's.
+            unit = elements.unit_roundoff(self.types[node.input[0]])
+            off = np.abs(inputs[0]) * unit > 0.1
+            angle = np.array([1.5, -1.5, 0.0, 3.0, 1.2, -1.2])[self.stray_run]
+            return compute([np.where(off, angle, inputs[0])])
         if strays is None or op in EXACT | ROUNDED | FUNCTIONS \
                 or not elements.is_float(self.types[node.output[0]]):
             return compute(inputs)

@@ -193,3 +193,43 @@ func.func @a(%x: tensor<f32>) -> tensor<f32> {
   %s = tensor.splat %c : tensor<f32>
   return %s : tensor<f32>
 }
+
+//--- not proved: f16 does not hold 2049
+
+func.func @b() -> tensor<?xi1, #mlc.dims<[n]>> {
+  %0 = mlc.iota {dims = #mlc.dims<[n]>, axis = 0 : i64, start = #mlc.int<0>, step = #mlc.int<1>} : () -> tensor<?xi64, #mlc.dims<[n]>>
+  %1 = mlc.cast %0 {to = f16} : (tensor<?xi64, #mlc.dims<[n]>>) -> tensor<?xf16, #mlc.dims<[n]>>
+  %2 = mlc.cast %1 {to = f32} : (tensor<?xf16, #mlc.dims<[n]>>) -> !x
+  %3 = mlc.cast %0 {to = f32} : (tensor<?xi64, #mlc.dims<[n]>>) -> !x
+  %c = mlc.compare %2, %3 {predicate = "eq"} : (!x, !x) -> tensor<?xi1, #mlc.dims<[n]>>
+  return %c : tensor<?xi1, #mlc.dims<[n]>>
+}
+func.func @a() -> tensor<?xi1, #mlc.dims<[n]>> {
+  %t = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<1.0>, type = i1} : () -> tensor<?xi1, #mlc.dims<[n]>>
+  return %t : tensor<?xi1, #mlc.dims<[n]>>
+}
+
+//--- not proved: NaN is not equal to itself
+
+func.func @b(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mlc.constant dense<0x7FC00000> : tensor<4xf32>
+  %c = mlc.compare %0, %0 {predicate = "eq"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  %r = mlc.select %c, %x, %y : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func @a(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+//--- not proved: nor is infinity less infinity
+
+func.func @b(%x: !x, %y: !x) -> !x {
+  %0 = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<inf>, type = f32} : () -> !x
+  %s = mlc.sub %0, %0 : (!x, !x) -> !x
+  %c = mlc.compare %s, %s {predicate = "eq"} : (!x, !x) -> tensor<?xi1, #mlc.dims<[n]>>
+  %r = mlc.select %c, %x, %y : (tensor<?xi1, #mlc.dims<[n]>>, !x, !x) -> !x
+  return %r : !x
+}
+func.func @a(%x: !x, %y: !x) -> !x {
+  return %x : !x
+}
