@@ -281,16 +281,23 @@ std::array<unsigned, 4> countMasks(const Definition &definition) {
 }
 
 /// Calls back with the floats that a definition names, other than what stands
-/// for elements out of range.
+/// for elements out of range and what a maximum or minimum begins with.
 void walkNumbers(const Expr &expr, llvm::function_ref<void(double)> visit) {
   const ExprNode &node = *expr;
   if (node.kind == Expr::Kind::Constant &&
       mlir::isa<mlir::FloatType>(node.type))
     visit(node.number);
+  auto isNeutral = [&](const Expr &operand) {
+    if (node.kind != Expr::Kind::Binary ||
+        operand->kind != Expr::Kind::Constant || !std::isinf(operand->number))
+      return false;
+    return node.binary == (operand->number < 0 ? BinaryFn::Max : BinaryFn::Min);
+  };
   bool isGuarded = node.kind == Expr::Kind::Read && node.guarded;
   for (const Expr &operand :
        ArrayRef(node.operands).drop_back(isGuarded ? 1 : 0))
-    walkNumbers(operand, visit);
+    if (!isNeutral(operand))
+      walkNumbers(operand, visit);
 }
 
 /// Whether a proof over the reals speaks of numbers that are none: NaN among
