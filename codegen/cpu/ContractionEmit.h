@@ -93,6 +93,7 @@ protected:
                        int64_t v);
   mlir::Value opNode(const TailNode &n, const TilePosition &t, int64_t r,
                      int64_t v);
+  mlir::Value converted(mlir::Value vector, mlir::Type element);
   mlir::Value address(const RuntimeAccess &a, const TilePosition &t, int64_t r,
                       int64_t v);
   void store(const RuntimeAccess &a, const TilePosition &t, int64_t r,

@@ -187,15 +187,28 @@ void Planner::choosePacking() {
     p.packW &= fixed(c.dims[p.reduction[i]].extent).has_value();
   if (!unit && !p.packW)
     useSingleLanes();
-  // Rows of X a multiple of 1 KiB apart compete for a few sets of the first
-  // level cache; rows at unknown distances cost an address register each.
-  if (p.tileDim < 0 || p.rowDim >= 0 || p.reduction.size() != 1)
+  choosePackingX();
+}
+
+/// Rows of X, of a single reduction loop, that are copied to scratch.
+void Planner::choosePackingX() {
+  bool casts = !c.xCasts.empty();
+  if (p.tileDim < 0 || p.flat || p.reduction.size() != 1 || p.rows <= 2 ||
+      vectorUnits() < 2 * p.vectors)
     return;
+  // A block holds rows of one index of rowDim; panels of W are then made for
+  // each, which costs less than casting X for each column of tiles does.
+  constexpr int64_t fewest = 4;
+  if (p.rowDim >= 0 && (!casts || (p.packW && extent(p.tileDim) < fewest)))
+    return;
+  // Rows a multiple of 1 KiB apart compete for a few sets of the first level
+  // cache; rows at unknown distances cost an address register each.
   auto stride = fixed(c.x.strides[p.tileDim]);
   bool aliases = !stride || (*stride * bytes(c.x.element)) % 1024 == 0;
   // What is cast on the way in is cast once for all columns.
-  p.packX = (aliases || !c.xCasts.empty()) && p.rows > 2 &&
-            !is(c.x.strides[p.tileDim], 1) && vectorUnits() >= 2 * p.vectors;
+  p.packX = casts || (aliases && stride != 1);
+  if (p.packX && p.rowDim >= 0)
+    p.outer.push_back(std::exchange(p.rowDim, -1));
 }
 
 /// Bytes of X that one row of tiles touches: dims by rising stride, overlapping

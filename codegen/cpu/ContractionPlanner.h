@@ -45,6 +45,7 @@ private:
   double totalCost(int64_t mr, int64_t nv, double steps, int64_t positions,
                    int64_t vectors) const;
   void choosePacking();
+  void choosePackingX();
   /// Falls back to vectors of one element, which may be any distance apart.
   void useSingleLanes() {
     p.lanes = 1;

@@ -2,18 +2,18 @@
 //
 // The initial value before the reduction and the element-wise ops after it,
 // evaluated per vector of the tile: loads follow their strides (vector, scalar
-// and broadcast, or lane by lane), bodies of linalg ops are cloned onto
-// vectors.
+// and broadcast, or lane by lane), bodies of linalg ops become code for
+// vectors (Lanes).
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/ContractionEmit.h"
+#include "codegen/cpu/Lanes.h"
 #include "codegen/cpu/Storage.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -63,48 +63,65 @@ Value ContractionEmitter::loadNode(const RuntimeAccess &a,
   return strided(a, t, at, lane, masked);
 }
 
-/// Clones the body of an element-wise op onto vectors.
+/// The body of an element-wise op on vectors.
 Value ContractionEmitter::opNode(const TailNode &n, const TilePosition &t,
                                  int64_t r, int64_t v) {
   linalg::LinalgOp op = n.op;
   Block &source = op->getRegion(0).front();
-  IRMapping map;
-  for (auto [i, child] : llvm::enumerate(n.operands))
-    if (child != ~0u)
-      map.map(source.getArgument(i), evalNode(child, t, r, v));
-  auto splat = [&](TypedAttr value) -> Value {
-    auto type = vectorOf(value.getType());
-    return arith::ConstantOp::create(
-        b, loc, DenseElementsAttr::get(type, Attribute(value)));
-  };
+  Lanes lanes(b, loc, p.lanes);
+  llvm::DenseMap<Value, Value> values;
+  for (auto [i, child] : llvm::enumerate(n.operands)) {
+    if (child == ~0u)
+      continue;
+    Value value = evalNode(child, t, r, v);
+    values[source.getArgument(i)] =
+        p.lanes == 1 ? vector::ExtractOp::create(b, loc, value, 0).getResult()
+                     : value;
+  }
   auto mapped = [&](Value operand) {
-    if (!map.contains(operand)) {
-      Attribute value;
-      bool constant = matchPattern(operand, m_Constant(&value));
+    Value &value = values[operand];
+    if (!value) {
+      auto constant = operand.getDefiningOp<arith::ConstantOp>();
       assert(constant && "bodies capture constants only");
-      map.map(operand, splat(cast<TypedAttr>(value)));
+      value = lanes.clone(constant, {});
     }
-    return map.lookup(operand);
+    return value;
   };
   for (Operation &inner : source.without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
       continue; // made where it is used
+    SmallVector<Value> operands;
     for (Value operand : inner.getOperands())
-      mapped(operand);
-    Operation *copy = b.clone(inner, map);
-    for (auto [result, original] :
-         llvm::zip_equal(copy->getResults(), inner.getResults()))
-      result.setType(vectorOf(original.getType()));
+      operands.push_back(mapped(operand));
+    values[inner.getResult(0)] = lanes.clone(&inner, operands);
   }
-  return mapped(source.getTerminator()->getOperand(n.result));
+  Value result = mapped(source.getTerminator()->getOperand(n.result));
+  if (isa<VectorType>(result.getType()))
+    return result;
+  return vector::BroadcastOp::create(b, loc, vectorOf(result.getType()),
+                                     result);
 }
 
-/// The value of a node for vector (r, v) of the tile.
+/// `vector` with elements of the type `element`: small floats are computed with
+/// as float32 (Lanes), and become what they are where they are stored.
+Value ContractionEmitter::converted(Value vector, Type element) {
+  Type from = getElementTypeOrSelf(vector.getType());
+  if (from == element)
+    return vector;
+  VectorType to = vectorOf(element);
+  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(b, loc, to, vector);
+  return arith::TruncFOp::create(b, loc, to, vector);
+}
+
+/// The value of a node for vector (r, v) of the tile, in the type in which it
+/// is computed.
 Value ContractionEmitter::evalNode(unsigned node, const TilePosition &t,
                                    int64_t r, int64_t v) {
   const TailNode &n = c.nodes[node];
   if (n.kind == TailNode::Kind::Accumulator)
-    return sums[r * t.vectors + v];
+    return converted(sums[r * t.vectors + v],
+                     Lanes::computeType(c.accumulator));
   // A value that is the same for all positions is made once.
   int64_t key = r;
   auto steady = [&](int d) {
@@ -120,12 +137,15 @@ Value ContractionEmitter::evalNode(unsigned node, const TilePosition &t,
   Value result;
   switch (n.kind) {
   case TailNode::Kind::Load:
-    result = loadNode(loads[n.load], t, key, v);
+    result = converted(loadNode(loads[n.load], t, key, v),
+                       Lanes::computeType(loads[n.load].element));
     break;
   case TailNode::Kind::Scalar:
-    result = arith::ConstantOp::create(
-        b, loc,
-        DenseElementsAttr::get(vectorOf(n.element), Attribute(n.scalar)));
+    result = converted(
+        arith::ConstantOp::create(
+            b, loc,
+            DenseElementsAttr::get(vectorOf(n.element), Attribute(n.scalar))),
+        Lanes::computeType(n.element));
     break;
   default:
     result = opNode(n, t, r, v);
@@ -139,6 +159,7 @@ void ContractionEmitter::store(const RuntimeAccess &a, const TilePosition &t,
   Value at = address(a, t, r, v);
   Index lane = p.vectorDim < 0 ? m.constant(0) : a.strides[p.vectorDim];
   bool masked = t.mask && v == t.vectors - 1;
+  vector = converted(vector, a.element);
   if (p.lanes == 1 || IndexMath::is(lane, 1))
     return storeVector(b, loc, vector, a.memref, at, masked ? t.mask : Value());
   vector = toStorage(b, loc, vector);
@@ -176,8 +197,9 @@ SmallVector<Value> ContractionEmitter::initialSums(const TilePosition &t,
     return values;
   };
   auto initial = [&] {
-    return each(
-        [&](int64_t r, int64_t v) { return evalNode(c.init, t, r, v); });
+    return each([&](int64_t r, int64_t v) {
+      return converted(evalNode(c.init, t, r, v), c.accumulator);
+    });
   };
   if (!pass.first)
     return initial();

@@ -234,6 +234,27 @@ def test_small_floats_round_once(operator, kind, run):
     np.testing.assert_allclose(got, expected.reshape(got.shape), rtol=0.51 * unit, atol=2e-5)
 
 
+@pytest.mark.parametrize("dims", [["n", 70, "m"], [2, 70, 19], ["n", 70, 3]])
+@pytest.mark.parametrize("columns", [13, 200])
+def test_transposed_rows_of_float16(dims, columns, run):
+    """Rows that lie across their buffer are cast once, for any sizes; a tail rounds each step."""
+    half = TensorProto.FLOAT16
+    w, b = normal(70, columns).astype(np.float16), normal(columns).astype(np.float16)
+    model = graph_model([helper.make_node("Transpose", ["x"], ["rows"], perm=[0, 2, 1]),
+                         helper.make_node("MatMul", ["rows", "w"], ["product"]),
+                         helper.make_node("Add", ["product", "b"], ["sum"]),
+                         helper.make_node("Mul", ["sum", "sum"], ["y"])],
+                        {"x": (half, dims)}, {"y": (half, None)}, {"w": w, "b": b})
+    for batch, rows in ((1, 1), (3, 19), (0, 5), (2, 41)):
+        fixed = [n if isinstance(n, int) else dict(n=batch, m=rows)[n] for n in dims]
+        x = normal(*fixed).astype(np.float16)
+        product = (x.transpose(0, 2, 1).astype(np.float64) @ w.astype(np.float64)).astype(np.float16)
+        total = product + b
+        [got] = run(model, {"x": x})
+        # A product that is a tie in float32 may go the other way.
+        np.testing.assert_allclose(got, total * total, rtol=5e-3, atol=2e-2)
+
+
 # ---------------------------------------------------------------------------
 # Denormals, infinities, NaN
 # ---------------------------------------------------------------------------
