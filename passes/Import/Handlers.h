@@ -22,6 +22,7 @@ constexpr unsigned anyNumber = std::numeric_limits<unsigned>::max();
 
 // One list per family, in the file of that name.
 llvm::ArrayRef<OperatorEntry> pointwiseOperators();
+llvm::ArrayRef<OperatorEntry> activationOperators();
 llvm::ArrayRef<OperatorEntry> contractionOperators();
 llvm::ArrayRef<OperatorEntry> convolutionOperators();
 llvm::ArrayRef<OperatorEntry> poolingOperators();

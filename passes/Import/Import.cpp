@@ -27,10 +27,10 @@ constexpr int64_t newestOpset = 28;
 
 const OperatorEntry *findOperator(StringRef domain, StringRef name) {
   for (ArrayRef<OperatorEntry> family :
-       {pointwiseOperators(), contractionOperators(), convolutionOperators(),
-        poolingOperators(), reductionOperators(), normalizationOperators(),
-        movementOperators(), slicingOperators(), shapeOperators(),
-        resizeOperators()})
+       {pointwiseOperators(), activationOperators(), contractionOperators(),
+        convolutionOperators(), poolingOperators(), reductionOperators(),
+        normalizationOperators(), movementOperators(), slicingOperators(),
+        shapeOperators(), resizeOperators()})
     for (const OperatorEntry &entry : family)
       if (entry.name == name && entry.domain == domain)
         return &entry;

@@ -255,6 +255,27 @@ def test_transposed_rows_of_float16(dims, columns, run):
         np.testing.assert_allclose(got, total * total, rtol=5e-3, atol=2e-2)
 
 
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("base", [np.float32, np.float16])
+def test_exponents_keep_their_precision(base, constant, run):
+    """No odd exponent becomes even, none that is not 0 becomes 0."""
+    x = np.array([-1, -2, -np.inf, -1, 3, -4], base)
+    for y in (np.array([16777217, 3, 33554433, 2**53 - 1, 2, -1], np.int64),
+              np.array([2049, 3, 4097, 16777217, 2, -1], np.int32),
+              np.array([2049, 3, 4097, 32767, 2, -1], np.int16),
+              np.array([1e-308, 0.5, 16777217, 3, 1 + 1e-9, -1], np.float64)):
+        kinds = [helper.np_dtype_to_tensor_dtype(a.dtype) for a in (x, y)]
+        inputs = {"x": (kinds[0], [6])}
+        if not constant:
+            inputs["y"] = (kinds[1], [6])
+        model = graph_model([helper.make_node("Pow", ["x", "y"], ["z"])], inputs, {"z": (kinds[0], [6])},
+                            {"y": y} if constant else None)
+        [got] = run(model, {"x": x} if constant else {"x": x, "y": y})
+        with np.errstate(all="ignore"):
+            expected = (x.astype(np.float64) ** y.astype(np.float64)).astype(base)
+        np.testing.assert_allclose(got, expected, rtol=2e-6)
+
+
 # ---------------------------------------------------------------------------
 # Denormals, infinities, NaN
 # ---------------------------------------------------------------------------
