@@ -9,7 +9,9 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Form.h"
 #include "passes/Optimize/SymbolicFold.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
+#include <cmath>
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -180,11 +182,50 @@ private:
     }
   }
 
+  /// Writes log(1 + x) where `op` is that, from x: in the sum most of a small
+  /// x would be lost. Compiled code has the same pattern
+  /// (codegen/cpu/Math.cpp).
+  bool computeLog1p(Operation *op) {
+    auto log = dyn_cast<LogOp>(op);
+    auto sum = log ? log.getOperand().getDefiningOp<AddOp>() : AddOp();
+    if (!sum)
+      return false;
+    for (auto [x, one] : {std::pair(sum.getLhs(), sum.getRhs()),
+                          std::pair(sum.getRhs(), sum.getLhs())}) {
+      if (!compute(one.getDefiningOp()) || !compute(x.getDefiningOp()))
+        return false;
+      const EvalTensor ones = values.lookup(one), in = values.lookup(x);
+      bool isOne = llvm::all_of(
+          llvm::seq<int64_t>(ones.isSplat() ? 1 : ones.getNumElements()),
+          [&](int64_t i) { return ones.getDouble(i) == 1.0; });
+      if (!isOne || x.getType() != log.getType())
+        continue;
+      auto all = [&](auto number) {
+        using T = decltype(number);
+        SmallVector<T> out;
+        for (int64_t i = 0; i < in.getNumElements(); ++i)
+          out.push_back(T(std::log1p(in.getDouble(i))));
+        return EvalTensor::of<T>(in.getDims(), in.getElementType(), out);
+      };
+      if (!in.getElementType().isF32() && !in.getElementType().isF64())
+        return false;
+      Expected<EvalTensor> result =
+          in.getElementType().isF32() ? all(float()) : all(double());
+      if (!result) {
+        llvm::consumeError(result.takeError());
+        return false;
+      }
+      values[log.getResult()] = *result;
+      return true;
+    }
+    return false;
+  }
+
   /// Computes the results of `op`; false when there are none.
   bool compute(Operation *op) {
     if (failedOps.contains(op))
       return false;
-    if (values.contains(op->getResult(0)))
+    if (values.contains(op->getResult(0)) || computeLog1p(op))
       return true;
     SmallVector<EvalTensor> inputs;
     for (Value operand : op->getOperands()) {

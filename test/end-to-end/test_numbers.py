@@ -255,6 +255,18 @@ def test_transposed_rows_of_float16(dims, columns, run):
         np.testing.assert_allclose(got, total * total, rtol=5e-3, atol=2e-2)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_folding_does_not_cancel(kind, run):
+    """Softplus is log(1 + exp(x)), of which nothing would be left for small x."""
+    x = np.linspace(-30, 30, 121).astype(kind)
+    model = graph_model([helper.make_node("Softplus", ["x"], ["y"]), helper.make_node("Add", ["y", "z"], ["sum"])],
+                        {"z": (helper.np_dtype_to_tensor_dtype(x.dtype), [1])},
+                        {"sum": (helper.np_dtype_to_tensor_dtype(x.dtype), None)}, {"x": x})
+    [got] = run(model, {"z": np.zeros(1, kind)})
+    exact = np.maximum(x, 0).astype(np.longdouble) + np.log1p(np.exp(-np.abs(x).astype(np.longdouble)))
+    np.testing.assert_allclose(got, exact.astype(kind), rtol=4 * np.finfo(kind).eps)
+
+
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("base", [np.float32, np.float16])
 def test_exponents_keep_their_precision(base, constant, run):
