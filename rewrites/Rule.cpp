@@ -152,6 +152,18 @@ static std::vector<Split> findSplits(Rule &rule) {
   return splits;
 }
 
+/// What the build has proved of a rule with this hash.
+static std::optional<FloatClass> findProof(StringRef hash) {
+  llvm::ArrayRef<ProvedRule> table = provedRules();
+  const auto *it = llvm::lower_bound(
+      table, hash, [](const ProvedRule &entry, StringRef wanted) {
+        return entry.hash < wanted;
+      });
+  if (it == table.end() || hash != it->hash)
+    return std::nullopt;
+  return it->floatClass;
+}
+
 FailureOr<Rule> Rule::read(rule::DefOp def) {
   Rule rule;
   rule.def = def;
@@ -172,6 +184,7 @@ FailureOr<Rule> Rule::read(rule::DefOp def) {
   llvm::BLAKE3 hasher;
   hasher.update(text);
   rule.hash = llvm::toHex(hasher.final<16>(), /*LowerCase=*/true);
+  rule.proved = findProof(rule.hash);
   rule.splits = findSplits(rule);
   return rule;
 }
@@ -199,7 +212,8 @@ LogicalResult RuleSet::add(OwningOpRef<ModuleOp> module) {
       return failure();
     for (Rule &other : rules)
       if (other.getName() == rule->getName())
-        return def.emitError() << "a rule of this name exists already";
+        return def.emitError()
+               << "a rule named @" << rule->getName() << " exists already";
     rules.push_back(*rule);
   }
   modules.push_back(std::move(module));
@@ -238,24 +252,14 @@ LogicalResult mlc::addShippedRules(RuleSet &rules, MLIRContext *context) {
   return add(writtenRuleFiles(), RuleOrigin::Written);
 }
 
-const ProvedRule *mlc::findProof(const Rule &rule) {
-  llvm::ArrayRef<ProvedRule> table = provedRules();
-  const auto *it = llvm::lower_bound(
-      table, StringRef(rule.hash), [](const ProvedRule &entry, StringRef hash) {
-        return entry.hash < hash;
-      });
-  return it != table.end() && rule.hash == it->hash ? it : nullptr;
-}
-
 bool mlc::isApplicable(const Rule &rule, FpMode fp) {
-  const ProvedRule *proof = findProof(rule);
-  if (!proof)
+  if (!rule.proved)
     return false;
   switch (fp) {
   case FpMode::Strict:
-    return proof->floatClass == FloatClass::BitExact;
+    return *rule.proved == FloatClass::BitExact;
   case FpMode::Reassociate:
-    return proof->floatClass != FloatClass::ValueChanging;
+    return *rule.proved != FloatClass::ValueChanging;
   case FpMode::Fast:
     return true;
   }

@@ -36,6 +36,9 @@ struct Rule {
   /// BLAKE3 of the rule's text without locations and name, in hex.
   std::string hash;
   RuleOrigin origin = RuleOrigin::Given;
+  /// What has been proved: by the build of a rule of this hash, or of a given
+  /// file when it was read. Engines apply nothing without it.
+  std::optional<FloatClass> proved;
   /// Of products in `before`, where neither symbol stands alone, if `after` is
   /// another for another way to split the product (32 groups as 8 times 4 or 4
   /// times 8).
@@ -95,9 +98,7 @@ struct ProvedRule {
   FloatClass floatClass;
 };
 /// The table that the build made by proving the shipped rules, sorted by hash.
-/// Engines apply only rules that stand in it.
 llvm::ArrayRef<ProvedRule> provedRules();
-const ProvedRule *findProof(const Rule &rule);
 
 /// How floats may differ from the model as written.
 enum class FpMode {
@@ -106,8 +107,8 @@ enum class FpMode {
   Fast,        // all rules; promises finite inputs only
 };
 
-/// Whether engines may apply the rule: its proof is recorded, and what it does
-/// to floats is allowed.
+/// Whether engines may apply the rule: it is proved, and what it does to floats
+/// is allowed.
 bool isApplicable(const Rule &rule, FpMode fp);
 
 } // namespace mlc

@@ -11,7 +11,7 @@ using namespace mlc;
 LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
                               const RewriteOptions &options) {
   RuleSet rules;
-  if (failed(addShippedRules(rules, module.getContext())))
+  if (failed(addRules(rules, module.getContext(), options.rules)))
     return failure();
   CostParameters parameters = target.cost;
   if (options.forOthers) {
@@ -47,7 +47,7 @@ struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
       : PassWrapper(other), given(other.given), options(other.options) {}
   StringRef getArgument() const override { return "mlc-apply-rules"; }
   StringRef getDescription() const override {
-    return "apply the shipped, proved rewrites where they pay on a target";
+    return "apply proved rewrites where they pay on a target";
   }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<MlcDialect, rule::RuleDialect, func::FuncDialect>();
@@ -67,6 +67,15 @@ struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
       return signalPassFailure();
     }
     options.search.engine = *wanted;
+    for (const std::string &file : files) {
+      llvm::Expected<GivenRules> given =
+          GivenRules::proveFile(file, options.rules);
+      if (!given) {
+        getOperation().emitError() << llvm::toString(given.takeError());
+        return signalPassFailure();
+      }
+      options.rules.push_back(std::move(*given));
+    }
     if (failed(applyRules(getOperation(), *parsed, options)))
       signalPassFailure();
   }
@@ -78,6 +87,9 @@ struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
   Option<std::string> engine{*this, "search",
                              llvm::cl::desc("egraph, greedy, backtracking"),
                              llvm::cl::init("egraph")};
+  ListOption<std::string> files{
+      *this, "rules",
+      llvm::cl::desc("files of more rules, proved when they are read")};
 };
 } // namespace
 

@@ -6,6 +6,7 @@
 #include "codegen/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "rewrites/GivenRules.h"
 #include "rewrites/Search.h"
 #include <functional>
 #include <memory>
@@ -15,6 +16,8 @@ namespace mlc {
 /// How the rules are used.
 struct RewriteOptions {
   SearchOptions search;
+  /// Rules beside the shipped ones.
+  std::vector<GivenRules> rules;
   /// The result is for another runtime, not for mlc's code generator: rules
   /// that only suit the latter are left out, and convolutions are priced
   /// without Winograd's algorithm (docs/Measurements/cost-model.md).
@@ -25,8 +28,9 @@ struct RewriteOptions {
   std::function<void(const SearchReport &)> onSearch;
 };
 
-/// Searches every function of the module, with the shipped, proved rules, for
-/// what is cheapest on the target; the trails become the module's `mlc.trail`.
+/// Searches every function of the module, with the shipped rules and those of
+/// the options, for what is cheapest on the target; the trails become the
+/// module's `mlc.trail`.
 mlir::LogicalResult applyRules(mlir::ModuleOp module, const Target &target,
                                const RewriteOptions &options = {});
 

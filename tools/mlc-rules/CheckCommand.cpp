@@ -69,8 +69,8 @@ unsigned checkRules(RuleSet &rules, llvm::json::Array &out) {
 /// Whether the rule is labelled bit-exact, by the table or, for others, by the
 /// prover.
 bool isBitExact(Rule &rule) {
-  if (const ProvedRule *proof = findProof(rule))
-    return proof->floatClass == FloatClass::BitExact;
+  if (rule.proved)
+    return *rule.proved == FloatClass::BitExact;
   Verdict verdict = verify(rule.getBefore(), rule.getAfter(), rule.assumptions);
   return verdict.isProved() && verdict.floatClass == FloatClass::BitExact;
 }

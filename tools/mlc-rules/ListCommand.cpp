@@ -9,13 +9,13 @@ static llvm::cl::SubCommand command("list",
                                     "print every rule and its condition");
 static RuleFileOptions options(command);
 
-static void print(Rule &rule, const ProvedRule *proof) {
+static void print(Rule &rule) {
   llvm::outs() << rule.getName() << ": " << rule.getText() << '\n';
   if (std::string condition = rule.conditionText(); !condition.empty())
     llvm::outs() << "  where " << condition << '\n';
   llvm::outs() << "  " << name(rule.origin) << "; "
-               << (proof ? ("proved, " + name(proof->floatClass)).str()
-                         : "not proved: never applied")
+               << (rule.proved ? ("proved, " + name(*rule.proved)).str()
+                               : "not proved: never applied")
                << (rule.isLowering() ? "; for mlc's own code only" : "")
                << '\n';
 }
@@ -27,18 +27,17 @@ static int run() {
     return code;
   llvm::json::Array array;
   for (Rule &rule : rules.rules) {
-    const ProvedRule *proof = findProof(rule);
     if (!options.json) {
-      print(rule, proof);
+      print(rule);
       continue;
     }
     llvm::json::Object object = describe(rule);
     // The keys of `verify`; nothing is proved here, so it takes no time.
-    object["proved"] = proof != nullptr;
-    object["verdict"] = proof ? "proved" : "unknown";
+    object["proved"] = rule.proved.has_value();
+    object["verdict"] = rule.proved ? "proved" : "unknown";
     object["seconds"] = 0.0;
-    if (proof)
-      object["float_class"] = name(proof->floatClass);
+    if (rule.proved)
+      object["float_class"] = name(*rule.proved);
     else
       object["reason"] = "no proof is recorded; see mlc-rules verify";
     array.push_back(std::move(object));

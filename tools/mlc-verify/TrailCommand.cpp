@@ -83,10 +83,9 @@ private:
   /// file or its name says.
   Error prove(Rule &rule, bool isUsers) {
     if (!isUsers) {
-      const ProvedRule *proof = findProof(rule);
-      if (!proof)
+      if (!rule.proved)
         return llvm::createStringError("the shipped rule is not proved");
-      least = std::max(least, proof->floatClass);
+      least = std::max(least, *rule.proved);
       usedShipped.insert(rule.getName().str());
       return Error::success();
     }

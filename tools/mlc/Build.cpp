@@ -125,6 +125,28 @@ llvm::Expected<TimingCache> mlc::cli::readTimings(llvm::StringRef file,
   return cache;
 }
 
+llvm::Error Compilation::readRules(const ModelOptions &options) {
+  if (options.noRewrites && !options.rules.empty())
+    return fail(Exit::Usage, "--rules and --no-rewrites exclude each other");
+  for (const std::string &file : options.rules) {
+    runtime::FileBytes bytes;
+    runtime::Status status =
+        runtime::FileBytes::read(file.c_str(), runtime::maxTextFile, bytes);
+    if (!status.ok())
+      return fail(static_cast<Exit>(status.code),
+                  file + ": " + status.message +
+                      "; give a file of rules (docs/AddARewrite.md)");
+    Progress progress("proving the rules of " + file);
+    auto given = GivenRules::prove(file, bytes.text(), getGivenRules());
+    if (!given)
+      return fail(Exit::BadFile, llvm::toString(given.takeError()));
+    compileOptions.rewriting.rules.push_back(std::move(*given));
+    compileOptions.flags.push_back("--rules=" +
+                                   llvm::sys::path::filename(file).str());
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error Compilation::read(const ModelOptions &options,
                               const SearchFlags *search) {
   auto dims = parseDims(options.dims);
@@ -145,6 +167,8 @@ llvm::Error Compilation::read(const ModelOptions &options,
                          : llvm::sys::path::filename(target->file).str()));
   if (options.noRewrites)
     compileOptions.flags.push_back("--no-rewrites");
+  if (llvm::Error error = readRules(options))
+    return error;
   if (!options.timings.empty()) {
     auto timings = readTimings(options.timings, *target);
     if (!timings)
@@ -179,6 +203,7 @@ llvm::Error Compilation::read(const ModelOptions &options,
   for (const std::string &other : {target->file, options.timings.getValue()})
     if (!other.empty())
       inputFiles.push_back(other);
+  llvm::append_range(inputFiles, options.rules);
   return reportFailure(report, file);
 }
 

@@ -41,6 +41,10 @@ public:
   mlir::ModuleOp getModule() { return *module; }
   /// What the module was made of.
   ModelFile &getModelFile() { return *modelFile; }
+  /// The rules of the user's files.
+  llvm::ArrayRef<GivenRules> getGivenRules() const {
+    return compileOptions.rewriting.rules;
+  }
   /// What the search came to, once the optimize phase is over; nothing when
   /// there was none.
   const std::optional<SearchReport> &getSearchReport() const { return report; }
@@ -50,6 +54,7 @@ private:
   static llvm::Expected<std::unique_ptr<Compilation>>
   make(const ModelOptions &options, const SearchFlags *search);
   llvm::Error read(const ModelOptions &options, const SearchFlags *search);
+  llvm::Error readRules(const ModelOptions &options);
   llvm::Error addPhase(llvm::Error error) const;
 
   std::string file;

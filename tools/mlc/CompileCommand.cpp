@@ -58,8 +58,9 @@ llvm::Error CompileCommand::writeText(Compilation &compilation) {
   auto before = explain.keep(compilation.getModule());
   if (llvm::Error error = compilation.runTo(compileTo))
     return error;
-  if (llvm::Error error = explain.explain(
-          model, std::move(before), compilation.getModule(), llvm::errs()))
+  if (llvm::Error error =
+          explain.explain(model, compilation.getGivenRules(), std::move(before),
+                          compilation.getModule(), llvm::errs()))
     return error;
   return writeOutput(output.empty() ? "-" : output.getValue(),
                      [&](llvm::raw_ostream &os) {
@@ -93,9 +94,9 @@ llvm::Error CompileCommand::run() {
   auto compiled = (*compilation)->compile();
   if (!compiled)
     return compiled.takeError();
-  if (llvm::Error error =
-          explain.explain(model, std::move(before), *(*compiled)->module,
-                          asJson ? llvm::errs() : llvm::outs()))
+  if (llvm::Error error = explain.explain(
+          model, (*compilation)->getGivenRules(), std::move(before),
+          *(*compiled)->module, asJson ? llvm::errs() : llvm::outs()))
     return error;
   if (llvm::Error error = writeArtifact(**compiled))
     return error;

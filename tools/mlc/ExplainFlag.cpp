@@ -34,6 +34,7 @@ ExplainFlag::keep(mlir::ModuleOp imported) const {
 }
 
 llvm::Error ExplainFlag::explain(const ModelOptions &model,
+                                 llvm::ArrayRef<GivenRules> given,
                                  mlir::OwningOpRef<mlir::ModuleOp> before,
                                  mlir::ModuleOp after,
                                  llvm::raw_ostream &os) const {
@@ -47,7 +48,7 @@ llvm::Error ExplainFlag::explain(const ModelOptions &model,
   mlc::addPreparePasses(passes);
   mlc::RuleSet rules;
   if (failed(passes.run(*before)) ||
-      failed(mlc::addShippedRules(rules, before->getContext())))
+      failed(mlc::addRules(rules, before->getContext(), given)))
     return fail(Exit::Internal, model.model + ": cannot be explained");
   auto target = parseTargetOption(model.target);
   if (!target)

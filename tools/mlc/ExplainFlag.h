@@ -4,6 +4,7 @@
 #define MLC_TOOLS_MLC_EXPLAINFLAG_H
 
 #include "mlir/IR/OwningOpRef.h"
+#include "rewrites/GivenRules.h"
 #include "tools/mlc/Explain.h"
 #include "tools/mlc/ModelOptions.h"
 
@@ -27,8 +28,9 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> keep(mlir::ModuleOp imported) const;
   /// Prints the steps that led from `before`, which `keep` gave, to `after`,
   /// whose trail says them, and draws them; does nothing if the flag was not
-  /// given.
+  /// given. `given`: rules beside the shipped ones.
   llvm::Error explain(const ModelOptions &model,
+                      llvm::ArrayRef<GivenRules> given,
                       mlir::OwningOpRef<mlir::ModuleOp> before,
                       mlir::ModuleOp after, llvm::raw_ostream &os) const;
 

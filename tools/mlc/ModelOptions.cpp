@@ -23,6 +23,10 @@ ModelOptions::ModelOptions(cl::SubCommand &sub, const char *modelHelp)
            cl::sub(sub)),
       noRewrites("no-rewrites", cl::desc("Apply no rewrite rules"),
                  cl::sub(sub)),
+      rules("rules", cl::value_desc("file.mlir"),
+            cl::desc("Apply the rules of this file too, once each is proved "
+                     "(docs/AddARewrite.md)"),
+            cl::sub(sub)),
       timings("timings", cl::value_desc("file.json"),
               cl::desc("Measured times of operators, which mlc calibrate "
                        "writes; they go before predicted ones"),

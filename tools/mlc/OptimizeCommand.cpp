@@ -58,7 +58,8 @@ llvm::Error OptimizeCommand::run() {
   if (llvm::Error error = (*compilation)->runTo("optimize"))
     return error;
   if (llvm::Error error = explain.explain(
-          model, std::move(before), (*compilation)->getModule(),
+          model, (*compilation)->getGivenRules(), std::move(before),
+          (*compilation)->getModule(),
           output == "-" || asJson ? llvm::errs() : llvm::outs()))
     return error;
   auto dims = parseDims(model.dims);

@@ -164,8 +164,8 @@ TEST_CASE("strict floats allow bit-exact rules alone") {
   REQUIRE(succeeded(addShippedRules(fixture.rules, &fixture.context)));
   std::map<std::string, FloatClass> classes;
   for (Rule &rule : fixture.rules.rules)
-    if (const ProvedRule *proof = findProof(rule))
-      classes[rule.getName().str()] = proof->floatClass;
+    if (rule.proved)
+      classes[rule.getName().str()] = *rule.proved;
   Outcome strict = searchIn(network, SearchEngine::EGraph, FpMode::Strict);
   CHECK_FALSE(strict.report.trail.steps.empty());
   for (const TrailStep &step : strict.report.trail.steps)
