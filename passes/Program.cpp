@@ -9,7 +9,6 @@
 
 using namespace mlir;
 using llvm::ArrayRef;
-using llvm::SmallVector;
 using llvm::StringRef;
 
 namespace rt = mlc::runtime;

@@ -8,9 +8,7 @@
 
 using namespace mlir;
 using namespace mlc;
-using llvm::ArrayRef;
 using llvm::SmallVector;
-using llvm::StringRef;
 
 namespace {
 

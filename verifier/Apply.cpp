@@ -5,7 +5,6 @@
 #include "verifier/Normalize.h"
 #include "llvm/ADT/STLExtras.h"
 
-using llvm::ArrayRef;
 using llvm::StringRef;
 
 namespace mlc::verifier {

@@ -12,7 +12,6 @@
 #include <cmath>
 
 using llvm::ArrayRef;
-using llvm::StringRef;
 
 namespace mlc::verifier {
 

@@ -16,7 +16,6 @@
 #include <cmath>
 
 using llvm::APFloat;
-using llvm::StringRef;
 
 namespace mlc::verifier {
 

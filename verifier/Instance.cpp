@@ -7,7 +7,6 @@
 
 using llvm::ArrayRef;
 using llvm::SmallVector;
-using llvm::StringRef;
 
 namespace mlc::verifier {
 

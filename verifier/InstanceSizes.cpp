@@ -14,7 +14,6 @@
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
-using llvm::ArrayRef;
 using llvm::StringRef;
 
 namespace mlc::verifier {

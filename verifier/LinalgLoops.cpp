@@ -12,7 +12,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
-using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace mlc::verifier {

@@ -8,7 +8,6 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
-using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace mlc::verifier {

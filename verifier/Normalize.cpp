@@ -4,7 +4,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
-using llvm::SmallVector;
 using llvm::StringRef;
 
 namespace mlc::verifier {

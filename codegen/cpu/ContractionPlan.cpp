@@ -98,7 +98,8 @@ double Planner::totalCost(int64_t mr, int64_t nv, double steps,
     return larger * tileCost(base + 1, v, steps) +
            (mTiles - larger) * tileCost(base, v, steps);
   };
-  double cost = (vectors / nv) * column(nv);
+  const int64_t full = vectors / nv;
+  double cost = full * column(nv);
   if (vectors % nv)
     cost += column(vectors % nv);
   return cost;

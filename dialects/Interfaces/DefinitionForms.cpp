@@ -4,7 +4,6 @@
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
-using llvm::SmallVector;
 
 namespace mlc {
 

@@ -7,7 +7,6 @@
 
 using namespace mlir;
 using llvm::ArrayRef;
-using llvm::Error;
 using llvm::Expected;
 using llvm::SmallVector;
 

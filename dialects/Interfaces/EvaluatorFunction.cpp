@@ -11,7 +11,6 @@ using llvm::ArrayRef;
 using llvm::Error;
 using llvm::Expected;
 using llvm::SmallVector;
-using llvm::StringRef;
 
 namespace mlc {
 

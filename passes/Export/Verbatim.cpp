@@ -3,7 +3,6 @@
 #include "passes/Export/Exporter.h"
 
 using namespace mlir;
-using llvm::StringRef;
 
 namespace mlc {
 

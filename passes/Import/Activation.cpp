@@ -6,8 +6,6 @@
 
 using namespace mlir;
 using llvm::ArrayRef;
-using llvm::SmallVector;
-using llvm::StringRef;
 
 namespace mlc {
 

@@ -4,7 +4,6 @@
 
 using namespace mlir;
 using llvm::ArrayRef;
-using llvm::SmallVector;
 
 namespace mlc {
 

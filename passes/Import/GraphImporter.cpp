@@ -7,7 +7,6 @@
 
 using namespace mlir;
 using llvm::ArrayRef;
-using llvm::SmallVector;
 using llvm::StringRef;
 using llvm::Twine;
 

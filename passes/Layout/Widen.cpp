@@ -16,7 +16,6 @@
 
 using namespace mlir;
 using namespace mlc;
-using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace {

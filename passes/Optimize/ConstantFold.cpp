@@ -14,7 +14,6 @@
 #include <cmath>
 
 using namespace mlir;
-using llvm::ArrayRef;
 using llvm::Expected;
 using llvm::SmallVector;
 

@@ -5,8 +5,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 
-using llvm::SmallVector;
-
 namespace mlc::generate {
 
 /// Left operands of one batch: large enough to keep threads busy, small enough

@@ -5,7 +5,6 @@
 
 using namespace mlir;
 using llvm::ArrayRef;
-using llvm::SmallVector;
 using llvm::StringRef;
 
 namespace mlc::generate {

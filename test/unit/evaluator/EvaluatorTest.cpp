@@ -9,7 +9,6 @@
 using namespace mlir;
 using namespace mlc;
 using llvm::Expected;
-using llvm::SmallVector;
 
 namespace {
 
