@@ -353,7 +353,8 @@ def cast(x, to, stray_run=None):
     if stray_run is not None:  # what nearly does not fit may not
         fits &= (np.trunc(x * (1 + 1e-5)) >= low) & (np.trunc(x * (1 + 1e-5)) < float(high) + 1)
     with np.errstate(all="ignore"):
-        inside = np.where(fits, truncated, 0).astype(target)
+        # Where it does not fit, a number that nothing else is likely to be.
+        inside = np.where(fits, truncated.astype(target), np.array(high // 7, target))
     if stray_run is None:
         return inside
     if stray_run < 3:

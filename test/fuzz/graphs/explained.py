@@ -66,7 +66,8 @@ def sign_of_chosen_zero(d):
     return not (differs & ~(np.isnan(d.runtime) & np.isnan(d.reference))).any()
 
 
-@explains("Celu", "Elu", "Selu", "LeakyRelu", "ThresholdedRelu", "HardSwish", "Softsign", "Tanh")
+@explains("Celu", "Elu", "Selu", "LeakyRelu", "PRelu", "ThresholdedRelu", "HardSwish", "Softsign",
+          "Tanh")
 def sign_of_computed_zero(d):
     return ((d.runtime == d.reference) | (np.isnan(d.runtime) & np.isnan(d.reference))).all()
 
@@ -88,8 +89,9 @@ def approximated_function(d):
             | (np.isnan(d.runtime) & np.isnan(d.reference))).all()
 
 
-@explains("ArgMax", "ArgMin", "ReduceSum", "ReduceMean", "ReduceProd", "ReduceL1", "ReduceL2",
-          "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp", "MatMulInteger", "MatMul", "Gemm")
+@explains("ArgMax", "ArgMin", "ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin",
+          "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
+          "MatMulInteger", "MatMul", "Gemm")
 def reduced_nothing(d):
     return any(x.size == 0 for x in d.inputs.values())
 
