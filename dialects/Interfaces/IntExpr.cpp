@@ -157,12 +157,12 @@ IntExpr makeMinMax(Kind kind, IntExpr a, IntExpr b) {
   // Operands of one side have been compared with each other before.
   SmallVector<IntExpr> operands;
   SmallVector<bool> isOfB;
-  for (auto [side, expr] : llvm::enumerate(ArrayRef{a, b})) {
+  for (IntExpr expr : {a, b}) {
     if (expr.getKind() == kind)
       llvm::append_range(operands, expr.getOperands());
     else
       operands.push_back(expr);
-    isOfB.resize(operands.size(), side == 1);
+    isOfB.resize(operands.size(), !isOfB.empty());
   }
   // Only by what is still there, so that one stays even where bounds contradict
   // each other (a rest of a division by -1).
