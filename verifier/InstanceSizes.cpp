@@ -207,8 +207,8 @@ private:
       // Down, not further than 0; up, some way beyond.
       int64_t least = llvm::divideCeilSigned(-now, std::abs(slope));
       int64_t beyond = random() % 2 ? random() % 4 : 0;
-      step = slope > 0 ? least + beyond : -least;
-      return true;
+      step = -least;
+      return slope < 0 || !llvm::AddOverflow(least, beyond, step);
     }
     case Guard::Kind::Zero:
       step = -now / slope;

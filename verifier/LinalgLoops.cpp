@@ -193,13 +193,12 @@ LinalgReader::afterLoop(const LoopRange &range, const Tensor &init,
   SmallVector<IntExpr> guards;
   if (next.update) {
     guards = next.update->nonNegatives(probe);
-    const ExprNode &base = *next.update->base(probe);
-    if (!isMarker(base, marker)) {
+    const Expr base = next.update->base(probe);
+    if (!isMarker(*base, marker)) {
       fail("a loop writes into another tensor than the one it hands on");
       return std::nullopt;
     }
-    replaceMarker(next.update->base(probe), marker, probe,
-                  zeroOf(init.elementType));
+    replaceMarker(base, marker, probe, zeroOf(init.elementType));
   }
   if (llvm::any_of(guards, [&](IntExpr g) { return mentions(g, t); }))
     return afterWrites(range, init, next, marker);
