@@ -119,8 +119,12 @@ void OriginalModel::nameTensors(ModuleOp module) {
   auto found = takeTensors(main);
   Block &body = main.getBody().front();
   llvm::DenseMap<Value, TermId> termOfValue;
-  for (BlockArgument argument : body.getArguments())
-    termOfValue[argument] = argument.getArgNumber();
+  for (BlockArgument argument : body.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    termOfValue[argument] = number;
+    if (auto name = main.getArgAttrOfType<StringAttr>(number, "mlc.name"))
+      tensors[name.getValue()] = number;
+  }
   for (Operation &op : body.without_terminator()) {
     SmallVector<TermId> reads;
     for (Value operand : op.getOperands())
