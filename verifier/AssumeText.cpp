@@ -3,6 +3,7 @@
 #include "verifier/AssumeText.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 
 using llvm::SmallVector;
 using llvm::StringRef;
@@ -67,8 +68,10 @@ llvm::Error addText(StringRef text, mlir::MLIRContext *context,
   if (rest.consume_front("real ")) {
     std::optional<Comparison> comparison = splitComparison(rest);
     double bound = 0.0;
-    if (!comparison || comparison->rhs.getAsDouble(bound))
-      return problem("'" + text + "' must be like 'real eps > 0.0'");
+    if (!comparison || comparison->rhs.getAsDouble(bound) ||
+        !std::isfinite(bound))
+      return problem("'" + text +
+                     "' must be like 'real eps > 0.0', with a finite number");
     out.reals.push_back({comparison->lhs.str(), comparison->predicate, bound});
     return llvm::Error::success();
   }

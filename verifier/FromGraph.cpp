@@ -437,6 +437,9 @@ static bool isReadLiterally(Operation *op) {
   if (isa<math::FmaOp, math::RsqrtOp, arith::MaxNumFOp, arith::MinNumFOp,
           scf::ForOp>(op))
     return false;
+  // Adds from the end, its definition from the start.
+  if (auto scan = dyn_cast<CumSumOp>(op))
+    return !scan.getReverse();
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     if (structured.getNumReductionLoops() > 0)
       return false;

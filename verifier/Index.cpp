@@ -121,6 +121,7 @@ void Facts::addDerived(IntExpr expr) {
 void Facts::add(const Guard &guard) {
   if (llvm::is_contained(guards, guard))
     return;
+  memo = std::make_shared<Memo>();
   guards.push_back(guard);
   if (guard.kind == Guard::Kind::NonNegative)
     addDerived(tighten(guard.expr));
@@ -183,12 +184,18 @@ static bool cancelsPositive(ArrayRef<IndexMonomial> of, IntExpr fact,
   return false;
 }
 
+/// What this thread has searched.
+static thread_local uint64_t numSearched = 0;
+
+uint64_t Facts::getNumSearched() { return numSearched; }
+
 bool Facts::search(IntExpr expr, unsigned depth, unsigned &fuel) const {
   if (expr.isKnownNonNegative())
     return true;
   if (depth == 0 || fuel == 0 || (expr.isConstant() && expr.getConstant() < 0))
     return false;
   --fuel;
+  ++numSearched;
   SmallVector<IndexMonomial, 4> monomials = monomialsOf(expr);
   if (monomials.size() > 24)
     return false;
@@ -237,8 +244,11 @@ bool Facts::provesNonNegative(IntExpr expr) const {
     return true;
   if (expr.isConstant())
     return false;
+  if (auto found = memo->nonNegative.find(expr);
+      found != memo->nonNegative.end())
+    return found->second;
   unsigned fuel = 60;
-  return search(tighten(expr), 5, fuel);
+  return memo->nonNegative[expr] = search(tighten(expr), 5, fuel);
 }
 
 bool Facts::implies(const Guard &guard) const {
@@ -320,6 +330,13 @@ IntExpr Facts::simplifyFloorDiv(IntExpr e, IntExpr d) const {
 IntExpr Facts::simplify(IntExpr expr) const {
   if (expr.isConstant() || expr.getKind() == IntExpr::Kind::Symbol)
     return expr;
+  if (auto found = memo->simplified.find(expr); found != memo->simplified.end())
+    return found->second;
+  IntExpr result = simplifyOperands(expr);
+  return memo->simplified[expr] = result;
+}
+
+IntExpr Facts::simplifyOperands(IntExpr expr) const {
   SmallVector<IntExpr> operands;
   for (IntExpr operand : expr.getOperands())
     operands.push_back(simplify(operand));

@@ -11,6 +11,7 @@
 #define MLC_VERIFIER_INDEX_H
 
 #include "dialects/Interfaces/IntExpr.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
@@ -81,14 +82,26 @@ public:
   IntExpr simplify(IntExpr expr) const;
   Guard simplify(const Guard &guard) const;
 
+  /// The work of all such questions that this thread has asked, counted.
+  static uint64_t getNumSearched();
+
 private:
   bool search(IntExpr expr, unsigned depth, unsigned &fuel) const;
   void addDerived(IntExpr nonNegative);
   IntExpr simplifyFloorDiv(IntExpr dividend, IntExpr divisor) const;
 
+  /// What was asked of these guards before; copies share it.
+  struct Memo {
+    llvm::DenseMap<mlir::Attribute, bool> nonNegative;
+    llvm::DenseMap<mlir::Attribute, IntExpr> simplified;
+  };
+
+  IntExpr simplifyOperands(IntExpr expr) const;
+
   std::vector<Guard> guards;
   /// What search may use: expressions that are >= 0.
   std::vector<IntExpr> nonNegatives;
+  std::shared_ptr<Memo> memo = std::make_shared<Memo>();
 };
 
 } // namespace mlc::verifier

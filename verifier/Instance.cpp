@@ -381,9 +381,13 @@ Comparison Instance::compareReals() const {
   Comparison result = compare(EvalDomain::Interval);
   bool isConclusive = result.outcome == Comparison::Outcome::Equal ||
                       result.outcome == Comparison::Outcome::Different;
-  if (isConclusive || !isExactIn(question, EvalDomain::Rational))
-    return result;
-  return compare(EvalDomain::Rational);
+  if (!isConclusive && isExactIn(question, EvalDomain::Rational))
+    result = compare(EvalDomain::Rational);
+  if (result.outcome == Comparison::Outcome::Different &&
+      question.castsNumbers &&
+      compare(EvalDomain::Native).outcome == Comparison::Outcome::Equal)
+    result.outcome = Comparison::Outcome::Unclear;
+  return result;
 }
 
 } // namespace mlc::verifier

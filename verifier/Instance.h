@@ -114,7 +114,8 @@ public:
   /// drawn afresh, not the numbers.
   Comparison compare(EvalDomain domain) const;
   /// As compare in the interval domain and, where that cannot decide an order,
-  /// the rational one.
+  /// the rational one. What floats do not show either is unclear where
+  /// integers become floats.
   Comparison compareReals() const;
 
   const SymbolValues &getSymbols() const { return symbols; }

@@ -360,8 +360,12 @@ bool LinalgReader::readStructured(linalg::LinalgOp op) {
     return fail("'" + op->getName().getStringRef() + "' is not on tensors");
   for (unsigned r = 0; r < op->getNumResults(); ++r) {
     OpOperand *init = op.getDpsInitOperand(r);
-    if (!op.getMatchingIndexingMap(init).isProjectedPermutation())
+    AffineMap map = op.getMatchingIndexingMap(init);
+    if (!map.isProjectedPermutation())
       return fail("an output map is no permutation");
+    for (auto [d, type] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (type == utils::IteratorType::parallel && !map.isFunctionOfDim(d))
+        return fail("a parallel loop writes one element more than once");
     std::optional<Tensor> like = tensorOf(init->get());
     if (!like)
       return fail("an output comes from an operation beyond the verifier");

@@ -37,14 +37,18 @@ struct Budget {
 
   static constexpr unsigned maxTerms = 4000;
   uint64_t stepsLeft;
+  uint64_t numSearched = Facts::getNumSearched();
   Clock::time_point deadline;
   bool exceeded = false;
   /// Whether the clock, not the count, has decided.
   bool stoppedByClock = false;
 
-  /// Takes a step, more for many terms.
+  /// Takes a step, more for many terms and for what was searched among facts
+  /// since the last one.
   bool check(size_t numTerms = 0) {
-    uint64_t steps = 1 + numTerms / 8;
+    uint64_t searched = Facts::getNumSearched();
+    uint64_t steps = 1 + numTerms / 8 + (searched - numSearched) / 4;
+    numSearched = searched;
     stepsLeft -= std::min(steps, stepsLeft);
     if (stepsLeft == 0 || numTerms > maxTerms)
       exceeded = true;

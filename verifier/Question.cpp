@@ -290,6 +290,18 @@ static std::vector<Need> substituted(std::vector<Need> needs,
   return needs;
 }
 
+static bool castsNumbers(const Definition &definition) {
+  bool found = false;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        if (node.kind == Expr::Kind::Cast)
+          found |= mlir::isa<mlir::FloatType>(node.type) !=
+                   mlir::isa<mlir::FloatType>(node.operands[0]->type);
+      });
+  return found;
+}
+
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions) {
   Question question;
@@ -320,6 +332,8 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   if (!question.failure.empty())
     return question;
   question.isLiteral = first.isLiteral && second.isLiteral;
+  question.castsNumbers =
+      castsNumbers(question.before) || castsNumbers(question.after);
   question.beforeNeeds = std::move(first.needs);
   question.afterNeeds = std::move(second.needs);
   // Which elements the before side reads is not used.

@@ -4,6 +4,7 @@
 #include "dialects/Interfaces/Evaluator.h"
 #include "verifier/Equality.h"
 #include "verifier/Question.h"
+#include "verifier/Reals.h"
 #include "verifier/Share.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -255,6 +256,7 @@ Attempt prove(const Case &question, const Normalizer::Settings &settings,
     uint64_t given = part.stepsLeft;
     Attempt quick = attempt(shared->question, more, context, part, solver);
     budget.stepsLeft -= given - part.stepsLeft;
+    budget.numSearched = part.numSearched;
     if (quick.isProved)
       return quick;
   }
@@ -278,51 +280,6 @@ std::array<unsigned, 4> countMasks(const Definition &definition) {
             node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Exp;
       });
   return counts;
-}
-
-/// Calls back with the floats that a definition names, other than what stands
-/// for elements out of range and what a maximum or minimum begins with.
-void walkNumbers(const Expr &expr, llvm::function_ref<void(double)> visit) {
-  const ExprNode &node = *expr;
-  if (node.kind == Expr::Kind::Constant &&
-      mlir::isa<mlir::FloatType>(node.type))
-    visit(node.number);
-  auto isNeutral = [&](const Expr &operand) {
-    if (node.kind != Expr::Kind::Binary ||
-        operand->kind != Expr::Kind::Constant || !std::isinf(operand->number))
-      return false;
-    return node.binary == (operand->number < 0 ? BinaryFn::Max : BinaryFn::Min);
-  };
-  bool isGuarded = node.kind == Expr::Kind::Read && node.guarded;
-  for (const Expr &operand :
-       ArrayRef(node.operands).drop_back(isGuarded ? 1 : 0))
-    if (!isNeutral(operand))
-      walkNumbers(operand, visit);
-}
-
-/// Whether a proof over the reals speaks of numbers that are none: NaN among
-/// the constants, which equals itself there, or infinity where terms cancel.
-bool leavesReals(const Question &question, bool hasCancelled) {
-  bool result = false;
-  auto visit = [&](double number) {
-    result |= std::isnan(number) || (hasCancelled && std::isinf(number));
-  };
-  for (const Definition *side : {&question.before, &question.after})
-    for (const Stage &stage : side->stages)
-      for (const Piece &piece : stage.pieces)
-        walkNumbers(piece.body, visit);
-  for (const SharedInputs::Entry &entry : question.shared.entries) {
-    if (!entry.constant || !mlir::isa<mlir::FloatType>(entry.shape.elementType))
-      continue;
-    llvm::Expected<EvalTensor> tensor = EvalTensor::fromAttr(entry.constant);
-    if (!tensor) {
-      llvm::consumeError(tensor.takeError());
-      return true;
-    }
-    for (int64_t i = 0; i < tensor->getNumElements() && !result; ++i)
-      visit(tensor->getDouble(i));
-  }
-  return result;
 }
 
 /// The loops of every sum of floats. Its order is part of the value, so results
@@ -436,7 +393,7 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
   if (options.classifyFloats && question.isLiteral &&
       floatSums(question.before) == floatSums(question.after)) {
     VerifierOptions little = options;
-    little.maxSteps = std::min<uint64_t>(options.maxSteps, 1600);
+    little.maxSteps = std::min<uint64_t>(options.maxSteps, 4000);
     little.maxLemmaWork /= 10;
     Solver quick(little);
     Budget short_(little, start);
@@ -448,13 +405,13 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
     if (isExact)
       verdict.floatClass = FloatClass::BitExact;
   }
-  if (verdict.floatClass != FloatClass::BitExact &&
-      leavesReals(question, numCancelled > 0)) {
-    if (refute(options.seed + 1, options.trialsAfter))
-      return done(Verdict::Kind::Refuted);
-    return unknown("a constant is NaN, or infinite where terms cancel, of "
-                   "which the reals know nothing");
-  }
+  if (verdict.floatClass != FloatClass::BitExact)
+    if (std::string why = whyNotReal(question, numCancelled > 0);
+        !why.empty()) {
+      if (refute(options.seed + 1, options.trialsAfter))
+        return done(Verdict::Kind::Refuted);
+      return unknown(why);
+    }
   return done(Verdict::Kind::Proved);
 }
 

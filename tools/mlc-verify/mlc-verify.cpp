@@ -2,7 +2,7 @@
 //
 //   mlc-verify before.mlir after.mlir      the first function of each, or the
 //                                          one that --function names
-//   mlc-verify pair.mlir                   its first two functions
+//   mlc-verify pair.mlir                   its two functions
 //   mlc-verify --trail model.onnx out.onnx  whether out.onnx is model.onnx, by
 //                                          the trail that it carries
 //
@@ -200,6 +200,8 @@ static int compareFunctions(const VerifierOptions &options) {
   if (functions.size() < 2)
     return error(BadFile,
                  files.front() + ": holds no function to compare with");
+  if (functions.size() > 2)
+    return error(BadFile, files.front() + ": holds more than two functions");
   llvm::Expected<Assumptions> assumptions = readAssumptions(functions[0]);
   if (!assumptions)
     return error(BadFile, files.front() + ": " +

@@ -233,3 +233,14 @@ func.func @b(%x: !x, %y: !x) -> !x {
 func.func @a(%x: !x, %y: !x) -> !x {
   return %x : !x
 }
+
+//--- not bit-exact: a reverse scan adds from the end
+func.func @b(%x: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<1xf32> attributes {mlc.assume = ["n >= 1"]} {
+  %0 = mlc.cumsum %x {axis = 0 : i64, exclusive = false, reverse = true} : (tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  %1 = mlc.slice %0 {starts = #mlc.dims<[0]>, sizes = #mlc.dims<[1]>, steps = #mlc.dims<[1]>} : (tensor<?xf32, #mlc.dims<[n]>>) -> tensor<1xf32>
+  return %1 : tensor<1xf32>
+}
+func.func @a(%x: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<1xf32> {
+  %0 = mlc.reduce %x {kind = "sum", axes = array<i64: 0>} : (tensor<?xf32, #mlc.dims<[n]>>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}

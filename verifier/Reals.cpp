@@ -1,0 +1,414 @@
+//===- Reals.cpp - What a proof over the reals leaves open ----------------===//
+
+#include "verifier/Reals.h"
+#include "dialects/Interfaces/EvaluatorTensor.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <map>
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using mlir::FloatType;
+
+namespace mlc::verifier {
+
+namespace {
+
+bool isFloat(const Expr &expr) { return mlir::isa<FloatType>(expr->type); }
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// Calls back with the floats that a definition names, other than what stands
+/// for elements out of range and what a maximum or minimum begins with.
+void walkNumbers(const Expr &expr, llvm::function_ref<void(double)> visit) {
+  const ExprNode &node = *expr;
+  if (node.kind == Expr::Kind::Constant && isFloat(expr))
+    visit(node.number);
+  auto isNeutral = [&](const Expr &operand) {
+    if (node.kind != Expr::Kind::Binary ||
+        operand->kind != Expr::Kind::Constant || !std::isinf(operand->number))
+      return false;
+    return node.binary == (operand->number < 0 ? BinaryFn::Max : BinaryFn::Min);
+  };
+  bool isGuarded = node.kind == Expr::Kind::Read && node.guarded;
+  for (const Expr &operand :
+       ArrayRef(node.operands).drop_back(isGuarded ? 1 : 0))
+    if (!isNeutral(operand))
+      walkNumbers(operand, visit);
+}
+
+bool hasOtherNumbers(const Question &question, bool hasCancelled) {
+  bool result = false;
+  auto visit = [&](double number) {
+    result |= std::isnan(number) || (hasCancelled && std::isinf(number));
+  };
+  for (const Definition *side : {&question.before, &question.after})
+    for (const Stage &stage : side->stages)
+      for (const Piece &piece : stage.pieces)
+        walkNumbers(piece.body, visit);
+  for (const SharedInputs::Entry &entry : question.shared.entries) {
+    if (!entry.constant || !mlir::isa<FloatType>(entry.shape.elementType))
+      continue;
+    llvm::Expected<EvalTensor> tensor = EvalTensor::fromAttr(entry.constant);
+    if (!tensor) {
+      llvm::consumeError(tensor.takeError());
+      return true;
+    }
+    for (int64_t i = 0; i < tensor->getNumElements() && !result; ++i)
+      visit(tensor->getDouble(i));
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Extrema of nothing
+//===----------------------------------------------------------------------===//
+
+/// What must not be empty for a value to be finite.
+struct Extents {
+  SmallVector<IntExpr> extents;
+  bool window = false; // some place of a window inside of a tensor
+
+  bool any() const { return window || !extents.empty(); }
+  void add(const Extents &other) {
+    window |= other.window;
+    llvm::append_range(extents, other.extents);
+  }
+  /// Inside of these loops they are not empty.
+  void drop(ArrayRef<Loop> loops) {
+    llvm::erase_if(extents, [&](IntExpr extent) {
+      return llvm::any_of(
+          loops, [&](const Loop &loop) { return loop.extent == extent; });
+    });
+  }
+};
+
+/// What must not be empty for a value not to be -inf, and for it not to be inf.
+struct Needs {
+  Extents low, high;
+
+  bool any() const { return low.any() || high.any(); }
+  /// Both infinities in one sum have no value.
+  bool clash() const { return low.any() && high.any(); }
+  Needs negated() const { return {high, low}; }
+  void add(const Needs &other) {
+    low.add(other.low);
+    high.add(other.high);
+  }
+  void drop(ArrayRef<Loop> loops) {
+    low.drop(loops);
+    high.drop(loops);
+  }
+};
+
+class Extrema {
+public:
+  Extrema(const Definition &side, ArrayRef<Guard> guards)
+      : side(side), guards(guards) {}
+
+  /// Whether arithmetic is done on one that may be of nothing.
+  bool areUsed() {
+    for (const Stage &stage : side.stages) {
+      Needs &all = stages.emplace_back();
+      for (const Piece &piece : stage.pieces) {
+        SmallVector<Loop> around(piece.loops.begin(), piece.loops.end());
+        Needs needs = needsOf(piece.body, around);
+        needs.drop(piece.loops);
+        all.add(needs);
+      }
+    }
+    return used;
+  }
+
+private:
+  bool isPositive(IntExpr extent) const {
+    return extent.isKnownPositive() ||
+           llvm::any_of(guards, [&](const Guard &guard) {
+             std::optional<int64_t> above = (extent - guard.expr).asConstant();
+             return guard.kind == Guard::Kind::NonNegative && above &&
+                    *above >= 1;
+           });
+  }
+
+  static bool isInfinite(const Expr &expr) {
+    return expr->kind == Expr::Kind::Constant && std::isinf(expr->number);
+  }
+
+  /// Expressions share parts; inside of the same loops a part has the same.
+  Needs needsOf(const Expr &expr, SmallVectorImpl<Loop> &around) {
+    std::vector<unsigned> ids;
+    for (const Loop &loop : around)
+      ids.push_back(loop.id);
+    auto [it, isNew] = known.try_emplace({expr.get(), std::move(ids)});
+    if (!isNew)
+      return it->second;
+    Needs needs = findNeeds(expr, around);
+    it->second = needs; // a map's elements stay where they are
+    return needs;
+  }
+
+  Needs findNeeds(const Expr &expr, SmallVectorImpl<Loop> &around) {
+    const ExprNode &node = *expr;
+    SmallVector<Needs> operands;
+    size_t before = around.size();
+    if (node.kind == Expr::Kind::Reduce)
+      llvm::append_range(around, node.loops);
+    for (const Expr &operand : node.operands)
+      operands.push_back(needsOf(operand, around));
+    around.resize(before, Loop());
+    if (node.kind == Expr::Kind::Compare) {
+      // As good as a difference.
+      Needs both = operands[0];
+      both.add(operands[1].negated());
+      both.drop(around);
+      return both.clash() ? use(both, around) : Needs();
+    }
+    if (!isFloat(expr))
+      return {};
+    Needs all;
+    for (const Needs &needs : operands)
+      all.add(needs);
+    switch (node.kind) {
+    case Expr::Kind::Read:
+      if (node.tensor.isStage)
+        all.add(stages[node.tensor.index]);
+      return all;
+    case Expr::Kind::Reduce:
+      all.drop(node.loops);
+      if (node.reduce == ReduceKind::Max || node.reduce == ReduceKind::Min)
+        addExtremum(node, around, all);
+      else if (node.reduce != ReduceKind::Sum)
+        return use(all, around);
+      return all.clash() ? use(all, around) : all;
+    case Expr::Kind::Binary:
+      return ofBinary(node, operands, around);
+    case Expr::Kind::Unary:
+      if (node.unary == UnaryFn::Neg)
+        return all.negated();
+      return use(all, around);
+    default:
+      return all; // a choice or another type
+    }
+  }
+
+  Needs ofBinary(const ExprNode &node, ArrayRef<Needs> operands,
+                 ArrayRef<Loop> around) {
+    Needs all = operands[0];
+    switch (node.binary) {
+    case BinaryFn::Min:
+    case BinaryFn::Max:
+      all.add(operands[1]);
+      return all;
+    case BinaryFn::Add:
+    case BinaryFn::Sub:
+      all.add(node.binary == BinaryFn::Add ? operands[1]
+                                           : operands[1].negated());
+      all.drop(around);
+      return all.clash() ? use(all, around) : all;
+    default:
+      all.add(operands[1]);
+      return use(all, around);
+    }
+  }
+
+  /// Arithmetic that an infinity does not survive as itself.
+  Needs use(Needs needs, ArrayRef<Loop> around) {
+    needs.drop(around);
+    used |= needs.any();
+    return {};
+  }
+
+  void addExtremum(const ExprNode &node, ArrayRef<Loop> around, Needs &all) {
+    Extents &needs = node.reduce == ReduceKind::Max ? all.low : all.high;
+    for (const Loop &loop : node.loops)
+      if (!isPositive(loop.extent))
+        needs.extents.push_back(loop.extent);
+    all.drop(around);
+    // What is out of range, or not selected, does not take part.
+    walk(node.operands[0], [&](const ExprNode &inner) {
+      bool isGuarded = inner.kind == Expr::Kind::Read && inner.guarded;
+      if (isGuarded || inner.kind == Expr::Kind::Select)
+        needs.window |= llvm::any_of(inner.operands, isInfinite);
+    });
+  }
+
+  const Definition &side;
+  ArrayRef<Guard> guards;
+  std::vector<Needs> stages;
+  std::map<std::pair<const ExprNode *, std::vector<unsigned>>, Needs> known;
+  bool used = false;
+};
+
+//===----------------------------------------------------------------------===//
+// Rounded indices
+//===----------------------------------------------------------------------===//
+
+/// Whether a float that arithmetic has rounded becomes an integer.
+class Rounding {
+public:
+  explicit Rounding(const Definition &side) : side(side) {}
+
+  bool reachesIntegers() {
+    bool result = false;
+    for (const Stage &stage : side.stages) {
+      bool areExact = true, areSmall = true;
+      for (const Piece &piece : stage.pieces) {
+        walk(piece.body, [&](const ExprNode &node) {
+          result |= node.kind == Expr::Kind::Cast &&
+                    !mlir::isa<FloatType>(node.type) &&
+                    isFloat(node.operands[0]) && !isExact(node.operands[0]);
+        });
+        areExact &= isExact(piece.body);
+        areSmall &= isSmall(piece.body);
+      }
+      exactStages.push_back(areExact);
+      smallStages.push_back(areSmall);
+    }
+    return result;
+  }
+
+private:
+  /// A small multiple of 2^-20, as positions and halves of them are.
+  static bool isDyadic(double number) {
+    return std::abs(number) <= std::ldexp(1.0, 22) &&
+           std::ldexp(number, 20) == std::floor(std::ldexp(number, 20));
+  }
+
+  /// A number that is known, and was not rounded.
+  static std::optional<double> numberOf(const Expr &expr) {
+    const ExprNode &node = *expr;
+    if (node.kind == Expr::Kind::Constant && isFloat(expr))
+      return node.number;
+    if (node.kind == Expr::Kind::Int)
+      if (std::optional<int64_t> number = node.integer.asConstant())
+        return double(*number);
+    if (node.kind == Expr::Kind::Cast)
+      return numberOf(node.operands[0]);
+    if (node.kind != Expr::Kind::Binary || node.binary != BinaryFn::Div)
+      return std::nullopt;
+    std::optional<double> x = numberOf(node.operands[0]),
+                          y = numberOf(node.operands[1]);
+    if (!x || !y || *y == 0.0 || !isDyadic(*x / *y))
+      return std::nullopt;
+    return *x / *y;
+  }
+
+  /// Sums and products of few positions and dyadic constants: exact as long as
+  /// sizes are below 2^20 or so.
+  bool isSmall(const Expr &expr) {
+    auto found = small.find(expr.get());
+    if (found != small.end())
+      return found->second;
+    return small[expr.get()] = findSmall(expr);
+  }
+
+  bool findSmall(const Expr &expr) {
+    const ExprNode &node = *expr;
+    auto all = [&] {
+      return llvm::all_of(
+          node.operands, [&](const Expr &operand) { return isSmall(operand); });
+    };
+    if (!isFloat(expr))
+      return node.kind == Expr::Kind::Int || node.kind == Expr::Kind::Loop ||
+             mlir::isa<mlir::IndexType>(node.type);
+    if (std::optional<double> number = numberOf(expr))
+      return isDyadic(*number);
+    switch (node.kind) {
+    case Expr::Kind::Cast:
+      return isSmall(node.operands[0]);
+    case Expr::Kind::Unary:
+      return keeps(node.unary) && all();
+    case Expr::Kind::Select:
+      return isSmall(node.operands[1]) && isSmall(node.operands[2]);
+    case Expr::Kind::Read:
+      return node.tensor.isStage && smallStages[node.tensor.index];
+    case Expr::Kind::Binary:
+      if (node.binary == BinaryFn::Div) {
+        std::optional<double> by = numberOf(node.operands[1]);
+        return by && *by != 0.0 && isDyadic(1 / *by) &&
+               isSmall(node.operands[0]);
+      }
+      return node.binary != BinaryFn::Pow && all();
+    default:
+      return false;
+    }
+  }
+
+  static bool keeps(UnaryFn fn) {
+    return fn == UnaryFn::Neg || fn == UnaryFn::Abs || fn == UnaryFn::Floor ||
+           fn == UnaryFn::Ceil || fn == UnaryFn::RoundEven;
+  }
+
+  /// An element of an input, or what no rounding is needed for.
+  bool isExact(const Expr &expr) {
+    auto found = exact.find(expr.get());
+    if (found != exact.end())
+      return found->second;
+    return exact[expr.get()] = findExact(expr);
+  }
+
+  bool findExact(const Expr &expr) {
+    const ExprNode &node = *expr;
+    auto all = [&](ArrayRef<Expr> operands) {
+      return llvm::all_of(
+          operands, [&](const Expr &operand) { return isExact(operand); });
+    };
+    if (!isFloat(expr))
+      return node.kind != Expr::Kind::Read || !node.tensor.isStage ||
+             exactStages[node.tensor.index];
+    if (isSmall(expr))
+      return true;
+    switch (node.kind) {
+    case Expr::Kind::Constant:
+    case Expr::Kind::Param:
+      return true;
+    case Expr::Kind::Read:
+      return !node.tensor.isStage || exactStages[node.tensor.index];
+    case Expr::Kind::Cast: {
+      auto from = mlir::dyn_cast<FloatType>(node.operands[0]->type);
+      return from && from.getWidth() <= node.type.getIntOrFloatBitWidth() &&
+             isExact(node.operands[0]);
+    }
+    case Expr::Kind::Unary:
+      return keeps(node.unary) && all(node.operands);
+    case Expr::Kind::Binary:
+      return (node.binary == BinaryFn::Min || node.binary == BinaryFn::Max) &&
+             all(node.operands);
+    case Expr::Kind::Select:
+      return all(ArrayRef(node.operands).drop_front());
+    case Expr::Kind::Reduce:
+      return (node.reduce == ReduceKind::Max ||
+              node.reduce == ReduceKind::Min) &&
+             all(node.operands);
+    default:
+      return false;
+    }
+  }
+
+  const Definition &side;
+  std::vector<bool> exactStages, smallStages;
+  llvm::DenseMap<const ExprNode *, bool> exact, small;
+};
+
+} // namespace
+
+std::string whyNotReal(const Question &question, bool hasCancelled) {
+  if (hasOtherNumbers(question, hasCancelled))
+    return "a constant is NaN, or infinite where terms cancel, of which the "
+           "reals know nothing";
+  for (const Case &one : question.cases)
+    for (const Definition *side : {&one.before, &one.after})
+      if (Extrema(*side, one.guards).areUsed())
+        return "a maximum or minimum that may be of nothing is computed with: "
+               "an infinity, of which the reals know nothing";
+  for (const Definition *side : {&question.before, &question.after})
+    if (Rounding(*side).reachesIntegers())
+      return "floats that were rounded become integers or indices, and the "
+             "reals do not know which";
+  return "";
+}
+
+} // namespace mlc::verifier
