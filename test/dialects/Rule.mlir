@@ -1,0 +1,124 @@
+// What a rule refuses.
+// RUN: mlc-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{'rule.def' op requires func.func @before and @after}}
+rule.def @r "a rule" {
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'rule.def' op requires bodies of @before and @after}}
+rule.def @r "a rule" {
+  func.func private @before(tensor<2xf32>) -> tensor<2xf32>
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'rule.def' op requires equal arguments of @before and @after}}
+rule.def @r "a rule" {
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'rule.def' op requires as many results of @after as of @before, 1, got 2}}
+rule.def @r "a rule" {
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+    return %x, %x : tensor<2xf32>, tensor<2xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'rule.def' op requires equal element types of results, got 'tensor<2xf32>' and 'tensor<2xf64>'}}
+rule.def @r "a rule" {
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf64> {
+    %0 = mlc.cast %x {to = f64} : (tensor<2xf32>) -> tensor<2xf64>
+    return %0 : tensor<2xf64>
+  }
+}
+
+// -----
+
+rule.def @r "a rule" {
+  // expected-error @+1 {{'rule.assume' op names argument 1 of 1}}
+  rule.assume positive 1
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+rule.def @r "a rule" {
+  // expected-error @+1 {{'rule.assume' op does not know 'small' - expected constant, positive, nonnegative, nonzero, finite or allequal}}
+  rule.assume small 0
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+rule.def @r "a rule" {
+  // expected-error @+1 {{custom op 'rule.require' expected eq, ne, lt, le, gt, ge or divides, got 'over'}}
+  rule.require n over 1
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+rule.def @r "a rule" {
+  // expected-error @+1 {{custom op 'rule.assume_real' expected eq, ne, lt, le, gt or ge, got 'near'}}
+  rule.assume_real t near 1.0
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+rule.def @r "a rule" {
+  func.func @between() {
+    return
+  }
+  // expected-error @+1 {{'mlc.fill' op does not belong in a rule.def}}
+  %0 = mlc.fill {dims = #mlc.dims<[2]>, value = #mlc.real<0.0>, type = f32} : () -> tensor<2xf32>
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
