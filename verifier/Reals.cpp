@@ -21,60 +21,59 @@ bool isFloat(const Expr &expr) { return mlir::isa<FloatType>(expr->type); }
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Calls back with the floats that a definition names, other than what stands
-/// for elements out of range and what a maximum or minimum begins with.
-void walkNumbers(const Expr &expr, llvm::function_ref<void(double)> visit) {
+/// Whether a definition names NaN, other than as what stands for elements out
+/// of range.
+bool namesNaN(const Expr &expr) {
   const ExprNode &node = *expr;
   if (node.kind == Expr::Kind::Constant && isFloat(expr))
-    visit(node.number);
-  auto isNeutral = [&](const Expr &operand) {
-    if (node.kind != Expr::Kind::Binary ||
-        operand->kind != Expr::Kind::Constant || !std::isinf(operand->number))
-      return false;
-    return node.binary == (operand->number < 0 ? BinaryFn::Max : BinaryFn::Min);
-  };
+    return std::isnan(node.number);
   bool isGuarded = node.kind == Expr::Kind::Read && node.guarded;
-  for (const Expr &operand :
-       ArrayRef(node.operands).drop_back(isGuarded ? 1 : 0))
-    if (!isNeutral(operand))
-      walkNumbers(operand, visit);
+  return llvm::any_of(ArrayRef(node.operands).drop_back(isGuarded ? 1 : 0),
+                      namesNaN);
 }
 
-bool hasOtherNumbers(const Question &question, bool hasCancelled) {
-  bool result = false;
-  auto visit = [&](double number) {
-    result |= std::isnan(number) || (hasCancelled && std::isinf(number));
-  };
-  for (const Definition *side : {&question.before, &question.after})
-    for (const Stage &stage : side->stages)
-      for (const Piece &piece : stage.pieces)
-        walkNumbers(piece.body, visit);
-  for (const SharedInputs::Entry &entry : question.shared.entries) {
-    if (!entry.constant || !mlir::isa<FloatType>(entry.shape.elementType))
-      continue;
-    llvm::Expected<EvalTensor> tensor = EvalTensor::fromAttr(entry.constant);
-    if (!tensor) {
-      llvm::consumeError(tensor.takeError());
-      return true;
-    }
-    for (int64_t i = 0; i < tensor->getNumElements() && !result; ++i)
-      visit(tensor->getDouble(i));
+bool namesNaN(const Definition &side) {
+  return llvm::any_of(side.stages, [](const Stage &stage) {
+    return llvm::any_of(
+        stage.pieces, [](const Piece &piece) { return namesNaN(piece.body); });
+  });
+}
+
+/// What is not finite among the elements of a constant.
+struct Special {
+  bool nan = false, low = false, high = false;
+};
+
+Special specialOf(const SharedInputs::Entry &entry) {
+  Special special;
+  if (!entry.constant || !mlir::isa<FloatType>(entry.shape.elementType))
+    return special;
+  llvm::Expected<EvalTensor> tensor = EvalTensor::fromAttr(entry.constant);
+  if (!tensor) {
+    llvm::consumeError(tensor.takeError());
+    return {true, true, true};
   }
-  return result;
+  for (int64_t i = 0; i < tensor->getNumElements(); ++i) {
+    double number = tensor->getDouble(i);
+    special.nan |= std::isnan(number);
+    special.low |= std::isinf(number) && number < 0;
+    special.high |= std::isinf(number) && number > 0;
+  }
+  return special;
 }
 
 //===----------------------------------------------------------------------===//
-// Extrema of nothing
+// Infinities
 //===----------------------------------------------------------------------===//
 
 /// What must not be empty for a value to be finite.
 struct Extents {
   SmallVector<IntExpr> extents;
-  bool window = false; // some place of a window inside of a tensor
+  bool more = false; // what is not known, or cannot be: a literal infinity
 
-  bool any() const { return window || !extents.empty(); }
+  bool any() const { return more || !extents.empty(); }
   void add(const Extents &other) {
-    window |= other.window;
+    more |= other.more;
     llvm::append_range(extents, other.extents);
   }
   /// Inside of these loops they are not empty.
@@ -104,12 +103,14 @@ struct Needs {
   }
 };
 
-class Extrema {
+/// Literal infinities and extrema that may be of nothing, where they go.
+class Infinities {
 public:
-  Extrema(const Definition &side, ArrayRef<Guard> guards)
-      : side(side), guards(guards) {}
+  Infinities(const Definition &side, ArrayRef<Guard> guards,
+             ArrayRef<Special> inputs)
+      : side(side), guards(guards), inputs(inputs) {}
 
-  /// Whether arithmetic is done on one that may be of nothing.
+  /// Whether arithmetic is done on one that it does not keep.
   bool areUsed() {
     for (const Stage &stage : side.stages) {
       Needs &all = stages.emplace_back();
@@ -133,8 +134,18 @@ private:
            });
   }
 
-  static bool isInfinite(const Expr &expr) {
-    return expr->kind == Expr::Kind::Constant && std::isinf(expr->number);
+  static Needs infinity(bool low, bool high) {
+    Needs needs;
+    needs.low.more = low;
+    needs.high.more = high;
+    return needs;
+  }
+
+  /// What a maximum or minimum begins with.
+  static bool isNeutral(const ExprNode &node, const Expr &operand) {
+    return operand->kind == Expr::Kind::Constant &&
+           std::isinf(operand->number) &&
+           node.binary == (operand->number < 0 ? BinaryFn::Max : BinaryFn::Min);
   }
 
   /// Expressions share parts; inside of the same loops a part has the same.
@@ -172,9 +183,16 @@ private:
     for (const Needs &needs : operands)
       all.add(needs);
     switch (node.kind) {
+    case Expr::Kind::Constant:
+      return std::isinf(node.number)
+                 ? infinity(node.number < 0, node.number > 0)
+                 : Needs();
     case Expr::Kind::Read:
       if (node.tensor.isStage)
         all.add(stages[node.tensor.index]);
+      else if (const Special &input = inputs[node.tensor.index];
+               input.low || input.high)
+        all.add(infinity(input.low, input.high));
       return all;
     case Expr::Kind::Reduce:
       all.drop(node.loops);
@@ -200,7 +218,10 @@ private:
     switch (node.binary) {
     case BinaryFn::Min:
     case BinaryFn::Max:
-      all.add(operands[1]);
+      if (isNeutral(node, node.operands[0]))
+        return operands[1];
+      if (!isNeutral(node, node.operands[1]))
+        all.add(operands[1]);
       return all;
     case BinaryFn::Add:
     case BinaryFn::Sub:
@@ -227,16 +248,11 @@ private:
       if (!isPositive(loop.extent))
         needs.extents.push_back(loop.extent);
     all.drop(around);
-    // What is out of range, or not selected, does not take part.
-    walk(node.operands[0], [&](const ExprNode &inner) {
-      bool isGuarded = inner.kind == Expr::Kind::Read && inner.guarded;
-      if (isGuarded || inner.kind == Expr::Kind::Select)
-        needs.window |= llvm::any_of(inner.operands, isInfinite);
-    });
   }
 
   const Definition &side;
   ArrayRef<Guard> guards;
+  ArrayRef<Special> inputs;
   std::vector<Needs> stages;
   std::map<std::pair<const ExprNode *, std::vector<unsigned>>, Needs> known;
   bool used = false;
@@ -314,6 +330,8 @@ private:
     if (!isFloat(expr))
       return node.kind == Expr::Kind::Int || node.kind == Expr::Kind::Loop ||
              mlir::isa<mlir::IndexType>(node.type);
+    if (node.type.getIntOrFloatBitWidth() < 32)
+      return false;
     if (std::optional<double> number = numberOf(expr))
       return isDyadic(*number);
     switch (node.kind) {
@@ -395,15 +413,19 @@ private:
 
 } // namespace
 
-std::string whyNotReal(const Question &question, bool hasCancelled) {
-  if (hasOtherNumbers(question, hasCancelled))
-    return "a constant is NaN, or infinite where terms cancel, of which the "
-           "reals know nothing";
+std::string whyNotReal(const Question &question) {
+  std::vector<Special> inputs(question.numArguments);
+  for (const SharedInputs::Entry &entry : question.shared.entries)
+    inputs.push_back(specialOf(entry));
+  if (namesNaN(question.before) || namesNaN(question.after) ||
+      llvm::any_of(inputs, [](const Special &input) { return input.nan; }))
+    return "a constant is NaN, of which the reals know nothing";
   for (const Case &one : question.cases)
     for (const Definition *side : {&one.before, &one.after})
-      if (Extrema(*side, one.guards).areUsed())
-        return "a maximum or minimum that may be of nothing is computed with: "
-               "an infinity, of which the reals know nothing";
+      if (Infinities(*side, one.guards, inputs).areUsed())
+        return "an infinity, of which the reals know nothing, is computed "
+               "with: "
+               "a constant, or a maximum or minimum that may be of nothing";
   for (const Definition *side : {&question.before, &question.after})
     if (Rounding(*side).reachesIntegers())
       return "floats that were rounded become integers or indices, and the "

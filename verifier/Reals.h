@@ -9,15 +9,15 @@ namespace mlc::verifier {
 
 /// Why real numbers do not stand for the floats of the question, or "":
 ///
-/// - a constant is NaN, which equals itself there, or infinite where terms
-///   cancel;
-/// - an extremum that may be of nothing, and so infinite, is multiplied,
-///   subtracted from such a one, or an argument of a function;
+/// - a constant is NaN, which equals itself there;
+/// - a constant that is infinite, or an extremum that may be of nothing, is
+///   multiplied, subtracted from such a one or compared with it, or an argument
+///   of a function;
 /// - a float that was rounded becomes an integer or an index, which a rounding
 ///   error changes by a whole one.
 ///
 /// Only what is equal bit by bit is then proved.
-std::string whyNotReal(const Question &question, bool hasCancelled);
+std::string whyNotReal(const Question &question);
 
 } // namespace mlc::verifier
 

@@ -406,8 +406,7 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
       verdict.floatClass = FloatClass::BitExact;
   }
   if (verdict.floatClass != FloatClass::BitExact)
-    if (std::string why = whyNotReal(question, numCancelled > 0);
-        !why.empty()) {
+    if (std::string why = whyNotReal(question); !why.empty()) {
       if (refute(options.seed + 1, options.trialsAfter))
         return done(Verdict::Kind::Refuted);
       return unknown(why);

@@ -126,6 +126,41 @@ func.func @a(%x: !i) -> !i {
   return %c : !i
 }
 
+//--- not proved: 1 - 2 times infinity is -inf, and infinity - 2 infinity is NaN
+func.func @b(%x: !x, %y: !x) -> !x {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = (x[i] + y[i]) * f32(inf)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!x, !x) -> !x
+  return %0 : !x
+}
+func.func @a(%x: !x, %y: !x) -> !x {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = x[i] * f32(inf) + y[i] * f32(inf)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!x, !x) -> !x
+  return %0 : !x
+}
+
+//--- not proved: the same of a constant's elements
+func.func @b(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
+  %c = mlc.constant dense<[0x7F800000, 1.0]> : tensor<2xf32>
+  %0 = mlc.add %x, %y : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %1 = mlc.mul %0, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+func.func @a(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
+  %c = mlc.constant dense<[0x7F800000, 1.0]> : tensor<2xf32>
+  %0 = mlc.mul %x, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %1 = mlc.mul %y, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %2 = mlc.add %0, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
+
+//--- proved: an infinite mask is only added
+func.func @b(%x: !x, %y: !x, %z: !x) -> !x {
+  %0 = mlc.compute %x, %y, %z {definition = "(x, y, z) Y[i] = (x[i] + y[i]) + select(i < 3, z[i], f32(-inf))", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!x, !x, !x) -> !x
+  return %0 : !x
+}
+func.func @a(%x: !x, %y: !x, %z: !x) -> !x {
+  %0 = mlc.compute %x, %y, %z {definition = "(x, y, z) Y[i] = (x[i] + select(i < 3, z[i], f32(-inf))) + y[i]", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!x, !x, !x) -> !x
+  return %0 : !x
+}
+
 //--- error: nothing is equal to NaN
 func.func @b(%x: !x) -> !x attributes {mlc.assume = ["real t == nan"]} {
   return %x : !x
