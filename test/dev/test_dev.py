@@ -1,6 +1,7 @@
 """./dev: what it says of tests that there are not. (It builds for those that there are.)"""
 
 import pathlib
+import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -22,3 +23,10 @@ def test_a_test_that_there_is_not():
 
 def test_a_file_that_is_no_test():
     assert "'README.md' is no test" in refused("test", "README.md")
+
+
+def test_the_demo_builds_what_it_loads(tools):
+    targets = re.search(r"^demo\) build (.*?) &&", (ROOT / "dev").read_text(), re.M)[1].split()
+    made = subprocess.run(["ninja", "-C", tools.build, "-t", "query", *targets], capture_output=True, text=True).stdout
+    for file in ("bin/mlc", "lib/libmlc_runtime.so"):
+        assert f"    {file}\n" in made
