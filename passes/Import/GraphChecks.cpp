@@ -149,8 +149,13 @@ private:
   /// checked when the subgraph is. The parser bounds the nesting.
   void readsOfSubgraph(const onnx::GraphProto &inner, int i,
                        std::vector<int> &makers) {
+    // Some exporters use a name again that is made outside, before or after.
+    std::vector<StringRef> made = namesMadeIn(inner);
+    for (StringRef name : made)
+      ++numHiding[name];
     auto read = [&](const std::string &name) {
-      // Some exporters give a branch's result the name of the node's.
+      if (numHiding.lookup(name) > 0)
+        return;
       if (auto found = producer.find(name);
           found != producer.end() && found->second != i)
         makers.push_back(found->second);
@@ -167,6 +172,19 @@ private:
     }
     for (const onnx::ValueInfoProto &output : inner.output())
       read(output.name());
+    for (StringRef name : made)
+      --numHiding[name];
+  }
+
+  static std::vector<StringRef> namesMadeIn(const onnx::GraphProto &inner) {
+    std::vector<StringRef> names;
+    for (const onnx::ValueInfoProto &input : inner.input())
+      names.push_back(input.name());
+    for (const onnx::TensorProto &tensor : inner.initializer())
+      names.push_back(tensor.name());
+    for (const onnx::NodeProto &node : inner.node())
+      names.insert(names.end(), node.output().begin(), node.output().end());
+    return names;
   }
 
   /// Of the nodes that can run next always the first, so that a sorted graph
@@ -222,6 +240,8 @@ private:
   llvm::function_ref<bool(StringRef)> isOuter;
   llvm::StringSet<> known;
   llvm::StringMap<int> producer;
+  /// How many of the subgraphs that are looked into make a name of their own.
+  llvm::StringMap<int> numHiding;
 };
 
 std::optional<GraphError> beyond(StringRef node, int64_t count, StringRef what,

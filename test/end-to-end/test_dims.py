@@ -163,3 +163,16 @@ def test_nodes_in_any_order(agrees):
     branch = helper.make_graph([node("Relu", ["late"], ["taken"])], "branch", [], [helper.make_tensor_value_info("taken", TensorProto.FLOAT, None)])
     chosen = node("If", ["yes"], ["y"], then_branch=branch, else_branch=branch)
     agrees(model([chosen, node("Neg", ["x"], ["late"])], [("x", "f32", [3])], yes=True), {"x": f32(3)})
+
+
+def test_names_that_branches_use_again(agrees):
+    """In a branch, and in one inside of it, a name is the branch's own, whatever it is outside."""
+
+    def branch(*nodes):
+        return helper.make_graph(list(nodes), "branch", [], [helper.make_tensor_value_info("q", TensorProto.FLOAT, None)])
+
+    inner = node("If", ["no"], ["r"], then_branch=branch(node("Neg", ["x"], ["q"])), else_branch=branch(node("Exp", ["x"], ["q"])))
+    outer = branch(inner, node("Add", ["r", "x"], ["q"]))
+    chosen = node("If", ["yes"], ["p"], then_branch=outer, else_branch=branch(node("Relu", ["x"], ["q"])))
+    later = [node("Sub", ["p", "x"], ["q"]), node("Add", ["q", "p"], ["y"])]
+    agrees(model([chosen, *later], [("x", "f32", ["D", 3])], yes=True, no=False), {"x": f32(2, 3)})
