@@ -157,9 +157,15 @@ bool ModelImporter::importInputs() {
   llvm::StringSet<> initialized;
   for (const onnx::TensorProto &tensor : model.graph().initializer())
     initialized.insert(tensor.name());
-  for (const onnx::ValueInfoProto &input : model.graph().input())
-    if (!initialized.contains(input.name()) && !importInput(input))
-      return false;
+  for (const onnx::ValueInfoProto &input : model.graph().input()) {
+    if (!initialized.contains(input.name())) {
+      if (!importInput(input))
+        return false;
+    } else if (model.ir_version() >= 4) {
+      // Before, all initializers had to be inputs too.
+      session.report.defaults.push_back(input.name());
+    }
+  }
   if (int64_t(openSymbols.size()) > GraphBounds::symbols) {
     session.beyond("", "has " + Twine(openSymbols.size()) +
                            " open dims, and at most " +

@@ -57,6 +57,9 @@ struct ImportReport {
   std::vector<UnsupportedNode> unsupported;
   /// Symbols that are open in this model, before options are applied.
   std::vector<std::string> symbols;
+  /// Inputs whose values the file holds, from IR version 4 on as defaults that
+  /// whoever runs the model may replace. They are constants here.
+  std::vector<std::string> defaults;
   /// BLAKE3 of the file's bytes, in hexadecimal; empty when it was not read.
   std::string hash;
   /// Files with external data that were read.

@@ -147,6 +147,20 @@ llvm::Error Compilation::readRules(const ModelOptions &options) {
   return llvm::Error::success();
 }
 
+static void warnOfDefaults(llvm::StringRef file,
+                           llvm::ArrayRef<std::string> inputs) {
+  constexpr size_t most = 3;
+  if (inputs.empty())
+    return;
+  bool isOne = inputs.size() == 1;
+  warn(file, (isOne ? "input '" : "inputs '") +
+                 llvm::join(inputs.take_front(most), "', '") + "'" +
+                 (inputs.size() > most ? " and others" : "") +
+                 (isOne ? " has a value" : " have values") +
+                 " in the file, taken as constant; for an input of the "
+                 "artifact remove the initializer");
+}
+
 llvm::Error Compilation::read(const ModelOptions &options,
                               const SearchFlags *search) {
   auto dims = parseDims(options.dims);
@@ -204,6 +218,8 @@ llvm::Error Compilation::read(const ModelOptions &options,
     if (!other.empty())
       inputFiles.push_back(other);
   llvm::append_range(inputFiles, options.rules);
+  if (report.ok())
+    warnOfDefaults(file, report.defaults);
   return reportFailure(report, file);
 }
 

@@ -63,3 +63,8 @@ int mlc::cli::report(llvm::Error error) {
       });
   return code;
 }
+
+void mlc::cli::warn(llvm::StringRef file, const llvm::Twine &text) {
+  std::string line = ("mlc: warning: " + file + ": " + text).str();
+  llvm::errs() << mlc::runtime::printable(line) << '\n';
+}

@@ -62,6 +62,9 @@ bool isResourceError(std::error_code error);
 /// the exit code; success returns 0.
 int report(llvm::Error error);
 
+/// Prints `mlc: warning: FILE: text` to stderr.
+void warn(llvm::StringRef file, const llvm::Twine &text);
+
 } // namespace mlc::cli
 
 #endif // MLC_TOOLS_MLC_FAILURE_H

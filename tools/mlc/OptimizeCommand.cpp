@@ -1,7 +1,6 @@
 //===- OptimizeCommand.cpp - mlc optimize ---------------------------------===//
 
 #include "passes/Export/Rewritten.h"
-#include "runtime/Text.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/ExplainFlag.h"
@@ -71,12 +70,9 @@ llvm::Error OptimizeCommand::run() {
   if (!written)
     return withFile(model.model, Exit::Unsupported, written.takeError());
   if (!written->whyUnchanged.empty())
-    llvm::errs() << mlc::runtime::printable(
-                        "mlc: warning: " + model.model +
-                        ": is written as it came, because what rules made of "
-                        "it cannot be: " +
-                        written->whyUnchanged)
-                 << '\n';
+    warn(model.model, "is written as it came, because what rules made of it "
+                      "cannot be: " +
+                          written->whyUnchanged);
   auto write = [&](llvm::raw_ostream &os) {
     os << written->bytes;
     return llvm::Error::success();

@@ -2,7 +2,10 @@
 
 import re
 
+import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 COMMANDS = ["bench", "calibrate", "check", "compare", "compile", "inspect", "optimize", "run"]
 
@@ -56,3 +59,26 @@ def test_not_an_artifact(tools, tmp_path, contents):
     done = tools.mlc("inspect", path)
     assert done.returncode == 3
     assert done.stderr.startswith(f"mlc: error: {path}: ") and ";" in done.stderr
+
+
+@pytest.mark.parametrize("version, warned", [(3, False), (8, True)])
+def test_inputs_with_values(tools, tmp_path, version, warned):
+    """From IR version 4 on whoever runs the model may replace them; mlc takes them as constant and says so."""
+    names = ["x", "w", "a", "b", "c"]
+    proto = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("Sum", names, ["y"])],
+            "g",
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in names],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])],
+            [numpy_helper.from_array(np.ones(3, np.float32), name) for name in names[1:]],
+        ),
+        opset_imports=[helper.make_opsetid("", 8)],
+        ir_version=version,
+    )
+    onnx.save(proto, tmp_path / "m.onnx")
+    for command, output in (("compile", "m.mlca"), ("optimize", "o.onnx")):
+        done = tools.mlc(command, tmp_path / "m.onnx", "-o", tmp_path / output)
+        assert done.returncode == 0
+        text = f"mlc: warning: {tmp_path / 'm.onnx'}: inputs 'w', 'a', 'b' and others have values in the file"
+        assert done.stderr.startswith(text) if warned else not done.stderr
