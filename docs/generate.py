@@ -28,7 +28,7 @@ EXIT_CODES = [
     (9, "out of memory, disk, open files or time, or beyond a stated bound"), (130, "interrupted"),
 ]
 COMMANDS = ["compile", "run", "bench", "check", "compare", "optimize", "inspect"]
-RULE_COMMANDS = ["audit", "check", "generate", "list", "verify"]
+RULE_COMMANDS = ["audit", "check", "export", "generate", "list", "verify"]
 OTHER_TOOLS = ["mlc-run", "mlc-verify", "mlc-rules", "mlc-eval"]
 
 

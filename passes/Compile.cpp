@@ -1,11 +1,10 @@
 //===- Compile.cpp - From a model's module to an artifact -----------------===//
 
 #include "passes/Compile.h"
-#include "codegen/cpu/Emit.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Phases.h"
 #include "passes/Program.h"
-#include "rewrites/Trail.h"
+#include "rewrites/ProofLog/Trail.h"
 #include "runtime/Text.h"
 #include "runtime/Version.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -96,8 +95,24 @@ LogicalResult runPhase(ModuleOp module, const Phase &phase,
   return checkPhase(module, phase);
 }
 
+/// Before anything runs: what makes code for the target from some phase on.
+llvm::Error checkBackend(StringRef last, const CompileOptions &options) {
+  for (const Phase &phase : getPhases()) {
+    if (phase.needsBackend && !options.getCodeTarget().backend)
+      return llvm::make_error<CompileError>(
+          unsupported, "code for target " + options.target.name +
+                           " is unsupported yet; give a cpu target, or see "
+                           "with mlc optimize what is chosen for it");
+    if (phase.name == last)
+      break;
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error runPhases(ModuleOp module, StringRef last,
                       const CompileOptions &options, Clock &clock) {
+  if (llvm::Error error = checkBackend(last, options))
+    return error;
   ErrorCollector errors(module.getContext());
   for (const Phase &phase : getPhases()) {
     LogicalResult result =
@@ -232,11 +247,12 @@ compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
     return error;
 
   ErrorCollector errors(module->getContext());
-  cpu::CompileOptions codegen;
+  CodegenOptions codegen;
   codegen.threads = options.threads;
   codegen.dumpDirectory = options.dumpDirectory;
-  FailureOr<cpu::CompiledKernels> kernels = clock.run("codegen", [&] {
-    return cpu::compileKernels(*module, options.target, codegen);
+  FailureOr<CompiledKernels> kernels = clock.run("codegen", [&] {
+    return options.getCodeTarget().backend->compile(*module, options.target,
+                                                    codegen);
   });
   if (failed(kernels))
     return errors.take(codegenError);
@@ -259,7 +275,7 @@ compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
     return llvm::make_error<CompileError>(
         status.code == MLC_UNSUPPORTED ? unsupported : internalError,
         status.message);
-  model->code = std::move(kernels->object);
+  model->code = std::move(kernels->image);
   model->manifest = makeManifest(*module, model->program, options);
   model->rebuild = options.rebuild;
   model->module = std::move(module);

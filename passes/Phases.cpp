@@ -10,15 +10,16 @@ using llvm::StringRef;
 namespace mlc {
 
 static const Phase phases[] = {
-    {"import", "the model as a graph of operators", nullptr, Form::Graph},
+    {"import", "the model as a graph of operators", nullptr, Form::Graph,
+     false},
     {"optimize", "proved rules applied where they pay, constants folded",
-     addOptimizePasses, Form::Graph},
+     addOptimizePasses, Form::Graph, false},
     {"layout", "blocked layouts and packed weights", addLayoutPasses,
-     Form::Graph},
+     Form::Graph, true},
     {"lower", "every operator as linalg on tensors", addLowerPasses,
-     Form::Lowered},
+     Form::Lowered, true},
     {"fuse", "kernels and the program that runs them", addFusePasses,
-     Form::Kernels},
+     Form::Kernels, true},
 };
 
 ArrayRef<Phase> getPhases() { return phases; }

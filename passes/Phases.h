@@ -11,7 +11,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "passes/Form.h"
+#include "passes/Base/Form.h"
 
 namespace mlc {
 
@@ -25,6 +25,8 @@ struct Phase {
   void (*addPasses)(mlir::OpPassManager &, const PipelineOptions &);
   /// What the module is when the phase is over.
   Form form;
+  /// Whether it asks the back end of the target.
+  bool needsBackend;
 };
 
 /// All phases on modules, in order. What follows them makes no IR: codegen

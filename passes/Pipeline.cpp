@@ -6,12 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipeline.h"
-#include "codegen/cpu/Emit.h"
-#include "dialects/Exec/Exec.h"
-#include "dialects/Graph/Graph.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Fuse/Fuse.h"
-#include "passes/Fuse/Winograd.h"
+#include "passes/Fuse/TransformConstants.h"
 #include "passes/Layout/Layout.h"
 #include "passes/Lower/Lower.h"
 #include "passes/Optimize/ApplyRules.h"
@@ -21,6 +17,13 @@
 using namespace mlir;
 
 namespace mlc {
+
+namespace {
+#define GEN_PASS_REGISTRATION
+#include "passes/Base/Passes.h.inc"
+} // namespace
+
+void registerPasses() { registerMLCPasses(); }
 
 void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {
   // Arithmetic on constants and shapes, and equal subgraphs once.
@@ -38,7 +41,7 @@ void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {
 void addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
   // Channels in blocks of a vector's size, so that convolutions run on whole
   // vectors; weights rearranged to match.
-  pm.addPass(createLayoutPass());
+  pm.addPass(createLayoutPass(options.getCodeTarget()));
   // The rearranging happens now, not at run time.
   pm.addNestedPass<func::FuncOp>(createConstantFoldPass());
 }
@@ -50,24 +53,15 @@ void addLowerPasses(OpPassManager &pm, const PipelineOptions &options) {
 
 void addFusePasses(OpPassManager &pm, const PipelineOptions &options) {
   // What runs as one kernel, and the program that runs the kernels.
-  pm.addPass(createFusePass());
+  pm.addPass(createFusePass(options.getCodeTarget()));
   // 3x3 convolutions by fewer multiplications, with the filters transformed
-  // now.
-  pm.addPass(createWinogradPass(options.target));
-}
-
-void registerPasses() {
-  registerConstantFoldPass();
-  registerApplyRulesPass();
-  registerLayoutPass();
-  registerLowerPass();
-  registerFusePass();
-  registerWinogradPass();
+  // now; whatever else the back end has.
+  pm.addPass(createTransformConstantsPass(options.getCodeTarget()));
 }
 
 void registerCompilerDialects(DialectRegistry &registry) {
   registry.insert<MlcDialect, exec::ExecDialect>();
-  cpu::registerCodegenDialects(registry);
+  registerKernelDialects(registry);
 }
 
 } // namespace mlc

@@ -3,7 +3,7 @@
 #ifndef MLC_PASSES_PIPELINE_H
 #define MLC_PASSES_PIPELINE_H
 
-#include "codegen/Target.h"
+#include "codegen/Backends.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Optimize/ApplyRules.h"
 
@@ -12,9 +12,17 @@ namespace mlc {
 /// What the passes need to know.
 struct PipelineOptions {
   Target target;
+  /// Who makes code; null: whom the registry names for the target. Needed from
+  /// the layout on.
+  const Backend *backend = nullptr;
   /// Apply rules, and how.
   bool rewrites = true;
   RewriteOptions rewriting;
+
+  /// The target with its back end, which may be none.
+  CodeTarget getCodeTarget() const {
+    return {target, backend ? backend : findBackend(target)};
+  }
 };
 
 /// The passes of each phase; Phases.cpp has the table.

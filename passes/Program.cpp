@@ -49,10 +49,10 @@ namespace {
 /// Translates one program, op by op.
 class Translator {
 public:
-  Translator(exec::ProgramOp op, const cpu::CompiledKernels &kernels,
+  Translator(exec::ProgramOp op, const CompiledKernels &kernels,
              CompiledModel &model)
       : op(op), model(model), program(model.program) {
-    for (const cpu::CompiledKernel &kernel : kernels.kernels)
+    for (const CompiledKernel &kernel : kernels.kernels)
       kernelOf[kernel.name] = &kernel;
     auto module = op->getParentOfType<ModuleOp>();
     for (auto function : module.getOps<mlir::FunctionOpInterface>())
@@ -98,7 +98,7 @@ private:
   exec::ProgramOp op;
   CompiledModel &model;
   rt::Program &program;
-  llvm::StringMap<const cpu::CompiledKernel *> kernelOf;
+  llvm::StringMap<const CompiledKernel *> kernelOf;
   llvm::StringMap<ArrayAttr> symbolsOf;
   llvm::StringMap<rt::SymbolId> symbols;
   DenseMap<Value, rt::BufferId> buffers;
@@ -235,7 +235,7 @@ bool Translator::isFactor(exec::ConstantOp constant) {
   Value value = constant->getResult(0);
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     auto launch = dyn_cast<exec::LaunchOp>(use.getOwner());
-    const cpu::CompiledKernel *kernel =
+    const CompiledKernel *kernel =
         launch ? kernelOf.lookup(launch.getKernel()) : nullptr;
     return kernel && llvm::any_of(kernel->factors, [&](unsigned input) {
              return launch.getInputs().getBeginOperandIndex() + input ==
@@ -316,7 +316,7 @@ static std::vector<std::string> toStrings(ArrayAttr attrs) {
 }
 
 LogicalResult Translator::addLaunch(exec::LaunchOp launch) {
-  const cpu::CompiledKernel *kernel = kernelOf.lookup(launch.getKernel());
+  const CompiledKernel *kernel = kernelOf.lookup(launch.getKernel());
   if (!kernel)
     return launch.emitError("the kernel ")
            << launch.getKernel() << " has not been compiled";
@@ -396,7 +396,7 @@ LogicalResult Translator::translate(Operation *inner) {
 } // namespace
 
 LogicalResult translateProgram(exec::ProgramOp program,
-                               const cpu::CompiledKernels &kernels,
+                               const CompiledKernels &kernels,
                                CompiledModel &model) {
   return Translator(program, kernels, model).run();
 }

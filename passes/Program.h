@@ -3,7 +3,6 @@
 #ifndef MLC_PASSES_PROGRAM_H
 #define MLC_PASSES_PROGRAM_H
 
-#include "codegen/cpu/Emit.h"
 #include "dialects/Exec/Exec.h"
 #include "passes/Compile.h"
 
@@ -13,7 +12,7 @@ namespace mlc {
 /// have become `kernels`. Emits an error where an element type or a size has
 /// no counterpart in the runtime.
 mlir::LogicalResult translateProgram(exec::ProgramOp program,
-                                     const cpu::CompiledKernels &kernels,
+                                     const CompiledKernels &kernels,
                                      CompiledModel &model);
 
 /// The runtime's element type.

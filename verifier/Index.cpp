@@ -308,10 +308,13 @@ IntExpr Facts::simplifyFloorDiv(IntExpr e, IntExpr d) const {
   if (d.getKind() != IntExpr::Kind::Add &&
       factors.atoms.size() + (factors.coefficient != 1) > 1) {
     for (IntExpr c : factors.atoms) {
+      std::optional<IntExpr> others = d.exactDiv(c);
+      if (!others) // the product overflows
+        continue;
       e = dividend;
       split(c);
-      if (whole != zero && restBelow(c) && provesPositive(*d.exactDiv(c)))
-        return outer + simplifyFloorDiv(whole, *d.exactDiv(c));
+      if (whole != zero && restBelow(c) && provesPositive(*others))
+        return outer + simplifyFloorDiv(whole, *others);
     }
   }
   // floordiv(floordiv(a, b) + s, d) = floordiv(a + b s, b d) for b, d > 0.

@@ -40,6 +40,11 @@ static std::optional<SmallVector<Guard>> splitMinimum(const Guard &guard) {
     for (IntExpr operand : m.atoms[0].getOperands())
       parts.push_back(Guard::nonNegative(guard.expr + (operand - m.atoms[0]) *
                                                           m.coefficient));
+    // A sum that overflows keeps its form, and the minimum in it.
+    if (llvm::any_of(parts, [&](const Guard &part) {
+          return mentions(part, m.atoms[0]);
+        }))
+      continue;
     return parts;
   }
   return std::nullopt;
@@ -91,6 +96,8 @@ static std::optional<IntExpr> solveFor(IntExpr zero, IntExpr variable) {
   if (coefficient != 1 && coefficient != -1)
     return std::nullopt;
   IntExpr rest = zero - variable * coefficient;
+  if (mentions(rest, variable)) // the sum has no canonical form: it overflows
+    return std::nullopt;
   return coefficient == 1 ? -rest : rest;
 }
 

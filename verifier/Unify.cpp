@@ -125,14 +125,17 @@ std::optional<IntExpr> isolate(IntExpr zero, IntExpr u) {
     }
     if (factor)
       return std::nullopt;
-    factor = *m.toExpr(zero.getContext()).exactDiv(u);
-    if (mentions(factor, u))
+    std::optional<IntExpr> quotient = m.toExpr(zero.getContext()).exactDiv(u);
+    if (!quotient || mentions(*quotient, u))
       return std::nullopt;
+    factor = *quotient;
   }
   if (!factor)
     return std::nullopt;
-  std::optional<IntExpr> rest = (u * factor - zero).exactDiv(factor);
-  return rest;
+  std::optional<IntExpr> value = (u * factor - zero).exactDiv(factor);
+  if (value && mentions(*value, u)) // the difference overflows
+    return std::nullopt;
+  return value;
 }
 
 /// The upper bound E of u from a guard E - u - 1 >= 0.

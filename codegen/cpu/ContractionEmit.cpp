@@ -429,18 +429,6 @@ void emitContraction(KernelBody &body, const Contraction &c,
   ContractionEmitter(body, c, plan).emit();
 }
 
-SmallVector<unsigned> factorsOf(const Kernel &kernel, const Contraction &c) {
-  SmallVector<unsigned> factors;
-  for (auto [i, input] : llvm::enumerate(kernel.inputs)) {
-    bool isLoaded = llvm::any_of(c.loads, [&, tensor = input](const Access &a) {
-      return a.tensor == tensor;
-    });
-    if ((c.x.tensor == input || c.w.tensor == input) && !isLoaded)
-      factors.push_back(i);
-  }
-  return factors;
-}
-
 bool acceptsContraction(const Kernel &kernel, const Target &target) {
   std::string why;
   if (!kernel.anchor)

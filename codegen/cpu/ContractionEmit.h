@@ -9,7 +9,7 @@
 #ifndef MLC_CODEGEN_CPU_CONTRACTIONEMIT_H
 #define MLC_CODEGEN_CPU_CONTRACTIONEMIT_H
 
-#include "codegen/cpu/Contraction.h"
+#include "codegen/cpu/ContractionPlan.h"
 #include "codegen/cpu/MicroKernel.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/STLFunctionalExtras.h"

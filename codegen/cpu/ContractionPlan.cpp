@@ -394,9 +394,7 @@ void Planner::finish() {
 }
 
 ContractionPlan Planner::run() {
-  dropUnitDims();
-  while (mergeOnce())
-    dropUnitDims();
+  simplifyLoops(c);
   chooseRoles();
   chooseTile();
   choosePacking();

@@ -30,10 +30,6 @@ private:
     return d < 0 ? 1 : std::max<int64_t>(1, value(c.dims[d].extent));
   }
   IntExpr constant(int64_t v) const { return IntExpr::constant(c.context, v); }
-  mlir::SmallVector<Access *> accesses();
-  void eraseDim(unsigned d);
-  void dropUnitDims();
-  bool mergeOnce();
   void orient();
   void chooseRoles();
   void chooseVectorOuter();

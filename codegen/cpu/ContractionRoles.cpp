@@ -13,51 +13,6 @@ int64_t Planner::value(IntExpr e) const {
   return e.evaluate([](StringRef) { return kGuess; }).value_or(kGuess);
 }
 
-SmallVector<Access *> Planner::accesses() {
-  SmallVector<Access *> all{&c.x, &c.w};
-  for (Access &a : c.loads)
-    all.push_back(&a);
-  for (ContractionOutput &o : c.outputs)
-    all.push_back(&o.access);
-  return all;
-}
-
-void Planner::eraseDim(unsigned d) {
-  c.dims.erase(c.dims.begin() + d);
-  for (Access *a : accesses())
-    a->strides.erase(a->strides.begin() + d);
-  for (int *s : {&c.splitInner, &c.splitOuter})
-    *s -= *s > int(d);
-}
-
-void Planner::dropUnitDims() {
-  for (int d = int(c.dims.size()) - 1; d >= 0; --d)
-    if (is(c.dims[d].extent, 1) && d != c.splitInner && d != c.splitOuter)
-      eraseDim(d);
-}
-
-/// Merges a pair of loops that step through every buffer like one.
-bool Planner::mergeOnce() {
-  for (unsigned a = 0; a < c.dims.size(); ++a)
-    for (unsigned b = 0; b < c.dims.size(); ++b) {
-      auto split = [&](int d) {
-        return d == c.splitInner || d == c.splitOuter;
-      };
-      if (a == b || c.dims[a].parallel != c.dims[b].parallel || split(a) ||
-          split(b))
-        continue;
-      IntExpr size = c.dims[b].extent;
-      if (!llvm::all_of(accesses(), [&](Access *s) {
-            return s->strides[a] == s->strides[b] * size;
-          }))
-        continue;
-      c.dims[b].extent = c.dims[a].extent * size;
-      eraseDim(a);
-      return true;
-    }
-  return false;
-}
-
 /// Which factor holds the vector dim: swaps the factors where it is X alone.
 void Planner::orient() {
   const Access &y = c.outputs[0].access;

@@ -8,7 +8,7 @@
 
 #include "codegen/cpu/Emit.h"
 #include "codegen/cpu/Body.h"
-#include "codegen/cpu/Contraction.h"
+#include "codegen/cpu/ContractionPlan.h"
 #include "codegen/cpu/Lowering.h"
 #include "codegen/cpu/Winograd.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -96,7 +96,7 @@ static LogicalResult emitShard(Shard &shard, const Target &target) {
 }
 
 static void compileShard(Shard &shard, size_t index, const Target &target,
-                         const CompileOptions &options) {
+                         const CodegenOptions &options) {
   std::string prefix;
   if (!options.dumpDirectory.empty()) {
     prefix = options.dumpDirectory + "/kernels" + std::to_string(index);
@@ -118,7 +118,7 @@ static void compileShard(Shard &shard, size_t index, const Target &target,
 
 /// Compiles all shards; false when one failed (its `error` says why).
 static bool compileShards(MutableArrayRef<Shard> shards, MLIRContext *ctx,
-                          const Target &target, const CompileOptions &options) {
+                          const Target &target, const CodegenOptions &options) {
   // Passes load dialects, which must not happen on several threads at once.
   OwningOpRef<ModuleOp> empty = ModuleOp::create(UnknownLoc::get(ctx));
   if (failed(lowerToLLVMDialect(*empty)))
@@ -138,7 +138,7 @@ static bool compileShards(MutableArrayRef<Shard> shards, MLIRContext *ctx,
 }
 
 FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
-                                          const CompileOptions &options) {
+                                          const CodegenOptions &options) {
   MLIRContext *ctx = module.getContext();
   std::vector<Unit> units;
   llvm::StringMap<size_t> unitOf;
@@ -176,7 +176,7 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
     llvm::Expected<std::string> object = linkSharedObject(objects);
     if (!object)
       return module.emitError(llvm::toString(object.takeError()));
-    result.object = std::move(*object);
+    result.image = std::move(*object);
   }
   for (auto [function, index] : kernels) {
     const Unit &unit = units[index];

@@ -1,8 +1,8 @@
 //===- Emit.h - From kernels to a shared object -----------------*- C++ -*-===//
 //
-// compileKernels is the door of codegen/cpu. An emitter writes one kernel's
-// body as scf, vector, memref, arith and math on flat memrefs; what follows
-// (math expansion, LLVM, object, link) is common to all emitters.
+// An emitter writes one kernel's body as scf, vector, memref, arith and math on
+// flat memrefs; what follows (math expansion, LLVM, object, link) is common to
+// all emitters.
 //
 // The body that an emitter fills is a function with one flat memref<?xT> per
 // buffer (bool stored as i8), declared not to alias except as
@@ -13,12 +13,9 @@
 #ifndef MLC_CODEGEN_CPU_EMIT_H
 #define MLC_CODEGEN_CPU_EMIT_H
 
-#include "codegen/Target.h"
-#include "codegen/cpu/Kernel.h"
+#include "codegen/kernel/Backend.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include <string>
-#include <vector>
 
 namespace mlc::cpu {
 
@@ -79,32 +76,6 @@ struct Emitter {
 };
 mlir::FailureOr<EmittedKernel> emitLoopGroup(KernelBody &body);
 
-struct CompileOptions {
-  /// Threads that compile; the bytes do not depend on it.
-  unsigned threads = 2;
-  /// Kernels per LLVM module; the bytes depend on it.
-  unsigned kernelsPerModule = 8;
-  /// Where not empty: the LLVM IR and assembly of each module, for people.
-  std::string dumpDirectory;
-};
-
-/// One kernel of the compiled object, in the order of the module's functions.
-struct CompiledKernel {
-  /// The function's name in the module, and the symbol of its code; kernels
-  /// that are equal except for their names share one symbol.
-  std::string name, symbol;
-  IntExpr tasks, scratchBytes;
-  llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace;
-  llvm::SmallVector<unsigned> factors;
-};
-
-struct CompiledKernels {
-  /// An ELF shared object without undefined symbols, exporting the symbols
-  /// of its kernels; the same bytes for the same kernels, target and options.
-  std::string object;
-  std::vector<CompiledKernel> kernels;
-};
-
 /// Compiles every function with `mlc.kernel` of `module` (left unchanged).
 /// Errors are emitted at the function concerned.
 ///
@@ -112,10 +83,7 @@ struct CompiledKernels {
 /// read them before.
 mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
                                                 const Target &target,
-                                                const CompileOptions &options);
-
-/// Registers the dialects and interfaces that kernels and their code need.
-void registerCodegenDialects(mlir::DialectRegistry &registry);
+                                                const CodegenOptions &options);
 
 } // namespace mlc::cpu
 

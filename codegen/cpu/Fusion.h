@@ -1,19 +1,15 @@
-//===- Fusion.h - What may run as one loop-group kernel ---------*- C++ -*-===//
+//===- Fusion.h - What may run as one kernel --------------------*- C++ -*-===//
 
 #ifndef MLC_CODEGEN_CPU_FUSION_H
 #define MLC_CODEGEN_CPU_FUSION_H
 
-#include "mlir/IR/Operation.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlc::cpu {
 
-/// Whether `op` may join `group`, ops of one block in program order that are
-/// a loop group already (or none yet). `op` may be a consumer, a producer or
-/// a sibling of the group's ops; the ops are looked at where they stand, so
-/// that results used by others count as outputs of the kernel.
-///
-/// Any group without contraction runs correctly as one kernel; this says when
-/// that is also a good idea:
+/// Backend::canJoinLoopGroup. Any group without contraction runs correctly as
+/// one kernel; this says when that is also a good idea:
 ///  - every op is one that code generation knows (linalg without contraction,
 ///    tensor.pad/concat/insert_slice/extract_slice/expand_shape/collapse_shape/
 ///    cast, constants), and all stand in one block;
@@ -26,6 +22,16 @@ namespace mlc::cpu {
 ///    alone, or 16, unless the whole is small.
 bool canJoinLoopGroup(llvm::ArrayRef<mlir::Operation *> group,
                       mlir::Operation *op);
+
+/// Backend::canPadResult: not where a factor lies row by row as the result does
+/// (a 1x1 convolution of plain pixels), because rows run as one there until a
+/// border comes between them.
+bool canPadResult(mlir::linalg::LinalgOp contraction, mlir::tensor::PadOp pad);
+
+/// Backend::canReadThrough: not where vectors along the innermost dim of the
+/// output would have to be gathered, because the movement divides indices.
+bool canReadThrough(mlir::linalg::GenericOp contraction, mlir::AffineMap before,
+                    mlir::AffineMap movement, mlir::AffineMap after);
 
 } // namespace mlc::cpu
 

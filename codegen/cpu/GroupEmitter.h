@@ -12,7 +12,7 @@
 
 #include "codegen/cpu/Emit.h"
 #include "codegen/cpu/Lanes.h"
-#include "codegen/cpu/LoopGroup.h"
+#include "codegen/kernel/LoopGroup.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

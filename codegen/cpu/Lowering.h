@@ -3,7 +3,7 @@
 #ifndef MLC_CODEGEN_CPU_LOWERING_H
 #define MLC_CODEGEN_CPU_LOWERING_H
 
-#include "codegen/Target.h"
+#include "codegen/target/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 #include <string>

@@ -31,21 +31,14 @@
 
 namespace mlc::cpu {
 
-inline constexpr llvm::StringLiteral kWinogradAttr = "mlc.winograd";
-
 /// The emitter of kernels with `mlc.winograd`, for the table in Emit.cpp.
 bool acceptsWinograd(const Kernel &kernel, const Target &target);
 mlir::FailureOr<EmittedKernel> emitWinogradKernel(KernelBody &body);
 
-/// A kernel that Winograd's algorithm would speed up.
-struct WinogradCandidate {
-  unsigned filter; ///< number of the filter's argument
-  int64_t m, outputBlocks, inputBlocks, block;
-};
-
-/// The candidate in `kernel`, a kernel without the attribute: a convolution as
-/// above for which chooseConvolutionAlgorithm says Winograd.
-std::optional<WinogradCandidate> findWinograd(const Kernel &kernel,
+/// The transform of the filter of `kernel`, a kernel without the attribute: of
+/// a convolution as above for which chooseConvolutionAlgorithm says Winograd.
+/// Filters with infinities or NaN have none, which would spread over a tile.
+std::optional<ConstantTransform> findWinograd(const Kernel &kernel,
                                               const Target &target);
 
 /// A 3×3 or other convolution, as far as the choice of an algorithm goes.

@@ -277,7 +277,29 @@ ConvolutionAlgorithm chooseConvolutionAlgorithm(const Target &target,
   return choice;
 }
 
-std::optional<WinogradCandidate> findWinograd(const Kernel &kernel,
+static ConstantTransform filterTransform(BlockArgument filter, int64_t m,
+                                         int64_t outputBlocks,
+                                         int64_t inputBlocks, int64_t block) {
+  Builder b(filter.getContext());
+  ConstantTransform transform{
+      filter.getArgNumber(),
+      b.getNamedAttr(kWinogradAttr, b.getI64IntegerAttr(m)),
+      {outputBlocks, (m + 2) * (m + 2), inputBlocks, block, block},
+      nullptr};
+  transform.apply = [=](llvm::ArrayRef<float> packed,
+                        llvm::MutableArrayRef<float> u) {
+    if (int64_t(packed.size()) !=
+            outputBlocks * inputBlocks * block * block * 9 ||
+        !llvm::all_of(packed, [](float x) { return std::isfinite(x); }))
+      return false;
+    transformFilter(packed, outputBlocks, inputBlocks, block, m, u,
+                    /*threads=*/2);
+    return true;
+  };
+  return transform;
+}
+
+std::optional<ConstantTransform> findWinograd(const Kernel &kernel,
                                               const Target &target) {
   std::string why;
   if (!kernel.anchor || winogradArgument(kernel))
@@ -309,8 +331,8 @@ std::optional<WinogradCandidate> findWinograd(const Kernel &kernel,
   int64_t m = chooseConvolutionAlgorithm(target, shape).winograd;
   if (!m)
     return std::nullopt;
-  unsigned filter = cast<BlockArgument>(c->w.tensor).getArgNumber();
-  return WinogradCandidate{filter, m, *outputBlocks, wp.inputBlocks, block};
+  return filterTransform(cast<BlockArgument>(c->w.tensor), m, *outputBlocks,
+                         wp.inputBlocks, block);
 }
 
 } // namespace mlc::cpu

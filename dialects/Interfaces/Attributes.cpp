@@ -31,6 +31,16 @@ std::optional<SmallVector<int64_t>> DimsAttr::asConstants() const {
   return values;
 }
 
+/// As an encoding there is one for each dim.
+LogicalResult
+DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                         llvm::function_ref<InFlightDiagnostic()> error) const {
+  if (size() == shape.size())
+    return success();
+  return error() << "names " << size() << " dims of a tensor of "
+                 << shape.size();
+}
+
 Attribute DimsAttr::parse(AsmParser &parser, Type) {
   SmallVector<IntExpr> dims;
   if (parser.parseLess() ||

@@ -5,6 +5,7 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/IR/OpBase.td"
 
 def Mlc_Dialect : Dialect {
@@ -26,12 +27,14 @@ def Mlc_Dialect : Dialect {
   }];
 }
 
-class Mlc_Attr<string name, string attrMnemonic>
-    : AttrDef<Mlc_Dialect, name> {
+class Mlc_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Mlc_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 
-def Mlc_DimsAttr : Mlc_Attr<"Dims", "dims"> {
+def Mlc_DimsAttr
+    : Mlc_Attr<"Dims", "dims",
+               [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "a list of symbolic integers";
   let description = [{
     `#mlc.dims<[N, 3, 2 * W + 1]>`. As the encoding of a ranked tensor it names

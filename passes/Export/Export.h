@@ -3,7 +3,7 @@
 // Takes what passes/Import makes, rewritten or not: a module with one
 // `func.func @main` of mlc operators (before the layout pass). Names of inputs
 // and outputs, metadata and symbolic dims are kept; weights are initializers;
-// the trail (rewrites/Trail.h) becomes the metadata mlc.trail.
+// the trail (rewrites/ProofLog/Trail.h) becomes the metadata mlc.trail.
 //
 //===----------------------------------------------------------------------===//
 

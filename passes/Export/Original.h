@@ -1,7 +1,7 @@
 //===- Original.h - A model beside the graph made of it ---------*- C++ -*-===//
 //
 // What a search was given: the model's file, and which term of its trail
-// (rewrites/Trail.h) is which tensor of the model.
+// (rewrites/ProofLog/Trail.h) is which tensor of the model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Import/ForExport.h"
-#include "rewrites/Trail.h"
+#include "rewrites/ProofLog/Trail.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 

@@ -9,7 +9,7 @@
 #include "passes/Import/GraphEquality.h"
 #include "passes/Optimize/ConstantFold.h"
 #include "passes/Optimize/Prepare.h"
-#include "rewrites/Trail.h"
+#include "rewrites/ProofLog/Trail.h"
 
 using namespace mlir;
 using namespace mlc;

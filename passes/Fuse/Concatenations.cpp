@@ -1,6 +1,5 @@
 //===- Concatenations.cpp - Parts written where the whole will lie --------===//
 
-#include "codegen/cpu/Fusion.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Fuse/Grouping.h"
 

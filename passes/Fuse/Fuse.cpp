@@ -1,10 +1,7 @@
 //===- Fuse.cpp - Kernels and the program that runs them ------------------===//
 
 #include "passes/Fuse/Fuse.h"
-#include "dialects/Exec/Exec.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "passes/Form.h"
+#include "passes/Base/Form.h"
 #include "passes/Fuse/ExecBuilder.h"
 #include "passes/Fuse/Prepare.h"
 
@@ -13,15 +10,18 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-LogicalResult fuse(ModuleOp module) {
+#define GEN_PASS_DEF_FUSEPASS
+#include "passes/Base/Passes.h.inc"
+
+LogicalResult fuse(ModuleOp module, const CodeTarget &target) {
   auto function = module.lookupSymbol<func::FuncOp>("main");
   if (!function || !llvm::hasSingleElement(function.getBody()))
     return module.emitError("needs a function @main of one block");
-  prepareForFusion(function);
+  prepareForFusion(function, *target.backend);
   FailureOr<ShapeTable> shapes = ShapeTable::build(function);
   if (failed(shapes))
     return failure();
-  Grouping grouping(function, *shapes);
+  Grouping grouping(function, *shapes, target);
   FailureOr<SmallVector<unsigned>> order = grouping.schedule();
   if (failed(order))
     return function.emitError("its kernels depend on each other in a circle");
@@ -32,28 +32,25 @@ LogicalResult fuse(ModuleOp module) {
 }
 
 namespace {
-struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FusePass)
+struct FusePass : impl::FusePassBase<FusePass> {
+  using FusePassBase::FusePassBase;
+  explicit FusePass(const CodeTarget &target) : given(target) {}
 
-  StringRef getArgument() const override { return "mlc-fuse"; }
-  StringRef getDescription() const override {
-    return "linalg on tensors to kernels and the program that runs them";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, arith::ArithDialect,
-                    exec::ExecDialect, func::FuncDialect, linalg::LinalgDialect,
-                    tensor::TensorDialect>();
-  }
   void runOnOperation() override {
-    if (failed(requireForm(*this, getOperation(), Form::Lowered)) ||
-        failed(fuse(getOperation())))
+    if (failed(requireForm(*this, getOperation(), Form::Lowered)))
+      return signalPassFailure();
+    FailureOr<CodeTarget> target =
+        findCodeTarget(getOperation(), given, targetName);
+    if (failed(target) || failed(fuse(getOperation(), *target)))
       signalPassFailure();
   }
+
+  std::optional<CodeTarget> given;
 };
 } // namespace
 
-std::unique_ptr<Pass> createFusePass() { return std::make_unique<FusePass>(); }
-
-void registerFusePass() { PassRegistration<FusePass>(); }
+std::unique_ptr<Pass> createFusePass(const CodeTarget &target) {
+  return std::make_unique<FusePass>(target);
+}
 
 } // namespace mlc

@@ -3,17 +3,15 @@
 #ifndef MLC_PASSES_FUSE_FUSE_H
 #define MLC_PASSES_FUSE_FUSE_H
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
+#include "passes/Base/Passes.h"
 
 namespace mlc {
 
 /// `mlc-fuse`: the function @main of linalg on tensors becomes kernels
 /// (`func.func` with `mlc.kernel`, docs/Architecture.md) and one `exec.program`
 /// that runs them.
-std::unique_ptr<mlir::Pass> createFusePass();
-mlir::LogicalResult fuse(mlir::ModuleOp module);
-void registerFusePass();
+std::unique_ptr<mlir::Pass> createFusePass(const CodeTarget &target);
+mlir::LogicalResult fuse(mlir::ModuleOp module, const CodeTarget &target);
 
 } // namespace mlc
 

@@ -1,8 +1,6 @@
 //===- Grouping.cpp - Which ops run as one kernel -------------------------===//
 
 #include "passes/Fuse/Grouping.h"
-#include "codegen/cpu/Fusion.h"
-#include "codegen/cpu/Kernel.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -17,9 +15,8 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// Limits that keep one kernel's code and the search for it small.
-static constexpr unsigned maxOps = 32, maxEpilogue = 16, maxReductions = 4,
-                          maxSearch = 256;
+/// Groups that a search for circles looks at before it gives up.
+static constexpr unsigned maxSearch = 256;
 
 //===----------------------------------------------------------------------===//
 // Kinds of ops
@@ -266,7 +263,7 @@ void Grouping::start(Operation *op) {
   group.ops.push_back(op);
   if (isa<OpaqueOpInterface>(op))
     group.library = op;
-  else if (cpu::isContraction(op))
+  else if (isContraction(op))
     group.anchor = op;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     group.numReductions = linalgOp.getNumReductionLoops() != 0;
@@ -289,26 +286,10 @@ void Grouping::join(Operation *op, unsigned index,
   groupIndex[op] = index;
 }
 
-/// Whether a factor lies row by row as the result does (a 1x1 convolution of
-/// plain pixels), so that rows run as one, until `pad` puts a border between
-/// them.
-static bool separatesRows(linalg::LinalgOp anchor, tensor::PadOp pad) {
-  ArrayRef<int64_t> low = pad.getStaticLow(), high = pad.getStaticHigh();
-  AffineMap out = anchor.getMatchingIndexingMap(anchor.getDpsInitOperand(0));
-  if (out.getNumResults() < 2 || (low.back() == 0 && high.back() == 0))
-    return false;
-  ArrayRef<AffineExpr> rows = out.getResults().take_back(2);
-  return llvm::any_of(anchor.getDpsInputOperands(), [&](OpOperand *factor) {
-    ArrayRef<AffineExpr> read =
-        anchor.getMatchingIndexingMap(factor).getResults();
-    return read.size() >= 2 && read.take_back(2) == rows;
-  });
-}
-
 /// Element-wise ops and pads on the contraction's own index space.
 bool Grouping::canJoinEpilogue(Operation *op, unsigned index) const {
   const Group &group = groups[index];
-  if (group.ops.size() >= maxEpilogue)
+  if (group.ops.size() >= limits.contractionOps)
     return false;
   auto isResult = [&](Value value) {
     Operation *def = value.getDefiningOp();
@@ -317,7 +298,8 @@ bool Grouping::canJoinEpilogue(Operation *op, unsigned index) const {
   if (auto pad = dyn_cast<tensor::PadOp>(op))
     return isResult(pad.getSource()) && pad.getConstantPaddingValue() &&
            !pad.getSource().getDefiningOp<tensor::PadOp>() &&
-           !separatesRows(cast<linalg::LinalgOp>(group.anchor), pad);
+           target.backend->canPadResult(cast<linalg::LinalgOp>(group.anchor),
+                                        pad);
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || !isElementwise(generic))
     return false;
@@ -349,8 +331,8 @@ bool Grouping::tryJoin(Operation *op, unsigned index) {
   }
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   bool reduces = linalgOp && linalgOp.getNumReductionLoops() != 0;
-  if (group.ops.size() >= maxOps ||
-      group.numReductions + reduces > maxReductions)
+  if (group.ops.size() >= limits.groupOps ||
+      group.numReductions + reduces > limits.groupReductions)
     return false;
   SmallVector<Operation *> views = viewsBetween(op, index);
   SmallVector<Operation *> members(group.ops);
@@ -360,7 +342,7 @@ bool Grouping::tryJoin(Operation *op, unsigned index) {
   llvm::sort(members, [&](Operation *a, Operation *b) {
     return position.at(a) < position.at(b);
   });
-  if (!cpu::canJoinLoopGroup(members, op))
+  if (!target.backend->canJoinLoopGroup(target.target, members, op))
     return false;
   join(op, index, views);
   return true;
@@ -380,7 +362,7 @@ void Grouping::tryMerge(Operation *op, unsigned into) {
         groups[*other].library || groups[*other].numReductions ||
         !value.hasOneUse() ||
         !consumer.getMatchingIndexingMap(operand).isPermutation() ||
-        groups[into].ops.size() + groups[*other].ops.size() > maxOps)
+        groups[into].ops.size() + groups[*other].ops.size() > limits.groupOps)
       continue;
     if (outputsOf(groups[*other]) != SmallVector<Value>{value} ||
         llvm::any_of(groups[*other].ops, [&](Operation *member) {
@@ -390,7 +372,8 @@ void Grouping::tryMerge(Operation *op, unsigned into) {
     SmallVector<Operation *> members(groups[into].ops);
     bool possible = true;
     for (Operation *member : llvm::reverse(groups[*other].ops)) {
-      possible = possible && cpu::canJoinLoopGroup(members, member);
+      possible = possible && target.backend->canJoinLoopGroup(target.target,
+                                                              members, member);
       members.push_back(member);
       llvm::sort(members, [&](Operation *a, Operation *b) {
         return position.at(a) < position.at(b);
@@ -412,12 +395,12 @@ bool Grouping::needsMemory(Operation *op) const {
     return !isa<linalg::LinalgOp, tensor::PadOp, tensor::ExtractSliceOp>(
                user) ||
            placedInserts.contains(user) ||
-           (cpu::isContraction(user) && isFactor(use, user));
+           (isContraction(user) && isFactor(use, user));
   });
 }
 
 void Grouping::assign(Operation *op) {
-  if (isa<OpaqueOpInterface, linalg::FillOp>(op) || cpu::isContraction(op))
+  if (isa<OpaqueOpInterface, linalg::FillOp>(op) || isContraction(op))
     return start(op);
   // A concatenation is one kernel: its pieces follow each other.
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
@@ -440,7 +423,10 @@ void Grouping::assign(Operation *op) {
   start(op);
 }
 
-Grouping::Grouping(func::FuncOp function, ShapeTable &shapes) : shapes(shapes) {
+Grouping::Grouping(func::FuncOp function, ShapeTable &shapes,
+                   const CodeTarget &target)
+    : shapes(shapes), target(target),
+      limits(target.backend->getFusionLimits(target.target)) {
   placeConcatenations(function);
   unsigned next = 0;
   for (Operation &op : function.getBody().front())

@@ -6,8 +6,8 @@
 //
 //   - A contraction starts a group and takes the element-wise ops and pads
 //     that read its result where it is written (epilogue).
-//   - Other ops form loop groups as far as codegen/cpu/Fusion.h says that they
-//     can run row by row.
+//   - Other ops form loop groups as far as the back end says that one kernel
+//     had better compute them.
 //   - Views (reshapes, contiguous slices) are not work, neither are
 //     concatenations whose pieces can be written in place.
 //
@@ -19,7 +19,7 @@
 #ifndef MLC_PASSES_FUSE_GROUPING_H
 #define MLC_PASSES_FUSE_GROUPING_H
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "codegen/Backends.h"
 #include "passes/Fuse/Views.h"
 
 namespace mlc {
@@ -37,7 +37,8 @@ struct Group {
 
 class Grouping {
 public:
-  Grouping(mlir::func::FuncOp function, ShapeTable &shapes);
+  Grouping(mlir::func::FuncOp function, ShapeTable &shapes,
+           const CodeTarget &target);
 
   llvm::ArrayRef<Group> getGroups() const { return groups; }
   /// Order in which the groups can run; an error where there is none.
@@ -75,6 +76,8 @@ private:
                                                     unsigned group) const;
 
   ShapeTable &shapes;
+  const CodeTarget &target;
+  const FusionLimits limits;
   llvm::SmallVector<Group> groups;
   llvm::DenseMap<mlir::Operation *, unsigned> groupIndex;
   llvm::DenseMap<mlir::Operation *, unsigned> position;

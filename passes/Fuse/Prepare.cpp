@@ -1,7 +1,7 @@
 //===- Prepare.cpp - Linalg made ready for grouping -----------------------===//
 
 #include "passes/Fuse/Prepare.h"
-#include "codegen/cpu/Kernel.h"
+#include "codegen/kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Dominance.h"
@@ -45,31 +45,10 @@ static bool shouldReadThrough(linalg::GenericOp consumer,
   bool isBroadcast = movement.getNumDims() > 0 && !movement.isPermutation();
   for (AffineExpr expr : movement.getResults())
     isBroadcast &= isa<AffineDimExpr, AffineConstantExpr>(expr);
-  return isBroadcast || cpu::isContraction(consumer) || producer->hasOneUse();
+  return isBroadcast || isContraction(consumer) || producer->hasOneUse();
 }
 
-/// Whether a contraction that reads an operand with `before` along the
-/// innermost dim of its output no longer does with `after`, through a
-/// `movement` that divides. Vectors of it would have to be gathered.
-static bool scattersVectors(linalg::GenericOp consumer, AffineMap before,
-                            AffineMap movement, AffineMap after) {
-  bool divides = false;
-  movement.walkExprs([&](AffineExpr expr) {
-    divides |= expr.getKind() == AffineExprKind::Mod ||
-               expr.getKind() == AffineExprKind::FloorDiv;
-  });
-  AffineMap out =
-      consumer.getMatchingIndexingMap(consumer.getDpsInitOperand(0));
-  if (!divides || out.getNumResults() == 0)
-    return false;
-  auto inner = dyn_cast<AffineDimExpr>(out.getResults().back());
-  auto runsAlong = [&](AffineMap map) {
-    return map.getResults().back().isFunctionOfDim(inner.getPosition());
-  };
-  return inner && runsAlong(before) && !runsAlong(after);
-}
-
-static void readThroughMovement(linalg::GenericOp op) {
+static void readThroughMovement(linalg::GenericOp op, const Backend &backend) {
   for (OpOperand *operand : op.getDpsInputOperands()) {
     while (auto producer = operand->get().getDefiningOp<linalg::GenericOp>()) {
       std::optional<AffineMap> movement = getMovement(producer);
@@ -79,8 +58,8 @@ static void readThroughMovement(linalg::GenericOp op) {
       unsigned i = operand->getOperandNumber();
       AffineMap before = maps[i];
       maps[i] = movement->compose(before);
-      if (cpu::isContraction(op) &&
-          scattersVectors(op, before, *movement, maps[i]))
+      if (isContraction(op) &&
+          !backend.canReadThrough(op, before, *movement, maps[i]))
         break;
       if (!showAllLoops(maps, op.getContext()))
         break;
@@ -119,11 +98,12 @@ static void eraseDeadOps(func::FuncOp function) {
   }
 }
 
-void prepareForFusion(func::FuncOp function) {
+void prepareForFusion(func::FuncOp function, const Backend &backend) {
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance(function);
   eliminateCommonSubExpressions(rewriter, dominance, function);
-  function.walk([](linalg::GenericOp op) { readThroughMovement(op); });
+  function.walk(
+      [&](linalg::GenericOp op) { readThroughMovement(op, backend); });
   eraseDeadOps(function);
   function.walk([](linalg::GenericOp op) { sinkConstants(op); });
 }

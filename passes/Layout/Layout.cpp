@@ -2,8 +2,7 @@
 
 #include "passes/Layout/Layout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/PassRegistry.h"
-#include "passes/Form.h"
+#include "passes/Base/Form.h"
 #include "passes/Layout/Blocking.h"
 
 using namespace mlir;
@@ -17,9 +16,9 @@ static void eraseDead(Block &block) {
       op.erase();
 }
 
-static void blockFunction(func::FuncOp function, const LayoutOptions &options) {
+static void blockFunction(func::FuncOp function, int64_t channels) {
   OpBuilder builder(function.getContext());
-  Blocking blocking(builder, options.block);
+  Blocking blocking(builder, channels);
   Block &block = function.getBody().front();
   widenConvolutions(blocking, builder, block);
   for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -45,38 +44,47 @@ static void blockFunction(func::FuncOp function, const LayoutOptions &options) {
   eraseDead(block);
 }
 
-LogicalResult mlc::assignLayout(ModuleOp module, LayoutOptions options) {
+void mlc::assignLayout(ModuleOp module, const ConvolutionLayout &layout) {
+  if (layout.block == 0)
+    return;
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal())
-      blockFunction(function, options);
-  return success();
+      blockFunction(function, layout.block);
 }
 
+namespace mlc {
+#define GEN_PASS_DEF_LAYOUTPASS
+#include "passes/Base/Passes.h.inc"
+} // namespace mlc
+
 namespace {
-struct LayoutPass : PassWrapper<LayoutPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LayoutPass)
-  LayoutPass() = default;
-  explicit LayoutPass(LayoutOptions options) : options(options) {}
-  StringRef getArgument() const override { return "mlc-assign-layout"; }
-  StringRef getDescription() const override {
-    return "put convolutions and what lies between them on blocked channels";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<MlcDialect>();
-  }
+struct LayoutPass : mlc::impl::LayoutPassBase<LayoutPass> {
+  using LayoutPassBase::LayoutPassBase;
+  explicit LayoutPass(const CodeTarget &target) : given(target) {}
+
   void runOnOperation() override {
-    if (failed(requireForm(*this, getOperation(), Form::Graph)) ||
-        failed(assignLayout(getOperation(), options)))
-      signalPassFailure();
+    if (failed(requireForm(*this, getOperation(), Form::Graph)))
+      return signalPassFailure();
+    FailureOr<CodeTarget> target =
+        findCodeTarget(getOperation(), given, targetName);
+    if (failed(target))
+      return signalPassFailure();
+    ConvolutionLayout layout =
+        target->backend->getConvolutionLayout(target->target);
+    if (block < -1 || block > 4096) {
+      getOperation().emitError()
+          << "a block of " << block << " channels; give 1 to 4096, or 0";
+      return signalPassFailure();
+    }
+    if (block >= 0)
+      layout.block = block;
+    assignLayout(getOperation(), layout);
   }
-  LayoutOptions options;
+
+  std::optional<CodeTarget> given;
 };
 } // namespace
 
-std::unique_ptr<Pass> mlc::createLayoutPass(LayoutOptions options) {
-  return std::make_unique<LayoutPass>(options);
-}
-
-void mlc::registerLayoutPass() {
-  registerPass([] { return createLayoutPass(); });
+std::unique_ptr<Pass> mlc::createLayoutPass(const CodeTarget &target) {
+  return std::make_unique<LayoutPass>(target);
 }

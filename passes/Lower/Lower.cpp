@@ -1,16 +1,13 @@
 //===- Lower.cpp - From the graph to linalg on tensors --------------------===//
 
 #include "passes/Lower/Lower.h"
-#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/DefinitionForms.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/Form.h"
+#include "passes/Base/Form.h"
+#include "passes/Base/Passes.h"
 #include "passes/Lower/DefinitionLowering.h"
 #include "passes/Lower/ElementTypes.h"
 #include "llvm/ADT/MapVector.h"
@@ -21,6 +18,9 @@ using llvm::SmallVector;
 using llvm::StringRef;
 
 namespace mlc {
+
+#define GEN_PASS_DEF_LOWERPASS
+#include "passes/Base/Passes.h.inc"
 
 namespace {
 
@@ -299,18 +299,7 @@ LogicalResult FunctionLowering::run() {
   return success();
 }
 
-struct LowerPass : PassWrapper<LowerPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerPass)
-
-  StringRef getArgument() const override { return "mlc-lower-to-linalg"; }
-  StringRef getDescription() const override {
-    return "every stage of every definition to linalg on tensors";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, arith::ArithDialect,
-                    func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
-                    tensor::TensorDialect, MlcDialect>();
-  }
+struct LowerPass : impl::LowerPassBase<LowerPass> {
   void runOnOperation() override {
     if (failed(requireForm(*this, getOperation(), Form::Graph)) ||
         failed(lowerToLinalg(getOperation())))
@@ -329,11 +318,5 @@ LogicalResult lowerToLinalg(ModuleOp module) {
   checks.store();
   return success();
 }
-
-std::unique_ptr<Pass> createLowerPass() {
-  return std::make_unique<LowerPass>();
-}
-
-void registerLowerPass() { PassRegistration<LowerPass>(); }
 
 } // namespace mlc

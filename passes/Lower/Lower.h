@@ -4,7 +4,6 @@
 #define MLC_PASSES_LOWER_LOWER_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
 
 namespace mlc {
 
@@ -19,9 +18,7 @@ namespace mlc {
 ///   - Requirements of definitions that only symbols can decide are added to
 ///     the module's `mlc.checks`: an array of {lhs, predicate, rhs, message},
 ///     predicate one of ==, !=, <, <=, >, >=.
-std::unique_ptr<mlir::Pass> createLowerPass();
 mlir::LogicalResult lowerToLinalg(mlir::ModuleOp module);
-void registerLowerPass();
 
 } // namespace mlc
 

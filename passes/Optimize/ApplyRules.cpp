@@ -1,9 +1,8 @@
 //===- ApplyRules.cpp - Proved rewrites on a model ------------------------===//
 
 #include "passes/Optimize/ApplyRules.h"
-#include "dialects/Graph/Graph.h"
-#include "mlir/Pass/PassRegistry.h"
-#include "passes/Form.h"
+#include "passes/Base/Form.h"
+#include "passes/Base/Passes.h"
 
 using namespace mlir;
 using namespace mlc;
@@ -35,69 +34,53 @@ LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
   return success();
 }
 
+namespace mlc {
+#define GEN_PASS_DEF_APPLYRULESPASS
+#include "passes/Base/Passes.h.inc"
+} // namespace mlc
+
 namespace {
-struct ApplyRulesPass : PassWrapper<ApplyRulesPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApplyRulesPass)
-  ApplyRulesPass() = default;
-  ApplyRulesPass(std::optional<Target> given, const RewriteOptions &options)
-      : given(std::move(given)), options(options) {
-    engine = name(options.search.engine).str();
-  }
-  ApplyRulesPass(const ApplyRulesPass &other)
-      : PassWrapper(other), given(other.given), options(other.options) {}
-  StringRef getArgument() const override { return "mlc-apply-rules"; }
-  StringRef getDescription() const override {
-    return "apply proved rewrites where they pay on a target";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<MlcDialect, rule::RuleDialect, func::FuncDialect>();
-  }
+struct ApplyRulesPass : mlc::impl::ApplyRulesPassBase<ApplyRulesPass> {
+  using ApplyRulesPassBase::ApplyRulesPassBase;
+  ApplyRulesPass(const Target &target, const RewriteOptions &options)
+      : given(target), options(options) {}
+
   void runOnOperation() override {
-    if (failed(requireForm(*this, getOperation(), Form::Graph)))
-      return signalPassFailure();
-    llvm::Expected<Target> parsed =
-        given ? llvm::Expected<Target>(*given) : parseTarget(target);
-    if (!parsed) {
-      getOperation().emitError() << llvm::toString(parsed.takeError());
-      return signalPassFailure();
-    }
-    std::optional<SearchEngine> wanted = parseSearchEngine(engine);
-    if (!wanted) {
-      getOperation().emitError() << "there is no search engine " << engine;
-      return signalPassFailure();
-    }
-    options.search.engine = *wanted;
-    for (const std::string &file : files) {
-      llvm::Expected<GivenRules> given =
-          GivenRules::proveFile(file, options.rules);
-      if (!given) {
-        getOperation().emitError() << llvm::toString(given.takeError());
-        return signalPassFailure();
-      }
-      options.rules.push_back(std::move(*given));
-    }
-    if (failed(applyRules(getOperation(), *parsed, options)))
+    ModuleOp module = getOperation();
+    if (failed(requireForm(*this, module, Form::Graph)) ||
+        failed(given ? applyRules(module, *given, options) : applyNamed()))
       signalPassFailure();
   }
+
+private:
+  /// As the pass's own options say.
+  LogicalResult applyNamed();
+
   std::optional<Target> given;
   RewriteOptions options;
-  Option<std::string> target{*this, "target",
-                             llvm::cl::desc("target whose costs decide"),
-                             llvm::cl::init("cpu")};
-  Option<std::string> engine{*this, "search",
-                             llvm::cl::desc("egraph, greedy, backtracking"),
-                             llvm::cl::init("egraph")};
-  ListOption<std::string> files{
-      *this, "rules",
-      llvm::cl::desc("files of more rules, proved when they are read")};
 };
 } // namespace
 
-std::unique_ptr<Pass> mlc::createApplyRulesPass(std::optional<Target> target,
-                                                const RewriteOptions &options) {
-  return std::make_unique<ApplyRulesPass>(std::move(target), options);
+LogicalResult ApplyRulesPass::applyNamed() {
+  ModuleOp module = getOperation();
+  RewriteOptions named;
+  llvm::Expected<Target> target = parseTarget(targetName);
+  if (!target)
+    return module.emitError(llvm::toString(target.takeError()));
+  std::optional<SearchEngine> wanted = parseSearchEngine(engine);
+  if (!wanted)
+    return module.emitError("there is no search engine ") << engine;
+  named.search.engine = *wanted;
+  for (const std::string &file : files) {
+    llvm::Expected<GivenRules> rules = GivenRules::proveFile(file, named.rules);
+    if (!rules)
+      return module.emitError(llvm::toString(rules.takeError()));
+    named.rules.push_back(std::move(*rules));
+  }
+  return applyRules(module, *target, named);
 }
 
-void mlc::registerApplyRulesPass() {
-  registerPass([] { return createApplyRulesPass(); });
+std::unique_ptr<Pass> mlc::createApplyRulesPass(const Target &target,
+                                                const RewriteOptions &options) {
+  return std::make_unique<ApplyRulesPass>(target, options);
 }

@@ -3,11 +3,11 @@
 #ifndef MLC_PASSES_OPTIMIZE_APPLYRULES_H
 #define MLC_PASSES_OPTIMIZE_APPLYRULES_H
 
-#include "codegen/Target.h"
+#include "codegen/target/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "rewrites/GivenRules.h"
-#include "rewrites/Search.h"
+#include "rewrites/Rules/GivenRules.h"
+#include "rewrites/Search/Search.h"
 #include <functional>
 #include <memory>
 
@@ -34,12 +34,9 @@ struct RewriteOptions {
 mlir::LogicalResult applyRules(mlir::ModuleOp module, const Target &target,
                                const RewriteOptions &options = {});
 
-/// `mlc-apply-rules`; from a tool's command line, for the target and by the
-/// engine that its options name (`cpu`, `egraph`).
-std::unique_ptr<mlir::Pass>
-createApplyRulesPass(std::optional<Target> target = std::nullopt,
-                     const RewriteOptions &options = {});
-void registerApplyRulesPass();
+/// `mlc-apply-rules` with these options.
+std::unique_ptr<mlir::Pass> createApplyRulesPass(const Target &target,
+                                                 const RewriteOptions &options);
 
 } // namespace mlc
 

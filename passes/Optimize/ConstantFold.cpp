@@ -1,13 +1,13 @@
 //===- ConstantFold.cpp - Computes what is constant at compile time -------===//
 
 #include "passes/Optimize/ConstantFold.h"
-#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/Analysis.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/Form.h"
+#include "passes/Base/Form.h"
+#include "passes/Base/Passes.h"
 #include "passes/Optimize/SymbolicFold.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
@@ -18,6 +18,9 @@ using llvm::Expected;
 using llvm::SmallVector;
 
 namespace mlc {
+
+#define GEN_PASS_DEF_CONSTANTFOLDPASS
+#include "passes/Base/Passes.h.inc"
 
 namespace {
 
@@ -296,17 +299,7 @@ private:
   llvm::DenseMap<Value, EvalTensor> values;
 };
 
-struct ConstantFoldPass
-    : PassWrapper<ConstantFoldPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConstantFoldPass)
-
-  StringRef getArgument() const override { return "mlc-fold-constants"; }
-  StringRef getDescription() const override {
-    return "compute what depends on constants alone";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<MlcDialect>();
-  }
+struct ConstantFoldPass : impl::ConstantFoldPassBase<ConstantFoldPass> {
   void runOnOperation() override {
     if (failed(requireForm(*this, getOperation(), Form::Graph)))
       return signalPassFailure();
@@ -336,14 +329,6 @@ void foldConstantsFully(Operation *function) {
     foldConstants(function);
     before = std::exchange(after, countOperators());
   }
-}
-
-std::unique_ptr<Pass> createConstantFoldPass() {
-  return std::make_unique<ConstantFoldPass>();
-}
-
-void registerConstantFoldPass() {
-  registerPass([] { return createConstantFoldPass(); });
 }
 
 } // namespace mlc

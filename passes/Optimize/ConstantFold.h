@@ -4,8 +4,6 @@
 #define MLC_PASSES_OPTIMIZE_CONSTANTFOLD_H
 
 #include "mlir/IR/Operation.h"
-#include "mlir/Pass/Pass.h"
-#include <memory>
 
 namespace mlc {
 
@@ -29,16 +27,13 @@ struct ConstantFoldOptions {
 /// Replication (a broadcast) is kept: rules and fusion want to see it, and it
 /// only makes constants larger. Operators whose values are undefined or too
 /// expensive stay. Integer tensors of symbolic integers fold symbolically.
+/// `mlc-fold-constants` does this to functions.
 void foldConstants(mlir::Operation *function,
                    const ConstantFoldOptions &options = {});
 
 /// The same until nothing changes: how much is folded depends on the constants
 /// that are there. Graphs that are to be compared are both brought here.
 void foldConstantsFully(mlir::Operation *function);
-
-/// `mlc-fold-constants`, on functions.
-std::unique_ptr<mlir::Pass> createConstantFoldPass();
-void registerConstantFoldPass();
 
 } // namespace mlc
 

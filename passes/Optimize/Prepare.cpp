@@ -3,6 +3,7 @@
 #include "passes/Optimize/Prepare.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Base/Passes.h"
 #include "passes/Optimize/ConstantFold.h"
 
 void mlc::addPreparePasses(mlir::OpPassManager &pm) {

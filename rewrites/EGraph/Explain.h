@@ -4,7 +4,7 @@
 #define MLC_REWRITES_EGRAPH_EXPLAIN_H
 
 #include "rewrites/EGraph/Saturate.h"
-#include "rewrites/Trail.h"
+#include "rewrites/ProofLog/Trail.h"
 
 namespace mlc::egraph {
 

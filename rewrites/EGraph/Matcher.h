@@ -5,7 +5,7 @@
 
 #include "rewrites/EGraph/EGraph.h"
 #include "rewrites/EGraph/RuleProgram.h"
-#include "rewrites/Equations.h"
+#include "rewrites/Rules/Equations.h"
 
 namespace mlc::egraph {
 

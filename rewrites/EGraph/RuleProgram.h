@@ -4,7 +4,7 @@
 #define MLC_REWRITES_EGRAPH_RULEPROGRAM_H
 
 #include "mlir/IR/Operation.h"
-#include "rewrites/Rule.h"
+#include "rewrites/Rules/Rule.h"
 
 namespace mlc::egraph {
 

@@ -4,9 +4,9 @@
 #define MLC_REWRITES_EGRAPH_SELECT_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "rewrites/Cost.h"
+#include "rewrites/Cost/Cost.h"
 #include "rewrites/EGraph/Explain.h"
-#include "rewrites/Extract.h"
+#include "rewrites/Extract/Extract.h"
 
 namespace mlc::egraph {
 

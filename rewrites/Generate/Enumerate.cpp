@@ -1,7 +1,7 @@
 //===- Enumerate.cpp - All graphs up to a size, and equal pairs -----------===//
 
 #include "rewrites/Generate/Enumerate.h"
-#include "rewrites/Parallel.h"
+#include "rewrites/Support/Parallel.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 

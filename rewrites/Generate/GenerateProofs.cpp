@@ -3,7 +3,7 @@
 #include "rewrites/Generate/Emit.h"
 #include "rewrites/Generate/Generation.h"
 #include "rewrites/Generate/MultiOutput.h"
-#include "rewrites/Parallel.h"
+#include "rewrites/Support/Parallel.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <numeric>
 

@@ -2,7 +2,7 @@
 
 #include "rewrites/Generate/Prove.h"
 #include "rewrites/Precondition/Precondition.h"
-#include "rewrites/Rule.h"
+#include "rewrites/Rules/Rule.h"
 
 using namespace mlir;
 

@@ -1,7 +1,7 @@
 //===- Prune.cpp - From equal pairs to families ---------------------------===//
 
 #include "rewrites/Generate/Prune.h"
-#include "rewrites/Parallel.h"
+#include "rewrites/Support/Parallel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "rewrites/Precondition/Precondition.h"
 #include "rewrites/Precondition/Learner.h"
-#include "rewrites/Stopwatch.h"
+#include "rewrites/Support/Stopwatch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <chrono>

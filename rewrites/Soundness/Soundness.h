@@ -9,7 +9,7 @@
 #ifndef MLC_REWRITES_SOUNDNESS_SOUNDNESS_H
 #define MLC_REWRITES_SOUNDNESS_SOUNDNESS_H
 
-#include "rewrites/Rule.h"
+#include "rewrites/Rules/Rule.h"
 
 namespace mlc {
 

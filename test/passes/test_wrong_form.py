@@ -41,7 +41,7 @@ def passes(opt):
 
 def test_every_pass_takes_one_form(opt, modules):
     names = passes(opt)
-    assert {"mlc-fold-constants", "mlc-fuse", "mlc-lower-to-linalg", "mlc-winograd"} <= set(names)
+    assert {"mlc-fold-constants", "mlc-fuse", "mlc-lower-to-linalg", "mlc-transform-constants"} <= set(names)
     for name in names:
         nested = "func.func(mlc-fold-constants)" if name == "mlc-fold-constants" else name
         results = {form: opt(text, f"--pass-pipeline=builtin.module({nested})") for form, text in modules.items()}

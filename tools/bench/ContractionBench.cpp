@@ -9,7 +9,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/Winograd.h"
 #include "tools/bench/KernelText.h"
 #include "tools/bench/MachineRates.h"
 #include "llvm/ADT/SmallVector.h"
@@ -66,7 +65,7 @@ static Case convCase(StringRef name, ConvShape s, StringRef options) {
   c.sizes = {s.n * ic * s.inputHeight() * s.inputWidth(),
              oc * (s.depthwise ? 1 : ic) * s.kernel * s.kernel, oc};
   if (s.winograd)
-    c.sizes[1] = mlc::cpu::winogradElements(oc / b, ic / b, b, s.winograd);
+    c.sizes[1] = oc * ic * (s.winograd + 2) * (s.winograd + 2);
   if (s.residual)
     c.sizes.push_back(y);
   c.sizes.push_back(s.n * oc * (s.oh + 2 * s.halo) * (s.ow + 2 * s.halo));

@@ -1,9 +1,7 @@
 //===- KernelText.cpp - Kernels of seam 3 as text -------------------------===//
 
 #include "tools/bench/KernelText.h"
-#include "codegen/cpu/Emit.h"
-#include "codegen/cpu/Storage.h"
-#include "codegen/cpu/Winograd.h"
+#include "codegen/Backends.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/IntExpr.h"
@@ -287,7 +285,7 @@ std::string matmulKernel(const MatmulShape &s) {
 
 static void loadDialects(MLIRContext &context) {
   DialectRegistry registry;
-  cpu::registerCodegenDialects(registry);
+  registerKernelDialects(registry);
   registry.insert<MlcDialect, exec::ExecDialect>();
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
@@ -300,7 +298,8 @@ static void loadDialects(MLIRContext &context) {
 
 static int64_t bytesOf(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return tensor.getNumElements() * cpu::storageBytes(tensor.getElementType());
+  return tensor.getNumElements() *
+         llvm::divideCeil(tensor.getElementType().getIntOrFloatBitWidth(), 8u);
 }
 
 /// Adds the kernel written in `text` if its sizes are fixed.
@@ -325,7 +324,7 @@ static void readKernel(const std::string &text, MLIRContext &context,
   for (BlockArgument argument : function.getArguments()) {
     int64_t bytes = bytesOf(argument.getType());
     if (auto m = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
-                                                        cpu::kWinogradAttr))
+                                                        kWinogradAttr))
       bytes = bytes / 9 * (m.getInt() + 2) * (m.getInt() + 2);
     kernel.bytes.push_back(bytes);
   }
@@ -377,7 +376,7 @@ std::vector<ModuleKernel> readModule(const std::string &path) {
 
 struct LoadedKernel::State {
   MLIRContext context;
-  cpu::CompiledKernels compiled;
+  CompiledKernels compiled;
   std::vector<std::string> symbols;
   void *library = nullptr;
   mlc_kernel function = nullptr;
@@ -405,10 +404,10 @@ LoadedKernel::LoadedKernel(const std::string &text, const Target &target,
   auto function = *module->getOps<func::FuncOp>().begin();
   for (Attribute name : function->getAttrOfType<ArrayAttr>("mlc.symbols"))
     state->symbols.push_back(cast<StringAttr>(name).str());
-  cpu::CompileOptions options;
+  CodegenOptions options;
   options.threads = 1;
   options.dumpDirectory = dumpDirectory;
-  auto compiled = cpu::compileKernels(*module, target, options);
+  auto compiled = findBackend(target)->compile(*module, target, options);
   if (failed(compiled))
     die("does not compile:\n" + text);
   state->compiled = *compiled;
@@ -416,7 +415,7 @@ LoadedKernel::LoadedKernel(const std::string &text, const Target &target,
   int fd;
   if (llvm::sys::fs::createTemporaryFile("kernel", "so", fd, path))
     die("no temporary file");
-  llvm::raw_fd_ostream(fd, true) << state->compiled.object;
+  llvm::raw_fd_ostream(fd, true) << state->compiled.image;
   state->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   llvm::sys::fs::remove(path);
   if (!state->library)

@@ -8,7 +8,7 @@
 #ifndef MLC_TOOLS_BENCH_KERNELTEXT_H
 #define MLC_TOOLS_BENCH_KERNELTEXT_H
 
-#include "codegen/Target.h"
+#include "codegen/target/Target.h"
 #include "runtime/Kernel.h"
 #include <cstdint>
 #include <string>

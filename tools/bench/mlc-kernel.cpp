@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/Target.h"
-#include "codegen/cpu/Emit.h"
+#include "codegen/Backends.h"
+#include "codegen/target/Target.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -34,7 +34,7 @@ static llvm::cl::opt<unsigned> threads("compile-threads",
                                        llvm::cl::desc("compiling threads"),
                                        llvm::cl::init(2));
 
-static void printKernel(const cpu::CompiledKernel &kernel) {
+static void printKernel(const CompiledKernel &kernel) {
   llvm::json::Array inPlace;
   for (auto [from, to] : kernel.inPlace)
     inPlace.push_back(llvm::json::Array{from, to});
@@ -50,7 +50,7 @@ static void printKernel(const cpu::CompiledKernel &kernel) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::cl::ParseCommandLineOptions(argc, argv, "compile kernels\n");
-  llvm::Expected<Target> target = parseTarget(targetName);
+  llvm::Expected<CodeTarget> target = parseCodeTarget(targetName);
   if (!target) {
     llvm::errs() << "mlc: error: " << llvm::toString(target.takeError())
                  << "\n";
@@ -58,19 +58,19 @@ int main(int argc, char **argv) {
   }
   DialectRegistry registry;
   registry.insert<MlcDialect>();
-  cpu::registerCodegenDialects(registry);
+  registerKernelDialects(registry);
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module =
       parseSourceFile<ModuleOp>(input, ParserConfig(&context));
   if (!module)
     return 3;
-  cpu::CompileOptions options;
+  CodegenOptions options;
   options.dumpDirectory = dump;
   options.threads = threads;
   // Linking resets all command-line options of the process.
   std::string path = output;
-  auto compiled = cpu::compileKernels(*module, *target, options);
+  auto compiled = target->backend->compile(*module, target->target, options);
   if (failed(compiled))
     return 7;
   std::error_code error;
@@ -79,8 +79,8 @@ int main(int argc, char **argv) {
     llvm::errs() << "mlc: error: " << path << ": " << error.message() << "\n";
     return 9;
   }
-  file << compiled->object;
-  for (const cpu::CompiledKernel &kernel : compiled->kernels)
+  file << compiled->image;
+  for (const CompiledKernel &kernel : compiled->kernels)
     printKernel(kernel);
   return 0;
 }

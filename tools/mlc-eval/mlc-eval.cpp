@@ -2,10 +2,10 @@
 
 #include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Interfaces/ParseModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "tools/CommandLine.h"
 #include "tools/mlc-eval/Npy.h"
 #include "llvm/Support/CommandLine.h"
@@ -149,7 +149,7 @@ int main(int argc, char **argv) {
       argc, argv, "evaluates a function of mlc operators by definition\n");
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<MlcDialect, func::FuncDialect>();
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, &context);
+  OwningOpRef<ModuleOp> module = parseModuleFile(file, &context);
   if (!module)
     return 3;
   if (Error error = run(*module)) {

@@ -4,6 +4,7 @@
 #include "dialects/Rule/Rule.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Pipeline.h"
 #include "tools/CommandLine.h"
@@ -14,6 +15,7 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   registry.insert<mlc::MlcDialect, mlc::rule::RuleDialect>();
   mlc::registerCompilerDialects(registry);
+  mlir::registerAllPasses();
   mlc::registerPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "mlc's optimizer driver\n", registry));

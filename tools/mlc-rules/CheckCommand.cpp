@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "rewrites/Soundness/Soundness.h"
-#include "rewrites/Stopwatch.h"
+#include "rewrites/Support/Stopwatch.h"
 #include "tools/mlc-rules/Command.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

@@ -2,9 +2,9 @@
 
 #include "tools/mlc-rules/Command.h"
 #include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "verifier/AssumeText.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -73,8 +73,7 @@ static int loadFile(RuleSet &rules, mlir::MLIRContext &context,
     os << d;
   });
   context.loadDialect<rule::RuleDialect, MlcDialect, mlir::func::FuncDialect>();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>((*buffer)->getBuffer(),
-                                                        &context, file);
+  auto module = parseModuleText((*buffer)->getBuffer(), file, &context);
   if (module)
     wrapPairs(*module);
   size_t first = rules.rules.size();

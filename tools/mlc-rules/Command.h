@@ -8,7 +8,7 @@
 #ifndef MLC_TOOLS_MLC_RULES_COMMAND_H
 #define MLC_TOOLS_MLC_RULES_COMMAND_H
 
-#include "rewrites/Rule.h"
+#include "rewrites/Rules/Rule.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 
@@ -32,6 +32,7 @@ struct Command {
 
 Command auditCommand();
 Command checkCommand();
+Command exportCommand();
 Command generateCommand();
 Command listCommand();
 Command verifyCommand();

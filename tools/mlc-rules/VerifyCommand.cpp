@@ -1,7 +1,7 @@
 //===- VerifyCommand.cpp - mlc-rules verify -------------------------------===//
 
-#include "rewrites/Stopwatch.h"
-#include "rewrites/VerifyRules.h"
+#include "rewrites/Rules/VerifyRules.h"
+#include "rewrites/Support/Stopwatch.h"
 #include "tools/mlc-rules/Command.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"

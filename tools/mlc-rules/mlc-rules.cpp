@@ -9,8 +9,9 @@ using namespace mlc::rules;
 namespace cl = llvm::cl;
 
 static int runTool(int argc, char **argv) {
-  const Command commands[] = {auditCommand(), checkCommand(), generateCommand(),
-                              listCommand(), verifyCommand()};
+  const Command commands[] = {auditCommand(),  checkCommand(),
+                              exportCommand(), generateCommand(),
+                              listCommand(),   verifyCommand()};
   cl::HideUnrelatedOptions({&category()});
   std::string names;
   llvm::ListSeparator separator(" or ");

@@ -6,7 +6,7 @@
 #include "passes/Import/GraphEquality.h"
 #include "passes/Optimize/ConstantFold.h"
 #include "passes/Optimize/Prepare.h"
-#include "rewrites/Replay/Replay.h"
+#include "rewrites/ProofLog/Replay.h"
 #include "verifier/RestsOn.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/ParseModule.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,7 +23,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "mlir/Parser/Parser.h"
 #include "tools/CommandLine.h"
 #include "tools/mlc-verify/TrailCommand.h"
 #include "verifier/AssumeText.h"
@@ -90,11 +90,6 @@ enum ExitCode {
 static int error(int code, const llvm::Twine &text) {
   llvm::errs() << "mlc: error: " << text << '\n';
   return code;
-}
-
-static mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &file,
-                                               mlir::MLIRContext *context) {
-  return mlir::parseSourceFile<mlir::ModuleOp>(file, context);
 }
 
 static int exitCodeOf(const Verdict &verdict) {
@@ -186,7 +181,7 @@ static int compareFunctions(const VerifierOptions &options) {
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   std::vector<mlir::func::FuncOp> functions;
   for (const std::string &file : files) {
-    modules.push_back(parse(file, &context));
+    modules.push_back(parseModuleFile(file, &context));
     if (!modules.back())
       return error(BadFile, file + ": cannot be read");
     for (auto function : modules.back()->getOps<mlir::func::FuncOp>()) {

@@ -249,12 +249,6 @@ llvm::Error Compilation::addPhase(llvm::Error error) const {
 }
 
 llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
-  const Target &target = compileOptions.target;
-  if (!target.hasCode())
-    return fail(Exit::Unsupported,
-                "code for target " + target.name +
-                    " is unsupported yet; give a cpu target, or see with mlc "
-                    "optimize what is chosen for it");
   // Linking needs one; to find out at the end would be late.
   if (auto folder = TemporaryFolder::create(); !folder)
     return folder.takeError();

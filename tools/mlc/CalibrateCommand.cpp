@@ -1,6 +1,6 @@
 //===- CalibrateCommand.cpp - mlc calibrate -------------------------------===//
 
-#include "codegen/TargetFile.h"
+#include "codegen/target/TargetFile.h"
 #include "tools/mlc/Calibration.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
@@ -57,7 +57,7 @@ llvm::Error CalibrateCommand::run() {
   auto target = parseTargetOption(model.target);
   if (!target)
     return target.takeError();
-  if (!target->hasCode())
+  if (!findBackend(*target))
     return fail(Exit::Unsupported,
                 "measuring " + target->name +
                     " is unsupported yet; calibrate a cpu target");

@@ -4,7 +4,7 @@
 #include "dialects/Graph/Graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
-#include "rewrites/Work.h"
+#include "rewrites/Cost/Work.h"
 #include "runtime/Cpu.h"
 #include "tools/bench/MachineRates.h"
 #include "tools/mlc/Failure.h"

@@ -3,8 +3,8 @@
 #ifndef MLC_TOOLS_MLC_CALIBRATION_H
 #define MLC_TOOLS_MLC_CALIBRATION_H
 
-#include "codegen/Target.h"
-#include "rewrites/TimingCache.h"
+#include "codegen/target/Target.h"
+#include "rewrites/Cost/TimingCache.h"
 #include "tools/mlc/Build.h"
 
 namespace mlc::cli {

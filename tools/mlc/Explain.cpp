@@ -1,7 +1,7 @@
 //===- Explain.cpp - What a search did to a model, for people -------------===//
 
 #include "tools/mlc/Explain.h"
-#include "rewrites/Replay/Replay.h"
+#include "rewrites/ProofLog/Replay.h"
 #include "runtime/Text.h"
 #include "tools/mlc/ExplainParts.h"
 #include "tools/mlc/GraphDrawing.h"

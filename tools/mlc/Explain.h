@@ -15,8 +15,8 @@
 #define MLC_TOOLS_MLC_EXPLAIN_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "rewrites/Rule.h"
-#include "rewrites/Trail.h"
+#include "rewrites/ProofLog/Trail.h"
+#include "rewrites/Rules/Rule.h"
 #include "tools/mlc/ExplainChoices.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>

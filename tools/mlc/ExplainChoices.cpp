@@ -2,7 +2,7 @@
 
 #include "tools/mlc/ExplainChoices.h"
 #include "dialects/Interfaces/CompileTime.h"
-#include "rewrites/Rewriting.h"
+#include "rewrites/Search/Rewriting.h"
 #include <map>
 #include <set>
 

@@ -4,9 +4,9 @@
 #define MLC_TOOLS_MLC_EXPLAINCHOICES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "rewrites/Cost.h"
-#include "rewrites/Rule.h"
-#include "rewrites/Trail.h"
+#include "rewrites/Cost/Cost.h"
+#include "rewrites/ProofLog/Trail.h"
+#include "rewrites/Rules/Rule.h"
 #include <vector>
 
 namespace mlc::cli {

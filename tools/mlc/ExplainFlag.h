@@ -4,7 +4,7 @@
 #define MLC_TOOLS_MLC_EXPLAINFLAG_H
 
 #include "mlir/IR/OwningOpRef.h"
-#include "rewrites/GivenRules.h"
+#include "rewrites/Rules/GivenRules.h"
 #include "tools/mlc/Explain.h"
 #include "tools/mlc/ModelOptions.h"
 

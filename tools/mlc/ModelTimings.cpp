@@ -2,8 +2,8 @@
 
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "rewrites/Cost.h"
-#include "rewrites/Trail.h"
+#include "rewrites/Cost/Cost.h"
+#include "rewrites/ProofLog/Trail.h"
 #include "tools/mlc/Calibration.h"
 #include "tools/mlc/Session.h"
 #include "llvm/ADT/StringMap.h"

@@ -3,7 +3,7 @@
 #ifndef MLC_TOOLS_MLC_SEARCHFLAGS_H
 #define MLC_TOOLS_MLC_SEARCHFLAGS_H
 
-#include "rewrites/Search.h"
+#include "rewrites/Search/Search.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 

@@ -1,7 +1,7 @@
 // A 3x3 convolution of stride 1 with a constant filter is marked, and its
 // filter replaced by the transform (36 values for each 9). One of stride 2 is
 // left alone.
-// RUN: mlc-opt --mlc-assign-layout --mlc-fold-constants --mlc-lower-to-linalg --mlc-fuse --mlc-winograd %s | FileCheck %s
+// RUN: mlc-opt --mlc-assign-layout --mlc-fold-constants --mlc-lower-to-linalg --mlc-fuse --mlc-transform-constants %s | FileCheck %s
 
 // CHECK-LABEL: exec.program @main
 // CHECK: exec.constant {{.*}} : tensor<4x36x4x16x16xf32> : f32 <[4, 36, 4, 16, 16]>

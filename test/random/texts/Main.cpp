@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/ParseModule.h"
 #include "dialects/Rule/Rule.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,9 +19,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Parser/Parser.h"
 #include "rewrites/Precondition/Precondition.h"
-#include "rewrites/Rule.h"
+#include "rewrites/Rules/Rule.h"
 #include "verifier/AssumeText.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -262,7 +262,7 @@ void run(const std::string &text, bool synthesize, Counts &counts) {
   context.loadDialect<rule::RuleDialect, MlcDialect, mlir::func::FuncDialect>();
   context.getDiagEngine().registerHandler(
       [](mlir::Diagnostic &) { return mlir::success(); });
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  auto module = parseModuleText(text, "text", &context);
   if (!module)
     return;
   ++counts.read;

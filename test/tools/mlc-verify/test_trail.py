@@ -374,7 +374,7 @@ def test_open_dims_that_decide(tools, tmp_path):
 
 def test_independence():
     """Small, and without the engines that write trails and the exporter."""
-    patterns = ("rewrites/Replay/*", "tools/mlc-verify/TrailCommand*", "passes/Import/GraphEquality*",
+    patterns = ("rewrites/ProofLog/*", "tools/mlc-verify/TrailCommand*", "passes/Import/GraphEquality*",
                 "passes/Import/ForExport*")
     files = [p for pattern in patterns for p in ROOT.glob(pattern) if p.suffix in (".cpp", ".h")]
     text = "".join(p.read_text() for p in files)

@@ -1,13 +1,13 @@
 //===- BacktrackTest.cpp - The queue of whole graphs ----------------------===//
 
-#include "rewrites/Backtrack.h"
-#include "codegen/Target.h"
+#include "rewrites/Search/Backtrack.h"
+#include "codegen/target/Target.h"
 #include "dialects/Graph/Graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "rewrites/Greedy.h"
-#include "rewrites/Replay/Replay.h"
+#include "rewrites/ProofLog/Replay.h"
+#include "rewrites/Search/Greedy.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;

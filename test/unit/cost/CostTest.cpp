@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "rewrites/Cost.h"
-#include "codegen/Target.h"
+#include "rewrites/Cost/Cost.h"
+#include "codegen/target/Target.h"
 #include "dialects/Graph/Graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

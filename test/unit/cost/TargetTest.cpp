@@ -1,7 +1,7 @@
 //===- TargetTest.cpp - Target descriptions -------------------------------===//
 
-#include "codegen/Target.h"
-#include "codegen/TargetFile.h"
+#include "codegen/target/Target.h"
+#include "codegen/target/TargetFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include <catch2/catch.hpp>
 #include <cmath>

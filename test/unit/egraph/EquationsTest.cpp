@@ -1,7 +1,7 @@
 //===- EquationsTest.cpp - Sizes as products ------------------------------===//
 
 #include "Fixture.h"
-#include "rewrites/Match.h"
+#include "rewrites/Rules/Match.h"
 #include <catch2/catch.hpp>
 #include <set>
 

@@ -1,9 +1,9 @@
 //===- SearchTest.cpp - What comes out of a search ------------------------===//
 
-#include "rewrites/Search.h"
+#include "rewrites/Search/Search.h"
 #include "Fixture.h"
 #include "mlir/IR/Verifier.h"
-#include "rewrites/Rewriting.h"
+#include "rewrites/Search/Rewriting.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;

@@ -1,8 +1,8 @@
 //===- ExtractTest.cpp - Extraction against brute force -------------------===//
 
-#include "rewrites/Extract.h"
-#include "rewrites/ExtractIlp.h"
-#include "rewrites/ExtractReduce.h"
+#include "rewrites/Extract/Extract.h"
+#include "rewrites/Extract/ExtractIlp.h"
+#include "rewrites/Extract/ExtractReduce.h"
 #include <catch2/catch.hpp>
 #include <random>
 

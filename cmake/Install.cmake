@@ -1,0 +1,35 @@
+# `cmake --install build --prefix DIR [--component NAME]`:
+#   Runtime      the library that runs artifacts, its header, mlc-run
+#   Tools        the command-line tools and the plugin for mlir-opt
+#   Development  libraries, headers and the CMake package, for find_package(mlc)
+
+install(TARGETS mlc_runtime_shared mlc-run COMPONENT Runtime)
+install(FILES runtime/mlc_runtime.h DESTINATION include COMPONENT Runtime)
+
+install(TARGETS mlc mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-translate mlc-verify MLCPlugin COMPONENT Tools)
+
+# What mlc::Passes, mlc::Rewritten (optimize and write back) and mlc::Verifier
+# need, each under its name without the prefix.
+set(libraries
+  MLCArtifact MLCBackends MLCCodegenCPU MLCExec MLCExport MLCExtract MLCForm MLCFuse MLCGraph MLCImport MLCKernel
+  MLCLayout MLCLower MLCOnnxSchema MLCOptimize MLCPassBase MLCPasses MLCProvedRules MLCReplay MLCRewrites
+  MLCRewritten MLCRule MLCTarget MLCVerifier)
+foreach(library ${libraries})
+  string(REGEX REPLACE "^MLC" "" short ${library})
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${short})
+endforeach()
+set(package lib/cmake/mlc)
+install(TARGETS ${libraries} mlc_runtime EXPORT mlcTargets ARCHIVE DESTINATION lib COMPONENT Development)
+install(EXPORT mlcTargets NAMESPACE mlc:: DESTINATION ${package} COMPONENT Development)
+foreach(folder dialects verifier rewrites codegen passes runtime)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} ${CMAKE_BINARY_DIR}/${folder}
+    DESTINATION include/mlc COMPONENT Development
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
+endforeach()
+
+include(CMakePackageConfigHelpers)
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/mlcConfig.cmake.in ${CMAKE_BINARY_DIR}/mlcConfig.cmake
+  INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/mlcConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/mlcConfig.cmake ${CMAKE_BINARY_DIR}/mlcConfigVersion.cmake
+  DESTINATION ${package} COMPONENT Development)

@@ -1,0 +1,138 @@
+//===- Backend.h - What passes ask of who makes code ------------*- C++ -*-===//
+//
+// A back end makes code for kernels (seam 3 of docs/Architecture.md). Passes
+// and tools know it by this interface alone; codegen/Backends.h has those that
+// this build contains. Everything that differs between kinds of devices is a
+// question here: how convolutions lie in memory, what one kernel may hold,
+// which algorithms there are, how kernels become code. What the answers depend
+// on beside the kind of device stands in the target.
+//
+// A new back end derives from this class and is added to the registry;
+// test/unit/backend has a small one that prints kernels.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_CODEGEN_KERNEL_BACKEND_H
+#define MLC_CODEGEN_KERNEL_BACKEND_H
+
+#include "codegen/kernel/Kernel.h"
+#include "codegen/target/Target.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mlc {
+
+/// How convolutions and what lies between them are laid out.
+struct ConvolutionLayout {
+  /// Channels per block, the innermost dim of [n, C/block, h, w, block];
+  /// 0: as ONNX has it, [n, C, h, w].
+  int64_t block = 0;
+};
+
+/// What keeps one kernel's code, and the search for it, small.
+struct FusionLimits {
+  /// Operations of a loop group, and how many of them may reduce.
+  unsigned groupOps = 32, groupReductions = 4;
+  /// Operations of a kernel with a contraction.
+  unsigned contractionOps = 16;
+};
+
+/// An algorithm for a kernel that wants a constant argument in another form.
+struct ConstantTransform {
+  /// Number of the argument.
+  unsigned argument = 0;
+  /// Set on the argument, so that code generation knows.
+  mlir::NamedAttribute mark;
+  /// Sizes of the other form, of the same element type, float32.
+  llvm::SmallVector<int64_t> dims;
+  /// Writes the other form. False where these values have none.
+  std::function<bool(llvm::ArrayRef<float> from,
+                     llvm::MutableArrayRef<float> to)>
+      apply;
+};
+
+struct CodegenOptions {
+  /// Threads that compile; the bytes do not depend on it.
+  unsigned threads = 2;
+  /// Kernels per unit of compilation; the bytes depend on it.
+  unsigned kernelsPerModule = 8;
+  /// Where not empty: the IR and assembly of each unit, for people.
+  std::string dumpDirectory;
+};
+
+/// One kernel of a code image, in the order of the module's functions.
+struct CompiledKernel {
+  /// The function's name in the module, and the symbol of its code; kernels
+  /// that are equal except for their names share one symbol.
+  std::string name, symbol;
+  /// How many independent tasks there are, and the bytes of scratch that each
+  /// running thread needs.
+  IntExpr tasks, scratchBytes;
+  /// Pairs (input, output) whose buffers may be the same memory.
+  llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace;
+  /// Inputs that are read for nothing but to be multiplied in a contraction.
+  llvm::SmallVector<unsigned> factors;
+};
+
+struct CompiledKernels {
+  /// What the runtime loads: for a CPU an ELF shared object without undefined
+  /// symbols that exports the symbols of its kernels. The same bytes for the
+  /// same kernels, target and options.
+  std::string image;
+  std::vector<CompiledKernel> kernels;
+};
+
+/// One kind of device that code is made for. Has no state: everything is said
+/// by the arguments, and the functions may run on several threads.
+class Backend {
+public:
+  virtual ~Backend();
+
+  /// A word for messages and help.
+  virtual llvm::StringRef getName() const = 0;
+  /// Whether it makes code for `target`.
+  virtual bool supports(const Target &target) const = 0;
+  /// The dialects, interfaces and extensions that its kernels need.
+  virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
+
+  virtual ConvolutionLayout getConvolutionLayout(const Target &target) const;
+  virtual FusionLimits getFusionLimits(const Target &target) const;
+
+  /// Whether `op` may join `group`, operations of one block in program order
+  /// that are a loop group already (or none yet): whether one kernel can, and
+  /// had better, compute them all. Intermediates live where the back end puts
+  /// them. `op` may be a consumer, a producer or a sibling; the ops are looked
+  /// at where they stand, so that results used by others count as outputs.
+  virtual bool canJoinLoopGroup(const Target &target,
+                                llvm::ArrayRef<mlir::Operation *> group,
+                                mlir::Operation *op) const = 0;
+  /// Whether the kernel of `contraction` may write its result with the border
+  /// of `pad` around it. No by default: the pad is a kernel of its own.
+  virtual bool canPadResult(mlir::linalg::LinalgOp contraction,
+                            mlir::tensor::PadOp pad) const;
+  /// Whether `contraction` may read an operand through a movement of its
+  /// elements (`movement`: from the dims of what was moved to its source), so
+  /// that it reads by `after` instead of by `before`. Yes by default.
+  virtual bool canReadThrough(mlir::linalg::GenericOp contraction,
+                              mlir::AffineMap before, mlir::AffineMap movement,
+                              mlir::AffineMap after) const;
+
+  /// A faster algorithm for `kernel` that wants one of its arguments, where it
+  /// is constant, in another form; none by default.
+  virtual std::optional<ConstantTransform>
+  findTransform(const Kernel &kernel, const Target &target) const;
+
+  /// Makes code for every function with `mlc.kernel` of `module` (left
+  /// unchanged). Errors are emitted at the function concerned.
+  virtual mlir::FailureOr<CompiledKernels>
+  compile(mlir::ModuleOp module, const Target &target,
+          const CodegenOptions &options) const = 0;
+};
+
+} // namespace mlc
+
+#endif // MLC_CODEGEN_KERNEL_BACKEND_H

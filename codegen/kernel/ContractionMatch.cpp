@@ -1,0 +1,428 @@
+//===- ContractionMatch.cpp - From linalg to strides ----------------------===//
+
+#include "codegen/kernel/Contraction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace mlc {
+namespace {
+
+using Exprs = SmallVector<AffineExpr>;
+
+class Matcher {
+public:
+  Matcher(const Kernel &kernel, std::string &why)
+      : kernel(kernel), why(why), ctx(kernel.context()) {}
+
+  FailureOr<Contraction> run();
+
+private:
+  LogicalResult fail(const Twine &reason) {
+    if (why.empty())
+      why = reason.str();
+    return failure();
+  }
+  IntExpr constant(int64_t v) { return IntExpr::constant(ctx, v); }
+
+  LogicalResult findAnchor();
+  LogicalResult matchBody();
+  LogicalResult matchDims();
+  LogicalResult splitDims(AffineExpr e);
+  AffineExpr splitExpr(AffineExpr e);
+  FailureOr<Access> access(Value tensor, ArrayRef<AffineExpr> indices,
+                           ArrayRef<IntExpr> shape, ArrayRef<IntExpr> low = {});
+  Exprs accumulatorIndices();
+  FailureOr<unsigned> node(Value v, ArrayRef<AffineExpr> indices);
+  FailureOr<unsigned> elementWise(OpResult v, ArrayRef<AffineExpr> indices);
+  LogicalResult matchOutput(Value v);
+  unsigned addNode(TailNode n) {
+    c.nodes.push_back(std::move(n));
+    return c.nodes.size() - 1;
+  }
+
+  const Kernel &kernel;
+  std::string &why;
+  MLIRContext *ctx;
+  linalg::LinalgOp anchor;
+  /// Extents of the anchor's own loops before a split.
+  Shape extents;
+  /// Split loop of the anchor: index, and its block size.
+  int splitLoop = -1;
+  int64_t splitSize = 0;
+  unsigned loops = 0;
+  Contraction c;
+};
+
+} // namespace
+
+LogicalResult Matcher::findAnchor() {
+  for (Operation *op : kernel.ops) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp || linalgOp.getNumReductionLoops() == 0)
+      continue;
+    if (anchor)
+      return fail("more than one op with a reduction");
+    anchor = linalgOp;
+  }
+  if (!anchor)
+    return fail("no op with a reduction");
+  if (anchor.getNumDpsInputs() != 2 || anchor.getNumDpsInits() != 1)
+    return fail("the reduction does not have two inputs and one output");
+  for (OpOperand *in : anchor.getDpsInputOperands())
+    if (!isa<BlockArgument>(in->get()))
+      return fail("a factor of the contraction is not a kernel argument");
+  return success();
+}
+
+/// Follows casts from a factor of the product down to a block argument.
+static BlockArgument followCasts(Value v, SmallVectorImpl<Operation *> &casts) {
+  while (Operation *op = v.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
+             arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp>(op))
+      return {};
+    casts.insert(casts.begin(), op);
+    v = op->getOperand(0);
+  }
+  return cast<BlockArgument>(v);
+}
+
+/// The body must be `yield acc + cast(a)·cast(b)`.
+LogicalResult Matcher::matchBody() {
+  Block &body = anchor->getRegion(0).front();
+  BlockArgument acc = body.getArgument(2);
+  Operation *add = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!add || !isa<arith::AddFOp, arith::AddIOp>(add))
+    return fail("the contraction's body does not end in an addition");
+  int other = add->getOperand(0) == acc   ? 1
+              : add->getOperand(1) == acc ? 0
+                                          : -1;
+  if (other < 0)
+    return fail("the contraction does not add to its output");
+  Operation *mul = add->getOperand(other).getDefiningOp();
+  if (!mul || !isa<arith::MulFOp, arith::MulIOp>(mul))
+    return fail("the contraction does not add a product");
+  SmallVector<Operation *> casts[2];
+  BlockArgument a = followCasts(mul->getOperand(0), casts[0]);
+  BlockArgument b = followCasts(mul->getOperand(1), casts[1]);
+  if (!a || !b || a == b || a == acc || b == acc)
+    return fail("the product is not of the two inputs");
+  bool inOrder = a.getArgNumber() == 0;
+  c.xCasts = casts[inOrder ? 0 : 1];
+  c.wCasts = casts[inOrder ? 1 : 0];
+  c.accumulator = acc.getType();
+  return success();
+}
+
+/// Notes a loop that occurs under floordiv or mod, which is split in two.
+LogicalResult Matcher::splitDims(AffineExpr e) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(e);
+  if (!binary)
+    return success();
+  if (e.getKind() == AffineExprKind::FloorDiv ||
+      e.getKind() == AffineExprKind::Mod) {
+    auto dim = dyn_cast<AffineDimExpr>(binary.getLHS());
+    auto size = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    if (!dim || !size || size.getValue() < 1)
+      return fail("an index map divides more than a single loop");
+    if (splitLoop >= 0 &&
+        (splitLoop != int(dim.getPosition()) || splitSize != size.getValue()))
+      return fail("index maps split more than one loop");
+    splitLoop = dim.getPosition();
+    splitSize = size.getValue();
+    return success();
+  }
+  if (failed(splitDims(binary.getLHS())) || failed(splitDims(binary.getRHS())))
+    return failure();
+  return success();
+}
+
+/// Rewrites an expression of the anchor's loops after the split: loop s becomes
+/// size·(new loop) + s.
+AffineExpr Matcher::splitExpr(AffineExpr e) {
+  if (splitLoop < 0)
+    return e;
+  AffineExpr outer = getAffineDimExpr(loops, ctx);
+  AffineExpr inner = getAffineDimExpr(splitLoop, ctx);
+  if (e == inner)
+    return outer * splitSize + inner;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(e);
+  if (!binary)
+    return e;
+  if (e.getKind() == AffineExprKind::FloorDiv)
+    return outer;
+  if (e.getKind() == AffineExprKind::Mod)
+    return inner;
+  return getAffineBinaryOpExpr(e.getKind(), splitExpr(binary.getLHS()),
+                               splitExpr(binary.getRHS()));
+}
+
+/// Extents of all loops, from the operands that index with a bare loop.
+LogicalResult Matcher::matchDims() {
+  loops = anchor.getNumLoops();
+  extents.assign(loops, IntExpr());
+  for (OpOperand &operand : anchor->getOpOperands()) {
+    AffineMap map = anchor.getMatchingIndexingMap(&operand);
+    for (auto [expr, size] :
+         llvm::zip_equal(map.getResults(), kernel.shapeOf(operand.get()))) {
+      if (failed(splitDims(expr)))
+        return failure();
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        if (!extents[dim.getPosition()] || size.isConstant())
+          extents[dim.getPosition()] = size;
+    }
+  }
+  SmallVector<utils::IteratorType> kinds = anchor.getIteratorTypesArray();
+  for (unsigned d = 0; d < loops; ++d) {
+    if (!extents[d])
+      return fail("the extent of a loop is not the size of a dim");
+    c.dims.push_back({extents[d], kinds[d] == utils::IteratorType::parallel});
+  }
+  if (splitLoop < 0)
+    return success();
+  IntExpr extent = extents[splitLoop];
+  c.dims.push_back({extent.ceilDiv(splitSize), c.dims[splitLoop].parallel});
+  c.dims[splitLoop].extent = constant(splitSize);
+  if (!extent.mod(splitSize).isConstant(0)) {
+    if (!c.dims[splitLoop].parallel)
+      return fail("a split reduction has a remainder");
+    c.splitInner = splitLoop;
+    c.splitOuter = loops;
+    c.splitBound = extent;
+  }
+  return success();
+}
+
+/// Adds `scale` times the linear expression `e` of loops to an access.
+static LogicalResult addLinear(AffineExpr e, IntExpr scale, Access &a) {
+  if (auto dim = dyn_cast<AffineDimExpr>(e)) {
+    a.strides[dim.getPosition()] = a.strides[dim.getPosition()] + scale;
+    return success();
+  }
+  if (auto k = dyn_cast<AffineConstantExpr>(e)) {
+    a.offset = a.offset + scale * k.getValue();
+    return success();
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(e);
+  if (!binary)
+    return failure();
+  if (e.getKind() == AffineExprKind::Add)
+    return success(succeeded(addLinear(binary.getLHS(), scale, a)) &&
+                   succeeded(addLinear(binary.getRHS(), scale, a)));
+  if (e.getKind() == AffineExprKind::Mul)
+    if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+      return addLinear(binary.getLHS(), scale * factor.getValue(), a);
+  return failure();
+}
+
+/// The access of `tensor` of `shape` at `indices` (of the split loops), moved
+/// by `low` where given.
+FailureOr<Access> Matcher::access(Value tensor, ArrayRef<AffineExpr> indices,
+                                  ArrayRef<IntExpr> shape,
+                                  ArrayRef<IntExpr> low) {
+  Access a;
+  a.tensor = tensor;
+  a.offset = constant(0);
+  a.strides.assign(c.dims.size(), constant(0));
+  IntExpr stride = constant(1);
+  for (int d = int(shape.size()) - 1; d >= 0; --d) {
+    if (failed(addLinear(indices[d], stride, a)))
+      return fail("an index map is not linear");
+    if (!low.empty())
+      a.offset = a.offset + stride * low[d];
+    stride = stride * shape[d];
+  }
+  return a;
+}
+
+Exprs Matcher::accumulatorIndices() {
+  Exprs indices;
+  for (AffineExpr e :
+       anchor.getMatchingIndexingMap(anchor.getDpsInitOperand(0)).getResults())
+    indices.push_back(splitExpr(e));
+  return indices;
+}
+
+/// The tail node for element `indices` of the tensor `v`.
+FailureOr<unsigned> Matcher::node(Value v, ArrayRef<AffineExpr> indices) {
+  Type element = getElementTypeOrSelf(v.getType());
+  TailNode n;
+  n.element = element;
+  if (isa<BlockArgument>(v)) {
+    auto a = access(v, indices, kernel.shapeOf(v));
+    if (failed(a))
+      return failure();
+    a->element = element;
+    n.kind = TailNode::Kind::Load;
+    n.load = c.loads.size();
+    c.loads.push_back(*a);
+    return addNode(n);
+  }
+  auto result = cast<OpResult>(v);
+  if (result.getOwner() == anchor) {
+    if (indices != ArrayRef<AffineExpr>(accumulatorIndices()))
+      return fail("the contraction is read at another index than it is made");
+    n.kind = TailNode::Kind::Accumulator;
+    return addNode(n);
+  }
+  DenseElementsAttr dense;
+  if (matchPattern(v, m_Constant(&dense)) && dense.isSplat()) {
+    n.scalar = dense.getSplatValue<TypedAttr>();
+    return addNode(n);
+  }
+  if (auto fill = dyn_cast<linalg::FillOp>(result.getOwner())) {
+    Attribute value;
+    if (!matchPattern(fill.getInputs()[0], m_Constant(&value)))
+      return fail("a fill's value is not a constant");
+    n.scalar = cast<TypedAttr>(value);
+    return addNode(n);
+  }
+  if (auto expand = dyn_cast<tensor::CastOp>(result.getOwner()))
+    return node(expand.getSource(), indices);
+  if (isa<linalg::LinalgOp>(result.getOwner()))
+    return elementWise(result, indices);
+  return fail("cannot fuse " + result.getOwner()->getName().getStringRef() +
+              " with a contraction");
+}
+
+/// True if the ops of an element-wise body can be cloned onto vectors: they are
+/// element-wise themselves and use nothing from outside but constants.
+static bool isVectorizableBody(Block &body) {
+  return llvm::all_of(body, [&](Operation &op) {
+    for (Value operand : op.getOperands())
+      if (operand.getParentBlock() != &body &&
+          !matchPattern(operand, m_Constant()))
+        return false;
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      return true;
+    return op.getNumRegions() == 0 && op.getNumResults() == 1 &&
+           (isa<arith::ConstantOp>(op) || op.hasTrait<OpTrait::Elementwise>());
+  });
+}
+
+FailureOr<unsigned> Matcher::elementWise(OpResult v,
+                                         ArrayRef<AffineExpr> indices) {
+  auto op = cast<linalg::LinalgOp>(v.getOwner());
+  if (op.getNumReductionLoops() ||
+      !isVectorizableBody(op->getRegion(0).front()))
+    return fail("an op behind the contraction is not element-wise");
+  AffineMap out =
+      op.getMatchingIndexingMap(op.getDpsInitOperand(v.getResultNumber()));
+  if (!out.isPermutation())
+    return fail("an element-wise op does not write a permutation");
+  Exprs loopValue(op.getNumLoops());
+  for (auto [expr, index] : llvm::zip_equal(out.getResults(), indices))
+    loopValue[cast<AffineDimExpr>(expr).getPosition()] = index;
+  TailNode n;
+  n.kind = TailNode::Kind::Op;
+  n.op = op;
+  n.result = v.getResultNumber();
+  n.element = getElementTypeOrSelf(v.getType());
+  Block &body = op->getRegion(0).front();
+  for (OpOperand &operand : op->getOpOperands()) {
+    unsigned number = operand.getOperandNumber();
+    if (body.getArgument(number).use_empty()) {
+      n.operands.push_back(~0u);
+      continue;
+    }
+    Exprs at;
+    for (AffineExpr e : op.getMatchingIndexingMap(&operand).getResults())
+      at.push_back(e.replaceDims(loopValue));
+    if (op.isScalar(&operand))
+      return fail("an element-wise op reads a scalar operand");
+    auto child = node(operand.get(), at);
+    if (failed(child))
+      return failure();
+    n.operands.push_back(*child);
+  }
+  return addNode(n);
+}
+
+/// Result `v` of the kernel: the chain's value, or a constant pad of it.
+LogicalResult Matcher::matchOutput(Value v) {
+  ContractionOutput out;
+  Value inner = v;
+  SmallVector<OpFoldResult> low, high;
+  if (auto pad = v.getDefiningOp<tensor::PadOp>()) {
+    Value value = pad.getConstantPaddingValue();
+    Attribute attr;
+    if (!value || !matchPattern(value, m_Constant(&attr)))
+      return fail("a pad's value is not a constant");
+    out.padValue = cast<TypedAttr>(attr);
+    low = pad.getMixedLowPad();
+    high = pad.getMixedHighPad();
+    inner = pad.getSource();
+  }
+  ArrayRef<IntExpr> shape = kernel.shapeOf(inner);
+  Exprs indices = accumulatorIndices();
+  if (shape.size() != indices.size())
+    return fail("an output has another rank than the contraction");
+  auto chain = node(inner, indices);
+  if (failed(chain))
+    return failure();
+  out.node = *chain;
+  Shape padded(shape), before;
+  for (unsigned d = 0; d < low.size(); ++d) {
+    IntExpr lo = kernel.asExpr(low[d]), hi = kernel.asExpr(high[d]);
+    if (!lo || !hi)
+      return fail("a pad's width is no expression of the symbols");
+    out.pads.push_back({lo, shape[d], hi});
+    padded[d] = lo + shape[d] + hi;
+    before.push_back(lo);
+  }
+  auto a = access(Value(), indices, padded, before);
+  if (failed(a))
+    return failure();
+  out.access = *a;
+  out.access.element = getElementTypeOrSelf(v.getType());
+  c.outputs.push_back(out);
+  return success();
+}
+
+FailureOr<Contraction> Matcher::run() {
+  c.context = ctx;
+  if (failed(findAnchor()) || failed(matchBody()) || failed(matchDims()))
+    return failure();
+  Access *factors[2] = {&c.x, &c.w};
+  for (unsigned i = 0; i < 2; ++i) {
+    OpOperand *operand = anchor.getDpsInputOperand(i);
+    Exprs at;
+    for (AffineExpr e : anchor.getMatchingIndexingMap(operand).getResults())
+      at.push_back(splitExpr(e));
+    auto a = access(operand->get(), at, kernel.shapeOf(operand->get()));
+    if (failed(a))
+      return failure();
+    *factors[i] = *a;
+    factors[i]->element = getElementTypeOrSelf(operand->get().getType());
+  }
+  auto init = node(anchor.getDpsInits()[0], accumulatorIndices());
+  if (failed(init))
+    return failure();
+  c.init = *init;
+  for (Value v : kernel.outputs)
+    if (failed(matchOutput(v)))
+      return failure();
+  return c;
+}
+
+FailureOr<Contraction> matchContraction(const Kernel &kernel,
+                                        std::string &why) {
+  return Matcher(kernel, why).run();
+}
+
+SmallVector<unsigned> factorsOf(const Kernel &kernel, const Contraction &c) {
+  SmallVector<unsigned> factors;
+  for (auto [i, input] : llvm::enumerate(kernel.inputs)) {
+    bool isLoaded = llvm::any_of(c.loads, [&, tensor = input](const Access &a) {
+      return a.tensor == tensor;
+    });
+    if ((c.x.tensor == input || c.w.tensor == input) && !isLoaded)
+      factors.push_back(i);
+  }
+  return factors;
+}
+
+} // namespace mlc

@@ -1,0 +1,93 @@
+//===- Kernel.h - A kernel function as code generation sees it --*- C++ -*-===//
+//
+// Reads a `func.func` with `mlc.kernel` (seam 3 of docs/Architecture.md): its
+// inputs, outputs, tensor operations in order, and the shape of every tensor
+// value as IntExprs over the kernel's symbols. Every tensor at the boundary is
+// dense row-major, so strides follow from shapes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_CODEGEN_KERNEL_KERNEL_H
+#define MLC_CODEGEN_KERNEL_KERNEL_H
+
+#include "dialects/Interfaces/IntExpr.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include <string>
+
+namespace mlc {
+
+/// On the filter's argument of a convolution: m of Winograd's F(m, 3), by which
+/// the kernel is to be computed (codegen/cpu/Winograd.h).
+inline constexpr llvm::StringLiteral kWinogradAttr = "mlc.winograd";
+
+using Shape = llvm::SmallVector<IntExpr, 6>;
+
+/// Row-major strides, in elements, of a dense tensor of `shape`.
+Shape rowMajorStrides(llvm::ArrayRef<IntExpr> shape, mlir::MLIRContext *ctx);
+
+/// Number of elements of `shape` (1 for a scalar).
+IntExpr elementCount(llvm::ArrayRef<IntExpr> shape, mlir::MLIRContext *ctx);
+
+/// A kernel read and checked. Values and operations belong to the function.
+class Kernel {
+public:
+  /// Reads `function`. Emits an error on it and fails where it is not a kernel
+  /// as seam 3 describes (a shape that is no IntExpr of the symbols, an
+  /// operation that code generation does not know).
+  static mlir::FailureOr<Kernel> read(mlir::func::FuncOp function);
+
+  /// The kernel that `ops`, in program order, would be if they were outlined
+  /// from the function in which they stand: for asking whether that pays.
+  /// Unknown sizes are symbols named after nothing in particular, one for each
+  /// SSA value. Fails (without error) where an op is not known.
+  static mlir::FailureOr<Kernel> preview(llvm::ArrayRef<mlir::Operation *> ops);
+
+  mlir::func::FuncOp function;
+  /// Tensor arguments, in order, and the values returned, in order.
+  llvm::SmallVector<mlir::Value> inputs, outputs;
+  /// Names of the symbols, and the index arguments that carry them.
+  llvm::SmallVector<std::string> symbols;
+  llvm::SmallVector<mlir::Value> symbolValues;
+  /// Operations with tensor results, in program order.
+  llvm::SmallVector<mlir::Operation *> ops;
+  /// The first contraction (LinalgOp with a multiply-add over a reduction dim
+  /// of two or more operands), or null for a loop group.
+  mlir::Operation *anchor = nullptr;
+
+  mlir::MLIRContext *context() const;
+  bool isInput(mlir::Value tensor) const { return inputSet.contains(tensor); }
+  /// Shape of any tensor value of the body.
+  llvm::ArrayRef<IntExpr> shapeOf(mlir::Value tensor) const;
+  /// An index value of the body (outside linalg regions) as an expression of
+  /// the symbols; null when it is none.
+  IntExpr asExpr(mlir::Value index) const;
+  /// The same for an attribute-or-value of a mixed operand list.
+  IntExpr asExpr(mlir::OpFoldResult index) const;
+
+private:
+  mlir::LogicalResult readSignature();
+  mlir::LogicalResult readBody();
+  mlir::LogicalResult readShape(mlir::Operation *op);
+  bool computeShape(mlir::Operation *op, Shape &shape);
+  void previewInput(mlir::Value value);
+
+  IntExpr unknown(mlir::Value index) const;
+
+  mlir::MLIRContext *ctx = nullptr;
+  llvm::DenseMap<mlir::Value, Shape> shapes;
+  llvm::DenseSet<mlir::Value> inputSet;
+  /// Previews name sizes that they cannot express.
+  bool isPreview = false;
+  mutable llvm::DenseMap<mlir::Value, IntExpr> unknowns;
+};
+
+/// Whether `op` multiplies and accumulates over a reduction dim: the ops that
+/// the contraction emitter anchors a kernel on.
+bool isContraction(mlir::Operation *op);
+
+} // namespace mlc
+
+#endif // MLC_CODEGEN_KERNEL_KERNEL_H

@@ -1,0 +1,75 @@
+//===- Target.h - What code is generated or costed for ----------*- C++ -*-===//
+//
+// A target is data: tiling, the cost model and LLVM's set-up read these numbers
+// and nothing else about the machine. They stand in target files (JSON,
+// codegen/target/*.json, embedded; TargetFile.h has the format), each number
+// of the cost model with its source. The files that ship are fixed, so that
+// code made for a level is the same on every machine that makes it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_CODEGEN_TARGET_TARGET_H
+#define MLC_CODEGEN_TARGET_TARGET_H
+
+#include "codegen/target/CostParameters.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace mlc {
+
+/// One target. Sizes in bytes, rates per core.
+struct Target {
+  /// `cpu:x86-64-v3`; never `cpu`, which resolves to one of the levels.
+  std::string name;
+  /// The device in words.
+  std::string description;
+  /// How it was asked for after `--target=`, where that is a file.
+  std::string file;
+
+  /// LLVM's words for it; empty where code cannot be made (a target that is
+  /// only costed).
+  std::string triple, cpu, features;
+
+  /// Native vector width and how many such registers there are.
+  unsigned vectorBits = 0;
+  unsigned vectorRegisters = 0;
+  /// Whether any lane of a load or store can be masked at no cost.
+  bool hasMaskRegisters = false;
+
+  int64_t cacheLineBytes = 64;
+  int64_t l1Bytes = 0, l2Bytes = 0, l3Bytes = 0;
+
+  /// float32 operations per cycle with fused multiply-add, and the clock.
+  double flopsPerCycle = 0, gigahertz = 0;
+  /// Streaming bandwidth of one core from memory and from the L2 cache (GB/s).
+  double memoryBandwidth = 0, cacheBandwidth = 0;
+
+  /// What the cost model reads, and the source of each number by its key.
+  CostParameters cost;
+  std::map<std::string, std::string> sources;
+
+  /// Lanes of a native vector of elements of `bits` bits.
+  unsigned lanes(unsigned bits) const { return vectorBits / bits; }
+  /// Whether code can be made for it.
+  bool hasCode() const { return !triple.empty(); }
+};
+
+/// The names that parseTarget accepts, in the order in which help lists them.
+llvm::ArrayRef<llvm::StringRef> knownTargets();
+
+/// Whether `name` is taken for a file: it ends in `.json`.
+bool isTargetFile(llvm::StringRef name);
+
+/// The target called `name`, or described by the file of that name. `cpu` is
+/// the highest level that this machine has, and nothing else about the machine.
+/// Errors: an unknown name (lists the known ones); `cpu` on a machine below
+/// x86-64-v3; a file that cannot be read or is not a target file.
+llvm::Expected<Target> parseTarget(llvm::StringRef name);
+
+} // namespace mlc
+
+#endif // MLC_CODEGEN_TARGET_TARGET_H

@@ -1,0 +1,104 @@
+//===- ParseModule.cpp - Modules from texts of unknown origin -------------===//
+
+#include "dialects/Interfaces/ParseModule.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace mlc {
+
+/// The dim of a concatenation is one of its tensors'.
+static LogicalResult check(tensor::ConcatOp op) {
+  auto hasDim = [&](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && op.getDim() < uint64_t(type.getRank());
+  };
+  if (hasDim(op.getResult()) && llvm::all_of(op.getInputs(), hasDim))
+    return success();
+  return op.emitOpError("joins along dim ")
+         << int64_t(op.getDim()) << ", which not all of its tensors have";
+}
+
+/// A pad has one width for each dim and side: a number, or an operand.
+static LogicalResult check(tensor::PadOp op) {
+  auto isFull = [&](ArrayRef<int64_t> numbers, ValueRange operands) {
+    return int64_t(numbers.size()) == op.getSourceType().getRank() &&
+           size_t(llvm::count_if(numbers, ShapedType::isDynamic)) ==
+               operands.size();
+  };
+  if (isFull(op.getStaticLow(), op.getLow()) &&
+      isFull(op.getStaticHigh(), op.getHigh()))
+    return success();
+  return op.emitOpError("must have a width for each dim and side, none of them "
+                        "the number that stands for an operand");
+}
+
+/// The groups of dims of a reshape are all dims in order.
+template <typename Reshape>
+static LogicalResult checkGroups(Reshape op, RankedTensorType expanded) {
+  int64_t next = 0;
+  for (const ReassociationIndices &group : op.getReassociationIndices())
+    for (int64_t dim : group)
+      if (dim != next++)
+        return op.emitOpError("must group all dims in order, got dim ")
+               << dim << " where dim " << next - 1 << " is next";
+  if (next == expanded.getRank() || op.getReassociationIndices().empty())
+    return success();
+  return op.emitOpError("must group all ") << expanded.getRank() << " dims";
+}
+
+static LogicalResult check(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([](tensor::ConcatOp op) { return check(op); })
+      .Case([](tensor::PadOp op) { return check(op); })
+      .Case([](tensor::CollapseShapeOp op) {
+        return checkGroups(op, op.getSrcType());
+      })
+      .Case([](tensor::ExpandShapeOp op) {
+        return checkGroups(op, op.getResultType());
+      })
+      .Default([](Operation *) { return success(); });
+}
+
+OwningOpRef<ModuleOp> parseModule(const llvm::SourceMgr &sources,
+                                  MLIRContext *context) {
+  ParserConfig config(context, /*verifyAfterParse=*/false);
+  auto module = parseSourceFile<ModuleOp>(sources, config);
+  if (!module)
+    return nullptr;
+  WalkResult checked = module->walk([](Operation *op) {
+    return failed(check(op)) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (checked.wasInterrupted() || failed(verify(*module)))
+    return nullptr;
+  return module;
+}
+
+static OwningOpRef<ModuleOp> parseBuffer(std::unique_ptr<llvm::MemoryBuffer> b,
+                                         MLIRContext *context) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(b), llvm::SMLoc());
+  return parseModule(sources, context);
+}
+
+OwningOpRef<ModuleOp> parseModuleFile(llvm::StringRef path,
+                                      MLIRContext *context) {
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  if (buffer)
+    return parseBuffer(std::move(*buffer), context);
+  emitError(UnknownLoc::get(context)) << "could not open input file " << path
+                                      << ": " << buffer.getError().message();
+  return nullptr;
+}
+
+OwningOpRef<ModuleOp> parseModuleText(llvm::StringRef text,
+                                      llvm::StringRef name,
+                                      MLIRContext *context) {
+  return parseBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), context);
+}
+
+} // namespace mlc

@@ -1,0 +1,34 @@
+//===- Passes.h - What TableGen makes of the list of passes -----*- C++ -*-===//
+//
+// For a file that has a pass: define GEN_PASS_DEF_<PASS> and include this
+// file's Passes.h.inc; the pass derives from impl::<Pass>Base. Passes.td has
+// names, options and dependent dialects.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_BASE_PASSES_H
+#define MLC_PASSES_BASE_PASSES_H
+
+#include "codegen/Backends.h"
+#include "dialects/Exec/Exec.h"
+#include "dialects/Graph/Graph.h"
+#include "dialects/Rule/Rule.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlc {
+
+#define GEN_PASS_DECL
+#include "passes/Base/Passes.h.inc"
+
+/// What a pass makes code for: `given`, or else the target called `name`. An
+/// error at `module` where that is none, or no back end makes code for it.
+mlir::FailureOr<CodeTarget>
+findCodeTarget(mlir::ModuleOp module, const std::optional<CodeTarget> &given,
+               llvm::StringRef name);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_BASE_PASSES_H

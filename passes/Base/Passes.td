@@ -1,0 +1,100 @@
+//===- Passes.td - The passes and their options ------------*- tablegen -*-===//
+//
+// Each pass that mlc-opt and the plugin know by name. Pipeline.cpp has the
+// order in which a compilation runs them, and why.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_BASE_PASSES_TD
+#define MLC_PASSES_BASE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+/// A pass whose result depends on what code is made for.
+class TargetPass<string name> : Pass<name, "::mlir::ModuleOp"> {
+  list<Option> options = [
+    Option<"targetName", "target", "std::string", [{"cpu:x86-64-v3"}],
+           "what code is made for: a target's name or its file">];
+}
+
+def ApplyRulesPass : Pass<"mlc-apply-rules", "::mlir::ModuleOp"> {
+  let summary = "apply proved rewrites where they pay on a target";
+  let description = [{
+    Searches every function, with the shipped rules and those of `rules`, for
+    what is cheapest on the target. No rule is applied that has not been proved.
+    What was applied is written to the module's `mlc.trail`.
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", [{"cpu"}],
+           "target whose costs decide">,
+    Option<"engine", "search", "std::string", [{"egraph"}],
+           "egraph, greedy, backtracking">,
+    ListOption<"files", "rules", "std::string",
+               "files of more rules, proved when they are read">];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlc::rule::RuleDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
+def ConstantFoldPass : Pass<"mlc-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "compute what depends on constants alone";
+  let description = [{
+    Operators whose operands are all known are carried out by the reference
+    evaluator, and arithmetic on shapes by the rules of integer expressions.
+    What would take more memory than it saves stays.
+  }];
+  let dependentDialects = ["::mlc::MlcDialect"];
+}
+
+def LayoutPass : TargetPass<"mlc-assign-layout"> {
+  let summary = "put convolutions and what lies between them on blocked channels";
+  let description = [{
+    Convolutions with constant weights work on channels in blocks, [n, C/b, h,
+    w, b], and so does everything between them that can; the back end of the
+    target says how large a block is.
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", [{"cpu:x86-64-v3"}],
+           "what code is made for: a target's name or its file">,
+    Option<"block", "block", "int64_t", "-1",
+           "channels in a block; 0: none, -1: as the back end says">];
+  let dependentDialects = ["::mlc::MlcDialect"];
+}
+
+def LowerPass : Pass<"mlc-lower-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "every stage of every definition to linalg on tensors";
+  let description = [{
+    Reads operators' definitions and nothing else of them. Opaque operators
+    stay.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+    "::mlc::MlcDialect"];
+}
+
+def FusePass : TargetPass<"mlc-fuse"> {
+  let summary = "linalg on tensors to kernels and the program that runs them";
+  let description = [{
+    The function @main becomes functions with `mlc.kernel` and one
+    `exec.program` that launches them. What one kernel may hold is for the back
+    end of the target to say.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlc::exec::ExecDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def TransformConstantsPass : TargetPass<"mlc-transform-constants"> {
+  let summary = "faster algorithms for kernels that want a constant in another form";
+  let description = [{
+    Asks the back end of the target for each kernel. For CPUs: 3x3 convolutions
+    by Winograd's algorithm where that is faster, with transformed filters. A
+    kernel is left alone unless every launch passes it a constant of finite
+    numbers.
+  }];
+  let dependentDialects = ["::mlc::exec::ExecDialect"];
+}
+
+#endif // MLC_PASSES_BASE_PASSES_TD

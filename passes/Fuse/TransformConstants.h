@@ -1,0 +1,22 @@
+//===- TransformConstants.h - Algorithms with transformed constants -*- C++
+//-*-===//
+
+#ifndef MLC_PASSES_FUSE_TRANSFORMCONSTANTS_H
+#define MLC_PASSES_FUSE_TRANSFORMCONSTANTS_H
+
+#include "passes/Base/Passes.h"
+
+namespace mlc {
+
+/// `mlc-transform-constants`: marks the kernels for which the back end has a
+/// faster algorithm (Backend::findTransform; Winograd's for 3×3 convolutions on
+/// CPUs), and replaces the constants that they are launched with by what the
+/// algorithm wants. A kernel is left alone unless every launch passes it a
+/// constant that has such a form.
+std::unique_ptr<mlir::Pass>
+createTransformConstantsPass(const CodeTarget &target);
+void transformConstants(mlir::ModuleOp module, const CodeTarget &target);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_FUSE_TRANSFORMCONSTANTS_H

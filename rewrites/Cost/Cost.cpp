@@ -1,0 +1,171 @@
+//===- Cost.cpp - What an operator costs on a target ----------------------===//
+
+#include "rewrites/Cost/Cost.h"
+#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlc;
+
+bool CostModel::Signature::operator==(const Signature &other) const {
+  return name == other.name && attributes == other.attributes &&
+         operands == other.operands;
+}
+
+size_t CostModel::SignatureHash::operator()(const Signature &signature) const {
+  return llvm::hash_combine(signature.name, signature.attributes,
+                            llvm::hash_combine_range(signature.operands));
+}
+
+OperandFacts CostModel::factsOf(Operation *op) {
+  OperandFacts facts;
+  facts.resultsAreCompileTime = llvm::all_of(
+      op->getResults(), [](Value result) { return isCompileTime(result); });
+  facts.isFed = llvm::any_of(op->getOperands(), [](Value operand) {
+    return operand.getDefiningOp() && !isCompileTime(operand);
+  });
+  return facts;
+}
+
+const CostModel::Counted &CostModel::count(Operation *op) const {
+  Signature signature{op->getName(),
+                      op->getAttrDictionary(),
+                      {op->operand_type_begin(), op->operand_type_end()}};
+  auto [it, isNew] = counted.try_emplace(std::move(signature));
+  if (isNew) {
+    FailureOr<Definition> definition =
+        getDefinition(cast<DefinitionOpInterface>(op));
+    if (succeeded(definition))
+      it->second.work =
+          countWork(op->getContext(), *definition, parameters.symbolValue);
+    if (timings)
+      it->second.measured = timings->find(op);
+  }
+  return it->second;
+}
+
+/// The level that holds `bytes` gives them.
+double CostModel::bytesSeconds(double bytes) const {
+  for (const MemoryLevel &level : parameters.memory)
+    if (bytes <= level.bytes)
+      return bytes / level.bytesPerSecond;
+  return bytes / parameters.memory.back().bytesPerSecond;
+}
+
+/// Up to here a matrix is narrow: tiles of 16 rows would be half empty.
+static constexpr double mostVectors = 8;
+
+/// The same 3 x 3 convolution by Winograd's algorithm, which takes `direct`
+/// without it.
+double CostModel::winogradSeconds(const ContractionWork &work,
+                                  double direct) const {
+  // 36 products for each 4 x 4 outputs instead of 9 for each output.
+  double tiles =
+      std::ceil(work.windowHeight / 4) * std::ceil(work.windowWidth / 4);
+  double share = tiles * 36 / (work.windowHeight * work.windowWidth * 9);
+  double products = direct * share * parameters.contractionEfficiency /
+                    parameters.winogradEfficiency;
+  // A channel's tile takes as long to transform as its products with about ten
+  // channels (codegen/cpu: 190 and 170 cycles for a vector, 18 for a product).
+  // The rate was measured where there are 128 on both sides.
+  auto withTransforms = [](double inputs, double outputs) {
+    return 1 + 10 / inputs + 10 / outputs;
+  };
+  products *=
+      withTransforms(work.depth / 9, work.columns) / withTransforms(128, 128);
+  // 36 transformed weights for each 9, of four bytes; so few positions use one
+  // that they do not arrive in the shade of the products.
+  return products + bytesSeconds(work.batch * work.depth * work.columns * 16);
+}
+
+/// Arithmetic of a contraction: the best of the tiles.
+double CostModel::contractionSeconds(const ContractionWork &work) const {
+  // Nothing to tile: products of a matrix and a vector, depthwise windows. A
+  // narrow matrix may be taken as some vectors, each of which reads the other
+  // matrix from the cache.
+  double best = std::numeric_limits<double>::infinity();
+  double narrow = std::min(work.rows, work.columns);
+  double cacheRate = parameters.memory.front().bytesPerSecond;
+  if (narrow <= mostVectors)
+    best = work.flops() /
+           (parameters.scalarFlopsPerSecond * parameters.depthwiseEfficiency);
+  if (narrow == 1)
+    return best;
+  best = std::max(best, work.flops() / 2 * 4 / cacheRate);
+  double unitFlops = parameters.contractionFlopsPerSecond / parameters.units *
+                     parameters.contractionEfficiency;
+  double unitBytes = cacheRate / parameters.units;
+  auto consider = [&](double rows, double columns) {
+    double tiles = work.batch * std::ceil(work.rows / rows) *
+                   std::ceil(work.columns / columns);
+    double waves = std::ceil(tiles / parameters.units);
+    double arithmetic = 2 * rows * columns * work.depth / unitFlops;
+    // With one unit the whole result is blocked for its caches.
+    double operands = parameters.units == 1
+                          ? 0
+                          : (rows + columns) * work.depth * 4 / unitBytes;
+    best = std::min(best, waves * std::max(arithmetic, operands));
+  };
+  for (const OutputTile &tile : parameters.tiles) {
+    consider(tile.rows, tile.columns);
+    if (parameters.tilesTurn)
+      consider(tile.columns, tile.rows);
+  }
+  if (parameters.winogradEfficiency > 0 && work.hasWindow())
+    best = std::min(best, winogradSeconds(work, best));
+  return best;
+}
+
+double CostModel::seconds(Operation *op) const {
+  return seconds(op, factsOf(op));
+}
+
+double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
+  if (facts.resultsAreCompileTime)
+    return 0;
+  if (auto opaque = dyn_cast<OpaqueOpInterface>(op))
+    return valueOf(opaque.countOperations(), parameters.symbolValue) /
+               parameters.scalarFlopsPerSecond +
+           parameters.secondsPerKernel;
+  if (!isa<DefinitionOpInterface>(op))
+    return 0;
+  const Counted &counted = count(op);
+  const Work &work = counted.work;
+  if (work.isReinterpretation)
+    return 0;
+  double scalar = work.operations / parameters.scalarFlopsPerSecond;
+  // Pointwise work joins the kernel of the operator that feeds it, and so
+  // does a part that is read where it lies.
+  if (facts.isFed && work.isPointwise)
+    return scalar;
+  if (work.isBox && parameters.readsInPlace)
+    return 0;
+  if (counted.measured)
+    return *counted.measured;
+  double arithmetic = scalar;
+  for (const ContractionWork &contraction : work.contractions)
+    arithmetic += contractionSeconds(contraction);
+  return std::max(arithmetic, bytesSeconds(work.bytes())) +
+         parameters.secondsPerKernel;
+}
+
+double CostModel::effort(Operation *op, const OperandFacts &facts) const {
+  double most = 2 * seconds(op, facts);
+  if (most == 0 || !isa<DefinitionOpInterface>(op))
+    return 0;
+  const Work &work = count(op).work;
+  double taken = work.operations / parameters.scalarFlopsPerSecond +
+                 work.bytes() / parameters.memory.front().bytesPerSecond;
+  for (const ContractionWork &contraction : work.contractions)
+    taken += contraction.flops() / parameters.contractionFlopsPerSecond;
+  return std::min(taken, most);
+}
+
+double CostModel::seconds(Region &region) const {
+  double total = 0;
+  for (Block &block : region)
+    for (Operation &op : block)
+      total += seconds(&op);
+  return total;
+}

@@ -1,0 +1,63 @@
+//===- Work.h - What an operator does, in numbers ---------------*- C++ -*-===//
+//
+// Read off the definition, with a value for every symbol: what the cost model
+// prices. Nothing here knows of a target or of an operator's name.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_COST_WORK_H
+#define MLC_REWRITES_COST_WORK_H
+
+#include "dialects/Interfaces/Definition.h"
+
+namespace mlc {
+
+/// A sum of products of two tensors, as a batch of matrix products: for each
+/// of `batch` problems, `rows` x `depth` (the first factor) by `depth` x
+/// `columns` (the second). A convolution has one row for each output position,
+/// one column for each output channel of a group and one problem for each
+/// group.
+struct ContractionWork {
+  double batch = 1, rows = 1, columns = 1, depth = 1;
+  /// Of the rows, the positions over which a 3 x 3 window slides with step 1
+  /// (height and width); 0 where the contraction is no such convolution.
+  double windowHeight = 0, windowWidth = 0;
+
+  /// A multiplication and an addition each.
+  double flops() const { return 2 * batch * rows * columns * depth; }
+  bool hasWindow() const { return windowHeight > 0; }
+};
+
+/// One evaluation of a definition.
+struct Work {
+  /// Scalar operations outside contractions; a function such as exp counts as
+  /// ten, pow as twenty.
+  double operations = 0;
+  /// Bytes of operands that are read, and of results.
+  double bytesRead = 0, bytesWritten = 0;
+  llvm::SmallVector<ContractionWork, 1> contractions;
+  /// Nothing but scalar functions of elements that the position of the result's
+  /// element names, each in order and perhaps in part (a bias for each channel,
+  /// a broadcast): it can be done where the operand is made.
+  bool isPointwise = false;
+  /// Storage can be shared with the operand (reshape).
+  bool isReinterpretation = false;
+  /// A box of the operand at constant places and steps (slice).
+  bool isBox = false;
+  /// No operands: numbers from dims and attributes.
+  bool isLeaf = false;
+
+  double bytes() const { return bytesRead + bytesWritten; }
+};
+
+/// The work of `definition` where every symbol has the value `symbolValue`.
+Work countWork(mlir::MLIRContext *context, const Definition &definition,
+               int64_t symbolValue);
+
+/// `expr` where every symbol has the value `symbolValue`; 0 when negative, 1
+/// when it cannot be evaluated.
+double valueOf(IntExpr expr, int64_t symbolValue);
+
+} // namespace mlc
+
+#endif // MLC_REWRITES_COST_WORK_H

@@ -1,0 +1,108 @@
+//===- TermBank.h - Terms, and which of them are equal ----------*- C++ -*-===//
+//
+// The terms of a trail (rewrites/ProofLog/Trail.h) as operators at the end of
+// one block, in classes of equal terms. Equality is what was stated and what
+// follows by congruence: the same operator with the same attributes on equal
+// operands gives equal results.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_PROOFLOG_TERMBANK_H
+#define MLC_REWRITES_PROOFLOG_TERMBANK_H
+
+#include "dialects/Interfaces/EvaluatorTensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "rewrites/ProofLog/Trail.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace mlc {
+
+class TermBank {
+public:
+  /// The arguments and operators of `function`, which has one block.
+  explicit TermBank(mlir::func::FuncOp function);
+
+  size_t size() const { return terms.size(); }
+  mlir::Value getValue(TermId term) const { return terms[term].value; }
+  /// The terms that an operator of the bank was made with.
+  llvm::ArrayRef<TermId> getOperands(mlir::Operation *op) const;
+  /// The terms that the function returned.
+  llvm::ArrayRef<TermId> getOutputs() const { return outputs; }
+
+  /// Builds an operator before the function's return, as one that stands for
+  /// those that made the terms `origins`; its results become the next terms.
+  /// Fails, saying why, where it is not well formed.
+  llvm::Expected<mlir::Operation *>
+  add(mlir::Operation *pattern, llvm::ArrayRef<TermId> operands,
+      llvm::ArrayRef<mlir::NamedAttribute> attributes,
+      llvm::ArrayRef<TermId> origins);
+
+  bool areEqual(TermId a, TermId b) const { return find(a) == find(b); }
+  /// States that two terms are equal. Fails where their types are not.
+  llvm::Error unite(TermId a, TermId b);
+
+  /// Whether a term is, or equals one that is, computed from literals alone.
+  bool isConstant(TermId term) const {
+    return witnesses[find(term)].has_value();
+  }
+  /// The value of such a term.
+  llvm::Expected<EvalTensor> evaluate(TermId term);
+
+private:
+  TermId witnessOf(TermId term) const { return witnesses[find(term)]->term; }
+
+  struct Term {
+    mlir::Value value;
+    mutable TermId parent; // of the union-find; itself at a root
+  };
+  struct Node {
+    mlir::Operation *op;
+    std::vector<TermId> operands;
+    TermId firstResult;
+  };
+  /// What congruence compares: operator, attributes and classes of operands.
+  using Signature = std::vector<uintptr_t>;
+  struct SignatureHash {
+    size_t operator()(const Signature &signature) const {
+      return llvm::hash_combine_range(signature.begin(), signature.end());
+    }
+  };
+
+  TermId find(TermId term) const;
+  void addTerm(mlir::Value value);
+  void addNode(mlir::Operation *op, std::vector<TermId> operands);
+  Signature signatureOf(const Node &node) const;
+  /// Enters the node under its signature, or notes what equals its results.
+  void enter(unsigned node);
+  /// Notes that the node's results are constants once its operands are.
+  void noteConstant(unsigned node);
+  void drain();
+
+  mlir::func::FuncOp function;
+  std::vector<Term> terms;
+  std::vector<Node> nodes;
+  std::vector<TermId> outputs;
+  llvm::DenseMap<mlir::Operation *, unsigned> nodeOf;
+  // By class, valid at its root: the nodes that read a term of it, ...
+  std::vector<std::vector<unsigned>> readers;
+  // ... and a term to compute it from, older than all that is computed from
+  // it, so that computing ends.
+  struct Witness {
+    unsigned age;
+    TermId term;
+  };
+  std::vector<std::optional<Witness>> witnesses;
+  unsigned numWitnesses = 0;
+  std::unordered_map<Signature, unsigned, SignatureHash> table;
+  // Still to be done.
+  std::vector<std::pair<TermId, TermId>> equalities;
+  std::vector<unsigned> maybeConstant;
+  llvm::DenseMap<TermId, EvalTensor> values;
+};
+
+} // namespace mlc
+
+#endif // MLC_REWRITES_PROOFLOG_TERMBANK_H

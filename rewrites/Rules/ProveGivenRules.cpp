@@ -1,0 +1,90 @@
+//===- ProveGivenRules.cpp - The rules of a user's file, proved -----------===//
+
+#include "mlir/IR/Diagnostics.h"
+#include "rewrites/Rules/GivenRules.h"
+#include "rewrites/Rules/VerifyRules.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlc;
+using llvm::Expected;
+using llvm::StringRef;
+
+/// Reads rules into `rules`; the error is the first thing that was said.
+static llvm::Error
+readAs(StringRef file, mlir::MLIRContext &context,
+       llvm::function_ref<mlir::LogicalResult(mlir::MLIRContext *)> read) {
+  std::string problem;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+    if (problem.empty() && d.getSeverity() == mlir::DiagnosticSeverity::Error) {
+      llvm::raw_string_ostream os(problem);
+      if (auto at = llvm::dyn_cast<mlir::FileLineColLoc>(d.getLocation()))
+        os << at.getLine() << ':' << at.getColumn() << ": ";
+      os << d;
+    }
+    return mlir::success();
+  });
+  if (succeeded(read(&context)))
+    return llvm::Error::success();
+  return llvm::createStringError(
+      file + ": " + (problem.empty() ? "is no file of rules" : problem) +
+      "; see docs/AddARewrite.md for the form");
+}
+
+/// Why a rule is not applied.
+static std::string refusal(StringRef file, Rule &rule, const Verdict &verdict) {
+  std::string start = (file + ": rule @" + rule.getName() + " is ").str();
+  if (verdict.isRefuted())
+    return start + "refuted; correct it or leave it out\n" +
+           StringRef(verdict.counterexample.text).rtrim().str();
+  return start + "not proved: " + verdict.reason +
+         "; see docs/AddARewrite.md for what can be proved";
+}
+
+Expected<GivenRules> GivenRules::prove(StringRef file, StringRef text,
+                                       llvm::ArrayRef<GivenRules> earlier) {
+  GivenRules given(file, text);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  RuleSet rules;
+  if (llvm::Error error = readAs(file, context, [&](mlir::MLIRContext *in) {
+        return addRules(rules, in, earlier);
+      }))
+    return error;
+  const size_t numShipped = rules.rules.size();
+  if (llvm::Error error = readAs(file, context, [&](mlir::MLIRContext *in) {
+        return addRuleFile(rules, in, text, file);
+      }))
+    return error;
+  const auto own = llvm::MutableArrayRef(rules.rules).drop_front(numShipped);
+  if (own.empty())
+    return llvm::createStringError(file + ": has no rules");
+  std::string problem;
+  VerifyRulesOptions options;
+  options.verifier.minimizeCounterexample = true;
+  const bool isRead = verifyRules(
+      own.size(), options,
+      [&](RuleSet &rules, mlir::MLIRContext &context) {
+        return succeeded(addRuleFile(rules, &context, text, file));
+      },
+      [&](size_t i, const Verdict &verdict) {
+        if (verdict.isProved())
+          given.proofs[own[i].hash] = verdict.floatClass;
+        else if (problem.empty())
+          problem = refusal(file, own[i], verdict);
+      });
+  if (!isRead)
+    return llvm::createStringError(file + ": cannot be read on every thread");
+  if (!problem.empty())
+    return llvm::createStringError(problem);
+  return given;
+}
+
+Expected<GivenRules> GivenRules::proveFile(StringRef path,
+                                           llvm::ArrayRef<GivenRules> earlier) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return llvm::createStringError(path + ": " + buffer.getError().message() +
+                                   "; give the path of a rule file");
+  return prove(path, (*buffer)->getBuffer(), earlier);
+}

@@ -1,0 +1,264 @@
+//===- Rule.cpp - Reading rules -------------------------------------------===//
+
+#include "rewrites/Rules/Rule.h"
+#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/ParseModule.h"
+#include "mlir/IR/AsmState.h"
+#include "rewrites/Rules/Equations.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/SourceMgr.h"
+#include <set>
+
+using namespace mlir;
+using namespace mlc;
+using llvm::StringRef;
+
+StringRef mlc::name(RuleOrigin origin) {
+  switch (origin) {
+  case RuleOrigin::Given:
+    return "given";
+  case RuleOrigin::Written:
+    return "written";
+  case RuleOrigin::Generated:
+    return "generated";
+  }
+  llvm_unreachable("unknown origin");
+}
+
+static Condition readRequire(rule::RequireOp require) {
+  std::vector<Condition> parts;
+  for (auto [i, predicate] : llvm::enumerate(require.getPredicates())) {
+    StringRef word = cast<StringAttr>(predicate).getValue();
+    IntExpr lhs = require.getLhs()[i], rhs = require.getRhs()[i];
+    if (word == "divides")
+      parts.push_back(Condition::divides(lhs, rhs));
+    else
+      parts.push_back(
+          Condition::compare(lhs, *rule::parsePredicate(word), rhs));
+  }
+  return parts.size() == 1 ? parts.front() : Condition::anyOf(parts);
+}
+
+static ElementPredicate readElementPredicate(StringRef word) {
+  return llvm::StringSwitch<ElementPredicate>(word)
+      .Case("positive", ElementPredicate::Positive)
+      .Case("nonnegative", ElementPredicate::NonNegative)
+      .Case("nonzero", ElementPredicate::NonZero)
+      .Case("finite", ElementPredicate::Finite)
+      .Case("allequal", ElementPredicate::AllEqual)
+      .Default(ElementPredicate::Constant);
+}
+
+/// The text that the hash stands for: what the rule says, not how it is called
+/// or described.
+static std::string hashText(rule::DefOp def) {
+  auto copy = cast<rule::DefOp>(def->clone());
+  copy.setSymName("rule");
+  copy.setText("");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(false).printGenericOpForm();
+  copy->print(os, flags);
+  copy->erase();
+  return text;
+}
+
+/// Calls `callback` for the expressions of dims and attributes in a function,
+/// `onReal` for the names of real parameters.
+static void walkExpressions(func::FuncOp function,
+                            llvm::function_ref<void(IntExpr)> callback,
+                            llvm::function_ref<void(StringRef)> onReal = {}) {
+  auto walkAttribute = [&](Attribute attribute) {
+    attribute.walk([&](Attribute inner) {
+      if (auto expr = dyn_cast<IntExpr>(inner))
+        callback(expr);
+      if (auto dims = dyn_cast<DimsAttr>(inner))
+        for (IntExpr dim : dims)
+          callback(dim);
+      if (auto real = dyn_cast<RealAttr>(inner);
+          onReal && real && real.isSymbol())
+        onReal(real.getSymbol());
+    });
+  };
+  // A user's rule may have arguments that are no tensors; the verifier says so.
+  for (Type type : function.getArgumentTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      if (std::optional<llvm::SmallVector<IntExpr>> dims = getDims(tensor))
+        for (IntExpr dim : *dims)
+          callback(dim);
+  function.getBody().walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      walkAttribute(attribute.getValue());
+  });
+}
+
+/// Calls `callback` for the symbols of dims and attributes in a function.
+static void walkSymbols(func::FuncOp function,
+                        llvm::function_ref<void(StringRef)> callback) {
+  walkExpressions(
+      function, [&](IntExpr expr) { expr.walkSymbols(callback); }, callback);
+}
+
+/// The symbols of a product of two, in its order.
+static std::optional<Split> twoFactors(IntExpr expr) {
+  llvm::SetVector<StringRef> symbols;
+  expr.walkSymbols([&](StringRef symbol) { symbols.insert(symbol); });
+  if (symbols.size() != 2)
+    return std::nullopt;
+  IntExpr product = IntExpr::symbol(expr.getContext(), symbols[0]) *
+                    IntExpr::symbol(expr.getContext(), symbols[1]);
+  if (expr != product)
+    return std::nullopt;
+  return Split{symbols[0].str(), symbols[1].str()};
+}
+
+/// Whether an attribute of the function depends on more of the two symbols than
+/// on their product: then twice the one is not the same as twice the other.
+static bool dependsOnSplit(func::FuncOp function, const Split &split) {
+  auto doubled = [&](const std::string &symbol) {
+    Bindings bindings;
+    bindings.integers[symbol] =
+        IntExpr::symbol(function.getContext(), symbol) * 2;
+    return bindings;
+  };
+  Bindings first = doubled(split.first), second = doubled(split.second);
+  for (Operation &op : function.getBody().front())
+    for (NamedAttribute attribute : op.getAttrs())
+      if (first.substitute(attribute.getValue()) !=
+          second.substitute(attribute.getValue()))
+        return true;
+  return false;
+}
+
+static std::vector<Split> findSplits(Rule &rule) {
+  // A size that is one symbol decides it.
+  std::set<std::string> decided;
+  std::vector<Split> splits;
+  walkExpressions(rule.getBefore(), [&](IntExpr expr) {
+    if (expr.getKind() == IntExpr::Kind::Symbol)
+      decided.insert(expr.getSymbol().str());
+    std::optional<Split> split = twoFactors(expr);
+    if (split && !llvm::is_contained(splits, *split))
+      splits.push_back(*split);
+  });
+  llvm::erase_if(splits, [&](const Split &split) {
+    return decided.count(split.first) || decided.count(split.second) ||
+           !dependsOnSplit(rule.getAfter(), split);
+  });
+  return splits;
+}
+
+/// What the build has proved of a rule with this hash.
+static std::optional<FloatClass> findProof(StringRef hash) {
+  llvm::ArrayRef<ProvedRule> table = provedRules();
+  const auto *it = llvm::lower_bound(
+      table, hash, [](const ProvedRule &entry, StringRef wanted) {
+        return entry.hash < wanted;
+      });
+  if (it == table.end() || hash != it->hash)
+    return std::nullopt;
+  return it->floatClass;
+}
+
+FailureOr<Rule> Rule::read(rule::DefOp def) {
+  Rule rule;
+  rule.def = def;
+  for (Operation &op : def.getBody().front()) {
+    if (auto require = dyn_cast<rule::RequireOp>(op))
+      rule.assumptions.integers.push_back(readRequire(require));
+    else if (auto assume = dyn_cast<rule::AssumeOp>(op))
+      rule.assumptions.tensors.push_back(
+          {static_cast<unsigned>(assume.getArgument()),
+           readElementPredicate(assume.getPredicate())});
+    else if (auto real = dyn_cast<rule::AssumeRealOp>(op))
+      rule.assumptions.reals.push_back(
+          {real.getParameter().str(),
+           *rule::parsePredicate(real.getPredicate()),
+           real.getBound().convertToDouble()});
+  }
+  std::string text = hashText(def);
+  llvm::BLAKE3 hasher;
+  hasher.update(text);
+  rule.hash = llvm::toHex(hasher.final<16>(), /*LowerCase=*/true);
+  rule.proved = findProof(rule.hash);
+  rule.splits = findSplits(rule);
+  return rule;
+}
+
+std::string Rule::conditionText() const { return str(assumptions); }
+
+std::vector<std::string> Rule::freeSymbols() {
+  std::set<std::string> bound, free;
+  walkSymbols(getBefore(),
+              [&](StringRef symbol) { bound.insert(symbol.str()); });
+  walkSymbols(getAfter(), [&](StringRef symbol) {
+    if (!bound.count(symbol.str()))
+      free.insert(symbol.str());
+  });
+  return {free.begin(), free.end()};
+}
+
+LogicalResult RuleSet::add(OwningOpRef<ModuleOp> module) {
+  for (Operation &op : *module->getBody()) {
+    auto def = dyn_cast<rule::DefOp>(op);
+    if (!def)
+      return op.emitError() << "expected a rule.def";
+    FailureOr<Rule> rule = Rule::read(def);
+    if (failed(rule))
+      return failure();
+    for (Rule &other : rules)
+      if (other.getName() == rule->getName())
+        return def.emitError()
+               << "a rule named @" << rule->getName() << " exists already";
+    rules.push_back(*rule);
+  }
+  modules.push_back(std::move(module));
+  return success();
+}
+
+void RuleSet::dropLowering() {
+  llvm::erase_if(rules, [](Rule &rule) { return rule.isLowering(); });
+}
+
+LogicalResult mlc::addRuleFile(RuleSet &rules, MLIRContext *context,
+                               StringRef text, StringRef name,
+                               RuleOrigin origin) {
+  context->loadDialect<rule::RuleDialect, MlcDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module = parseModuleText(text, name, context);
+  const size_t first = rules.rules.size();
+  if (!module || failed(rules.add(std::move(module))))
+    return failure();
+  for (Rule &rule : llvm::drop_begin(rules.rules, first))
+    rule.origin = origin;
+  return success();
+}
+
+LogicalResult mlc::addShippedRules(RuleSet &rules, MLIRContext *context) {
+  auto add = [&](llvm::ArrayRef<EmbeddedRuleFile> files, RuleOrigin origin) {
+    for (const EmbeddedRuleFile &file : files)
+      if (failed(addRuleFile(rules, context, file.text, file.name, origin)))
+        return failure();
+    return success();
+  };
+  if (failed(add(generatedRuleFiles(), RuleOrigin::Generated)))
+    return failure();
+  return add(writtenRuleFiles(), RuleOrigin::Written);
+}
+
+bool mlc::isApplicable(const Rule &rule, FpMode fp) {
+  if (!rule.proved)
+    return false;
+  switch (fp) {
+  case FpMode::Strict:
+    return *rule.proved == FloatClass::BitExact;
+  case FpMode::Reassociate:
+    return *rule.proved != FloatClass::ValueChanging;
+  case FpMode::Fast:
+    return true;
+  }
+  llvm_unreachable("unknown mode");
+}

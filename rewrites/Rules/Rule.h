@@ -1,0 +1,116 @@
+//===- Rule.h - The rules that engines, prover and docs share ---*- C++ -*-===//
+//
+// A Rule is a rule.def read once: its two functions, its condition as the
+// verifier states it, and the hash under which its proof is recorded. Greedy
+// rewriting, the prover, the auditor and the documentation all read this.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_RULES_RULE_H
+#define MLC_REWRITES_RULES_RULE_H
+
+#include "dialects/Rule/Rule.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "verifier/Verifier.h"
+#include <string>
+#include <vector>
+
+namespace mlc {
+
+/// Who found a rule.
+enum class RuleOrigin {
+  Given,     // unknown: of a file that the user named
+  Written,   // a person
+  Generated, // `mlc-rules generate`
+};
+llvm::StringRef name(RuleOrigin origin); // "given", "written", "generated"
+
+/// Two symbols whose product may be split in several ways that give different
+/// results.
+using Split = std::pair<std::string, std::string>;
+
+struct Rule {
+  rule::DefOp def;
+  Assumptions assumptions;
+  /// BLAKE3 of the rule's text without locations and name, in hex.
+  std::string hash;
+  RuleOrigin origin = RuleOrigin::Given;
+  /// What has been proved: by the build of a rule of this hash, or of a given
+  /// file when it was read. Engines apply nothing without it.
+  std::optional<FloatClass> proved;
+  /// Of products in `before`, where neither symbol stands alone, if `after` is
+  /// another for another way to split the product (32 groups as 8 times 4 or 4
+  /// times 8).
+  std::vector<Split> splits;
+
+  llvm::StringRef getName() { return def.getSymName(); }
+  llvm::StringRef getText() { return def.getText(); }
+  /// It only suits mlc's own code generator.
+  bool isLowering() { return def.getLowering(); }
+  mlir::func::FuncOp getBefore() { return def.getBefore(); }
+  mlir::func::FuncOp getAfter() { return def.getAfter(); }
+
+  /// Reads a definition. Fails, with an error, on words it does not know.
+  static mlir::FailureOr<Rule> read(rule::DefOp def);
+
+  /// Symbols that only `after` has: free choices (how far to enlarge a kernel)
+  /// which an engine must make before it can apply the rule.
+  std::vector<std::string> freeSymbols();
+
+  /// The condition as a person would write it; empty when there is none.
+  std::string conditionText() const;
+};
+
+/// Rules of one or several files; owns their IR.
+struct RuleSet {
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+  std::vector<Rule> rules;
+
+  /// Adds the rules of a parsed file, in order. Names are unique.
+  mlir::LogicalResult add(mlir::OwningOpRef<mlir::ModuleOp> module);
+
+  /// Forgets the rules that only suit mlc's own code generator.
+  void dropLowering();
+};
+
+/// The rule files that ship with mlc, embedded at build time.
+struct EmbeddedRuleFile {
+  const char *name; // "convolution.mlir"
+  const char *text;
+};
+/// Of rewrites/generated.
+llvm::ArrayRef<EmbeddedRuleFile> generatedRuleFiles();
+/// Of rewrites: what the generator does not find (rewrites/README.md).
+llvm::ArrayRef<EmbeddedRuleFile> writtenRuleFiles();
+
+/// Parses a rule file's text; errors go to the context's diagnostics.
+mlir::LogicalResult addRuleFile(RuleSet &rules, mlir::MLIRContext *context,
+                                llvm::StringRef text, llvm::StringRef name,
+                                RuleOrigin origin = RuleOrigin::Given);
+
+/// All shipped rules: the generated ones, then those written by hand.
+mlir::LogicalResult addShippedRules(RuleSet &rules, mlir::MLIRContext *context);
+
+/// What the build proved of a shipped rule.
+struct ProvedRule {
+  const char *hash;
+  FloatClass floatClass;
+};
+/// The table that the build made by proving the shipped rules, sorted by hash.
+llvm::ArrayRef<ProvedRule> provedRules();
+
+/// How floats may differ from the model as written.
+enum class FpMode {
+  Strict,      // bit-exact rules only
+  Reassociate, // also rules that only reassociate
+  Fast,        // all rules; promises finite inputs only
+};
+
+/// Whether engines may apply the rule: it is proved, and what it does to floats
+/// is allowed.
+bool isApplicable(const Rule &rule, FpMode fp);
+
+} // namespace mlc
+
+#endif // MLC_REWRITES_RULES_RULE_H

@@ -1,0 +1,153 @@
+//===- Backtrack.cpp - A queue of whole graphs ----------------------------===//
+
+#include "rewrites/Search/Backtrack.h"
+#include "rewrites/Search/Rewriting.h"
+#include "llvm/ADT/DenseSet.h"
+#include <chrono>
+#include <map>
+
+using namespace mlir;
+using namespace mlc;
+using llvm::SmallVector;
+
+namespace {
+
+/// Equal for functions that return the same expressions, in whatever order
+/// their operators stand.
+llvm::hash_code hashOf(func::FuncOp function) {
+  llvm::DenseMap<Value, llvm::hash_code> hashes;
+  for (BlockArgument argument : function.getArguments())
+    hashes[argument] = llvm::hash_value(argument.getArgNumber());
+  for (Operation &op : function.getBody().front()) {
+    llvm::hash_code hash =
+        llvm::hash_combine(op.getName(), op.getAttrDictionary(),
+                           llvm::hash_combine_range(op.getResultTypes()));
+    for (Value operand : op.getOperands())
+      hash = llvm::hash_combine(hash, hashes.lookup(operand));
+    for (OpResult result : op.getResults())
+      hashes[result] = llvm::hash_combine(hash, result.getResultNumber());
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      return hash;
+  }
+  llvm_unreachable("a function ends in a return");
+}
+
+/// A graph on the way; owns its function.
+struct Graph {
+  OwningOpRef<func::FuncOp> function;
+  Rewriting rewriting;
+  double cost;
+};
+
+class Backtracker {
+public:
+  Backtracker(func::FuncOp function, RuleSet &rules, const CostModel &cost,
+              const BacktrackOptions &options)
+      : function(function), cost(cost), options(options),
+        rules(rulesByRoot(rules, options.fp)) {}
+
+  Trail run(BacktrackReport &report) {
+    Rewriting start(function);
+    IRMapping mapping;
+    OwningOpRef<func::FuncOp> copy(
+        cast<func::FuncOp>(function->clone(mapping)));
+    bestCost = cost.seconds(function.getBody());
+    Rewriting copied(start, *copy, mapping);
+    seen.insert(hashOf(function));
+    queue.emplace(bestCost, Graph{std::move(copy), copied, bestCost});
+    std::optional<Graph> best;
+    while (!queue.empty() && report.expanded < options.maxGraphs && !isLate()) {
+      auto first = queue.begin();
+      Graph graph = std::move(first->second);
+      queue.erase(first);
+      ++report.expanded;
+      if (graph.cost < options.alpha * bestCost)
+        expand(graph);
+      if (!best || graph.cost < best->cost)
+        best = std::move(graph);
+    }
+    // One that is waiting may be the best; it is the first.
+    if (!queue.empty() && (!best || queue.begin()->first < best->cost))
+      best = std::move(queue.begin()->second);
+    report.built = seen.size();
+    report.stop = isLate()        ? BacktrackStop::TimeLimit
+                  : queue.empty() ? BacktrackStop::Exhausted
+                                  : BacktrackStop::GraphLimit;
+    Trail trail = best->rewriting.finish();
+    function.getBody().takeBody(best->function->getBody());
+    return trail;
+  }
+
+private:
+  bool isLate() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         started)
+               .count() > options.timeLimitSeconds;
+  }
+
+  void expand(Graph &graph) {
+    // An attempt is built in place and taken away again.
+    SmallVector<Operation *> operators;
+    for (Operation &op : graph.function->getBody().front())
+      operators.push_back(&op);
+    for (Operation *op : operators) {
+      auto it = rules.find(op->getName().getStringRef());
+      if (it == rules.end())
+        continue;
+      for (Rule *rule : it->second)
+        for (const Match &match : findMatches(*rule, op)) {
+          step(graph, match);
+          if (isLate())
+            return;
+        }
+    }
+  }
+
+  void step(Graph &graph, const Match &match) {
+    std::optional<Attempt> attempt = graph.rewriting.attempt(match, cost);
+    if (!attempt)
+      return;
+    double nextCost = graph.cost - attempt->gainSeconds;
+    graph.rewriting.undo(*attempt);
+    if (!(nextCost < options.alpha * bestCost))
+      return;
+    IRMapping mapping;
+    OwningOpRef<func::FuncOp> copy(
+        cast<func::FuncOp>((*graph.function)->clone(mapping)));
+    Rewriting rewriting(graph.rewriting, *copy, mapping);
+    Match there = mapped(match, mapping);
+    attempt = rewriting.attempt(there, cost);
+    assert(attempt && "it could be built a moment ago");
+    rewriting.commit(there, *attempt);
+    if (!seen.insert(hashOf(*copy)).second)
+      return;
+    // What the step took from others (a producer that is no longer fused).
+    nextCost = cost.seconds(copy->getBody());
+    bestCost = std::min(bestCost, nextCost);
+    queue.emplace(nextCost, Graph{std::move(copy), rewriting, nextCost});
+    if (queue.size() > options.maxWaiting)
+      queue.erase(std::prev(queue.end()));
+  }
+
+  func::FuncOp function;
+  const CostModel &cost;
+  BacktrackOptions options;
+  llvm::StringMap<SmallVector<Rule *>> rules;
+  std::chrono::steady_clock::time_point started =
+      std::chrono::steady_clock::now();
+  double bestCost = 0;
+  /// Equal costs in the order in which they came.
+  std::multimap<double, Graph> queue;
+  llvm::DenseSet<size_t> seen;
+};
+
+} // namespace
+
+Trail mlc::applyBacktracking(func::FuncOp function, RuleSet &rules,
+                             const CostModel &cost,
+                             const BacktrackOptions &options,
+                             BacktrackReport *report) {
+  BacktrackReport ignored;
+  return Backtracker(function, rules, cost, options)
+      .run(report ? *report : ignored);
+}

@@ -1,0 +1,69 @@
+//===- Search.h - The cheapest function that the rules lead to --*- C++ -*-===//
+//
+// Three engines behind one function: an e-graph (all ways at once, then the
+// cheapest of them), greedy rewriting (whatever pays, where it pays), and
+// backtracking (a queue of whole graphs). They read the same rules and the same
+// cost model, and they answer in the same form. The function as it was stays a
+// candidate: a result is never predicted to be slower.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_REWRITES_SEARCH_SEARCH_H
+#define MLC_REWRITES_SEARCH_SEARCH_H
+
+#include "rewrites/Cost/Cost.h"
+#include "rewrites/EGraph/Saturate.h"
+#include "rewrites/ProofLog/Trail.h"
+
+namespace mlc {
+
+enum class SearchEngine { EGraph, Greedy, Backtracking };
+llvm::StringRef name(SearchEngine engine); // "egraph"
+/// Nothing when there is no engine of that name.
+std::optional<SearchEngine> parseSearchEngine(llvm::StringRef name);
+
+struct SearchOptions {
+  SearchEngine engine = SearchEngine::EGraph;
+  FpMode fp = FpMode::Fast;
+  /// Of the wall clock, for everything. Where it is met, the result depends on
+  /// the machine's speed; other limits are met first on all but huge models.
+  double timeLimitSeconds = 10;
+  /// Of the e-graph. `nodes` are on top of four times the function's own.
+  egraph::SaturationLimits limits;
+};
+
+struct SearchReport {
+  SearchEngine engine = SearchEngine::EGraph;
+  /// Predicted, of one run of the function.
+  double secondsBefore = 0, secondsAfter = 0;
+  /// No function that the engine has seen is cheaper; where it proves none,
+  /// nothing.
+  std::optional<double> lowerBound;
+  /// "saturated", "node-limit", "iteration-limit", "time-limit" of an e-graph;
+  /// "no-gain" where no step of greedy rewriting pays, or "step-limit";
+  /// "exhausted", "graph-limit", "time-limit" of backtracking.
+  std::string stopReason;
+  /// The extraction proved that nothing in the e-graph is cheaper.
+  bool isOptimal = false;
+  /// That the search took, and parts of it.
+  double seconds = 0, saturationSeconds = 0, extractionSeconds = 0;
+  /// Sizes of the e-graph.
+  size_t nodes = 0, classes = 0, iterations = 0;
+  Trail trail;
+
+  /// (secondsAfter - lowerBound) / secondsAfter, where there is a bound.
+  std::optional<double> gap() const;
+};
+
+/// What one run of `function` is predicted to take.
+double predictSeconds(mlir::func::FuncOp function, const CostModel &cost);
+
+/// Rewrites `function` into the cheapest one that the engine finds with the
+/// rules that may be applied. Fails only on a bug, with an error.
+mlir::FailureOr<SearchReport> search(mlir::func::FuncOp function,
+                                     RuleSet &rules, const CostModel &cost,
+                                     const SearchOptions &options = {});
+
+} // namespace mlc
+
+#endif // MLC_REWRITES_SEARCH_SEARCH_H

@@ -1,0 +1,118 @@
+"""Includes point one way: the layers stand in docs/Architecture.md, and every
+include of the product's sources is held against them."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+ROOTS = ("dialects", "verifier", "rewrites", "codegen", "passes", "runtime", "tools")
+BACKENDS = ("codegen/cpu",)
+REGISTRY = "codegen/Backends.cpp"
+
+
+def layers(page):
+    """Folders from the top down; those of one line are of one layer."""
+    block = re.search(r"## Layers\n.*?```\n(.*?)```", page, re.S).group(1)
+    return [line.split() for line in block.strip().splitlines()]
+
+
+def layer_of(path, stack):
+    """The layer of the longest folder that `path` is in."""
+    found = [(len(folder), i) for i, line in enumerate(stack) for folder in line
+             if path == folder or path.startswith(folder + "/")]
+    return max(found)[1] if found else None
+
+
+def includes(root):
+    files = subprocess.run(["git", "ls-files", *ROOTS], cwd=root, capture_output=True, text=True, check=True)
+    for name in files.stdout.splitlines():
+        if name.endswith((".h", ".cpp", ".td", ".h.in", ".c")):
+            for target in re.findall(r'^#?include\s+["<]([^">]+)[">]', (root / name).read_text(), re.M):
+                yield name, target
+
+
+def upward(edges, stack):
+    return [(name, target) for name, target in edges if target.split("/")[0] in ROOTS
+            and layer_of(os.path.dirname(target), stack) < layer_of(os.path.dirname(name), stack)]
+
+
+def circle(edges):
+    """Folders that include each other around a circle, or nothing."""
+    graph = {}
+    for name, target in edges:
+        a, b = os.path.dirname(name), os.path.dirname(target)
+        if target.split("/")[0] in ROOTS and a != b:
+            graph.setdefault(a, set()).add(b)
+    done, path = set(), []
+
+    def visit(folder):
+        if folder in path:
+            return path[path.index(folder):]
+        if folder in done:
+            return None
+        path.append(folder)
+        for other in sorted(graph.get(folder, ())):
+            if found := visit(other):
+                return found
+        done.add(path.pop())
+        return None
+
+    for folder in sorted(graph):
+        if found := visit(folder):
+            return found
+    return None
+
+
+def backend_includes(edges):
+    return [(name, target) for name, target in edges for backend in BACKENDS
+            if target.startswith(backend + "/") and not name.startswith(backend + "/") and name != REGISTRY]
+
+
+def of_llvm(edges):
+    return [(name, target) for name, target in edges
+            if name.startswith("runtime/") and re.match(r"(mlir|llvm|llvm-c)/", target)]
+
+
+@pytest.fixture(scope="module")
+def stack(tools):
+    return layers((tools.source / "docs/Architecture.md").read_text())
+
+
+@pytest.fixture(scope="module")
+def edges(tools):
+    found = list(includes(tools.source))
+    assert len(found) > 1000
+    return found
+
+
+def test_every_folder_has_a_layer(edges, stack):
+    assert {name for name, _ in edges if layer_of(os.path.dirname(name), stack) is None} == set()
+
+
+def test_no_folder_includes_a_higher_one(edges, stack):
+    assert upward(edges, stack) == []
+
+
+def test_no_circle(edges):
+    assert circle(edges) is None
+
+
+def test_back_ends_are_known_to_the_registry_alone(edges):
+    assert backend_includes(edges) == []
+    assert any(name == REGISTRY and target.startswith(BACKENDS) for name, target in edges)
+
+
+def test_the_runtime_is_free_of_mlir(edges):
+    assert of_llvm(edges) == []
+
+
+def test_these_checks_can_fail(stack):
+    assert upward([("verifier/Facts.cpp", "rewrites/Rules/Rule.h")], stack)
+    assert upward([("codegen/target/Target.h", "codegen/kernel/Kernel.h")], stack)
+    assert not upward([("rewrites/Cost/Cost.h", "codegen/target/Target.h")], stack)
+    assert circle([("passes/Fuse/A.h", "passes/B.h"), ("passes/B.h", "passes/Fuse/C.h")]) == ["passes", "passes/Fuse"]
+    assert not circle([("passes/Fuse/A.h", "passes/Base/B.h"), ("passes/C.h", "passes/Fuse/A.h")])
+    assert backend_includes([("passes/Fuse/A.cpp", "codegen/cpu/Emit.h")])
+    assert of_llvm([("runtime/A.cpp", "llvm/ADT/StringRef.h")])
