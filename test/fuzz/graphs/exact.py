@@ -13,6 +13,7 @@ from onnx.reference import ReferenceEvaluator
 
 import elements
 import standard
+import windows
 
 # Nodes that compute no new numbers, or exactly what they should: no error of their own.
 EXACT = set("""Abs And ArgMax ArgMin Cast CastLike Ceil Clip Concat Constant ConstantOfShape
@@ -128,7 +129,7 @@ class Exact:
             attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
             attributes["group"] = 1
             ones = np.ones((1, 1, *weight.shape[2:]))
-            near = standard.conv([infinite.astype(np.float64), ones], attributes, self.opset)[0] > 0
+            near = windows.conv([infinite.astype(np.float64), ones], attributes, self.opset)[0] > 0
             self.beside_infinite[node.output[0]] = near
             if known:
                 return [np.where(near, ANYTHING[self.stray_run], result)]

@@ -1,0 +1,52 @@
+//===- SessionReport.cpp - What a session tells after a run ---------------===//
+
+#include "runtime/Session.h"
+
+namespace mlc::runtime {
+
+Status Session::buffer(size_t index, mlc_tensor &tensor) const {
+  if (index >= program.buffers.size())
+    return Status::error(MLC_USAGE,
+                         "there is no buffer " + std::to_string(index));
+  if (!ran)
+    return Status::error(MLC_USAGE, "buffers need a successful run first");
+  BufferId root = rootOf(program, index);
+  if (program.buffers[root].kind == Buffer::Arena) {
+    if (!(flags & MLC_SESSION_KEEP_BUFFERS))
+      return Status::error(MLC_USAGE, "reading intermediate buffers needs "
+                                      "MLC_SESSION_KEEP_BUFFERS");
+    if (artifact->lives()[root].first == UINT32_MAX)
+      return Status::error(MLC_USAGE, "buffer " + std::to_string(index) +
+                                          " is never computed");
+  }
+  return describe(index, tensor);
+}
+
+Status Session::memory(mlc_memory &memory) const {
+  if (!ran)
+    return Status::error(MLC_USAGE, "memory needs a successful run first");
+  memory = {};
+  for (const std::list<EpochPlan> &list : plans) {
+    memory.arena_bytes += list.front().peak;
+    memory.lower_bound_bytes += list.front().lowerBound;
+  }
+  for (const Memory &arena : arenas)
+    memory.allocated_bytes += arena.capacity();
+  for (const BoundInput &input : inputs)
+    memory.allocated_bytes += input.staging.capacity();
+  memory.scratch_bytes = scratchStride * pool.size();
+  memory.allocated_bytes += scratch.capacity();
+  return Status::success();
+}
+
+Status Session::stepNanoseconds(size_t index, uint64_t &ns) const {
+  if (index >= stepTimes.size())
+    return Status::error(MLC_USAGE,
+                         "there is no step " + std::to_string(index));
+  if (!(flags & MLC_SESSION_PROFILE))
+    return Status::error(MLC_USAGE, "step times need MLC_SESSION_PROFILE");
+  ns = stepTimes[index];
+  return Status::success();
+}
+
+} // namespace mlc::runtime
