@@ -27,9 +27,7 @@ EXIT_CODES = [
     (7, "code generation"), (8, "device: this machine cannot run it"),
     (9, "out of memory, disk, open files or time, or beyond a stated bound"), (130, "interrupted"),
 ]
-COMMANDS = ["compile", "run", "bench", "check", "compare", "optimize", "inspect"]
-RULE_COMMANDS = ["audit", "check", "export", "generate", "list", "verify"]
-OTHER_TOOLS = ["mlc-run", "mlc-verify", "mlc-rules", "mlc-eval"]
+OTHER_TOOLS = ["mlc-run", "mlc-verify", "mlc-eval", "mlc-translate"]
 
 
 def output(*command):
@@ -43,6 +41,12 @@ def without_generic(text):
     text = re.sub(r"^OVERVIEW: .*\n", "", text)
     lines = [re.sub(r"(USAGE|usage): \S*/", r"\1: ", line).rstrip() for line in text.splitlines()]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
+
+
+def commands_of(tool):
+    """The subcommands that a tool's help lists."""
+    listed = re.search(r"SUBCOMMANDS:\n\n(.*?)\n\n", output(tool, "--help"), re.S).group(1)
+    return re.findall(r"^  ([\w-]+) +- ", listed, re.M)
 
 
 def operators(build):
@@ -87,16 +91,15 @@ def command_line(build):
     text += ("\nErrors go to stderr as `mlc: error: FILE: NODE: what; remedy`; output files appear "
              "whole or not\nat all. Exit codes are alike in all tools:\n\n| code | meaning |\n|---|---|\n")
     text += "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES)
-    for command in COMMANDS:
-        shown = without_generic(output(build / "bin/mlc", command, "--help"))
-        text += f"\n## `mlc {command}`\n\n```\n{shown}```\n"
+    for tool in ("mlc", "mlc-rules"):
+        for command in commands_of(build / "bin" / tool):
+            shown = without_generic(output(build / "bin" / tool, command, "--help"))
+            text += f"\n## `{tool} {command}`\n\n```\n{shown}```\n"
     for tool in OTHER_TOOLS:
-        if (build / "bin" / tool).exists():
-            shown = without_generic(output(build / "bin" / tool, "--help"))
-            text += f"\n## `{tool}`\n\n```\n{shown}```\n"
-    for command in RULE_COMMANDS:
-        shown = without_generic(output(build / "bin/mlc-rules", command, "--help"))
-        text += f"\n## `mlc-rules {command}`\n\n```\n{shown}```\n"
+        shown = without_generic(output(build / "bin" / tool, "--help"))
+        text += f"\n## `{tool}`\n\n```\n{shown}```\n"
+    text += ("\n`mlc-opt` runs passes on MLIR files (Passes.md; `mlc-opt --help` has upstream's as well), "
+             "`mlc-lsp-server` serves\neditors (Embed.md).\n")
     return text
 
 
@@ -104,13 +107,12 @@ def audit(build):
     return NOTE.format(source="test/rules/literature.mlir or docs/rule_pages.py") + rule_pages.audit(build, ROOT)
 
 
-def rules(path):
-    return lambda build: (NOTE.format(source=path.relative_to(ROOT).as_posix())
-                          + rule_pages.rules_of(build, ROOT, path))
-
-
 PAGES = {"Operators.md": operators, "Passes.md": passes, "CommandLine.md": command_line, "Audit.md": audit}
-PAGES.update({rule_pages.page_name(ROOT, path): rules(path) for path in rule_pages.rule_files(ROOT)})
+
+
+def rules(build):
+    note = NOTE.format(source="rewrites/*.mlir, or docs/rule_pages.py")
+    return {f"rules/{name}": text for name, text in rule_pages.shipped(build, ROOT, note).items()}
 
 
 def main():
@@ -118,10 +120,15 @@ def main():
     parser.add_argument("--build", default=ROOT / "build", help=argparse.SUPPRESS)
     parser.add_argument("--check", action="store_true", help="write nothing; name pages that are old")
     options = parser.parse_args()
-    old = []
-    for name, make in PAGES.items():
+    build, old = pathlib.Path(options.build), []
+    made = {**{name: make(build) for name, make in PAGES.items()}, **rules(build)}
+    for path in (ROOT / "docs/rules").glob("*.md"):
+        if f"rules/{path.name}" not in made:
+            old.append(f"rules/{path.name}")
+            if not options.check:
+                path.unlink()
+    for name, text in made.items():
         path = ROOT / "docs" / name
-        text = make(pathlib.Path(options.build))
         if path.exists() and path.read_text() == text:
             continue
         old.append(name)

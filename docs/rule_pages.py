@@ -1,9 +1,12 @@
-"""The pages about rules: what the audit says of the literature's rules, and every
-shipped rule with a picture of both sides. Used by generate.py."""
+"""The pages about rules: what the audit says of the literature's rules, and rules
+with a picture of both sides: ours for generate.py, anybody's by `./dev rule-pages`."""
 
+import argparse
 import json
+import pathlib
 import re
 import subprocess
+import sys
 
 AUDIT_HEAD = """# The literature's rules, audited
 
@@ -40,13 +43,15 @@ refuted one; reason of an unknown one. The exit code is 0 when all are proved, 5
 and the two numbers are an element before and after.
 """
 
-RULES_HEAD = """# Rules of {file}
+INDEX_HEAD = """# Rules
 
-Every rule is proved by the build for all sizes that its condition admits, and tested with numbers
-(docs/Measurements/soundness.md, with proof times). The float class says what a rule may do to rounding: bit-exact (the
-same operations in the same order), reassociating (ring axioms), value-changing (a term is added, dropped or cancelled,
-which only finite inputs allow).
+{count} rules in {families} families, by the operator in which the left side ends. Each page has the condition, the proof and a
+picture of both sides. The float class says what a rule may do to rounding: bit-exact (the same operations in the same
+order), reassociating (ring axioms), value-changing (a term is added, dropped or cancelled, which only finite inputs
+allow). Proofs are for all sizes that the condition admits.
 """
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def run_json(build, *arguments):
@@ -153,22 +158,94 @@ def drawing(side, text):
     return "\n".join(lines + ["  end"])
 
 
-def rules_of(build, root, path):
-    text = RULES_HEAD.format(file=path.relative_to(root).as_posix())
-    for rule in run_json(build, "list", path):
-        proof = f"proved, {rule['float_class']}" if rule["proved"] else "not proved: never applied"
-        if rule["lowering"]:
-            proof += "\n- where mlc generates the code; a model for another runtime keeps the left side"
-        text += f"\n## {rule['name']}\n\n{rule['text'][:1].upper()}{rule['text'][1:]}.\n\n"
-        text += f"- condition: {rule['condition'] or 'none'}\n- {proof}\n\n"
-        text += f"```mermaid\nflowchart TB\n{drawing('before', rule['before'])}\n{drawing('after', rule['after'])}\n```\n"
-        text += f"\n<details><summary>text</summary>\n\n```mlir\n{rule['before']}\n{rule['after']}\n```\n</details>\n"
-    return text
+def family_of(rule):
+    """The operator that makes the first result of the before side."""
+    made = {}
+    for op, result, operands, _ in parse_function(rule["before"]):
+        if op == "return":
+            return made.get(operands[0].split("#")[0], "argument")
+        made[result] = op
+    return "argument"
+
+
+def sentence(text):
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def verdict_of(rule):
+    if rule["verdict"] == "proved":
+        return f"proved, {rule['float_class']}"
+    if rule["verdict"] == "refuted":
+        return f"refuted: {example(rule['counterexample'])}"
+    return f"not proved, never applied: {rule['reason']}"
+
+
+def section_of(rule):
+    lowering = "- where mlc generates the code; a model for another runtime keeps the left side\n"
+    return (f"\n## {rule['name']}\n\n{sentence(rule['text'])}\n\n- condition: {rule['condition'] or 'none'}\n"
+            f"- {verdict_of(rule)}\n- {rule['origin']}, {rule['file']}\n{lowering if rule['lowering'] else ''}\n"
+            f"```mermaid\nflowchart TB\n{drawing('before', rule['before'])}\n{drawing('after', rule['after'])}\n```\n"
+            f"\n<details><summary>text</summary>\n\n```mlir\n{rule['before']}\n{rule['after']}\n```\n</details>\n")
+
+
+def pages(rules, note):
+    """By name: an index, and a page for each family of rules."""
+    families = {}
+    for rule in rules:
+        families.setdefault(family_of(rule), []).append(rule)
+    index = note + INDEX_HEAD.format(count=len(rules), families=len(families))
+    made = {}
+    for family in sorted(families):
+        index += (f"\n## {family}\n\n| rule | condition | |\n|---|---|---|\n")
+        text = note + f"# Rules whose left side ends in {family}\n"
+        for rule in families[family]:
+            text += section_of(rule)
+            short_verdict = rule["float_class"] if rule["verdict"] == "proved" else rule["verdict"]
+            index += (f"| [{rule['name']}]({family}.md#{rule['name']}): {cell(rule['text'])} | {cell(rule['condition'])} "
+                      f"| {short_verdict} |\n")
+        made[f"{family}.md"] = text
+    return {"README.md": index, **made}
 
 
 def rule_files(root):
     return sorted((root / "rewrites").glob("*.mlir")) + sorted((root / "rewrites/generated").glob("*.mlir"))
 
 
-def page_name(root, path):
-    return "rules/" + path.relative_to(root / "rewrites").with_suffix(".md").as_posix().replace("/", "-")
+def shipped(build, root, note):
+    """The pages of docs/rules."""
+    rules = []
+    for path in rule_files(root):
+        found = run_json(build, "list", path)
+        rules += [{**rule, "file": path.relative_to(root).as_posix()} for rule in found]
+    return pages(rules, note)
+
+
+def main():
+    """Pages for anybody's rules, which are proved for them."""
+    parser = argparse.ArgumentParser(prog="./dev rule-pages", description="An index of rules, and a page with a picture "
+                                     "of each for every family. Rules that do not ship with mlc are proved first.")
+    parser.add_argument("--build", default=ROOT / "build", type=pathlib.Path, help=argparse.SUPPRESS)
+    parser.add_argument("-o", "--output", required=True, type=pathlib.Path, metavar="FOLDER", help="where pages go")
+    parser.add_argument("sources", nargs="+", type=pathlib.Path, metavar="FILE|FOLDER", help="rules (.mlir)")
+    options = parser.parse_args()
+    files = [file for source in options.sources
+             for file in (sorted(source.glob("*.mlir")) if source.is_dir() else [source])]
+    if not files:
+        print(f"dev: error: no rules (.mlir) in {', '.join(map(str, options.sources))}", file=sys.stderr)
+        return 3
+    rules = []
+    for file in files:
+        try:
+            rules += [{**rule, "file": file.as_posix()} for rule in run_json(options.build, "verify", file)]
+        except RuntimeError as problem:
+            print(str(problem).strip(), file=sys.stderr)
+            return 3
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name, text in pages(rules, "").items():
+        (options.output / name).write_text(text)
+    print(f"{len(rules)} rules, {options.output / 'README.md'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

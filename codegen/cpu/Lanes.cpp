@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/Lanes.h"
 #include "codegen/cpu/Storage.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -328,16 +329,35 @@ static void relax(Operation *op) {
               arith::FastMathFlagsAttr::get(op->getContext(), flags));
 }
 
-/// Whether 1 / x is as precise as x for all that `x` can be.
-static bool hasPreciseInverse(Value x) {
-  APFloat number(0.0f);
-  if (matchPattern(x, m_ConstantFloat(&number)))
-    return number.isNormal() && std::abs(ilogb(number)) <= 100;
-  return isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(x.getDefiningOp());
+/// Whether `value`, in the body of a kernel's operation, is a sum of floats or
+/// made of one. It is rounded, and a quotient by it has no last bit to keep.
+static bool comesFromSum(Value value, unsigned depth = 0) {
+  if (!value || depth > 16)
+    return false;
+  auto anyOf = [&](ValueRange values) {
+    return llvm::any_of(values,
+                        [&](Value v) { return comesFromSum(v, depth + 1); });
+  };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto op = dyn_cast<linalg::LinalgOp>(argument.getOwner()->getParentOp());
+    return op &&
+           comesFromSum(op.getMatchingOpOperand(argument)->get(), depth + 1);
+  }
+  Operation *op = value.getDefiningOp();
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  if (!structured)
+    return anyOf(op->getOperands());
+  Block *body = structured.getBlock();
+  Value made = body->getTerminator()->getOperand(
+      cast<OpResult>(value).getResultNumber());
+  if (structured.getNumReductionLoops() != 0)
+    return isa_and_nonnull<arith::AddFOp>(made.getDefiningOp());
+  return comesFromSum(made, depth + 1);
 }
 
 /// One division instead of one for each lane, unless the inverse overflows or
-/// loses bits.
+/// loses bits. Its product is not the rounded quotient (49 / 49 is less than
+/// 1): only for divisors that are rounded themselves.
 Value Lanes::divideByUniform(Value x, Value y) {
   auto byInverse = [&] {
     Value one = floatConstant(y.getType(), 1.0);
@@ -345,8 +365,6 @@ Value Lanes::divideByUniform(Value x, Value y) {
     return arith::MulFOp::create(b, loc, x, splat(inverse),
                                  arith::FastMathFlags::contract);
   };
-  if (hasPreciseInverse(y))
-    return byInverse();
   using P = arith::CmpFPredicate;
   Value magnitude = math::AbsFOp::create(b, loc, y);
   Value low = floatConstant(y.getType(), 0x1p-100);
@@ -378,7 +396,8 @@ Value Lanes::clone(Operation *op, ArrayRef<Value> operands) {
   if (width > 1 && trapsOnGarbage(op))
     cost.impossible = true;
   bool wide = llvm::any_of(operands, isVector);
-  if (isa<arith::DivFOp>(op) && wide && !isVector(operands[1]))
+  if (isa<arith::DivFOp>(op) && wide && !isVector(operands[1]) &&
+      comesFromSum(op->getOperand(1)))
     return divideByUniform(operands[0], operands[1]);
   SmallVector<Value> values;
   for (auto [position, value] : llvm::enumerate(operands)) {

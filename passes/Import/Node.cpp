@@ -142,8 +142,8 @@ Value Node::materializeNumbers(Tensor &tensor) {
 std::optional<Dims> Node::ints(unsigned i, StringRef what) {
   if (!in(i).numbers) {
     (void)unsupported(Twine(what) +
-                      " depends on data, so the shape of the output is not "
-                      "known before the model runs");
+                      " depends on data, or on dims through floats, so the "
+                      "shape of the output is not known before the model runs");
     return std::nullopt;
   }
   Dims result;

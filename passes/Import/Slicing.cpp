@@ -31,7 +31,12 @@ static std::optional<IntExpr> position(Node &n, IntExpr at, IntExpr dim,
     if (*constant < 0)
       at = at + dim;
   } else if (std::optional<int64_t> upper = at.upperBound();
-             upper && *upper < 0) {
+             upper && *upper <= 0) {
+    // Minus a size. Of size 0 it would be the first position; to say so would
+    // leave sizes that nothing can be compared with.
+    if (*upper == 0)
+      n.requireNonNegative(-at - 1, "a slice's bound that counts from the end "
+                                    "must not be 0");
     at = at + dim;
   } else if (!at.isKnownNonNegative()) {
     n.requireNonNegative(at, "a slice's bound must not be negative");

@@ -176,3 +176,11 @@ def test_names_that_branches_use_again(agrees):
     chosen = node("If", ["yes"], ["p"], then_branch=outer, else_branch=branch(node("Relu", ["x"], ["q"])))
     later = [node("Sub", ["p", "x"], ["q"]), node("Add", ["q", "p"], ["y"])]
     agrees(model([chosen, *later], [("x", "f32", ["D", 3])], yes=True, no=False), {"x": f32(2, 3)})
+
+
+def test_a_slice_from_minus_a_size(agrees):
+    """The newest rows of a cache: as many as the other input has."""
+    proto = model([node("Shape", ["x"], ["d"]), node("Gather", ["d", "one"], ["rows"]), node("Neg", ["rows"], ["s"]),
+                   node("Slice", ["k", "s", "e", "one"], ["c"]), node("Exp", ["c"], ["y"])],
+                  [("k", "f32", ["B", "T", 4]), ("x", "f32", ["B", "S", 4])], one=[1], e=[END])
+    agrees(proto, *({"k": f32(2, total, 4), "x": f32(2, new, 4)} for total, new in ((7, 3), (5, 1), (4, 4), (2, 6))))

@@ -351,3 +351,44 @@ def test_trilu_takes_any_diagonal(k, upper, run):
                         {"x": (FLOAT, [5, 7])}, {"y": (FLOAT, [5, 7])}, {"k": np.int64(k)})
     near = int(np.clip(k, -100, 100))
     np.testing.assert_array_equal(run(model, {"x": x})[0], np.triu(x, near) if upper else np.tril(x, near))
+
+
+# ---------------------------------------------------------------------------
+# Quotients
+# ---------------------------------------------------------------------------
+
+DIVISORS = {"constant": ([], {"d": np.float32(49)}),
+            "input": ([], {}),
+            "largest": ([helper.make_node("ReduceMax", ["x"], ["d"], keepdims=0)], {})}
+
+
+@pytest.mark.parametrize("divisor", DIVISORS)
+@pytest.mark.parametrize("after", ["Identity", "Floor"])
+def test_a_quotient_by_one_number_is_rounded_once(divisor, after, run):
+    """x times 1/49 is less than 1 for x = 49, and its floor is 0."""
+    made, constants = DIVISORS[divisor]
+    x = np.arange(1, 50 * 49 + 1, dtype=np.float32).reshape(50, 49)
+    x = x[:1] if divisor == "largest" else x
+    nodes = [*made, helper.make_node("Div", ["x", "d"], ["q"]), helper.make_node(after, ["q"], ["y"])]
+    inputs = {"x": (FLOAT, x.shape), **({"d": (FLOAT, [])} if divisor == "input" else {})}
+    arrays = {"x": x, **({"d": np.float32(49)} if divisor == "input" else {})}
+    (y,) = run(graph_model(nodes, inputs, {"y": (FLOAT, x.shape)}, constants), arrays, "--no-rewrites")
+    quotient = x / np.float32(49)
+    np.testing.assert_array_equal(y, np.floor(quotient) if after == "Floor" else quotient)
+
+
+@pytest.mark.parametrize("transform", ["align_corners", "half_pixel", "asymmetric", "pytorch_half_pixel"])
+@pytest.mark.parametrize("nearest", ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"])
+def test_nearest_neighbours_are_those_of_onnx_runtime(transform, nearest, run):
+    """Coordinates that are whole, or half-way between two, in float32."""
+    x = RNG.permutation(13 * 7).astype(np.float32).reshape(1, 1, 13, 7)
+    cases = [("s", np.array([1, 1, a, b], np.float32)) for a, b in ((0.6, 2.2), (1.7, 3), (2, 0.3))]
+    cases += [("z", np.array([1, 1, a, b], np.int64)) for a, b in ((61, 29), (5, 100), (26, 14))]
+    for name, value in cases:
+        inputs = ["x", "", "s"] if name == "s" else ["x", "", "", "z"]
+        node = helper.make_node("Resize", inputs, ["y"], mode="nearest", nearest_mode=nearest,
+                                coordinate_transformation_mode=transform)
+        for dims in ([1, 1, 13, 7], [1, 1, "h", "w"]):
+            proto = graph_model([node], {"x": (FLOAT, dims)}, {"y": (FLOAT, None)}, {name: value}, opset=18)
+            (got,), (want,) = run(proto, {"x": x}), judged(proto, {"x": x})
+            np.testing.assert_array_equal(got, want, f"{name} = {value}, {dims}")

@@ -63,6 +63,11 @@ llvm::Error CheckCommand::run() {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlc::ImportReport report =
       mlc::checkModel(model, importOptions(*settings), &context);
+  llvm::erase_if(report.symbols, [&](const std::string &symbol) {
+    return llvm::any_of(*settings, [&](const DimSetting &dim) {
+      return dim.name == symbol && dim.value;
+    });
+  });
   if (asJson) {
     llvm::outs() << llvm::formatv("{0:2}", json::Value(toJson(report, model)))
                  << '\n';

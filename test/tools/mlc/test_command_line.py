@@ -82,3 +82,13 @@ def test_inputs_with_values(tools, tmp_path, version, warned):
         assert done.returncode == 0
         text = f"mlc: warning: {tmp_path / 'm.onnx'}: inputs 'w', 'a', 'b' and others have values in the file"
         assert done.stderr.startswith(text) if warned else not done.stderr
+
+
+def test_check_tells_the_dims_that_stay_open(tools, tmp_path):
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", "m"]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "m.onnx")
+    for flags, said in (([], "; open dims: n, m\n"), (["--dim=n=4"], "; open dims: m\n"),
+                        (["--dim=n=any"], "; open dims: n, m\n"), (["--dim=n=4", "--dim=m=0"], "can be compiled\n")):
+        done = tools.mlc("check", tmp_path / "m.onnx", *flags)
+        assert done.returncode == 0 and done.stdout.endswith(said), (flags, done.stdout)
