@@ -412,7 +412,7 @@ void ContractionEmitter::group(Index g, Index rowBlock0, Index rowBlock1) {
 
 void ContractionEmitter::emit() {
   prepare();
-  borders();
+  fillPadding();
   Index perGroup = m.max(eval(p.rowBlocks), m.constant(1));
   Index first = m.div(body.begin, perGroup);
   Index last = m.ceilDiv(body.end, perGroup);

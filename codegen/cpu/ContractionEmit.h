@@ -1,8 +1,8 @@
 //===- ContractionEmit.h - State of the contraction emitter -----*- C++ -*-===//
 //
 // Shared by the files of the emitter: ContractionEmit.cpp (tasks, blocking,
-// tiles), ContractionTail.cpp (what surrounds the sums of a tile) and
-// ContractionPack.cpp (scratch panels, borders of padded outputs).
+// tiles), ContractionEpilogue.cpp (what surrounds the sums of a tile) and
+// ContractionPack.cpp (scratch panels, padding of padded outputs).
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,12 +86,12 @@ protected:
   TileOperand operand(const RuntimeAccess &a, const TilePosition &t,
                       bool vectors);
 
-  // ContractionTail.cpp
+  // ContractionEpilogue.cpp
   mlir::Value evalNode(unsigned node, const TilePosition &t, int64_t r,
                        int64_t v);
   mlir::Value loadNode(const RuntimeAccess &a, const TilePosition &t, int64_t r,
                        int64_t v);
-  mlir::Value opNode(const TailNode &n, const TilePosition &t, int64_t r,
+  mlir::Value opNode(const EpilogueNode &n, const TilePosition &t, int64_t r,
                      int64_t v);
   mlir::Value converted(mlir::Value vector, mlir::Type element);
   mlir::Value address(const RuntimeAccess &a, const TilePosition &t, int64_t r,
@@ -111,8 +111,8 @@ protected:
                   const Pass &pass);
   Panels packX(Index firstRow, Index lastRow, const Pass &pass);
   llvm::SmallVector<Index> panelStrides(int64_t vectors);
-  void borders();
-  void border(const ContractionOutput &o, const RuntimeAccess &a);
+  void fillPadding();
+  void fillPadding(const ContractionOutput &o, const RuntimeAccess &a);
   void fill(mlir::Value memref, mlir::Value scalar, Index lower, Index upper);
 
   mlir::VectorType vectorOf(mlir::Type element) const {

@@ -1,4 +1,4 @@
-//===- ContractionPack.cpp - Scratch panels and borders -------------------===//
+//===- ContractionPack.cpp - Scratch panels and padding -------------------===//
 //
 // Panels of W: for every tile column, for every reduction step, the column's
 // vectors, contiguous. Rows of X: the pass's part of every row, contiguous, at
@@ -139,11 +139,11 @@ void ContractionEmitter::fill(Value memref, Value scalar, Index lower,
            [&](Index i) { storeElement(b, loc, scalar, memref, m.value(i)); });
 }
 
-/// Fills the border of a padded output: for every padded dim, the parts before
+/// Fills the padding of a padded output: for every padded dim, the parts before
 /// and behind the interior, at interior positions of the dims before it. The
 /// dims before the first padded one are dealt out over the tasks.
-void ContractionEmitter::border(const ContractionOutput &o,
-                                const RuntimeAccess &a) {
+void ContractionEmitter::fillPadding(const ContractionOutput &o,
+                                     const RuntimeAccess &a) {
   unsigned rank = o.pads.size(), first = 0;
   auto padded = [&](unsigned d) {
     return !o.pads[d].low.isConstant(0) || !o.pads[d].high.isConstant(0);
@@ -191,10 +191,10 @@ void ContractionEmitter::border(const ContractionOutput &o,
            [&](Index i) { slabs(first, m.mul(i, outerStride)); });
 }
 
-void ContractionEmitter::borders() {
+void ContractionEmitter::fillPadding() {
   for (auto [o, a] : llvm::zip_equal(c.outputs, outputs))
     if (!o.pads.empty())
-      border(o, a);
+      fillPadding(o, a);
 }
 
 } // namespace mlc::cpu

@@ -17,27 +17,27 @@ static int64_t estimate(IntExpr expr) {
 
 namespace {
 /// How a set of ops would run as one kernel.
-struct Outlook {
+struct GroupEstimate {
   bool possible = false;
   int64_t tasks = 0, scratchBytes = 0, elements = 0;
 };
 } // namespace
 
-static Outlook lookAt(ArrayRef<Operation *> ops) {
-  Outlook outlook;
+static GroupEstimate estimateGroup(ArrayRef<Operation *> ops) {
+  GroupEstimate found;
   FailureOr<Kernel> kernel = Kernel::preview(ops);
   if (failed(kernel) || kernel->anchor)
-    return outlook;
+    return found;
   LoopGroup plan(*kernel);
-  outlook.possible = true;
-  outlook.tasks = 1;
+  found.possible = true;
+  found.tasks = 1;
   // Tasks as far as they could be split, not as far as they will be.
   for (IntExpr size : plan.shared)
-    outlook.tasks = llvm::SaturatingMultiply<uint64_t>(
-        outlook.tasks, std::max<int64_t>(estimate(size), 1));
+    found.tasks = llvm::SaturatingMultiply<uint64_t>(
+        found.tasks, std::max<int64_t>(estimate(size), 1));
   for (Value value : plan.stored)
     if (plan.bindings.contains(value))
-      outlook.scratchBytes +=
+      found.scratchBytes +=
           estimate(
               elementCount(plan.scratchExtents(value), kernel->context())) *
           storageBytes(
@@ -45,10 +45,10 @@ static Outlook lookAt(ArrayRef<Operation *> ops) {
   for (Operation *op : kernel->ops)
     for (Value result : op->getResults())
       if (isa<RankedTensorType>(result.getType()))
-        outlook.elements = std::max(
-            outlook.elements,
+        found.elements = std::max(
+            found.elements,
             estimate(elementCount(kernel->shapeOf(result), kernel->context())));
-  return outlook;
+  return found;
 }
 
 static bool countsAsWork(Operation *op) {
@@ -69,14 +69,14 @@ bool canJoinLoopGroup(ArrayRef<Operation *> group, Operation *op) {
         return member->getBlock() != op->getBlock();
       }))
     return false;
-  Outlook joined = lookAt(all);
+  GroupEstimate joined = estimateGroup(all);
   if (!joined.possible || joined.scratchBytes > scratchLimit)
     return false;
   if (group.empty() || joined.elements <= smallElements ||
       joined.tasks >= enoughTasks)
     return true;
-  return joined.tasks >= lookAt(group).tasks &&
-         joined.tasks >= lookAt(ArrayRef(op)).tasks;
+  return joined.tasks >= estimateGroup(group).tasks &&
+         joined.tasks >= estimateGroup(ArrayRef(op)).tasks;
 }
 
 bool canPadResult(linalg::LinalgOp anchor, tensor::PadOp pad) {

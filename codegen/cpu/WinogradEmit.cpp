@@ -240,7 +240,7 @@ void WinogradEmitter::products(Index vector, int64_t count, Index positions) {
   });
 }
 
-/// Runs the tail for the m×m pixels of a tile and stores those that exist.
+/// Runs the epilogue for the m×m pixels of a tile and stores those that exist.
 void WinogradEmitter::storePixels(const TilePosition &t, ArrayRef<Value> pixels,
                                   Index row, Index column) {
   positions.clear();
@@ -259,8 +259,8 @@ void WinogradEmitter::storePixels(const TilePosition &t, ArrayRef<Value> pixels,
     place(a);
   for (const RuntimeAccess &a : outputs)
     place(a);
-  const TailNode &init = c.nodes[c.init];
-  bool zeroInit = init.kind == TailNode::Kind::Scalar &&
+  const EpilogueNode &init = c.nodes[c.init];
+  bool zeroInit = init.kind == EpilogueNode::Kind::Scalar &&
                   matchPattern(init.scalar, m_AnyZeroFloat());
   SmallVector<Value> complete(pixels);
   sums = complete;
@@ -359,7 +359,7 @@ void WinogradEmitter::tileBlock(Index group, Index channels0, Index channels1) {
 
 void WinogradEmitter::emitTasks() {
   prepare();
-  borders();
+  fillPadding();
   int64_t block = *c.dims[p.vectorDim].extent.asConstant();
   v = body.scratchView(IntExpr::constant(c.context, 0), c.accumulator);
   products_ = body.scratchView(

@@ -37,7 +37,7 @@ struct LoopDim {
 
 /// A node of the element-wise expression that follows the contraction (or
 /// makes its initial value). Nodes are numbered in topological order.
-struct TailNode {
+struct EpilogueNode {
   enum class Kind { Accumulator, Load, Scalar, Op };
   Kind kind = Kind::Scalar;
   /// Load: index into Contraction::loads.
@@ -76,7 +76,7 @@ struct Contraction {
   /// Casts of a factor before the product, first to last.
   llvm::SmallVector<mlir::Operation *> xCasts, wCasts;
   mlir::Type accumulator;
-  std::vector<TailNode> nodes;
+  std::vector<EpilogueNode> nodes;
   unsigned init = 0;
   llvm::SmallVector<Access> loads;
   llvm::SmallVector<ContractionOutput> outputs;
@@ -88,7 +88,7 @@ struct Contraction {
 
 /// Takes `kernel` (seam 3) apart. Fails, with the reason in `why`, if it is not
 /// one contraction `acc + x·w` with linear maps, fill or element-wise init,
-/// element-wise tail and final pad; the kernel is left as it is.
+/// element-wise epilogue and final pad; the kernel is left as it is.
 mlir::FailureOr<Contraction> matchContraction(const Kernel &kernel,
                                               std::string &why);
 

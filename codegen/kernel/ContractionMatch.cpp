@@ -39,7 +39,7 @@ private:
   FailureOr<unsigned> node(Value v, ArrayRef<AffineExpr> indices);
   FailureOr<unsigned> elementWise(OpResult v, ArrayRef<AffineExpr> indices);
   LogicalResult matchOutput(Value v);
-  unsigned addNode(TailNode n) {
+  unsigned addNode(EpilogueNode n) {
     c.nodes.push_back(std::move(n));
     return c.nodes.size() - 1;
   }
@@ -246,17 +246,17 @@ Exprs Matcher::accumulatorIndices() {
   return indices;
 }
 
-/// The tail node for element `indices` of the tensor `v`.
+/// The epilogue node for element `indices` of the tensor `v`.
 FailureOr<unsigned> Matcher::node(Value v, ArrayRef<AffineExpr> indices) {
   Type element = getElementTypeOrSelf(v.getType());
-  TailNode n;
+  EpilogueNode n;
   n.element = element;
   if (isa<BlockArgument>(v)) {
     auto a = access(v, indices, kernel.shapeOf(v));
     if (failed(a))
       return failure();
     a->element = element;
-    n.kind = TailNode::Kind::Load;
+    n.kind = EpilogueNode::Kind::Load;
     n.load = c.loads.size();
     c.loads.push_back(*a);
     return addNode(n);
@@ -265,7 +265,7 @@ FailureOr<unsigned> Matcher::node(Value v, ArrayRef<AffineExpr> indices) {
   if (result.getOwner() == anchor) {
     if (indices != ArrayRef<AffineExpr>(accumulatorIndices()))
       return fail("the contraction is read at another index than it is made");
-    n.kind = TailNode::Kind::Accumulator;
+    n.kind = EpilogueNode::Kind::Accumulator;
     return addNode(n);
   }
   DenseElementsAttr dense;
@@ -316,8 +316,8 @@ FailureOr<unsigned> Matcher::elementWise(OpResult v,
   Exprs loopValue(op.getNumLoops());
   for (auto [expr, index] : llvm::zip_equal(out.getResults(), indices))
     loopValue[cast<AffineDimExpr>(expr).getPosition()] = index;
-  TailNode n;
-  n.kind = TailNode::Kind::Op;
+  EpilogueNode n;
+  n.kind = EpilogueNode::Kind::Op;
   n.op = op;
   n.result = v.getResultNumber();
   n.element = getElementTypeOrSelf(v.getType());

@@ -58,11 +58,11 @@ void Grouping::placeConcatenations(func::FuncOp function) {
             insert.getResult())
       lasts.push_back(insert);
   for (tensor::InsertSliceOp last : lasts) {
-    std::optional<Placement> placement = getPlacement(last, shapes);
-    if (!placement)
+    std::optional<InPlaceConcat> concat = getInPlaceConcat(last, shapes);
+    if (!concat)
       continue;
     auto insert = last;
-    for (Placement::Piece &piece : llvm::reverse(placement->pieces)) {
+    for (InPlaceConcat::Piece &piece : llvm::reverse(concat->pieces)) {
       placedInserts.insert(insert);
       if (!canBePlaced(piece.value, shapes, placed)) {
         piece.value = copyTensor(piece.value, shapes, insert);
@@ -71,7 +71,7 @@ void Grouping::placeConcatenations(func::FuncOp function) {
       }
       insert = insert.getDest().getDefiningOp<tensor::InsertSliceOp>();
     }
-    placements[last.getResult()] = *placement;
+    inPlaceConcats[last.getResult()] = *concat;
   }
 }
 

@@ -19,8 +19,8 @@ ExecBuilder::ExecBuilder(ModuleOp module, func::FuncOp function,
       outliner(module, grouping) {
   function.walk([&](Operation *op) {
     for (Value result : op->getResults())
-      if (const Placement *placement = grouping.placementOf(result))
-        for (const Placement::Piece &piece : placement->pieces) {
+      if (const InPlaceConcat *concat = grouping.inPlaceConcatOf(result))
+        for (const InPlaceConcat::Piece &piece : concat->pieces) {
           Value base = piece.value;
           while (std::optional<View> view = getView(base, shapes))
             base = view->source;

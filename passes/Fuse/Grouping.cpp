@@ -104,9 +104,9 @@ std::optional<unsigned> Grouping::groupOf(Operation *op) const {
   return it->second;
 }
 
-const Placement *Grouping::placementOf(Value value) const {
-  auto it = placements.find(value);
-  return it == placements.end() ? nullptr : &it->second;
+const InPlaceConcat *Grouping::inPlaceConcatOf(Value value) const {
+  auto it = inPlaceConcats.find(value);
+  return it == inPlaceConcats.end() ? nullptr : &it->second;
 }
 
 std::optional<unsigned> Grouping::producerOf(Value value) const {
@@ -122,8 +122,8 @@ static void collectProducers(const Grouping &grouping, Value value,
                              llvm::SetVector<unsigned> &producers) {
   while (std::optional<View> view = getView(value, grouping.getShapes()))
     value = view->source;
-  if (const Placement *placement = grouping.placementOf(value)) {
-    for (const Placement::Piece &piece : placement->pieces)
+  if (const InPlaceConcat *concat = grouping.inPlaceConcatOf(value)) {
+    for (const InPlaceConcat::Piece &piece : concat->pieces)
       collectProducers(grouping, piece.value, producers);
     return;
   }
@@ -245,7 +245,7 @@ bool Grouping::dependsOn(Operation *op, unsigned group) const {
     Value base = read;
     while (std::optional<View> view = getView(base, shapes))
       base = view->source;
-    bool isPlaced = placementOf(base) != nullptr;
+    bool isPlaced = inPlaceConcatOf(base) != nullptr;
     llvm::SetVector<unsigned> producers;
     collectProducers(*this, base, producers);
     return llvm::any_of(producers, [&](unsigned producer) {

@@ -48,7 +48,7 @@ public:
   std::optional<unsigned> producerOf(mlir::Value value) const;
   const ShapeTable &getShapes() const { return shapes; }
   /// The concatenation that `value` is, if it is one in place.
-  const Placement *placementOf(mlir::Value value) const;
+  const InPlaceConcat *inPlaceConcatOf(mlir::Value value) const;
 
   /// Tensors that the ops of a group read and do not make, in order of
   /// appearance; those made by ops that every kernel makes itself (scalars,
@@ -81,7 +81,7 @@ private:
   llvm::SmallVector<Group> groups;
   llvm::DenseMap<mlir::Operation *, unsigned> groupIndex;
   llvm::DenseMap<mlir::Operation *, unsigned> position;
-  llvm::DenseMap<mlir::Value, Placement> placements;
+  llvm::DenseMap<mlir::Value, InPlaceConcat> inPlaceConcats;
   /// insert_slice ops of concatenations in place.
   llvm::DenseSet<mlir::Operation *> placedInserts;
 };

@@ -71,16 +71,16 @@ std::optional<View> getView(Value value, const ShapeTable &shapes) {
   return std::nullopt;
 }
 
-std::optional<Placement> getPlacement(tensor::InsertSliceOp last,
-                                      const ShapeTable &shapes) {
-  Placement placement;
+std::optional<InPlaceConcat> getInPlaceConcat(tensor::InsertSliceOp last,
+                                              const ShapeTable &shapes) {
+  InPlaceConcat concat;
   for (auto insert = last; insert;) {
     if (insert.getSourceType().getRank() != insert.getDestType().getRank())
       return std::nullopt;
     std::optional<IntExpr> offset = getOffset(insert, insert.getDest(), shapes);
     if (!offset)
       return std::nullopt;
-    placement.pieces.push_back({insert.getSource(), *offset});
+    concat.pieces.push_back({insert.getSource(), *offset});
     Operation *dest = insert.getDest().getDefiningOp();
     insert = dyn_cast_or_null<tensor::InsertSliceOp>(dest);
     if (!insert && !isa_and_nonnull<tensor::EmptyOp>(dest))
@@ -88,8 +88,8 @@ std::optional<Placement> getPlacement(tensor::InsertSliceOp last,
     if (insert && !insert->hasOneUse())
       return std::nullopt;
   }
-  std::reverse(placement.pieces.begin(), placement.pieces.end());
-  return placement;
+  std::reverse(concat.pieces.begin(), concat.pieces.end());
+  return concat;
 }
 
 } // namespace mlc

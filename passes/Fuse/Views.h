@@ -21,7 +21,7 @@ std::optional<View> getView(mlir::Value value, const ShapeTable &shapes);
 
 /// A concatenation whose pieces lie one after another in its memory: the last
 /// insert_slice of the chain that makes it.
-struct Placement {
+struct InPlaceConcat {
   struct Piece {
     mlir::Value value;
     IntExpr offset; // in elements; a multiple of 64 bytes
@@ -31,8 +31,8 @@ struct Placement {
 
 /// The pieces of the insert_slice chain that ends in `last`, which starts from
 /// an empty tensor; nothing where a piece is scattered or not aligned.
-std::optional<Placement> getPlacement(mlir::tensor::InsertSliceOp last,
-                                      const ShapeTable &shapes);
+std::optional<InPlaceConcat> getInPlaceConcat(mlir::tensor::InsertSliceOp last,
+                                              const ShapeTable &shapes);
 
 /// Bytes that an element takes in memory: bool is one byte.
 int64_t elementBytes(mlir::Type element);

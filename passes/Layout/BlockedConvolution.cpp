@@ -26,7 +26,7 @@ public:
       : blocking(blocking), conv(conv), loc(conv.getLoc()),
         block(blocking.getBlock()) {}
 
-  Twin run() {
+  Blocked run() {
     std::optional<Shape> known = readShape();
     if (!known)
       return {};
@@ -36,7 +36,7 @@ public:
     if (shape.groups > 1)
       return grouped();
     // An image's few channels would fill a block badly.
-    Twin input = blocking.lookup(conv.getX());
+    Blocked input = blocking.lookup(conv.getX());
     if (!input && shape.inputs < block / 2)
       return fromPlain();
     input = blocking.get(loc, conv.getX(), 1, /*clean=*/true);
@@ -131,14 +131,14 @@ private:
     return blocking.create<ConvBlockedOp>(loc, {x, packWeights(w)}, window());
   }
 
-  Twin fromPlain() {
+  Blocked fromPlain() {
     Value y = blocking.create<ConvToBlockedOp>(
         loc, {halo(conv.getX(), 0), packWeightsOfPlainInput(conv.getW())},
         window());
     return {y, shape.outputs, 1, false};
   }
 
-  Twin depthwise() {
+  Blocked depthwise() {
     // Vectors of pixels serve as well, unless rows are too short for any, so
     // that blocks are not worth packing for.
     constexpr int64_t shortestRow = 4;
@@ -146,7 +146,7 @@ private:
     bool isShort = row.isConstant() && row.getConstant() < shortestRow;
     if (!blocking.lookup(conv.getX()) && !isShort)
       return {};
-    Twin input = blocking.get(loc, conv.getX(), 1, /*clean=*/false);
+    Blocked input = blocking.get(loc, conv.getX(), 1, /*clean=*/false);
     if (!input)
       return {};
     // [C, 1, k...] → [C/b, k..., b]
@@ -189,10 +189,11 @@ private:
   }
 
   /// One convolution per group on the group's blocks.
-  Twin grouped() {
+  Blocked grouped() {
     if (!fillsBlocks())
       return {};
-    Twin input = blocking.get(loc, conv.getX(), shape.groups, /*clean=*/true);
+    Blocked input =
+        blocking.get(loc, conv.getX(), shape.groups, /*clean=*/true);
     if (!input)
       return {};
     Value x = halo(input.value, 1);
@@ -217,6 +218,6 @@ private:
 
 } // namespace
 
-Twin mlc::blockConvolution(Blocking &blocking, ConvOp conv) {
+Blocked mlc::blockConvolution(Blocking &blocking, ConvOp conv) {
   return ConvolutionBlocker(blocking, conv).run();
 }

@@ -78,16 +78,16 @@ public:
   OperatorBlocker(Blocking &blocking, Operation *op)
       : blocking(blocking), op(op), loc(op->getLoc()) {}
 
-  Twin run() {
+  Blocked run() {
     if (op->getNumResults() != 1)
       return {};
-    return llvm::TypeSwitch<Operation *, Twin>(op)
+    return llvm::TypeSwitch<Operation *, Blocked>(op)
         .Case<BroadcastOp>([&](auto o) { return broadcast(o); })
         .Case<MaxPoolOp, AvgPoolOp>([&](auto) { return same(); })
         .Case<ReduceOp>([&](ReduceOp o) {
           bool pixels =
               llvm::all_of(o.getAxes(), [](int64_t axis) { return axis >= 2; });
-          return pixels ? same() : Twin();
+          return pixels ? same() : Blocked();
         })
         .Case<ConcatOp>([&](auto o) { return concat(o); })
         .Case<SliceOp>([&](auto o) { return slice(o); })
@@ -96,19 +96,21 @@ public:
   }
 
 private:
-  Twin twinOf(unsigned i) { return blocking.lookup(op->getOperand(i)); }
-
-  /// The same operator, attributes and all, on the twin.
-  Twin same() {
-    Twin twin = twinOf(0);
-    if (!twin)
-      return {};
-    Value value = blocking.create(loc, op->getName().getStringRef(), twin.value,
-                                  op->getAttrs());
-    return finish(value, twin);
+  Blocked blockedOperand(unsigned i) {
+    return blocking.lookup(op->getOperand(i));
   }
 
-  Twin finish(Value value, Twin like) {
+  /// The same operator, attributes and all, on the blocked form.
+  Blocked same() {
+    Blocked form = blockedOperand(0);
+    if (!form)
+      return {};
+    Value value = blocking.create(loc, op->getName().getStringRef(), form.value,
+                                  op->getAttrs());
+    return finish(value, form);
+  }
+
+  Blocked finish(Value value, Blocked like) {
     if (!value)
       return {};
     like.value = value;
@@ -125,28 +127,28 @@ private:
   }
 
   /// A constant or pixel-sized operand next to `like`, blocked.
-  Value blockBeside(Value operand, const Twin &like) {
-    if (Twin twin = blocking.lookup(operand))
-      return twin.groups == like.groups && twin.channels == like.channels
-                 ? twin.value
+  Value blockBeside(Value operand, const Blocked &like) {
+    if (Blocked form = blocking.lookup(operand))
+      return form.groups == like.groups && form.channels == like.channels
+                 ? form.value
                  : Value();
     if (!isCompileTime(operand))
       return {};
-    Twin packed = blocking.get(loc, operand, like.groups, /*clean=*/true);
+    Blocked packed = blocking.get(loc, operand, like.groups, /*clean=*/true);
     return packed && packed.groups == like.groups ? packed.value : Value();
   }
 
-  Twin elementwise() {
+  Blocked elementwise() {
     auto defined = dyn_cast<DefinitionOpInterface>(op);
     if (!defined)
       return {};
-    Twin like;
+    Blocked like;
     bool dirty = false;
     for (Value operand : op->getOperands())
-      if (Twin twin = blocking.lookup(operand)) {
-        dirty |= twin.isDirty;
+      if (Blocked form = blocking.lookup(operand)) {
+        dirty |= form.isDirty;
         if (!like)
-          like = twin;
+          like = form;
       }
     if (!like)
       return {};
@@ -173,18 +175,18 @@ private:
     return dims;
   }
 
-  /// A broadcast is blocked when its operand has a twin, or for a constant
-  /// when somebody beside it has one.
-  Twin broadcast(BroadcastOp o) {
+  /// A broadcast is blocked when its operand has a blocked form, or for a
+  /// constant when somebody beside it has one.
+  Blocked broadcast(BroadcastOp o) {
     SmallVector<IntExpr> from = sizesOf(o.getX()), to = sizesOf(o.getResult());
     if (to.size() < 3 || !to[1].isConstant())
       return {};
     int64_t channels = to[1].getConstant(), groups = 1;
-    Twin twin = twinOf(0);
-    if (!twin && !(isCompileTime(o.getX()) && isUsedBesideTwin(o, groups)))
+    Blocked form = blockedOperand(0);
+    if (!form && !(isCompileTime(o.getX()) && isUsedBesideBlocked(o, groups)))
       return {};
-    if (twin)
-      groups = twin.groups;
+    if (form)
+      groups = form.groups;
     int64_t per = channels / groups, block = blocking.getBlock();
     int64_t blocks = llvm::divideCeil(per, block) * groups;
     Value operand;
@@ -194,68 +196,68 @@ private:
       pixel.push_back(blocking.integer(1));
       operand = blocking.reshape(loc, o.getX(), pixel);
     } else {
-      Twin packed = blocking.get(loc, o.getX(), groups, /*clean=*/true);
+      Blocked packed = blocking.get(loc, o.getX(), groups, /*clean=*/true);
       if (!packed || packed.groups != groups)
         return {};
       operand = packed.value;
     }
     Value value = blocking.create<BroadcastOp>(
         loc, operand, blocking.dims("dims", blockDims(to, blocks)));
-    return finish(value, Twin{value, channels, groups, false});
+    return finish(value, Blocked{value, channels, groups, false});
   }
 
-  /// Whether a user of the broadcast has another operand with a twin; says
-  /// its groups.
-  bool isUsedBesideTwin(BroadcastOp o, int64_t &groups) {
+  /// Whether a user of the broadcast has another operand with a blocked form;
+  /// says its groups.
+  bool isUsedBesideBlocked(BroadcastOp o, int64_t &groups) {
     for (Operation *user : o->getUsers())
       for (Value operand : user->getOperands())
-        if (Twin twin = blocking.lookup(operand)) {
-          groups = twin.groups;
+        if (Blocked form = blocking.lookup(operand)) {
+          groups = form.groups;
           return true;
         }
     return false;
   }
 
-  Twin concat(ConcatOp o) {
+  Blocked concat(ConcatOp o) {
     int64_t axis = o.getAxis();
     if (axis == 0)
       return {};
     SmallVector<Value> operands;
     int64_t channels = 0;
-    Twin like;
+    Blocked like;
     bool dirty = false;
     for (auto [i, input] : llvm::enumerate(o.getInputs())) {
-      Twin twin = blocking.lookup(input);
+      Blocked form = blocking.lookup(input);
       bool last = i + 1 == o.getInputs().size();
-      if (!twin || twin.groups != 1 ||
-          (axis == 1 && !last && twin.channels % blocking.getBlock() != 0))
+      if (!form || form.groups != 1 ||
+          (axis == 1 && !last && form.channels % blocking.getBlock() != 0))
         return {};
-      if (axis != 1 && like && twin.channels != like.channels)
+      if (axis != 1 && like && form.channels != like.channels)
         return {};
-      channels = axis == 1 ? channels + twin.channels : twin.channels;
-      dirty |= twin.isDirty;
-      like = twin;
-      operands.push_back(twin.value);
+      channels = axis == 1 ? channels + form.channels : form.channels;
+      dirty |= form.isDirty;
+      like = form;
+      operands.push_back(form.value);
     }
     Value value =
         blocking.create<ConcatOp>(loc, operands, blocking.i64("axis", axis));
-    return finish(value, Twin{value, channels, 1, dirty});
+    return finish(value, Blocked{value, channels, 1, dirty});
   }
 
-  Twin slice(SliceOp o) {
-    Twin twin = twinOf(0);
-    if (!twin || twin.groups != 1)
+  Blocked slice(SliceOp o) {
+    Blocked form = blockedOperand(0);
+    if (!form || form.groups != 1)
       return {};
     SmallVector<IntExpr> starts(o.getStarts().getDims()),
         sizes(o.getSizes().getDims()), steps(o.getSteps().getDims());
-    int64_t block = blocking.getBlock(), channels = twin.channels;
+    int64_t block = blocking.getBlock(), channels = form.channels;
     bool all = starts[1].isConstant(0) && sizes[1].isConstant(channels);
     if (!all) {
       if (!starts[1].isConstant() || !sizes[1].isConstant() ||
           !steps[1].isConstant(1) || starts[1].getConstant() % block != 0)
         return {};
       channels = sizes[1].getConstant();
-      bool toTheEnd = starts[1].getConstant() + channels == twin.channels;
+      bool toTheEnd = starts[1].getConstant() + channels == form.channels;
       if (channels % block != 0 && !toTheEnd)
         return {};
     }
@@ -265,23 +267,23 @@ private:
     starts.push_back(blocking.integer(0));
     sizes.push_back(blocking.integer(block));
     steps.push_back(blocking.integer(1));
-    Value value = blocking.create<SliceOp>(loc, twin.value,
+    Value value = blocking.create<SliceOp>(loc, form.value,
                                            {blocking.dims("starts", starts),
                                             blocking.dims("sizes", sizes),
                                             blocking.dims("steps", steps)});
-    twin.channels = channels;
-    return finish(value, twin);
+    form.channels = channels;
+    return finish(value, form);
   }
 
-  Twin resize(ResizeOp o) {
-    Twin twin = twinOf(0);
+  Blocked resize(ResizeOp o) {
+    Blocked form = blockedOperand(0);
     SmallVector<IntExpr> to(o.getDims().getDims());
-    if (!twin || !to[1].isConstant(twin.channels))
+    if (!form || !to[1].isConstant(form.channels))
       return {};
     SmallVector<NamedAttribute> attributes;
     for (NamedAttribute attribute : op->getAttrs()) {
       if (attribute.getName() == "dims") {
-        SmallVector<IntExpr> dims = sizesOf(twin.value);
+        SmallVector<IntExpr> dims = sizesOf(form.value);
         for (unsigned d = 2; d < to.size(); ++d)
           dims[d] = to[d];
         dims[0] = to[0];
@@ -298,7 +300,7 @@ private:
         attributes.push_back(attribute);
       }
     }
-    return finish(blocking.create<ResizeOp>(loc, twin.value, attributes), twin);
+    return finish(blocking.create<ResizeOp>(loc, form.value, attributes), form);
   }
 
   Blocking &blocking;
@@ -308,6 +310,6 @@ private:
 
 } // namespace
 
-Twin mlc::blockOther(Blocking &blocking, Operation *op) {
+Blocked mlc::blockOther(Blocking &blocking, Operation *op) {
   return OperatorBlocker(blocking, op).run();
 }

@@ -1,4 +1,4 @@
-//===- Blocking.cpp - Plain values and their blocked twins ----------------===//
+//===- Blocking.cpp - Plain values and their blocked forms ----------------===//
 
 #include "passes/Layout/Blocking.h"
 
@@ -55,7 +55,7 @@ static bool isPixel(ArrayRef<IntExpr> spatial) {
   return llvm::all_of(spatial, [](IntExpr dim) { return dim.isConstant(1); });
 }
 
-Twin Blocking::get(Location loc, Value plain, int64_t groups, bool clean) {
+Blocked Blocking::get(Location loc, Value plain, int64_t groups, bool clean) {
   SmallVector<IntExpr> from = sizesOf(plain);
   if (from.size() < 3 || !from[1].isConstant())
     return {};
@@ -63,9 +63,9 @@ Twin Blocking::get(Location loc, Value plain, int64_t groups, bool clean) {
   // Whole blocks: groups make no difference.
   if (groups > 1 && channels % (groups * block) == 0)
     groups = 1;
-  if (Twin twin = lookup(plain);
-      twin && twin.groups == groups && !(clean && twin.isDirty))
-    return twin;
+  if (Blocked form = lookup(plain);
+      form && form.groups == groups && !(clean && form.isDirty))
+    return form;
   Value packed;
   if (groups == 1 && isPixel(ArrayRef(from).drop_front(2))) {
     int64_t blocks = llvm::divideCeil(channels, block);
@@ -80,26 +80,26 @@ Twin Blocking::get(Location loc, Value plain, int64_t groups, bool clean) {
   }
   if (!packed)
     return {};
-  Twin twin{packed, channels, groups, false};
-  twins[plain] = twin;
-  return twin;
+  Blocked form{packed, channels, groups, false};
+  blockedForms[plain] = form;
+  return form;
 }
 
-Value Blocking::unpack(Location loc, Twin twin) {
-  SmallVector<IntExpr> from = sizesOf(twin.value);
+Value Blocking::unpack(Location loc, Blocked form) {
+  SmallVector<IntExpr> from = sizesOf(form.value);
   Value plain;
   ArrayRef<IntExpr> spatial = ArrayRef(from).drop_front(2).drop_back();
-  if (twin.groups == 1 && isPixel(spatial) &&
-      (from[1] * from.back()).isConstant(twin.channels)) {
+  if (form.groups == 1 && isPixel(spatial) &&
+      (from[1] * from.back()).isConstant(form.channels)) {
     SmallVector<IntExpr> to(from.begin(), from.end() - 1);
-    to[1] = integer(twin.channels);
-    plain = reshape(loc, twin.value, to);
+    to[1] = integer(form.channels);
+    plain = reshape(loc, form.value, to);
   } else {
     plain = create<UnpackOp>(
-        loc, twin.value,
-        {i64("channels", twin.channels), i64("groups", twin.groups)});
+        loc, form.value,
+        {i64("channels", form.channels), i64("groups", form.groups)});
   }
   if (plain)
-    twins[plain] = twin;
+    blockedForms[plain] = form;
   return plain;
 }

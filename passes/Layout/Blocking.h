@@ -1,4 +1,4 @@
-//===- Blocking.h - Plain values and their blocked twins --------*- C++ -*-===//
+//===- Blocking.h - Plain values and their blocked forms --------*- C++ -*-===//
 
 #ifndef MLC_PASSES_LAYOUT_BLOCKING_H
 #define MLC_PASSES_LAYOUT_BLOCKING_H
@@ -10,7 +10,7 @@
 namespace mlc {
 
 /// A tensor [n, c, s...] kept as [n, blocks, s..., block].
-struct Twin {
+struct Blocked {
   mlir::Value value;
   int64_t channels = 0;
   /// 1 wherever blocks do not straddle groups.
@@ -22,7 +22,7 @@ struct Twin {
   explicit operator bool() const { return value != nullptr; }
 };
 
-/// Builds operators and knows which plain values have a blocked twin.
+/// Builds operators and knows which plain values have a blocked form.
 class Blocking {
 public:
   Blocking(mlir::OpBuilder &builder, int64_t block)
@@ -31,16 +31,17 @@ public:
   int64_t getBlock() const { return block; }
   mlir::MLIRContext *getContext() const { return builder.getContext(); }
 
-  /// The twin of `plain` if there is one.
-  Twin lookup(mlir::Value plain) const { return twins.lookup(plain); }
+  /// The blocked form of `plain` if there is one.
+  Blocked lookup(mlir::Value plain) const { return blockedForms.lookup(plain); }
 
-  /// The twin of `plain` with blocks that do not straddle `groups`, packed
-  /// when there is none; `clean`: its filled lanes are finite. Null when the
-  /// channels are not known.
-  Twin get(mlir::Location loc, mlir::Value plain, int64_t groups, bool clean);
+  /// The blocked form of `plain` with blocks that do not straddle `groups`,
+  /// packed when there is none; `clean`: its filled lanes are finite. Null when
+  /// the channels are not known.
+  Blocked get(mlir::Location loc, mlir::Value plain, int64_t groups,
+              bool clean);
 
-  /// The plain tensor of a twin; registers the twin under it.
-  mlir::Value unpack(mlir::Location loc, Twin twin);
+  /// The plain tensor of `form`, which is registered under it.
+  mlir::Value unpack(mlir::Location loc, Blocked form);
 
   /// An operator of the mlc dialect; null when it is not well formed.
   mlir::Value create(mlir::Location loc, llvm::StringRef name,
@@ -69,7 +70,7 @@ public:
 private:
   mlir::OpBuilder &builder;
   int64_t block;
-  llvm::DenseMap<mlir::Value, Twin> twins;
+  llvm::DenseMap<mlir::Value, Blocked> blockedForms;
 };
 
 /// Dims of a value of the mlc dialect.
@@ -82,11 +83,11 @@ void widenConvolutions(Blocking &blocking, mlir::OpBuilder &builder,
 
 /// The blocked result of a convolution with constant weights; null when it
 /// stays as it is.
-Twin blockConvolution(Blocking &blocking, ConvOp conv);
+Blocked blockConvolution(Blocking &blocking, ConvOp conv);
 
-/// The blocked result of an operator some of whose operands have twins; null
-/// when it cannot work on them.
-Twin blockOther(Blocking &blocking, mlir::Operation *op);
+/// The blocked result of an operator some of whose operands have blocked forms;
+/// null when it cannot work on them.
+Blocked blockOther(Blocking &blocking, mlir::Operation *op);
 
 } // namespace mlc
 

@@ -29,14 +29,14 @@ static void blockFunction(func::FuncOp function, int64_t channels) {
         !isa<BroadcastOp>(op))
       continue;
     builder.setInsertionPoint(&op);
-    Twin twin;
+    Blocked form;
     if (auto conv = dyn_cast<ConvOp>(op))
-      twin = blockConvolution(blocking, conv);
+      form = blockConvolution(blocking, conv);
     else
-      twin = blockOther(blocking, &op);
-    if (!twin)
+      form = blockOther(blocking, &op);
+    if (!form)
       continue;
-    if (Value plain = blocking.unpack(op.getLoc(), twin)) {
+    if (Value plain = blocking.unpack(op.getLoc(), form)) {
       op.getResult(0).replaceAllUsesWith(plain);
       op.erase();
     }

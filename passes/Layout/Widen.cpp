@@ -3,10 +3,10 @@
 // A convolution of small floats computes in float32 and rounds once, by its
 // definition. Every element of its input is read many times, and would be
 // widened each time. So the cast is made an operator: it runs where the input
-// is made (in the tail of the convolution before), weights are widened now, and
-// what follows is a convolution of float32 like any other. A batch norm between
-// convolutions becomes the scale and shift that it is, whose factors are
-// computed now.
+// is made (in the epilogue of the convolution before), weights are widened now,
+// and what follows is a convolution of float32 like any other. A batch norm
+// between convolutions becomes the scale and shift that it is, whose factors
+// are computed now.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,5 @@
-//===- ContractionTail.cpp - What surrounds the sums of a tile ------------===//
+//===- ContractionEpilogue.cpp - What surrounds the sums of a tile
+//------------===//
 //
 // The initial value before the reduction and the element-wise ops after it,
 // evaluated per vector of the tile: loads follow their strides (vector, scalar
@@ -64,7 +65,7 @@ Value ContractionEmitter::loadNode(const RuntimeAccess &a,
 }
 
 /// The body of an element-wise op on vectors.
-Value ContractionEmitter::opNode(const TailNode &n, const TilePosition &t,
+Value ContractionEmitter::opNode(const EpilogueNode &n, const TilePosition &t,
                                  int64_t r, int64_t v) {
   linalg::LinalgOp op = n.op;
   Block &source = op->getRegion(0).front();
@@ -118,8 +119,8 @@ Value ContractionEmitter::converted(Value vector, Type element) {
 /// is computed.
 Value ContractionEmitter::evalNode(unsigned node, const TilePosition &t,
                                    int64_t r, int64_t v) {
-  const TailNode &n = c.nodes[node];
-  if (n.kind == TailNode::Kind::Accumulator)
+  const EpilogueNode &n = c.nodes[node];
+  if (n.kind == EpilogueNode::Kind::Accumulator)
     return converted(sums[r * t.vectors + v],
                      Lanes::computeType(c.accumulator));
   // A value that is the same for all positions is made once.
@@ -127,20 +128,21 @@ Value ContractionEmitter::evalNode(unsigned node, const TilePosition &t,
   auto steady = [&](int d) {
     return d < 0 || IndexMath::is(loads[n.load].strides[d], 0);
   };
-  if (n.kind == TailNode::Kind::Load && steady(p.tileDim) && steady(p.rowDim))
+  if (n.kind == EpilogueNode::Kind::Load && steady(p.tileDim) &&
+      steady(p.rowDim))
     key = 0;
-  if (n.kind == TailNode::Kind::Scalar)
+  if (n.kind == EpilogueNode::Kind::Scalar)
     key = v = 0;
   auto found = computed.find({node, key, v});
   if (found != computed.end())
     return found->second;
   Value result;
   switch (n.kind) {
-  case TailNode::Kind::Load:
+  case EpilogueNode::Kind::Load:
     result = converted(loadNode(loads[n.load], t, key, v),
                        Lanes::computeType(loads[n.load].element));
     break;
-  case TailNode::Kind::Scalar:
+  case EpilogueNode::Kind::Scalar:
     result = converted(
         arith::ConstantOp::create(
             b, loc,
@@ -203,7 +205,8 @@ SmallVector<Value> ContractionEmitter::initialSums(const TilePosition &t,
   };
   if (!pass.first)
     return initial();
-  // Positions are computed before the branch: both arms and the tail use them.
+  // Positions are computed before the branch: both arms and the epilogue use
+  // them.
   for (const RuntimeAccess &a : loads)
     positions[&a] = operand(a, t, true);
   for (const RuntimeAccess &a : outputs)
@@ -223,7 +226,7 @@ SmallVector<Value> ContractionEmitter::initialSums(const TilePosition &t,
 void ContractionEmitter::finish(const TilePosition &t, const Pass &pass,
                                 ArrayRef<Value> tileSums) {
   sums = tileSums;
-  auto tail = [&] {
+  auto epilogue = [&] {
     computed.clear();
     for (int64_t r = 0; r < t.rows; ++r)
       for (int64_t v = 0; v < t.vectors; ++v) {
@@ -237,11 +240,11 @@ void ContractionEmitter::finish(const TilePosition &t, const Pass &pass,
     computed.clear();
   };
   if (!pass.last)
-    return tail();
+    return epilogue();
   auto choice = scf::IfOp::create(b, loc, pass.last, true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());
-  tail();
+  epilogue();
   b.setInsertionPointToStart(choice.elseBlock());
   for (int64_t r = 0; r < t.rows; ++r)
     for (int64_t v = 0; v < t.vectors; ++v)
