@@ -1,5 +1,4 @@
-//===- Apply.cpp - Functions in normal form
-//--------------------------------===//
+//===- Apply.cpp - Functions in normal form -------------------------------===//
 
 #include "verifier/Integers.h"
 #include "verifier/Normalize.h"

@@ -1,5 +1,4 @@
-//===- ContractionEpilogue.cpp - What surrounds the sums of a tile
-//------------===//
+//===- ContractionEpilogue.cpp - What surrounds the sums of a tile --------===//
 //
 // The initial value before the reduction and the element-wise ops after it,
 // evaluated per vector of the tile: loads follow their strides (vector, scalar

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -329,30 +330,34 @@ static void relax(Operation *op) {
               arith::FastMathFlagsAttr::get(op->getContext(), flags));
 }
 
-/// Whether `value`, in the body of a kernel's operation, is a sum of floats or
-/// made of one. It is rounded, and a quotient by it has no last bit to keep.
-static bool comesFromSum(Value value, unsigned depth = 0) {
-  if (!value || depth > 16)
-    return false;
-  auto anyOf = [&](ValueRange values) {
-    return llvm::any_of(values,
-                        [&](Value v) { return comesFromSum(v, depth + 1); });
-  };
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto op = dyn_cast<linalg::LinalgOp>(argument.getOwner()->getParentOp());
-    return op &&
-           comesFromSum(op.getMatchingOpOperand(argument)->get(), depth + 1);
+/// Whether `value`, in the body of a kernel's operation, is made of
+/// exponentials (softmax's sum). Other sums may be whole numbers, by which
+/// quotients are whole as well.
+static bool isMadeOfExponentials(Value value) {
+  SmallVector<Value> open{value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      auto user =
+          dyn_cast<linalg::LinalgOp>(argument.getOwner()->getParentOp());
+      if (!user)
+        continue;
+      next = user.getMatchingOpOperand(argument)->get();
+    }
+    Operation *op = next.getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isa<math::ExpOp>(op))
+      return true;
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    if (structured && llvm::any_of(*structured.getBlock(), [](Operation &in) {
+          return isa<math::ExpOp>(in);
+        }))
+      return true;
+    llvm::append_range(open, op->getOperands());
   }
-  Operation *op = value.getDefiningOp();
-  auto structured = dyn_cast<linalg::LinalgOp>(op);
-  if (!structured)
-    return anyOf(op->getOperands());
-  Block *body = structured.getBlock();
-  Value made = body->getTerminator()->getOperand(
-      cast<OpResult>(value).getResultNumber());
-  if (structured.getNumReductionLoops() != 0)
-    return isa_and_nonnull<arith::AddFOp>(made.getDefiningOp());
-  return comesFromSum(made, depth + 1);
+  return false;
 }
 
 /// One division instead of one for each lane, unless the inverse overflows or
@@ -397,7 +402,7 @@ Value Lanes::clone(Operation *op, ArrayRef<Value> operands) {
     cost.impossible = true;
   bool wide = llvm::any_of(operands, isVector);
   if (isa<arith::DivFOp>(op) && wide && !isVector(operands[1]) &&
-      comesFromSum(op->getOperand(1)))
+      isMadeOfExponentials(op->getOperand(1)))
     return divideByUniform(operands[0], operands[1]);
   SmallVector<Value> values;
   for (auto [position, value] : llvm::enumerate(operands)) {

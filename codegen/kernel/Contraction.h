@@ -1,5 +1,4 @@
-//===- Contraction.h - A kernel with a contraction, taken apart ---*- C++
-//-*-===//
+//===- Contraction.h - A kernel's contraction, taken apart ------*- C++ -*-===//
 //
 // A kernel whose anchor multiplies and adds (convolution, depthwise
 // convolution, matmul in all its layouts), taken apart: loop dims, and for

@@ -39,9 +39,8 @@ ArrayRef<IntExpr> Kernel::shapeOf(Value tensor) const {
 // Index values as expressions
 //===----------------------------------------------------------------------===//
 
-/// `expr` over `dims` and `symbols`; null where one of those is null.
-static IntExpr fromAffine(AffineExpr expr, ArrayRef<IntExpr> dims,
-                          ArrayRef<IntExpr> symbols) {
+IntExpr fromAffine(AffineExpr expr, ArrayRef<IntExpr> dims,
+                   ArrayRef<IntExpr> symbols) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return IntExpr::constant(expr.getContext(), constant.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expr))

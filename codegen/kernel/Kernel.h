@@ -31,6 +31,10 @@ Shape rowMajorStrides(llvm::ArrayRef<IntExpr> shape, mlir::MLIRContext *ctx);
 /// Number of elements of `shape` (1 for a scalar).
 IntExpr elementCount(llvm::ArrayRef<IntExpr> shape, mlir::MLIRContext *ctx);
 
+/// `expr` over `dims` and `symbols`; null where it needs one that is null.
+IntExpr fromAffine(mlir::AffineExpr expr, llvm::ArrayRef<IntExpr> dims,
+                   llvm::ArrayRef<IntExpr> symbols);
+
 /// A kernel read and checked. Values and operations belong to the function.
 class Kernel {
 public:

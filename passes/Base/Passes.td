@@ -10,11 +10,13 @@
 
 include "mlir/Pass/PassBase.td"
 
-/// A pass whose result depends on what code is made for.
-class TargetPass<string name> : Pass<name, "::mlir::ModuleOp"> {
-  list<Option> options = [
+/// A pass whose result depends on what code is made for, with `more` options.
+class TargetPass<string name, list<Option> more = []>
+    : Pass<name, "::mlir::ModuleOp"> {
+  list<Option> options = !listconcat([
     Option<"targetName", "target", "std::string", [{"cpu:x86-64-v3"}],
-           "what code is made for: a target's name or its file">];
+           "what code is made for: a target's name or its file">
+  ], more);
 }
 
 def ApplyRulesPass : Pass<"mlc-apply-rules", "::mlir::ModuleOp"> {
@@ -45,18 +47,15 @@ def ConstantFoldPass : Pass<"mlc-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlc::MlcDialect"];
 }
 
-def LayoutPass : TargetPass<"mlc-assign-layout"> {
+def LayoutPass : TargetPass<"mlc-assign-layout", [
+    Option<"block", "block", "int64_t", "-1",
+           "channels in a block; 0: none, -1: as the back end says">]> {
   let summary = "put convolutions and what lies between them on blocked channels";
   let description = [{
     Convolutions with constant weights work on channels in blocks, [n, C/b, h,
     w, b], and so does everything between them that can; the back end of the
     target says how large a block is.
   }];
-  let options = [
-    Option<"targetName", "target", "std::string", [{"cpu:x86-64-v3"}],
-           "what code is made for: a target's name or its file">,
-    Option<"block", "block", "int64_t", "-1",
-           "channels in a block; 0: none, -1: as the back end says">];
   let dependentDialects = ["::mlc::MlcDialect"];
 }
 

@@ -14,8 +14,6 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-using Shape = SmallVector<IntExpr, 4>;
-
 IntExpr ShapeTable::asExpr(OpFoldResult index) const {
   if (auto value = dyn_cast<Value>(index))
     return asExpr(value);
@@ -37,32 +35,6 @@ std::optional<Shape> ShapeTable::mixed(ArrayRef<OpFoldResult> sizes) const {
 // Index values
 //===----------------------------------------------------------------------===//
 
-static IntExpr fromAffine(AffineExpr expr, ArrayRef<IntExpr> operands,
-                          unsigned numDims) {
-  MLIRContext *context = expr.getContext();
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return IntExpr::constant(context, constant.getValue());
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return operands[dim.getPosition()];
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return operands[numDims + symbol.getPosition()];
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  IntExpr lhs = fromAffine(binary.getLHS(), operands, numDims);
-  IntExpr rhs = fromAffine(binary.getRHS(), operands, numDims);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return lhs + rhs;
-  case AffineExprKind::Mul:
-    return lhs * rhs;
-  case AffineExprKind::FloorDiv:
-    return lhs.floorDiv(rhs);
-  case AffineExprKind::CeilDiv:
-    return lhs.ceilDiv(rhs);
-  default:
-    return lhs.mod(rhs);
-  }
-}
-
 IntExpr ShapeTable::affineOf(AffineMap map, ValueRange operands) const {
   SmallVector<IntExpr> values;
   for (Value operand : operands) {
@@ -70,7 +42,9 @@ IntExpr ShapeTable::affineOf(AffineMap map, ValueRange operands) const {
     if (!values.back())
       return {};
   }
-  return fromAffine(map.getResult(0), values, map.getNumDims());
+  ArrayRef<IntExpr> all(values);
+  return fromAffine(map.getResult(0), all.take_front(map.getNumDims()),
+                    all.drop_front(map.getNumDims()));
 }
 
 IntExpr ShapeTable::indexOf(Operation *op) const {

@@ -3,6 +3,7 @@
 #ifndef MLC_PASSES_FUSE_SHAPES_H
 #define MLC_PASSES_FUSE_SHAPES_H
 
+#include "codegen/kernel/Kernel.h"
 #include "dialects/Interfaces/IntExpr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -21,7 +22,7 @@ public:
   }
   bool contains(mlir::Value tensor) const { return shapes.contains(tensor); }
   void set(mlir::Value tensor, llvm::ArrayRef<IntExpr> dims) {
-    shapes[tensor] = llvm::SmallVector<IntExpr, 4>(dims);
+    shapes[tensor] = Shape(dims);
   }
   /// The index value as an expression; null where it is none.
   IntExpr asExpr(mlir::Value index) const { return indices.lookup(index); }
@@ -35,12 +36,11 @@ private:
   IntExpr indexOf(mlir::Operation *op) const;
   IntExpr affineOf(mlir::AffineMap map, mlir::ValueRange operands) const;
   /// Empty optional: not known.
-  std::optional<llvm::SmallVector<IntExpr, 4>> shapeOf(mlir::Operation *op);
-  std::optional<llvm::SmallVector<IntExpr, 4>>
-  mixed(llvm::ArrayRef<mlir::OpFoldResult> sizes) const;
+  std::optional<Shape> shapeOf(mlir::Operation *op);
+  std::optional<Shape> mixed(llvm::ArrayRef<mlir::OpFoldResult> sizes) const;
 
   mlir::MLIRContext *context;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<IntExpr, 4>> shapes;
+  llvm::DenseMap<mlir::Value, Shape> shapes;
   llvm::DenseMap<mlir::Value, IntExpr> indices;
 };
 

@@ -1,5 +1,4 @@
-//===- TransformConstants.h - Algorithms with transformed constants -*- C++
-//-*-===//
+//===- TransformConstants.h - Constants in another form ---------*- C++ -*-===//
 
 #ifndef MLC_PASSES_FUSE_TRANSFORMCONSTANTS_H
 #define MLC_PASSES_FUSE_TRANSFORMCONSTANTS_H

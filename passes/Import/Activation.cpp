@@ -1,5 +1,4 @@
-//===- Activation.cpp - ONNX's activations
-//---------------------------------===//
+//===- Activation.cpp - ONNX's activations --------------------------------===//
 
 #include "passes/Import/Handlers.h"
 #include <cmath>

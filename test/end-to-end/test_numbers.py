@@ -359,7 +359,9 @@ def test_trilu_takes_any_diagonal(k, upper, run):
 
 DIVISORS = {"constant": ([], {"d": np.float32(49)}),
             "input": ([], {}),
-            "largest": ([helper.make_node("ReduceMax", ["x"], ["d"], keepdims=0)], {})}
+            "largest": ([helper.make_node("ReduceMax", ["x"], ["d"], keepdims=0)], {}),
+            "sum": ([helper.make_node("ReduceSum", ["x"], ["d"], keepdims=0)], {}),
+            "norm": ([helper.make_node("ReduceL2", ["x"], ["d"], keepdims=0)], {})}
 
 
 @pytest.mark.parametrize("divisor", DIVISORS)
@@ -368,7 +370,8 @@ def test_a_quotient_by_one_number_is_rounded_once(divisor, after, run):
     """x times 1/49 is less than 1 for x = 49, and its floor is 0."""
     made, constants = DIVISORS[divisor]
     x = np.arange(1, 50 * 49 + 1, dtype=np.float32).reshape(50, 49)
-    x = x[:1] if divisor == "largest" else x
+    if divisor in ("largest", "sum", "norm"):
+        x = x[:1] if divisor == "largest" else np.float32(49) * (np.arange(49) == 3).astype(np.float32)[None]
     nodes = [*made, helper.make_node("Div", ["x", "d"], ["q"]), helper.make_node(after, ["q"], ["y"])]
     inputs = {"x": (FLOAT, x.shape), **({"d": (FLOAT, [])} if divisor == "input" else {})}
     arrays = {"x": x, **({"d": np.float32(49)} if divisor == "input" else {})}
