@@ -72,12 +72,13 @@ private:
   LogicalResult translate(Operation *inner);
   LogicalResult addBuffer(Operation *inner);
   LogicalResult addConstant(exec::ConstantOp constant);
+  LogicalResult addParameter(exec::ParameterOp parameter);
   LogicalResult addLaunch(exec::LaunchOp launch);
   void addLibrary(exec::LibraryOp call);
   void addCheck(exec::CheckOp check);
   void collectSplats();
   bool isFactor(exec::ConstantOp constant);
-  FailureOr<ArrayRef<char>> getBytes(exec::ConstantOp constant, uint64_t size);
+  FailureOr<ArrayRef<char>> getBytes(Operation *op, ElementsAttr value);
 
   /// Postfix code of `expr`.
   rt::Expr convert(IntExpr expr);
@@ -142,23 +143,26 @@ rt::Expr Translator::convert(IntExpr expr) {
 // Constants
 //===----------------------------------------------------------------------===//
 
-static uint64_t constantBytes(exec::ConstantOp constant) {
-  auto type = cast<ShapedType>(constant.getValue().getType());
+static uint64_t bytesOf(ElementsAttr value) {
+  auto type = cast<ShapedType>(value.getType());
   return uint64_t(type.getNumElements()) * elementBytes(type.getElementType());
 }
 
 /// The key of a splat: its value as an attribute; null for other constants.
-static Attribute getSplatKey(exec::ConstantOp constant) {
-  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+static Attribute getSplatKey(ElementsAttr value) {
+  auto dense = dyn_cast<DenseElementsAttr>(value);
   return dense && dense.isSplat() ? dense.getSplatValue<Attribute>()
                                   : Attribute();
 }
 
 void Translator::collectSplats() {
-  op.walk([&](exec::ConstantOp constant) {
-    if (Attribute key = getSplatKey(constant)) {
+  op.walk([&](Operation *inner) {
+    if (!isa<exec::ConstantOp, exec::ParameterOp>(inner))
+      return;
+    auto value = inner->getAttrOfType<ElementsAttr>("value");
+    if (Attribute key = getSplatKey(value)) {
       uint64_t &bytes = splatBytes[key];
-      bytes = std::max(bytes, constantBytes(constant));
+      bytes = std::max(bytes, bytesOf(value));
     }
   });
 }
@@ -171,20 +175,20 @@ static std::vector<char> repeat(ArrayRef<char> element, uint64_t bytes) {
   return result;
 }
 
-FailureOr<ArrayRef<char>> Translator::getBytes(exec::ConstantOp constant,
-                                               uint64_t size) {
-  ElementsAttr value = constant.getValue();
+FailureOr<ArrayRef<char>> Translator::getBytes(Operation *op,
+                                               ElementsAttr value) {
+  uint64_t size = bytesOf(value);
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     if (!blob || blob->getData().size() < size)
-      return constant.emitError("a weight's data is missing");
+      return op->emitError("a weight's data is missing");
     return blob->getData().take_front(size);
   }
   auto dense = dyn_cast<DenseElementsAttr>(value);
   if (!dense)
-    return constant.emitError("a weight of a kind that cannot be written");
+    return op->emitError("a weight of a kind that cannot be written");
   bool isBool = dense.getElementType().isInteger(1);
-  if (Attribute key = getSplatKey(constant)) {
+  if (Attribute key = getSplatKey(value)) {
     auto [it, isNew] = splatStorage.try_emplace(key, model.storage.size());
     if (isNew) {
       char bit = isBool && dense.getSplatValue<bool>();
@@ -245,8 +249,8 @@ bool Translator::isFactor(exec::ConstantOp constant) {
 }
 
 LogicalResult Translator::addConstant(exec::ConstantOp constant) {
-  uint64_t size = constantBytes(constant);
-  FailureOr<ArrayRef<char>> bytes = getBytes(constant, size);
+  uint64_t size = bytesOf(constant.getValue());
+  FailureOr<ArrayRef<char>> bytes = getBytes(constant, constant.getValue());
   std::optional<rt::DType> type = getDType(constant.getElement());
   if (failed(bytes) || !type)
     return failure();
@@ -262,6 +266,19 @@ LogicalResult Translator::addConstant(exec::ConstantOp constant) {
   return success();
 }
 
+LogicalResult Translator::addParameter(exec::ParameterOp parameter) {
+  FailureOr<ArrayRef<char>> bytes = getBytes(parameter, parameter.getValue());
+  std::optional<rt::DType> type = getDType(parameter.getElement());
+  if (failed(bytes) || !type)
+    return failure();
+  std::string name = parameter.getName().value_or("").str();
+  rt::BufferId id = program.addBuffer(rt::Buffer::constant(
+      model.weights.addConstant(*bytes), bytesOf(parameter.getValue()), *type,
+      add(parameter.getDims().getDims()), name));
+  buffers[parameter] = id;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Buffers and steps
 //===----------------------------------------------------------------------===//
@@ -273,6 +290,8 @@ LogicalResult Translator::addBuffer(Operation *inner) {
     return inner->emitError("the runtime has no elements of type ") << element;
   if (auto constant = dyn_cast<exec::ConstantOp>(inner))
     return addConstant(constant);
+  if (auto parameter = dyn_cast<exec::ParameterOp>(inner))
+    return addParameter(parameter);
   auto dims = inner->getAttrOfType<DimsAttr>("dims");
   std::string name;
   if (auto attr = inner->getAttrOfType<StringAttr>("name"))
@@ -376,8 +395,8 @@ LogicalResult Translator::translate(Operation *inner) {
         addCheck(check);
         return success();
       })
-      .Case<exec::InputOp, exec::ConstantOp, exec::AllocOp, exec::AliasOp>(
-          [&](auto buffer) { return addBuffer(buffer); })
+      .Case<exec::InputOp, exec::ConstantOp, exec::ParameterOp, exec::AllocOp,
+            exec::AliasOp>([&](auto buffer) { return addBuffer(buffer); })
       .Case([&](exec::LaunchOp launch) { return addLaunch(launch); })
       .Case([&](exec::LibraryOp call) {
         addLibrary(call);

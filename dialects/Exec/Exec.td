@@ -83,6 +83,15 @@ def Exec_ConstantOp : Exec_BufferOp<"constant", (ins ElementsAttr:$value)> {
   let assemblyFormat = "$value `:` $element $dims attr-dict";
 }
 
+def Exec_ParameterOp : Exec_BufferOp<"parameter", (ins ElementsAttr:$value)> {
+  let summary = "a weight that may be written between runs";
+  let description = [{
+    `value`, which the artifact stores, is what it holds until then. No step
+    writes it.
+  }];
+  let assemblyFormat = "$value `:` $element $dims attr-dict";
+}
+
 def Exec_AllocOp : Exec_BufferOp<"alloc", (ins)> {
   let summary = "memory of the arena, placed by the planner";
   let assemblyFormat = "`:` $element $dims attr-dict";

@@ -1,6 +1,7 @@
 //===- Exporter.cpp - A graph under way to ONNX ---------------------------===//
 
 #include "passes/Export/Exporter.h"
+#include "dialects/Interfaces/CompileTime.h"
 #include "passes/Import/TensorData.h"
 
 using namespace mlir;
@@ -237,20 +238,23 @@ AttributeProto *Exporter::addConstantNode(const std::string &name) {
 std::string Exporter::initializer(ElementsAttr value, StringRef base) {
   if (std::string known = initializerNames.lookup(value); !known.empty())
     return known;
+  std::string name = freshName(base);
+  initializerNames[value] = name;
+  addInitializer(name, value);
+  return error.empty() ? name : "";
+}
+
+void Exporter::addInitializer(const std::string &name, ElementsAttr value) {
   auto type = cast<RankedTensorType>(value.getType());
   uint64_t bytes = uint64_t(type.getNumElements()) *
                    getRawElementSize(type.getElementType());
   countBytes(bytes);
   if (!error.empty())
-    return "";
-  std::string name = freshName(base);
-  initializerNames[value] = name;
+    return;
   std::optional<std::vector<char>> raw = getRawBytes(value);
   int32_t onnxType = getOnnxType(type.getElementType());
-  if (!raw || onnxType == 0) {
-    fail(currentOp, "a constant's data is not there");
-    return "";
-  }
+  if (!raw || onnxType == 0)
+    return fail(currentOp, "a constant's data is not there");
   onnx::TensorProto *tensor = hasConstantInputs()
                                   ? graph->add_initializer()
                                   : addConstantNode(name)->mutable_t();
@@ -259,7 +263,14 @@ std::string Exporter::initializer(ElementsAttr value, StringRef base) {
   for (int64_t dim : type.getShape())
     tensor->add_dims(dim);
   tensor->set_raw_data(raw->data(), raw->size());
-  return name;
+}
+
+void Exporter::addParameter(const std::string &name, ElementsAttr value) {
+  if (!writeBack)
+    return addInitializer(name, value);
+  for (auto [i, tensor] : llvm::enumerate(writeBack->graph().initializer()))
+    if (tensor.name() == name)
+      writeInitializer(i);
 }
 
 std::string Exporter::integers(ArrayRef<int64_t> values) {
@@ -344,7 +355,9 @@ void Exporter::emitInputs() {
     unsigned i = argument.getArgNumber();
     std::string name = attributeName(main.getArgAttr(i, "mlc.name"),
                                      "input" + std::to_string(i));
-    if (!writeBack)
+    if (auto value = main.getArgAttrOfType<ElementsAttr>(i, kParameterAttr))
+      addParameter(name, value);
+    else if (!writeBack)
       emitValueInfo(graph->add_input(), name, argument.getType());
     setName(argument, name);
   }

@@ -108,6 +108,10 @@ public:
   //------------------------------------------===//
 
   std::string initializer(mlir::ElementsAttr value, llvm::StringRef base);
+  /// Adds the initializer `name`, or a node where files are too old for one.
+  void addInitializer(const std::string &name, mlir::ElementsAttr value);
+  /// Adds the parameter `name`, which is what the original has of that name.
+  void addParameter(const std::string &name, mlir::ElementsAttr value);
   std::string integers(llvm::ArrayRef<int64_t> values);
   /// A scalar of `type`.
   std::string number(mlir::Type type, double value);

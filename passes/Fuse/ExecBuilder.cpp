@@ -1,6 +1,7 @@
 //===- ExecBuilder.cpp - Groups as a program ------------------------------===//
 
 #include "passes/Fuse/ExecBuilder.h"
+#include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SetVector.h"
@@ -114,8 +115,9 @@ LogicalResult ExecBuilder::addSymbols() {
   return success();
 }
 
-void ExecBuilder::addInputs() {
+LogicalResult ExecBuilder::addInputs() {
   auto bufferType = exec::BufferType::get(b.getContext());
+  bool hadParameter = false;
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type)
@@ -125,11 +127,27 @@ void ExecBuilder::addInputs() {
     if (auto original = function.getArgAttrOfType<TypeAttr>(i, "mlc.type"))
       element = original.getValue();
     auto name = function.getArgAttrOfType<StringAttr>(i, "mlc.name");
-    buffers[argument] = exec::InputOp::create(
-        b, function.getLoc(), bufferType, b.getI64IntegerAttr(i),
-        DimsAttr::get(b.getContext(), shapes.of(argument)),
-        TypeAttr::get(element), name);
+    auto dims = DimsAttr::get(b.getContext(), shapes.of(argument));
+    if (Attribute today = function.getArgAttr(i, kParameterAttr)) {
+      auto value = dyn_cast<ElementsAttr>(today);
+      if (!value || value.getShapedType() != type || !type.hasStaticShape())
+        return function.emitError("argument ")
+               << i << ": " << kParameterAttr << " must hold the elements of a "
+               << type;
+      buffers[argument] =
+          exec::ParameterOp::create(b, argument.getLoc(), bufferType, value,
+                                    dims, TypeAttr::get(element), name);
+      hadParameter = true;
+      continue;
+    }
+    if (hadParameter)
+      return function.emitError("argument ")
+             << i << " is an input, and stands behind a parameter";
+    buffers[argument] = exec::InputOp::create(b, function.getLoc(), bufferType,
+                                              b.getI64IntegerAttr(i), dims,
+                                              TypeAttr::get(element), name);
   }
+  return success();
 }
 
 LogicalResult ExecBuilder::addChecks() {
@@ -263,8 +281,7 @@ LogicalResult ExecBuilder::build(ArrayRef<unsigned> order) {
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
   if (failed(addSymbols()))
     return failure();
-  addInputs();
-  if (failed(addChecks()))
+  if (failed(addInputs()) || failed(addChecks()))
     return failure();
   for (unsigned i : order) {
     const Group &group = grouping.getGroups()[i];

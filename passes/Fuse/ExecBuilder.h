@@ -21,7 +21,7 @@ public:
 
 private:
   mlir::LogicalResult addSymbols();
-  void addInputs();
+  mlir::LogicalResult addInputs();
   mlir::LogicalResult addChecks();
   void addLaunch(const Group &group);
   void addLibrary(const Group &group);

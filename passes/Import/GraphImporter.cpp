@@ -1,6 +1,7 @@
 //===- GraphImporter.cpp - One ONNX graph becomes operators ---------------===//
 
 #include "passes/Import/GraphImporter.h"
+#include "dialects/Interfaces/CompileTime.h"
 #include "passes/Import/GraphChecks.h"
 #include "passes/Import/Handlers.h"
 #include "runtime/Text.h"
@@ -168,6 +169,25 @@ bool GraphImporter::importInitializers() {
     trackNumbers(tensor);
     define(proto.name(), std::move(tensor));
   }
+  return true;
+}
+
+bool GraphImporter::makeParameter(StringRef name, func::FuncOp main) {
+  auto found = names.find(name);
+  if (found == names.end() || !found->second->constant)
+    return false;
+  Tensor &tensor = *found->second;
+  MLIRContext *context = main.getContext();
+  Builder b(context);
+  unsigned index = main.getNumArguments();
+  (void)main.insertArgument(
+      index, getTensorType(tensor.dims, tensor.elementType),
+      b.getDictionaryAttr({b.getNamedAttr("mlc.name", b.getStringAttr(name)),
+                           b.getNamedAttr(kParameterAttr, tensor.constant)}),
+      location(name));
+  tensor.constant = {};
+  tensor.numbers.reset();
+  tensor.value = main.getArgument(index);
   return true;
 }
 

@@ -54,6 +54,9 @@ public:
   /// False when the file is damaged; nodes that cannot be compiled are in the
   /// report, and what follows them is still looked at.
   bool importInitializers();
+  /// Makes the weight `name` of this graph an argument of `main`, which holds
+  /// its elements. False when there is none.
+  bool makeParameter(llvm::StringRef name, mlir::func::FuncOp main);
   bool importNodes(llvm::ArrayRef<int> order);
 
   Tensor *find(llvm::StringRef name);

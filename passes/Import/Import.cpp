@@ -56,6 +56,8 @@ private:
   IntExpr dimOf(const onnx::TensorShapeProto_Dimension &dim, StringRef input,
                 int index);
   bool checkOptions();
+  bool makeParameters();
+  std::string listWeights() const;
   bool importOutputs();
   void returnTensors();
   void setModuleAttributes();
@@ -161,7 +163,8 @@ bool ModelImporter::importInputs() {
     if (!initialized.contains(input.name())) {
       if (!importInput(input))
         return false;
-    } else if (model.ir_version() >= 4) {
+    } else if (model.ir_version() >= 4 &&
+               !llvm::is_contained(options.parameters, input.name())) {
       // Before, all initializers had to be inputs too.
       session.report.defaults.push_back(input.name());
     }
@@ -195,6 +198,34 @@ bool ModelImporter::checkOptions() {
     return false;
   }
   return true;
+}
+
+/// Once the weights are there, and before anything reads them.
+bool ModelImporter::makeParameters() {
+  llvm::StringSet<> made;
+  for (const std::string &name : options.parameters) {
+    if (!made.insert(name).second || graph.makeParameter(name, main))
+      continue;
+    session.report.kind = ImportReport::Kind::Usage;
+    session.report.message =
+        session.fileName + ": '" + name + "' is no weight of the model" +
+        (graph.find(name) ? ", but an input; inputs are given with each run"
+                          : "; it has " + listWeights());
+    return false;
+  }
+  return true;
+}
+
+/// The names of the first weights, for a message.
+std::string ModelImporter::listWeights() const {
+  constexpr int shown = 10;
+  const auto &weights = model.graph().initializer();
+  std::string text;
+  for (int i = 0; i < std::min(shown, weights.size()); ++i)
+    text += (i == 0 ? "" : ", ") + weights[i].name();
+  if (weights.size() > shown)
+    text += " and " + std::to_string(weights.size() - shown) + " more";
+  return text.empty() ? "none" : text;
 }
 
 bool ModelImporter::importOutputs() {
@@ -359,8 +390,8 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
                               builder.getFunctionType({}, {}));
   builder.setInsertionPointToStart(main.addEntryBlock());
   if (!importInputs() || !checkOptions() || !graph.importInitializers() ||
-      !graph.importNodes(order) || !session.report.ok() || !importOutputs() ||
-      !finish())
+      !makeParameters() || !graph.importNodes(order) || !session.report.ok() ||
+      !importOutputs() || !finish())
     return {};
   return std::move(module);
 }

@@ -4,7 +4,8 @@
 // module or an error that names file, node and remedy.
 //
 // The module holds one `func.func @main` of mlc operators. Arguments and
-// results carry `mlc.name`; every operator's location is a NameLoc with its
+// results carry `mlc.name`, those behind the inputs that are parameters also
+// `mlc.parameter`; every operator's location is a NameLoc with its
 // node's name (its first output where the node has none). Module attributes:
 //   mlc.symbols   names of the symbols in the inputs' dims, in input order
 //   mlc.checks    [[lhs, rhs, message]...]: IntExprs that must be equal at run
@@ -30,6 +31,9 @@ struct ImportOptions {
   /// NAME=N fixes the symbolic dim NAME to N; NAME=any (nothing) leaves it
   /// open, which is also what happens to dims that are not named.
   std::vector<std::pair<std::string, std::optional<int64_t>>> dims;
+  /// Weights (initializers) that are parameters: they may change after the
+  /// model has been compiled, so that nothing is computed from them before.
+  std::vector<std::string> parameters;
 };
 
 /// A node that cannot be compiled.

@@ -49,7 +49,7 @@ public:
 private:
   std::optional<Shape> readShape() {
     if (!conv.getX().getType().getElementType().isF32() ||
-        !isCompileTime(conv.getW()) || !conv.getGroups().isConstant())
+        !conv.getGroups().isConstant())
       return std::nullopt;
     SmallVector<IntExpr> x = sizesOf(conv.getX()), w = sizesOf(conv.getW());
     for (IntExpr dim : w)

@@ -1,6 +1,7 @@
 //===- Lower.cpp - From the graph to linalg on tensors --------------------===//
 
 #include "passes/Lower/Lower.h"
+#include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/DefinitionForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -194,6 +195,10 @@ func::FuncOp FunctionLowering::createFunction() {
         mlir::function_interface_impl::getArgAttrs(function, i));
     describeType(context,
                  cast<RankedTensorType>(function.getArgumentTypes()[i]), attrs);
+    for (NamedAttribute &attr : attrs)
+      if (attr.getName() == kParameterAttr)
+        if (auto elements = dyn_cast<ElementsAttr>(attr.getValue()))
+          attr.setValue(lowerElements(elements));
     lowered.setArgAttrs(i, attrs);
   }
   for (unsigned i = 0; i < function.getNumResults(); ++i) {

@@ -57,6 +57,10 @@ static cl::list<std::string>
 static cl::list<std::string>
     dims("dim", cl::value_desc("name=N|name=any"),
          cl::desc("The dims that mlc optimize was given"), cl::cat(category));
+static cl::list<std::string>
+    parameters("parameter", cl::value_desc("name"),
+               cl::desc("The parameters that mlc optimize was given"),
+               cl::cat(category));
 static cl::opt<bool> json("json", cl::desc("Print the verdict as JSON"),
                           cl::cat(category));
 static cl::opt<std::string>
@@ -169,9 +173,11 @@ static int writeCertificate(const std::string &text) {
 }
 
 static int compareFunctions(const VerifierOptions &options) {
-  if (files.size() > 2 || !rules.empty() || !dims.empty())
-    return error(Usage, "give one file with two functions or two files; "
-                        "--rules and --dim go with --trail; see --help");
+  if (files.size() > 2 || !rules.empty() || !dims.empty() ||
+      !parameters.empty())
+    return error(Usage,
+                 "give one file with two functions or two files; "
+                 "--rules, --dim and --parameter go with --trail; see --help");
   mlir::DialectRegistry registry;
   registry.insert<MlcDialect, mlir::func::FuncDialect,
                   mlir::linalg::LinalgDialect, mlir::tensor::TensorDialect,
@@ -219,6 +225,7 @@ static int replayTrail(const VerifierOptions &options) {
   question.result = files[1];
   question.ruleFiles = rules;
   question.verifier = options;
+  question.import.parameters.assign(parameters.begin(), parameters.end());
   for (llvm::StringRef dim : dims) {
     // A name may hold '=' itself.
     auto [name, value] = dim.rsplit('=');

@@ -15,8 +15,10 @@
 using namespace mlc;
 using namespace mlc::cli;
 
-ImportOptions mlc::cli::importOptions(llvm::ArrayRef<DimSetting> dims) {
+ImportOptions mlc::cli::importOptions(llvm::ArrayRef<DimSetting> dims,
+                                      llvm::ArrayRef<std::string> parameters) {
   ImportOptions options;
+  options.parameters = parameters;
   for (const DimSetting &dim : dims)
     options.dims.push_back({dim.name, dim.value});
   return options;
@@ -175,6 +177,8 @@ llvm::Error Compilation::read(const ModelOptions &options,
     compileOptions.flags.push_back(
         "--dim=" + dim.name + "=" +
         (dim.value ? std::to_string(*dim.value) : "any"));
+  for (const std::string &parameter : options.parameters)
+    compileOptions.flags.push_back("--parameter=" + parameter);
   compileOptions.flags.push_back(
       "--target=" + (target->file.empty()
                          ? target->name
@@ -210,7 +214,8 @@ llvm::Error Compilation::read(const ModelOptions &options,
 
   Progress progress("reading " + file);
   ImportReport report;
-  module = importOnnx(file, importOptions(*dims), &context, report, modelFile);
+  module = importOnnx(file, importOptions(*dims, options.parameters), &context,
+                      report, modelFile);
   compileOptions.modelHash = report.hash;
   inputFiles = {file};
   llvm::append_range(inputFiles, report.externalFiles);

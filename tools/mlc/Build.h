@@ -83,7 +83,8 @@ llvm::Expected<Target> parseTargetOption(llvm::StringRef name);
 llvm::Expected<TimingCache> readTimings(llvm::StringRef file,
                                         const Target &target);
 
-ImportOptions importOptions(llvm::ArrayRef<DimSetting> dims);
+ImportOptions importOptions(llvm::ArrayRef<DimSetting> dims,
+                            llvm::ArrayRef<std::string> parameters = {});
 
 /// "FILE: NODE: Op of opset 13 on (types): reason", one line for each of the
 /// first nodes, then how many there are more; without FILE if it is empty.

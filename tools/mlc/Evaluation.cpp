@@ -1,5 +1,6 @@
 //===- Evaluation.cpp - What the reference evaluator says -----------------===//
 
+#include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tools/mlc/Build.h"
@@ -88,11 +89,21 @@ mlc::cli::runEvaluator(const ModelOptions &options,
   auto function =
       (*compilation)->getModule().lookupSymbol<mlir::func::FuncOp>("main");
   std::vector<EvalTensor> arguments;
-  for (auto [input, type] :
-       llvm::zip_equal(inputs, function.getArgumentTypes())) {
+  // Parameters stand behind the inputs.
+  for (auto [input, type] : llvm::zip(inputs, function.getArgumentTypes())) {
     auto tensor =
         toEval(input.tensor,
                llvm::cast<mlir::RankedTensorType>(type).getElementType());
+    if (!tensor)
+      return evaluationFailure(options.model, tensor.takeError());
+    arguments.push_back(std::move(*tensor));
+  }
+  for (unsigned i = inputs.size(); i < function.getNumArguments(); ++i) {
+    auto value =
+        function.getArgAttrOfType<mlir::ElementsAttr>(i, kParameterAttr);
+    auto tensor = value ? EvalTensor::fromAttr(value)
+                        : llvm::Expected<EvalTensor>(llvm::createStringError(
+                              "an argument has no value"));
     if (!tensor)
       return evaluationFailure(options.model, tensor.takeError());
     arguments.push_back(std::move(*tensor));

@@ -21,6 +21,10 @@ ModelOptions::ModelOptions(cl::SubCommand &sub, const char *modelHelp)
            cl::desc("Fix a symbolic dim, or say that it stays open (as it "
                     "does by default)"),
            cl::sub(sub)),
+      parameters("parameter", cl::value_desc("name"),
+                 cl::desc("A weight that may change after compilation: nothing "
+                          "is computed from it before the model runs"),
+                 cl::sub(sub)),
       noRewrites("no-rewrites", cl::desc("Apply no rewrite rules"),
                  cl::sub(sub)),
       rules("rules", cl::value_desc("file.mlir"),

@@ -41,6 +41,7 @@ struct ModelOptions {
   llvm::cl::opt<std::string> model;
   llvm::cl::opt<std::string> target;
   llvm::cl::list<std::string> dims;
+  llvm::cl::list<std::string> parameters;
   llvm::cl::opt<bool> noRewrites;
   llvm::cl::list<std::string> rules;
   llvm::cl::opt<std::string> timings;

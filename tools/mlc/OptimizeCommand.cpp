@@ -66,7 +66,7 @@ llvm::Error OptimizeCommand::run() {
     return dims.takeError();
   auto written = mlc::exportRewritten((*compilation)->getModule(),
                                       (*compilation)->getModelFile(),
-                                      importOptions(*dims));
+                                      importOptions(*dims, model.parameters));
   if (!written)
     return withFile(model.model, Exit::Unsupported, written.takeError());
   if (!written->whyUnchanged.empty())
