@@ -52,9 +52,10 @@ def LayoutPass : TargetPass<"mlc-assign-layout", [
            "channels in a block; 0: none, -1: as the back end says">]> {
   let summary = "put convolutions and what lies between them on blocked channels";
   let description = [{
-    Convolutions with constant weights work on channels in blocks, [n, C/b, h,
-    w, b], and so does everything between them that can; the back end of the
-    target says how large a block is.
+    Convolutions work on channels in blocks, [n, C/b, h, w, b], and so does
+    everything between them that can; weights are packed, those that are no
+    constants by each run. The back end of the target says how large a block
+    is.
   }];
   let dependentDialects = ["::mlc::MlcDialect"];
 }

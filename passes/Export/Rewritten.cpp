@@ -1,6 +1,7 @@
 //===- Rewritten.cpp - The file of a rewritten model ----------------------===//
 
 #include "passes/Export/Rewritten.h"
+#include "dialects/Interfaces/CompileTime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Export/Exporter.h"
@@ -17,11 +18,13 @@ using llvm::Expected;
 using llvm::StringRef;
 
 /// What the bytes say, ready for a search; null and `problem` if nothing.
-static OwningOpRef<ModuleOp> readAgain(StringRef bytes, MLIRContext *context,
+static OwningOpRef<ModuleOp> readAgain(StringRef bytes,
+                                       const ImportOptions &options,
+                                       MLIRContext *context,
                                        std::string &problem) {
   ImportReport report;
   OwningOpRef<ModuleOp> module =
-      importOnnxBytes(bytes, "the result", "", {}, context, report);
+      importOnnxBytes(bytes, "the result", "", options, context, report);
   if (!module) {
     problem = report.message;
     return module;
@@ -34,6 +37,16 @@ static OwningOpRef<ModuleOp> readAgain(StringRef bytes, MLIRContext *context,
   }
   problem = "it cannot be prepared";
   return {};
+}
+
+/// The names of the parameters of `main`.
+static std::vector<std::string> parametersOf(func::FuncOp main) {
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (main.getArgAttr(i, kParameterAttr))
+      if (auto name = main.getArgAttrOfType<StringAttr>(i, "mlc.name"))
+        names.push_back(name.str());
+  return names;
 }
 
 static void setTrail(onnx::ModelProto &model, StringRef text) {
@@ -66,7 +79,10 @@ static Expected<std::string> copyOf(ModuleOp module, ModelFile &file,
 static std::optional<std::string> differenceOf(ModuleOp module,
                                                StringRef bytes) {
   std::string problem;
-  OwningOpRef<ModuleOp> read = readAgain(bytes, module.getContext(), problem);
+  ImportOptions options; // dims that were fixed are fixed in the bytes
+  options.parameters = parametersOf(module.lookupSymbol<func::FuncOp>("main"));
+  OwningOpRef<ModuleOp> read =
+      readAgain(bytes, options, module.getContext(), problem);
   return read ? graphDifference(module, *read) : problem;
 }
 

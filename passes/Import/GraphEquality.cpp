@@ -2,6 +2,7 @@
 
 #include "passes/Import/GraphEquality.h"
 #include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/CompileTime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Import/TensorData.h"
 #include "llvm/ADT/DenseMap.h"
@@ -274,6 +275,13 @@ private:
     return std::nullopt;
   }
 
+  /// The elements of argument `i` if it is a parameter.
+  static std::optional<std::vector<char>> bytesOf(func::FuncOp function,
+                                                  unsigned i) {
+    auto value = function.getArgAttrOfType<ElementsAttr>(i, kParameterAttr);
+    return value ? getRawBytes(value) : std::nullopt;
+  }
+
   Answer compareInputs() {
     if (expected.getNumArguments() != found.getNumArguments())
       return std::to_string(found.getNumArguments()) + " inputs instead of " +
@@ -285,6 +293,9 @@ private:
               expected.getArgument(i).getType(),
               found.getArgument(i).getType()))
         return difference;
+      else if (bytesOf(expected, i) != bytesOf(found, i))
+        return "the parameter '" + nameOf(found.getArgAttr(i, "mlc.name")) +
+               "' has other elements";
     return std::nullopt;
   }
 

@@ -55,11 +55,30 @@ private:
     for (IntExpr dim : w)
       if (!dim.isConstant() || dim.getConstant() < 1)
         return std::nullopt;
-    if (!x[1].isConstant())
+    if (!x[1].isConstant() ||
+        !(isCompileTime(conv.getW()) || isPackingWorthwhile(w)))
       return std::nullopt;
     return Shape{x[1].getConstant(), w[0].getConstant(),
                  conv.getGroups().getConstant(),
                  static_cast<unsigned>(x.size() - 2)};
+  }
+
+  /// Whether weights that are known only when the model runs had better be
+  /// packed by each run: not where the result has so few pixels that a pass
+  /// over the weights is a good part of the work. Measured on 512 channels.
+  bool isPackingWorthwhile(ArrayRef<IntExpr> w) {
+    constexpr int64_t leastReads = 64;
+    int64_t reads = 1;
+    for (IntExpr dim : ArrayRef(w).drop_front(2))
+      reads *= dim.getConstant();
+    SmallVector<IntExpr> y = sizesOf(conv.getResult());
+    y.erase(y.begin() + 1);
+    for (IntExpr dim : y) {
+      if (!dim.isConstant() || reads >= leastReads)
+        return true;
+      reads *= dim.getConstant();
+    }
+    return reads >= leastReads;
   }
 
   SmallVector<NamedAttribute> window() {

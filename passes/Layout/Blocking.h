@@ -81,8 +81,9 @@ llvm::SmallVector<IntExpr> sizesOf(mlir::Value value);
 void widenConvolutions(Blocking &blocking, mlir::OpBuilder &builder,
                        mlir::Block &block);
 
-/// The blocked result of a convolution with constant weights; null when it
-/// stays as it is.
+/// The blocked result of a convolution whose weights have known sizes; null
+/// when it stays as it is. Weights that are no constant are packed by each run,
+/// where that pays.
 Blocked blockConvolution(Blocking &blocking, ConvOp conv);
 
 /// The blocked result of an operator some of whose operands have blocked forms;

@@ -255,8 +255,10 @@ private:
   /// makes of it must be what the trail makes of the model.
   bool compare() {
     ImportReport imported;
+    ImportOptions options; // dims that were fixed are fixed in the file
+    options.parameters = question.import.parameters;
     mlir::OwningOpRef<mlir::ModuleOp> found =
-        importFile(*result, question.result, {}, &context, imported);
+        importFile(*result, question.result, options, &context, imported);
     if (!found)
       return refuse("cannot be imported: " + imported.message);
     if (!prepare(*found))
