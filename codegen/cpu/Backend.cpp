@@ -4,6 +4,7 @@
 #include "codegen/cpu/Emit.h"
 #include "codegen/cpu/Fusion.h"
 #include "codegen/cpu/Winograd.h"
+#include "dialects/Exec/Exec.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -27,10 +28,11 @@ public:
   }
 
   void registerDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, arith::ArithDialect,
-                    func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                    math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                    tensor::TensorDialect, vector::VectorDialect>();
+    registry
+        .insert<affine::AffineDialect, arith::ArithDialect, exec::ExecDialect,
+                func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                tensor::TensorDialect, vector::VectorDialect>();
     registerBuiltinDialectTranslation(registry);
     registerLLVMDialectTranslation(registry);
   }

@@ -10,15 +10,14 @@
 //
 //   Y[n,ob,oh,ow,oi] += X[n,ib,oh+kh,ow+kw,ii] · W[ob,ib,kh,kw,ii,oi]
 //
-// with padded X as for direct convolution, is computed by F(m,3) when the
-// argument of W has the attribute `mlc.winograd = m : i64` (m is 2 or 4). The
-// type and the meaning of W stay those of the packed filter; the *buffer* that
-// is passed holds its transform instead,
+// with padded X as for direct convolution, is computed by F(m,3), m 2 or 4, when
+// W is not an argument but the original (exec.inverse_transform "winograd") of
+// one,
 //
 //   U[ob][ξ][ib][ii][oi],   ξ = i·(m+2) + j,   (m+2)² elements for each 9,
 //
 // winogradElements() in number, which transformFilter() makes from W at compile
-// time. Whoever sets the attribute replaces the constant. Sizes oh, ow and n
+// time. Sizes oh, ow and n
 // may be open; channels are fixed.
 //
 //===----------------------------------------------------------------------===//
@@ -31,11 +30,11 @@
 
 namespace mlc::cpu {
 
-/// The emitter of kernels with `mlc.winograd`, for the table in Emit.cpp.
+/// The emitter of kernels that are given a filter's transform, for the table in Emit.cpp.
 bool acceptsWinograd(const Kernel &kernel, const Target &target);
 mlir::FailureOr<EmittedKernel> emitWinogradKernel(KernelBody &body);
 
-/// The transform of the filter of `kernel`, a kernel without the attribute: of
+/// The transform of the filter of `kernel`, a kernel that is given a filter: of
 /// a convolution as above for which chooseConvolutionAlgorithm says Winograd.
 /// Filters with infinities or NaN have none, which would spread over a tile.
 std::optional<ConstantTransform> findWinograd(const Kernel &kernel,

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/WinogradPlan.h"
+#include "dialects/Exec/Exec.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,9 @@
 using namespace mlir;
 
 namespace mlc::cpu {
+
+/// The name of the transform.
+static constexpr llvm::StringLiteral winogradName = "winograd";
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -30,11 +34,17 @@ int64_t planeM(const WinogradPlan &wp, const ContractionPlan &p) {
 
 std::optional<std::pair<Value, int64_t>>
 winogradArgument(const Kernel &kernel) {
-  func::FuncOp function = kernel.function;
-  for (BlockArgument argument : function.getArguments())
-    if (auto m = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
-                                                        kWinogradAttr))
-      return std::pair(Value(argument), m.getInt());
+  for (Operation *op : kernel.ops)
+    if (auto inverse = dyn_cast<exec::InverseTransformOp>(op))
+      if (inverse.getTransform() == winogradName) {
+        // [ob, (m + 2)², ib, ii, oi]
+        auto type = cast<RankedTensorType>(inverse.getForm().getType());
+        int64_t m = 0;
+        for (int64_t n : {2, 4})
+          if (type.getRank() == 5 && type.getDimSize(1) == (n + 2) * (n + 2))
+            m = n;
+        return std::pair(inverse.getForm(), m);
+      }
   return std::nullopt;
 }
 
@@ -180,7 +190,7 @@ LogicalResult planWinograd(const Kernel &kernel, const Target &target,
                            std::string &why) {
   auto argument = winogradArgument(kernel);
   if (argument->second != 2 && argument->second != 4) {
-    why = "the attribute's value is neither 2 nor 4";
+    why = "the filter's transform is neither of F(2, 3) nor of F(4, 3)";
     return failure();
   }
   if (c.x.tensor == argument->first) {
@@ -280,10 +290,9 @@ ConvolutionAlgorithm chooseConvolutionAlgorithm(const Target &target,
 static ConstantTransform filterTransform(BlockArgument filter, int64_t m,
                                          int64_t outputBlocks,
                                          int64_t inputBlocks, int64_t block) {
-  Builder b(filter.getContext());
   ConstantTransform transform{
       filter.getArgNumber(),
-      b.getNamedAttr(kWinogradAttr, b.getI64IntegerAttr(m)),
+      winogradName.str(),
       {outputBlocks, (m + 2) * (m + 2), inputBlocks, block, block},
       nullptr};
   transform.apply = [=](llvm::ArrayRef<float> packed,

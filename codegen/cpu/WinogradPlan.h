@@ -20,8 +20,8 @@ struct WinogradPlan {
   int64_t points() const { return (m + 2) * (m + 2); }
 };
 
-/// m of the kernel's filter argument, and that argument; nothing where no
-/// argument has the attribute.
+/// The kernel's argument that is a filter's transform, and its m (0 where its
+/// sizes are those of none); nothing where there is no such argument.
 std::optional<std::pair<mlir::Value, int64_t>>
 winogradArgument(const Kernel &kernel);
 

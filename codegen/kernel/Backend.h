@@ -45,8 +45,9 @@ struct FusionLimits {
 struct ConstantTransform {
   /// Number of the argument.
   unsigned argument = 0;
-  /// Set on the argument, so that code generation knows.
-  mlir::NamedAttribute mark;
+  /// The back end's word for it, by which the code generator knows the argument
+  /// again (exec.inverse_transform).
+  std::string name;
   /// Sizes of the other form, of the same element type, float32.
   llvm::SmallVector<int64_t> dims;
   /// Writes the other form. False where these values have none.

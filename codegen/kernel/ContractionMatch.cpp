@@ -1,6 +1,7 @@
 //===- ContractionMatch.cpp - From linalg to strides ----------------------===//
 
 #include "codegen/kernel/Contraction.h"
+#include "dialects/Exec/Exec.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -59,6 +60,12 @@ private:
 
 } // namespace
 
+/// What a factor is read from: itself, or what it is the original of.
+static Value argumentOf(Value factor) {
+  auto inverse = factor.getDefiningOp<exec::InverseTransformOp>();
+  return inverse ? inverse.getForm() : factor;
+}
+
 LogicalResult Matcher::findAnchor() {
   for (Operation *op : kernel.ops) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -73,7 +80,7 @@ LogicalResult Matcher::findAnchor() {
   if (anchor.getNumDpsInputs() != 2 || anchor.getNumDpsInits() != 1)
     return fail("the reduction does not have two inputs and one output");
   for (OpOperand *in : anchor.getDpsInputOperands())
-    if (!isa<BlockArgument>(in->get()))
+    if (!isa<BlockArgument>(argumentOf(in->get())))
       return fail("a factor of the contraction is not a kernel argument");
   return success();
 }
@@ -392,7 +399,8 @@ FailureOr<Contraction> Matcher::run() {
     Exprs at;
     for (AffineExpr e : anchor.getMatchingIndexingMap(operand).getResults())
       at.push_back(splitExpr(e));
-    auto a = access(operand->get(), at, kernel.shapeOf(operand->get()));
+    auto a =
+        access(argumentOf(operand->get()), at, kernel.shapeOf(operand->get()));
     if (failed(a))
       return failure();
     *factors[i] = *a;

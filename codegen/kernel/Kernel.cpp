@@ -1,6 +1,7 @@
 //===- Kernel.cpp - Reading kernel functions ------------------------------===//
 
 #include "codegen/kernel/Kernel.h"
+#include "dialects/Exec/Exec.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -305,6 +306,13 @@ bool Kernel::computeShape(Operation *op, Shape &shape) {
         if (!type || !isa<DenseElementsAttr>(constant.getValue()))
           return false;
         FailureOr<Shape> declared = declaredShape(type, {});
+        if (succeeded(declared))
+          shape = *declared;
+        return succeeded(declared);
+      })
+      .Case([&](exec::InverseTransformOp inverse) {
+        FailureOr<Shape> declared = declaredShape(
+            cast<RankedTensorType>(inverse.getOriginal().getType()), {});
         if (succeeded(declared))
           shape = *declared;
         return succeeded(declared);

@@ -19,10 +19,6 @@
 
 namespace mlc {
 
-/// On the filter's argument of a convolution: m of Winograd's F(m, 3), by which
-/// the kernel is to be computed (codegen/cpu/Winograd.h).
-inline constexpr llvm::StringLiteral kWinogradAttr = "mlc.winograd";
-
 using Shape = llvm::SmallVector<IntExpr, 6>;
 
 /// Row-major strides, in elements, of a dense tensor of `shape`.

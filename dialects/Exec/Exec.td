@@ -11,6 +11,7 @@ include "dialects/Graph/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Exec_Dialect : Dialect {
   let name = "exec";
@@ -120,6 +121,19 @@ def Exec_LibraryOp : Exec_Op<"library", [AttrSizedOperandSegments]> {
                        Variadic<Exec_BufferType>:$outputs, Mlc_DimsAttr:$args,
                        StrArrayAttr:$nodes);
   let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` `args` $args `nodes` $nodes attr-dict";
+}
+
+def Exec_InverseTransformOp : Exec_Op<"inverse_transform", [Pure]> {
+  let summary = "in a kernel: the tensor whose form for a faster algorithm is given";
+  let description = [{
+    `transform` is the back end's name of the algorithm (Backend::findTransform).
+    The emitter of that algorithm reads `form` itself, so that nobody computes
+    the result, which says what the kernel means: Winograd's convolution takes
+    the transform U of a filter W with U = G W G^T, from which W follows.
+  }];
+  let arguments = (ins AnyRankedTensor:$form, StrAttr:$transform);
+  let results = (outs AnyRankedTensor:$original);
+  let assemblyFormat = "$transform $form attr-dict `:` type($form) `to` type($original)";
 }
 
 def Exec_OutputOp : Exec_Op<"output"> {

@@ -90,7 +90,8 @@ def TransformConstantsPass : TargetPass<"mlc-transform-constants"> {
   let summary = "faster algorithms for kernels that want a constant in another form";
   let description = [{
     Asks the back end of the target for each kernel. For CPUs: 3x3 convolutions
-    by Winograd's algorithm where that is faster, with transformed filters. A
+    by Winograd's algorithm where that is faster, with transformed filters, of
+    which the kernel's body reads the originals (exec.inverse_transform). A
     kernel is left alone unless every launch passes it a constant of finite
     numbers.
   }];

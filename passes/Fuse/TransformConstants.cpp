@@ -5,6 +5,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/Base/Form.h"
 #include "llvm/ADT/SetVector.h"
+#include <map>
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -40,8 +41,8 @@ private:
   ModuleOp module;
   const CodeTarget &target;
   llvm::DenseMap<StringAttr, SmallVector<exec::LaunchOp>> launches;
-  /// Transforms already made, by constant and mark.
-  llvm::DenseMap<std::pair<Operation *, Attribute>, Value> made;
+  /// Transforms already made, by constant, name and type.
+  std::map<std::tuple<Operation *, std::string, const void *>, Value> made;
   llvm::SetVector<Operation *> unused;
 };
 
@@ -70,14 +71,15 @@ std::vector<float> elementsOf(ElementsAttr value) {
 /// A constant with the other form of `constant`; null where it has none.
 Value ConstantTransformer::transformed(exec::ConstantOp constant,
                                        const ConstantTransform &found) {
-  Value &known = made[{constant, found.mark.getValue()}];
+  auto type = RankedTensorType::get(found.dims,
+                                    Float32Type::get(constant.getContext()));
+  Value &known =
+      made[{constant.getOperation(), found.name, type.getAsOpaquePointer()}];
   if (known)
     return known;
   std::vector<float> from = elementsOf(constant.getValue());
   if (from.empty())
     return {};
-  auto type = RankedTensorType::get(found.dims,
-                                    Float32Type::get(constant.getContext()));
   AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
       size_t(type.getNumElements()) * sizeof(float), 64,
       /*dataIsMutable=*/true);
@@ -95,6 +97,21 @@ Value ConstantTransformer::transformed(exec::ConstantOp constant,
       DimsAttr::get(constant.getContext(), sizes), constant.getElementAttr(),
       constant.getNameAttr());
   return known;
+}
+
+/// Makes the argument of the kernel the form, of which the body reads the
+/// original.
+static void takeForm(func::FuncOp function, const ConstantTransform &found) {
+  BlockArgument argument = function.getArgument(found.argument);
+  auto original = cast<RankedTensorType>(argument.getType());
+  argument.setType(
+      RankedTensorType::get(found.dims, original.getElementType()));
+  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+  auto inverse = exec::InverseTransformOp::create(
+      b, argument.getLoc(), original, argument, found.name);
+  argument.replaceAllUsesExcept(inverse, inverse);
+  function.setType(b.getFunctionType(function.getBody().getArgumentTypes(),
+                                     function.getResultTypes()));
 }
 
 void ConstantTransformer::visit(func::FuncOp function) {
@@ -117,8 +134,7 @@ void ConstantTransformer::visit(func::FuncOp function) {
     constants.push_back(constant);
     transforms.push_back(transform);
   }
-  function.setArgAttr(found->argument, found->mark.getName(),
-                      found->mark.getValue());
+  takeForm(function, *found);
   for (auto [launch, transform] : llvm::zip_equal(uses, transforms))
     const_cast<exec::LaunchOp &>(launch)
         .getInputsMutable()[found->argument]

@@ -77,7 +77,7 @@ def test_the_plugin_does_what_mlc_opt_does(tools, plugin):
     done = plugin(MODEL, PIPELINE)
     ours = tools.run("mlc-opt", f"--pass-pipeline={PIPELINE}", "-", input=MODEL)
     assert done.returncode == 0 and ours.returncode == 0, done.stderr + ours.stderr
-    assert "exec.program" in done.stdout and "mlc.winograd = 4" in done.stdout
+    assert "exec.program" in done.stdout and 'exec.inverse_transform "winograd"' in done.stdout
     assert done.stdout == ours.stdout
 
 

@@ -92,6 +92,10 @@ std::string convKernel(const ConvShape &s) {
   Dims w = s.depthwise      ? Dims{ob, s.kernel, s.kernel, b}
            : s.blockedInput ? Dims{ob, ib, s.kernel, s.kernel, b, b}
                             : Dims{ob, s.ic, s.kernel, s.kernel, b};
+  // What the kernel is given of the filter.
+  Dims given = w;
+  if (int64_t m = s.winograd)
+    given = {ob, (m + 2) * (m + 2), ib, b, b};
   Dims y{s.n, ob, oh, ow, b}, bias{ob, b};
   std::string yType = tensorType(y, "f32");
   Dims out = y;
@@ -102,9 +106,7 @@ std::string convKernel(const ConvShape &s) {
                         : Dim(s.ow + 2 * s.halo);
   }
   std::string text = "func.func @k(" + argument("x", x, "f32") + ", " +
-                     argument("w", w, "f32");
-  if (s.winograd)
-    text += formatv(" {{mlc.winograd = {0} : i64}", s.winograd).str();
+                     argument(s.winograd ? "u" : "w", given, "f32");
   if (s.bias)
     text += ", " + argument("bias", bias, "f32");
   if (s.residual)
@@ -119,6 +121,9 @@ std::string convKernel(const ConvShape &s) {
   text += ") -> (" + result + dims +
           ") attributes {mlc.kernel, mlc.symbols = [" +
           (s.openSize ? "\"H\", \"W\"" : "") + "]} {\n";
+  if (s.winograd)
+    text += "  %w = exec.inverse_transform \"winograd\" %u : " +
+            tensorType(given, "f32") + " to " + tensorType(w, "f32") + "\n";
   text += "  %zero = arith.constant 0.0 : f32\n";
   text += "  %e = " + empty(y, "f32") + "\n";
   text += "  %f = linalg.fill ins(%zero : f32) outs(%e : " + yType + ") -> " +
@@ -321,13 +326,8 @@ static void readKernel(const std::string &text, MLIRContext &context,
   ModuleKernel &kernel = kernels.emplace_back();
   kernel.name = function.getName().str();
   kernel.text = text;
-  for (BlockArgument argument : function.getArguments()) {
-    int64_t bytes = bytesOf(argument.getType());
-    if (auto m = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
-                                                        kWinogradAttr))
-      bytes = bytes / 9 * (m.getInt() + 2) * (m.getInt() + 2);
-    kernel.bytes.push_back(bytes);
-  }
+  for (BlockArgument argument : function.getArguments())
+    kernel.bytes.push_back(bytesOf(argument.getType()));
   for (Type result : type.getResults())
     kernel.bytes.push_back(bytesOf(result));
 }
