@@ -10,9 +10,9 @@
 //
 //   Y[n,ob,oh,ow,oi] += X[n,ib,oh+kh,ow+kw,ii] · W[ob,ib,kh,kw,ii,oi]
 //
-// with padded X as for direct convolution, is computed by F(m,3), m 2 or 4, when
-// W is not an argument but the original (exec.inverse_transform "winograd") of
-// one,
+// with padded X as for direct convolution, is computed by F(m,3), m 2 or 4,
+// when W is not an argument but the original (exec.inverse_transform
+// "winograd") of one,
 //
 //   U[ob][ξ][ib][ii][oi],   ξ = i·(m+2) + j,   (m+2)² elements for each 9,
 //
@@ -30,7 +30,8 @@
 
 namespace mlc::cpu {
 
-/// The emitter of kernels that are given a filter's transform, for the table in Emit.cpp.
+/// The emitter of kernels that are given a filter's transform, for the table in
+/// Emit.cpp.
 bool acceptsWinograd(const Kernel &kernel, const Target &target);
 mlir::FailureOr<EmittedKernel> emitWinogradKernel(KernelBody &body);
 

@@ -22,7 +22,8 @@ namespace mlc {
 /// How a loop nest touches one flat buffer: element `offset + Σ stride[d]·i_d`.
 struct Access {
   /// The kernel argument that is read, or null for an output. Where that is the
-  /// form for an algorithm (exec.inverse_transform), strides are the original's.
+  /// form for an algorithm (exec.inverse_transform), strides are the
+  /// original's.
   mlir::Value tensor;
   mlir::Type element;
   IntExpr offset;

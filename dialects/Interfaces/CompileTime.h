@@ -14,9 +14,9 @@ namespace mlc {
 /// between runs, so that it is as little known at compile time as an input.
 inline constexpr llvm::StringLiteral kParameterAttr = "mlc.parameter";
 
-/// Whether `value` never changes: a literal or computed from literals alone, through at
-/// most a few operators. Its dims may be open only where it repeats a literal
-/// (a broadcast).
+/// Whether `value` never changes: a literal or computed from literals alone,
+/// through at most a few operators. Its dims may be open only where it repeats
+/// a literal (a broadcast).
 bool isCompileTime(mlir::Value value);
 
 } // namespace mlc

@@ -72,8 +72,7 @@ public:
 
   void fail(mlir::Operation *op, const llvm::Twine &reason);
 
-  //===--- Names
-  //-----------------------------------------------------------===//
+  //===--- Names ---------------------------------------------------------===//
 
   /// The tensor that holds `value`, made now when it has been put off.
   std::string nameOf(mlir::Value value);
@@ -88,8 +87,7 @@ public:
   OnnxNode result(mlir::Operation *op, llvm::StringRef type,
                   llvm::ArrayRef<std::string> inputs);
 
-  //===--- Broadcasts
-  //------------------------------------------------------===//
+  //===--- Broadcasts ----------------------------------------------------===//
 
   /// What `value` repeats, without leading dims of 1.
   struct Unbroadcast {
@@ -104,8 +102,7 @@ public:
   implicitBroadcast(llvm::ArrayRef<mlir::Value> operands,
                     llvm::ArrayRef<IntExpr> dims);
 
-  //===--- Constants and integers
-  //------------------------------------------===//
+  //===--- Constants and integers ----------------------------------------===//
 
   std::string initializer(mlir::ElementsAttr value, llvm::StringRef base);
   /// Adds the initializer `name`, or a node where files are too old for one.

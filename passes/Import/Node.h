@@ -68,8 +68,7 @@ public:
   Node(ImportState &state, const onnx::NodeProto &proto, int64_t opset,
        mlir::Location loc);
 
-  //===--- Inputs and outputs
-  //----------------------------------------------===//
+  //===--- Inputs and outputs --------------------------------------------===//
 
   unsigned numInputs() const { return inputs.size(); }
   bool has(unsigned i) const { return i < inputs.size() && inputs[i]; }
@@ -95,8 +94,7 @@ public:
   mlir::LogicalResult result(unsigned i, Tensor tensor);
   mlir::LogicalResult result(mlir::Value value) { return result(0, value); }
 
-  //===--- Attributes
-  //------------------------------------------------------===//
+  //===--- Attributes ----------------------------------------------------===//
 
   bool hasAttr(llvm::StringRef name) { return find(name) != nullptr; }
   int64_t intAttr(llvm::StringRef name, int64_t otherwise);
@@ -108,8 +106,7 @@ public:
   const onnx::AttributeProto *find(llvm::StringRef name,
                                    onnx::AttributeProto::AttributeType type);
 
-  //===--- Errors
-  //----------------------------------------------------------===//
+  //===--- Errors --------------------------------------------------------===//
 
   /// The model contradicts ONNX or itself.
   mlir::LogicalResult invalid(const llvm::Twine &reason);
@@ -128,8 +125,7 @@ public:
   void requireNonNegative(IntExpr value, const llvm::Twine &message);
   bool isFloat(unsigned i) { return llvm::isa<mlir::FloatType>(type(i)); }
 
-  //===--- Making operators
-  //------------------------------------------------===//
+  //===--- Making operators ----------------------------------------------===//
 
   int64_t opset() const { return version; }
   llvm::StringRef opType() const { return proto.op_type(); }
@@ -169,8 +165,7 @@ public:
     return state.builder.getNamedAttr(name, value);
   }
 
-  //===--- Common steps
-  //----------------------------------------------------===//
+  //===--- Common steps --------------------------------------------------===//
 
   mlir::Value constant(mlir::ElementsAttr value);
   /// A rank-0 constant of `type`.
