@@ -272,10 +272,11 @@ LogicalResult Translator::addParameter(exec::ParameterOp parameter) {
   if (failed(bytes) || !type)
     return failure();
   std::string name = parameter.getName().value_or("").str();
-  rt::BufferId id = program.addBuffer(rt::Buffer::constant(
+  rt::BufferId id = program.addBuffer(rt::Buffer::parameter(
       model.weights.addConstant(*bytes), bytesOf(parameter.getValue()), *type,
       add(parameter.getDims().getDims()), name));
   buffers[parameter] = id;
+  program.parameters.push_back({name, id});
   return success();
 }
 

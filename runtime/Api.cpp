@@ -1,12 +1,17 @@
 //===- Api.cpp - The C ABI over Artifact and Session ----------------------===//
 
 #include "runtime/Artifact.h"
+#include "runtime/AsyncRun.h"
 #include "runtime/Cpu.h"
+#include "runtime/Device.h"
 #include "runtime/Session.h"
 #include "runtime/Text.h"
 #include "runtime/Version.h"
 #include "runtime/mlc_runtime.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <new>
 #include <system_error>
 
@@ -17,6 +22,7 @@ struct mlc_artifact {
 };
 struct mlc_session {
   Session impl;
+  AsyncRun async; // ends before the session does
 };
 
 namespace {
@@ -57,6 +63,53 @@ mlc_status noSuch(const char *what, size_t index, size_t count) {
   });
 }
 
+/// Runs `fn` on a session's insides unless a run is under way there.
+template <typename Fn> mlc_status onSession(mlc_session *session, Fn fn) {
+  if (session->async.isPending())
+    return report(MLC_USAGE, "a run of the session is under way; call "
+                             "mlc_session_wait first");
+  return guarded([&] { return fn(session->impl); });
+}
+
+Status checkSpace(mlc_space space) {
+  if (space == MLC_SPACE_HOST || space == MLC_SPACE_DEVICE)
+    return Status::success();
+  return Status::error(MLC_USAGE,
+                       std::to_string(int(space)) + " is no mlc_space");
+}
+
+/// What can be wrong with any tensor of the caller's.
+Status checkTensor(const char *what, size_t index, mlc_dtype type, size_t rank,
+                   mlc_space space) {
+  if (unsigned(type) >= numDTypes || rank > MLC_MAX_RANK)
+    return Status::error(MLC_USAGE, std::string(what) + " " +
+                                        std::to_string(index) +
+                                        ": unknown type or rank above " +
+                                        std::to_string(MLC_MAX_RANK));
+  return checkSpace(space);
+}
+
+/// The caller's options, whose struct may be of an older or a newer header.
+Status readOptions(const mlc_session_options *given,
+                   mlc_session_options &options) {
+  options = MLC_SESSION_OPTIONS_INIT;
+  if (!given)
+    return Status::success();
+  constexpr size_t least = offsetof(mlc_session_options, device);
+  if (given->size < least || given->size > 4096)
+    return Status::error(MLC_USAGE, "the options' size is " +
+                                        std::to_string(given->size) +
+                                        "; begin with "
+                                        "MLC_SESSION_OPTIONS_INIT");
+  auto *bytes = reinterpret_cast<const unsigned char *>(given);
+  for (size_t i = sizeof(options); i < given->size; ++i)
+    if (bytes[i])
+      return Status::error(MLC_USAGE, "the options hold what this library "
+                                      "(" MLC_VERSION ") does not know");
+  std::memcpy(&options, given, std::min(given->size, sizeof(options)));
+  return Status::success();
+}
+
 mlc_status nullArgument() {
   return report(MLC_USAGE, "a required argument is NULL");
 }
@@ -86,6 +139,11 @@ size_t mlc_dtype_size(mlc_dtype type) {
 }
 const char *mlc_dtype_name(mlc_dtype type) {
   return unsigned(type) < numDTypes ? name(DType(type)) : "?";
+}
+
+size_t mlc_device_count(void) { return deviceNames().size(); }
+const char *mlc_device_name(size_t index) {
+  return index < deviceNames().size() ? deviceNames()[index] : nullptr;
 }
 
 mlc_status mlc_artifact_open(const char *path, uint32_t flags,
@@ -178,6 +236,22 @@ mlc_status mlc_artifact_output(const mlc_artifact *artifact, size_t index,
   return MLC_OK;
 }
 
+size_t mlc_artifact_parameter_count(const mlc_artifact *artifact) {
+  return programOf(artifact).parameters.size();
+}
+
+mlc_status mlc_artifact_parameter(const mlc_artifact *artifact, size_t index,
+                                  mlc_port *port) {
+  const Program &program = programOf(artifact);
+  if (!artifact || !port)
+    return nullArgument();
+  if (index >= program.parameters.size())
+    return noSuch("parameter", index, program.parameters.size());
+  fill(*port, program, program.parameters[index],
+       artifact->impl->parameterText(index));
+  return MLC_OK;
+}
+
 size_t mlc_artifact_step_count(const mlc_artifact *artifact) {
   return programOf(artifact).steps.size();
 }
@@ -227,14 +301,18 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
     if (impl.kernels().size() != impl.program().kernels.size())
       return Status::error(MLC_USAGE, "the artifact was opened with "
                                       "MLC_OPEN_INSPECT and cannot be run");
-    unsigned threads = options ? options->threads : 0;
-    if (threads > 1024)
-      return Status::error(MLC_USAGE, std::to_string(threads) +
+    mlc_session_options known;
+    Status status = readOptions(options, known);
+    if (status.ok())
+      status = findDevice(known.device);
+    if (!status.ok())
+      return status;
+    if (known.threads > 1024)
+      return Status::error(MLC_USAGE, std::to_string(known.threads) +
                                           " threads are more than 1024");
-    if (threads == 0)
-      threads = usableCores();
-    *session = new mlc_session{
-        Session(artifact->impl, threads, options ? options->flags : 0)};
+    unsigned threads = known.threads ? known.threads : usableCores();
+    *session =
+        new mlc_session{Session(artifact->impl, threads, known.flags), {}};
     return Status::success();
   });
 }
@@ -243,51 +321,106 @@ void mlc_session_destroy(mlc_session *session) { delete session; }
 
 mlc_status mlc_session_bind_input(mlc_session *session, size_t index,
                                   mlc_dtype type, size_t rank,
-                                  const int64_t *dims, const void *data) {
+                                  const int64_t *dims, const void *data,
+                                  mlc_space space) {
   if (!session || (!dims && rank))
     return nullArgument();
-  return guarded([&] {
-    if (unsigned(type) >= numDTypes || rank > MLC_MAX_RANK)
-      return Status::error(MLC_USAGE, "input " + std::to_string(index) +
-                                          ": unknown type or rank above " +
-                                          std::to_string(MLC_MAX_RANK));
-    return session->impl.bindInput(index, DType(type), rank, dims, data);
+  return onSession(session, [&](Session &impl) {
+    Status status = checkTensor("input", index, type, rank, space);
+    return status.ok() ? impl.bindInput(index, DType(type), rank, dims, data)
+                       : status;
+  });
+}
+
+mlc_status mlc_session_bind_output(mlc_session *session, size_t index,
+                                   void *data, size_t capacity,
+                                   mlc_space space) {
+  if (!session)
+    return nullArgument();
+  return onSession(session, [&](Session &impl) {
+    Status status = checkSpace(space);
+    return status.ok() ? impl.bindOutput(index, data, capacity) : status;
+  });
+}
+
+mlc_status mlc_session_set_parameter(mlc_session *session, size_t index,
+                                     mlc_dtype type, size_t rank,
+                                     const int64_t *dims, const void *data,
+                                     mlc_space space) {
+  if (!session || (!dims && rank))
+    return nullArgument();
+  return onSession(session, [&](Session &impl) {
+    Status status = checkTensor("parameter", index, type, rank, space);
+    return status.ok() ? impl.setParameter(index, DType(type), rank, dims, data)
+                       : status;
   });
 }
 
 mlc_status mlc_session_run(mlc_session *session) {
   if (!session)
     return nullArgument();
-  return guarded([&] { return session->impl.run(); });
+  return onSession(session, [](Session &impl) { return impl.run(); });
+}
+
+mlc_status mlc_session_run_async(mlc_session *session) {
+  if (!session)
+    return nullArgument();
+  return onSession(session, [&](Session &impl) {
+    session->async.start(impl);
+    return Status::success();
+  });
+}
+
+mlc_status mlc_session_wait(mlc_session *session) {
+  if (!session)
+    return nullArgument();
+  return guarded([&] { return session->async.wait(); });
+}
+
+int mlc_session_is_running(const mlc_session *session) {
+  return session && session->async.isRunning();
 }
 
 mlc_status mlc_session_output(mlc_session *session, size_t index,
                               mlc_tensor *tensor) {
   if (!session || !tensor)
     return nullArgument();
-  return guarded([&] { return session->impl.output(index, *tensor); });
+  return onSession(session,
+                   [&](Session &impl) { return impl.output(index, *tensor); });
+}
+
+mlc_status mlc_session_parameter(mlc_session *session, size_t index,
+                                 mlc_tensor *tensor) {
+  if (!session || !tensor)
+    return nullArgument();
+  return onSession(
+      session, [&](Session &impl) { return impl.parameter(index, *tensor); });
 }
 
 mlc_status mlc_session_buffer(mlc_session *session, size_t index,
                               mlc_tensor *tensor) {
   if (!session || !tensor)
     return nullArgument();
-  return guarded([&] { return session->impl.buffer(index, *tensor); });
+  return onSession(session,
+                   [&](Session &impl) { return impl.buffer(index, *tensor); });
 }
 
 mlc_status mlc_session_memory(mlc_session *session, mlc_memory *memory) {
   if (!session || !memory)
     return nullArgument();
-  return guarded([&] { return session->impl.memory(*memory); });
+  return onSession(session,
+                   [&](Session &impl) { return impl.memory(*memory); });
 }
 
 uint64_t mlc_session_allocation_count(const mlc_session *session) {
-  return session ? session->impl.allocations() : 0;
+  return session && !session->async.isPending() ? session->impl.allocations()
+                                                : 0;
 }
 
 mlc_status mlc_session_step_ns(mlc_session *session, size_t index,
                                uint64_t *ns) {
   if (!session || !ns)
     return nullArgument();
-  return guarded([&] { return session->impl.stepNanoseconds(index, *ns); });
+  return onSession(
+      session, [&](Session &impl) { return impl.stepNanoseconds(index, *ns); });
 }

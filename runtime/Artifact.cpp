@@ -270,6 +270,7 @@ Status Artifact::finish() {
     weightBytes = none;
   epoch = makeEpochs(prog);
   live = liveRanges(prog);
+  setup = findSetup(prog);
   for (const Step &step : prog.steps) {
     if (step.kind == Step::Library && !findLibraryKernel(step.name))
       return Status::badFile("needs library kernel " + step.name +
@@ -282,7 +283,9 @@ Status Artifact::finish() {
     inputTexts.push_back(describe(prog, port));
   for (const Port &port : prog.outputs)
     outputTexts.push_back(describe(prog, port));
-  for (auto *texts : {&inputTexts, &outputTexts})
+  for (const Port &port : prog.parameters)
+    parameterTexts.push_back(describe(prog, port));
+  for (auto *texts : {&inputTexts, &outputTexts, &parameterTexts})
     for (PortText &text : *texts)
       for (const std::string &dim : text.texts)
         text.pointers.push_back(dim.c_str());

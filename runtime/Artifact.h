@@ -27,6 +27,14 @@ struct Epochs {
   uint32_t count() const { return firstStep.size() - 1; }
 };
 
+/// What depends on parameters (and constants) alone: it is computed by a
+/// session's first run, and again when a parameter has been set.
+struct Setup {
+  std::vector<uint8_t> isStep;   ///< for each step
+  std::vector<uint8_t> isBuffer; ///< arena buffers that such steps write
+};
+Setup findSetup(const Program &program);
+
 class Artifact {
 public:
   /// Opens a file or memory; `flags` is a sum of MLC_OPEN_*.
@@ -44,6 +52,7 @@ public:
   const Program &program() const { return prog; }
   const Epochs &epochs() const { return epoch; }
   const std::vector<LiveRange> &lives() const { return live; }
+  const Setup &setupSteps() const { return setup; }
   const uint8_t *weights() const { return weightBytes; }
   uint64_t weightsSize() const { return weightCount; }
   uint64_t codeSize() const { return codeCount; }
@@ -59,6 +68,7 @@ public:
   };
   const PortText &inputText(size_t i) const { return inputTexts[i]; }
   const PortText &outputText(size_t i) const { return outputTexts[i]; }
+  const PortText &parameterText(size_t i) const { return parameterTexts[i]; }
   const std::vector<const char *> &stepNodes(size_t i) const {
     return nodeTexts[i];
   }
@@ -74,6 +84,7 @@ private:
   Program prog;
   Epochs epoch;
   std::vector<LiveRange> live;
+  Setup setup;
   std::string manifestText;
   Mapping file;
   Memory copied;
@@ -82,7 +93,7 @@ private:
   void *library = nullptr;
   int codeFile = -1;
   std::vector<mlc_kernel> functions;
-  std::vector<PortText> inputTexts, outputTexts;
+  std::vector<PortText> inputTexts, outputTexts, parameterTexts;
   std::vector<std::vector<const char *>> nodeTexts;
 };
 

@@ -67,6 +67,13 @@ Buffer Buffer::constant(uint64_t offset, uint64_t size, DType type,
   return b;
 }
 
+Buffer Buffer::parameter(uint64_t offset, uint64_t size, DType type,
+                         std::vector<ExprId> dims, std::string name) {
+  Buffer b = constant(offset, size, type, std::move(dims), std::move(name));
+  b.kind = Parameter;
+  return b;
+}
+
 Buffer Buffer::arena(ExprId sizeBytes, DType type, std::vector<ExprId> dims,
                      std::string name) {
   Buffer b;

@@ -134,14 +134,18 @@ struct Buffer {
                ///< the first to the last step that names it or an alias of it,
                ///< to the end if it is an output
     Alias,     ///< `offsetExpr` (bytes) into buffer `source` (a lower id)
+    Parameter, ///< as Constant, but a session may have other bytes for it;
+               ///< its dims are constants
   };
+  /// Whether the weights hold its bytes.
+  bool isWeight() const { return kind == Constant || kind == Parameter; }
   Kind kind = Arena;
   DType type = DType::F32;
   std::vector<ExprId> dims;
   std::string name;      ///< for people: the ONNX tensor, may be empty
   uint32_t source = 0;   ///< Input: index; Alias: buffer
-  uint64_t offset = 0;   ///< Constant
-  uint64_t size = 0;     ///< Constant
+  uint64_t offset = 0;   ///< Constant, Parameter
+  uint64_t size = 0;     ///< Constant, Parameter
   ExprId sizeExpr = 0;   ///< Arena, Alias: bytes
   ExprId offsetExpr = 0; ///< Alias; must be 64-byte aligned where a kernel that
                          ///< requires it uses the alias
@@ -150,6 +154,8 @@ struct Buffer {
                       std::string name = {});
   static Buffer constant(uint64_t offset, uint64_t size, DType type,
                          std::vector<ExprId> dims, std::string name = {});
+  static Buffer parameter(uint64_t offset, uint64_t size, DType type,
+                          std::vector<ExprId> dims, std::string name);
   static Buffer arena(ExprId sizeBytes, DType type, std::vector<ExprId> dims,
                       std::string name = {});
   static Buffer alias(BufferId of, ExprId offsetBytes, ExprId sizeBytes,
@@ -202,8 +208,8 @@ struct Step {
   static Step bindSymbol(SymbolId symbol, BufferId from, uint64_t element);
 };
 
-/// A named program input or output. Every input's buffer is an Input buffer;
-/// an output's may be any.
+/// A named input, output or parameter of the program. Every input's buffer is
+/// an Input buffer, every parameter's a Parameter; an output's may be any.
 struct Port {
   std::string name;
   BufferId buffer = 0;
@@ -224,6 +230,7 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<Port> inputs;
   std::vector<Port> outputs;
+  std::vector<Port> parameters;
   std::vector<Step> steps;
 
   SymbolId addSymbol(Symbol symbol);

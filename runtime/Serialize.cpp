@@ -155,13 +155,13 @@ const auto check = [](auto &io, auto &c) {
 };
 
 const auto buffer = [](auto &io, auto &b) {
-  io.enumeration(b.kind, Buffer::Alias + 1);
+  io.enumeration(b.kind, Buffer::Parameter + 1);
   io.enumeration(b.type, numDTypes);
   io.list(b.dims, ids);
   io.field(b.name);
   if (b.kind == Buffer::Input || b.kind == Buffer::Alias)
     io.field(b.source);
-  if (b.kind == Buffer::Constant) {
+  if (b.isWeight()) {
     io.field(b.offset);
     io.field(b.size);
   }
@@ -213,6 +213,7 @@ template <typename IO, typename P> void program(IO &io, P &p) {
   io.list(p.buffers, buffer);
   io.list(p.inputs, port);
   io.list(p.outputs, port);
+  io.list(p.parameters, port);
   io.list(p.steps, step);
 }
 

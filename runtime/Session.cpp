@@ -23,66 +23,21 @@ Session::Session(std::shared_ptr<const Artifact> a, unsigned threads,
                  uint32_t flags)
     : artifact(std::move(a)), program(artifact->program()), flags(flags),
       pool(threads, flags & MLC_SESSION_FLUSH_DENORMALS),
-      inputs(program.inputs.size()), symbols(program.symbols.size(), 0),
+      inputs(program.inputs.size()), outputs(program.outputs.size()),
+      direct(program.outputs.size(), 0), parameters(program.parameters.size()),
+      setupMemory(program.buffers.size()), symbols(program.symbols.size(), 0),
       plans(artifact->epochs().count()), arenas(artifact->epochs().count()),
       addresses(program.buffers.size(), nullptr),
       stepTimes(program.steps.size(), 0) {
   for (size_t b = 0; b < program.buffers.size(); ++b)
-    if (program.buffers[b].kind == Buffer::Constant)
+    if (program.buffers[b].isWeight())
       addresses[b] = const_cast<uint8_t *>(artifact->weights()) +
                      program.buffers[b].offset;
 }
 
 //===----------------------------------------------------------------------===//
-// Inputs and symbols
+// Symbols
 //===----------------------------------------------------------------------===//
-
-Status Session::bindInput(size_t index, DType type, size_t rank,
-                          const int64_t *dims, const void *data) {
-  if (index >= inputs.size())
-    return Status::error(
-        MLC_USAGE, "there is no input " + std::to_string(index) +
-                       "; the model has " + std::to_string(inputs.size()));
-  const Port &port = program.inputs[index];
-  const Buffer &buffer = program.buffers[port.buffer];
-  std::string where = "input " + quoted(port.name) + ": ";
-  if (type != buffer.type)
-    return Status::error(MLC_USAGE, where + "has type " + name(type) +
-                                        ", the model takes " +
-                                        name(buffer.type));
-  if (rank != buffer.dims.size())
-    return Status::error(MLC_USAGE, where + "has " + std::to_string(rank) +
-                                        " dims, the model takes " +
-                                        std::to_string(buffer.dims.size()));
-  uint64_t bytes = byteSize(type);
-  bool empty = false;
-  for (size_t d = 0; d < rank; ++d) {
-    if (dims[d] < 0)
-      return Status::error(MLC_USAGE,
-                           where + "dim " + std::to_string(d) + " is negative");
-    empty |= dims[d] == 0;
-  }
-  for (size_t d = 0; d < rank && !empty; ++d)
-    if (__builtin_mul_overflow(bytes, uint64_t(dims[d]), &bytes))
-      return Status::error(MLC_USAGE, where + "its size overflows 64 bits");
-  if (empty)
-    bytes = 0;
-  if (!data && bytes)
-    return Status::error(MLC_USAGE, where + "has no data");
-  BoundInput &input = inputs[index];
-  bool sameDims = input.bound;
-  for (size_t d = 0; d < rank; ++d) {
-    sameDims &= input.dims[d] == dims[d];
-    input.dims[d] = dims[d];
-  }
-  dimsChanged |= !sameDims;
-  input.bound = true;
-  input.rank = rank;
-  input.data = data;
-  input.bytes = bytes;
-  ran = false;
-  return Status::success();
-}
 
 Status Session::value(ExprId id, int64_t &result) const {
   Status status = evaluate(program.exprs[id], symbols.data(), result);
@@ -173,28 +128,6 @@ Status Session::bindSymbols() {
   return status.ok() ? checkConditions(0) : status;
 }
 
-/// Gives every input buffer its address: the user's, or a copy's.
-Status Session::placeInputs() {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    BoundInput &input = inputs[i];
-    auto *data = static_cast<uint8_t *>(const_cast<void *>(input.data));
-    if (!data || reinterpret_cast<uintptr_t>(data) % 64 != 0) {
-      Status status = reserve(input.staging, input.bytes);
-      if (!status.ok())
-        return status;
-      if (input.bytes)
-        std::memcpy(input.staging.data(), data, input.bytes);
-      data = input.staging.data();
-    }
-    uint8_t *&address = addresses[program.inputs[i].buffer];
-    if (address != data) {
-      address = data;
-      ++stamp;
-    }
-  }
-  return Status::success();
-}
-
 Status Session::reserve(Memory &block, uint64_t bytes) {
   bool grown;
   Status status = block.reserve(bytes, grown);
@@ -237,10 +170,15 @@ Status Session::run() {
       return status;
     dimsChanged = false;
   }
-  status = placeInputs();
+  status = checkOverlaps();
+  if (status.ok())
+    status = placeInputs();
   FloatEnvironment environment(flags & MLC_SESSION_FLUSH_DENORMALS);
   for (uint32_t e = 0; status.ok() && e < artifact->epochs().count(); ++e)
     status = runEpoch(e);
+  isSetUp = status.ok();
+  if (status.ok())
+    status = copyOutputs();
   ran = status.ok();
   return status;
 }
@@ -249,13 +187,16 @@ Status Session::run() {
 /// and its addresses valid.
 Status Session::activate(uint32_t epoch) {
   constexpr size_t kept = 8;
+  Status status = chooseDirectOutputs(epoch);
+  if (!status.ok())
+    return status;
   std::list<EpochPlan> &list = plans[epoch];
   const std::vector<uint32_t> &known = artifact->epochs().ofSymbol;
   auto matches = [&](const EpochPlan &plan) {
     for (size_t s = 0; s < symbols.size(); ++s)
       if (known[s] <= epoch && plan.key[s] != symbols[s])
         return false;
-    return true;
+    return plan.direct == direct;
   };
   auto it = list.begin();
   while (it != list.end() && !matches(*it))
@@ -263,8 +204,9 @@ Status Session::activate(uint32_t epoch) {
   if (it == list.end()) {
     EpochPlan plan;
     plan.key = symbols;
+    plan.direct = direct;
     ++allocationCount;
-    Status status = makePlan(epoch, plan);
+    status = makePlan(epoch, plan);
     if (!status.ok())
       return status;
     list.push_front(std::move(plan));
@@ -276,11 +218,13 @@ Status Session::activate(uint32_t epoch) {
     ++stamp; // the buffers of this epoch move
   }
   EpochPlan &plan = list.front();
-  Status status = reserve(arenas[epoch], plan.peak);
+  status = reserve(arenas[epoch], plan.peak);
   if (status.ok() && plan.scratch > scratchStride)
     scratchStride = plan.scratch;
   if (status.ok())
     status = reserve(scratch, scratchStride * pool.size());
+  if (status.ok())
+    status = placeSetupBuffers();
   if (!status.ok() || plan.stamp == stamp)
     return status;
   for (auto [buffer, offset] : plan.offsets)
@@ -311,6 +255,10 @@ Status Session::runEpoch(uint32_t epoch) {
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const Step &step = program.steps[first + s];
     uint64_t start = profile ? now() : 0;
+    if (isSetUp && artifact->setupSteps().isStep[first + s]) {
+      stepTimes[first + s] = 0;
+      continue;
+    }
     if (step.kind == Step::BindSymbol) {
       status = readSymbol(step);
       if (status.ok())
@@ -440,17 +388,6 @@ Status Session::describe(BufferId id, mlc_tensor &tensor) const {
   tensor.bytes = bytes;
   tensor.data = addresses[place.root] + place.extra;
   return Status::success();
-}
-
-Status Session::output(size_t index, mlc_tensor &tensor) const {
-  if (index >= program.outputs.size())
-    return Status::error(MLC_USAGE, "there is no output " +
-                                        std::to_string(index) +
-                                        "; the model has " +
-                                        std::to_string(program.outputs.size()));
-  if (!ran)
-    return Status::error(MLC_USAGE, "outputs need a successful run first");
-  return describe(program.outputs[index].buffer, tensor);
 }
 
 } // namespace mlc::runtime

@@ -42,6 +42,9 @@ struct ReadyStep {
 /// One epoch of the program for one set of symbol values.
 struct EpochPlan {
   std::vector<int64_t> key;
+  /// For each output of the program: whether it is computed in the caller's
+  /// memory.
+  std::vector<uint8_t> direct;
   std::vector<std::pair<BufferId, uint64_t>> offsets; ///< in this arena
   uint64_t peak = 0, lowerBound = 0;
   uint64_t scratch = 0; ///< bytes per thread, a multiple of 64
@@ -62,12 +65,16 @@ public:
 
   Status bindInput(size_t index, DType type, size_t rank, const int64_t *dims,
                    const void *data);
+  Status bindOutput(size_t index, void *data, uint64_t capacity);
+  Status setParameter(size_t index, DType type, size_t rank,
+                      const int64_t *dims, const void *data);
   Status run();
   /// The memory that a run on the bound dims would take: nothing is computed
   /// or allocated, and the inputs' data is not looked at. No answer for a
   /// program whose sizes depend on data.
   Status plan(mlc_memory &memory);
   Status output(size_t index, mlc_tensor &tensor) const;
+  Status parameter(size_t index, mlc_tensor &tensor) const;
   Status buffer(size_t index, mlc_tensor &tensor) const;
   Status memory(mlc_memory &memory) const;
   Status stepNanoseconds(size_t index, uint64_t &ns) const;
@@ -82,12 +89,20 @@ private:
     uint64_t bytes = 0;
     Memory staging; ///< for data that is not aligned
   };
+  struct BoundOutput {
+    uint8_t *data = nullptr; ///< null: the session's own memory
+    uint64_t capacity = 0;
+  };
 
   Status bindSymbols();
   Status checkInputDims();
   Status setSymbol(SymbolId id, int64_t value);
   Status checkConditions(uint32_t epoch);
   Status placeInputs();
+  Status checkOverlaps() const;
+  Status chooseDirectOutputs(uint32_t epoch);
+  Status copyOutputs();
+  Status placeSetupBuffers();
   Status activate(uint32_t epoch);
   Status makePlan(uint32_t epoch, EpochPlan &plan);
   Status planEpoch(uint32_t epoch, EpochPlan &plan);
@@ -111,6 +126,15 @@ private:
   ThreadPool pool;
 
   std::vector<BoundInput> inputs;
+  std::vector<BoundOutput> outputs;
+  /// As EpochPlan::direct, for the run under way.
+  std::vector<uint8_t> direct;
+  /// What parameters were set to; empty: the artifact's bytes.
+  std::vector<Memory> parameters;
+  /// Memory of the buffers that only parameters decide, and whether it holds
+  /// them.
+  std::vector<Memory> setupMemory;
+  bool isSetUp = false;
   bool dimsChanged = true;
   bool ran = false;
   std::vector<int64_t> symbols;

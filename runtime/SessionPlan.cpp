@@ -35,6 +35,7 @@ Status Session::bytesOf(BufferId id, uint64_t &result) const {
     result = inputs[buffer.source].bytes;
     return Status::success();
   case Buffer::Constant:
+  case Buffer::Parameter:
     result = buffer.size;
     return Status::success();
   case Buffer::Arena:
@@ -89,7 +90,13 @@ Status Session::placeOf(BufferId id, Place &place) const {
 Status Session::planEpoch(uint32_t epoch, EpochPlan &plan) {
   const std::vector<uint32_t> &epochOf = artifact->epochs().ofBuffer;
   ArenaOptions options;
-  options.select = [&](BufferId b) { return epochOf[b] == epoch; };
+  const std::vector<uint8_t> &isSetup = artifact->setupSteps().isBuffer;
+  options.select = [&](BufferId b) {
+    bool isDirect = false;
+    for (size_t o = 0; o < plan.direct.size(); ++o)
+      isDirect |= plan.direct[o] && program.outputs[o].buffer == b;
+    return epochOf[b] == epoch && !isSetup[b] && !isDirect;
+  };
   options.keepAll = flags & MLC_SESSION_KEEP_BUFFERS;
   ArenaPlan arena;
   Status status =

@@ -32,6 +32,9 @@ Status Session::memory(mlc_memory &memory) const {
   }
   for (const Memory &arena : arenas)
     memory.allocated_bytes += arena.capacity();
+  for (const std::vector<Memory> *blocks : {&parameters, &setupMemory})
+    for (const Memory &block : *blocks)
+      memory.allocated_bytes += block.capacity();
   for (const BoundInput &input : inputs)
     memory.allocated_bytes += input.staging.capacity();
   memory.scratch_bytes = scratchStride * pool.size();

@@ -60,6 +60,7 @@ private:
   void checkExprs();
   void checkExpr(const Expr &expr);
   void checkBuffers();
+  void checkParameter(const Buffer &buffer);
   void checkPorts();
   void checkSteps();
   void checkStep(const Step &step);
@@ -139,10 +140,13 @@ void Validator::checkBuffers() {
       require(b.source < p.inputs.size() && p.inputs[b.source].buffer == i,
               "an input buffer belongs to no input");
       break;
+    case Buffer::Parameter:
+      checkParameter(b);
+      [[fallthrough]];
     case Buffer::Constant:
       require(b.offset % 64 == 0 && b.offset <= weightsSize &&
                   b.size <= weightsSize - b.offset,
-              "a constant lies outside the weights");
+              "a weight lies outside the weights");
       break;
     case Buffer::Alias:
       require(b.source < i, "an alias comes before its buffer");
@@ -159,6 +163,23 @@ void Validator::checkBuffers() {
   }
 }
 
+/// Its dims are numbers whose product is its size.
+void Validator::checkParameter(const Buffer &b) {
+  uint64_t bytes = byteSize(b.type);
+  for (ExprId dim : b.dims) {
+    bool isFixed = hasExpr(dim) && p.exprs[dim].code.size() == 1 &&
+                   p.exprs[dim].code[0].op == Expr::Const &&
+                   p.exprs[dim].code[0].operand >= 0;
+    require(isFixed, "a parameter's dims are not fixed");
+    if (!isFixed)
+      return;
+    require(!__builtin_mul_overflow(
+                bytes, uint64_t(p.exprs[dim].code[0].operand), &bytes),
+            "a parameter's size overflows 64 bits");
+  }
+  require(bytes == b.size, "a parameter's size is not that of its dims");
+}
+
 void Validator::checkPorts() {
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     BufferId b = p.inputs[i].buffer;
@@ -168,6 +189,10 @@ void Validator::checkPorts() {
   }
   for (const Port &port : p.outputs)
     require(port.buffer < p.buffers.size(), "an output has no buffer");
+  for (const Port &port : p.parameters)
+    require(port.buffer < p.buffers.size() &&
+                p.buffers[port.buffer].kind == Buffer::Parameter,
+            "a parameter has no buffer");
 }
 
 void Validator::needBound(ExprId expr) {
@@ -254,11 +279,10 @@ void Validator::checkSteps() {
   exprBound.assign(p.exprs.size(), 0);
   written.assign(p.buffers.size(), 0);
   for (size_t b = 0; b < p.buffers.size(); ++b)
-    written[b] = p.buffers[b].kind == Buffer::Input ||
-                 p.buffers[b].kind == Buffer::Constant;
-  // Inputs and constants have their dims from the start.
+    written[b] = p.buffers[b].kind == Buffer::Input || p.buffers[b].isWeight();
+  // Inputs and weights have their dims from the start.
   for (const Buffer &b : p.buffers)
-    if (b.kind == Buffer::Input || b.kind == Buffer::Constant)
+    if (b.kind == Buffer::Input || b.isWeight())
       for (ExprId dim : b.dims)
         needBound(dim);
   for (const Step &step : p.steps) {

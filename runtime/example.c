@@ -18,7 +18,7 @@ static int failed(const char *what) {
 int main(int argc, char **argv) {
   mlc_artifact *model = NULL;
   mlc_session *session = NULL;
-  mlc_session_options options = {0};
+  mlc_session_options options = MLC_SESSION_OPTIONS_INIT;
   void **inputs;
   size_t i, d;
 
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
       return MLC_RESOURCES;
     memset(inputs[i], 0, bytes);
     if (mlc_session_bind_input(session, i, port.type, port.rank, dims,
-                               inputs[i]) != MLC_OK)
+                               inputs[i], MLC_SPACE_HOST) != MLC_OK)
       return failed("bind");
   }
 

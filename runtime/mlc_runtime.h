@@ -9,7 +9,8 @@
  *   mlc_artifact_open("model.mlca", 0, &model);
  *   mlc_session_create(model, NULL, &session);
  *   int64_t dims[] = {1, 3, 224, 224};
- *   mlc_session_bind_input(session, 0, MLC_F32, 4, dims, pixels);
+ *   mlc_session_bind_input(session, 0, MLC_F32, 4, dims, pixels,
+ *                          MLC_SPACE_HOST);
  *   mlc_session_run(session);
  *   mlc_tensor result;
  *   mlc_session_output(session, 0, &result);
@@ -28,7 +29,14 @@
  * caller's own floating-point environment is restored after each run.
  *
  * Threads: an artifact may be shared by sessions of many threads at once. A
- * session is used by one thread at a time. Functions never throw.
+ * session is used by one thread at a time. While a run that was started with
+ * mlc_session_run_async is under way, all functions on its session but
+ * mlc_session_wait, mlc_session_is_running and mlc_session_destroy refuse with
+ * MLC_USAGE. Functions never throw.
+ *
+ * Entries: a program has one entry today, what the model computes. Functions
+ * without an entry's name mean that one, and will when there are several over
+ * the same parameters (a training step beside inference).
  *
  * Errors: functions return an mlc_status; on failure mlc_last_error() holds
  * the message of the calling thread's last failed call, in one line without
@@ -97,6 +105,19 @@ MLC_API size_t mlc_dtype_size(mlc_dtype type);
 /** "f32", "bool", ...; "?" for a number that is no mlc_dtype. */
 MLC_API const char *mlc_dtype_name(mlc_dtype type);
 
+/*===- Devices ------------------------------------------------------------===*/
+
+/** Where data lies. On "cpu" both are the same memory. */
+typedef enum mlc_space {
+  MLC_SPACE_HOST = 0,
+  MLC_SPACE_DEVICE = 1 /**< memory of the session's device */
+} mlc_space;
+
+/** The devices that this library runs programs on; "cpu" is the first. The name
+ * lives as long as the library; NULL beyond the last. */
+MLC_API size_t mlc_device_count(void);
+MLC_API const char *mlc_device_name(size_t index);
+
 /*===- Artifacts ----------------------------------------------------------===*/
 
 enum {
@@ -153,6 +174,12 @@ MLC_API mlc_status mlc_artifact_input(const mlc_artifact *artifact,
 MLC_API mlc_status mlc_artifact_output(const mlc_artifact *artifact,
                                        size_t index, mlc_port *port);
 
+/** The parameters: weights that mlc_session_set_parameter may change. Their
+ * dims are fixed. */
+MLC_API size_t mlc_artifact_parameter_count(const mlc_artifact *artifact);
+MLC_API mlc_status mlc_artifact_parameter(const mlc_artifact *artifact,
+                                          size_t index, mlc_port *port);
+
 /** A step of the program. `nodes` are the model's nodes that it computes. */
 typedef struct mlc_step {
   const char *name;
@@ -180,17 +207,27 @@ enum {
   MLC_SESSION_PROFILE = 4u
 };
 
+/** Begin with MLC_SESSION_OPTIONS_INIT. A newer library takes the shorter
+ * struct of an older header; an older library refuses what it does not know
+ * unless it is zero. */
 typedef struct mlc_session_options {
+  size_t size; /**< sizeof(mlc_session_options) */
   /** Threads that work on a run, the caller's among them; 0: one per core that
    * this process may use. */
   uint32_t threads;
-  uint32_t flags;
+  uint32_t flags; /**< a sum of MLC_SESSION_* */
+  /** A name as mlc_device_name gives it; NULL: the first. */
+  const char *device;
 } mlc_session_options;
 
-/** `options` may be NULL: all cores, no flags. */
+#define MLC_SESSION_OPTIONS_INIT {sizeof(mlc_session_options), 0, 0, NULL}
+
+/** `options` may be NULL: all cores, no flags, the first device. MLC_DEVICE for
+ * a device that this build or machine has not. */
 MLC_API mlc_status mlc_session_create(mlc_artifact *artifact,
                                       const mlc_session_options *options,
                                       mlc_session **session);
+/** Waits for a run that is under way. NULL is allowed. */
 MLC_API void mlc_session_destroy(mlc_session *session);
 
 /** Binds input `index`. `type` and `rank` must be the port's. The data is
@@ -199,10 +236,36 @@ MLC_API void mlc_session_destroy(mlc_session *session);
  * checked together, by mlc_session_run. */
 MLC_API mlc_status mlc_session_bind_input(mlc_session *session, size_t index,
                                           mlc_dtype type, size_t rank,
-                                          const int64_t *dims,
-                                          const void *data);
+                                          const int64_t *dims, const void *data,
+                                          mlc_space space);
+/** Has the runs from now on leave output `index` in the caller's memory, dense
+ * and row-major; `data` NULL: in the session's again. A run fails before it
+ * writes there if the result has more than `capacity` bytes. If `data` is
+ * 64-byte aligned, most outputs are computed in place; others are copied at the
+ * end. The memory must not overlap that of an input or another output; a run
+ * refuses that. */
+MLC_API mlc_status mlc_session_bind_output(mlc_session *session, size_t index,
+                                           void *data, size_t capacity,
+                                           mlc_space space);
+
+/** Changes parameter `index` for this session's later runs; the data is copied.
+ * Until then a session has the artifact's. `type`, `rank` and `dims` must be
+ * the port's. Steps that depend on parameters alone (packing for blocked
+ * layouts) run again with the next run, and not with others. */
+MLC_API mlc_status mlc_session_set_parameter(mlc_session *session, size_t index,
+                                             mlc_dtype type, size_t rank,
+                                             const int64_t *dims,
+                                             const void *data, mlc_space space);
+
 /** Runs the program on the bound inputs. */
 MLC_API mlc_status mlc_session_run(mlc_session *session);
+/** Begins a run on a thread of the session's and returns. What is bound must
+ * stay until mlc_session_wait, which returns what the run did. */
+MLC_API mlc_status mlc_session_run_async(mlc_session *session);
+/** Waits for the run under way; MLC_OK if there is none. */
+MLC_API mlc_status mlc_session_wait(mlc_session *session);
+/** 1 while a run is under way, 0 once mlc_session_wait would not wait. */
+MLC_API int mlc_session_is_running(const mlc_session *session);
 
 typedef struct mlc_tensor {
   mlc_dtype type;
@@ -212,10 +275,14 @@ typedef struct mlc_tensor {
   size_t bytes;
 } mlc_tensor;
 
-/** Output `index` of the last successful run. The data belongs to the session
- * and is valid until the next run or bind on it. */
+/** Output `index` of the last successful run. The data is where
+ * mlc_session_bind_output said, or else the session's and valid until the next
+ * run or bind on it. */
 MLC_API mlc_status mlc_session_output(mlc_session *session, size_t index,
                                       mlc_tensor *tensor);
+/** What parameter `index` holds; valid until it is set. */
+MLC_API mlc_status mlc_session_parameter(mlc_session *session, size_t index,
+                                         mlc_tensor *tensor);
 
 /** Memory of the session for the dims of the last run. */
 typedef struct mlc_memory {
@@ -226,7 +293,7 @@ typedef struct mlc_memory {
 } mlc_memory;
 MLC_API mlc_status mlc_session_memory(mlc_session *session, mlc_memory *memory);
 /** How often the session has allocated or planned so far; constant in the
- * steady state. */
+ * steady state; 0 while a run is under way. */
 MLC_API uint64_t mlc_session_allocation_count(const mlc_session *session);
 
 /** Nanoseconds that step `index` took in the last run; needs
@@ -234,7 +301,7 @@ MLC_API uint64_t mlc_session_allocation_count(const mlc_session *session);
 MLC_API mlc_status mlc_session_step_ns(mlc_session *session, size_t index,
                                        uint64_t *ns);
 
-/** Buffers of the program (inputs, constants, intermediates, outputs), by
+/** Buffers of the program (inputs, weights, intermediates, outputs), by
  * number: the tensor's name in the model ("" if it has none) and its contents
  * after the last run. Intermediates need MLC_SESSION_KEEP_BUFFERS. */
 MLC_API size_t mlc_artifact_buffer_count(const mlc_artifact *artifact);

@@ -11,6 +11,7 @@ import argparse
 import collections
 import gzip
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -21,10 +22,10 @@ import numpy as np
 import onnxruntime
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "tools" / "python")]
+sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "runtime" / "python")]
 import catalog  # noqa: E402
 import inputs  # noqa: E402
-import mlc_runtime  # noqa: E402
+import mlc  # noqa: E402
 
 TEXT = "mlc reads this line: 0 rewrites unproved"
 RUNS = 20
@@ -60,21 +61,21 @@ def timed(call):
 class Pair:
     """One model by mlc and by ONNX Runtime, both on one thread."""
 
-    def __init__(self, build, library, path, artifact):
+    def __init__(self, build, path, artifact):
         compile_model(build, path, artifact)
-        self.artifact = mlc_runtime.Artifact(library, artifact)
+        self.artifact = mlc.load(artifact)
         print_rewrites(self.artifact)
-        self.session = mlc_runtime.Session(self.artifact, threads=1)
+        self.session = mlc.Session(self.artifact, threads=1)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         self.reference = onnxruntime.InferenceSession(
             str(path), options, providers=["CPUExecutionProvider"])
-        self.input = self.artifact.inputs[0][0]
+        self.input = self.artifact.inputs[0].name
 
     def __call__(self, array):
         """((output, ms) of mlc, (output, ms) of ONNX Runtime)."""
         arrays = {self.input: array}
-        ours, our_ms = timed(lambda: self.session(arrays)[0])
+        ours, our_ms = timed(lambda: next(iter(self.session.run(arrays).values())))
         theirs, their_ms = timed(lambda: self.reference.run(None, arrays)[0])
         return (ours, our_ms), (theirs, their_ms)
 
@@ -87,11 +88,11 @@ def decode(scores, characters):
     return "".join(characters[b] for b in kept)
 
 
-def read_text(build, library, folder, text):
+def read_text(build, folder, text):
     path = catalog.package("rapidocr") / "models/PP-OCRv6_rec_small.onnx"
     print("PP-OCRv6 text recognition")
-    models = Pair(build, library, path, folder / "recognition.mlca")
-    characters = ["", *models.artifact.metadata("character").split("\n"), " "]
+    models = Pair(build, path, folder / "recognition.mlca")
+    characters = ["", *models.artifact.metadata["character"].split("\n"), " "]
     image = inputs.draw_line(text)
     image.save(folder / "line.png")
     array = inputs.normalized(image)[None]
@@ -117,11 +118,11 @@ def some_files(folder):
             catalog.package("magika") / "models/standard_v3_3/model.onnx"]
 
 
-def tell_types(build, library, folder, files):
+def tell_types(build, folder, files):
     home = catalog.package("magika") / "models/standard_v3_3"
     labels = json.loads((home / "config.min.json").read_text())["target_labels_space"]
     print("\nMagika file types")
-    models = Pair(build, library, home / "model.onnx", folder / "magika.mlca")
+    models = Pair(build, home / "model.onnx", folder / "magika.mlca")
     array = np.stack([inputs.magika_features(path.read_bytes()) for path in files])
     (ours, our_ms), (theirs, their_ms) = models(array)
     print(f"  {'file':18} {'mlc':22} ONNX Runtime")
@@ -140,10 +141,10 @@ def main():
     build = pathlib.Path(options.build).resolve()
     folder = build / "demo"
     folder.mkdir(exist_ok=True)
-    library = mlc_runtime.load_library(build)
-    same_text = read_text(build, library, folder, options.text)
+    os.environ["MLC_BUILD"] = str(build)
+    same_text = read_text(build, folder, options.text)
     files = [pathlib.Path(name) for name in options.files] or some_files(folder)
-    same_types = tell_types(build, library, folder, files)
+    same_types = tell_types(build, folder, files)
     print("\nmlc and ONNX Runtime agree" if same_text and same_types else "\nthe results differ")
     return 0 if same_text and same_types else 5
 

@@ -13,6 +13,7 @@ timed there beside the original.
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -25,9 +26,9 @@ import onnx
 import onnxruntime
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "tools" / "python")]
+sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "runtime" / "python")]
 import catalog  # noqa: E402
-import mlc_runtime  # noqa: E402
+import mlc  # noqa: E402
 
 
 def relative_error(got, want):
@@ -60,7 +61,7 @@ def alternating(first, second, runs):
 class Harness:
     def __init__(self, build, folder, runs):
         self.mlc = pathlib.Path(build) / "bin" / "mlc"
-        self.library = mlc_runtime.load_library(build)
+        os.environ["MLC_BUILD"] = str(build)
         self.folder = pathlib.Path(folder)
         self.runs = runs
 
@@ -75,24 +76,24 @@ class Harness:
             first = (done.stderr.strip() or "no message").splitlines()[0]
             raise RuntimeError(f"exit {done.returncode}: {first[:200]}")
         seconds = time.perf_counter() - start
-        return mlc_runtime.Artifact(self.library, path), seconds
+        return mlc.load(path), seconds
 
     def run(self, artifact, reference, model, case):
         """Compares one size; returns a row's figures."""
-        session = mlc_runtime.Session(artifact, threads=1)
+        session = mlc.Session(artifact, threads=1)
         error = 0.0
         for kind in ("random", "real"):
             arrays = catalog.feed(model, case, kind)
             want = reference.run(None, arrays)
-            got = session(arrays)
+            got = list(session.run(arrays).values())
             error = max([error] + [relative_error(g, w) for g, w in zip(got, want, strict=True)])
-        memory = session.memory()
-        ours, theirs = alternating(session.run, lambda: reference.run(None, arrays), self.runs)
+        memory = session.memory
+        ours, theirs = alternating(session.invoke, lambda: reference.run(None, arrays), self.runs)
         return {
             "size": ", ".join("×".join(map(str, shape)) for shape in case),
             "error": error,
-            "arena_bytes": memory["arena_bytes"],
-            "arena_lower_bound_bytes": memory["lower_bound_bytes"],
+            "arena_bytes": memory.arena_bytes,
+            "arena_lower_bound_bytes": memory.lower_bound_bytes,
             "median_ms": ours,
             "onnxruntime_ms": theirs,
         }
@@ -205,7 +206,7 @@ def main():
                     row = {"model": model.name, **row, "verdict": "ok" if ok else "DIFFERS"}
                     rows.append(row)
                     print("  ".join(cells(row)), file=sys.stderr, flush=True)
-            except (RuntimeError, mlc_runtime.RuntimeFailure, onnx.checker.ValidationError) as failure:
+            except (RuntimeError, mlc.Error, onnx.checker.ValidationError) as failure:
                 rows.append({"model": model.name, "failure": str(failure)})
                 print(f"{model.name}: {failure}", file=sys.stderr, flush=True)
     print_table(rows)

@@ -3,16 +3,11 @@
 import json
 
 import graphs
-import mlc_runtime
+import mlc
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
-
-
-@pytest.fixture(scope="module")
-def library(tools):
-    return mlc_runtime.load_library(tools.build)
 
 
 def compiled(tools, folder, model, *flags, name="model"):
@@ -23,41 +18,37 @@ def compiled(tools, folder, model, *flags, name="model"):
     return artifact
 
 
-def test_two_artifacts_in_one_process(tools, library, tmp_path):
+def test_two_artifacts_in_one_process(tools, tmp_path):
     """Each runs its own code, though the loader sees both as numbered files."""
     x = np.arange(16, dtype=np.float32).reshape(2, 8) - 5
     sessions = []
     for factor in (2.0, 3.0):
         path = compiled(tools, tmp_path, graphs.scaled_relu(factor))
-        artifact = mlc_runtime.Artifact(library, path)
-        sessions.append((factor, mlc_runtime.Session(artifact)))
+        sessions.append((factor, mlc.Session(mlc.load(path), threads=1)))
     for factor, session in sessions:
-        assert np.array_equal(session({"x": x})[0], np.maximum(x, 0) * factor)
+        assert np.array_equal(session.run({"x": x})["y"], np.maximum(x, 0) * factor)
 
 
-def test_one_artifact_at_many_sizes(tools, library, tmp_path):
+def test_one_artifact_at_many_sizes(tools, tmp_path):
     model = graphs.small_network()
-    artifact = mlc_runtime.Artifact(library, compiled(
-        tools, tmp_path, model, "--dim=N=any", "--dim=H=any", "--dim=W=any"))
-    session = mlc_runtime.Session(artifact)
+    session = mlc.Session(mlc.load(compiled(tools, tmp_path, model, "--dim=N=any", "--dim=H=any", "--dim=W=any")))
     reference = onnxruntime.InferenceSession(model.SerializeToString())
     rng = np.random.default_rng(0)
     for shape in [(1, 3, 8, 8), (2, 3, 5, 17), (1, 3, 33, 1), (0, 3, 8, 8), (3, 3, 8, 8)]:
         x = rng.standard_normal(shape).astype(np.float32)
-        (got,), (want,) = session({"x": x}), reference.run(None, {"x": x})
+        (got,), (want,) = session.run({"x": x}).values(), reference.run(None, {"x": x})
         assert got.shape == want.shape
         np.testing.assert_allclose(got, want, rtol=0, atol=1e-6)
 
 
-def test_repeated_runs_allocate_nothing(tools, library, tmp_path):
-    artifact = mlc_runtime.Artifact(library, compiled(tools, tmp_path, graphs.small_network()))
-    session = mlc_runtime.Session(artifact)
+def test_repeated_runs_allocate_nothing(tools, tmp_path):
+    session = mlc.Session(mlc.load(compiled(tools, tmp_path, graphs.small_network())))
     session.bind({"x": np.ones((2, 3, 16, 16), np.float32)})
-    session.run()
-    before = library.mlc_session_allocation_count(session.handle)
+    session.invoke()
+    before = session.allocations
     for _ in range(5):
-        session.run()
-    assert library.mlc_session_allocation_count(session.handle) == before
+        session.invoke()
+    assert session.allocations == before
 
 
 def test_run_writes_arrays_and_names(tools, tmp_path):
@@ -81,21 +72,20 @@ def test_bytes_do_not_depend_on_the_run(tools, tmp_path, flags):
     assert len(seen) == 1
 
 
-def test_metadata_travels(tools, library, tmp_path):
+def test_metadata_travels(tools, tmp_path):
     model = graphs.scaled_relu(1.0)
     onnx.helper.set_model_props(model, {"character": "a\nb\nß", "author": "x"})
-    artifact = mlc_runtime.Artifact(library, compiled(tools, tmp_path, model))
-    assert artifact.metadata("character") == "a\nb\nß"
-    assert artifact.metadata("nobody") is None
+    artifact = mlc.load(compiled(tools, tmp_path, model))
+    assert artifact.metadata["character"] == "a\nb\nß"
+    assert "nobody" not in artifact.metadata
 
 
-def test_batch_norm_is_folded(tools, library, tmp_path):
-    artifact = mlc_runtime.Artifact(library, compiled(tools, tmp_path, graphs.small_network()))
+def test_batch_norm_is_folded(tools, tmp_path):
+    artifact = mlc.load(compiled(tools, tmp_path, graphs.small_network()))
     (trail,) = artifact.manifest["trail"]
     assert any("BatchNormalization_1" in step["places"] for step in trail["steps"])
-    plain = mlc_runtime.Artifact(library, compiled(
-        tools, tmp_path, graphs.small_network(), "--no-rewrites", name="plain"))
+    plain = mlc.load(compiled(tools, tmp_path, graphs.small_network(), "--no-rewrites", name="plain"))
     assert not plain.manifest.get("trail")
     x = np.random.default_rng(1).standard_normal((2, 3, 16, 16)).astype(np.float32)
-    results = [mlc_runtime.Session(a)({"x": x})[0] for a in (artifact, plain)]
+    results = [a(x) for a in (artifact, plain)]
     np.testing.assert_allclose(*results, rtol=0, atol=1e-5)

@@ -1,6 +1,6 @@
 """Open, zero and one dims: what ONNX accepts compiles, and one artifact serves every size."""
 
-import mlc_runtime
+import mlc
 import numpy as np
 import onnx
 import onnxruntime
@@ -29,23 +29,18 @@ def reference(proto):
     return onnxruntime.InferenceSession(proto.SerializeToString(), options)
 
 
-@pytest.fixture(scope="module")
-def library(tools):
-    return mlc_runtime.load_library(tools.build)
-
-
 @pytest.fixture
-def agrees(tools, library, tmp_path):
+def agrees(tools, tmp_path):
     """Compiles once with every dim open and compares each feed with ONNX Runtime."""
 
     def run(proto, *feeds):
         onnx.save(proto, tmp_path / "model.onnx")
         done = tools.mlc("compile", tmp_path / "model.onnx", "-o", tmp_path / "model.mlca")
         assert done.returncode == 0, done.stderr
-        session = mlc_runtime.Session(mlc_runtime.Artifact(library, tmp_path / "model.mlca"))
+        session = mlc.Session(mlc.load(tmp_path / "model.mlca"), threads=1)
         judge = reference(proto)
         for feed in feeds:
-            for got, want in zip(session(feed), judge.run(None, feed), strict=True):
+            for got, want in zip(session.run(feed).values(), judge.run(None, feed), strict=True):
                 assert got.shape == want.shape and got.dtype == want.dtype
                 np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
         return session
@@ -123,7 +118,7 @@ def test_open_dims_that_are_one_broadcast(agrees):
 def test_dims_that_cannot_be_broadcast_are_named(agrees):
     session = agrees(model([node("Add", ["x", "c"], ["y"])], [("x", "f32", ["D", 3])], c=f32(4, 3)))
     with pytest.raises(Exception, match="the dim D must be 1 or 4 to be broadcast$"):
-        session({"x": f32(2, 3)})
+        session.run({"x": f32(2, 3)})
 
 
 def test_computed_dims_are_not_repeated(tools, agrees, tmp_path):

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import catalog
-import mlc_runtime
+import mlc
 import numpy as np
 import onnxruntime
 import pytest
@@ -21,17 +21,16 @@ def test_agrees_with_onnx_runtime(tools, tmp_path, name):
     artifact = tmp_path / "model.mlca"
     done = tools.mlc("compile", model.path, "-o", artifact)
     assert done.returncode == 0, done.stderr
-    library = mlc_runtime.load_library(tools.build)
-    session = mlc_runtime.Session(mlc_runtime.Artifact(library, artifact), threads=2)
+    session = mlc.Session(mlc.load(artifact), threads=2)
     reference = onnxruntime.InferenceSession(str(model.path), providers=["CPUExecutionProvider"])
     for case in model.cases:
         for kind in ("random", "real"):
             arrays = catalog.feed(model, case, kind)
-            for got, want in zip(session(arrays), reference.run(None, arrays), strict=True):
+            for got, want in zip(session.run(arrays).values(), reference.run(None, arrays), strict=True):
                 assert got.shape == want.shape
                 assert np.abs(got - want).max() <= model.tolerance * np.abs(want).max()
-        memory = session.memory()
-        assert memory["arena_bytes"] <= 1.05 * memory["lower_bound_bytes"]
+        memory = session.memory
+        assert memory.arena_bytes <= 1.05 * memory.lower_bound_bytes
 
 
 def test_demo_reads_the_line(tools):

@@ -2,17 +2,12 @@
 beyond 2^53, folded constants, small floats, denormals, infinities. Judged by
 ONNX Runtime without its optimizations, or by NumPy where it is exact."""
 
-import mlc_runtime
+import mlc
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-
-
-@pytest.fixture(scope="module")
-def library(tools):
-    return mlc_runtime.load_library(tools.build)
 
 
 def graph_model(nodes, inputs, outputs, constants=None, opset=20):
@@ -26,12 +21,12 @@ def graph_model(nodes, inputs, outputs, constants=None, opset=20):
 
 
 @pytest.fixture
-def run(tools, library, tmp_path):
+def run(tools, tmp_path):
     def compile_and_run(model, arrays, *flags):
         onnx.save(model, tmp_path / "m.onnx")
         done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", *flags)
         assert done.returncode == 0, done.stderr
-        return mlc_runtime.Session(mlc_runtime.Artifact(library, tmp_path / "m.mlca"))(arrays)
+        return list(mlc.Session(mlc.load(tmp_path / "m.mlca"), threads=1).run(arrays).values())
     return compile_and_run
 
 

@@ -2,12 +2,11 @@
 
 import math
 
+import mlc
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-
-from mlc_runtime import Artifact, Session, load_library
 
 
 def results(tools, folder, nodes, feed, outputs, opset=17):
@@ -21,7 +20,7 @@ def results(tools, folder, nodes, feed, outputs, opset=17):
     onnx.save(model, folder / "m.onnx")
     done = tools.mlc("compile", folder / "m.onnx", "-o", folder / "m.mlca")
     assert done.returncode == 0, done.stderr
-    return Session(Artifact(load_library(tools.build), folder / "m.mlca"))(feed)
+    return list(mlc.load(folder / "m.mlca").run(feed).values())
 
 
 def output(name, type, shape):

@@ -10,6 +10,7 @@ of the rewritten model are compared as well.
 
 import argparse
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -20,9 +21,9 @@ import time
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "tools" / "python")]
+sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "runtime" / "python")]
 import catalog  # noqa: E402
-import mlc_runtime  # noqa: E402
+import mlc  # noqa: E402
 from turns import CLOCKS, onnxruntime_session, take_turns  # noqa: E402
 
 
@@ -43,7 +44,7 @@ class Bench:
         """`flags`: how mlc is to search."""
         self.build, self.folder, self.runs = pathlib.Path(build), pathlib.Path(folder), runs
         self.clock, self.flags = clock, list(flags)
-        self.library = mlc_runtime.load_library(build)
+        os.environ["MLC_BUILD"] = str(build)
 
     def mlc(self, *arguments):
         subprocess.run([self.build / "bin/mlc", *map(str, arguments)], check=True,
@@ -64,10 +65,10 @@ class Bench:
         self.mlc("compile", path, "-o", rewritten, *self.flags)
         # A file of its own: weights that two sessions map are warm for the second.
         shutil.copyfile(plain, again)
-        sessions = [mlc_runtime.Session(mlc_runtime.Artifact(self.library, file), threads=1)
+        sessions = [mlc.Session(mlc.load(file), threads=1)
                     for file in (plain, rewritten, again)]
-        want, got, _ = (session(arrays) for session in sessions)
-        row = ratios([session.run for session in sessions], self.runs, self.clock)
+        want, got, _ = (list(session.run(arrays).values()) for session in sessions)
+        row = ratios([session.invoke for session in sessions], self.runs, self.clock)
         row["largest_error"] = largest_error(got, want)
         return row
 

@@ -25,11 +25,11 @@ import numpy as np
 import onnx
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "tools" / "python")]
+sys.path[:0] = [str(ROOT / "test" / "models"), str(ROOT / "runtime" / "python")]
 import catalog  # noqa: E402
 import chains  # noqa: E402
 import inputs  # noqa: E402
-import mlc_runtime  # noqa: E402
+import mlc  # noqa: E402
 from turns import CLOCKS, onnxruntime_session, take_turns  # noqa: E402
 
 
@@ -81,7 +81,7 @@ class Bench:
     def __init__(self, build, folder, runs, clock):
         self.build, self.folder = pathlib.Path(build), pathlib.Path(folder)
         self.runs, self.clock = runs, clock
-        self.library = mlc_runtime.load_library(build)
+        os.environ["MLC_BUILD"] = str(build)
 
     def compile(self, model):
         """The artifact for the model's first sizes, and the seconds taken."""
@@ -95,15 +95,15 @@ class Bench:
                     flags.append(f"--dim={dim.dim_param}={size}")
         start = time.perf_counter()
         subprocess.run([self.build / "bin/mlc", "compile", model.path, "-o", path, *flags], check=True)
-        return mlc_runtime.Artifact(self.library, path), time.perf_counter() - start
+        return mlc.load(path), time.perf_counter() - start
 
     def calls(self, model, artifact, threads):
         """mlc's inference and ONNX Runtime's."""
         arrays = catalog.feed(model, model.cases[0], "random")
-        session = mlc_runtime.Session(artifact, threads=threads)
+        session = mlc.Session(artifact, threads=threads)
         session.bind(arrays)
         reference = onnxruntime_session(model.path, threads)
-        return [session.run, lambda: reference.run(None, arrays)]
+        return [session.invoke, lambda: reference.run(None, arrays)]
 
     def rows(self, model, threads):
         artifact, seconds = self.compile(model)

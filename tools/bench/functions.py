@@ -13,6 +13,7 @@ exceeded.
 
 import argparse
 import math
+import os
 import pathlib
 import subprocess
 import sys
@@ -23,8 +24,8 @@ import onnx
 from onnx import TensorProto, helper
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools/python"))
-import mlc_runtime  # noqa: E402
+sys.path.insert(0, str(ROOT / "runtime/python"))
+import mlc  # noqa: E402
 
 OPSET = 22
 PIECE = 1 << 16
@@ -159,7 +160,7 @@ def model(names, kind, binary=False):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
 
 
-def compiled(build, folder, library, proto, target):
+def compiled(build, folder, proto, target):
     path = pathlib.Path(folder) / "functions.onnx"
     onnx.save(proto, path)
     artifact = path.with_suffix(".mlca")
@@ -169,7 +170,7 @@ def compiled(build, folder, library, proto, target):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
-    return mlc_runtime.Session(mlc_runtime.Artifact(library, artifact), threads=1)
+    return mlc.Session(mlc.load(artifact), threads=1)
 
 
 def all_magnitudes(count, seed=0):
@@ -245,12 +246,12 @@ def pieces(array):
     return [array[i:i + PIECE] for i in range(0, len(array), PIECE)]
 
 
-def measure_unary(build, folder, library, names, kind, inputs, target):
-    session = compiled(build, folder, library, model(names, kind), target)
+def measure_unary(build, folder, names, kind, inputs, target):
+    session = compiled(build, folder, model(names, kind), target)
     worst = {name: Worst() for name in names}
     with np.errstate(all="ignore"):
         for x in pieces(inputs):
-            results = session({"x": x})
+            results = list(session.run({"x": x}).values())
             for name, got in zip(names, results):
                 reference = FUNCTIONS[name][0](x.astype(np.float64))
                 worst[name].add(name, kind, [x], got, reference)
@@ -273,9 +274,9 @@ def grid(count):
 BINARY = {"Div": np.divide, "Pow": np.power}
 
 
-def measure_binary(build, folder, library, kind, count, target):
+def measure_binary(build, folder, kind, count, target):
     names = list(BINARY)
-    session = compiled(build, folder, library, model(names, kind, binary=True), target)
+    session = compiled(build, folder, model(names, kind, binary=True), target)
     worst = {name: Worst() for name in names}
     x, y = grid(count)
     if kind == "float16":
@@ -283,7 +284,7 @@ def measure_binary(build, folder, library, kind, count, target):
             x, y = x.astype(np.float16), y.astype(np.float16)
     with np.errstate(all="ignore"):
         for a, b in zip(pieces(x), pieces(y)):
-            for name, got in zip(names, session({"x": a, "y": b})):
+            for name, got in zip(names, session.run({"x": a, "y": b}).values()):
                 reference = BINARY[name](a.astype(np.float64), b.astype(np.float64))
                 worst[name].add(name, kind, [a, b], got, reference)
     return worst
@@ -291,16 +292,16 @@ def measure_binary(build, folder, library, kind, count, target):
 
 def measure(build, names, targets, count):
     """{(function, type, target): Worst}."""
-    library = mlc_runtime.load_library(build)
+    os.environ["MLC_BUILD"] = str(build)
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         for target in targets:
             for kind in TYPES:
                 inputs = all_magnitudes(count) if kind == "float32" else all_small(kind)
                 unary = [name for name in names if name in FUNCTIONS]
-                found = measure_unary(build, folder, library, unary, kind, inputs, target) if unary else {}
+                found = measure_unary(build, folder, unary, kind, inputs, target) if unary else {}
                 if kind != "bfloat16" and set(BINARY) <= set(names):
-                    found |= measure_binary(build, folder, library, kind, count, target)
+                    found |= measure_binary(build, folder, kind, count, target)
                 results |= {(name, kind, target): worst for name, worst in found.items()}
     return results
 

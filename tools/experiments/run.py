@@ -27,7 +27,7 @@ import onnx
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in
-                ("tools/experiments", "tools/bench", "tools/python", "test/models")]
+                ("tools/experiments", "tools/bench", "runtime/python", "test/models")]
 import compare_optimize  # noqa: E402
 import models  # noqa: E402
 from turns import CLOCKS  # noqa: E402

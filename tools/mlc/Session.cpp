@@ -9,7 +9,9 @@ llvm::Expected<Session> Session::create(const Model &model, unsigned threads,
                                         uint32_t flags) {
   Session session;
   session.model = &model;
-  mlc_session_options options = {threads, flags};
+  mlc_session_options options = MLC_SESSION_OPTIONS_INIT;
+  options.threads = threads;
+  options.flags = flags;
   mlc_session *handle = nullptr;
   if (mlc_status status = mlc_session_create(model.get(), &options, &handle))
     return runtimeFailure(model.name(), status);
@@ -22,7 +24,7 @@ llvm::Error Session::bind(std::vector<HostTensor> inputs) {
   for (auto [index, tensor] : llvm::enumerate(bound))
     if (mlc_status status = mlc_session_bind_input(
             get(), index, tensor.type, tensor.dims.size(), tensor.dims.data(),
-            tensor.data.get()))
+            tensor.data.get(), MLC_SPACE_HOST))
       return runtimeFailure(model->name(), status);
   return llvm::Error::success();
 }

@@ -9,7 +9,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-sys.path[:0] = [str(HERE), str(ROOT / "tools/python")]
+sys.path[:0] = [str(HERE), str(ROOT / "runtime/python")]
 
 
 def machine_targets():

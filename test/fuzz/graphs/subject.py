@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 
 import judges
-from mlc_runtime import Artifact, RuntimeFailure, Session, load_library
+import mlc
 
 UNSUPPORTED = 4
 SECONDS = 20  # of CPU for one process; more is a hang
@@ -47,7 +47,7 @@ class Subject:
     def __init__(self, build, folder, targets=("",), say=lambda stage: None):
         self.build, self.folder = pathlib.Path(build), pathlib.Path(folder)
         self.targets, self.say = targets, say
-        self.library = load_library(build)
+        os.environ["MLC_BUILD"] = str(build)
 
     def tool(self, name, *arguments):
         """(exit code, text); a negative code is a signal, None a hang."""
@@ -107,12 +107,12 @@ class Subject:
             run = f"run{' --no-rewrites' if not rewrites else ''} threads={number} {target}".strip()
             self.say(run)
             try:
-                session = Session(Artifact(self.library, artifact), threads=number)
+                session = mlc.Session(mlc.load(artifact), threads=number)
                 names = [name for name, _, _ in session.artifact.outputs]
                 for world, feed in enumerate(court.feeds):
-                    results = dict(zip(names, session(feed)))
+                    results = session.run(feed)
                     court.compare(outcome, results, world, "run", run)
-            except RuntimeFailure as error:
+            except mlc.Error as error:
                 outcome.failures.append(Failure(f"status {error.status}", run, str(error)))
 
     def _optimized(self, outcome, court, model, path, trail):

@@ -84,7 +84,8 @@ TEST_CASE("from writer to results through the C ABI", "[artifact]") {
     mlc_artifact_close(artifact); // the session holds its own reference
     alignas(64) float x[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     int64_t dims[] = {2, 4};
-    REQUIRE(mlc_session_bind_input(session, 0, MLC_F32, 2, dims, x) == MLC_OK);
+    REQUIRE(mlc_session_bind_input(session, 0, MLC_F32, 2, dims, x,
+                                   MLC_SPACE_HOST) == MLC_OK);
     REQUIRE(mlc_session_run(session) == MLC_OK);
     mlc_tensor t;
     REQUIRE(mlc_session_output(session, 1, &t) == MLC_OK);

@@ -1,0 +1,271 @@
+//===- SessionBind.cpp - What a session reads and where it writes ---------===//
+
+#include "runtime/Session.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mlc::runtime {
+
+namespace {
+
+std::string quoted(const std::string &name) { return "'" + name + "'"; }
+
+Status noSuch(const char *what, size_t index, size_t count) {
+  return Status::error(MLC_USAGE, std::string("there is no ") + what + " " +
+                                      std::to_string(index) +
+                                      "; the model has " +
+                                      std::to_string(count));
+}
+
+Status checkType(const std::string &where, const Buffer &buffer, DType type,
+                 size_t rank) {
+  if (type != buffer.type)
+    return Status::error(MLC_USAGE, where + "has type " + name(type) +
+                                        ", the model takes " +
+                                        name(buffer.type));
+  if (rank != buffer.dims.size())
+    return Status::error(MLC_USAGE, where + "has " + std::to_string(rank) +
+                                        " dims, the model takes " +
+                                        std::to_string(buffer.dims.size()));
+  return Status::success();
+}
+
+bool overlap(const void *a, uint64_t aBytes, const void *b, uint64_t bBytes) {
+  auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
+  return aBytes && bBytes && (x < y ? y - x < aBytes : x - y < bBytes);
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+Status Session::bindInput(size_t index, DType type, size_t rank,
+                          const int64_t *dims, const void *data) {
+  if (index >= inputs.size())
+    return noSuch("input", index, inputs.size());
+  const Port &port = program.inputs[index];
+  std::string where = "input " + quoted(port.name) + ": ";
+  Status status = checkType(where, program.buffers[port.buffer], type, rank);
+  if (!status.ok())
+    return status;
+  uint64_t bytes = byteSize(type);
+  bool empty = false;
+  for (size_t d = 0; d < rank; ++d) {
+    if (dims[d] < 0)
+      return Status::error(MLC_USAGE,
+                           where + "dim " + std::to_string(d) + " is negative");
+    empty |= dims[d] == 0;
+  }
+  for (size_t d = 0; d < rank && !empty; ++d)
+    if (__builtin_mul_overflow(bytes, uint64_t(dims[d]), &bytes))
+      return Status::error(MLC_USAGE, where + "its size overflows 64 bits");
+  if (empty)
+    bytes = 0;
+  if (!data && bytes)
+    return Status::error(MLC_USAGE, where + "has no data");
+  BoundInput &input = inputs[index];
+  bool sameDims = input.bound;
+  for (size_t d = 0; d < rank; ++d) {
+    sameDims &= input.dims[d] == dims[d];
+    input.dims[d] = dims[d];
+  }
+  dimsChanged |= !sameDims;
+  input.bound = true;
+  input.rank = rank;
+  input.data = data;
+  input.bytes = bytes;
+  ran = false;
+  return Status::success();
+}
+
+/// Gives every input buffer its address: the user's, or a copy's.
+Status Session::placeInputs() {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    BoundInput &input = inputs[i];
+    auto *data = static_cast<uint8_t *>(const_cast<void *>(input.data));
+    if (!data || reinterpret_cast<uintptr_t>(data) % 64 != 0) {
+      Status status = reserve(input.staging, input.bytes);
+      if (!status.ok())
+        return status;
+      if (input.bytes)
+        std::memcpy(input.staging.data(), data, input.bytes);
+      data = input.staging.data();
+    }
+    uint8_t *&address = addresses[program.inputs[i].buffer];
+    if (address != data) {
+      address = data;
+      ++stamp;
+    }
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+Status Session::bindOutput(size_t index, void *data, uint64_t capacity) {
+  if (index >= outputs.size())
+    return noSuch("output", index, outputs.size());
+  outputs[index] = {static_cast<uint8_t *>(data), data ? capacity : 0};
+  ran = false;
+  return Status::success();
+}
+
+/// The caller's memory for outputs is written while inputs are still read.
+Status Session::checkOverlaps() const {
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const BoundOutput &output = outputs[o];
+    std::string other;
+    for (size_t i = 0; output.data && i < inputs.size(); ++i)
+      if (overlap(output.data, output.capacity, inputs[i].data,
+                  inputs[i].bytes))
+        other = "input " + quoted(program.inputs[i].name);
+    for (size_t p = 0; output.data && p < o; ++p)
+      if (overlap(output.data, output.capacity, outputs[p].data,
+                  outputs[p].capacity))
+        other = "output " + quoted(program.outputs[p].name);
+    if (!other.empty())
+      return Status::error(MLC_USAGE, "the memory of output " +
+                                          quoted(program.outputs[o].name) +
+                                          " overlaps that of " + other +
+                                          "; give each memory of its own");
+  }
+  return Status::success();
+}
+
+/// Decides which outputs whose memory this epoch places are computed in the
+/// caller's, and gives their buffers the address.
+Status Session::chooseDirectOutputs(uint32_t epoch) {
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const BoundOutput &output = outputs[o];
+    BufferId id = program.outputs[o].buffer;
+    const Buffer &buffer = program.buffers[id];
+    if (buffer.kind != Buffer::Arena || artifact->epochs().ofBuffer[id] < epoch)
+      continue;
+    direct[o] = 0;
+    if (artifact->epochs().ofBuffer[id] > epoch)
+      continue;
+    bool isTaken = artifact->setupSteps().isBuffer[id];
+    for (size_t p = 0; p < o; ++p)
+      isTaken |= direct[p] && program.outputs[p].buffer == id;
+    if (!output.data || isTaken ||
+        reinterpret_cast<uintptr_t>(output.data) % 64 != 0)
+      continue;
+    uint64_t bytes;
+    Status status = bytesOf(id, bytes);
+    if (!status.ok())
+      return status;
+    if (bytes > output.capacity)
+      continue; // an error, unless the tensor is shorter than its memory
+    direct[o] = 1;
+    if (addresses[id] != output.data) {
+      addresses[id] = output.data;
+      ++stamp;
+    }
+  }
+  return Status::success();
+}
+
+/// Copies the outputs that were not computed in the caller's memory there.
+Status Session::copyOutputs() {
+  // All sizes first, so that nothing is written if one does not fit.
+  for (bool copies : {false, true})
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      const BoundOutput &output = outputs[o];
+      if (!output.data || direct[o])
+        continue;
+      mlc_tensor tensor;
+      Status status = describe(program.outputs[o].buffer, tensor);
+      if (!status.ok())
+        return status;
+      if (tensor.bytes > output.capacity)
+        return Status::error(MLC_USAGE,
+                             "output " + quoted(program.outputs[o].name) +
+                                 " has " + std::to_string(tensor.bytes) +
+                                 " bytes, and the memory given for it " +
+                                 std::to_string(output.capacity));
+      if (copies && tensor.bytes)
+        std::memcpy(output.data, tensor.data, tensor.bytes);
+    }
+  return Status::success();
+}
+
+Status Session::output(size_t index, mlc_tensor &tensor) const {
+  if (index >= program.outputs.size())
+    return noSuch("output", index, program.outputs.size());
+  if (!ran)
+    return Status::error(MLC_USAGE, "outputs need a successful run first");
+  Status status = describe(program.outputs[index].buffer, tensor);
+  if (status.ok() && outputs[index].data)
+    tensor.data = outputs[index].data;
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+Status Session::setParameter(size_t index, DType type, size_t rank,
+                             const int64_t *dims, const void *data) {
+  if (index >= parameters.size())
+    return noSuch("parameter", index, parameters.size());
+  const Port &port = program.parameters[index];
+  const Buffer &buffer = program.buffers[port.buffer];
+  std::string where = "parameter " + quoted(port.name) + ": ";
+  Status status = checkType(where, buffer, type, rank);
+  for (size_t d = 0; status.ok() && d < rank; ++d) {
+    int64_t expected = program.exprs[buffer.dims[d]].code[0].operand;
+    if (dims[d] != expected)
+      status = Status::error(MLC_USAGE, where + "dim " + std::to_string(d) +
+                                            " is " + std::to_string(dims[d]) +
+                                            ", the model needs " +
+                                            std::to_string(expected));
+  }
+  if (status.ok() && !data && buffer.size)
+    status = Status::error(MLC_USAGE, where + "has no data");
+  if (status.ok())
+    status = reserve(parameters[index], buffer.size);
+  if (!status.ok())
+    return status;
+  uint8_t *copy = parameters[index].data();
+  if (buffer.size)
+    std::memcpy(copy, data, buffer.size);
+  if (addresses[port.buffer] != copy) {
+    addresses[port.buffer] = copy;
+    ++stamp;
+  }
+  isSetUp = false;
+  ran = false;
+  return Status::success();
+}
+
+Status Session::parameter(size_t index, mlc_tensor &tensor) const {
+  if (index >= parameters.size())
+    return noSuch("parameter", index, parameters.size());
+  return describe(program.parameters[index].buffer, tensor);
+}
+
+/// Gives the buffers that only parameters decide memory that lasts.
+Status Session::placeSetupBuffers() {
+  if (isSetUp)
+    return Status::success();
+  const std::vector<uint8_t> &isSetup = artifact->setupSteps().isBuffer;
+  for (BufferId b = 0; b < isSetup.size(); ++b) {
+    if (!isSetup[b])
+      continue;
+    uint64_t bytes;
+    Status status = bytesOf(b, bytes);
+    if (status.ok())
+      status = reserve(setupMemory[b], bytes);
+    if (!status.ok())
+      return status;
+    addresses[b] = setupMemory[b].data();
+  }
+  return Status::success();
+}
+
+} // namespace mlc::runtime

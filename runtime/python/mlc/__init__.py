@@ -1,0 +1,23 @@
+"""mlc: compile ONNX models through proved rewrites, and run them.
+
+    import mlc
+    model = mlc.compile("model.onnx", dims={"N": 1})
+    result = model(pixels)                       # one output: an array
+    outputs = model.run({"x": pixels})           # {name: array}
+
+    model.save("model.mlca")
+    model = mlc.load("model.mlca")               # needs no compiler
+
+Arrays go in and come out as numpy's; anything with `__dlpack__` on the CPU is
+taken without a copy. docs/Python.md says more.
+"""
+
+from ._compiler import Comparison, Optimized, compare, compile, optimize
+from ._errors import (BadFileError, CodegenError, DeviceError, DifferenceError, Error, InternalError, ResourceError,
+                      UnknownError, UnsupportedError, UsageError)
+from ._model import Memory, Model, Port, Run, Session, load
+from ._library import devices, version
+
+__all__ = ["BadFileError", "CodegenError", "Comparison", "DeviceError", "DifferenceError", "Error", "InternalError",
+           "Memory", "Model", "Optimized", "Port", "ResourceError", "Run", "Session", "UnknownError",
+           "UnsupportedError", "UsageError", "compare", "compile", "devices", "load", "optimize", "version"]

@@ -1,0 +1,163 @@
+"""The compiler, through the executable `mlc`."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ._errors import DeviceError, error
+from ._library import places
+from ._model import Model
+
+# A path, the bytes of a file, or an onnx.ModelProto.
+Source = Any
+
+
+def _executable() -> str:
+    for path in places("bin", "mlc"):
+        if path.is_file() and os.access(path, os.X_OK):
+            return str(path)
+    if found := shutil.which("mlc"):
+        return found
+    raise DeviceError("the executable mlc, which compiles, is not here; build mlc and set MLC_BUILD to its build folder "
+                      "or put it on PATH. Artifacts (mlc.load) run without it")
+
+
+def _run(arguments: list[str], accepted: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess:
+    done = subprocess.run([_executable(), *arguments], capture_output=True, text=True, errors="replace")
+    if done.returncode not in accepted:
+        lines = [line.removeprefix("mlc: error: ") for line in done.stderr.splitlines() if not
+                 line.startswith("mlc: warning: ")]
+        raise error(done.returncode if done.returncode > 0 else 1,
+                    "\n".join(lines) or f"mlc ended with {done.returncode}")
+    return done
+
+
+def _flags(*, target: str | os.PathLike | None, dims: Mapping[str, int | None] | None, parameters: Iterable[str],
+           rules: Iterable[str | os.PathLike], rewrites: bool, timings: str | os.PathLike | None) -> list[str]:
+    flags = [f"--target={os.fspath(target)}"] if target is not None else []
+    flags += [f"--dim={name}={'any' if size is None else int(size)}" for name, size in (dims or {}).items()]
+    flags += [f"--parameter={name}" for name in parameters]
+    flags += [f"--rules={os.fspath(file)}" for file in rules]
+    flags += [] if rewrites else ["--no-rewrites"]
+    return flags + ([f"--timings={os.fspath(timings)}"] if timings is not None else [])
+
+
+def _search(search: str | None, time_limit: float | None) -> list[str]:
+    return ([f"--search={search}"] if search else []) + ([f"--time-limit={time_limit}"] if time_limit is not None else [])
+
+
+class _Folder:
+    """A temporary folder, with the model as a file in it unless it is one already."""
+
+    def __init__(self, model: Source):
+        self._model = model
+
+    def __enter__(self) -> tuple[pathlib.Path, str]:
+        self._folder = tempfile.TemporaryDirectory(prefix="mlc-")
+        folder = pathlib.Path(self._folder.name)
+        if isinstance(self._model, (str, os.PathLike)):
+            return folder, os.fspath(self._model)
+        data = self._model if isinstance(self._model, bytes) else self._model.SerializeToString()
+        file = folder / "model.onnx"
+        file.write_bytes(data)
+        return folder, str(file)
+
+    def __exit__(self, *_: Any) -> None:
+        self._folder.cleanup()
+
+
+def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Mapping[str, int | None] | None = None,
+            parameters: Iterable[str] = (), rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
+            timings: str | os.PathLike | None = None, search: str | None = None,
+            time_limit: float | None = None) -> Model:
+    """Compiles a model: a path, an ONNX file's bytes, or an onnx.ModelProto.
+
+    target: cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4, or a target file
+    dims: {name: size}; None leaves a dim open, as it is by default
+    parameters: weights that `Session.set_parameter` may change
+    rules: files of further rewrites, each proved before it is used
+    rewrites: False applies none
+    timings: measured times of operators (mlc calibrate)
+    search, time_limit: how rewrites are searched, and the seconds it may take
+
+    >>> mlc.compile("model.onnx", dims={"batch": 1}).save("model.mlca")
+    """
+    with _Folder(model) as (folder, file):
+        artifact = folder / "model.mlca"
+        _run(["compile", file, "-o", str(artifact), *_search(search, time_limit),
+              *_flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
+                      timings=timings)])
+        return Model(artifact.read_bytes())
+
+
+@dataclasses.dataclass(frozen=True)
+class Optimized:
+    """A rewritten model, its trail in the metadata, and what the search came to."""
+
+    onnx: bytes
+    report: dict[str, Any]
+
+    def save(self, path: str | os.PathLike) -> None:
+        pathlib.Path(path).write_bytes(self.onnx)
+
+    def proto(self) -> Any:
+        """As an onnx.ModelProto."""
+        import onnx
+        return onnx.load_from_string(self.onnx)
+
+
+def optimize(model: Source, *, target: str | os.PathLike | None = None, dims: Mapping[str, int | None] | None = None,
+             parameters: Iterable[str] = (), rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
+             timings: str | os.PathLike | None = None, search: str | None = None,
+             time_limit: float | None = None) -> Optimized:
+    """Rewrites an ONNX model by proved rules, for any runtime; arguments as for
+    `compile`. `mlc-verify --trail` proves the result."""
+    with _Folder(model) as (folder, file):
+        output = folder / "optimized.onnx"
+        done = _run(["optimize", file, "-o", str(output), "--json", *_search(search, time_limit),
+                     *_flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
+                             timings=timings)])
+        return Optimized(output.read_bytes(), json.loads(done.stdout or "{}"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """Whether all outputs agree with the reference; `outputs` has an entry for each,
+    with name, error and tolerance."""
+
+    agrees: bool
+    reference: str
+    outputs: list[dict[str, Any]]
+
+    def __bool__(self) -> bool:
+        return self.agrees
+
+
+def compare(model: Source, inputs: Mapping[str, np.ndarray] | None = None, *,
+            target: str | os.PathLike | None = None, dims: Mapping[str, int | None] | None = None,
+            parameters: Iterable[str] = (), rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
+            timings: str | os.PathLike | None = None, tolerance: float | None = None, seed: int = 0,
+            threads: int = 0) -> Comparison:
+    """Compiles, runs and compares with ONNX Runtime, on `inputs` or at random.
+
+    >>> assert mlc.compare("model.onnx", dims={"batch": 2})
+    """
+    with _Folder(model) as (folder, file):
+        flags = _flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
+                       timings=timings)
+        for number, (name, array) in enumerate((inputs or {}).items()):
+            np.save(folder / f"{number}.npy", array)
+            flags.append(f"--input={name}={folder / f'{number}.npy'}")
+        flags += [f"--tolerance={tolerance}"] if tolerance is not None else []
+        flags += [f"--seed={seed}", *([f"--threads={threads}"] if threads else [])]
+        done = _run(["compare", file, "--json", *flags], accepted=(0, 5))
+        report = json.loads(done.stdout)
+        return Comparison(report["agrees"], report["reference"], report["outputs"])

@@ -1,0 +1,324 @@
+"""Artifacts and the sessions that run them."""
+
+import ctypes
+import dataclasses
+import json
+import os
+import pathlib
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _arrays
+from ._errors import Error, UsageError
+from ._library import HOST, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, library
+
+_FLUSH_DENORMALS, _PROFILE = 1, 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Port:
+    """An input, output or parameter. `dims` has an int for a fixed dim and its
+    expression ("N", "2*W + 1") for an open one."""
+
+    name: str
+    dtype: str
+    dims: tuple[int | str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """Bytes of a session for the dims of the last run."""
+
+    arena_bytes: int
+    lower_bound_bytes: int
+    scratch_bytes: int
+    allocated_bytes: int
+
+
+class Model:
+    """A compiled model, as `mlc.compile` and `mlc.load` make it.
+
+    May be shared by threads; `run` and calls take turns on one session, and
+    `session()` makes others.
+    """
+
+    def __init__(self, source: str | os.PathLike | bytes):
+        self._handle = ctypes.c_void_p()
+        self._bytes: bytes | None = None
+        self._path: pathlib.Path | None = None
+        if isinstance(source, bytes):
+            # Weights are read from there, at whatever address: copied if need be.
+            self._bytes = source
+            call("mlc_artifact_open_memory", source, len(source), 0, ctypes.byref(self._handle))
+        else:
+            self._path = pathlib.Path(source)
+            call("mlc_artifact_open", os.fsencode(source), 0, ctypes.byref(self._handle))
+        self.inputs = self._ports("input")
+        self.outputs = self._ports("output")
+        self.parameters = self._ports("parameter")
+        self._session: Session | None = None
+        self._lock = threading.Lock()
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            library().mlc_artifact_close(self._handle)
+
+    def __repr__(self) -> str:
+        def text(ports):
+            return ", ".join(f"{p.name}: {p.dtype}[{', '.join(map(str, p.dims))}]" for p in ports)
+        return f"<mlc.Model ({text(self.inputs)}) -> ({text(self.outputs)})>"
+
+    def _ports(self, kind: str) -> tuple[Port, ...]:
+        ports = []
+        for index in range(getattr(library(), f"mlc_artifact_{kind}_count")(self._handle)):
+            port = CPort()
+            call(f"mlc_artifact_{kind}", self._handle, index, ctypes.byref(port))
+            dims = tuple(port.dims[i] if port.dims[i] >= 0 else port.dim_texts[i].decode() for i in range(port.rank))
+            ports.append(Port(port.name.decode(), DTYPES[port.type], dims))
+        return tuple(ports)
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the artifact was made of: version, flags, target, trail, ..."""
+        size = ctypes.c_size_t()
+        text = library().mlc_artifact_manifest(self._handle, ctypes.byref(size))
+        return json.loads(ctypes.string_at(text, size.value) or b"{}")
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The model's own metadata; of equal keys the first."""
+        entries: dict[str, str] = {}
+        for index in range(library().mlc_artifact_metadata_count(self._handle)):
+            key, value = ctypes.c_char_p(), ctypes.c_char_p()
+            call("mlc_artifact_metadata_at", self._handle, index, ctypes.byref(key), ctypes.byref(value))
+            entries.setdefault(key.value.decode(), value.value.decode())
+        return entries
+
+    @property
+    def steps(self) -> list[tuple[str, str]]:
+        """(name, kind) of each step of the program."""
+        steps = []
+        for index in range(library().mlc_artifact_step_count(self._handle)):
+            step = CStep()
+            call("mlc_artifact_step", self._handle, index, ctypes.byref(step))
+            steps.append((step.name.decode(), step.kind.decode()))
+        return steps
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the artifact."""
+        data = self._bytes if self._bytes is not None else self._path.read_bytes()
+        target = pathlib.Path(path)
+        partial = target.with_name(target.name + ".part")
+        try:
+            partial.write_bytes(data)
+            os.replace(partial, target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def session(self, **options: Any) -> "Session":
+        """A session of its own; options as for `Session`."""
+        return Session(self, **options)
+
+    def run(self, inputs: Mapping[str, Any] | Sequence[Any]) -> dict[str, np.ndarray]:
+        """Runs on {name: array} or arrays in the order of `inputs`.
+
+        >>> model.run({"x": pixels})["scores"]
+        """
+        with self._lock:
+            self._session = self._session or Session(self)
+            return self._session.run(inputs)
+
+    def __call__(self, *arrays: Any, **named: Any) -> np.ndarray | tuple[np.ndarray, ...]:
+        """The output, or a tuple of several. Inputs by position, name or both."""
+        names = [port.name for port in self.inputs]
+        if len(arrays) > len(names):
+            raise UsageError(f"{len(arrays)} inputs are given, the model has {len(names)}: {', '.join(names)}")
+        inputs = dict(zip(names, arrays))
+        if twice := sorted(inputs.keys() & named.keys()):
+            raise UsageError(f"input '{twice[0]}' is given twice")
+        outputs = tuple(self.run({**inputs, **named}).values())
+        return outputs[0] if len(outputs) == 1 else outputs
+
+
+class Run:
+    """A run under way, as `Session.run_async` makes it."""
+
+    def __init__(self, session: "Session"):
+        self._session = session
+        self._result: dict[str, np.ndarray] | None = None
+        self._failure: Error | None = None
+
+    def done(self) -> bool:
+        """Whether `result` would not wait."""
+        return self._session._pending is not self or not library().mlc_session_is_running(self._session._handle)
+
+    def result(self) -> dict[str, np.ndarray]:
+        """Waits, and returns what `Session.run` returns or raises what it raises."""
+        if self._session._pending is self:
+            self._session._pending = None
+            try:
+                call("mlc_session_wait", self._session._handle)
+                self._result = self._session.outputs()
+            except Error as failure:
+                self._failure = failure
+        if self._failure:
+            raise self._failure
+        return self._result
+
+
+class Session:
+    """Memory and threads to run a model with; used by one thread at a time.
+
+    threads: cores that work on a run (0: all that this process may use)
+    device: one of `mlc.devices()`
+    flush_denormals: treat denormals as zero
+    profile: measure each step (`step_times`)
+    """
+
+    def __init__(self, model: Model, *, threads: int = 0, device: str | None = None, flush_denormals: bool = False,
+                 profile: bool = False):
+        self.model = model
+        self._handle = ctypes.c_void_p()
+        if not 0 <= threads < 2**32:
+            raise UsageError(f"{threads} threads")
+        flags = (_FLUSH_DENORMALS if flush_denormals else 0) | (_PROFILE if profile else 0)
+        options = COptions(ctypes.sizeof(COptions), threads, flags, device.encode() if device is not None else None)
+        call("mlc_session_create", model._handle, ctypes.byref(options), ctypes.byref(self._handle))
+        self._bound: list[np.ndarray] = []  # what the session reads
+        self._out: dict[str, np.ndarray] = {}  # what it writes
+        self._pending: Run | None = None
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            library().mlc_session_destroy(self._handle)
+
+    def bind(self, inputs: Mapping[str, Any] | Sequence[Any], out: Mapping[str, np.ndarray] | None = None) -> None:
+        """Binds inputs, and arrays for outputs, for the runs to come. The session
+        reads the arrays on every run and does not copy those at multiples of 64
+        bytes."""
+        ports = self.model.inputs
+        if not isinstance(inputs, Mapping):
+            if len(inputs) != len(ports):
+                raise UsageError(f"{len(inputs)} inputs are given, the model has {len(ports)}")
+            inputs = dict(zip((port.name for port in ports), inputs))
+        names = [port.name for port in ports]
+        for name in inputs:
+            if name not in names:
+                raise UsageError(f"there is no input '{name}'; the model has {', '.join(names) or 'none'}")
+        if missing := [name for name in names if name not in inputs]:
+            raise UsageError(f"input '{missing[0]}' is missing")
+        arrays = [_arrays.as_array(f"input '{port.name}'", inputs[port.name], port.dtype, len(port.dims))
+                  for port in ports]
+        self._bind_outputs(out or {})
+        for index, array in enumerate(arrays):
+            call("mlc_session_bind_input", self._handle, index, _arrays.number_of(array.dtype), array.ndim,
+                 _arrays.dims_of(array), _arrays.address_of(array), HOST)
+        self._bound = arrays
+
+    def _bind_outputs(self, out: Mapping[str, np.ndarray]) -> None:
+        ports = {port.name: (index, port) for index, port in enumerate(self.model.outputs)}
+        for name, array in out.items():
+            what = f"output '{name}'"
+            if name not in ports:
+                raise UsageError(f"there is no {what}; the model has {', '.join(ports) or 'none'}")
+            dtype = _arrays.dtype_of(ports[name][1].dtype)
+            if not isinstance(array, np.ndarray) or array.dtype != dtype:
+                raise UsageError(f"{what} needs a numpy array of {dtype.name}")
+            if not array.flags.c_contiguous or not array.flags.writeable:
+                raise UsageError(f"{what} needs an array that is dense, row-major and writable")
+        for name, (index, _) in ports.items():
+            array = out.get(name)
+            if array is None and name not in self._out:
+                continue
+            call("mlc_session_bind_output", self._handle, index,
+                 None if array is None else _arrays.address_of(array), 0 if array is None else array.nbytes, HOST)
+        self._out = dict(out)
+
+    def invoke(self) -> None:
+        """Runs on what is bound; `outputs` has the results."""
+        call("mlc_session_run", self._handle)
+
+    def outputs(self, *, copy: bool = True) -> dict[str, np.ndarray]:
+        """Outputs of the last run. Without `copy` they are views of the session's
+        memory, which its next run or bind overwrites. An output that was bound is
+        the caller's array, or a view of the part of it that was written."""
+        results = {}
+        for index, port in enumerate(self.model.outputs):
+            tensor = CTensor()
+            call("mlc_session_output", self._handle, index, ctypes.byref(tensor))
+            view = _arrays.view_of(tensor, self)
+            if port.name in self._out:
+                array, shape = self._out[port.name], tuple(tensor.dims[: tensor.rank])
+                results[port.name] = array if array.shape == shape else array.reshape(-1)[:view.size].reshape(shape)
+            else:
+                results[port.name] = view.copy() if copy else view
+        return results
+
+    def run(self, inputs: Mapping[str, Any] | Sequence[Any], *, out: Mapping[str, np.ndarray] | None = None,
+            copy: bool = True) -> dict[str, np.ndarray]:
+        """Binds, runs and returns {name: array}; `out` has arrays to leave outputs
+        in, `copy` is as for `outputs`."""
+        self.bind(inputs, out)
+        self.invoke()
+        return self.outputs(copy=copy)
+
+    def run_async(self, inputs: Mapping[str, Any] | Sequence[Any], *,
+                  out: Mapping[str, np.ndarray] | None = None) -> Run:
+        """Begins a run beside the caller. The arrays must not change until `result`
+        of what is returned was called."""
+        self.bind(inputs, out)
+        call("mlc_session_run_async", self._handle)
+        self._pending = Run(self)
+        return self._pending
+
+    def set_parameter(self, name: str, value: Any) -> None:
+        """Changes a parameter (`mlc.compile(..., parameters=[name])`) for this
+        session's later runs."""
+        index, port = self._parameter(name)
+        array = _arrays.as_array(f"parameter '{name}'", value, port.dtype, len(port.dims))
+        call("mlc_session_set_parameter", self._handle, index, _arrays.number_of(array.dtype), array.ndim,
+             _arrays.dims_of(array), _arrays.address_of(array), HOST)
+
+    def parameter(self, name: str) -> np.ndarray:
+        """What a parameter holds now."""
+        tensor = CTensor()
+        call("mlc_session_parameter", self._handle, self._parameter(name)[0], ctypes.byref(tensor))
+        return _arrays.view_of(tensor, self).copy()
+
+    def _parameter(self, name: str) -> tuple[int, Port]:
+        for index, port in enumerate(self.model.parameters):
+            if port.name == name:
+                return index, port
+        names = ", ".join(port.name for port in self.model.parameters)
+        raise UsageError(f"there is no parameter '{name}'; the model has {names or 'none'}")
+
+    @property
+    def memory(self) -> Memory:
+        """Memory for the dims of the last run."""
+        memory = CMemory()
+        call("mlc_session_memory", self._handle, ctypes.byref(memory))
+        return Memory(*(getattr(memory, field) for field, _ in CMemory._fields_))
+
+    @property
+    def allocations(self) -> int:
+        """How often the session has allocated or planned; constant while dims repeat."""
+        return library().mlc_session_allocation_count(self._handle)
+
+    @property
+    def step_times(self) -> list[float]:
+        """Seconds of each step in the last run; needs `profile`."""
+        times = []
+        for index in range(len(self.model.steps)):
+            ns = ctypes.c_uint64()
+            call("mlc_session_step_ns", self._handle, index, ctypes.byref(ns))
+            times.append(ns.value * 1e-9)
+        return times
+
+
+def load(source: str | os.PathLike | bytes) -> Model:
+    """Opens an artifact: a file that `mlc compile` or `Model.save` wrote, or its
+    bytes. An artifact is native code: open only what you trust."""
+    return Model(source)
