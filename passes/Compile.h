@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "passes/Pipeline.h"
+#include "runtime/Exit.h"
 
 namespace mlc {
 

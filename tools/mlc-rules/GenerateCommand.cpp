@@ -223,8 +223,9 @@ static Exit run() {
     if (Exit code = writeFile(name, text); code != Exit::Done)
       return code;
   llvm::json::Value document = toJson(report, options);
-  if (int code =
-          writeFile("report.json", llvm::formatv("{0:2}\n", document).str()))
+  if (Exit code =
+          writeFile("report.json", llvm::formatv("{0:2}\n", document).str());
+      code != Exit::Done)
     return code;
   if (json)
     printJson(std::move(document));

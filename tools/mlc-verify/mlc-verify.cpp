@@ -203,7 +203,8 @@ static Exit compareFunctions(const VerifierOptions &options) {
   Verdict verdict = verify(functions[0], functions[1], *assumptions, options);
   json ? printJson(verdict, *assumptions) : printText(verdict, *assumptions);
   if (verdict.isProved() && !certificateFile.empty())
-    if (int code = writeCertificate(verdict.certificate.smtlib))
+    if (Exit code = writeCertificate(verdict.certificate.smtlib);
+        code != Exit::Done)
       return code;
   return exitOf(verdict);
 }
@@ -233,7 +234,7 @@ static Exit replayTrail(const VerifierOptions &options) {
   TrailReport report = checkTrail(question);
   bool isReplayed = report.answer == Exit::Done;
   if (!isReplayed)
-    error(0, report.reason);
+    error(report.answer, report.reason);
   if (json) {
     llvm::json::Object object{{"verdict", isReplayed ? "replayed" : "refused"},
                               {"steps", report.steps},

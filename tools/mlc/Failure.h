@@ -14,6 +14,8 @@
 
 namespace mlc::cli {
 
+using mlc::Exit; // for those who use this namespace alone
+
 class Failure : public llvm::ErrorInfo<Failure> {
 public:
   static char ID;
