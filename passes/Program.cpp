@@ -318,10 +318,10 @@ LogicalResult Translator::addBuffer(Operation *inner) {
 
 void Translator::addCheck(exec::CheckOp check) {
   rt::Check result;
-  StringRef predicate = check.getPredicate();
-  result.kind = predicate == "=="  ? rt::Check::Equal
-                : predicate == "<" ? rt::Check::Less
-                                   : rt::Check::LessEqual;
+  ComparePredicate predicate = check.getPredicate();
+  result.kind = predicate == ComparePredicate::EQ   ? rt::Check::Equal
+                : predicate == ComparePredicate::LT ? rt::Check::Less
+                                                    : rt::Check::LessEqual;
   result.lhs = add(check.getLhs());
   result.rhs = add(check.getRhs());
   result.message = check.getMessage().str();

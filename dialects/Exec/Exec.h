@@ -4,6 +4,7 @@
 #define MLC_DIALECTS_EXEC_EXEC_H
 
 #include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/Enums.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpDefinition.h"

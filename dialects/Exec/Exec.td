@@ -68,8 +68,9 @@ def Exec_BindOp : Exec_Op<"bind"> {
 
 def Exec_CheckOp : Exec_Op<"check"> {
   let summary = "a condition on symbols that must hold";
-  let description = "`predicate` is one of ==, <=, <.";
-  let arguments = (ins Mlc_IntExpr:$lhs, StrAttr:$predicate, Mlc_IntExpr:$rhs,
+  let description = "`predicate` is eq, le or lt.";
+  let arguments = (ins Mlc_IntExpr:$lhs,
+                       Mlc_WordAttr<Mlc_ComparePredicate>:$predicate, Mlc_IntExpr:$rhs,
                        StrAttr:$message);
   let assemblyFormat = "$lhs $predicate $rhs `,` $message attr-dict";
 }

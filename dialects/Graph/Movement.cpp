@@ -220,9 +220,6 @@ void ConcatOp::define(DefinitionBuilder &b) {
 
 LogicalResult PadOp::checkOperands() {
   size_t rank = inputType(*this).getRank();
-  if (getMode() != "constant" && getMode() != "edge" && getMode() != "reflect")
-    return emitOpError() << "requires mode constant, edge or reflect, got '"
-                         << getMode() << "'";
   if (failed(checkSize(*this, "low", getLow().size(), rank)) ||
       failed(checkSize(*this, "high", getHigh().size(), rank)) ||
       failed(checkNotNegative(*this, "paddings", getLow())) ||
@@ -232,10 +229,10 @@ LogicalResult PadOp::checkOperands() {
 }
 
 /// The operand's index under the border at `t` = result index - low.
-static Expr borderIndex(DefinitionBuilder &b, StringRef mode, Expr t,
+static Expr borderIndex(DefinitionBuilder &b, PadMode mode, Expr t,
                         IntExpr dim) {
   Expr last = b.integer(dim - 1), zero = b.index(0);
-  if (mode == "edge")
+  if (mode == PadMode::Edge)
     return binary(BinaryFn::Max, binary(BinaryFn::Min, t, last), zero);
   Expr folded = binary(BinaryFn::Max, t, zero - t);
   Expr beyond = last - folded;
@@ -243,7 +240,7 @@ static Expr borderIndex(DefinitionBuilder &b, StringRef mode, Expr t,
 }
 
 void PadOp::define(DefinitionBuilder &b) {
-  StringRef mode = getMode();
+  PadMode mode = getMode();
   Type type = b.elementType(0);
   unsigned rank = b.rank(0);
   SmallVector<IntExpr> dims;
@@ -251,12 +248,12 @@ void PadOp::define(DefinitionBuilder &b) {
     IntExpr low = getLow()[d], high = getHigh()[d], dim = b.dims(0)[d];
     dims.push_back(dim + low + high);
     bool bordered = !low.isConstant(0) || !high.isConstant(0);
-    if (mode == "constant" || !bordered)
+    if (mode == PadMode::Constant || !bordered)
       continue;
     // An edge is repeated where there is a border at all.
     IntExpr border = IntExpr::max(low, high),
             one = IntExpr::constant(b.getContext(), 1);
-    if (mode == "edge")
+    if (mode == PadMode::Edge)
       b.require(dim, ComparePredicate::GE, IntExpr::min(border, one),
                 "the operand must have an edge to repeat");
     else
@@ -271,11 +268,11 @@ void PadOp::define(DefinitionBuilder &b) {
       bool here = !low.isConstant(0) || !getHigh()[d].isConstant(0);
       bordered |= here;
       Expr t = i[d] - low;
-      at.push_back(here && mode != "constant"
+      at.push_back(here && mode != PadMode::Constant
                        ? borderIndex(b, mode, t, b.dims(0)[d])
                        : t);
     }
-    if (mode != "constant" || !bordered)
+    if (mode != PadMode::Constant || !bordered)
       return b.read(0, at);
     return b.readOr(0, at, b.real(type, getValue()));
   }));

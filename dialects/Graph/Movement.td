@@ -46,7 +46,7 @@ def Mlc_PadOp : Mlc_Op<"pad"> {
     or mirror the operand. Paddings are not negative.
   }];
   let arguments = (ins Mlc_Tensor:$x, Mlc_DimsAttr:$low, Mlc_DimsAttr:$high,
-                       StrAttr:$mode, Mlc_RealAttr:$value);
+                       Mlc_WordAttr<Mlc_PadMode>:$mode, Mlc_RealAttr:$value);
 }
 
 def Mlc_GatherOp : Mlc_Op<"gather"> {
@@ -65,8 +65,10 @@ def Mlc_ResizeOp : Mlc_Op<"resize"> {
     coordinates are computed in float32 as ONNX does. `scales` has one number
     per dim, or is empty: then it is result dim / operand dim.
   }];
-  let arguments = (ins Mlc_Tensor:$x, Mlc_DimsAttr:$dims, StrAttr:$mode,
-                       StrAttr:$transform, StrAttr:$nearest_mode,
+  let arguments = (ins Mlc_Tensor:$x, Mlc_DimsAttr:$dims,
+                       Mlc_WordAttr<Mlc_ResizeMode>:$mode,
+                       Mlc_WordAttr<Mlc_ResizeTransform>:$transform,
+                       Mlc_WordAttr<Mlc_NearestMode>:$nearest_mode,
                        ArrayAttr:$scales);
 }
 

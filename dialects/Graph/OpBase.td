@@ -4,6 +4,7 @@
 #define MLC_DIALECTS_GRAPH_OPBASE
 
 include "dialects/Interfaces/Attributes.td"
+include "dialects/Interfaces/Enums.td"
 include "dialects/Interfaces/OpInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 

@@ -102,26 +102,12 @@ Expr mlc::defineMod(DefinitionBuilder &b, Expr x, Expr y) {
   return select(wrong, rest + y, rest);
 }
 
-static std::optional<ComparePredicate> parsePredicate(StringRef name) {
-  return llvm::StringSwitch<std::optional<ComparePredicate>>(name)
-      .Case("eq", ComparePredicate::EQ)
-      .Case("ne", ComparePredicate::NE)
-      .Case("lt", ComparePredicate::LT)
-      .Case("le", ComparePredicate::LE)
-      .Case("gt", ComparePredicate::GT)
-      .Case("ge", ComparePredicate::GE)
-      .Default(std::nullopt);
-}
-
 LogicalResult CompareOp::checkOperands() {
-  if (!parsePredicate(getPredicate()))
-    return emitOpError() << "requires predicate eq, ne, lt, le, gt or ge, got '"
-                         << getPredicate() << "'";
   return checkPointwise(*this, ElementClass::Any);
 }
 
 void CompareOp::define(DefinitionBuilder &b) {
-  ComparePredicate predicate = *parsePredicate(getPredicate());
+  ComparePredicate predicate = getPredicate();
   definePointwise(
       b, 2, [&](ArrayRef<Expr> x) { return compare(predicate, x[0], x[1]); });
 }

@@ -109,7 +109,8 @@ def Mlc_CompareOp : Mlc_Op<"compare"> {
     `Y[i...] = A[i...] predicate B[i...]`, predicate one of eq, ne, lt, le, gt,
     ge. Comparisons with NaN are false, but for ne.
   }];
-  let arguments = (ins Mlc_Tensor:$lhs, Mlc_Tensor:$rhs, StrAttr:$predicate);
+  let arguments = (ins Mlc_Tensor:$lhs, Mlc_Tensor:$rhs,
+                       Mlc_WordAttr<Mlc_ComparePredicate>:$predicate);
 }
 
 def Mlc_SelectOp : Mlc_Op<"select"> {

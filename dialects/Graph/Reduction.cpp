@@ -54,19 +54,23 @@ static SmallVector<Expr> replaced(ArrayRef<Expr> loops, int64_t axis,
 // reduce
 //===----------------------------------------------------------------------===//
 
-static std::optional<ReduceKind> parseKind(StringRef kind) {
-  return llvm::StringSwitch<std::optional<ReduceKind>>(kind)
-      .Cases({"sum", "mean"}, ReduceKind::Sum)
-      .Case("prod", ReduceKind::Prod)
-      .Case("max", ReduceKind::Max)
-      .Case("min", ReduceKind::Min)
-      .Default(std::nullopt);
+/// How the terms are combined; a mean is a sum that is divided.
+static ReduceKind combinerOf(Reduction kind) {
+  switch (kind) {
+  case Reduction::Sum:
+  case Reduction::Mean:
+    return ReduceKind::Sum;
+  case Reduction::Prod:
+    return ReduceKind::Prod;
+  case Reduction::Max:
+    return ReduceKind::Max;
+  case Reduction::Min:
+    return ReduceKind::Min;
+  }
+  llvm_unreachable("unknown reduction");
 }
 
 LogicalResult ReduceOp::checkOperands() {
-  if (!parseKind(getKind()))
-    return emitOpError() << "requires kind sum, prod, max, min or mean, got '"
-                         << getKind() << "'";
   ArrayRef<int64_t> axes = getAxes();
   for (auto [i, axis] : llvm::enumerate(axes)) {
     if (failed(checkAxis(*this, axis)))
@@ -89,14 +93,15 @@ void ReduceOp::define(DefinitionBuilder &b) {
   Type type = b.elementType(0);
   b.result(b.stage("y", dims, type, [&](ArrayRef<Expr> i) {
     Expr value =
-        b.reduce(*parseKind(getKind()), extents, [&](ArrayRef<Expr> r) {
+        b.reduce(combinerOf(getKind()), extents, [&](ArrayRef<Expr> r) {
           SmallVector<Expr> at(i);
           for (auto [axis, loop] : llvm::zip(getAxes(), r))
             at[axis] = loop;
           return b.read(0, at);
         });
-    return getKind() == "mean" ? value / mlc::cast(b.integer(count), type)
-                               : value;
+    return getKind() == Reduction::Mean
+               ? value / mlc::cast(b.integer(count), type)
+               : value;
   }));
 }
 

@@ -11,7 +11,8 @@ def Mlc_ReduceOp : Mlc_Op<"reduce"> {
     The rank stays: reduced dims become 1. `kind` is one of sum, prod, max,
     min, mean. The mean of integers truncates.
   }];
-  let arguments = (ins Mlc_Tensor:$x, StrAttr:$kind, DenseI64ArrayAttr:$axes);
+  let arguments = (ins Mlc_Tensor:$x, Mlc_WordAttr<Mlc_Reduction>:$kind,
+                       DenseI64ArrayAttr:$axes);
 }
 
 def Mlc_SoftmaxOp : Mlc_Op<"softmax"> {

@@ -19,27 +19,13 @@ LogicalResult ResizeOp::checkOperands() {
   if (getDims().size() != rank)
     return emitOpError() << "requires " << rank << " dims, got "
                          << getDims().size();
-  auto isOneOf = [](StringRef text, std::initializer_list<StringRef> names) {
-    return llvm::is_contained(names, text);
-  };
-  if (!isOneOf(getMode(), {"nearest", "linear"}))
-    return emitOpError() << "requires mode nearest or linear, got '"
-                         << getMode() << "'";
-  if (!isOneOf(getTransform(), {"half_pixel", "pytorch_half_pixel",
-                                "asymmetric", "align_corners"}))
-    return emitOpError() << "does not know the coordinate transformation '"
-                         << getTransform() << "'";
-  if (!isOneOf(getNearestMode(),
-               {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}))
-    return emitOpError() << "does not know the nearest_mode '"
-                         << getNearestMode() << "'";
   if (!getScales().empty() && getScales().size() != rank)
     return emitOpError() << "requires no or " << rank << " scales, got "
                          << getScales().size();
   for (Attribute scale : getScales())
     if (!isa<RealAttr>(scale))
       return emitOpError() << "requires scales of mlc.real, got " << scale;
-  if (getMode() == "linear" &&
+  if (getMode() == ResizeMode::Linear &&
       !isa<FloatType>(getX().getType().getElementType()))
     return emitOpError() << "requires floats for mode linear, got "
                          << getX().getType().getElementType();
@@ -57,7 +43,7 @@ struct Axis {
   /// Of coordinates and weights: f32 as elsewhere, which decides on neighbours,
   /// but not for what is interpolated in f64.
   Type real() {
-    if (op.getMode() == "linear" && b.elementType(0).isF64())
+    if (op.getMode() == ResizeMode::Linear && b.elementType(0).isF64())
       return b.elementType(0);
     return Float32Type::get(b.getContext());
   }
@@ -82,11 +68,11 @@ struct Axis {
 
   /// The position in the operand, as a float.
   Expr coordinate(Expr output) {
-    StringRef transform = op.getTransform();
+    ResizeTransform transform = op.getTransform();
     Expr x = mlc::cast(output, real());
-    if (transform == "asymmetric")
+    if (transform == ResizeTransform::Asymmetric)
       return x / scale();
-    if (transform == "align_corners") {
+    if (transform == ResizeTransform::AlignCorners) {
       if (to().isConstant(1))
         return number(0);
       Expr last = size(to() - 1);
@@ -97,7 +83,7 @@ struct Axis {
                                number(0), aligned);
     }
     Expr centered = (x + number(0.5)) / scale() - number(0.5);
-    if (transform == "pytorch_half_pixel")
+    if (transform == ResizeTransform::PytorchHalfPixel)
       return to().isConstant() ? (to().isConstant(1) ? number(0) : centered)
                                : mlc::select(compare(ComparePredicate::GT,
                                                      size(to()), number(1)),
@@ -117,13 +103,13 @@ struct Axis {
 
   Expr nearest(Expr output) {
     Expr x = coordinate(output);
-    StringRef mode = op.getNearestMode();
+    NearestMode mode = op.getNearestMode();
     Expr rounded;
-    if (mode == "floor")
+    if (mode == NearestMode::Floor)
       rounded = unary(UnaryFn::Floor, x);
-    else if (mode == "ceil")
+    else if (mode == NearestMode::Ceil)
       rounded = unary(UnaryFn::Ceil, x);
-    else if (mode == "round_prefer_ceil")
+    else if (mode == NearestMode::RoundPreferCeil)
       rounded = unary(UnaryFn::Floor, x + number(0.5));
     else
       rounded = unary(UnaryFn::Ceil, x - number(0.5));
@@ -162,7 +148,7 @@ void ResizeOp::define(DefinitionBuilder &b) {
   IntExpr zero = IntExpr::constant(b.getContext(), 0);
   for (IntExpr dim : b.dims(0))
     b.require(dim, ComparePredicate::GT, zero, "the operand must not be empty");
-  bool linear = getMode() == "linear";
+  bool linear = getMode() == ResizeMode::Linear;
   b.result(b.stage("y", dims, b.elementType(0), [&](ArrayRef<Expr> i) {
     SmallVector<Expr> at(i);
     if (linear)

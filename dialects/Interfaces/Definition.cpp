@@ -3,6 +3,8 @@
 #include "dialects/Interfaces/Definition.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
 
+#include "dialects/Interfaces/Enums.cpp.inc"
+
 using namespace mlir;
 using llvm::ArrayRef;
 using llvm::SmallVector;

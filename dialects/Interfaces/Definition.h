@@ -17,6 +17,7 @@
 #define MLC_DIALECTS_INTERFACES_DEFINITION_H
 
 #include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/Enums.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/SmallVector.h"
 #include <functional>
@@ -59,8 +60,6 @@ enum class BinaryFn {
   Or,  // bool
   Xor, // bool
 };
-
-enum class ComparePredicate { EQ, NE, LT, LE, GT, GE };
 
 enum class ReduceKind { Sum, Prod, Max, Min, Any, All };
 
@@ -291,7 +290,7 @@ void print(const Definition &definition, llvm::raw_ostream &os);
 
 llvm::StringRef name(UnaryFn fn);
 llvm::StringRef name(BinaryFn fn);
-llvm::StringRef name(ComparePredicate predicate);
+llvm::StringRef name(ComparePredicate predicate); // "<="
 llvm::StringRef name(ReduceKind kind);
 
 } // namespace mlc

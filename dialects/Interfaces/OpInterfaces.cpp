@@ -89,6 +89,11 @@ FailureOr<Operation *> createOp(OpBuilder &builder, Location loc,
                                 ArrayRef<NamedAttribute> attributes,
                                 unsigned numResults) {
   OperationState state(loc, name);
+  // Before the operator is asked: its getters believe its attributes.
+  NamedAttrList list(attributes);
+  if (failed(
+          state.name.verifyInherentAttrs(list, [&] { return emitError(loc); })))
+    return failure();
   state.addOperands(operands);
   state.addAttributes(attributes);
   // Types are known only once the operator can be asked.

@@ -1,7 +1,7 @@
 //===- Rule.cpp - A rewrite as data: the dialect --------------------------===//
 
 #include "dialects/Rule/Rule.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -22,17 +22,6 @@ void RuleDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Rule/RuleOps.cpp.inc"
       >();
-}
-
-std::optional<ComparePredicate> mlc::rule::parsePredicate(StringRef word) {
-  return llvm::StringSwitch<std::optional<ComparePredicate>>(word)
-      .Case("eq", ComparePredicate::EQ)
-      .Case("ne", ComparePredicate::NE)
-      .Case("lt", ComparePredicate::LT)
-      .Case("le", ComparePredicate::LE)
-      .Case("gt", ComparePredicate::GT)
-      .Case("ge", ComparePredicate::GE)
-      .Default(std::nullopt);
 }
 
 //===----------------------------------------------------------------------===//
@@ -89,7 +78,7 @@ ParseResult RequireOp::parse(OpAsmParser &parser, OperationState &result) {
     SMLoc loc = parser.getCurrentLocation();
     if (failed(left) || parser.parseKeyword(&word))
       return failure();
-    if (word != "divides" && !parsePredicate(word))
+    if (word != "divides" && !symbolizeComparePredicate(word))
       return parser.emitError(loc)
              << "expected eq, ne, lt, le, gt, ge or divides, got '" << word
              << "'";
@@ -157,7 +146,7 @@ ParseResult AssumeRealOp::parse(OpAsmParser &parser, OperationState &result) {
   loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&word) || parser.parseFloat(bound))
     return failure();
-  if (!parsePredicate(word))
+  if (!symbolizeComparePredicate(word))
     return parser.emitError(loc)
            << "expected eq, ne, lt, le, gt or ge, got '" << word << "'";
   Builder &builder = parser.getBuilder();
@@ -168,6 +157,7 @@ ParseResult AssumeRealOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void AssumeRealOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getParameter() << ' ' << getPredicate() << ' ';
+  printer << ' ' << getParameter() << ' '
+          << stringifyComparePredicate(getPredicate()) << ' ';
   printer.printFloat(getBound());
 }

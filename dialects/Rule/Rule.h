@@ -16,11 +16,4 @@
 #define GET_OP_CLASSES
 #include "dialects/Rule/RuleOps.h.inc"
 
-namespace mlc::rule {
-
-/// A comparison's word in rule files: "eq", "ge", ...; nothing for others.
-std::optional<ComparePredicate> parsePredicate(llvm::StringRef word);
-
-} // namespace mlc::rule
-
 #endif // MLC_DIALECTS_RULE_RULE_H

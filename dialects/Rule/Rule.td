@@ -4,6 +4,7 @@
 #define MLC_DIALECTS_RULE_RULE
 
 include "dialects/Interfaces/Attributes.td"
+include "dialects/Interfaces/Enums.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 
@@ -75,7 +76,8 @@ def Rule_AssumeOp : Rule_Op<"assume", [HasParent<"DefOp">]> {
 def Rule_AssumeRealOp : Rule_Op<"assume_real", [HasParent<"DefOp">]> {
   let summary = "a bound on a real parameter";
   let description = "`rule.assume_real eps gt 0.0`.";
-  let arguments = (ins StrAttr:$parameter, StrAttr:$predicate, F64Attr:$bound);
+  let arguments = (ins StrAttr:$parameter,
+                       Mlc_WordAttr<Mlc_ComparePredicate>:$predicate, F64Attr:$bound);
   let hasCustomAssemblyFormat = 1;
 }
 

@@ -11,7 +11,7 @@
 
 #include "codegen/Backends.h"
 #include "dialects/Exec/Exec.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Rule/Rule.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

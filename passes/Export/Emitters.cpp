@@ -1,5 +1,6 @@
 //===- Emitters.cpp - One ONNX form per mlc operator ----------------------===//
 
+#include "dialects/Graph/Graph.h"
 #include "passes/Export/Exporter.h"
 #include "passes/Import/TensorData.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -153,16 +154,29 @@ static void emitCast(Exporter &e, Operation *op) {
       .set("to", int64_t(getOnnxType(convert.getTo())));
 }
 
+/// What compares by `predicate`; there is none for NE, which is not Equal.
+static StringRef onnxComparison(ComparePredicate predicate) {
+  switch (predicate) {
+  case ComparePredicate::EQ:
+  case ComparePredicate::NE:
+    return "Equal";
+  case ComparePredicate::LT:
+    return "Less";
+  case ComparePredicate::LE:
+    return "LessOrEqual";
+  case ComparePredicate::GT:
+    return "Greater";
+  case ComparePredicate::GE:
+    return "GreaterOrEqual";
+  }
+  llvm_unreachable("unknown predicate");
+}
+
 static void emitCompare(Exporter &e, Operation *op) {
-  auto compare = cast<CompareOp>(op);
-  StringRef type = llvm::StringSwitch<StringRef>(compare.getPredicate())
-                       .Cases({"eq", "ne"}, "Equal")
-                       .Case("lt", "Less")
-                       .Case("le", "LessOrEqual")
-                       .Case("gt", "Greater")
-                       .Default("GreaterOrEqual");
+  ComparePredicate predicate = cast<CompareOp>(op).getPredicate();
+  StringRef type = onnxComparison(predicate);
   SmallVector<std::string> operands = broadcastOperands(e, op);
-  if (compare.getPredicate() == "ne")
+  if (predicate == ComparePredicate::NE)
     e.result(op, "Not", {e.node(op, type, operands).output()});
   else
     e.result(op, type, operands);
@@ -273,24 +287,27 @@ static void emitReduce(Exporter &e, Operation *op) {
   Type element = reduce.getX().getType().getElementType();
   bool isPooled = isa<FloatType>(element) && !element.isF64();
   std::string x = e.nameOf(reduce.getX());
-  StringRef kind = reduce.getKind();
-  if (spatial && isPooled && (kind == "mean" || kind == "max")) {
-    e.result(op, kind == "mean" ? "GlobalAveragePool" : "GlobalMaxPool", {x});
+  Reduction kind = reduce.getKind();
+  if (spatial && isPooled &&
+      (kind == Reduction::Mean || kind == Reduction::Max)) {
+    e.result(op,
+             kind == Reduction::Mean ? "GlobalAveragePool" : "GlobalMaxPool",
+             {x});
     return;
   }
   if (axes.empty()) {
     e.result(op, "Identity", {x});
     return;
   }
-  if (kind == "sum") { // the one whose axes are an input in this opset
+  if (kind == Reduction::Sum) { // the one whose axes are an input in this opset
     e.result(op, "ReduceSum", {x, e.integers(axes)})
         .set("keepdims", int64_t(1));
     return;
   }
-  StringRef type = kind == "prod"  ? "ReduceProd"
-                   : kind == "max" ? "ReduceMax"
-                   : kind == "min" ? "ReduceMin"
-                                   : "ReduceMean";
+  StringRef type = kind == Reduction::Prod  ? "ReduceProd"
+                   : kind == Reduction::Max ? "ReduceMax"
+                   : kind == Reduction::Min ? "ReduceMin"
+                                            : "ReduceMean";
   e.result(op, type, {x}).set("axes", axes).set("keepdims", int64_t(1));
 }
 

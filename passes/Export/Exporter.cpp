@@ -1,6 +1,7 @@
 //===- Exporter.cpp - A graph under way to ONNX ---------------------------===//
 
 #include "passes/Export/Exporter.h"
+#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "passes/Import/TensorData.h"
 
@@ -299,11 +300,9 @@ std::string Exporter::number(Type type, double value) {
 
 Exporter::Exporter(ModuleOp module, const WriteBack *writeBack)
     : module(module), writeBack(writeBack) {
-  if (auto checks = module->getAttrOfType<ArrayAttr>("mlc.checks"))
-    for (Attribute check : checks)
-      if (auto parts = dyn_cast<ArrayAttr>(check); parts && parts.size() == 3)
-        if (isa<IntExpr>(parts[0]) && isa<IntExpr>(parts[1]))
-          checked.insert({cast<IntExpr>(parts[0]), cast<IntExpr>(parts[1])});
+  for (auto check : module.getOps<CheckOp>())
+    if (check.getPredicate() == ComparePredicate::EQ)
+      checked.insert({check.getLhs(), check.getRhs()});
 }
 
 void Exporter::emitValueInfo(onnx::ValueInfoProto *info, StringRef name,

@@ -1,5 +1,6 @@
 //===- Movement.cpp - ONNX forms of data movement and leaves --------------===//
 
+#include "dialects/Graph/Graph.h"
 #include "passes/Export/Exporter.h"
 
 using namespace mlir;
@@ -228,12 +229,12 @@ static void emitPad(Exporter &e, Operation *op) {
   Dims pads(pad.getLow().getDims());
   llvm::append_range(pads, pad.getHigh().getDims());
   Type type = pad.getX().getType().getElementType();
-  bool isConstant = pad.getMode() == "constant";
+  bool isConstant = pad.getMode() == PadMode::Constant;
   e.result(op, "Pad",
            {e.nameOf(pad.getX()), e.vector(pads),
             isConstant ? e.number(type, pad.getValue().getDouble())
                        : std::string()})
-      .set("mode", pad.getMode());
+      .set("mode", stringifyPadMode(pad.getMode()));
 }
 
 static void emitGather(Exporter &e, Operation *op) {
@@ -258,9 +259,10 @@ static void emitResize(Exporter &e, Operation *op) {
         e.initializer(DenseElementsAttr::get(type, ArrayRef(values)), "scales");
   }
   e.result(op, "Resize", {e.nameOf(resize.getX()), "", scales, sizes})
-      .set("coordinate_transformation_mode", resize.getTransform())
-      .set("mode", resize.getMode())
-      .set("nearest_mode", resize.getNearestMode());
+      .set("coordinate_transformation_mode",
+           stringifyResizeTransform(resize.getTransform()))
+      .set("mode", stringifyResizeMode(resize.getMode()))
+      .set("nearest_mode", stringifyNearestMode(resize.getNearestMode()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,6 @@
 //===- Windows.cpp - Convolutions and pools as ONNX nodes -----------------===//
 
+#include "dialects/Graph/Graph.h"
 #include "passes/Export/Exporter.h"
 
 using namespace mlir;

@@ -1,6 +1,7 @@
 //===- ExecBuilder.cpp - Groups as a program ------------------------------===//
 
 #include "passes/Fuse/ExecBuilder.h"
+#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -151,31 +152,20 @@ LogicalResult ExecBuilder::addInputs() {
 }
 
 LogicalResult ExecBuilder::addChecks() {
-  auto checks = module->getAttrOfType<ArrayAttr>("mlc.checks");
-  if (!checks)
-    return success();
-  for (Attribute attr : checks) {
-    auto check = dyn_cast<DictionaryAttr>(attr);
-    auto lhs = check ? dyn_cast_or_null<IntExpr>(check.get("lhs")) : IntExpr();
-    auto rhs = check ? dyn_cast_or_null<IntExpr>(check.get("rhs")) : IntExpr();
-    auto predicate =
-        check ? check.getAs<StringAttr>("predicate") : StringAttr();
-    auto message = check ? check.getAs<StringAttr>("message") : StringAttr();
-    if (!lhs || !rhs || !predicate || !message)
-      return module.emitError("mlc.checks must hold {lhs, predicate, rhs, "
-                              "message}, got ")
-             << attr;
-    StringRef name = predicate.getValue();
-    // The runtime knows ==, <= and <.
-    if (name == ">=" || name == ">") {
+  for (auto check : module.getOps<CheckOp>()) {
+    IntExpr lhs = check.getLhs(), rhs = check.getRhs();
+    ComparePredicate predicate = check.getPredicate();
+    // The runtime knows eq, le and lt.
+    if (predicate == ComparePredicate::GE ||
+        predicate == ComparePredicate::GT) {
       std::swap(lhs, rhs);
-      name = name == ">=" ? "<=" : "<";
+      predicate = predicate == ComparePredicate::GE ? ComparePredicate::LE
+                                                    : ComparePredicate::LT;
     }
-    if (name != "==" && name != "<=" && name != "<")
-      return module.emitError("a check with predicate ")
-             << predicate << " cannot be made at run time";
-    exec::CheckOp::create(b, module.getLoc(), lhs, name, rhs,
-                          message.getValue());
+    if (predicate == ComparePredicate::NE)
+      return check.emitOpError("with predicate ne cannot be made at run time");
+    exec::CheckOp::create(b, module.getLoc(), lhs, predicate, rhs,
+                          check.getMessage());
   }
   return success();
 }

@@ -56,7 +56,8 @@ static LogicalResult importThresholdedRelu(Node &n) {
   Value x = n.value(0);
   Value alpha = n.scalarConstant(n.type(0), n.floatAttr("alpha", 1.0));
   Value zero = n.scalarConstant(n.type(0), 0.0);
-  return n.result(n.pointwise("select", {n.compare("gt", x, alpha), x, zero}));
+  return n.result(n.pointwise(
+      "select", {n.compare(ComparePredicate::GT, x, alpha), x, zero}));
 }
 
 /// x < 0 ? slope x : x
@@ -70,7 +71,8 @@ static LogicalResult importPRelu(Node &n) {
     slope = n.reshape(slope, dims);
   }
   slope = n.broadcast(slope, n.dims(0));
-  Value negative = n.compare("lt", x, n.scalarConstant(n.type(0), 0.0));
+  Value negative =
+      n.compare(ComparePredicate::LT, x, n.scalarConstant(n.type(0), 0.0));
   return n.result(
       n.pointwise("select", {negative, n.pointwise("mul", {slope, x}), x}));
 }
@@ -151,8 +153,8 @@ static LogicalResult importShrink(Node &n) {
         bias == 0.0 ? x : n.withScalar(above ? "sub" : "add", x, bias);
     if (above ? bound < least : bound > most)
       return moved;
-    Value is =
-        n.compare(above ? "gt" : "lt", x, n.scalarConstant(n.type(0), bound));
+    Value is = n.compare(above ? ComparePredicate::GT : ComparePredicate::LT, x,
+                         n.scalarConstant(n.type(0), bound));
     return n.pointwise("select", {is, moved, otherwise});
   };
   Value zero = n.broadcast(n.scalarConstant(n.type(0), 0.0), n.dims(0));

@@ -1,6 +1,7 @@
 //===- ForExport.cpp - Models that become files again ---------------------===//
 
 #include "passes/Import/ForExport.h"
+#include "dialects/Graph/Graph.h"
 #include "passes/Import/TensorData.h"
 
 using namespace mlir;
@@ -44,13 +45,9 @@ static bool isRefusedByOnnx(StringRef message) {
 
 std::vector<std::string> assumptionsOf(ModuleOp module) {
   std::vector<std::string> assumptions;
-  auto checks = module->getAttrOfType<ArrayAttr>("mlc.checks");
-  if (!checks)
-    return assumptions;
-  for (auto check : checks.getAsRange<ArrayAttr>())
-    if (auto message = dyn_cast<StringAttr>(check[check.size() - 1]);
-        message && !isRefusedByOnnx(message.getValue()))
-      assumptions.push_back(message.str());
+  for (auto check : module.getOps<CheckOp>())
+    if (!isRefusedByOnnx(check.getMessage()))
+      assumptions.push_back(check.getMessage().str());
   return assumptions;
 }
 

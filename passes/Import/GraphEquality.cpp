@@ -313,27 +313,23 @@ private:
   }
 
   /// The pairs that a module takes to be equal.
-  static SmallVector<std::pair<Attribute, Attribute>>
-  checksOf(ModuleOp module) {
-    SmallVector<std::pair<Attribute, Attribute>> checks;
-    if (auto list = module->getAttrOfType<ArrayAttr>("mlc.checks"))
-      for (Attribute entry : list)
-        if (auto parts = dyn_cast<ArrayAttr>(entry);
-            parts && parts.size() == 3 && isa<IntExpr>(parts[0]) &&
-            isa<IntExpr>(parts[1]))
-          checks.push_back({parts[0], parts[1]});
+  static SmallVector<std::pair<IntExpr, IntExpr>> checksOf(ModuleOp module) {
+    SmallVector<std::pair<IntExpr, IntExpr>> checks;
+    for (auto check : module.getOps<CheckOp>())
+      if (check.getPredicate() == ComparePredicate::EQ)
+        checks.push_back({check.getLhs(), check.getRhs()});
     return checks;
   }
 
   /// Whether what `x` and `y` say follows from a check of `known`: it is the
   /// same, or both say that something is not negative, and one is no less.
   static bool isImplied(IntExpr x, IntExpr y,
-                        ArrayRef<std::pair<Attribute, Attribute>> known) {
+                        ArrayRef<std::pair<IntExpr, IntExpr>> known) {
     auto isAtLeast0 = [](IntExpr a, IntExpr b) {
       return a == IntExpr::max(b, IntExpr::constant(b.getContext(), 0));
     };
     return llvm::any_of(known, [&, x = x, y = y](const auto &pair) {
-      auto a = cast<IntExpr>(pair.first), b = cast<IntExpr>(pair.second);
+      auto [a, b] = pair;
       return (a == x && b == y) || (a == y && b == x) ||
              (isAtLeast0(x, y) && isAtLeast0(a, b) &&
               (y - b).isKnownNonNegative());

@@ -60,6 +60,7 @@ private:
   std::string listWeights() const;
   bool importOutputs();
   void returnTensors();
+  void addChecks();
   void setModuleAttributes();
   bool finish();
 
@@ -259,9 +260,16 @@ bool ModelImporter::importOutputs() {
   return true;
 }
 
+void ModelImporter::addChecks() {
+  OpBuilder b = OpBuilder::atBlockBegin(module->getBody());
+  for (const auto &[sides, message] : session.state.checks)
+    CheckOp::create(b, module->getLoc(), sides.first, ComparePredicate::EQ,
+                    sides.second, message);
+}
+
 void ModelImporter::setModuleAttributes() {
   Builder b(context);
-  SmallVector<Attribute> symbols, checks;
+  SmallVector<Attribute> symbols;
   for (StringRef symbol : openSymbols) {
     bool fixed = false;
     for (const auto &[name, value] : options.dims)
@@ -270,9 +278,6 @@ void ModelImporter::setModuleAttributes() {
     if (!fixed)
       symbols.push_back(b.getStringAttr(symbol));
   }
-  for (const auto &[sides, message] : session.state.checks)
-    checks.push_back(
-        b.getArrayAttr({sides.first, sides.second, b.getStringAttr(message)}));
   // By name, the last of equal ones; texts become JSON, which is UTF-8.
   std::map<std::string, Attribute> metadata, opsets;
   auto text = [&](StringRef bytes) {
@@ -305,7 +310,6 @@ void ModelImporter::setModuleAttributes() {
   header.set("model_version", b.getI64IntegerAttr(model.model_version()));
   (*module)->setAttr("mlc.header", header.getDictionary(context));
   (*module)->setAttr("mlc.symbols", b.getArrayAttr(symbols));
-  (*module)->setAttr("mlc.checks", b.getArrayAttr(checks));
   (*module)->setAttr("mlc.metadata", dictionary(metadata));
   (*module)->setAttr("mlc.onnx", onnx.getDictionary(context));
 }
@@ -361,6 +365,7 @@ bool ModelImporter::finish() {
       op->erase();
   if (returnsTensors)
     returnTensors();
+  addChecks();
   setModuleAttributes();
   if (succeeded(verify(*module)))
     return true;

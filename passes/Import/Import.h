@@ -8,10 +8,10 @@
 // `mlc.parameter`; every operator's location is a NameLoc with its
 // node's name (its first output where the node has none). Module attributes:
 //   mlc.symbols   names of the symbols in the inputs' dims, in input order
-//   mlc.checks    [[lhs, rhs, message]...]: IntExprs that must be equal at run
-//                 time, which the model implies but the compiler cannot show
 //   mlc.metadata  the model's metadata_props
 //   mlc.onnx      producer, graph name, opset versions
+// Before @main stand an `mlc.check` for each pair of sizes that must be equal
+// at run time, which the model implies but the compiler cannot show.
 //
 //===----------------------------------------------------------------------===//
 

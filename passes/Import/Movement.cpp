@@ -239,7 +239,8 @@ static LogicalResult importTile(Node &n) {
 
 static LogicalResult importPad(Node &n) {
   int64_t rank = n.rank(0);
-  std::string mode = n.stringAttr("mode", "constant");
+  std::string asked = n.stringAttr("mode", "constant");
+  std::optional<PadMode> mode = symbolizePadMode(asked);
   std::optional<Dims> pads;
   if (n.opset() < 11) {
     pads.emplace();
@@ -249,7 +250,7 @@ static LogicalResult importPad(Node &n) {
     pads = n.ints(1, "pads");
   }
   double with = n.floatAttr("value", 0.0);
-  if (n.has(2) && mode == "constant") {
+  if (n.has(2) && mode == PadMode::Constant) {
     std::optional<double> value = n.scalar(2, "the padding value");
     if (!value)
       return failure();
@@ -268,8 +269,8 @@ static LogicalResult importPad(Node &n) {
     return failure();
   if (!pads || pads->size() != 2 * axes.size())
     return n.invalid("pads must have two values per axis");
-  if (mode != "constant" && mode != "edge" && mode != "reflect")
-    return n.unsupported("Pad with mode '" + mode + "' is not supported");
+  if (!mode)
+    return n.unsupported("Pad with mode '" + asked + "' is not supported");
   // Negative padding cuts; the cut comes first, as ONNX Runtime does it.
   Dims low(rank, n.integer(0)), high = low, starts = low, sizes(n.dims(0));
   Dims steps(rank, n.integer(1));
@@ -285,10 +286,10 @@ static LogicalResult importPad(Node &n) {
     return failure();
   Value inner = n.slice(n.value(0), starts, sizes, steps);
   if (n.isFloat(0) || isExactInteger(with))
-    return n.result(n.pad(inner, low, high, mode, with));
+    return n.result(n.pad(inner, low, high, *mode, with));
   // No double holds the value. Integers wrap, so their distances from it do.
   Value distance = n.pointwise("sub", {inner, n.value(2)});
-  Value padded = n.pad(distance, low, high, mode, 0.0);
+  Value padded = n.pad(distance, low, high, *mode, 0.0);
   return n.result(n.pointwise("add", {padded, n.value(2)}));
 }
 

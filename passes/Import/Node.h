@@ -190,12 +190,11 @@ public:
   /// `value op scalar` with a scalar constant of value's element type.
   mlir::Value withScalar(llvm::StringRef name, mlir::Value value,
                          double scalar);
-  mlir::Value compare(llvm::StringRef predicate, mlir::Value a, mlir::Value b);
-  mlir::Value reduce(llvm::StringRef kind, mlir::Value value,
+  mlir::Value compare(ComparePredicate predicate, mlir::Value a, mlir::Value b);
+  mlir::Value reduce(Reduction kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> axes);
   mlir::Value pad(mlir::Value value, llvm::ArrayRef<IntExpr> low,
-                  llvm::ArrayRef<IntExpr> high, llvm::StringRef mode,
-                  double with);
+                  llvm::ArrayRef<IntExpr> high, PadMode mode, double with);
   mlir::Value slice(mlir::Value value, llvm::ArrayRef<IntExpr> starts,
                     llvm::ArrayRef<IntExpr> sizes,
                     llvm::ArrayRef<IntExpr> steps);

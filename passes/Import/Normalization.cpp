@@ -51,7 +51,8 @@ static LogicalResult importHardmax(Node &n) {
       n.op("iota", {},
            {n.attr("dims", n.dimsAttr(n.dims(0))), n.attr("axis", n.i64(axis)),
             n.attr("start", n.integer(0)), n.attr("step", n.integer(1))});
-  return n.result(n.cast(n.compare("eq", positions, where), n.type(0)));
+  return n.result(
+      n.cast(n.compare(ComparePredicate::EQ, positions, where), n.type(0)));
 }
 
 static LogicalResult importBatchNormalization(Node &n) {
@@ -78,12 +79,13 @@ static LogicalResult importBatchNormalization(Node &n) {
 /// (x - mean) / sqrt(var + epsilon) over `axes`; the deviation's inverse too.
 static Value normalized(Node &n, Value x, ArrayRef<int64_t> axes,
                         double epsilon) {
-  Value mean = n.reduce("mean", x, axes);
+  Value mean = n.reduce(Reduction::Mean, x, axes);
   if (!mean)
     return {};
   Value centered = n.pointwise("sub", {x, mean});
   Value square = n.op("mul", {centered, centered});
-  Value variance = n.withScalar("add", n.reduce("mean", square, axes), epsilon);
+  Value variance =
+      n.withScalar("add", n.reduce(Reduction::Mean, square, axes), epsilon);
   return n.pointwise("div", {centered, n.op("sqrt", {variance})});
 }
 
@@ -126,7 +128,7 @@ static LogicalResult importRmsNormalization(Node &n) {
     return failure();
   Value x = n.value(0);
   Value square =
-      n.reduce("mean", n.op("mul", {x, x}), axesFrom(axis, n.rank(0)));
+      n.reduce(Reduction::Mean, n.op("mul", {x, x}), axesFrom(axis, n.rank(0)));
   Value root =
       n.op("sqrt", {n.withScalar("add", square, n.floatAttr("epsilon", 1e-5))});
   return n.result(
@@ -199,12 +201,12 @@ static LogicalResult importLpNormalization(Node &n) {
   if (n.failed() || (p != 1 && p != 2))
     return n.invalid("requires p = 1 or 2");
   Value x = n.value(0);
-  Value norm =
-      n.reduce("sum", p == 1 ? n.op("abs", {x}) : n.op("mul", {x, x}), {axis});
+  Value norm = n.reduce(
+      Reduction::Sum, p == 1 ? n.op("abs", {x}) : n.op("mul", {x, x}), {axis});
   if (p == 2)
     norm = n.op("sqrt", {norm});
   Value zero = n.scalarConstant(n.type(0), 0.0);
-  Value isZero = n.compare("eq", norm, zero);
+  Value isZero = n.compare(ComparePredicate::EQ, norm, zero);
   return n.result(
       n.pointwise("select", {isZero, zero, n.pointwise("div", {x, norm})}));
 }
@@ -214,11 +216,12 @@ static LogicalResult importMeanVarianceNormalization(Node &n) {
   if (n.failed())
     return failure();
   Value x = n.value(0);
-  Value mean = n.reduce("mean", x, axes);
+  Value mean = n.reduce(Reduction::Mean, x, axes);
   if (!mean)
     return n.result(mean);
   Value centered = n.pointwise("sub", {x, mean});
-  Value square = n.reduce("mean", n.op("mul", {centered, centered}), axes);
+  Value square =
+      n.reduce(Reduction::Mean, n.op("mul", {centered, centered}), axes);
   Value deviation = n.withScalar("add", n.op("sqrt", {square}), 1e-9);
   return n.result(n.pointwise("div", {centered, deviation}));
 }

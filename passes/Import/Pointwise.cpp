@@ -175,12 +175,12 @@ static LogicalResult importMod(Node &n) {
 }
 
 static LogicalResult importCompare(Node &n) {
-  StringRef predicate = llvm::StringSwitch<StringRef>(n.opType())
-                            .Case("Equal", "eq")
-                            .Case("Less", "lt")
-                            .Case("LessOrEqual", "le")
-                            .Case("Greater", "gt")
-                            .Default("ge");
+  auto predicate = llvm::StringSwitch<ComparePredicate>(n.opType())
+                       .Case("Equal", ComparePredicate::EQ)
+                       .Case("Less", ComparePredicate::LT)
+                       .Case("LessOrEqual", ComparePredicate::LE)
+                       .Case("Greater", ComparePredicate::GT)
+                       .Default(ComparePredicate::GE);
   SmallVector<Value> values = alignedOperands(n);
   if (values.size() != 2)
     return failure();
@@ -286,20 +286,21 @@ static LogicalResult importHyperbolic(Node &n) {
   Value t = n.op("tanh", {half});
   Value rest = n.withScalar("add", n.op("neg", {n.op("mul", {t, t})}), 1.0);
   Value near = n.pointwise("div", {n.pointwise("add", {t, t}), rest});
-  Value isNear = n.compare("lt", n.op("abs", {x}),
+  Value isNear = n.compare(ComparePredicate::LT, n.op("abs", {x}),
                            n.scalarConstant(elementTypeOf(x), 1.0));
   return n.result(
       n.pointwise("select", {isNear, near, n.pointwise("sub", {up, down})}));
 }
 
 static LogicalResult importIsNaN(Node &n) {
-  return n.result(n.compare("ne", n.value(0), n.value(0)));
+  return n.result(n.compare(ComparePredicate::NE, n.value(0), n.value(0)));
 }
 
 static LogicalResult importIsInf(Node &n) {
   const double infinity = std::numeric_limits<double>::infinity();
   auto is = [&](double bound) {
-    return n.compare("eq", n.value(0), n.scalarConstant(n.type(0), bound));
+    return n.compare(ComparePredicate::EQ, n.value(0),
+                     n.scalarConstant(n.type(0), bound));
   };
   bool positive = n.intAttr("detect_positive", 1);
   bool negative = n.intAttr("detect_negative", 1);

@@ -75,8 +75,9 @@ static LogicalResult importGlobalPool(Node &n) {
   SmallVector<int64_t> axes;
   for (int64_t d = 2; d < n.rank(0); ++d)
     axes.push_back(d);
-  return n.result(n.reduce(n.opType() == "GlobalMaxPool" ? "max" : "mean",
-                           n.value(0), axes));
+  return n.result(
+      n.reduce(n.opType() == "GlobalMaxPool" ? Reduction::Max : Reduction::Mean,
+               n.value(0), axes));
 }
 
 ArrayRef<OperatorEntry> poolingOperators() {

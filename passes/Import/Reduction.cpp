@@ -42,17 +42,17 @@ static Value dropAxes(Node &n, Value value, ArrayRef<int64_t> axes) {
 /// The sum of exponentials' logarithm, with the maximum taken out first unless
 /// it is infinite: then the sum is infinite or of zeros alone.
 static Value logSumExp(Node &n, Value x, ArrayRef<int64_t> axes) {
-  Value maximum = n.reduce("max", x, axes);
+  Value maximum = n.reduce(Reduction::Max, x, axes);
   if (!maximum)
     return {};
   Value infinite =
-      n.compare("eq", n.op("abs", {maximum}),
+      n.compare(ComparePredicate::EQ, n.op("abs", {maximum}),
                 n.scalarConstant(elementTypeOf(x),
                                  std::numeric_limits<double>::infinity()));
   maximum = n.pointwise(
       "select", {infinite, n.scalarConstant(elementTypeOf(x), 0.0), maximum});
   Value shifted = n.pointwise("sub", {x, maximum});
-  Value sum = n.reduce("sum", n.op("exp", {shifted}), axes);
+  Value sum = n.reduce(Reduction::Sum, n.op("exp", {shifted}), axes);
   return n.pointwise("add", {n.op("log", {sum}), maximum});
 }
 
@@ -79,10 +79,9 @@ static LogicalResult importReduce(Node &n) {
   Value result;
   if (kind == "LogSumExp")
     result = logSumExp(n, real ? n.cast(x, real) : x, *axes);
-  else if (kind == "Max" || kind == "Min" || kind == "Mean" || kind == "Prod")
-    result = n.reduce(kind.lower(), x, *axes);
-  else
-    result = n.reduce("sum", x, *axes);
+  else // the norms are sums
+    result = n.reduce(symbolizeReduction(kind.lower()).value_or(Reduction::Sum),
+                      x, *axes);
   if (real && result)
     result = n.cast(result, real);
   if (kind == "L2")

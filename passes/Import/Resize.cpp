@@ -81,18 +81,18 @@ static std::optional<Target> fromSizes(Node &n, unsigned input,
   return n.failed() ? std::nullopt : std::optional(target);
 }
 
-static LogicalResult resized(Node &n, const Target &target,
-                             llvm::StringRef mode, llvm::StringRef transform,
-                             llvm::StringRef nearest) {
+static LogicalResult resized(Node &n, const Target &target, ResizeMode mode,
+                             ResizeTransform transform, NearestMode nearest) {
   SmallVector<Attribute> scales;
   for (double scale : target.scales)
     scales.push_back(n.real(scale));
-  return n.result(n.op("resize", {n.value(0)},
-                       {n.attr("dims", n.dimsAttr(target.dims)),
-                        n.attr("mode", n.text(mode)),
-                        n.attr("transform", n.text(transform)),
-                        n.attr("nearest_mode", n.text(nearest)),
-                        n.attr("scales", n.builder().getArrayAttr(scales))}));
+  return n.result(
+      n.op("resize", {n.value(0)},
+           {n.attr("dims", n.dimsAttr(target.dims)),
+            n.attr("mode", n.text(stringifyResizeMode(mode))),
+            n.attr("transform", n.text(stringifyResizeTransform(transform))),
+            n.attr("nearest_mode", n.text(stringifyNearestMode(nearest))),
+            n.attr("scales", n.builder().getArrayAttr(scales))}));
 }
 
 static SmallVector<int64_t> allAxes(Node &n) {
@@ -114,39 +114,44 @@ static LogicalResult importOldResize(Node &n) {
     return n.invalid("has no scales");
   if (!scales)
     return failure();
-  std::string mode = n.stringAttr("mode", "nearest");
-  if (mode == "bilinear" || mode == "trilinear")
-    mode = "linear";
-  if (mode != "nearest" && mode != "linear")
-    return n.unsupported("mode '" + mode + "' is not supported");
+  std::string asked = n.stringAttr("mode", "nearest");
+  if (asked == "bilinear" || asked == "trilinear")
+    asked = "linear";
+  std::optional<ResizeMode> mode = symbolizeResizeMode(asked);
+  if (!mode)
+    return n.unsupported("mode '" + asked + "' is not supported");
   std::optional<Target> target = fromScales(n, *scales, allAxes(n));
   if (!target)
     return failure();
   bool grows = llvm::all_of(*scales, [](double s) { return s >= 1; });
   bool shrinks = llvm::all_of(*scales, [](double s) { return s <= 1; });
-  if (mode == "nearest" && !grows && !shrinks)
+  if (mode == ResizeMode::Nearest && !grows && !shrinks)
     return n.unsupported("growing some dims and shrinking others is not "
                          "supported before opset 11");
-  return resized(n, *target, mode, "asymmetric", grows ? "floor" : "ceil");
+  return resized(n, *target, *mode, ResizeTransform::Asymmetric,
+                 grows ? NearestMode::Floor : NearestMode::Ceil);
 }
 
 static LogicalResult importResize(Node &n) {
   if (n.opset() < 11)
     return importOldResize(n);
-  std::string mode = n.stringAttr("mode", "nearest");
-  if (mode != "nearest" && mode != "linear")
-    return n.unsupported("mode '" + mode + "' is not supported");
+  std::string asked = n.stringAttr("mode", "nearest");
+  std::optional<ResizeMode> mode = symbolizeResizeMode(asked);
+  if (!mode)
+    return n.unsupported("mode '" + asked + "' is not supported");
   if (n.intAttr("antialias", 0) || n.intAttr("exclude_outside", 0))
     return n.unsupported("antialias and exclude_outside are not supported");
   if (n.stringAttr("keep_aspect_ratio_policy", "stretch") != "stretch")
     return n.unsupported("keep_aspect_ratio_policy is not supported");
-  std::string transform =
-      n.stringAttr("coordinate_transformation_mode", "half_pixel");
-  if (!llvm::is_contained(
-          {"half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"},
-          llvm::StringRef(transform)))
-    return n.unsupported("coordinate_transformation_mode '" + transform +
+  asked = n.stringAttr("coordinate_transformation_mode", "half_pixel");
+  std::optional<ResizeTransform> transform = symbolizeResizeTransform(asked);
+  if (!transform)
+    return n.unsupported("coordinate_transformation_mode '" + asked +
                          "' is not supported");
+  asked = n.stringAttr("nearest_mode", "round_prefer_floor");
+  std::optional<NearestMode> nearest = symbolizeNearestMode(asked);
+  if (!nearest)
+    return n.unsupported("nearest_mode '" + asked + "' is not supported");
   SmallVector<int64_t> axes = allAxes(n);
   if (n.hasAttr("axes"))
     axes = n.axes(n.intsAttr("axes"), n.rank(0));
@@ -166,8 +171,7 @@ static LogicalResult importResize(Node &n) {
   }
   if (!target)
     return failure();
-  return resized(n, *target, mode, transform,
-                 n.stringAttr("nearest_mode", "round_prefer_floor"));
+  return resized(n, *target, *mode, *transform, *nearest);
 }
 
 ArrayRef<OperatorEntry> resizeOperators() {

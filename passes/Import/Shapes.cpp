@@ -234,7 +234,8 @@ static LogicalResult importEyeLike(Node &n) {
                  n.attr("axis", n.i64(axis)), n.attr("start", n.integer(start)),
                  n.attr("step", n.integer(1))});
   };
-  return n.result(n.cast(n.compare("eq", iota(0, offset), iota(1, 0)), type));
+  return n.result(n.cast(
+      n.compare(ComparePredicate::EQ, iota(0, offset), iota(1, 0)), type));
 }
 
 /// The triangle where column - row <= k (lower) or >= k (upper), else 0.
@@ -262,7 +263,8 @@ static LogicalResult importTrilu(Node &n) {
                  n.attr("axis", n.i64(axis)), n.attr("start", start),
                  n.attr("step", n.integer(1))});
   };
-  Value keep = n.compare(n.intAttr("upper", 1) ? "ge" : "le",
+  Value keep = n.compare(n.intAttr("upper", 1) ? ComparePredicate::GE
+                                               : ComparePredicate::LE,
                          iota(1, n.integer(0)), iota(0, k));
   Value zero = n.scalarConstant(n.type(0), 0.0);
   return n.result(n.pointwise("select", {keep, n.value(0), zero}));
@@ -296,7 +298,8 @@ static LogicalResult importOneHot(Node &n) {
     Value end = n.op("int_tensor", {},
                      {n.attr("values", n.dimsAttr({count})),
                       n.attr("dims", n.dimsAttr(ArrayRef<IntExpr>()))});
-    Value isNegative = n.compare("lt", index, n.scalarConstant(i64, 0.0));
+    Value isNegative =
+        n.compare(ComparePredicate::LT, index, n.scalarConstant(i64, 0.0));
     index = n.pointwise("select",
                         {isNegative, n.pointwise("add", {index, end}), index});
   }
@@ -304,8 +307,9 @@ static LogicalResult importOneHot(Node &n) {
     return n.reshape(n.slice(n.value(2), {n.integer(at)}, {one}, {one}),
                      ArrayRef<IntExpr>());
   };
-  return n.result(n.pointwise(
-      "select", {n.compare("eq", index, positions), pick(1), pick(0)}));
+  return n.result(
+      n.pointwise("select", {n.compare(ComparePredicate::EQ, index, positions),
+                             pick(1), pick(0)}));
 }
 
 ArrayRef<OperatorEntry> shapeOperators() {

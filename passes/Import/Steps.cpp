@@ -222,7 +222,8 @@ Value Node::broadcast(Value value, ArrayRef<IntExpr> dims) {
   }
   value = reshape(value, expanded);
   // A dim that turns out to be 1 is repeated: its last element is its first.
-  value = pad(value, Dims(dims.size(), integer(0)), missing, "edge", 0.0);
+  value =
+      pad(value, Dims(dims.size(), integer(0)), missing, PadMode::Edge, 0.0);
   if (!value || ArrayRef<IntExpr>(dimsOf(value)) == dims)
     return value;
   return op("broadcast", {value}, {attr("dims", dimsAttr(dims))});
@@ -249,25 +250,29 @@ Value Node::withScalar(StringRef name, Value value, double scalar) {
   return pointwise(name, {value, scalarConstant(elementTypeOf(value), scalar)});
 }
 
-Value Node::compare(StringRef predicate, Value a, Value b) {
-  return pointwise("compare", {a, b}, {attr("predicate", text(predicate))});
+Value Node::compare(ComparePredicate predicate, Value a, Value b) {
+  return pointwise(
+      "compare", {a, b},
+      {attr("predicate", text(stringifyComparePredicate(predicate)))});
 }
 
-Value Node::reduce(StringRef kind, Value value, ArrayRef<int64_t> axes) {
+Value Node::reduce(Reduction kind, Value value, ArrayRef<int64_t> axes) {
   if (axes.empty())
     return value;
-  return op("reduce", {value},
-            {attr("kind", text(kind)), attr("axes", i64s(axes))});
+  return op(
+      "reduce", {value},
+      {attr("kind", text(stringifyReduction(kind))), attr("axes", i64s(axes))});
 }
 
 Value Node::pad(Value value, ArrayRef<IntExpr> low, ArrayRef<IntExpr> high,
-                StringRef mode, double with) {
+                PadMode mode, double with) {
   auto isZero = [](IntExpr dim) { return dim.isConstant(0); };
   if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
     return value;
   return op("pad", {value},
             {attr("low", dimsAttr(low)), attr("high", dimsAttr(high)),
-             attr("mode", text(mode)), attr("value", real(with))});
+             attr("mode", text(stringifyPadMode(mode))),
+             attr("value", real(with))});
 }
 
 Value Node::slice(Value value, ArrayRef<IntExpr> starts,

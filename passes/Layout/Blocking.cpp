@@ -41,13 +41,14 @@ Value Blocking::pad(Location loc, Value x, ArrayRef<IntExpr> low,
   auto isZero = [](IntExpr size) { return size.isConstant(0); };
   if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
     return x;
-  return create<PadOp>(loc, x,
-                       {dims("low", low),
-                        dims("high", high),
-                        {StringAttr::get(getContext(), "mode"),
-                         builder.getStringAttr("constant")},
-                        {StringAttr::get(getContext(), "value"),
-                         RealAttr::get(getContext(), 0.0)}});
+  return create<PadOp>(
+      loc, x,
+      {dims("low", low),
+       dims("high", high),
+       {StringAttr::get(getContext(), "mode"),
+        builder.getStringAttr(stringifyPadMode(PadMode::Constant))},
+       {StringAttr::get(getContext(), "value"),
+        RealAttr::get(getContext(), 0.0)}});
 }
 
 /// Every spatial dim is 1, so that lanes and channels are one order.

@@ -1,6 +1,7 @@
 //===- Lower.cpp - From the graph to linalg on tensors --------------------===//
 
 #include "passes/Lower/Lower.h"
+#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/DefinitionForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -49,48 +50,34 @@ void describeType(MLIRContext *context, RankedTensorType type,
                             TypeAttr::get(element));
 }
 
-/// Conditions on symbols, each once.
+/// The module's conditions on symbols, each once.
 class Checks {
 public:
-  explicit Checks(ModuleOp module) : module(module) {
-    if (auto known = module->getAttrOfType<ArrayAttr>("mlc.checks"))
-      for (Attribute attr : known) {
-        // Import states equalities as [lhs, rhs, message].
-        auto equal = dyn_cast<ArrayAttr>(attr);
-        if (equal && equal.size() == 3 && isa<StringAttr>(equal[2]))
-          keep(equal[0], name(ComparePredicate::EQ), equal[1],
-               cast<StringAttr>(equal[2]).getValue());
-        else
-          keep(attr);
-      }
+  explicit Checks(ModuleOp module)
+      : module(module), builder(OpBuilder::atBlockBegin(module.getBody())) {
+    for (auto check : llvm::make_early_inc_range(module.getOps<CheckOp>())) {
+      if (seen.insert(key(check)).second)
+        builder.setInsertionPointAfter(check);
+      else
+        check.erase();
+    }
   }
 
   void add(const Requirement &r, StringRef node) {
     IntExpr difference = r.lhs - r.rhs;
     if (difference.isConstant() || isKnown(r.predicate, difference))
       return;
-    keep(r.lhs, name(r.predicate), r.rhs, node + ": " + r.message);
-  }
-
-  void store() {
-    if (!checks.empty())
-      module->setAttr("mlc.checks",
-                      ArrayAttr::get(module.getContext(), checks));
+    if (!seen.insert({r.lhs, r.predicate, r.rhs}).second)
+      return;
+    CheckOp::create(builder, module.getLoc(), r.lhs, r.predicate, r.rhs,
+                    (node + ": " + r.message).str());
   }
 
 private:
-  void keep(Attribute check) {
-    if (seen.insert(key(check)).second)
-      checks.push_back(check);
-  }
-  void keep(Attribute lhs, StringRef predicate, Attribute rhs,
-            const llvm::Twine &message) {
-    Builder b(module.getContext());
-    keep(b.getDictionaryAttr(
-        {b.getNamedAttr("lhs", lhs),
-         b.getNamedAttr("predicate", b.getStringAttr(predicate)),
-         b.getNamedAttr("rhs", rhs),
-         b.getNamedAttr("message", b.getStringAttr(message))}));
+  /// A check is one condition, whoever states it first.
+  using Key = std::tuple<IntExpr, ComparePredicate, IntExpr>;
+  static Key key(CheckOp check) {
+    return {check.getLhs(), check.getPredicate(), check.getRhs()};
   }
 
   /// Symbols are not negative, which decides most bounds.
@@ -109,17 +96,16 @@ private:
     }
   }
 
-  /// A check is one condition, whoever states it first.
-  static std::tuple<Attribute, Attribute, Attribute> key(Attribute attr) {
-    auto check = dyn_cast<DictionaryAttr>(attr);
-    if (!check)
-      return {attr, {}, {}};
-    return {check.get("lhs"), check.get("predicate"), check.get("rhs")};
-  }
-
   ModuleOp module;
-  SmallVector<Attribute> checks;
-  DenseSet<std::tuple<Attribute, Attribute, Attribute>> seen;
+  OpBuilder builder;
+  DenseSet<Key> seen;
+};
+return {check.get("lhs"), check.get("predicate"), check.get("rhs")};
+}
+
+ModuleOp module;
+SmallVector<Attribute> checks;
+DenseSet<std::tuple<Attribute, Attribute, Attribute>> seen;
 };
 
 /// Rewrites one function.
@@ -320,7 +306,6 @@ LogicalResult lowerToLinalg(ModuleOp module) {
        llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (failed(FunctionLowering(function, checks).run()))
       return failure();
-  checks.store();
   return success();
 }
 

@@ -16,8 +16,7 @@ namespace mlc {
 ///     by the function's `mlc.symbols`; `mlc.dims` (and `mlc.type` for
 ///     unsigned integers) of arguments and results say what the types said.
 ///   - Requirements of definitions that only symbols can decide are added to
-///     the module's `mlc.checks`: an array of {lhs, predicate, rhs, message},
-///     predicate one of ==, !=, <, <=, >, >=.
+///     the module as `mlc.check`.
 mlir::LogicalResult lowerToLinalg(mlir::ModuleOp module);
 
 } // namespace mlc

@@ -1,6 +1,7 @@
 //===- ConstantFold.cpp - Computes what is constant at compile time -------===//
 
 #include "passes/Optimize/ConstantFold.h"
+#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/Analysis.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,7 +1,7 @@
 //===- Emit.cpp - A pattern as a rule.def ---------------------------------===//
 
 #include "rewrites/Generate/Emit.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,7 +1,7 @@
 //===- Workbench.cpp - A world's operators, ready to run ------------------===//
 
 #include "rewrites/Generate/Workbench.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/xxhash.h"
 

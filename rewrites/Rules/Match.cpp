@@ -1,7 +1,7 @@
 //===- Match.cpp - Finding and applying a rule in a graph -----------------===//
 
 #include "rewrites/Rules/Match.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallPtrSet.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "rewrites/Rules/VerifyRules.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,7 +1,7 @@
 //===- Rule.cpp - Reading rules -------------------------------------------===//
 
 #include "rewrites/Rules/Rule.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/AsmState.h"
 #include "rewrites/Rules/Equations.h"
@@ -37,7 +37,7 @@ static Condition readRequire(rule::RequireOp require) {
       parts.push_back(Condition::divides(lhs, rhs));
     else
       parts.push_back(
-          Condition::compare(lhs, *rule::parsePredicate(word), rhs));
+          Condition::compare(lhs, *symbolizeComparePredicate(word), rhs));
   }
   return parts.size() == 1 ? parts.front() : Condition::anyOf(parts);
 }
@@ -175,10 +175,9 @@ FailureOr<Rule> Rule::read(rule::DefOp def) {
           {static_cast<unsigned>(assume.getArgument()),
            readElementPredicate(assume.getPredicate())});
     else if (auto real = dyn_cast<rule::AssumeRealOp>(op))
-      rule.assumptions.reals.push_back(
-          {real.getParameter().str(),
-           *rule::parsePredicate(real.getPredicate()),
-           real.getBound().convertToDouble()});
+      rule.assumptions.reals.push_back({real.getParameter().str(),
+                                        real.getPredicate(),
+                                        real.getBound().convertToDouble()});
   }
   std::string text = hashText(def);
   llvm::BLAKE3 hasher;

@@ -1,6 +1,5 @@
 //===- Mutants.cpp - Rules made wrong on purpose --------------------------===//
 
-#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"

@@ -1,8 +1,8 @@
 //===- Questions.cpp - What every operator must answer --------------------===//
 
 #include "test/coverage/Questions.h"
-#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/Analysis.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>

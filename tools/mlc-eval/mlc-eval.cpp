@@ -1,6 +1,6 @@
 //===- mlc-eval.cpp - The reference evaluator on a file -------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,6 +1,6 @@
 //===- mlc-opt.cpp - Runs mlc's passes on MLIR files ----------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Rule/Rule.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"

@@ -1,7 +1,7 @@
 //===- Command.cpp - What the subcommands of mlc-rules share --------------===//
 
 #include "tools/mlc-rules/Command.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"

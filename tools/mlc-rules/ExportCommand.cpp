@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "tools/mlc-rules/Command.h"
 #include "llvm/ADT/StringExtras.h"

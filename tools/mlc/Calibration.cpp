@@ -130,7 +130,7 @@ std::string convText(const ConvShape &c) {
   return llvm::formatv(
       "!x = tensor<1x{0}x{2}x{2}xf32>\n!w = tensor<{1}x{5}x{3}x{3}xf32>\n"
       "!y = tensor<1x{1}x{2}x{2}xf32>\n"
-      "module attributes {{mlc.checks = [], mlc.symbols = []} {{\n"
+      "module attributes {{mlc.symbols = []} {{\n"
       "func.func @main(%x: !x {{mlc.name = \"x\"}, %w: !w) -> (!y "
       "{{mlc.name = \"y\"}) {{\n"
       "%y = mlc.conv %x, %w {{strides = #mlc.dims<[1, 1]>, pads = "
@@ -144,7 +144,7 @@ std::string convText(const ConvShape &c) {
 std::string tanhText(int64_t count) {
   return llvm::formatv(
       "!x = tensor<{0}xf32>\n"
-      "module attributes {{mlc.checks = [], mlc.symbols = []} {{\n"
+      "module attributes {{mlc.symbols = []} {{\n"
       "func.func @main(%x: !x {{mlc.name = \"x\"}) -> "
       "(!x {{mlc.name = \"y\"}) {{\n%y = mlc.tanh %x : (!x) -> !x\n"
       "return %y : !x\n}\n}\n",

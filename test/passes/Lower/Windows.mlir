@@ -6,7 +6,7 @@
 // CHECK: #[[X:.+]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, (d1 floordiv 8) * 4 + d4, d2 * 2 + d5, d3 * 2 + d6)>
 // An input that is smaller than the window by less than a stride gives an empty
 // output: nothing is left to check at run time.
-// CHECK-NOT: mlc.checks
+// CHECK-NOT: mlc.check
 // CHECK-LABEL: func.func @conv
 // CHECK-SAME: %[[ARG:.+]]: tensor<?x8x?x16xf32> {mlc.dims = #mlc.dims<[N, 8, H, 16]>}
 // CHECK-SAME: index, %{{.+}}: index) -> (tensor<?x16x?x8xf32> {mlc.dims = #mlc.dims<[N, 16, floordiv(H + 1, 2), 8]>})

@@ -1,7 +1,6 @@
 //===- Build.cpp - Functions from recipes ---------------------------------===//
 
 #include "Recipe.h"
-#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/ParseModule.h"
 #include "dialects/Rule/Rule.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -6,7 +6,7 @@
 
 #include "rewrites/Cost/Cost.h"
 #include "codegen/target/Target.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"

@@ -1,6 +1,6 @@
 //===- TextTest.cpp - Definitions as text, and back -----------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/DefinitionText.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 //===- EvaluatorTest.cpp - Definitions on concrete tensors ----------------===//
 
 #include "dialects/Interfaces/Evaluator.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include <catch2/catch.hpp>

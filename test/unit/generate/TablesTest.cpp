@@ -1,6 +1,6 @@
 //===- TablesTest.cpp - Index tables against the reference evaluator ------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "rewrites/Generate/Workbench.h"

@@ -2,6 +2,7 @@
 
 #include "verifier/Holes.h"
 #include "Pair.h"
+#include "dialects/Graph/Graph.h"
 
 using namespace mlc;
 using namespace mlc::test;

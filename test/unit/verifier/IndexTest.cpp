@@ -1,7 +1,7 @@
 //===- IndexTest.cpp - What follows from facts ----------------------------===//
 
 #include "verifier/Index.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;

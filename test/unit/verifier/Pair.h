@@ -3,7 +3,6 @@
 #ifndef MLC_TEST_UNIT_VERIFIER_PAIR_H
 #define MLC_TEST_UNIT_VERIFIER_PAIR_H
 
-#include "dialects/Graph/Graph.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -1,7 +1,7 @@
 //===- SolverTest.cpp - Formulas and Z3 -----------------------------------===//
 
 #include "verifier/Solver.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Interfaces/Attributes.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;
