@@ -100,13 +100,6 @@ private:
   OpBuilder builder;
   DenseSet<Key> seen;
 };
-return {check.get("lhs"), check.get("predicate"), check.get("rhs")};
-}
-
-ModuleOp module;
-SmallVector<Attribute> checks;
-DenseSet<std::tuple<Attribute, Attribute, Attribute>> seen;
-};
 
 /// Rewrites one function.
 class FunctionLowering {
