@@ -80,16 +80,8 @@ private:
   std::vector<Condition> parts;
 };
 
-/// What holds of every element of a tensor argument.
-enum class ElementPredicate {
-  Positive,    // > 0
-  NonNegative, // >= 0
-  NonZero,     // != 0
-  Finite,      // says nothing over the reals
-  AllEqual,    // one value everywhere
-  Constant,    // known when the rule is applied; says nothing here
-};
-
+/// What holds of every element of a tensor argument. `Finite` says nothing over
+/// the reals, `Constant` (known when the rule is applied) nothing here.
 struct TensorAssumption {
   unsigned argument; // of both functions
   ElementPredicate predicate;

@@ -38,6 +38,15 @@ def Mlc_ComparePredicate : Mlc_Words<"ComparePredicate",
   I32EnumCase<"LT", 2, "lt">, I32EnumCase<"LE", 3, "le">,
   I32EnumCase<"GT", 4, "gt">, I32EnumCase<"GE", 5, "ge">]>;
 
+/// Of every element of a tensor.
+def Mlc_ElementPredicate : Mlc_Words<"ElementPredicate",
+    "positive, nonnegative, nonzero, finite, allequal or constant", [
+  I32EnumCase<"Positive", 0, "positive">,
+  I32EnumCase<"NonNegative", 1, "nonnegative">,
+  I32EnumCase<"NonZero", 2, "nonzero">, I32EnumCase<"Finite", 3, "finite">,
+  I32EnumCase<"AllEqual", 4, "allequal">,
+  I32EnumCase<"Constant", 5, "constant">]>;
+
 def Mlc_Reduction : Mlc_Words<"Reduction", "sum, prod, max, min or mean", [
   I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Prod", 1, "prod">,
   I32EnumCase<"Max", 2, "max">, I32EnumCase<"Min", 3, "min">,

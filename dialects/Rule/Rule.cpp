@@ -114,8 +114,14 @@ void RequireOp::print(OpAsmPrinter &printer) {
 ParseResult AssumeOp::parse(OpAsmParser &parser, OperationState &result) {
   StringRef word;
   int64_t argument;
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&word) || parser.parseInteger(argument))
     return failure();
+  if (!symbolizeElementPredicate(word))
+    return parser.emitError(loc)
+           << "expected positive, nonnegative, nonzero, finite, allequal or "
+              "constant, got '"
+           << word << "'";
   result.addAttribute("predicate", parser.getBuilder().getStringAttr(word));
   result.addAttribute("argument",
                       parser.getBuilder().getI64IntegerAttr(argument));
@@ -123,18 +129,8 @@ ParseResult AssumeOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void AssumeOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getPredicate() << ' '
+  printer << ' ' << stringifyElementPredicate(getPredicate()) << ' '
           << static_cast<int64_t>(getArgument());
-}
-
-LogicalResult AssumeOp::verify() {
-  for (StringRef word :
-       {"constant", "positive", "nonnegative", "nonzero", "finite", "allequal"})
-    if (getPredicate() == word)
-      return success();
-  return emitOpError() << "does not know '" << getPredicate()
-                       << "' - expected constant, positive, nonnegative, "
-                          "nonzero, finite or allequal";
 }
 
 ParseResult AssumeRealOp::parse(OpAsmParser &parser, OperationState &result) {

@@ -68,9 +68,9 @@ def Rule_AssumeOp : Rule_Op<"assume", [HasParent<"DefOp">]> {
     constant (known at compile time), positive, nonnegative, nonzero, finite,
     allequal. All but `constant` are checked on constant arguments only.
   }];
-  let arguments = (ins StrAttr:$predicate, I64Attr:$argument);
+  let arguments = (ins Mlc_WordAttr<Mlc_ElementPredicate>:$predicate,
+                       I64Attr:$argument);
   let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
 }
 
 def Rule_AssumeRealOp : Rule_Op<"assume_real", [HasParent<"DefOp">]> {

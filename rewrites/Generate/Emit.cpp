@@ -278,29 +278,6 @@ FailureOr<OwningOpRef<ModuleOp>> Emitter::emit(const Pattern &pattern,
 // Conditions
 //===----------------------------------------------------------------------===//
 
-static const char *wordOf(ComparePredicate predicate) {
-  static constexpr const char *words[] = {"eq", "ne", "lt", "le", "gt", "ge"};
-  return words[static_cast<unsigned>(predicate)];
-}
-
-static StringRef wordOf(ElementPredicate predicate) {
-  switch (predicate) {
-  case ElementPredicate::Positive:
-    return "positive";
-  case ElementPredicate::NonNegative:
-    return "nonnegative";
-  case ElementPredicate::NonZero:
-    return "nonzero";
-  case ElementPredicate::Finite:
-    return "finite";
-  case ElementPredicate::AllEqual:
-    return "allequal";
-  case ElementPredicate::Constant:
-    return "constant";
-  }
-  llvm_unreachable("unknown predicate");
-}
-
 bool addCondition(rule::DefOp def, const Assumptions &condition) {
   MLIRContext *context = def.getContext();
   Location loc = def.getLoc();
@@ -320,15 +297,17 @@ bool addCondition(rule::DefOp def, const Assumptions &condition) {
         return false;
       lhs.push_back(literal.getLhs());
       rhs.push_back(literal.getRhs());
-      words.push_back(isDivides ? "divides" : wordOf(literal.getPredicate()));
+      words.push_back(isDivides
+                          ? StringRef("divides")
+                          : stringifyComparePredicate(literal.getPredicate()));
     }
     rule::RequireOp::create(at, loc, dims(lhs), at.getStrArrayAttr(words),
                             dims(rhs));
   }
   for (const TensorAssumption &tensor : condition.tensors)
-    rule::AssumeOp::create(at, loc, wordOf(tensor.predicate), tensor.argument);
+    rule::AssumeOp::create(at, loc, tensor.predicate, tensor.argument);
   for (const RealAssumption &real : condition.reals)
-    rule::AssumeRealOp::create(at, loc, real.parameter, wordOf(real.predicate),
+    rule::AssumeRealOp::create(at, loc, real.parameter, real.predicate,
                                llvm::APFloat(real.bound));
   return true;
 }

@@ -1,7 +1,7 @@
 //===- Sketch.cpp - One side of a rule, built step by step ----------------===//
 
 #include "rewrites/Generate/Sketch.h"
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/OpInterfaces.h"
 
 using namespace mlir;
 using llvm::ArrayRef;

@@ -42,16 +42,6 @@ static Condition readRequire(rule::RequireOp require) {
   return parts.size() == 1 ? parts.front() : Condition::anyOf(parts);
 }
 
-static ElementPredicate readElementPredicate(StringRef word) {
-  return llvm::StringSwitch<ElementPredicate>(word)
-      .Case("positive", ElementPredicate::Positive)
-      .Case("nonnegative", ElementPredicate::NonNegative)
-      .Case("nonzero", ElementPredicate::NonZero)
-      .Case("finite", ElementPredicate::Finite)
-      .Case("allequal", ElementPredicate::AllEqual)
-      .Default(ElementPredicate::Constant);
-}
-
 /// The text that the hash stands for: what the rule says, not how it is called
 /// or described.
 static std::string hashText(rule::DefOp def) {
@@ -172,8 +162,7 @@ FailureOr<Rule> Rule::read(rule::DefOp def) {
       rule.assumptions.integers.push_back(readRequire(require));
     else if (auto assume = dyn_cast<rule::AssumeOp>(op))
       rule.assumptions.tensors.push_back(
-          {static_cast<unsigned>(assume.getArgument()),
-           readElementPredicate(assume.getPredicate())});
+          {static_cast<unsigned>(assume.getArgument()), assume.getPredicate()});
     else if (auto real = dyn_cast<rule::AssumeRealOp>(op))
       rule.assumptions.reals.push_back({real.getParameter().str(),
                                         real.getPredicate(),

@@ -2,8 +2,8 @@
 
 #include "test/coverage/Questions.h"
 #include "dialects/Interfaces/Analysis.h"
-#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
 
