@@ -19,6 +19,10 @@ LogicalResult ResizeOp::checkOperands() {
   if (getDims().size() != rank)
     return emitOpError() << "requires " << rank << " dims, got "
                          << getDims().size();
+  for (IntExpr dim : getDims())
+    if (dim.isConstant() && dim.getConstant() < 0)
+      return emitOpError() << "requires dims that are not negative, got "
+                           << dim.str();
   auto isOneOf = [](StringRef text, std::initializer_list<StringRef> names) {
     return llvm::is_contained(names, text);
   };

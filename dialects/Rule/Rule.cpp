@@ -70,8 +70,9 @@ LogicalResult DefOp::verifyRegions() {
                            << x << " and " << y;
   for (AssumeOp assume : getBody().front().getOps<AssumeOp>())
     if (assume.getArgument() >= before.getNumArguments())
-      return assume.emitOpError() << "names argument " << assume.getArgument()
-                                  << " of " << before.getNumArguments();
+      return assume.emitOpError()
+             << "names argument " << static_cast<int64_t>(assume.getArgument())
+             << " of " << before.getNumArguments();
   return success();
 }
 
@@ -86,13 +87,8 @@ ParseResult RequireOp::parse(OpAsmParser &parser, OperationState &result) {
   do {
     FailureOr<IntExpr> left = parseIntExpr(parser);
     StringRef word;
-    SMLoc loc = parser.getCurrentLocation();
     if (failed(left) || parser.parseKeyword(&word))
       return failure();
-    if (word != "divides" && !parsePredicate(word))
-      return parser.emitError(loc)
-             << "expected eq, ne, lt, le, gt, ge or divides, got '" << word
-             << "'";
     FailureOr<IntExpr> right = parseIntExpr(parser);
     if (failed(right))
       return failure();
@@ -116,6 +112,22 @@ void RequireOp::print(OpAsmPrinter &printer) {
     printer << ' ' << cast<StringAttr>(predicate).getValue() << ' ';
     getRhs()[i].print(printer.getStream());
   }
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"lhs", "predicates", "rhs"});
+}
+
+LogicalResult RequireOp::verify() {
+  size_t count = getPredicates().size();
+  if (count == 0 || getLhs().size() != count || getRhs().size() != count)
+    return emitOpError() << "requires two sides for each of 1 or more "
+                            "predicates, got "
+                         << getLhs().size() << " and " << getRhs().size()
+                         << " for " << count;
+  for (auto predicate : getPredicates().getAsValueRange<StringAttr>())
+    if (predicate != "divides" && !parsePredicate(predicate))
+      return emitOpError() << "does not know '" << predicate
+                           << "' - expected eq, ne, lt, le, gt, ge or divides";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,6 +148,7 @@ ParseResult AssumeOp::parse(OpAsmParser &parser, OperationState &result) {
 void AssumeOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getPredicate() << ' '
           << static_cast<int64_t>(getArgument());
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"predicate", "argument"});
 }
 
 LogicalResult AssumeOp::verify() {
@@ -148,18 +161,17 @@ LogicalResult AssumeOp::verify() {
                           "nonzero, finite or allequal";
 }
 
+//===----------------------------------------------------------------------===//
+// assume_real
+//===----------------------------------------------------------------------===//
+
 ParseResult AssumeRealOp::parse(OpAsmParser &parser, OperationState &result) {
-  StringRef parameter, word;
+  std::string parameter;
+  StringRef word;
   double bound;
-  SMLoc loc;
-  if (parser.parseKeyword(&parameter))
+  if (parser.parseKeywordOrString(&parameter) || parser.parseKeyword(&word) ||
+      parser.parseFloat(bound))
     return failure();
-  loc = parser.getCurrentLocation();
-  if (parser.parseKeyword(&word) || parser.parseFloat(bound))
-    return failure();
-  if (!parsePredicate(word))
-    return parser.emitError(loc)
-           << "expected eq, ne, lt, le, gt or ge, got '" << word << "'";
   Builder &builder = parser.getBuilder();
   result.addAttribute("parameter", builder.getStringAttr(parameter));
   result.addAttribute("predicate", builder.getStringAttr(word));
@@ -168,6 +180,17 @@ ParseResult AssumeRealOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void AssumeRealOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getParameter() << ' ' << getPredicate() << ' ';
+  printer << ' ';
+  printer.printKeywordOrString(getParameter());
+  printer << ' ' << getPredicate() << ' ';
   printer.printFloat(getBound());
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"parameter", "predicate", "bound"});
+}
+
+LogicalResult AssumeRealOp::verify() {
+  if (parsePredicate(getPredicate()))
+    return success();
+  return emitOpError() << "does not know '" << getPredicate()
+                       << "' - expected eq, ne, lt, le, gt or ge";
 }

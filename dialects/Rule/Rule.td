@@ -58,6 +58,7 @@ def Rule_RequireOp : Rule_Op<"require", [HasParent<"DefOp">]> {
   }];
   let arguments = (ins Mlc_DimsAttr:$lhs, StrArrayAttr:$predicates, Mlc_DimsAttr:$rhs);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def Rule_AssumeOp : Rule_Op<"assume", [HasParent<"DefOp">]> {
@@ -77,6 +78,7 @@ def Rule_AssumeRealOp : Rule_Op<"assume_real", [HasParent<"DefOp">]> {
   let description = "`rule.assume_real eps gt 0.0`.";
   let arguments = (ins StrAttr:$parameter, StrAttr:$predicate, F64Attr:$bound);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 #endif // MLC_DIALECTS_RULE_RULE

@@ -110,3 +110,35 @@ func.func @f(%x: tensor<2x3xf32>) {
   %r = mlc.lrn %x {size = #mlc.int<0>, alpha = #mlc.real<1.0>, beta = #mlc.real<1.0>, bias = #mlc.real<1.0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %t: tensor<2xf32>) {
+  // expected-error @+1 {{'mlc.batch_norm' op parameters must have one element per channel (2 == 3 does not hold)}}
+  %r = mlc.batch_norm %x, %s, %s, %t, %s {epsilon = #mlc.real<1.0e-5>} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %t: tensor<2xf32>) {
+  // expected-error @+1 {{'mlc.layer_norm' op scale must have the normalized dims (2 == 3 does not hold)}}
+  %r = mlc.layer_norm %x, %t, %s {axis = 1 : i64, epsilon = #mlc.real<1.0e-5>} : (tensor<2x3xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %t: tensor<2xf32>) {
+  // expected-error @+1 {{'mlc.layer_norm' op bias must have the normalized dims (2 == 3 does not hold)}}
+  %r = mlc.layer_norm %x, %s, %t {axis = 1 : i64, epsilon = #mlc.real<1.0e-5>} : (tensor<2x3xf32>, tensor<3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x0xf32>) {
+  // expected-error @+1 {{'mlc.arg_max' op the axis must not be empty (0 > 0 does not hold)}}
+  %r = mlc.arg_max %x {axis = 1 : i64} : (tensor<2x0xf32>) -> tensor<2x1xi64>
+  return
+}

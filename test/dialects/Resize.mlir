@@ -54,3 +54,19 @@ func.func @f(%x: tensor<4xi32>) {
   %r = mlc.resize %x {dims = #mlc.dims<[8]>, mode = "linear", transform = "asymmetric", nearest_mode = "floor", scales = []} : (tensor<4xi32>) -> tensor<8xi32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'mlc.resize' op requires dims that are not negative, got -4}}
+  %r = mlc.resize %x {dims = #mlc.dims<[-4]>, mode = "nearest", nearest_mode = "floor", scales = [], transform = "asymmetric"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<0xf32>) {
+  // expected-error @+1 {{'mlc.resize' op the operand must not be empty (0 > 0 does not hold)}}
+  %r = mlc.resize %x {dims = #mlc.dims<[4]>, mode = "nearest", nearest_mode = "floor", scales = [], transform = "asymmetric"} : (tensor<0xf32>) -> tensor<4xf32>
+  return
+}
