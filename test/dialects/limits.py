@@ -4,8 +4,8 @@ import sys
 
 DIMS = "func.func private @f(tensor<?xf32, #mlc.dims<[{}]>>)"
 COMPUTE = """func.func @f(%x: tensor<2xf32>) {{
-  %r = mlc.compute %x {{definition = "(x; n, m) Y[i] = {}", dims = #mlc.dims<[2]>, integers = #mlc.dims<[n, m]>, reals = [],
-    type = f32}} : (tensor<2xf32>) -> tensor<2xf32>
+  %r = mlc.compute %x {{definition = "(x; n, m) Y[i] = {}", dims = #mlc.dims<[2]>, integers = #mlc.dims<[n, m]>,
+    reals = [], type = f32}} : (tensor<2xf32>) -> tensor<2xf32>
   return
 }}"""
 

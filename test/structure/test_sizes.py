@@ -162,8 +162,8 @@ TEST_CASE("a test") { CHECK(1); }
 
 def test_what_is_found_in_a_source():
     assert [(header.split("(")[0], first, last) for header, first, last in functions(SAMPLE)] == [
-        ("Point", 7, 9), ("static const auto same = []", 15, 17), ("template <typename T> [[nodiscard]] static bool isLong",
-                                                                   18, 26), ("TEST_CASE", 28, 28)]
+        ("Point", 7, 9), ("static const auto same = []", 15, 17),
+        ("template <typename T> [[nodiscard]] static bool isLong", 18, 26), ("TEST_CASE", 28, 28)]
 
 
 def test_these_checks_can_fail():

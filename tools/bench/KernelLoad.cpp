@@ -1,6 +1,5 @@
 //===- KernelLoad.cpp - Kernels of seam 3, compiled and loaded ------------===//
 
-#include "tools/bench/KernelText.h"
 #include "codegen/Backends.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/Interfaces/Attributes.h"
@@ -8,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "tools/bench/KernelText.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cstdlib>
