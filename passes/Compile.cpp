@@ -235,12 +235,10 @@ llvm::Error runPhases(ModuleOp module, StringRef phase,
   return runPhases(module, phase, options, clock);
 }
 
-llvm::Expected<std::unique_ptr<CompiledModel>>
-compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
-  auto model = std::make_unique<CompiledModel>();
-  Clock clock(options, &model->seconds);
-  if (llvm::Error error = runPhases(*module, "", options, clock))
-    return error;
+/// Code and program of a module of kernels.
+static llvm::Error encode(OwningOpRef<ModuleOp> module,
+                          const CompileOptions &options, Clock &clock,
+                          CompiledModel &model) {
   if (llvm::Error error = checkRepeated(*module))
     return error;
 
@@ -256,27 +254,53 @@ compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
     return errors.take(Exit::Codegen);
 
   LogicalResult translated = clock.run("artifact", [&] {
-    runtime::Program &program = model->program;
+    runtime::Program &program = model.program;
     program.target = options.target.cpu;
     program.features = {options.target.cpu};
     addMetadata(*module, program);
     auto programs = module->getOps<exec::ProgramOp>();
     if (!llvm::hasSingleElement(programs))
       return LogicalResult(module->emitError("must have one exec.program"));
-    return translateProgram(*programs.begin(), *kernels, *model);
+    return translateProgram(*programs.begin(), *kernels, model);
   });
   if (failed(translated))
     return errors.take(Exit::Internal);
   runtime::Status status =
-      runtime::validate(model->program, model->weights.weightsSize());
+      runtime::validate(model.program, model.weights.weightsSize());
   if (!status.ok())
     return llvm::make_error<CompileError>(
         status.code == MLC_UNSUPPORTED ? Exit::Unsupported : Exit::Internal,
         status.message);
-  model->code = std::move(kernels->image);
-  model->manifest = makeManifest(*module, model->program, options);
-  model->rebuild = options.rebuild;
-  model->module = std::move(module);
+  model.code = std::move(kernels->image);
+  model.manifest = makeManifest(*module, model.program, options);
+  model.rebuild = options.rebuild;
+  model.module = std::move(module);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<CompiledModel>>
+compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
+  auto model = std::make_unique<CompiledModel>();
+  Clock clock(options, &model->seconds);
+  if (llvm::Error error = runPhases(*module, "", options, clock))
+    return error;
+  if (llvm::Error error = encode(std::move(module), options, clock, *model))
+    return error;
+  return model;
+}
+
+llvm::Expected<std::unique_ptr<CompiledModel>>
+compileKernels(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
+  const Phase &last = getPhases().back();
+  if (llvm::Error error = checkBackend(last.name, options))
+    return error;
+  ErrorCollector errors(module->getContext());
+  if (failed(checkPhase(*module, last)))
+    return errors.take(unsupported);
+  auto model = std::make_unique<CompiledModel>();
+  Clock clock(options, &model->seconds);
+  if (llvm::Error error = encode(std::move(module), options, clock, *model))
+    return error;
   return model;
 }
 

@@ -74,6 +74,12 @@ llvm::Expected<std::unique_ptr<CompiledModel>>
 compileModel(mlir::OwningOpRef<mlir::ModuleOp> module,
              const CompileOptions &options);
 
+/// Compiles a module as the last phase makes it, kernels and the program that
+/// runs them, for the target that they were made for.
+llvm::Expected<std::unique_ptr<CompiledModel>>
+compileKernels(mlir::OwningOpRef<mlir::ModuleOp> module,
+               const CompileOptions &options);
+
 } // namespace mlc
 
 #endif // MLC_PASSES_COMPILE_H

@@ -76,6 +76,44 @@ std::optional<Sum> Normalizer::absoluteProduct(const Sum &x,
   return result;
 }
 
+/// |x|.
+Sum Normalizer::magnitude(const Sum &x, const Facts &facts) {
+  if (isNonNegative(x, facts))
+    return x;
+  if (isNonNegative(negated(x), facts))
+    return negated(x);
+  // |x y| = |x| |y|.
+  if (std::optional<Sum> product = absoluteProduct(x, facts))
+    return *product;
+  // |-x| = |x|: of both, the one that does not lead with a minus stands.
+  Sum plain = withoutCoefficient(x);
+  if (leadsNegative(plain))
+    plain = negated(plain);
+  return scaled(atomSum(makeCall("abs", {plain})), contentOf(x));
+}
+
+/// exp(a + b) = exp(a) exp(b), and exp(log(a)) = a.
+Sum Normalizer::exponential(const Sum &x) {
+  Sum result = constantSum(Fraction(1));
+  for (const Term &term : x.terms) {
+    const Atom *log = asPlainCall(term, "log");
+    if (log && term.coefficient == Fraction(1)) {
+      ++numCancelled;
+      result = multiply(result, log->arguments[0]);
+      continue;
+    }
+    Term plain = term;
+    int power = 1;
+    if (term.coefficient.den == 1 &&
+        abs(term.coefficient.num) < llvm::DynamicAPInt(64)) {
+      power = static_cast<int>(static_cast<int64_t>(term.coefficient.num));
+      plain.coefficient = Fraction(1);
+    }
+    result = multiply(result, atomSum(makeCall("exp", {Sum{{plain}}}), power));
+  }
+  return result;
+}
+
 Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
                       const Facts &facts, bool isBoolean) {
   if (function.contains(':'))
@@ -86,18 +124,7 @@ Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
     return reciprocal(arguments[0], facts);
   if (function == "abs")
     return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &f) {
-      if (isNonNegative(x, f))
-        return x;
-      if (isNonNegative(negated(x), f))
-        return negated(x);
-      // |x y| = |x| |y|.
-      if (std::optional<Sum> product = absoluteProduct(x, f))
-        return *product;
-      // |-x| = |x|: of both, the one that does not lead with a minus stands.
-      Sum plain = withoutCoefficient(x);
-      if (leadsNegative(plain))
-        plain = negated(plain);
-      return scaled(atomSum(makeCall("abs", {plain})), contentOf(x));
+      return magnitude(x, f);
     });
   if (function == "tanh" || function == "erf")
     return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &) {
@@ -126,26 +153,7 @@ Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
     });
   if (function == "exp")
     return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &) {
-      // exp(a + b) = exp(a) exp(b), and exp(log(a)) = a.
-      Sum result = constantSum(Fraction(1));
-      for (const Term &term : x.terms) {
-        const Atom *log = asPlainCall(term, "log");
-        if (log && term.coefficient == Fraction(1)) {
-          ++numCancelled;
-          result = multiply(result, log->arguments[0]);
-          continue;
-        }
-        Term plain = term;
-        int power = 1;
-        if (term.coefficient.den == 1 &&
-            abs(term.coefficient.num) < llvm::DynamicAPInt(64)) {
-          power = static_cast<int>(static_cast<int64_t>(term.coefficient.num));
-          plain.coefficient = Fraction(1);
-        }
-        result =
-            multiply(result, atomSum(makeCall("exp", {Sum{{plain}}}), power));
-      }
-      return result;
+      return exponential(x);
     });
   if (function == "log" || function == "sqrt")
     return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &f) {

@@ -90,6 +90,10 @@ private:
   /// A function and its loops always run, the region of an operator may not.
   enum class Where { Function, Region };
   bool readInteger(mlir::Operation *op, Where where);
+  std::optional<IntExpr> affineOf(mlir::Operation *op, Indices operands,
+                                  Where where);
+  std::optional<IntExpr> arithOf(mlir::Operation *op, Indices operands,
+                                 Where where);
   bool canDivideBy(IntExpr divisor, Where where);
   bool readScalar(mlir::Operation *op, Where where);
   void keepScalar(mlir::Value value);
@@ -105,6 +109,11 @@ private:
   void mustReadInside(mlir::linalg::LinalgOp op, Indices extents);
   Expr structuredElement(mlir::linalg::LinalgOp op, unsigned result,
                          Indices extents, Indices at);
+  bool readBody(mlir::linalg::LinalgOp op, mlir::OpOperand *init,
+                Indices loops);
+  Expr reducedElement(mlir::linalg::LinalgOp op, unsigned result,
+                      llvm::ArrayRef<Loop> reduced,
+                      llvm::ArrayRef<IntExpr> conditions);
 
   // LinalgMovement.cpp
   void mustLieInside(Indices offsets, Indices sizes, Indices strides,

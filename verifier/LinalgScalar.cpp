@@ -4,7 +4,6 @@
 #include "verifier/Arith.h"
 #include "verifier/LinalgReader.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -71,23 +70,76 @@ static bool isSmall(IntExpr expr) {
   return true;
 }
 
+/// The result of affine.apply, min or max on these operands.
+std::optional<IntExpr> LinalgReader::affineOf(Operation *op, Indices operands,
+                                              Where where) {
+  auto evaluate = [&](AffineMap map, unsigned i) {
+    return affine(map.getResult(i), operands.take_front(map.getNumDims()),
+                  operands.drop_front(map.getNumDims()), where);
+  };
+  auto choose = [&](AffineMap map, bool isMin) -> std::optional<IntExpr> {
+    std::optional<IntExpr> best = evaluate(map, 0);
+    for (unsigned i = 1; i < map.getNumResults() && best; ++i) {
+      std::optional<IntExpr> next = evaluate(map, i);
+      if (!next)
+        return std::nullopt;
+      best = isMin ? IntExpr::min(*best, *next) : IntExpr::max(*best, *next);
+    }
+    return best;
+  };
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return evaluate(apply.getAffineMap(), 0);
+  if (auto min = dyn_cast<affine::AffineMinOp>(op))
+    return choose(min.getAffineMap(), true);
+  if (auto max = dyn_cast<affine::AffineMaxOp>(op))
+    return choose(max.getAffineMap(), false);
+  return std::nullopt;
+}
+
+/// The result of arithmetic on these two operands. What is unsigned, or rounds
+/// towards zero, is read of numbers that are not negative.
+std::optional<IntExpr> LinalgReader::arithOf(Operation *op, Indices operands,
+                                             Where where) {
+  IntExpr a = operands[0], b = operands[1];
+  if (isa<arith::AddIOp>(op))
+    return a + b;
+  if (isa<arith::SubIOp>(op))
+    return a - b;
+  if (isa<arith::MulIOp>(op))
+    return a * b;
+  bool isNatural = a.isKnownNonNegative() && b.isKnownNonNegative();
+  if (isa<arith::MinSIOp>(op) || (isa<arith::MinUIOp>(op) && isNatural))
+    return IntExpr::min(a, b);
+  if (isa<arith::MaxSIOp>(op) || (isa<arith::MaxUIOp>(op) && isNatural))
+    return IntExpr::max(a, b);
+  bool isFloorDiv = isa<arith::FloorDivSIOp>(op),
+       isCeilDiv = isa<arith::CeilDivSIOp>(op),
+       isDivOfNatural = isa<arith::CeilDivUIOp, arith::DivSIOp, arith::DivUIOp,
+                            arith::RemSIOp, arith::RemUIOp>(op);
+  if ((!isFloorDiv && !isCeilDiv && !isDivOfNatural) || !canDivideBy(b, where))
+    return std::nullopt;
+  if (isDivOfNatural && !a.isKnownNonNegative())
+    return std::nullopt;
+  if (isCeilDiv || isa<arith::CeilDivUIOp>(op))
+    return a.ceilDiv(b);
+  return isa<arith::RemSIOp, arith::RemUIOp>(op) ? a.mod(b) : a.floorDiv(b);
+}
+
 /// Operations on indices, which are sizes and offsets: integers, where nothing
-/// wraps. What is unsigned is read of numbers that are not negative, division
-/// of them too; everything else is left to readScalar.
+/// wraps. What is not read here is left to readScalar.
 bool LinalgReader::readInteger(Operation *op, Where where) {
   if (op->getNumResults() != 1 || !isa<IndexType>(op->getResult(0).getType()) ||
       !llvm::all_of(op->getOperandTypes(), [](Type type) {
         return isa<IndexType, RankedTensorType>(type);
       }))
     return false;
-  Value result = op->getResult(0);
   auto set = [&](std::optional<IntExpr> value) {
     if (value && sizeOf(*value).isTooLarge())
       return fail("an index is computed from too many others");
     if (value && !isSmall(*value))
       return fail("an index is computed with numbers beyond 2^31");
     if (value)
-      integers[result] = *value;
+      integers[op->getResult(0)] = *value;
     return value.has_value();
   };
   if (auto number = dyn_cast<arith::ConstantOp>(op)) {
@@ -113,70 +165,9 @@ bool LinalgReader::readInteger(Operation *op, Where where) {
       return false;
     operands.push_back(*value);
   }
-  auto evaluate = [&](AffineMap map, unsigned i) {
-    ArrayRef<IntExpr> all = operands;
-    return affine(map.getResult(i), all.take_front(map.getNumDims()),
-                  all.drop_front(map.getNumDims()), where);
-  };
-  auto choose = [&](AffineMap map, bool isMin) -> std::optional<IntExpr> {
-    std::optional<IntExpr> best = evaluate(map, 0);
-    for (unsigned i = 1; i < map.getNumResults() && best; ++i) {
-      std::optional<IntExpr> next = evaluate(map, i);
-      if (!next)
-        return std::nullopt;
-      best = isMin ? IntExpr::min(*best, *next) : IntExpr::max(*best, *next);
-    }
-    return best;
-  };
-  auto divides = [&] { return canDivideBy(operands[1], where); };
-  auto isNatural = [&] {
-    return llvm::all_of(operands,
-                        [](IntExpr e) { return e.isKnownNonNegative(); });
-  };
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([&](affine::AffineApplyOp o) {
-        return set(evaluate(o.getAffineMap(), 0));
-      })
-      .Case([&](affine::AffineMinOp o) {
-        return set(choose(o.getAffineMap(), true));
-      })
-      .Case([&](affine::AffineMaxOp o) {
-        return set(choose(o.getAffineMap(), false));
-      })
-      .Case([&](arith::AddIOp) { return set(operands[0] + operands[1]); })
-      .Case([&](arith::SubIOp) { return set(operands[0] - operands[1]); })
-      .Case([&](arith::MulIOp) { return set(operands[0] * operands[1]); })
-      .Case([&](arith::MinSIOp) {
-        return set(IntExpr::min(operands[0], operands[1]));
-      })
-      .Case([&](arith::MaxSIOp) {
-        return set(IntExpr::max(operands[0], operands[1]));
-      })
-      .Case([&](arith::MinUIOp) {
-        return isNatural() && set(IntExpr::min(operands[0], operands[1]));
-      })
-      .Case([&](arith::MaxUIOp) {
-        return isNatural() && set(IntExpr::max(operands[0], operands[1]));
-      })
-      .Case([&](arith::FloorDivSIOp) {
-        return divides() && set(operands[0].floorDiv(operands[1]));
-      })
-      .Case([&](arith::CeilDivSIOp) {
-        return divides() && set(operands[0].ceilDiv(operands[1]));
-      })
-      .Case([&](arith::CeilDivUIOp) {
-        return divides() && operands[0].isKnownNonNegative() &&
-               set(operands[0].ceilDiv(operands[1]));
-      })
-      .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) {
-        return divides() && operands[0].isKnownNonNegative() &&
-               set(operands[0].floorDiv(operands[1]));
-      })
-      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) {
-        return divides() && operands[0].isKnownNonNegative() &&
-               set(operands[0].mod(operands[1]));
-      })
-      .Default([](Operation *) { return false; });
+  if (isa_and_nonnull<affine::AffineDialect>(op->getDialect()))
+    return set(affineOf(op, operands, where));
+  return operands.size() == 2 && set(arithOf(op, operands, where));
 }
 
 /// Operations on elements: in regions, and on scalars outside.

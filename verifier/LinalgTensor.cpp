@@ -265,29 +265,9 @@ static Expr combine(ReduceKind kind, Expr a, Expr b) {
   llvm_unreachable("unknown reduction");
 }
 
-Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
-                                     Indices extents, Indices at) {
-  OpOperand *init = op.getDpsInitOperand(result);
-  Type type = getElementTypeOrSelf(init->get().getType());
-  AffineMap outputMap = op.getMatchingIndexingMap(init);
-  SmallVector<IntExpr> loops(op.getNumLoops());
-  for (auto [d, expr] : llvm::enumerate(outputMap.getResults()))
-    loops[cast<AffineDimExpr>(expr).getPosition()] = at[d];
-  SmallVector<Loop> reduced;
-  SmallVector<IntExpr> conditions;
-  for (auto [d, loop] : llvm::enumerate(loops)) {
-    if (loop)
-      continue;
-    std::optional<IntExpr> bound = boundOf(extents[d]);
-    if (!bound)
-      return failExpr("a reduction's size depends on a loop", type);
-    unsigned id = 0;
-    loop = freshLoop(id);
-    reduced.push_back({id, *bound});
-    if (*bound != extents[d])
-      conditions.push_back(extents[d] - loop - 1);
-  }
-  Block *body = op.getBlock();
+/// Gives the body's arguments their elements at these loops, and reads it.
+bool LinalgReader::readBody(linalg::LinalgOp op, OpOperand *init,
+                            Indices loops) {
   // Operands first: evaluating them may enter other regions.
   SmallVector<Expr> elements;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -300,13 +280,14 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
     for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
       std::optional<IntExpr> index = affine(expr, loops, {}, Where::Region);
       if (!index)
-        return failExpr("an indexing map is not affine", type);
+        return fail("an indexing map is not affine");
       indices.push_back(*index);
     }
     bool isInit = operand.getOperandNumber() >= op.getNumDpsInputs();
     elements.push_back(isInit && &operand != init ? Expr()
                                                   : tensor->at(indices));
   }
+  Block *body = op.getBlock();
   for (auto [argument, element] : llvm::zip(body->getArguments(), elements)) {
     integers.erase(argument);
     if (element)
@@ -319,12 +300,19 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
   for (Operation &inner : body->without_terminator())
     if (!isa<linalg::IndexOp>(inner) && !readInteger(&inner, Where::Region) &&
         !readScalar(&inner, Where::Region))
-      return failExpr("'" + inner.getName().getStringRef() +
-                          "' in a region is beyond the verifier",
-                      type);
-  Value yielded = body->getTerminator()->getOperand(result);
-  if (reduced.empty())
-    return scalarOf(yielded);
+      return fail("'" + inner.getName().getStringRef() +
+                  "' in a region is beyond the verifier");
+  return true;
+}
+
+/// What a body that has been read yields for `result`, joined over loops to
+/// where all conditions are >= 0.
+Expr LinalgReader::reducedElement(linalg::LinalgOp op, unsigned result,
+                                  ArrayRef<Loop> reduced,
+                                  ArrayRef<IntExpr> conditions) {
+  OpOperand *init = op.getDpsInitOperand(result);
+  Type type = getElementTypeOrSelf(init->get().getType());
+  Value yielded = op.getBlock()->getTerminator()->getOperand(result);
   BlockArgument output = op.getMatchingBlockArgument(init);
   Value joined;
   std::optional<Monoid> monoid = combinerOf(yielded, output, joined);
@@ -352,6 +340,35 @@ Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
   node.operands.push_back(value);
   Expr reduction(std::make_shared<const ExprNode>(std::move(node)));
   return cast(combine(monoid->kind, start, reduction), joined.getType());
+}
+
+Expr LinalgReader::structuredElement(linalg::LinalgOp op, unsigned result,
+                                     Indices extents, Indices at) {
+  OpOperand *init = op.getDpsInitOperand(result);
+  Type type = getElementTypeOrSelf(init->get().getType());
+  AffineMap outputMap = op.getMatchingIndexingMap(init);
+  SmallVector<IntExpr> loops(op.getNumLoops());
+  for (auto [d, expr] : llvm::enumerate(outputMap.getResults()))
+    loops[cast<AffineDimExpr>(expr).getPosition()] = at[d];
+  SmallVector<Loop> reduced;
+  SmallVector<IntExpr> conditions;
+  for (auto [d, loop] : llvm::enumerate(loops)) {
+    if (loop)
+      continue;
+    std::optional<IntExpr> bound = boundOf(extents[d]);
+    if (!bound)
+      return failExpr("a reduction's size depends on a loop", type);
+    unsigned id = 0;
+    loop = freshLoop(id);
+    reduced.push_back({id, *bound});
+    if (*bound != extents[d])
+      conditions.push_back(extents[d] - loop - 1);
+  }
+  if (!readBody(op, init, loops))
+    return failExpr("", type);
+  if (reduced.empty())
+    return scalarOf(op.getBlock()->getTerminator()->getOperand(result));
+  return reducedElement(op, result, reduced, conditions);
 }
 
 bool LinalgReader::readStructured(linalg::LinalgOp op) {

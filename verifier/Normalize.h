@@ -142,6 +142,8 @@ private:
   bool addBranch(std::vector<Branch> &branches, Branch branch,
                  llvm::StringRef monoid, const Facts &facts);
   std::optional<Sum> absoluteProduct(const Sum &x, const Facts &facts);
+  Sum magnitude(const Sum &x, const Facts &facts);
+  Sum exponential(const Sum &x);
   std::optional<Sum> takeMonotone(llvm::ArrayRef<Branch> branches,
                                   const Facts &facts);
   Sum orderedReduce(llvm::StringRef monoid, std::vector<Branch> branches,

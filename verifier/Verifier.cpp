@@ -303,6 +303,50 @@ std::set<std::vector<std::string>> floatSums(const Definition &definition) {
   return sums;
 }
 
+/// Every case; sets `isSatisfiable` where one of them may be entered.
+Attempt proveCases(const Question &question, const Assumptions &assumptions,
+                   mlir::MLIRContext *context, Budget &budget, Solver &solver,
+                   bool &isSatisfiable) {
+  Attempt all{true, 0, ""};
+  for (const Case &one : question.cases) {
+    std::vector<Formula> guards;
+    for (const Guard &guard : one.guards)
+      guards.push_back(Formula::guard(guard));
+    isSatisfiable = isSatisfiable ||
+                    solver.isSatisfiable(Formula::allOf(std::move(guards)));
+    Attempt attempt = prove(one, settingsOf(question, assumptions, false),
+                            context, budget, solver);
+    all.numCancelled += attempt.numCancelled;
+    if (attempt.isProved)
+      continue;
+    all.isProved = false;
+    all.reason = attempt.reason;
+    if (solver.wasStoppedByClock())
+      all.reason = "stopped by the clock: " + all.reason;
+    break;
+  }
+  return all;
+}
+
+/// Whether a little work proves equal results bit by bit.
+bool isBitExact(const Question &question, const Assumptions &assumptions,
+                mlir::MLIRContext *context, const VerifierOptions &options,
+                Clock::time_point start) {
+  if (!question.isLiteral ||
+      floatSums(question.before) != floatSums(question.after))
+    return false;
+  VerifierOptions little = options;
+  little.maxSteps = std::min<uint64_t>(options.maxSteps, 4000);
+  little.maxLemmaWork /= 10;
+  Solver solver(little);
+  Budget budget(little, start);
+  return llvm::all_of(question.cases, [&](const Case &one) {
+    return prove(one, settingsOf(question, assumptions, true), context, budget,
+                 solver)
+        .isProved;
+  });
+}
+
 std::string headerOf(mlir::func::FuncOp before, mlir::func::FuncOp after) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -354,57 +398,29 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
   Budget budget(options, start);
   Solver solver(options);
   mlir::MLIRContext *context = before.getContext();
-  bool isProved = true, isSatisfiable = sawInstance;
-  unsigned numCancelled = 0;
-  for (const Case &one : question.cases) {
-    std::vector<Formula> guards;
-    for (const Guard &guard : one.guards)
-      guards.push_back(Formula::guard(guard));
-    isSatisfiable = isSatisfiable ||
-                    solver.isSatisfiable(Formula::allOf(std::move(guards)));
-    Attempt attempt = prove(one, settingsOf(question, assumptions, false),
-                            context, budget, solver);
-    isProved = attempt.isProved;
-    numCancelled += attempt.numCancelled;
-    if (!isProved) {
-      verdict.reason = attempt.reason;
-      if (solver.wasStoppedByClock())
-        verdict.reason = "stopped by the clock: " + verdict.reason;
-      break;
-    }
-  }
+  bool isSatisfiable = sawInstance;
+  Attempt attempt =
+      proveCases(question, assumptions, context, budget, solver, isSatisfiable);
+  verdict.reason = attempt.reason;
   verdict.solverMs = solver.getMs();
   verdict.solverWork = solver.getWork();
   verdict.steps = options.maxSteps - budget.stepsLeft;
-  if (isProved && !isSatisfiable)
+  if (attempt.isProved && !isSatisfiable)
     return unknown("the condition cannot be satisfied, so the rule says "
                    "nothing");
-  if (!isProved) {
-    std::string reason = verdict.reason;
+  if (!attempt.isProved) {
     if (refute(options.seed + 1, options.trialsAfter))
       return done(Verdict::Kind::Refuted);
-    return unknown(reason);
+    return unknown(attempt.reason);
   }
   verdict.certificate.smtlib = headerOf(before, after) + solver.getScript();
   verdict.certificate.numLemmas = solver.getNumLemmas();
-  if (numCancelled == 0 &&
+  if (attempt.numCancelled == 0 &&
       countMasks(question.before) == countMasks(question.after))
     verdict.floatClass = FloatClass::Reassociating;
-  if (options.classifyFloats && question.isLiteral &&
-      floatSums(question.before) == floatSums(question.after)) {
-    VerifierOptions little = options;
-    little.maxSteps = std::min<uint64_t>(options.maxSteps, 4000);
-    little.maxLemmaWork /= 10;
-    Solver quick(little);
-    Budget short_(little, start);
-    bool isExact = llvm::all_of(question.cases, [&](const Case &one) {
-      return prove(one, settingsOf(question, assumptions, true), context,
-                   short_, quick)
-          .isProved;
-    });
-    if (isExact)
-      verdict.floatClass = FloatClass::BitExact;
-  }
+  if (options.classifyFloats &&
+      isBitExact(question, assumptions, context, options, start))
+    verdict.floatClass = FloatClass::BitExact;
   if (verdict.floatClass != FloatClass::BitExact)
     if (std::string why = whyNotReal(question); !why.empty()) {
       if (refute(options.seed + 1, options.trialsAfter))

@@ -8,6 +8,7 @@
 #include "codegen/cpu/MathFunctions.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -35,50 +36,39 @@ static Turns reduceSmall(MathBuilder &m, Value x) {
 }
 static constexpr double reduceLimit = 0x1p30;
 
-/// One large number, a scalar, by Payne and Hanek: of x 2 / pi only the part
-/// below 4 matters, so the product of x's mantissa and the 192 bits of 2 / pi
-/// that make it is computed modulo 2^192.
-static Turns reduceLarge(MathBuilder &m, Value x) {
-  // 2 / pi behind a word of zeros, so that every window lies inside.
-  static constexpr uint64_t bitsOfTwoByPi[] = {0,
-                                               0xa2f9836e4e441529,
-                                               0xfc2757d1f534ddc0,
-                                               0xdb6295993c439041,
-                                               0xfe5163abdebbc561,
-                                               0xb7246e3a424dd2e0,
-                                               0x06492eea09d1921c,
-                                               0xfe1deb1cb129a73e,
-                                               0xe88235f52ebb4484,
-                                               0xe99c7026b45f7e41,
-                                               0x3991d639835339f4,
-                                               0x9c845f8bbdf9283b,
-                                               0x1ff897ffde05980f,
-                                               0xef2f118b5a0a6d1f,
-                                               0x6d367ecf27cb09b7,
-                                               0x4f463f669e5fea2d,
-                                               0x7527bac7ebe5f17b,
-                                               0x3d0739f78a5292ea,
-                                               0x6bfb5fb11f8d5d08,
-                                               0x56033046fc7b6bab,
-                                               0xf0cfbc209af4361d};
+/// 2 / pi behind a word of zeros, so that every window lies inside.
+static constexpr uint64_t bitsOfTwoByPi[] = {0,
+                                             0xa2f9836e4e441529,
+                                             0xfc2757d1f534ddc0,
+                                             0xdb6295993c439041,
+                                             0xfe5163abdebbc561,
+                                             0xb7246e3a424dd2e0,
+                                             0x06492eea09d1921c,
+                                             0xfe1deb1cb129a73e,
+                                             0xe88235f52ebb4484,
+                                             0xe99c7026b45f7e41,
+                                             0x3991d639835339f4,
+                                             0x9c845f8bbdf9283b,
+                                             0x1ff897ffde05980f,
+                                             0xef2f118b5a0a6d1f,
+                                             0x6d367ecf27cb09b7,
+                                             0x4f463f669e5fea2d,
+                                             0x7527bac7ebe5f17b,
+                                             0x3d0739f78a5292ea,
+                                             0x6bfb5fb11f8d5d08,
+                                             0x56033046fc7b6bab,
+                                             0xf0cfbc209af4361d};
+
+/// The three words of 2 / pi from bit `first` of the table on.
+static std::array<Value, 3> wordsOfTwoByPi(MathBuilder &m, Value first) {
+  using Or = arith::OrIOp;
+  using Shl = arith::ShLIOp;
+  using Shr = arith::ShRUIOp;
   constexpr int64_t numWords = std::size(bitsOfTwoByPi);
   auto table = VectorType::get({numWords}, m.b.getI64Type());
   Value words = arith::ConstantOp::create(
       m.b, m.loc, DenseElementsAttr::get(table, ArrayRef(bitsOfTwoByPi)));
-  using Add = arith::AddIOp;
-  using And = arith::AndIOp;
-  using Or = arith::OrIOp;
-  using Shl = arith::ShLIOp;
-  using Shr = arith::ShRUIOp;
-  Value bits = m.bits(m.abs(x));
-  // x = mantissa 2^(exponent - 1075)
-  Value exponent = m.integerOp<Shr>(bits, 52);
-  Value mantissa = m.integerOp<Or>(
-      m.integerOp<And>(bits, (int64_t(1) << 52) - 1), int64_t(1) << 52);
-  // The first bit of the window, counted with the zeros: its weight times
-  // mantissa's unit is 2.
-  Value first = m.integerOp<Add>(exponent, 64 - 1075 - 2);
-  Value shift = m.integerOp<And>(first, 63);
+  Value shift = m.integerOp<arith::AndIOp>(first, 63);
   Value index = arith::IndexCastOp::create(m.b, m.loc, m.b.getIndexType(),
                                            m.integerOp<Shr>(first, 6));
   auto word = [&](int64_t k) -> Value {
@@ -96,13 +86,33 @@ static Turns reduceLarge(MathBuilder &m, Value x) {
     Value low = m.integerOp<Shr>(m.integerOp<Shr>(w[k + 1], 1), back);
     return m.integerOp<Or>(m.integerOp<Shl>(w[k], shift), low);
   };
+  return {window(0), window(1), window(2)};
+}
+
+/// One large number, a scalar, by Payne and Hanek: of x 2 / pi only the part
+/// below 4 matters, so the product of x's mantissa and the 192 bits of 2 / pi
+/// that make it is computed modulo 2^192.
+static Turns reduceLarge(MathBuilder &m, Value x) {
+  using Add = arith::AddIOp;
+  using And = arith::AndIOp;
+  using Or = arith::OrIOp;
+  using Shl = arith::ShLIOp;
+  using Shr = arith::ShRUIOp;
+  Value bits = m.bits(m.abs(x));
+  // x = mantissa 2^(exponent - 1075)
+  Value exponent = m.integerOp<Shr>(bits, 52);
+  Value mantissa = m.integerOp<Or>(
+      m.integerOp<And>(bits, (int64_t(1) << 52) - 1), int64_t(1) << 52);
+  // The first bit of the window, counted with the zeros: its weight times
+  // mantissa's unit is 2.
+  Value first = m.integerOp<Add>(exponent, 64 - 1075 - 2);
   auto high = [&](Value y) -> Value {
     return arith::MulUIExtendedOp::create(m.b, m.loc, mantissa, y).getHigh();
   };
   auto low = [&](Value y) -> Value {
     return m.integerOp<arith::MulIOp>(mantissa, y);
   };
-  Value top = window(0), middle = window(1), bottom = window(2);
+  auto [top, middle, bottom] = wordsOfTwoByPi(m, first);
   // The two upper words of the product; a carry from the last is below the
   // precision that is needed.
   Value product1 = m.integerOp<Add>(low(middle), high(bottom));

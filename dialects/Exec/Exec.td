@@ -101,7 +101,7 @@ def Exec_AllocOp : Exec_BufferOp<"alloc", (ins)> {
 
 def Exec_AliasOp : Exec_BufferOp<"alias", (ins Exec_BufferType:$source, Mlc_IntExpr:$offset)> {
   let summary = "a part of another buffer, `offset` bytes into it";
-  let assemblyFormat = "$source `at` $offset `:` $element $dims attr-dict";
+  let assemblyFormat = "$source `[` $offset `]` `:` $element $dims attr-dict";
 }
 
 def Exec_LaunchOp : Exec_Op<"launch", [AttrSizedOperandSegments]> {

@@ -18,6 +18,9 @@ FailureOr<SmallVector<Type>> TopKOp::inferOpaqueTypes() {
   if (!isa<FloatType, IntegerType>(type.getElementType()) ||
       type.getElementType().isInteger(1))
     return emitOpError() << "requires numbers, got " << type.getElementType();
+  if (getK().isConstant() && getK().getConstant() < 0)
+    return emitOpError() << "requires k that is not negative, got "
+                         << getK().str();
   IntExpr slack = (*dims)[axis] - getK();
   if (slack.isConstant() && slack.getConstant() < 0)
     return emitOpError() << "requires k of at most " << (*dims)[axis].str()

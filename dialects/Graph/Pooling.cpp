@@ -12,7 +12,9 @@ using llvm::SmallVector;
 template <typename Op> static LogicalResult checkPool(Op op) {
   unsigned rank = op.getKernel().size();
   auto type = op.getX().getType();
-  if (rank == 0 || type.getRank() < 2 + rank)
+  if (rank == 0)
+    return op.emitOpError() << "requires a kernel of 1 or more dims, got none";
+  if (type.getRank() < 2 + rank)
     return op.emitOpError() << "requires an input of rank " << 2 + rank
                             << " or more, got " << type.getRank();
   if (type.getElementType().isInteger(1))

@@ -19,6 +19,10 @@ LogicalResult ResizeOp::checkOperands() {
   if (getDims().size() != rank)
     return emitOpError() << "requires " << rank << " dims, got "
                          << getDims().size();
+  for (IntExpr dim : getDims())
+    if (dim.isConstant() && dim.getConstant() < 0)
+      return emitOpError() << "requires dims that are not negative, got "
+                           << dim.str();
   if (!getScales().empty() && getScales().size() != rank)
     return emitOpError() << "requires no or " << rank << " scales, got "
                          << getScales().size();

@@ -31,14 +31,24 @@ std::optional<SmallVector<int64_t>> DimsAttr::asConstants() const {
   return values;
 }
 
-/// As an encoding there is one for each dim.
+/// As an encoding there is one for each dim, which a static one agrees with.
 LogicalResult
 DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                          llvm::function_ref<InFlightDiagnostic()> error) const {
-  if (size() == shape.size())
-    return success();
-  return error() << "names " << size() << " dims of a tensor of "
-                 << shape.size();
+  if (size() != shape.size())
+    return error() << "names " << size() << " dims of a tensor of "
+                   << shape.size();
+  for (auto [d, dim] : llvm::enumerate(getDims())) {
+    if (!dim.isConstant())
+      continue;
+    if (dim.getConstant() < 0)
+      return error() << "requires dims that are not negative, got "
+                     << dim.str();
+    if (!ShapedType::isDynamic(shape[d]) && shape[d] != dim.getConstant())
+      return error() << "names dim " << d << " " << dim.str()
+                     << ", but its size is " << shape[d];
+  }
+  return success();
 }
 
 Attribute DimsAttr::parse(AsmParser &parser, Type) {

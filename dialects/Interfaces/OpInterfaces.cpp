@@ -121,9 +121,8 @@ LogicalResult verifyResultTypes(Operation *op) {
   FailureOr<SmallVector<Type>> types = inferResultTypes(op);
   if (failed(types))
     return failure();
-  if (types->size() != op->getNumResults())
-    return op->emitOpError() << "must have " << types->size() << " results";
-  for (auto [result, type] : llvm::zip(op->getResults(), *types))
+  // How many there are is declared, and verified before.
+  for (auto [result, type] : llvm::zip_equal(op->getResults(), *types))
     if (result.getType() != type)
       return op->emitOpError()
              << "result #" << result.getResultNumber() << " must be " << type

@@ -59,8 +59,9 @@ LogicalResult DefOp::verifyRegions() {
                            << x << " and " << y;
   for (AssumeOp assume : getBody().front().getOps<AssumeOp>())
     if (assume.getArgument() >= before.getNumArguments())
-      return assume.emitOpError() << "names argument " << assume.getArgument()
-                                  << " of " << before.getNumArguments();
+      return assume.emitOpError()
+             << "names argument " << static_cast<int64_t>(assume.getArgument())
+             << " of " << before.getNumArguments();
   return success();
 }
 
@@ -75,13 +76,8 @@ ParseResult RequireOp::parse(OpAsmParser &parser, OperationState &result) {
   do {
     FailureOr<IntExpr> left = parseIntExpr(parser);
     StringRef word;
-    SMLoc loc = parser.getCurrentLocation();
     if (failed(left) || parser.parseKeyword(&word))
       return failure();
-    if (word != "divides" && !symbolizeComparePredicate(word))
-      return parser.emitError(loc)
-             << "expected eq, ne, lt, le, gt, ge or divides, got '" << word
-             << "'";
     FailureOr<IntExpr> right = parseIntExpr(parser);
     if (failed(right))
       return failure();
@@ -105,6 +101,22 @@ void RequireOp::print(OpAsmPrinter &printer) {
     printer << ' ' << cast<StringAttr>(predicate).getValue() << ' ';
     getRhs()[i].print(printer.getStream());
   }
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"lhs", "predicates", "rhs"});
+}
+
+LogicalResult RequireOp::verify() {
+  size_t count = getPredicates().size();
+  if (count == 0 || getLhs().size() != count || getRhs().size() != count)
+    return emitOpError() << "requires two sides for each of 1 or more "
+                            "predicates, got "
+                         << getLhs().size() << " and " << getRhs().size()
+                         << " for " << count;
+  for (auto predicate : getPredicates().getAsValueRange<StringAttr>())
+    if (predicate != "divides" && !symbolizeComparePredicate(predicate))
+      return emitOpError() << "does not know '" << predicate
+                           << "' - expected eq, ne, lt, le, gt, ge or divides";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,14 +126,8 @@ void RequireOp::print(OpAsmPrinter &printer) {
 ParseResult AssumeOp::parse(OpAsmParser &parser, OperationState &result) {
   StringRef word;
   int64_t argument;
-  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&word) || parser.parseInteger(argument))
     return failure();
-  if (!symbolizeElementPredicate(word))
-    return parser.emitError(loc)
-           << "expected positive, nonnegative, nonzero, finite, allequal or "
-              "constant, got '"
-           << word << "'";
   result.addAttribute("predicate", parser.getBuilder().getStringAttr(word));
   result.addAttribute("argument",
                       parser.getBuilder().getI64IntegerAttr(argument));
@@ -131,20 +137,20 @@ ParseResult AssumeOp::parse(OpAsmParser &parser, OperationState &result) {
 void AssumeOp::print(OpAsmPrinter &printer) {
   printer << ' ' << stringifyElementPredicate(getPredicate()) << ' '
           << static_cast<int64_t>(getArgument());
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"predicate", "argument"});
 }
 
+//===----------------------------------------------------------------------===//
+// assume_real
+//===----------------------------------------------------------------------===//
+
 ParseResult AssumeRealOp::parse(OpAsmParser &parser, OperationState &result) {
-  StringRef parameter, word;
+  std::string parameter;
+  StringRef word;
   double bound;
-  SMLoc loc;
-  if (parser.parseKeyword(&parameter))
+  if (parser.parseKeywordOrString(&parameter) || parser.parseKeyword(&word) ||
+      parser.parseFloat(bound))
     return failure();
-  loc = parser.getCurrentLocation();
-  if (parser.parseKeyword(&word) || parser.parseFloat(bound))
-    return failure();
-  if (!symbolizeComparePredicate(word))
-    return parser.emitError(loc)
-           << "expected eq, ne, lt, le, gt or ge, got '" << word << "'";
   Builder &builder = parser.getBuilder();
   result.addAttribute("parameter", builder.getStringAttr(parameter));
   result.addAttribute("predicate", builder.getStringAttr(word));
@@ -153,7 +159,10 @@ ParseResult AssumeRealOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void AssumeRealOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getParameter() << ' '
-          << stringifyComparePredicate(getPredicate()) << ' ';
+  printer << ' ';
+  printer.printKeywordOrString(getParameter());
+  printer << ' ' << stringifyComparePredicate(getPredicate()) << ' ';
   printer.printFloat(getBound());
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"parameter", "predicate", "bound"});
 }

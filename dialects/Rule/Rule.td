@@ -59,6 +59,7 @@ def Rule_RequireOp : Rule_Op<"require", [HasParent<"DefOp">]> {
   }];
   let arguments = (ins Mlc_DimsAttr:$lhs, StrArrayAttr:$predicates, Mlc_DimsAttr:$rhs);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def Rule_AssumeOp : Rule_Op<"assume", [HasParent<"DefOp">]> {

@@ -110,3 +110,11 @@ func.func @f(%x: tensor<2xf32>) {
   %r = mlc.reshape %x {dims = #mlc.dims<[2 **]>} : (tensor<2xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'mlc.top_k' op requires k that is not negative, got -1}}
+  %r:2 = mlc.top_k %x {axis = 0 : i64, k = #mlc.int<-1>, largest = true, sorted = true} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi64>)
+  return
+}

@@ -106,7 +106,7 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>) {
-  // expected-error @+1 {{'mlc.pad' op requires mode constant, edge or reflect, got 'wrap'}}
+  // expected-error @+1 {{'mlc.pad' op attribute 'mode' failed to satisfy constraint: constant, edge or reflect}}
   %r = mlc.pad %x {low = #mlc.dims<[1]>, high = #mlc.dims<[1]>, mode = "wrap", value = #mlc.real<0.0>} : (tensor<2xf32>) -> tensor<4xf32>
   return
 }
@@ -188,5 +188,21 @@ func.func @f() {
 func.func @f() {
   // expected-error @+1 {{'mlc.int_tensor' op requires dims [] and 1 value, or dims [n] and n values, got 3 values}}
   %r = mlc.int_tensor {dims = #mlc.dims<[2]>, values = #mlc.dims<[1, 2, 3]>} : () -> tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'mlc.slice' op the slice must end inside the operand (-1 >= 0 does not hold)}}
+  %r = mlc.slice %x {starts = #mlc.dims<[3]>, sizes = #mlc.dims<[3]>, steps = #mlc.dims<[-2]>} : (tensor<4xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<0xf32>) {
+  // expected-error @+1 {{'mlc.pad' op the operand must have an edge to repeat (0 >= 1 does not hold)}}
+  %r = mlc.pad %x {low = #mlc.dims<[2]>, high = #mlc.dims<[1]>, mode = "edge", value = #mlc.real<0.0>} : (tensor<0xf32>) -> tensor<3xf32>
   return
 }

@@ -50,7 +50,7 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>, %y: tensor<2xf32>) {
-  // expected-error @+1 {{'mlc.compare' op requires predicate eq, ne, lt, le, gt or ge, got 'above'}}
+  // expected-error @+1 {{'mlc.compare' op attribute 'predicate' failed to satisfy constraint: eq, ne, lt, le, gt or ge}}
   %r = mlc.compare %x, %y {predicate = "above"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
   return
 }

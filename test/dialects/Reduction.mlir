@@ -2,7 +2,7 @@
 // RUN: mlc-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{'mlc.reduce' op requires kind sum, prod, max, min or mean, got 'median'}}
+  // expected-error @+1 {{'mlc.reduce' op attribute 'kind' failed to satisfy constraint: sum, prod, max, min or mean}}
   %r = mlc.reduce %x {kind = "median", axes = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<1x3xf32>
   return
 }
@@ -108,5 +108,37 @@ func.func @f(%x: tensor<2xf32>) {
 func.func @f(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{'mlc.lrn' op requires a positive size, got 0}}
   %r = mlc.lrn %x {size = #mlc.int<0>, alpha = #mlc.real<1.0>, beta = #mlc.real<1.0>, bias = #mlc.real<1.0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %t: tensor<2xf32>) {
+  // expected-error @+1 {{'mlc.batch_norm' op parameters must have one element per channel (2 == 3 does not hold)}}
+  %r = mlc.batch_norm %x, %s, %s, %t, %s {epsilon = #mlc.real<1.0e-5>} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %t: tensor<2xf32>) {
+  // expected-error @+1 {{'mlc.layer_norm' op scale must have the normalized dims (2 == 3 does not hold)}}
+  %r = mlc.layer_norm %x, %t, %s {axis = 1 : i64, epsilon = #mlc.real<1.0e-5>} : (tensor<2x3xf32>, tensor<2xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %t: tensor<2xf32>) {
+  // expected-error @+1 {{'mlc.layer_norm' op bias must have the normalized dims (2 == 3 does not hold)}}
+  %r = mlc.layer_norm %x, %s, %t {axis = 1 : i64, epsilon = #mlc.real<1.0e-5>} : (tensor<2x3xf32>, tensor<3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x0xf32>) {
+  // expected-error @+1 {{'mlc.arg_max' op the axis must not be empty (0 > 0 does not hold)}}
+  %r = mlc.arg_max %x {axis = 1 : i64} : (tensor<2x0xf32>) -> tensor<2x1xi64>
   return
 }

@@ -10,7 +10,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'mlc.resize' op requires mode nearest or linear, got 'cubic'}}
+  // expected-error @+1 {{'mlc.resize' op attribute 'mode' failed to satisfy constraint: nearest or linear}}
   %r = mlc.resize %x {dims = #mlc.dims<[8]>, mode = "cubic", transform = "asymmetric", nearest_mode = "floor", scales = []} : (tensor<4xf32>) -> tensor<8xf32>
   return
 }
@@ -18,7 +18,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'mlc.resize' op does not know the coordinate transformation 'centre'}}
+  // expected-error @+1 {{'mlc.resize' op attribute 'transform' failed to satisfy constraint: half_pixel, pytorch_half_pixel, asymmetric or align_corners}}
   %r = mlc.resize %x {dims = #mlc.dims<[8]>, mode = "nearest", transform = "centre", nearest_mode = "floor", scales = []} : (tensor<4xf32>) -> tensor<8xf32>
   return
 }
@@ -26,7 +26,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'mlc.resize' op does not know the nearest_mode 'up'}}
+  // expected-error @+1 {{'mlc.resize' op attribute 'nearest_mode' failed to satisfy constraint: round_prefer_floor, round_prefer_ceil, floor or ceil}}
   %r = mlc.resize %x {dims = #mlc.dims<[8]>, mode = "nearest", transform = "asymmetric", nearest_mode = "up", scales = []} : (tensor<4xf32>) -> tensor<8xf32>
   return
 }
@@ -52,5 +52,21 @@ func.func @f(%x: tensor<4xf32>) {
 func.func @f(%x: tensor<4xi32>) {
   // expected-error @+1 {{'mlc.resize' op requires floats for mode linear, got 'i32'}}
   %r = mlc.resize %x {dims = #mlc.dims<[8]>, mode = "linear", transform = "asymmetric", nearest_mode = "floor", scales = []} : (tensor<4xi32>) -> tensor<8xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'mlc.resize' op requires dims that are not negative, got -4}}
+  %r = mlc.resize %x {dims = #mlc.dims<[-4]>, mode = "nearest", nearest_mode = "floor", scales = [], transform = "asymmetric"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<0xf32>) {
+  // expected-error @+1 {{'mlc.resize' op the operand must not be empty (0 > 0 does not hold)}}
+  %r = mlc.resize %x {dims = #mlc.dims<[4]>, mode = "nearest", nearest_mode = "floor", scales = [], transform = "asymmetric"} : (tensor<0xf32>) -> tensor<4xf32>
   return
 }

@@ -71,7 +71,7 @@ rule.def @r "a rule" {
 // -----
 
 rule.def @r "a rule" {
-  // expected-error @+1 {{'rule.assume' op does not know 'small' - expected constant, positive, nonnegative, nonzero, finite or allequal}}
+  // expected-error @+1 {{'rule.assume' op attribute 'predicate' failed to satisfy constraint: positive, nonnegative, nonzero, finite, allequal or constant}}
   rule.assume small 0
   func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
     return %x : tensor<2xf32>
@@ -84,7 +84,7 @@ rule.def @r "a rule" {
 // -----
 
 rule.def @r "a rule" {
-  // expected-error @+1 {{custom op 'rule.require' expected eq, ne, lt, le, gt, ge or divides, got 'over'}}
+  // expected-error @+1 {{'rule.require' op does not know 'over' - expected eq, ne, lt, le, gt, ge or divides}}
   rule.require n over 1
   func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
     return %x : tensor<2xf32>
@@ -97,7 +97,7 @@ rule.def @r "a rule" {
 // -----
 
 rule.def @r "a rule" {
-  // expected-error @+1 {{custom op 'rule.assume_real' expected eq, ne, lt, le, gt or ge, got 'near'}}
+  // expected-error @+1 {{'rule.assume_real' op attribute 'predicate' failed to satisfy constraint: eq, ne, lt, le, gt or ge}}
   rule.assume_real t near 1.0
   func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
     return %x : tensor<2xf32>
@@ -115,6 +115,58 @@ rule.def @r "a rule" {
   }
   // expected-error @+1 {{'mlc.fill' op does not belong in a rule.def}}
   %0 = mlc.fill {dims = #mlc.dims<[2]>, value = #mlc.real<0.0>, type = f32} : () -> tensor<2xf32>
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+rule.def @r "a rule" {
+  // expected-error @+1 {{'rule.require' op requires two sides for each of 1 or more predicates, got 1 and 1 for 2}}
+  "rule.require"() {lhs = #mlc.dims<[n]>, predicates = ["ge", "lt"], rhs = #mlc.dims<[1]>} : () -> ()
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+rule.def @r "a rule" {
+  // expected-error @+1 {{'rule.require' op requires two sides for each of 1 or more predicates, got 0 and 0 for 0}}
+  "rule.require"() {lhs = #mlc.dims<[]>, predicates = [], rhs = #mlc.dims<[]>} : () -> ()
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+rule.def @r "a rule" {
+  // expected-error @+1 {{'rule.assume' op names argument -1 of 1}}
+  rule.assume positive -1
+  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+rule.def @r "a rule" {
+  // expected-error @+1 {{'rule.assume_real' op attribute 'predicate' failed to satisfy constraint: eq, ne, lt, le, gt or ge}}
+  "rule.assume_real"() {parameter = "t", predicate = "divides", bound = 1.0} : () -> ()
   func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
     return %x : tensor<2xf32>
   }

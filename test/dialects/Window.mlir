@@ -126,3 +126,115 @@ func.func @f(%x: tensor<1x1x5xi32>) {
   %r = mlc.avg_pool %x {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = false} : (tensor<1x1x5xi32>) -> tensor<1x1x4xi32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x3x4xf32>, %y: tensor<3x4x5xf32>) {
+  // expected-error @+1 {{'mlc.matmul' op batch dims of both operands must be equal (2 == 3 does not hold)}}
+  %r = mlc.matmul %x, %y : (tensor<2x3x4xf32>, tensor<3x4x5xf32>) -> tensor<2x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x5xf32>, %w: tensor<3x2x3xf32>) {
+  // expected-error @+1 {{'mlc.conv' op output channels must be a multiple of groups (1 == 0 does not hold)}}
+  %r = mlc.conv %x, %w {groups = #mlc.int<2>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>} : (tensor<1x4x5xf32>, tensor<3x2x3xf32>) -> tensor<1x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x0x5xf32>, %w: tensor<2x4x3xf32>) {
+  // expected-error @+1 {{'mlc.conv' op groups must be positive (0 > 0 does not hold)}}
+  %r = mlc.conv %x, %w {groups = #mlc.int<0>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>} : (tensor<1x0x5xf32>, tensor<2x4x3xf32>) -> tensor<1x2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x5xf32>, %w: tensor<2x4x0xf32>) {
+  // expected-error @+1 {{'mlc.conv' op the kernel must not be empty (0 > 0 does not hold)}}
+  %r = mlc.conv %x, %w {groups = #mlc.int<1>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>} : (tensor<1x4x5xf32>, tensor<2x4x0xf32>) -> tensor<1x2x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x5xf32>, %w: tensor<2x4x9xf32>) {
+  // expected-error @+1 {{'mlc.conv' op the padded input is too small for the window in spatial dim 0 (6 >= 9 does not hold)}}
+  %r = mlc.conv %x, %w {groups = #mlc.int<1>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>} : (tensor<1x4x5xf32>, tensor<2x4x9xf32>) -> tensor<1x2x0xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x5xf32>, %w: tensor<3x2x3xf32>) {
+  // expected-error @+1 {{'mlc.conv_transpose' op input channels must equal the weight's first dim (4 == 3 does not hold)}}
+  %r = mlc.conv_transpose %x, %w {groups = #mlc.int<1>, output_padding = #mlc.dims<[0]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>} : (tensor<1x4x5xf32>, tensor<3x2x3xf32>) -> tensor<1x2x7xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x5xf32>, %w: tensor<4x2x3xf32>) {
+  // expected-error @+1 {{'mlc.conv_transpose' op input channels must be a multiple of groups (1 == 0 does not hold)}}
+  %r = mlc.conv_transpose %x, %w {groups = #mlc.int<3>, output_padding = #mlc.dims<[0]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>} : (tensor<1x4x5xf32>, tensor<4x2x3xf32>) -> tensor<1x6x7xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x5xf32>, %w: tensor<4x2x3xf32>) {
+  // expected-error @+1 {{'mlc.conv_transpose' op pads must not exceed the output in spatial dim 0 (-1 >= 0 does not hold)}}
+  %r = mlc.conv_transpose %x, %w {groups = #mlc.int<1>, output_padding = #mlc.dims<[0]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[4, 4]>, dilations = #mlc.dims<[1]>} : (tensor<1x4x5xf32>, tensor<4x2x3xf32>) -> tensor<1x2x0xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x2x6x8xf32>, %w: tensor<3x1x3x8x8xf32>) {
+  // expected-error @+1 {{'mlc.conv_blocked' op channel blocks must be equal (2 == 1 does not hold)}}
+  %r = mlc.conv_blocked %x, %w {strides = #mlc.dims<[1]>, dilations = #mlc.dims<[1]>} : (tensor<1x2x6x8xf32>, tensor<3x1x3x8x8xf32>) -> tensor<1x3x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x2x6x8xf32>, %w: tensor<3x2x3x4x8xf32>) {
+  // expected-error @+1 {{'mlc.conv_blocked' op sizes of input channel blocks must be equal (8 == 4 does not hold)}}
+  %r = mlc.conv_blocked %x, %w {strides = #mlc.dims<[1]>, dilations = #mlc.dims<[1]>} : (tensor<1x2x6x8xf32>, tensor<3x2x3x4x8xf32>) -> tensor<1x3x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x3x6xf32>, %w: tensor<3x2x3x8xf32>) {
+  // expected-error @+1 {{'mlc.conv_to_blocked' op channels must be equal (3 == 2 does not hold)}}
+  %r = mlc.conv_to_blocked %x, %w {strides = #mlc.dims<[1]>, dilations = #mlc.dims<[1]>} : (tensor<1x3x6xf32>, tensor<3x2x3x8xf32>) -> tensor<1x3x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x3x6x8xf32>, %w: tensor<2x3x8xf32>) {
+  // expected-error @+1 {{'mlc.depthwise_blocked' op channel blocks must be equal (3 == 2 does not hold)}}
+  %r = mlc.depthwise_blocked %x, %w {strides = #mlc.dims<[1]>, dilations = #mlc.dims<[1]>} : (tensor<1x3x6x8xf32>, tensor<2x3x8xf32>) -> tensor<1x3x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x3x6x8xf32>, %w: tensor<3x3x4xf32>) {
+  // expected-error @+1 {{'mlc.depthwise_blocked' op sizes of channel blocks must be equal (8 == 4 does not hold)}}
+  %r = mlc.depthwise_blocked %x, %w {strides = #mlc.dims<[1]>, dilations = #mlc.dims<[1]>} : (tensor<1x3x6x8xf32>, tensor<3x3x4xf32>) -> tensor<1x3x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x4x5xf32>) {
+  // expected-error @+1 {{'mlc.max_pool' op requires a kernel of 1 or more dims, got none}}
+  %r = mlc.max_pool %x {kernel = #mlc.dims<[]>, overhang = #mlc.dims<[]>, strides = #mlc.dims<[]>, pads = #mlc.dims<[]>, dilations = #mlc.dims<[]>} : (tensor<1x4x5xf32>) -> tensor<1x4x5xf32>
+  return
+}

@@ -1,13 +1,17 @@
-//===- mlc-translate.cpp - ONNX files to mlc graphs and back --------------===//
+//===- mlc-translate.cpp - Between mlc's modules and files ----------------===//
 //
 // For tests and for looking at what the importer makes:
 //   mlc-translate model.onnx              prints the module
 //   mlc-translate model.onnx --check      lists what cannot be compiled
 //   mlc-translate model.onnx -o out.onnx  writes the graph as ONNX again
+//   mlc-translate kernels.mlir -o out.mlca
+//     writes what `mlc-opt ... --mlc-fuse` made as an artifact for mlc-run
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/AsmState.h"
+#include "passes/Compile.h"
 #include "passes/Export/Export.h"
 #include "passes/Import/Import.h"
 #include "tools/CommandLine.h"
@@ -20,13 +24,17 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory options("mlc-translate's options");
 static cl::opt<std::string> input(cl::Positional, cl::Required,
-                                  cl::desc("MODEL.onnx"), cl::cat(options));
+                                  cl::desc("MODEL.onnx|KERNELS.mlir"),
+                                  cl::cat(options));
 static cl::list<std::string> dims("dim", cl::desc("fix a dim or leave it open"),
                                   cl::value_desc("NAME=N|NAME=any"),
                                   cl::cat(options));
-static cl::opt<std::string> output("o", cl::desc("write ONNX here"),
-                                   cl::value_desc("OUT.onnx"),
-                                   cl::cat(options));
+static cl::opt<std::string> output("o",
+                                   cl::desc("write ONNX, or an artifact, here"),
+                                   cl::value_desc("FILE"), cl::cat(options));
+static cl::opt<std::string>
+    target("target", cl::desc("what the kernels were made for (cpu:x86-64-v3)"),
+           cl::value_desc("NAME"), cl::init("cpu:x86-64-v3"), cl::cat(options));
 static cl::opt<bool> check("check", cl::desc("list what cannot be compiled"),
                            cl::cat(options));
 static cl::opt<bool> quiet("quiet", cl::desc("print nothing on success"),
@@ -41,28 +49,63 @@ static int fail(const llvm::Twine &text, int code) {
   return code;
 }
 
-static int writeOnnx(mlir::ModuleOp module) {
-  llvm::Expected<std::string> bytes = mlc::exportOnnx(module);
-  if (!bytes)
-    return fail(input + ": " + llvm::toString(bytes.takeError()), 4);
+static int writeFile(const std::string &path, llvm::StringRef bytes) {
   std::error_code error;
-  llvm::raw_fd_ostream os(output, error);
+  llvm::raw_fd_ostream os(path, error);
   if (!error) {
-    os << *bytes;
+    os << bytes;
     os.close();
     error = os.error();
   }
   if (!error)
     return 0;
   os.clear_error();
-  return fail(output + ": " + error.message(), 9);
+  return fail(path + ": " + error.message(), 9);
+}
+
+static int writeOnnx(mlir::ModuleOp module) {
+  llvm::Expected<std::string> bytes = mlc::exportOnnx(module);
+  if (!bytes)
+    return fail(input + ": " + llvm::toString(bytes.takeError()), 4);
+  return writeFile(output, *bytes);
+}
+
+/// From kernels and the program that runs them. The options are copies, as
+/// code generation sets LLVM's, which clears these.
+static int writeArtifact(std::string input, std::string output) {
+  mlc::CompileOptions compiling;
+  llvm::Expected<mlc::Target> parsed = mlc::parseTarget(target);
+  if (!parsed)
+    return fail(llvm::toString(parsed.takeError()), 2);
+  compiling.target = *parsed;
+  mlir::DialectRegistry registry;
+  mlc::registerCompilerDialects(registry);
+  mlir::MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlc::parseModuleFile(input, &context);
+  if (!module)
+    return 3;
+  auto model = mlc::compileKernels(std::move(module), compiling);
+  if (!model)
+    return fail(input + ": " + llvm::toString(model.takeError()), 4);
+  llvm::SmallVector<char> bytes;
+  if (llvm::Error error = (*model)->writeToMemory(bytes))
+    return fail(input + ": " + llvm::toString(std::move(error)), 4);
+  return writeFile(output, {bytes.data(), bytes.size()});
 }
 
 int main(int argc, char **argv) {
   mlc::startTool();
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(options);
-  cl::ParseCommandLineOptions(argc, argv, "reads ONNX as mlc graphs\n");
+  cl::ParseCommandLineOptions(
+      argc, argv, "reads ONNX as mlc graphs, and writes ONNX or artifacts\n");
+  if (llvm::StringRef(input).ends_with(".mlir")) {
+    if (output.empty())
+      return fail("kernels are written to a file; say -o FILE", 2);
+    return writeArtifact(input, output);
+  }
   mlc::ImportOptions importOptions;
   for (llvm::StringRef dim : dims) {
     // A name may hold '=' itself.

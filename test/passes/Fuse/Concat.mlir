@@ -2,15 +2,16 @@
 // written in place. What has no kernel of its own, or a place already, is
 // copied. Otherwise one kernel copies all pieces.
 // RUN: mlc-opt --split-input-file --mlc-lower-to-linalg --mlc-fuse %s | FileCheck %s
+// RUN: %if x86-64-v3 %{ %python %S/../execute.py %s -- --mlc-lower-to-linalg --mlc-fuse %}
 
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[X:.+]] = exec.input 0
 // CHECK: %[[Y:.+]] = exec.alloc : f32 <[1, 48, 8]>
-// CHECK: %[[A:.+]] = exec.alias %[[Y]] at #mlc.int<0> : f32 <[1, 16, 8]>
+// CHECK: %[[A:.+]] = exec.alias %[[Y]][#mlc.int<0>] : f32 <[1, 16, 8]>
 // CHECK: exec.launch @{{.+}}(%[[X]]) -> (%[[A]])
-// CHECK: %[[B:.+]] = exec.alias %[[Y]] at #mlc.int<512> : f32 <[1, 16, 8]>
+// CHECK: %[[B:.+]] = exec.alias %[[Y]][#mlc.int<512>] : f32 <[1, 16, 8]>
 // CHECK: exec.launch @{{.+}}(%[[X]]) -> (%[[B]])
-// CHECK: %[[C:.+]] = exec.alias %[[Y]] at #mlc.int<1024> : f32 <[1, 16, 8]>
+// CHECK: %[[C:.+]] = exec.alias %[[Y]][#mlc.int<1024>] : f32 <[1, 16, 8]>
 // CHECK: exec.launch @{{.+}}(%{{.+}}) -> (%[[C]])
 // CHECK-NOT: exec.launch
 // CHECK: exec.output "output0" %[[Y]]

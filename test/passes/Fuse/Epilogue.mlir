@@ -1,12 +1,13 @@
 // A contraction takes the element-wise ops that follow it; the rest of the
 // graph is one loop group; a reshape is no work.
 // RUN: mlc-opt --mlc-lower-to-linalg --mlc-fuse %s | FileCheck %s
+// RUN: %if x86-64-v3 %{ %python %S/../execute.py %s -- --mlc-lower-to-linalg --mlc-fuse %}
 
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[X:.+]] = exec.input 0 : f32 <[1, 3, 8, 8]> {name = "x"}
 // CHECK: exec.launch @[[PAD:.+]](%[[X]])
 // CHECK: %[[B:.+]] = exec.constant dense<{{.*}}> : tensor<4xf32>
-// CHECK: %[[BIAS:.+]] = exec.alias %[[B]] at #mlc.int<0> : f32 <[1, 4, 1, 1]>
+// CHECK: %[[BIAS:.+]] = exec.alias %[[B]][#mlc.int<0>] : f32 <[1, 4, 1, 1]>
 // CHECK: %[[Y:.+]] = exec.alloc : f32 <[1, 4, 8, 8]>
 // CHECK: exec.launch @[[CONV:.+]](%{{.+}}, %{{.+}}, %[[BIAS]]) -> (%[[Y]])
 // CHECK: exec.launch @[[TAIL:.+]](%[[Y]]) -> (%[[P:.+]]) args

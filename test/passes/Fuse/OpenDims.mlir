@@ -1,6 +1,7 @@
 // Symbols come from the inputs' shapes, conditions on them become checks, and
 // kernels take the symbols that they need. Pads go with the ops before them.
 // RUN: mlc-opt --mlc-lower-to-linalg --mlc-fuse %s | FileCheck %s
+// RUN: %if x86-64-v3 %{ %python %S/../execute.py %s N=3 W=5 -- --mlc-lower-to-linalg --mlc-fuse %}
 
 // CHECK: exec.symbol "N" from input 0 dim 0
 // CHECK: exec.symbol "W" from input 0 dim 2

@@ -2,6 +2,7 @@
 // its reader wants is put around by a kernel of its own; a 3x3 convolution
 // writes into the bordered buffer itself.
 // RUN: mlc-opt --mlc-lower-to-linalg --mlc-fuse %s | FileCheck %s
+// RUN: %if x86-64-v3 %{ %python %S/../execute.py %s -- --mlc-lower-to-linalg --mlc-fuse %}
 
 // CHECK: exec.launch @[[POINT:k[0-9]+]](
 // CHECK: exec.launch @[[BORDER:k[0-9]+]](

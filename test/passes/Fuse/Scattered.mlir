@@ -1,6 +1,7 @@
 // A contraction reads through a movement unless its vectors of pixels would have
 // to be gathered: unpacking blocked channels stays an operator of its own.
 // RUN: mlc-opt --mlc-lower-to-linalg --mlc-fuse %s | FileCheck %s
+// RUN: %if x86-64-v3 %{ %python %S/../execute.py %s -- --mlc-lower-to-linalg --mlc-fuse %}
 
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[PLAIN:.+]] = exec.alloc : f32 <[1, 24, 8, 8]>

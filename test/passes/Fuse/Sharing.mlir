@@ -1,6 +1,7 @@
 // Groups that compute the same thing share one kernel; a long chain is cut
 // into equal pieces.
 // RUN: mlc-opt --mlc-lower-to-linalg --mlc-fuse %s | FileCheck %s
+// RUN: %if x86-64-v3 %{ %python %S/../execute.py %s -- --mlc-lower-to-linalg --mlc-fuse %}
 
 // CHECK: exec.launch @k0(%[[X:.+]]) -> (%[[A:.+]]) args
 // CHECK: exec.launch @k0(%[[A]]) -> (%[[B:.+]]) args

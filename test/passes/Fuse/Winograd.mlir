@@ -1,6 +1,7 @@
 // A 3x3 convolution of stride 1 with a constant filter takes the filter's
 // transform (36 values for each 9). One of stride 2 is left alone.
 // RUN: mlc-opt --mlc-assign-layout --mlc-fold-constants --mlc-lower-to-linalg --mlc-fuse --mlc-transform-constants %s | FileCheck %s
+// RUN: %if x86-64-v3 %{ %python %S/../execute.py %s -- --mlc-assign-layout --mlc-fold-constants --mlc-lower-to-linalg --mlc-fuse --mlc-transform-constants %}
 
 // CHECK-LABEL: exec.program @main
 // CHECK: exec.constant {{.*}} : tensor<4x36x4x16x16xf32> : f32 <[4, 36, 4, 16, 16]>

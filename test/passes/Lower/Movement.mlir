@@ -1,5 +1,6 @@
 // Elements that move: pieces, boxes, permutations, gathers.
 // RUN: mlc-opt --mlc-lower-to-linalg %s | FileCheck %s
+// RUN: %if x86-64-v3 %{ %python %S/../execute.py %s N=3 -- --mlc-lower-to-linalg --mlc-fuse %}
 
 // CHECK-DAG: #[[TRANSPOSED:.+]] = affine_map<(d0, d1, d2) -> (d2, d1, d0)>
 // CHECK-DAG: #[[REVERSED:.+]] = affine_map<(d0, d1, d2) -> (d0, -d1 + 2, d2)>

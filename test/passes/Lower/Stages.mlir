@@ -1,5 +1,10 @@
 // Definitions of several stages: reductions and what uses them.
 // RUN: mlc-opt --mlc-lower-to-linalg %s | FileCheck %s
+// RUN: %if x86-64-v3 %{ %python %S/../execute.py %s N=3 -- --mlc-lower-to-linalg --mlc-fuse %}
+// RUN: mlc-opt --mlc-lower-to-linalg %s -o %t.mlir
+// RUN: mlc-verify --function=softmax %s %t.mlir | FileCheck %s --check-prefix=PROOF
+// RUN: mlc-verify --function=bn %s %t.mlir | FileCheck %s --check-prefix=PROOF
+// PROOF: proved
 
 // Four stages: maximum, exponentials, sum, quotient.
 // CHECK-LABEL: func.func @softmax

@@ -1,5 +1,9 @@
 // Convolutions and pooling: guarded reads, groups, windows.
 // RUN: mlc-opt --mlc-lower-to-linalg %s | FileCheck %s
+// RUN: %if x86-64-v3 %{ %python %S/../execute.py %s N=2 H=7 -- --mlc-lower-to-linalg --mlc-fuse %}
+// RUN: mlc-opt --mlc-lower-to-linalg %s -o %t.mlir
+// RUN: mlc-verify --function=pool %s %t.mlir | FileCheck %s --check-prefix=PROOF
+// PROOF: proved
 
 // A guarded read becomes a pad of just the halo that the loops reach, which
 // depends on H; a grouped channel is an affine index; H is an argument.

@@ -89,113 +89,119 @@ private:
     return true;
   }
 
+  static std::string list(ArrayRef<std::string> dims) {
+    return "#mlc.dims<[" + llvm::join(dims, ", ") + "]>";
+  }
+  static std::vector<std::string> sizesOf(RankedTensorType type) {
+    SmallVector<IntExpr> dims = *getDims(type);
+    std::vector<std::string> sizes;
+    for (IntExpr dim : dims)
+      sizes.push_back(dim.str());
+    return sizes;
+  }
+
+  /// A tensor like one of `type` that is `value` everywhere.
+  unsigned fill(RankedTensorType type, const std::string &value) {
+    std::string element;
+    llvm::raw_string_ostream(element) << type.getElementType();
+    return add("mlc.fill", {},
+               "dims = " + list(sizesOf(type)) + ", value = #mlc.real<" +
+                   value + ">, type = " + element);
+  }
+
+  /// x by arithmetic that does nothing; nothing where x's type has none.
+  std::optional<unsigned> throughArithmetic(unsigned kind, unsigned x,
+                                            RankedTensorType type) {
+    bool isBool = type.getElementType().isInteger(1);
+    if (kind == 1)
+      return isBool ? add("mlc.not", {add("mlc.not", {x})})
+                    : add("mlc.neg", {add("mlc.neg", {x})});
+    if (isBool)
+      return std::nullopt;
+    if (kind == 2)
+      return add("mlc.add", {x, fill(type, "0.0")});
+    if (kind == 3)
+      return add("mlc.mul", {fill(type, "1.0"), x});
+    if (type.getRank() == 0)
+      return std::nullopt;
+    // Twice x, without the second.
+    unsigned twice = add("mlc.add", {x, x});
+    return isa<FloatType>(type.getElementType())
+               ? add("mlc.mul", {twice, fill(type, "0.5")})
+               : add("mlc.sub", {twice, x});
+  }
+
+  /// x moved there and back.
+  std::optional<unsigned> throughMovement(unsigned kind, unsigned x,
+                                          RankedTensorType type) {
+    std::vector<std::string> sizes = sizesOf(type);
+    unsigned rank = sizes.size();
+    switch (kind) {
+    case 4: {
+      if (rank == 0)
+        return std::nullopt;
+      std::string axes =
+          "axes = array<i64: " + std::to_string(below(rank)) + ">";
+      return add("mlc.reverse", {add("mlc.reverse", {x}, axes)}, axes);
+    }
+    case 5: {
+      if (rank < 2)
+        return std::nullopt;
+      std::string order = "permutation = array<i64: 1, 0";
+      for (unsigned d = 2; d < rank; ++d)
+        order += ", " + std::to_string(d);
+      return add("mlc.transpose", {add("mlc.transpose", {x}, order + ">")},
+                 order + ">");
+    }
+    default: { // flat
+      std::string all = getNumElements(context, *getDims(type)).str();
+      return add("mlc.reshape",
+                 {add("mlc.reshape", {x}, "dims = " + list({all}))},
+                 "dims = " + list(sizes));
+    }
+    }
+  }
+
+  /// A part of more than x that is x.
+  std::optional<unsigned> throughSlice(unsigned kind, unsigned x,
+                                       RankedTensorType type) {
+    std::vector<std::string> sizes = sizesOf(type);
+    if (sizes.empty())
+      return std::nullopt;
+    std::vector<std::string> zeros(sizes.size(), "0"), ones(sizes.size(), "1");
+    std::vector<std::string> starts = zeros;
+    unsigned more;
+    if (kind == 7) { // twice as long, and its first or second half
+      if (maybe(2))
+        starts[0] = sizes[0];
+      more = add("mlc.concat", {x, x}, "axis = 0 : i64");
+    } else {
+      std::vector<std::string> high = zeros;
+      starts[0] = std::to_string(1 + below(3));
+      high[0] = std::to_string(below(3));
+      more = add("mlc.pad", {x},
+                 "low = " + list(starts) + ", high = " + list(high) +
+                     ", mode = \"constant\", value = #mlc.real<0.0>");
+    }
+    return add("mlc.slice", {more},
+               "starts = " + list(starts) + ", sizes = " + list(sizes) +
+                   ", steps = " + list(ones));
+  }
+
   bool preserveGraph() {
     firstNew = recipe.arguments.size() + recipe.steps.size();
     unsigned x = below(std::min<size_t>(types.size(), firstNew));
     auto type = cast<RankedTensorType>(types[x]);
-    Type e = type.getElementType();
-    unsigned rank = type.getRank();
-    bool isFloat = isa<FloatType>(e), isBool = e.isInteger(1);
-    SmallVector<IntExpr> dims = *getDims(type);
-    std::vector<std::string> sizes, zeros, ones;
-    for (IntExpr dim : dims) {
-      sizes.push_back(dim.str());
-      zeros.push_back("0");
-      ones.push_back("1");
-    }
-    auto list = [](ArrayRef<std::string> texts) {
-      return "#mlc.dims<[" + llvm::join(texts, ", ") + "]>";
-    };
-    std::string elementText;
-    llvm::raw_string_ostream(elementText) << e;
-    auto fill = [&](const std::string &value) {
-      return add("mlc.fill", {},
-                 "dims = " + list(sizes) + ", value = #mlc.real<" + value +
-                     ">, type = " + elementText);
-    };
-    unsigned made = x;
-    switch (below(10)) {
-    case 0:
+    unsigned kind = below(10);
+    if (kind == 0)
       return commute();
-    case 1:
-      made = isBool ? add("mlc.not", {add("mlc.not", {x})})
-                    : add("mlc.neg", {add("mlc.neg", {x})});
-      break;
-    case 2:
-      if (isBool)
-        return false;
-      made = add("mlc.add", {x, fill("0.0")});
-      break;
-    case 3:
-      if (isBool)
-        return false;
-      made = add("mlc.mul", {fill("1.0"), x});
-      break;
-    case 4: {
-      if (rank == 0)
-        return false;
-      std::string axes =
-          "axes = array<i64: " + std::to_string(below(rank)) + ">";
-      made = add("mlc.reverse", {add("mlc.reverse", {x}, axes)}, axes);
-      break;
-    }
-    case 5:
-      if (rank < 2)
-        return false;
-      {
-        std::string order = "permutation = array<i64: 1, 0";
-        for (unsigned d = 2; d < rank; ++d)
-          order += ", " + std::to_string(d);
-        made = add("mlc.transpose", {add("mlc.transpose", {x}, order + ">")},
-                   order + ">");
-      }
-      break;
-    case 6: {
-      // Flat and back.
-      IntExpr all = IntExpr::constant(context, 1);
-      for (IntExpr dim : dims)
-        all = all * dim;
-      made = add("mlc.reshape",
-                 {add("mlc.reshape", {x}, "dims = " + list({all.str()}))},
-                 "dims = " + list(sizes));
-      break;
-    }
-    case 7: {
-      // Twice as long, and its first or second half.
-      if (rank == 0)
-        return false;
-      std::vector<std::string> starts = zeros;
-      if (maybe(2))
-        starts[0] = sizes[0];
-      made = add("mlc.slice", {add("mlc.concat", {x, x}, "axis = 0 : i64")},
-                 "starts = " + list(starts) + ", sizes = " + list(sizes) +
-                     ", steps = " + list(ones));
-      break;
-    }
-    case 8: {
-      if (rank == 0)
-        return false;
-      std::vector<std::string> low = zeros, high = zeros;
-      low[0] = std::to_string(1 + below(3));
-      high[0] = std::to_string(below(3));
-      made = add("mlc.slice",
-                 {add("mlc.pad", {x},
-                      "low = " + list(low) + ", high = " + list(high) +
-                          ", mode = \"constant\", value = #mlc.real<0.0>")},
-                 "starts = " + list(low) + ", sizes = " + list(sizes) +
-                     ", steps = " + list(ones));
-      break;
-    }
-    default:
-      if (isBool || rank == 0)
-        return false;
-      // x as the sum of x and 0 along a new axis of 2... or of its halves.
-      if (isFloat)
-        made = add("mlc.mul", {add("mlc.add", {x, x}), fill("0.5")});
-      else
-        made = add("mlc.sub", {add("mlc.add", {x, x}), x});
-    }
-    replaceOneUse(x, made);
+    std::optional<unsigned> made =
+        kind >= 4 && kind <= 6   ? throughMovement(kind, x, type)
+        : kind == 7 || kind == 8 ? throughSlice(kind, x, type)
+                                 : throughArithmetic(kind, x, type);
+    if (!made)
+      return false;
+    replaceOneUse(x, *made);
     return true;
   }
 

@@ -116,51 +116,64 @@ std::vector<StringRef> tokensOf(StringRef text) {
   return tokens;
 }
 
-std::string mutate(const std::vector<std::string> &seeds, Random &random) {
-  auto below = [&](size_t n) -> size_t { return n ? random() % n : 0; };
-  static constexpr StringRef spice[] = {"-9223372036854775808",
-                                        "9223372036854775807",
-                                        "170141183460469231731",
-                                        "0",
-                                        "-1",
-                                        "1e308",
-                                        "inf",
-                                        "nan",
-                                        "\"\"",
-                                        "n",
-                                        "(",
-                                        ")",
-                                        "<",
-                                        ">",
-                                        "[",
-                                        "]",
-                                        "{",
-                                        "}",
-                                        ",",
-                                        "floordiv(n, m)",
-                                        "mod(n, 3)",
-                                        "max(n - 100, 0)",
-                                        "* n",
-                                        "i128",
-                                        "i1",
-                                        "i8",
-                                        "f16",
-                                        "index",
-                                        "tensor<?xf32>",
-                                        "2147483648",
-                                        "floordiv(-9223372036854775808 * n, 3)",
-                                        "\\00",
-                                        "\xff",
-                                        "4294967296"};
-  const std::string &base = seeds[below(seeds.size())];
-  std::vector<StringRef> tokens = tokensOf(base);
-  const std::string &second = seeds[below(seeds.size())];
-  std::vector<StringRef> others = tokensOf(second);
-  // Half of the texts keep their form: numbers and words for their like.
-  bool keepsForm = below(2);
-  for (size_t changes = 1 + below(3); changes > 0; --changes) {
-    size_t at = below(tokens.size());
-    switch (keepsForm ? 4 + below(2) : below(8)) {
+constexpr StringRef spice[] = {"-9223372036854775808",
+                               "9223372036854775807",
+                               "170141183460469231731",
+                               "0",
+                               "-1",
+                               "1e308",
+                               "inf",
+                               "nan",
+                               "\"\"",
+                               "n",
+                               "(",
+                               ")",
+                               "<",
+                               ">",
+                               "[",
+                               "]",
+                               "{",
+                               "}",
+                               ",",
+                               "floordiv(n, m)",
+                               "mod(n, 3)",
+                               "max(n - 100, 0)",
+                               "* n",
+                               "i128",
+                               "i1",
+                               "i8",
+                               "f16",
+                               "index",
+                               "tensor<?xf32>",
+                               "2147483648",
+                               "floordiv(-9223372036854775808 * n, 3)",
+                               "\\00",
+                               "\xff",
+                               "4294967296"};
+
+/// One change after the other to the pieces of a text.
+class Mutation {
+public:
+  Mutation(StringRef base, StringRef second, Random &random)
+      : random(random), tokens(tokensOf(base)), others(tokensOf(second)) {}
+
+  std::string run() {
+    // Half of the texts keep their form: numbers and words for their like.
+    bool keepsForm = below(2);
+    for (size_t changes = 1 + below(3); changes > 0; --changes) {
+      size_t at = below(tokens.size());
+      change(keepsForm ? 4 + below(2) : below(8), at);
+      if (tokens.empty())
+        tokens.push_back("x");
+    }
+    return llvm::join(tokens, "");
+  }
+
+private:
+  size_t below(size_t n) { return n ? random() % n : 0; }
+
+  void change(size_t kind, size_t at) {
+    switch (kind) {
     case 0:
       tokens[at] = spice[below(std::size(spice))];
       break;
@@ -173,54 +186,73 @@ std::string mutate(const std::vector<std::string> &seeds, Random &random) {
     case 3:
       std::swap(tokens[at], tokens[below(tokens.size())]);
       break;
-    case 4: { // a number for a number, from anywhere
-      std::vector<size_t> numbers;
-      for (size_t i = 0; i < tokens.size(); ++i)
-        if (llvm::isDigit(tokens[i][0]))
-          numbers.push_back(i);
-      if (!numbers.empty())
-        tokens[numbers[below(numbers.size())]] = spice[below(5)];
-      break;
+    case 4:
+      return changeNumber();
+    case 5:
+      return changeWord(at);
+    case 6:
+      return repeat(at);
+    default:
+      insertLine(at);
     }
-    case 5: { // a word for a word of this or another text
-      const std::vector<StringRef> &from = below(2) ? others : tokens;
-      auto kindOf = [](StringRef word) {
-        return llvm::isDigit(word[0])                       ? 0
-               : word[0] == '%' || word[0] == '@'           ? 1
-               : llvm::isAlpha(word[0]) && word.size() == 1 ? 2
-               : llvm::isAlpha(word[0])                     ? 3
-                                                            : 4;
-      };
-      std::vector<StringRef> fitting;
-      for (StringRef word : from)
-        if (kindOf(word) == kindOf(tokens[at]) && kindOf(word) != 4)
-          fitting.push_back(word);
-      if (!fitting.empty())
-        tokens[at] = fitting[below(fitting.size())];
-      break;
-    }
-    case 6: { // a piece again, at times very often
-      size_t size = std::min(1 + below(6), tokens.size() - at);
-      std::vector<StringRef> piece(tokens.begin() + at,
-                                   tokens.begin() + at + size);
-      size_t times = below(8) ? 1 : 1 + below(3000);
-      std::vector<StringRef> repeated;
-      for (size_t i = 0; i < times; ++i)
-        repeated.insert(repeated.end(), piece.begin(), piece.end());
-      tokens.insert(tokens.begin() + at, repeated.begin(), repeated.end());
-      break;
-    }
-    default: { // a line of the other text
-      size_t from = below(others.size());
-      size_t size = std::min<size_t>(1 + below(30), others.size() - from);
-      tokens.insert(tokens.begin() + at, others.begin() + from,
-                    others.begin() + from + size);
-    }
-    }
-    if (tokens.empty())
-      tokens.push_back("x");
   }
-  return llvm::join(tokens, "");
+
+  /// A number for a number, from anywhere.
+  void changeNumber() {
+    std::vector<size_t> numbers;
+    for (size_t i = 0; i < tokens.size(); ++i)
+      if (llvm::isDigit(tokens[i][0]))
+        numbers.push_back(i);
+    if (!numbers.empty())
+      tokens[numbers[below(numbers.size())]] = spice[below(5)];
+  }
+
+  /// A word for a word of this or another text.
+  void changeWord(size_t at) {
+    const std::vector<StringRef> &from = below(2) ? others : tokens;
+    auto kindOf = [](StringRef word) {
+      return llvm::isDigit(word[0])                       ? 0
+             : word[0] == '%' || word[0] == '@'           ? 1
+             : llvm::isAlpha(word[0]) && word.size() == 1 ? 2
+             : llvm::isAlpha(word[0])                     ? 3
+                                                          : 4;
+    };
+    std::vector<StringRef> fitting;
+    for (StringRef word : from)
+      if (kindOf(word) == kindOf(tokens[at]) && kindOf(word) != 4)
+        fitting.push_back(word);
+    if (!fitting.empty())
+      tokens[at] = fitting[below(fitting.size())];
+  }
+
+  /// A piece again, at times very often.
+  void repeat(size_t at) {
+    size_t size = std::min(1 + below(6), tokens.size() - at);
+    std::vector<StringRef> piece(tokens.begin() + at,
+                                 tokens.begin() + at + size);
+    size_t times = below(8) ? 1 : 1 + below(3000);
+    std::vector<StringRef> repeated;
+    for (size_t i = 0; i < times; ++i)
+      repeated.insert(repeated.end(), piece.begin(), piece.end());
+    tokens.insert(tokens.begin() + at, repeated.begin(), repeated.end());
+  }
+
+  /// A line of the other text.
+  void insertLine(size_t at) {
+    size_t from = below(others.size());
+    size_t size = std::min<size_t>(1 + below(30), others.size() - from);
+    tokens.insert(tokens.begin() + at, others.begin() + from,
+                  others.begin() + from + size);
+  }
+
+  Random &random;
+  std::vector<StringRef> tokens, others;
+};
+
+std::string mutate(const std::vector<std::string> &seeds, Random &random) {
+  const std::string &base = seeds[random() % seeds.size()];
+  const std::string &second = seeds[random() % seeds.size()];
+  return Mutation(base, second, random).run();
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,40 @@
+// Programs, printed and read again in their own syntax and in the generic one.
+// RUN: %python %S/round_trip.py mlc-opt %s
+// RUN: mlc-opt %s | FileCheck %s --implicit-check-not='"exec.'
+
+// CHECK-LABEL: exec.program @main
+// CHECK: exec.symbol "n" from input 0 dim 1
+// CHECK: exec.check #mlc.int<n> "<=" #mlc.int<1024>, "n is at most 1024"
+// CHECK: %[[X:.+]] = exec.input 0 : f32 <[2, n]> {name = "x"}
+// CHECK: %[[C:.+]] = exec.constant dense<{{.*}}> : tensor<2xi64> : i64 <[2]>
+// CHECK: %[[P:.+]] = exec.parameter dense<0.000000e+00> : tensor<0xf32> : f32 <[0]> {name = "p"}
+// CHECK: exec.bind "k" from %[[C]][1]
+// CHECK: %[[Y:.+]] = exec.alloc : f32 <[2 * n]>
+// CHECK: %[[Z:.+]] = exec.alias %[[Y]][#mlc.int<4 * n>] : f32 <[n]>
+// CHECK: %[[S:.+]] = exec.alloc : i64 <[]>
+// CHECK: exec.launch @k0(%[[X]], %[[P]]) -> (%[[Y]]) args <[n, k]> work #mlc.int<2 * n> nodes ["a", "b"]
+// CHECK: exec.launch @k0() -> () args <[]> nodes []
+// CHECK: exec.library "topk"(%[[Z]]) -> (%[[Z]], %[[S]]) args <[0, 1]> nodes ["c"]
+// CHECK: exec.output "y" %[[Y]]
+exec.program @main {
+  exec.symbol "n" from input 0 dim 1
+  exec.check #mlc.int<n> "<=" #mlc.int<1024>, "n is at most 1024"
+  %x = exec.input 0 : f32 <[2, n]> {name = "x"}
+  %c = exec.constant dense<[3, 4]> : tensor<2xi64> : i64 <[2]>
+  %p = exec.parameter dense<0.0> : tensor<0xf32> : f32 <[0]> {name = "p"}
+  exec.bind "k" from %c[1]
+  %y = exec.alloc : f32 <[n + n]>
+  %z = exec.alias %y[#mlc.int<4 * n>] : f32 <[n]>
+  %s = exec.alloc : i64 <[]>
+  exec.launch @k0(%x, %p) -> (%y) args <[n, k]> work #mlc.int<2 * n> nodes ["a", "b"]
+  exec.launch @k0() -> () args <[]> nodes []
+  exec.library "topk"(%z) -> (%z, %s) args <[0, 1]> nodes ["c"]
+  exec.output "y" %y
+}
+
+// CHECK-LABEL: func.func @k0
+// CHECK: exec.inverse_transform "winograd" %arg0 : tensor<1x36x1x8x8xf32> to tensor<1x1x3x3x8x8xf32>
+func.func @k0(%u: tensor<1x36x1x8x8xf32>, %b: !exec.buffer) {
+  %w = exec.inverse_transform "winograd" %u : tensor<1x36x1x8x8xf32> to tensor<1x1x3x3x8x8xf32>
+  return
+}
