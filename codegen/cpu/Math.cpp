@@ -224,15 +224,16 @@ bool isNumber(Value value, double wanted) {
   return number.bitwiseIsEqual(rounded);
 }
 
-/// 1 + erf(x / sqrt(2)), which cancels below zero.
+/// Twice the normal distribution's function as one more than the error
+/// function, which cancels below zero.
 struct RecognizeNormalCdf : OpRewritePattern<arith::AddFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::AddFOp op,
                                 PatternRewriter &rewriter) const override {
     Value error = otherThan(op, isOne);
-    auto erf = error ? error.getDefiningOp<math::ErfOp>() : math::ErfOp();
+    Value inner = error ? elementary::argumentOfErrorFunction(error) : Value();
     auto scaled =
-        erf ? erf.getOperand().getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+        inner ? inner.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
     Value x = scaled ? otherThan(scaled,
                                  [](Value factor) {
                                    return isNumber(factor, 0.70710678118654752);

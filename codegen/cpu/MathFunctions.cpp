@@ -272,6 +272,11 @@ static Value normalTail(MathBuilder &m, Value t) {
   return m.mul(exp(m, m.mul(square, -0.5)), g);
 }
 
+Value argumentOfErrorFunction(Value value) {
+  auto function = value.getDefiningOp<math::ErfOp>();
+  return function ? function.getOperand() : Value();
+}
+
 Value normalCdf(MathBuilder &m, Value x) {
   Value tail = normalTail(m, m.abs(x));
   Value negative = m.compare(Predicate::OLT, x, 0.0);

@@ -24,6 +24,8 @@ llvm::ArrayRef<UnaryFunction> unaryFunctions();
 mlir::Value exp(MathBuilder &m, mlir::Value x);
 mlir::Value expm1(MathBuilder &m, mlir::Value x);
 mlir::Value sigmoid(MathBuilder &m, mlir::Value x);
+/// x where the value is the error function of x; null elsewhere.
+mlir::Value argumentOfErrorFunction(mlir::Value value);
 /// The normal distribution's function.
 mlir::Value normalCdf(MathBuilder &m, mlir::Value x);
 mlir::Value sin(MathBuilder &m, mlir::Value x);
