@@ -4,8 +4,6 @@
 #include "verifier/Normalize.h"
 #include "llvm/ADT/STLExtras.h"
 
-using llvm::StringRef;
-
 namespace mlc::verifier {
 
 /// x with its leading sign and coefficient taken out, for even functions.
@@ -14,13 +12,12 @@ static Sum withoutCoefficient(const Sum &x) {
 }
 
 /// The call of `function` that a term is but for its coefficient.
-static const Atom *asPlainCall(const Term &term, StringRef function) {
+static const Atom *asPlainCall(const Term &term, UnaryFn function) {
   if (term.factors.size() != 1 || term.factors[0].power != 1 ||
       !term.domain.variables.empty() || !term.domain.guards.empty())
     return nullptr;
   const Atom &atom = *term.factors[0].atom;
-  return atom.kind == Atom::Kind::Call && atom.name == function ? &atom
-                                                                : nullptr;
+  return atom.head.is(function) ? &atom : nullptr;
 }
 
 /// log of a product of exponentials: the sum of their arguments.
@@ -31,7 +28,7 @@ static std::optional<Sum> logOf(const Sum &x) {
     return std::nullopt;
   Sum result;
   for (const Factor &factor : x.terms[0].factors) {
-    if (factor.atom->kind != Atom::Kind::Call || factor.atom->name != "exp")
+    if (!factor.atom->head.is(UnaryFn::Exp))
       return std::nullopt;
     result =
         add(result, scaled(factor.atom->arguments[0], Fraction(factor.power)));
@@ -69,7 +66,7 @@ std::optional<Sum> Normalizer::absoluteProduct(const Sum &x,
     Sum base = atomSum(factor.atom);
     bool isPlain = factor.power % 2 == 0 || isNonNegative(base, facts);
     if (!isPlain)
-      base = atomSum(makeCall("abs", {base}));
+      base = atomSum(makeCall(UnaryFn::Abs, {base}));
     result =
         multiply(result, atomSum(base.terms[0].factors[0].atom, factor.power));
   }
@@ -89,14 +86,14 @@ Sum Normalizer::magnitude(const Sum &x, const Facts &facts) {
   Sum plain = withoutCoefficient(x);
   if (leadsNegative(plain))
     plain = negated(plain);
-  return scaled(atomSum(makeCall("abs", {plain})), contentOf(x));
+  return scaled(atomSum(makeCall(UnaryFn::Abs, {plain})), contentOf(x));
 }
 
 /// exp(a + b) = exp(a) exp(b), and exp(log(a)) = a.
 Sum Normalizer::exponential(const Sum &x) {
   Sum result = constantSum(Fraction(1));
   for (const Term &term : x.terms) {
-    const Atom *log = asPlainCall(term, "log");
+    const Atom *log = asPlainCall(term, UnaryFn::Log);
     if (log && term.coefficient == Fraction(1)) {
       ++numCancelled;
       result = multiply(result, log->arguments[0]);
@@ -109,63 +106,76 @@ Sum Normalizer::exponential(const Sum &x) {
       power = static_cast<int>(static_cast<int64_t>(term.coefficient.num));
       plain.coefficient = Fraction(1);
     }
-    result = multiply(result, atomSum(makeCall("exp", {Sum{{plain}}}), power));
+    result = multiply(result,
+                      atomSum(makeCall(UnaryFn::Exp, {Sum{{plain}}}), power));
   }
   return result;
 }
 
-Sum Normalizer::apply(StringRef function, std::vector<Sum> arguments,
+/// [x > 0] or [x = 0].
+Sum Normalizer::comparison(const Head &function, const Sum &x,
+                           const Facts &facts) {
+  bool isEquality = function.is(Head::Kind::Zero);
+  if (std::optional<Fraction> c = asConstant(x)) {
+    bool holds = isEquality ? *c == Fraction(0) : *c > Fraction(0);
+    return constantSum(Fraction(holds ? 1 : 0));
+  }
+  if (!isEquality && isPositive(x, facts))
+    return constantSum(Fraction(1));
+  if (!isEquality && isNonNegative(negated(x), facts))
+    return Sum();
+  Sum plain = withoutCoefficient(x);
+  if (isEquality && str(negated(plain)) < str(plain))
+    plain = negated(plain);
+  return atomSum(makeCall(function, {plain}, /*isBoolean=*/true));
+}
+
+/// A function of the reals by what the table knows of it.
+Sum Normalizer::ofReal(UnaryFn function, const Sum &x, const Facts &facts) {
+  const ScalarFunction &f = factsOf(function);
+  auto called = [&](const Sum &argument) {
+    return atomSum(makeCall(function, {argument}));
+  };
+  switch (function) {
+  case UnaryFn::Abs:
+    return magnitude(x, facts);
+  case UnaryFn::Exp:
+    return exponential(x);
+  default:
+    break;
+  }
+  if (x.isZero() && f.hasZero())
+    return constantSum(exactFraction(f.atZero));
+  std::optional<Sum> inverse = function == UnaryFn::Log ? logOf(x)
+                               : function == UnaryFn::Sqrt
+                                   ? rootOf(x, facts, *this)
+                                   : std::nullopt;
+  if (inverse) {
+    ++numCancelled;
+    return *inverse;
+  }
+  // f(-x) = -f(x), or f(x).
+  if (f.parity == Parity::None || !leadsNegative(x))
+    return called(x);
+  Sum mirrored = called(negated(x));
+  return f.parity == Parity::Odd ? negated(mirrored) : mirrored;
+}
+
+Sum Normalizer::apply(const Head &function, std::vector<Sum> arguments,
                       const Facts &facts, bool isBoolean) {
-  if (function.contains(':'))
+  if (function.getType())
     return applyInteger(function, arguments, facts, isBoolean);
   if (settings.strict)
     return call(function, std::move(arguments), facts, isBoolean);
-  if (function == "recip")
+  if (function.is(UnaryFn::Reciprocal))
     return reciprocal(arguments[0], facts);
-  if (function == "abs")
+  if (std::optional<UnaryFn> real = function.getFunction())
     return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &f) {
-      return magnitude(x, f);
+      return ofReal(*real, x, f);
     });
-  if (function == "tanh" || function == "erf")
-    return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &) {
-      // f(0) = 0, f(-x) = -f(x).
-      if (x.isZero())
-        return x;
-      return leadsNegative(x)
-                 ? negated(atomSum(makeCall(function, {negated(x)})))
-                 : atomSum(makeCall(function, {x}));
-    });
-  // [x > 0] and [x = 0].
-  if (function == "positive" || function == "zero")
+  if (function.is(Head::Kind::Positive) || function.is(Head::Kind::Zero))
     return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &f) {
-      if (std::optional<Fraction> c = asConstant(x)) {
-        bool holds = function == "zero" ? *c == Fraction(0) : *c > Fraction(0);
-        return constantSum(Fraction(holds ? 1 : 0));
-      }
-      if (function == "positive" && isPositive(x, f))
-        return constantSum(Fraction(1));
-      if (function == "positive" && isNonNegative(negated(x), f))
-        return Sum();
-      Sum plain = withoutCoefficient(x);
-      if (function == "zero" && str(negated(plain)) < str(plain))
-        plain = negated(plain);
-      return atomSum(makeCall(function, {plain}, /*isBoolean=*/true));
-    });
-  if (function == "exp")
-    return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &) {
-      return exponential(x);
-    });
-  if (function == "log" || function == "sqrt")
-    return mapCases(arguments[0], facts, [&](const Sum &x, const Facts &f) {
-      // sqrt(0) = 0; sqrt(1) is a product of nothing.
-      if (function == "sqrt" && x.isZero())
-        return x;
-      std::optional<Sum> inverse =
-          function == "log" ? logOf(x) : rootOf(x, f, *this);
-      if (!inverse)
-        return atomSum(makeCall(function, {x}));
-      ++numCancelled;
-      return *inverse;
+      return comparison(function, x, f);
     });
   return call(function, std::move(arguments), facts, isBoolean);
 }

@@ -201,7 +201,9 @@ static Expr ofNumbers(BinaryFn fn, Expr a, Expr b) {
 }
 
 static Expr floatElement(Operation *op, ArrayRef<Expr> x) {
-  auto one = [&](UnaryFn fn) { return unary(fn, x[0]); };
+  if (std::optional<UnaryFn> fn =
+          unaryOfOperation(op->getName().getStringRef()))
+    return unary(*fn, x[0]);
   auto two = [&](BinaryFn fn) { return binary(fn, x[0], x[1]); };
   return llvm::TypeSwitch<Operation *, Expr>(op)
       .Case([&](arith::AddFOp) { return two(BinaryFn::Add); })
@@ -216,21 +218,9 @@ static Expr floatElement(Operation *op, ArrayRef<Expr> x) {
       .Case([&](arith::MinNumFOp) {
         return ofNumbers(BinaryFn::Min, x[0], x[1]);
       })
-      .Case([&](arith::NegFOp) { return one(UnaryFn::Neg); })
-      .Case([&](math::AbsFOp) { return one(UnaryFn::Abs); })
-      .Case([&](math::ExpOp) { return one(UnaryFn::Exp); })
-      .Case([&](math::LogOp) { return one(UnaryFn::Log); })
-      .Case([&](math::SqrtOp) { return one(UnaryFn::Sqrt); })
       .Case([&](math::RsqrtOp) {
-        return unary(UnaryFn::Reciprocal, one(UnaryFn::Sqrt));
+        return unary(UnaryFn::Reciprocal, unary(UnaryFn::Sqrt, x[0]));
       })
-      .Case([&](math::TanhOp) { return one(UnaryFn::Tanh); })
-      .Case([&](math::ErfOp) { return one(UnaryFn::Erf); })
-      .Case([&](math::SinOp) { return one(UnaryFn::Sin); })
-      .Case([&](math::CosOp) { return one(UnaryFn::Cos); })
-      .Case([&](math::FloorOp) { return one(UnaryFn::Floor); })
-      .Case([&](math::CeilOp) { return one(UnaryFn::Ceil); })
-      .Case([&](math::RoundEvenOp) { return one(UnaryFn::RoundEven); })
       .Case([&](math::PowFOp) { return two(BinaryFn::Pow); })
       .Case([&](math::FmaOp) { return x[0] * x[1] + x[2]; })
       .Default([](Operation *) { return Expr(); });

@@ -3,6 +3,7 @@
 #include "verifier/Bounds.h"
 #include "verifier/Normalize.h"
 #include <algorithm>
+#include <cmath>
 
 namespace mlc::verifier {
 
@@ -50,33 +51,41 @@ Bounds operator*(const Bounds &a, const Bounds &b) {
   return {std::nullopt, isNegative ? Bound(zero) : std::nullopt};
 }
 
-Bounds boundsOfCall(llvm::StringRef function, const Bounds &x) {
-  if (function == "exp")
-    return {isAtLeast(x.low, zero) ? one : zero,
-            isAtMost(x.high, zero) ? Bound(one) : std::nullopt};
-  if (function == "tanh" || function == "erf")
-    return {isAtLeast(x.low, zero) ? zero : -one,
-            isAtMost(x.high, zero) ? zero : one};
-  if (function == "sqrt")
-    return {isAtLeast(x.low, one) ? one : zero,
-            isAtMost(x.high, one) ? Bound(one) : std::nullopt};
-  if (function == "abs") {
-    if (!x.low || !x.high)
-      return {zero, std::nullopt};
-    return {zero, std::max(*x.high, -*x.low)};
-  }
+static Bound boundOf(double number) {
+  return std::isfinite(number) ? Bound(exactFraction(number)) : std::nullopt;
+}
+
+static Bound valueOf(double number) {
+  return ScalarFunction::isWhole(number) ? boundOf(number) : std::nullopt;
+}
+
+Bounds boundsOfCall(UnaryFn function, const Bounds &x) {
+  const ScalarFunction &f = factsOf(function);
+  Bounds bounds{boundOf(f.range.low), boundOf(f.range.high)};
+  if (function == UnaryFn::Abs && x.low && x.high)
+    bounds.high = std::max(*x.high, -*x.low);
   // Defined away from 0 only.
-  if (function == "recip" && isAtLeast(x.low, zero))
+  if (function == UnaryFn::Reciprocal && isAtLeast(x.low, zero))
     return {x.high && *x.high > zero ? one / *x.high : zero,
             *x.low > zero ? Bound(one / *x.low) : std::nullopt};
-  return {};
+  if (!f.isMonotone())
+    return bounds;
+  // On this side of a point with a known value.
+  for (auto [at, value] :
+       {std::pair(zero, valueOf(f.atZero)), std::pair(one, valueOf(f.atOne))}) {
+    if (value && isAtLeast(x.low, at))
+      bounds.low = bounds.low ? std::max(*bounds.low, *value) : *value;
+    if (value && isAtMost(x.high, at))
+      bounds.high = bounds.high ? std::min(*bounds.high, *value) : *value;
+  }
+  return bounds;
 }
 
 Bounds Normalizer::boundsOf(const Atom &atom, const Facts &facts) const {
   Bounds bounds;
-  if (atom.kind == Atom::Kind::Call && atom.arguments.size() == 1)
-    bounds = boundsOfCall(atom.name, boundsOf(atom.arguments[0], facts));
-  if (atom.kind == Atom::Kind::Reduce && atom.name == "max") {
+  if (std::optional<UnaryFn> function = atom.head.getFunction())
+    bounds = boundsOfCall(*function, boundsOf(atom.arguments[0], facts));
+  if (atom.kind == Atom::Kind::Reduce && atom.head.is(Head::Kind::Max)) {
     // The least that some part surely has; the most that any may have.
     bool allHigh = true;
     for (const Branch &branch : atom.branches) {
@@ -106,7 +115,7 @@ Bounds Normalizer::boundsOf(const Sum &sum, const Facts &facts) const {
     for (const Factor &factor : term.factors) {
       Bounds own = boundsOf(*factor.atom, known);
       if (factor.power < 0)
-        own = boundsOfCall("recip", own);
+        own = boundsOfCall(UnaryFn::Reciprocal, own);
       Bounds power = own;
       for (int k = 1; k < std::abs(factor.power); ++k)
         power = power * own;

@@ -1,9 +1,9 @@
 //===- Bounds.h - Numbers between which a value lies ------------*- C++ -*-===//
 //
 // Rational bounds of real values in normal form, wherever these are defined:
-// tanh and erf lie in [-1, 1], exp of what is not negative is 1 at least, and
-// so on through sums, products and maxima. They decide a maximum of two values
-// that never overlap, such as sigmoid(x) and exp(|y|).
+// tanh lies in [-1, 1], exp of what is not negative is 1 at least, and so on
+// through sums, products and maxima. They decide a maximum of two values that
+// never overlap, such as sigmoid(x) and exp(|y|).
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +26,8 @@ Bounds operator+(const Bounds &a, const Bounds &b);
 Bounds operator*(const Bounds &a, const Bounds &b);
 Bounds operator*(const Fraction &factor, const Bounds &b);
 
-/// f of every number within `argument`, for functions of one argument:
-/// "exp", "tanh", "erf", "sqrt", "recip", "abs"; none known for others.
-Bounds boundsOfCall(llvm::StringRef function, const Bounds &argument);
+/// f of every number within `argument` for which it is defined.
+Bounds boundsOfCall(UnaryFn function, const Bounds &argument);
 
 } // namespace mlc::verifier
 

@@ -25,9 +25,8 @@ static ArrayRef<Factor> factorsOf(const Sum &value) {
 
 /// f(x) = 0 exactly when x = 0.
 static bool hasZerosOfArgument(const Atom &atom) {
-  return atom.kind == Atom::Kind::Call &&
-         (atom.name == "abs" || atom.name == "sqrt" || atom.name == "tanh" ||
-          atom.name == "erf");
+  const ScalarFunction *f = atom.head.getFacts();
+  return f && f->vanishesAtZeroOnly();
 }
 
 /// What else is not 0 where a product is not, or a function or rectifier of it.
@@ -55,7 +54,7 @@ static Sum when(const Sum &value, ArrayRef<Sum> path) {
     return value;
   std::vector<Sum> parts{value};
   llvm::append_range(parts, path);
-  return atomSum(makeCall("@when", std::move(parts)));
+  return atomSum(makeUninterpreted("@when", std::move(parts)));
 }
 
 /// Whether the value is given for some of what holds where it is wanted.
@@ -96,22 +95,22 @@ bool Prover::followsFromPath(Obligation::Kind kind, const Sum &value,
     return false;
   bool isModular =
       mlir::isa<mlir::IntegerType>(wanted.type) && !wanted.type.isInteger(1);
-  auto test = [&](llvm::StringRef function, const Sum &x) {
-    return n.apply(isModular ? named(function, wanted.type) : function.str(),
-                   {x}, inside, /*isBoolean=*/true);
+  auto test = [&](Head::Kind kind, const Sum &x) {
+    return n.apply(Head(kind, isModular ? wanted.type : mlir::Type()), {x},
+                   inside, /*isBoolean=*/true);
   };
   auto isFalse = [&](const Sum &truth) {
     return add(constantSum(Fraction(1)), negated(truth));
   };
   std::vector<Sum> any;
   if (kind == Obligation::Kind::NonZero)
-    any.push_back(isFalse(test("zero", value)));
+    any.push_back(isFalse(test(Head::Kind::Zero, value)));
   if (!isModular) {
-    any.push_back(test("positive", value));
+    any.push_back(test(Head::Kind::Positive, value));
     if (kind == Obligation::Kind::NonZero)
-      any.push_back(test("positive", negated(value)));
+      any.push_back(test(Head::Kind::Positive, negated(value)));
     if (kind == Obligation::Kind::NonNegative)
-      any.push_back(isFalse(test("positive", negated(value))));
+      any.push_back(isFalse(test(Head::Kind::Positive, negated(value))));
   }
   for (const Sum &around : wanted.path)
     for (const Sum &truth : impliedBy(n.simplify(around, inside)))

@@ -294,15 +294,16 @@ bool Prover::equalAtoms(const Atom &a, const Atom &b, const Facts &facts) {
 static Sum asTerms(ArrayRef<Branch> branches) {
   Sum result;
   for (const Branch &branch : branches)
-    result.terms.push_back({Fraction(1),
-                            branch.domain,
-                            {{makeCall("@value", {branch.value}), 1}}});
+    result.terms.push_back(
+        {Fraction(1),
+         branch.domain,
+         {{makeUninterpreted("@value", {branch.value}), 1}}});
   return result;
 }
 
 bool Prover::equalReductions(const Atom &a, const Atom &b, const Facts &facts) {
-  bool isOrdered = llvm::StringRef(a.name).starts_with("ordered-");
-  if (!isOrdered && !isIdempotent(a.name))
+  bool isOrdered = a.head.is(Head::Kind::Ordered);
+  if (!isOrdered && !a.head.isIdempotent())
     return equal(asTerms(a.branches), asTerms(b.branches), facts);
   if (!isOrdered)
     return covers(a.branches, b.branches, facts) &&

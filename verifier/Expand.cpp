@@ -103,13 +103,15 @@ Sum Expander::readOpaque(const ExprNode &node, const Scope &scope) {
   for (const Expr &index : node.indices())
     arguments.push_back(expand(index, scope));
   bool isBoolean = isBool(node.type);
-  Sum value = n.call("t" + std::to_string(node.tensor.index) + "@", arguments,
-                     scope.facts, isBoolean);
+  Sum value =
+      n.call(Head::uninterpreted("t" + llvm::Twine(node.tensor.index) + "@"),
+             arguments, scope.facts, isBoolean);
   if (!node.guarded)
     return value;
   for (IntExpr dim : definition.inputs[node.tensor.index].dims)
     arguments.push_back(n.integerSum(dim));
-  Sum inside = n.call("in-range", arguments, scope.facts, /*isBoolean=*/true);
+  Sum inside = n.call(Head::uninterpreted("in-range"), arguments, scope.facts,
+                      /*isBoolean=*/true);
   Sum otherwise = expandOtherwise(node, scope);
   return add(otherwise, n.multiply(inside, add(value, negated(otherwise))));
 }
@@ -295,21 +297,22 @@ Sum Expander::expandParameter(const ExprNode &node, const Scope &scope) {
   std::vector<Sum> indices;
   for (const Expr &index : node.operands)
     indices.push_back(expand(index, scope));
-  return n.call(node.parameter, std::move(indices), scope.facts);
+  return n.call(Head::uninterpreted(node.parameter), std::move(indices),
+                scope.facts);
 }
 
 /// What a reduction of truth values is, as monoids are called.
-static StringRef booleanMonoid(ReduceKind kind) {
+static Head::Kind booleanMonoid(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Max:
   case ReduceKind::Any:
-    return "any";
+    return Head::Kind::Any;
   case ReduceKind::Min:
   case ReduceKind::Prod:
   case ReduceKind::All:
-    return "all";
+    return Head::Kind::All;
   case ReduceKind::Sum:
-    return "parity";
+    return Head::Kind::Parity;
   }
   llvm_unreachable("unknown reduction");
 }
@@ -334,9 +337,9 @@ Sum Expander::expandReduce(const ExprNode &node, const Scope &scope) {
   // The order of elements is part of the value: rounding, or which of two zeros
   // is the larger one.
   if (n.settings.strict && real)
-    return n.reduce(literalName("ordered-" + name(node.reduce).str(), node),
+    return n.reduce(Head::ordered(literalName(name(node.reduce), node)),
                     {{own, body}}, scope.facts);
-  auto reduce = [&](StringRef monoid) {
+  auto reduce = [&](const Head &monoid) {
     return n.reduce(monoid, {{own, body}}, scope.facts);
   };
   if (isBool(node.type)) {
@@ -348,15 +351,18 @@ Sum Expander::expandReduce(const ExprNode &node, const Scope &scope) {
     return n.simplify(n.sumOver(own, body), scope.facts);
   case ReduceKind::Min:
     if (real)
-      return negated(n.reduce("max", {{own, negated(body)}}, scope.facts));
-    break;
-  case ReduceKind::Prod:
+      return negated(
+          n.reduce(Head::Kind::Max, {{own, negated(body)}}, scope.facts));
+    return reduce({Head::Kind::Min, node.type});
   case ReduceKind::Max:
+    return reduce({Head::Kind::Max, node.type});
+  case ReduceKind::Prod:
+    return reduce({Head::Kind::Prod, node.type});
   case ReduceKind::Any:
   case ReduceKind::All:
     break;
   }
-  return reduce(named(name(node.reduce), node.type));
+  llvm_unreachable("of truth values");
 }
 
 } // namespace mlc::verifier

@@ -79,6 +79,7 @@ private:
   void leaveOpen(size_t first);
   Sum expandLiterally(const ExprNode &node, std::vector<Sum> operands,
                       const Scope &scope);
+  void requireDefined(const ExprNode &node, const Sum &x, const Scope &scope);
   Sum expandUnary(const ExprNode &node, const Scope &scope);
   Sum expandBinary(const ExprNode &node, const Scope &scope);
   Sum expandCompare(const ExprNode &node, const Scope &scope);

@@ -36,24 +36,10 @@ static std::string textOf(mlir::Type type) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// The exact value of a finite double.
-static Fraction exactFraction(double value) {
-  int exponent = 0;
-  double mantissa = std::frexp(value, &exponent);
-  int64_t digits = static_cast<int64_t>(std::ldexp(mantissa, 53));
-  exponent -= 53;
-  llvm::DynamicAPInt power(1), two(2);
-  for (int i = 0; i < std::abs(exponent); ++i)
-    power = power * two;
-  Fraction result = exponent >= 0 ? Fraction(llvm::DynamicAPInt(digits) * power)
-                                  : Fraction(llvm::DynamicAPInt(digits), power);
-  return mlir::presburger::reduce(result);
-}
-
 Sum numberSum(mlir::Type type, double value) {
   value = roundToType(type, value);
   if (std::isnan(value))
-    return atomSum(makeCall("nan", {}));
+    return atomSum(makeUninterpreted("nan", {}));
   if (std::isinf(value))
     return scaled(atomSum(makeReal(infinity)), Fraction(value > 0 ? 1 : -1));
   return constantSum(exactFraction(value));
@@ -79,8 +65,8 @@ static std::optional<double> asDouble(const Fraction &value) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-static std::string castName(mlir::Type from, mlir::Type to) {
-  return "cast:" + textOf(from) + ":" + textOf(to);
+static Head castHead(mlir::Type from, mlir::Type to) {
+  return Head::uninterpreted("cast:" + textOf(from) + ":" + textOf(to));
 }
 
 /// Sizes and loops are below 2^31 and their arithmetic does not leave 64 bits;
@@ -154,7 +140,7 @@ Sum Expander::castInteger(const Sum &x, mlir::Type from, mlir::Type to,
   bool isRounded = isFloat(to) && (n.settings.strict || !holds(to, x, facts));
   if (!isRounded && fits(x, kind, facts))
     return x;
-  return atomSum(makeCall(castName(from, to), {x}));
+  return atomSum(makeCall(castHead(from, to), {x}));
 }
 
 /// From a float type: to more bits it is the identity, everything else a
@@ -177,7 +163,7 @@ Sum Expander::castFloat(const Sum &x, mlir::Type from, mlir::Type to,
     if (isInside)
       return constantSum(Fraction(whole));
   }
-  return n.call(castName(from, to), {x}, facts);
+  return n.call(castHead(from, to), {x}, facts);
 }
 
 Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
@@ -188,8 +174,8 @@ Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
     return x;
   if (to.isInteger(1)) {
     if (n.settings.strict && isFloat(from))
-      return n.call(castName(from, to), {x}, scope.facts, /*isBoolean=*/true);
-    std::string zero = isIndex(from) ? "zero" : named("zero", from);
+      return n.call(castHead(from, to), {x}, scope.facts, /*isBoolean=*/true);
+    Head zero(Head::Kind::Zero, isIndex(from) ? mlir::Type() : from);
     Sum isZero = n.apply(zero, {x}, scope.facts, /*isBoolean=*/true);
     return add(constantSum(Fraction(1)), negated(isZero));
   }
@@ -199,7 +185,7 @@ Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
     std::optional<Fraction> constant = asConstant(x);
     return constant && !n.settings.strict
                ? nearest(constant->num, mlir::cast<mlir::FloatType>(to))
-               : n.call(castName(from, to), {x}, scope.facts);
+               : n.call(castHead(from, to), {x}, scope.facts);
   }
   if (isIndex(from))
     return x;

@@ -10,6 +10,7 @@
 #include "verifier/Expand.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using llvm::StringRef;
 
@@ -38,7 +39,8 @@ Sum Expander::expandLiterally(const ExprNode &node, std::vector<Sum> operands,
                               const Scope &scope) {
   StringRef function =
       node.kind == Expr::Kind::Unary ? name(node.unary) : name(node.binary);
-  return n.call(literalName(function, node), std::move(operands), scope.facts);
+  return n.call(Head::uninterpreted(literalName(function, node)),
+                std::move(operands), scope.facts);
 }
 
 //===----------------------------------------------------------------------===//
@@ -78,44 +80,55 @@ void Expander::leaveOpen(size_t first) {
     return;
   for (size_t i = first; i < obligations.size(); ++i)
     obligations[i].path.push_back(
-        atomSum(makeCall("@open" + std::to_string(numOpen++), {}, true)));
+        atomSum(makeUninterpreted("@open" + llvm::Twine(numOpen++), {}, true)));
 }
 
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
 
+/// A function of the reals must have a value.
+void Expander::requireDefined(const ExprNode &node, const Sum &x,
+                              const Scope &scope) {
+  const ScalarFunction &f = factsOf(node.unary);
+  auto inside = f.where.isOpen ? Obligation::Kind::Positive
+                               : Obligation::Kind::NonNegative;
+  if (f.excludesZero)
+    require(Obligation::Kind::NonZero, x, node.type, scope);
+  if (std::isfinite(f.where.low))
+    require(inside, add(x, constantSum(exactFraction(-f.where.low))), node.type,
+            scope);
+  if (std::isfinite(f.where.high))
+    require(inside, add(constantSum(exactFraction(f.where.high)), negated(x)),
+            node.type, scope);
+}
+
 Sum Expander::expandUnary(const ExprNode &node, const Scope &scope) {
   Sum x = expand(node.operands[0], scope);
   if (n.settings.strict && isFloat(node.type))
     return expandLiterally(node, {x}, scope);
-  std::string function = named(name(node.unary), node.type);
+  // The integers are among the reals, residues are not.
+  bool isReal =
+      isFloat(node.type) || (isIndex(node.type) && node.unary == UnaryFn::Abs);
   switch (node.unary) {
   case UnaryFn::Not:
     // ~x = -x - 1 modulo 2^w.
     return add(constantSum(Fraction(isBool(node.type) ? 1 : -1)), negated(x));
-  case UnaryFn::Reciprocal:
-    require(Obligation::Kind::NonZero, x, node.type, scope);
-    return n.reciprocal(x, scope.facts);
   case UnaryFn::Neg:
     if (isBool(node.type))
       return x;
     return negated(x);
-  case UnaryFn::Sqrt:
-    require(Obligation::Kind::NonNegative, x, node.type, scope);
-    break;
-  case UnaryFn::Log:
-    require(Obligation::Kind::Positive, x, node.type, scope);
-    break;
   case UnaryFn::Abs:
     if (isBool(node.type))
       return x;
-    if (isIndex(node.type)) // of the integers, which are among the reals
-      function = "abs";
     break;
   default:
     break;
   }
+  requireDefined(node, x, scope);
+  Head function = isReal
+                      ? Head(node.unary)
+                      : Head::uninterpreted(named(name(node.unary), node.type));
   return n.apply(function, {x}, scope.facts, isBool(node.type));
 }
 
@@ -160,8 +173,8 @@ Sum Expander::expandBinary(const ExprNode &node, const Scope &scope) {
       return *known;
   }
   auto uninterpreted = [&] {
-    return n.call(named(name(node.binary), node.type), {a, b}, scope.facts,
-                  isBool(node.type));
+    return n.call(Head::uninterpreted(named(name(node.binary), node.type)),
+                  {a, b}, scope.facts, isBool(node.type));
   };
   switch (node.binary) {
   case BinaryFn::And:
@@ -186,10 +199,10 @@ Sum Expander::expandBinary(const ExprNode &node, const Scope &scope) {
   case BinaryFn::Max: {
     bool isMin = node.binary == BinaryFn::Min;
     if (!real || !isMin)
-      return n.reduce(named(isMin ? "min" : "max", node.type),
+      return n.reduce({isMin ? Head::Kind::Min : Head::Kind::Max, node.type},
                       {{{}, a}, {{}, b}}, scope.facts);
-    return negated(
-        n.reduce("max", {{{}, negated(a)}, {{}, negated(b)}}, scope.facts));
+    return negated(n.reduce(Head::Kind::Max,
+                            {{{}, negated(a)}, {{}, negated(b)}}, scope.facts));
   }
   case BinaryFn::Pow:
     if (std::optional<Fraction> exponent = asConstant(b);
@@ -220,10 +233,10 @@ Sum Expander::ordered(bool isEquality, const Sum &a, const Sum &b,
   // Integers beyond a width have no difference whose sign is their order.
   bool isModular = mlir::isa<mlir::IntegerType>(type);
   if (isModular && !isEquality)
-    return n.apply(named("<", type), {a, b}, scope.facts, /*isBoolean=*/true);
-  std::string function = isModular    ? named("zero", type)
-                         : isEquality ? "zero"
-                                      : "positive";
+    return n.apply({Head::Kind::Less, type}, {a, b}, scope.facts,
+                   /*isBoolean=*/true);
+  Head function(isEquality ? Head::Kind::Zero : Head::Kind::Positive,
+                isModular ? type : mlir::Type());
   return n.apply(function, {add(b, negated(a))}, scope.facts,
                  /*isBoolean=*/true);
 }
@@ -255,7 +268,7 @@ Sum Expander::expandCompare(const ExprNode &node, const Scope &scope) {
     Sum x = expand(low, scope), y = expand(high, scope);
     // NaN makes a < b and not (b <= a) differ, so nothing is rearranged.
     if (n.settings.strict && isFloat(left->type))
-      return n.call(name(predicate),
+      return n.call(Head::uninterpreted(name(predicate)),
                     reversed ? std::vector<Sum>{y, x} : std::vector<Sum>{x, y},
                     scope.facts, /*isBoolean=*/true);
     result = ordered(isEquality, x, y, left->type, scope);
@@ -272,7 +285,7 @@ static bool isDecidedByGuards(const Sum &condition) {
 Sum Expander::expandSelect(const ExprNode &node, const Scope &scope) {
   Sum condition = expand(node.operands[0], scope);
   if (n.settings.strict && !isDecidedByGuards(condition))
-    return n.call("select",
+    return n.call(Head::uninterpreted("select"),
                   {condition, expand(node.operands[1], scope),
                    expand(node.operands[2], scope)},
                   scope.facts, isBool(node.type));

@@ -160,16 +160,16 @@ private:
       return integer(atom.index[0]);
     case Atom::Kind::Call: {
       Facts inside = known;
-      if (atom.name == "recip")
+      if (atom.head.is(UnaryFn::Reciprocal))
         return number(1) / sum(atom.arguments[0], inside);
-      for (unsigned fn = 0; fn <= static_cast<unsigned>(UnaryFn::Ceil); ++fn)
-        if (name(static_cast<UnaryFn>(fn)) == atom.name)
-          return unary(static_cast<UnaryFn>(fn),
-                       sum(atom.arguments[0], inside));
-      return fail("the weight would need the function '" + atom.name + "'");
+      if (std::optional<UnaryFn> fn = atom.head.getFunction())
+        return unary(*fn, sum(atom.arguments[0], inside));
+      return fail("the weight would need the function '" + atom.head.getText() +
+                  "'");
     }
     case Atom::Kind::Reduce:
-      return fail("the weight would need the reduction '" + atom.name + "'");
+      return fail("the weight would need the reduction '" +
+                  atom.head.getText() + "'");
     }
     llvm_unreachable("unknown atom");
   }
@@ -223,8 +223,7 @@ private:
 
   /// The integer that a reciprocal divides by.
   static std::optional<IntExpr> integerDivisor(const Factor &factor) {
-    if (factor.atom->kind != Atom::Kind::Call || factor.atom->name != "recip" ||
-        factor.power < 0)
+    if (!factor.atom->head.is(UnaryFn::Reciprocal) || factor.power < 0)
       return std::nullopt;
     IntExpr result;
     for (const Term &term : factor.atom->arguments[0].terms) {

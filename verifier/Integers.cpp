@@ -40,15 +40,6 @@ std::optional<IntegerKind> integerKindOf(mlir::Type type) {
   return IntegerKind{integer.getWidth(), integer.isUnsigned()};
 }
 
-std::optional<IntegerKind> integerKindOf(StringRef function) {
-  StringRef type = function.split(':').second;
-  IntegerKind kind{0, type.consume_front("u")};
-  type.consume_front("s");
-  if (!type.consume_front("i") || type.getAsInteger(10, kind.width))
-    return std::nullopt;
-  return kind;
-}
-
 std::string named(StringRef function, mlir::Type type) {
   if (mlir::isa<mlir::FloatType>(type) || type.isInteger(1))
     return function.str();
@@ -56,8 +47,6 @@ std::string named(StringRef function, mlir::Type type) {
   llvm::raw_string_ostream(text) << function << ':' << type;
   return text;
 }
-
-StringRef baseName(StringRef function) { return function.split(':').first; }
 
 Sum wrapped(Sum sum, const IntegerKind &kind) {
   llvm::erase_if(sum.terms, [&](Term &term) {
@@ -70,7 +59,7 @@ Sum wrapped(Sum sum, const IntegerKind &kind) {
 
 /// [x = 0]: what is odd has an inverse, so only the power of two that all
 /// coefficients share counts, and not the sign.
-static Sum isZero(StringRef function, const Sum &value,
+static Sum isZero(const Head &function, const Sum &value,
                   const IntegerKind &kind) {
   Sum x = wrapped(value, kind);
   if (std::optional<Fraction> c = asConstant(x))
@@ -85,7 +74,7 @@ static Sum isZero(StringRef function, const Sum &value,
 }
 
 /// [a < b].
-static Sum isLess(StringRef function, const Sum &left, const Sum &right,
+static Sum isLess(const Head &function, const Sum &left, const Sum &right,
                   const IntegerKind &kind) {
   Sum a = wrapped(left, kind), b = wrapped(right, kind);
   std::optional<Fraction> x = asConstant(a), y = asConstant(b);
@@ -99,15 +88,14 @@ static Sum isLess(StringRef function, const Sum &left, const Sum &right,
   return atomSum(makeCall(function, {a, b}, /*isBoolean=*/true));
 }
 
-Sum Normalizer::applyInteger(StringRef function, const std::vector<Sum> &x,
+Sum Normalizer::applyInteger(const Head &function, const std::vector<Sum> &x,
                              const Facts &facts, bool isBoolean) {
-  StringRef base = baseName(function);
-  std::optional<IntegerKind> kind = integerKindOf(function);
-  if (kind && base == "zero")
+  std::optional<IntegerKind> kind = integerKindOf(function.getType());
+  if (kind && function.getKind() == Head::Kind::Zero)
     return mapCases(x[0], facts, [&](const Sum &value, const Facts &) {
       return isZero(function, value, *kind);
     });
-  if (kind && base == "<")
+  if (kind && function.getKind() == Head::Kind::Less)
     return mapCases(x[0], facts, [&](const Sum &a, const Facts &known) {
       return mapCases(x[1], known, [&](const Sum &b, const Facts &) {
         return isLess(function, a, b, *kind);

@@ -4,8 +4,8 @@
 // residues have the form of sums of reals, and the identities of commutative
 // rings hold of both. Nothing else does: not order, nor division, nor that a
 // product of what is not 0 is not 0. So a function that looks at the number for
-// which a residue stands carries the type in its name (`named`), and what the
-// normal form knows of a name without a type holds of the reals alone.
+// which a residue stands carries the type (`Head`, `named`), and what the
+// normal form knows of one without a type holds of the reals alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,14 +31,10 @@ struct IntegerKind {
 };
 /// Nothing for floats, index and truth values.
 std::optional<IntegerKind> integerKindOf(mlir::Type type);
-/// Of the type in the name of a function.
-std::optional<IntegerKind> integerKindOf(llvm::StringRef function);
 
-/// The name of a function or monoid on elements of a type: with the type behind
+/// The text of a function or monoid on elements of a type: with the type behind
 /// it for index and integers.
 std::string named(llvm::StringRef function, mlir::Type type);
-/// A function's name without the type.
-llvm::StringRef baseName(llvm::StringRef function);
 
 /// The sum with wrapped coefficients.
 Sum wrapped(Sum sum, const IntegerKind &kind);

@@ -77,7 +77,7 @@ void Normalizer::appendFactor(std::vector<Factor> &factors,
   if (merged.power == 0)
     return;
   const Atom &atom = *merged.atom;
-  if (atom.kind == Atom::Kind::Call && atom.name == "sqrt" &&
+  if (atom.kind == Atom::Kind::Call && atom.head.is(UnaryFn::Sqrt) &&
       merged.power / 2 != 0) {
     int half = merged.power / 2;
     ++numCancelled;
@@ -86,7 +86,7 @@ void Normalizer::appendFactor(std::vector<Factor> &factors,
                           std::abs(half)));
     merged.power -= 2 * half;
   }
-  if (atom.kind == Atom::Kind::Call && atom.name == "recip" &&
+  if (atom.kind == Atom::Kind::Call && atom.head.is(UnaryFn::Reciprocal) &&
       merged.power < 0) {
     extra.push_back(power(atom.arguments[0], -merged.power));
     return;
@@ -224,7 +224,7 @@ Sum Normalizer::mapCases(const Sum &value, const Facts &facts, CaseFn fn) {
   return fn(known, facts);
 }
 
-Sum Normalizer::call(StringRef function, std::vector<Sum> arguments,
+Sum Normalizer::call(const Head &function, std::vector<Sum> arguments,
                      const Facts &facts, bool isBoolean) {
   std::vector<Sum> done;
   std::function<Sum(size_t, const Facts &)> next = [&](size_t i,
@@ -270,7 +270,7 @@ static bool isMirrored(const Sum &sum) {
 
 std::optional<Sum> Normalizer::withoutZero(const Atom &atom,
                                            const Facts &facts) {
-  if (atom.kind != Atom::Kind::Reduce || atom.name != "max")
+  if (atom.kind != Atom::Kind::Reduce || !atom.head.is(Head::Kind::Max))
     return std::nullopt;
   std::vector<Branch> rest = atom.branches;
   // Over whatever points: of none, it never was there.
@@ -278,18 +278,19 @@ std::optional<Sum> Normalizer::withoutZero(const Atom &atom,
                  [](const Branch &branch) { return branch.value.isZero(); });
   if (rest.empty() || rest.size() == atom.branches.size())
     return std::nullopt;
-  return reduce("max", std::move(rest), facts);
+  return reduce(Head::Kind::Max, std::move(rest), facts);
 }
 
 /// What a divisor is where it is not 0, in fewer words: f(max(x, 0)) is f(x)
-/// there, for the identity, tanh and erf. Nothing where it is as it stands.
+/// there, for the identity and functions like tanh. Nothing where it is as it
+/// stands.
 std::optional<Sum> Normalizer::nonZeroForm(const Factor &factor,
                                            const Facts &facts) {
   if (factor.power < 1 || settings.strict)
     return std::nullopt;
   std::optional<Sum> base = withoutZero(*factor.atom, facts);
-  if (factor.atom->kind == Atom::Kind::Call &&
-      (factor.atom->name == "tanh" || factor.atom->name == "erf")) {
+  const ScalarFunction *f = factor.atom->head.getFacts();
+  if (f && f->isSigmoidal()) {
     const Sum &argument = factor.atom->arguments[0];
     bool isPlain = argument.terms.size() == 1 &&
                    argument.terms[0].factors.size() == 1 &&
@@ -298,7 +299,7 @@ std::optional<Sum> Normalizer::nonZeroForm(const Factor &factor,
     base = isPlain ? nonZeroForm(argument.terms[0].factors[0], facts)
                    : std::nullopt;
     if (base)
-      base = apply(factor.atom->name,
+      base = apply(factor.atom->head,
                    {scaled(*base, argument.terms[0].coefficient)}, facts);
   }
   if (!base)
@@ -332,7 +333,8 @@ Sum Normalizer::reciprocal(const Sum &x, const Facts &facts) {
           outside = multiply(outside, atomSum(factor.atom, -factor.power));
         }
       }
-      return multiply(outside, atomSum(makeCall("recip", {inside})));
+      return multiply(outside,
+                      atomSum(makeCall(UnaryFn::Reciprocal, {inside})));
     }
     Term inverse = value.terms.front();
     inverse.coefficient = Fraction(1) / inverse.coefficient;
@@ -393,6 +395,23 @@ bool isNeverEmpty(const Domain &domain, const Facts &facts) {
   });
 }
 
+/// Of a call: 2: positive, 1: not negative, 0: unknown.
+int Normalizer::signOfCall(const Atom &atom, const Facts &facts) const {
+  const ScalarFunction *f = atom.head.getFacts();
+  if (!f)
+    return atom.isBoolean ? 1 : 0;
+  if (f->isAlwaysPositive())
+    return 2;
+  const Sum &x = atom.arguments[0];
+  // Where a reciprocal is defined, what is not negative is positive.
+  if (atom.head.is(UnaryFn::Reciprocal))
+    return isNonNegative(x, facts) ? 2 : 0;
+  bool hasSign = f->keepsZero() && f->isMonotone();
+  if (hasSign && f->growth == Growth::Increasing && isPositive(x, facts))
+    return 2;
+  return f->isNeverNegative() || (hasSign && isNonNegative(x, facts)) ? 1 : 0;
+}
+
 /// 2: positive, 1: not negative, 0: unknown.
 int Normalizer::signOf(const Atom &atom, const Facts &facts) const {
   auto ofValue = [](const ValueFacts &v) {
@@ -416,20 +435,9 @@ int Normalizer::signOf(const Atom &atom, const Facts &facts) const {
            : facts.provesNonNegative(atom.index[0]) ? 1
                                                     : 0;
   case Atom::Kind::Call:
-    if (atom.name == "exp")
-      return 2;
-    // Where a reciprocal is defined, what is not negative is positive.
-    if (atom.name == "recip")
-      return isNonNegative(atom.arguments[0], facts) ? 2 : 0;
-    if (atom.name == "sqrt")
-      return isPositive(atom.arguments[0], facts) ? 2 : 1;
-    if (atom.name == "tanh" || atom.name == "erf")
-      return isPositive(atom.arguments[0], facts)      ? 2
-             : isNonNegative(atom.arguments[0], facts) ? 1
-                                                       : 0;
-    return atom.name == "abs" || atom.isBoolean ? 1 : 0;
+    return signOfCall(atom, facts);
   case Atom::Kind::Reduce: {
-    if (atom.name != "max")
+    if (!atom.head.is(Head::Kind::Max))
       return 0;
     int best = 0;
     for (const Branch &branch : atom.branches) {

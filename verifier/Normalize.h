@@ -90,14 +90,13 @@ public:
   /// An integer polynomial as a number.
   Sum integerSum(IntExpr expr);
   /// A call of a function that is split into cases but not taken apart.
-  Sum call(llvm::StringRef function, std::vector<Sum> arguments,
-           const Facts &facts, bool isBoolean = false);
-  /// A function by name, simplified where its meaning is known: a name without
-  /// a type is of the reals (Integers.h).
-  Sum apply(llvm::StringRef function, std::vector<Sum> arguments,
+  Sum call(const Head &function, std::vector<Sum> arguments, const Facts &facts,
+           bool isBoolean = false);
+  /// A function, simplified where its meaning is known.
+  Sum apply(const Head &function, std::vector<Sum> arguments,
             const Facts &facts, bool isBoolean = false);
-  /// `monoid` ("max", ...) over branches.
-  Sum reduce(llvm::StringRef monoid, std::vector<Branch> branches,
+  /// A monoid over branches.
+  Sum reduce(const Head &monoid, std::vector<Branch> branches,
              const Facts &facts);
   /// Sum over `variables` where guards hold.
   Sum sumOver(const Domain &domain, const Sum &body);
@@ -126,8 +125,8 @@ public:
   unsigned numCancelled = 0;
 
 private:
-  /// A function whose name says that it is of integers.
-  Sum applyInteger(llvm::StringRef function, const std::vector<Sum> &arguments,
+  /// A comparison of residues.
+  Sum applyInteger(const Head &function, const std::vector<Sum> &arguments,
                    const Facts &facts, bool isBoolean);
   Substitution renameVariables(Domain &domain);
   Sum multiply(const Term &a, const Term &b);
@@ -140,16 +139,19 @@ private:
   bool splitDigits(Term &term, const Facts &inner);
   Sum simplifyFactor(const Factor &factor, const Facts &facts);
   bool addBranch(std::vector<Branch> &branches, Branch branch,
-                 llvm::StringRef monoid, const Facts &facts);
+                 const Head &monoid, const Facts &facts);
   std::optional<Sum> absoluteProduct(const Sum &x, const Facts &facts);
   Sum magnitude(const Sum &x, const Facts &facts);
   Sum exponential(const Sum &x);
+  Sum comparison(const Head &function, const Sum &x, const Facts &facts);
+  Sum ofReal(UnaryFn function, const Sum &x, const Facts &facts);
   std::optional<Sum> takeMonotone(llvm::ArrayRef<Branch> branches,
                                   const Facts &facts);
-  Sum orderedReduce(llvm::StringRef monoid, std::vector<Branch> branches,
+  Sum orderedReduce(const Head &monoid, std::vector<Branch> branches,
                     const Facts &facts);
   Sum reduceMax(std::vector<Branch> branches, const Facts &facts);
   int signOf(const Atom &atom, const Facts &facts) const;
+  int signOfCall(const Atom &atom, const Facts &facts) const;
   Bounds boundsOf(const Atom &atom, const Facts &facts) const;
   std::optional<Sum> nonZeroForm(const Factor &factor, const Facts &facts);
   void dropDominated(std::vector<Branch> &branches, const Facts &facts);

@@ -338,7 +338,7 @@ private:
     case Expr::Kind::Cast:
       return isSmall(node.operands[0]);
     case Expr::Kind::Unary:
-      return keeps(node.unary) && all();
+      return !factsOf(node.unary).isRounded && all();
     case Expr::Kind::Select:
       return isSmall(node.operands[1]) && isSmall(node.operands[2]);
     case Expr::Kind::Read:
@@ -353,11 +353,6 @@ private:
     default:
       return false;
     }
-  }
-
-  static bool keeps(UnaryFn fn) {
-    return fn == UnaryFn::Neg || fn == UnaryFn::Abs || fn == UnaryFn::Floor ||
-           fn == UnaryFn::Ceil || fn == UnaryFn::RoundEven;
   }
 
   /// An element of an input, or what no rounding is needed for.
@@ -391,7 +386,7 @@ private:
              isExact(node.operands[0]);
     }
     case Expr::Kind::Unary:
-      return keeps(node.unary) && all(node.operands);
+      return !factsOf(node.unary).isRounded && all(node.operands);
     case Expr::Kind::Binary:
       return (node.binary == BinaryFn::Min || node.binary == BinaryFn::Max) &&
              all(node.operands);

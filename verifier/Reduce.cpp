@@ -29,18 +29,14 @@ static bool mentionsAny(const Sum &sum, ArrayRef<IntExpr> variables) {
   return llvm::any_of(variables, [&](IntExpr v) { return mentions(sum, v); });
 }
 
-bool isIdempotent(StringRef monoid) {
-  StringRef base = baseName(monoid);
-  return base == "max" || base == "min" || monoid == "any" || monoid == "all";
-}
-
 /// Simplifies the branch's domain; false when it is empty. Counting does not
 /// matter to idempotent monoids, so an unused variable leaves only the
 /// condition that it exists.
 bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
-                           StringRef monoid, const Facts &facts) {
-  Term term{
-      Fraction(1), branch.domain, {{makeCall("@value", {branch.value}), 1}}};
+                           const Head &monoid, const Facts &facts) {
+  Term term{Fraction(1),
+            branch.domain,
+            {{makeUninterpreted("@value", {branch.value}), 1}}};
   Facts inner;
   std::vector<IntExpr> counts;
   for (unsigned round = 0; round < 16 && budget.check(); ++round) {
@@ -55,7 +51,7 @@ bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
     for (const Guard &guard :
          known.getGuards().drop_front(inner.getGuards().size()))
       part.domain.guards.push_back(guard);
-    if (monoid == "max" && isLowest(x))
+    if (monoid.is(Head::Kind::Max) && isLowest(x))
       return Sum();
     // In this case the value may no longer vary.
     // The domain itself must not be what shows that it has a point.
@@ -64,7 +60,7 @@ bool Normalizer::addBranch(std::vector<Branch> &branches, Branch branch,
       if (llvm::none_of(part.domain.variables,
                         [&](IntExpr v) { return mentions(guard, v); }))
         outside.add(guard);
-    bool isOnePoint = isIdempotent(monoid) &&
+    bool isOnePoint = monoid.isIdempotent() &&
                       !mentionsAny(x, part.domain.variables) &&
                       isNeverEmpty(part.domain, outside);
     if (isOnePoint) {
@@ -90,7 +86,7 @@ static bool flattenMax(std::vector<Branch> &branches, Normalizer &n) {
           term.factors[0].power != 1 || !term.domain.variables.empty() ||
           !term.domain.guards.empty() ||
           term.factors[0].atom->kind != Atom::Kind::Reduce ||
-          term.factors[0].atom->name != "max")
+          !term.factors[0].atom->head.is(Head::Kind::Max))
         continue;
       Branch outer = branches[i];
       outer.value.terms.erase(outer.value.terms.begin() + t);
@@ -113,8 +109,8 @@ static bool flattenMax(std::vector<Branch> &branches, Normalizer &n) {
 
 static bool sameBranch(const Branch &a, const Branch &b) {
   auto wrap = [](const Branch &x) {
-    return Sum{
-        {Term{Fraction(1), x.domain, {{makeCall("@value", {x.value}), 1}}}}};
+    return Sum{{Term{
+        Fraction(1), x.domain, {{makeUninterpreted("@value", {x.value}), 1}}}}};
   };
   return sameSum(wrap(a), wrap(b));
 }
@@ -148,14 +144,14 @@ static Sum takeCommonTerms(std::vector<Branch> &branches) {
 
 /// x of f(x), for an increasing function that a value is; nothing for others.
 /// `function` is it.
-static std::optional<Sum> argumentOf(const Sum &value, StringRef function) {
-  bool isOdd = function == "tanh" || function == "erf";
+static std::optional<Sum> argumentOf(const Sum &value, UnaryFn function) {
+  bool isOdd = factsOf(function).parity == Parity::Odd;
   if (isOdd && value.isZero())
     return value;
   const Factor *factor = asSingleFactor(value);
   bool isCall = factor && factor->power == 1 &&
                 factor->atom->kind == Atom::Kind::Call &&
-                factor->atom->name == function;
+                factor->atom->head.is(function);
   if (isCall)
     return factor->atom->arguments[0];
   // f(-x) = -f(x) is written with the sign outside.
@@ -163,7 +159,7 @@ static std::optional<Sum> argumentOf(const Sum &value, StringRef function) {
   factor = isOdd ? asSingleFactor(mirrored) : nullptr;
   isCall = factor && factor->power == 1 &&
            factor->atom->kind == Atom::Kind::Call &&
-           factor->atom->name == function;
+           factor->atom->head.is(function);
   return isCall ? std::optional(negated(factor->atom->arguments[0]))
                 : std::nullopt;
 }
@@ -177,7 +173,11 @@ std::optional<Sum> Normalizer::takeMonotone(ArrayRef<Branch> branches,
       llvm::all_of(branches, [](const Branch &b) { return b.value.isZero(); });
   if (!isOfSomething || isAllZero || settings.strict)
     return std::nullopt;
-  for (StringRef function : {"tanh", "erf", "exp"}) {
+  for (unsigned i = 0; i < scalarFunctions().size(); ++i) {
+    auto function = static_cast<UnaryFn>(i);
+    const ScalarFunction &f = factsOf(function);
+    if (f.growth != Growth::Increasing || !f.isDefinedEverywhere())
+      continue;
     std::vector<Branch> inner;
     for (const Branch &b : branches)
       if (std::optional<Sum> x = argumentOf(b.value, function))
@@ -278,7 +278,8 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
       b.value = multiply(b.value, inverse);
     scale = multiply(scale, atomSum(factor.atom, factor.power));
   }
-  Atom atom(Atom::Kind::Reduce, "max");
+  Atom atom(Atom::Kind::Reduce);
+  atom.head = Head::Kind::Max;
   atom.branches = std::move(branches);
   return add(multiply(scale, atomSum(std::make_shared<const Atom>(atom))),
              common);
@@ -286,7 +287,7 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
 
 /// A reduction whose order is kept, and how often each element takes part: what
 /// goes is a variable that is always 0.
-Sum Normalizer::orderedReduce(StringRef monoid, std::vector<Branch> branches,
+Sum Normalizer::orderedReduce(const Head &monoid, std::vector<Branch> branches,
                               const Facts &facts) {
   for (Branch &branch : branches) {
     auto &variables = branch.domain.variables;
@@ -304,14 +305,15 @@ Sum Normalizer::orderedReduce(StringRef monoid, std::vector<Branch> branches,
                    [&](const Guard &guard) { return facts.implies(guard); });
     branch.value = simplify(branch.value, facts.with(branch.domain.guards));
   }
-  Atom atom(Atom::Kind::Reduce, monoid);
+  Atom atom(Atom::Kind::Reduce);
+  atom.head = monoid;
   atom.branches = std::move(branches);
   return atomSum(std::make_shared<const Atom>(std::move(atom)));
 }
 
-Sum Normalizer::reduce(StringRef monoid, std::vector<Branch> branches,
+Sum Normalizer::reduce(const Head &monoid, std::vector<Branch> branches,
                        const Facts &facts) {
-  if (monoid.starts_with("ordered-"))
+  if (monoid.is(Head::Kind::Ordered))
     return orderedReduce(monoid, std::move(branches), facts);
   std::vector<Branch> parts;
   for (const Branch &branch : branches)
@@ -330,7 +332,7 @@ Sum Normalizer::reduce(StringRef monoid, std::vector<Branch> branches,
           guarded(reduce(monoid, branches, facts.with({otherwise})),
                   {otherwise}));
     }
-  if (monoid == "max") {
+  if (monoid.is(Head::Kind::Max)) {
     while (flattenMax(parts, *this)) {
       std::vector<Branch> again;
       for (const Branch &branch : parts)
@@ -340,14 +342,15 @@ Sum Normalizer::reduce(StringRef monoid, std::vector<Branch> branches,
         return {};
     }
   }
-  if (isIdempotent(monoid))
+  if (monoid.isIdempotent())
     dropDuplicates(parts);
-  if (monoid == "max")
+  if (monoid.is(Head::Kind::Max))
     return reduceMax(std::move(parts), facts);
   if (parts.size() == 1 && parts[0].domain.variables.empty() &&
       parts[0].domain.guards.empty())
     return parts[0].value;
-  Atom atom(Atom::Kind::Reduce, monoid);
+  Atom atom(Atom::Kind::Reduce);
+  atom.head = monoid;
   atom.branches = std::move(parts);
   return atomSum(std::make_shared<const Atom>(std::move(atom)));
 }

@@ -3,6 +3,7 @@
 #include "verifier/Scalar.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using llvm::ArrayRef;
 using llvm::StringRef;
@@ -10,7 +11,8 @@ using llvm::StringRef;
 namespace mlc::verifier {
 
 AtomRef makeReal(StringRef name) {
-  Atom atom(Atom::Kind::Real, name);
+  Atom atom(Atom::Kind::Real);
+  atom.name = name.str();
   return std::make_shared<const Atom>(std::move(atom));
 }
 
@@ -28,17 +30,36 @@ AtomRef makeRead(unsigned tensor, ArrayRef<IntExpr> index, bool isBoolean) {
   return std::make_shared<const Atom>(std::move(atom));
 }
 
-AtomRef makeCall(StringRef function, std::vector<Sum> arguments,
-                 bool isBoolean) {
-  Atom atom(Atom::Kind::Call, function);
+AtomRef makeCall(Head function, std::vector<Sum> arguments, bool isBoolean) {
+  Atom atom(Atom::Kind::Call);
+  atom.head = std::move(function);
   atom.arguments = std::move(arguments);
   atom.isBoolean = isBoolean;
   return std::make_shared<const Atom>(std::move(atom));
 }
 
+AtomRef makeUninterpreted(const llvm::Twine &function,
+                          std::vector<Sum> arguments, bool isBoolean) {
+  return makeCall(Head::uninterpreted(function), std::move(arguments),
+                  isBoolean);
+}
+
 //===----------------------------------------------------------------------===//
 // Sums
 //===----------------------------------------------------------------------===//
+
+Fraction exactFraction(double value) {
+  int exponent = 0;
+  double mantissa = std::frexp(value, &exponent);
+  int64_t digits = static_cast<int64_t>(std::ldexp(mantissa, 53));
+  exponent -= 53;
+  llvm::DynamicAPInt power(1), two(2);
+  for (int i = 0; i < std::abs(exponent); ++i)
+    power = power * two;
+  Fraction result = exponent >= 0 ? Fraction(llvm::DynamicAPInt(digits) * power)
+                                  : Fraction(llvm::DynamicAPInt(digits), power);
+  return mlir::presburger::reduce(result);
+}
 
 Sum constantSum(Fraction value) {
   Sum result;
@@ -214,8 +235,8 @@ struct SameUpToNames {
   bool atom(const Atom &a, const Atom &b) {
     if (&a == &b && names.empty())
       return true;
-    if (a.kind != b.kind || a.name != b.name || a.tensor != b.tensor ||
-        a.index.size() != b.index.size() ||
+    if (a.kind != b.kind || a.name != b.name || !(a.head == b.head) ||
+        a.tensor != b.tensor || a.index.size() != b.index.size() ||
         a.arguments.size() != b.arguments.size() ||
         a.branches.size() != b.branches.size())
       return false;
@@ -310,9 +331,9 @@ std::string headOf(const Atom &atom) {
   case Atom::Kind::Integer:
     return "int";
   case Atom::Kind::Call:
-    return atom.name + "()";
+    return atom.head.getText().str() + "()";
   case Atom::Kind::Reduce:
-    return atom.name + "{}";
+    return atom.head.getText().str() + "{}";
   }
   llvm_unreachable("unknown atom");
 }

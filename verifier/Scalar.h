@@ -18,6 +18,7 @@
 #define MLC_VERIFIER_SCALAR_H
 
 #include "mlir/Analysis/Presburger/Fraction.h"
+#include "verifier/Head.h"
 #include "verifier/Index.h"
 #include <functional>
 #include <string>
@@ -60,13 +61,13 @@ struct Branch {
 
 struct Atom {
   enum class Kind { Read, Real, Integer, Call, Reduce };
-  explicit Atom(Kind kind, llvm::StringRef name = "")
-      : kind(kind), name(name.str()) {}
+  explicit Atom(Kind kind) : kind(kind) {}
 
   Kind kind;
-  /// Real: the parameter; Call: the function; Reduce: the monoid. Functions and
-  /// monoids on integers name the type (Integers.h).
+  /// Real: the parameter.
   std::string name;
+  /// Call: the function; Reduce: the monoid.
+  Head head;
   /// Read: the input.
   unsigned tensor = 0;
   /// Read: the indices. Integer: the one expression.
@@ -84,8 +85,14 @@ AtomRef makeReal(llvm::StringRef name);
 AtomRef makeInteger(IntExpr expr);
 AtomRef makeRead(unsigned tensor, llvm::ArrayRef<IntExpr> index,
                  bool isBoolean);
-AtomRef makeCall(llvm::StringRef function, std::vector<Sum> arguments,
+AtomRef makeCall(Head function, std::vector<Sum> arguments,
                  bool isBoolean = false);
+/// A call of a function of which nothing is known but its text.
+AtomRef makeUninterpreted(const llvm::Twine &function,
+                          std::vector<Sum> arguments, bool isBoolean = false);
+
+/// The number that a finite double is.
+Fraction exactFraction(double value);
 
 /// Sums.
 Sum constantSum(Fraction value);
@@ -118,9 +125,6 @@ bool mentions(const Sum &sum, IntExpr symbol);
 /// more often than it must.
 bool sameSum(const Sum &a, const Sum &b);
 bool sameAtom(const Atom &a, const Atom &b);
-
-/// Whether x joined with x is x: maxima, minima, any and all.
-bool isIdempotent(llvm::StringRef monoid);
 
 /// The kind of an atom: what a partner in a proof must share.
 std::string headOf(const Atom &atom);

@@ -92,14 +92,11 @@ bool isPartial(const ExprNode &node) {
   if (node.kind == Expr::Kind::Param)
     return true; // an element that nobody has written
   if (node.kind == Expr::Kind::Unary)
-    return node.unary == UnaryFn::Reciprocal || node.unary == UnaryFn::Sqrt ||
-           node.unary == UnaryFn::Log;
+    return !factsOf(node.unary).isDefinedEverywhere();
   if (node.kind == Expr::Kind::Cast) // of what does not fit into an integer
     return mlir::isa<mlir::FloatType>(node.operands[0]->type) &&
            !mlir::isa<mlir::FloatType>(node.type);
-  return node.kind == Expr::Kind::Binary &&
-         (node.binary == BinaryFn::Div || node.binary == BinaryFn::Pow ||
-          node.binary == BinaryFn::FloorDiv || node.binary == BinaryFn::Mod);
+  return node.kind == Expr::Kind::Binary && factsOf(node.binary).isPartial;
 }
 
 struct Numbering {

@@ -224,11 +224,11 @@ Sum Normalizer::simplifyFactor(const Factor &factor, const Facts &facts) {
     std::vector<Sum> arguments;
     for (const Sum &argument : atom.arguments)
       arguments.push_back(simplify(argument, facts));
-    value = apply(atom.name, std::move(arguments), facts, atom.isBoolean);
+    value = apply(atom.head, std::move(arguments), facts, atom.isBoolean);
     break;
   }
   case Atom::Kind::Reduce:
-    value = reduce(atom.name, atom.branches, facts);
+    value = reduce(atom.head, atom.branches, facts);
     break;
   }
   if (const Factor *single = asSingleFactor(value); single)

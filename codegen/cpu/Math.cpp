@@ -22,34 +22,32 @@ static bool isExpandable(Type type) {
 }
 
 namespace {
-using UnaryFn = Value (*)(MathBuilder &, Value);
 using BinaryFn = Value (*)(MathBuilder &, Value, Value);
 
-/// Replaces `Op` by `function`; in f64 also for f32 operands when `inF64`.
-template <typename Op> struct ExpandUnary : OpRewritePattern<Op> {
-  ExpandUnary(MLIRContext *context, UnaryFn function, bool inF64 = false)
-      : OpRewritePattern<Op>(context, /*benefit=*/10), function(function),
-        inF64(inF64) {}
-  LogicalResult matchAndRewrite(Op op,
+/// Replaces an operation by its arithmetic.
+struct ExpandUnary : RewritePattern {
+  ExpandUnary(MLIRContext *context, const elementary::UnaryFunction &function)
+      : RewritePattern(function.operation, /*benefit=*/10, context),
+        function(function) {}
+  LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
-    Type type = op.getType();
+    Type type = op->getResult(0).getType();
     if (!isExpandable(type))
       return failure();
-    MathBuilder m(rewriter, op.getLoc(), type);
-    Value x = op.getOperand();
-    if (!inF64 || m.isF64) {
-      rewriter.replaceOp(op, function(m, x));
+    MathBuilder m(rewriter, op->getLoc(), type);
+    Value x = op->getOperand(0);
+    if (!function.inF64 || m.isF64) {
+      rewriter.replaceOp(op, function.emit(m, x));
       return success();
     }
-    MathBuilder wide(rewriter, op.getLoc(),
+    MathBuilder wide(rewriter, op->getLoc(),
                      m.withElement(rewriter.getF64Type()));
-    Value y = function(
-        wide, arith::ExtFOp::create(rewriter, op.getLoc(), wide.type, x));
+    Value y = function.emit(
+        wide, arith::ExtFOp::create(rewriter, op->getLoc(), wide.type, x));
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, y);
     return success();
   }
-  UnaryFn function;
-  bool inF64;
+  const elementary::UnaryFunction &function;
 };
 
 /// float64 to half precision by way of a float32 rounded to odd, so that the
@@ -226,15 +224,16 @@ bool isNumber(Value value, double wanted) {
   return number.bitwiseIsEqual(rounded);
 }
 
-/// 1 + erf(x / sqrt(2)), which cancels below zero.
+/// Twice the normal distribution's function as one more than the error
+/// function, which cancels below zero.
 struct RecognizeNormalCdf : OpRewritePattern<arith::AddFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::AddFOp op,
                                 PatternRewriter &rewriter) const override {
     Value error = otherThan(op, isOne);
-    auto erf = error ? error.getDefiningOp<math::ErfOp>() : math::ErfOp();
+    Value inner = error ? elementary::argumentOfErrorFunction(error) : Value();
     auto scaled =
-        erf ? erf.getOperand().getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+        inner ? inner.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
     Value x = scaled ? otherThan(scaled,
                                  [](Value factor) {
                                    return isNumber(factor, 0.70710678118654752);
@@ -351,30 +350,8 @@ void populateMathRecognitionPatterns(RewritePatternSet &patterns) {
 
 void populateMathExpansionPatterns(RewritePatternSet &patterns) {
   MLIRContext *ctx = patterns.getContext();
-  patterns.add<ExpandUnary<math::ExpOp>>(ctx, elementary::exp);
-  patterns.add<ExpandUnary<math::Exp2Op>>(ctx, elementary::exp2,
-                                          /*inF64=*/true);
-  patterns.add<ExpandUnary<math::ExpM1Op>>(ctx, elementary::expm1);
-  patterns.add<ExpandUnary<math::TanhOp>>(ctx, elementary::tanh);
-  patterns.add<ExpandUnary<math::LogOp>>(ctx, elementary::log);
-  patterns.add<ExpandUnary<math::Log2Op>>(ctx, elementary::log2,
-                                          /*inF64=*/true);
-  patterns.add<ExpandUnary<math::Log10Op>>(ctx, elementary::log10,
-                                           /*inF64=*/true);
-  patterns.add<ExpandUnary<math::Log1pOp>>(ctx, elementary::log1p);
-  patterns.add<ExpandUnary<math::ErfOp>>(ctx, elementary::erf);
-  patterns.add<ExpandUnary<math::SinOp>>(ctx, elementary::sin, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::CosOp>>(ctx, elementary::cos, /*inF64=*/true);
-  patterns.add<ExpandUnary<math::AtanOp>>(ctx, elementary::atan,
-                                          /*inF64=*/true);
-  patterns.add<ExpandUnary<math::AsinOp>>(ctx, elementary::asin,
-                                          /*inF64=*/true);
-  patterns.add<ExpandUnary<math::AcosOp>>(ctx, elementary::acos,
-                                          /*inF64=*/true);
-  patterns.add<ExpandUnary<math::SinhOp>>(ctx, elementary::sinh,
-                                          /*inF64=*/true);
-  patterns.add<ExpandUnary<math::CoshOp>>(ctx, elementary::cosh,
-                                          /*inF64=*/true);
+  for (const elementary::UnaryFunction &function : elementary::unaryFunctions())
+    patterns.add<ExpandUnary>(ctx, function);
   patterns.add<ExpandBinary<math::PowFOp>>(ctx, elementary::pow,
                                            elementary::powForF32);
   patterns.add<ExpandBinary<arith::RemFOp>>(ctx, elementary::remainder,

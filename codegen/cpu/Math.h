@@ -1,11 +1,10 @@
 //===- Math.h - Elementary functions without a library ----------*- C++ -*-===//
 //
-// Kernels call no libm, so math functions become arithmetic here: exp, exp2,
-// expm1, log, log2, log10, log1p, tanh, erf, sin, cos, asin, acos, atan,
-// sinh, cosh, powf, ipowi, rsqrt and the remainder, on scalars and vectors of
-// f32 and f64. NaN, infinities and overflow give what IEEE 754 and C's annex F
-// say. Errors (test/codegen holds them to it): below 4 units in the last place
-// in f32, below 1e-12 relative in f64.
+// Kernels call no libm, so math functions become arithmetic here: those of
+// MathFunctions.h, ipowi and rsqrt, on scalars and vectors of f32 and f64. NaN,
+// infinities and overflow give what IEEE 754 and C's annex F say. Errors
+// (test/codegen holds them to it): below 4 units in the last place in f32,
+// below 1e-12 relative in f64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +16,8 @@
 namespace mlc::cpu {
 
 /// Rewrites compositions whose parts, done one by one, lose what the whole
-/// keeps: 1 / (1 + exp(-x)), exp(x) - 1, log(1 + x) and 1 + erf(x / sqrt(2)).
-/// Results are nearer to the exact ones; to be applied
+/// keeps: 1 / (1 + exp(-x)), exp(x) - 1, log(1 + x) and the normal
+/// distribution's function. Results are nearer to the exact ones; to be applied
 /// first.
 void populateMathRecognitionPatterns(mlir::RewritePatternSet &patterns);
 

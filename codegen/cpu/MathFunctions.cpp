@@ -96,7 +96,7 @@ Value expm1(MathBuilder &m, Value x) {
   return m.keepZero(x, m.add(half, half));
 }
 
-Value exp2(MathBuilder &m, Value x) {
+static Value exp2(MathBuilder &m, Value x) {
   return exp(m, m.mul(x, 0.6931471805599453));
 }
 
@@ -108,7 +108,7 @@ Value sigmoid(MathBuilder &m, Value x) {
   return m.div(numerator, m.add(decay, 1.0));
 }
 
-Value tanh(MathBuilder &m, Value x) {
+static Value tanh(MathBuilder &m, Value x) {
   // (e^2|x| - 1) / (e^2|x| + 1), which is 1 from the bound on.
   Value magnitude = m.abs(x);
   Value twice = m.clamp(m.add(magnitude, magnitude), 0.0, m.isF64 ? 40 : 20);
@@ -171,7 +171,7 @@ static Value logEdges(MathBuilder &m, Value x, Value value) {
   return m.select(finite, value, x);
 }
 
-Value log(MathBuilder &m, Value x) {
+static Value log(MathBuilder &m, Value x) {
   LogParts parts = logParts(m, x);
   Value value = m.fma(parts.exponent, lnLow(m), parts.log);
   value = m.fma(parts.exponent, lnHigh(m), value);
@@ -181,15 +181,15 @@ Value log(MathBuilder &m, Value x) {
 static Value logTimes(MathBuilder &m, Value x, double factor) {
   return m.mul(log(m, x), factor);
 }
-Value log2(MathBuilder &m, Value x) {
+static Value log2(MathBuilder &m, Value x) {
   LogParts parts = logParts(m, x);
   return logEdges(m, x, m.fma(parts.log, 1.4426950408889634, parts.exponent));
 }
-Value log10(MathBuilder &m, Value x) {
+static Value log10(MathBuilder &m, Value x) {
   return logTimes(m, x, 0.4342944819032518);
 }
 
-Value log1p(MathBuilder &m, Value x) {
+static Value log1p(MathBuilder &m, Value x) {
   // 1 + x = u + rest exactly, so log(1 + x) is log(u) + rest / u.
   Value u = m.add(x, 1.0);
   Value back = m.sub(u, 1.0);
@@ -205,7 +205,7 @@ Value log1p(MathBuilder &m, Value x) {
 // Error function
 //===----------------------------------------------------------------------===//
 
-Value erf(MathBuilder &m, Value x) {
+static Value erf(MathBuilder &m, Value x) {
   Value magnitude = m.abs(x);
   // Below 1: x P(x^2).
   SmallVector<double> inner;
@@ -272,6 +272,11 @@ static Value normalTail(MathBuilder &m, Value t) {
   return m.mul(exp(m, m.mul(square, -0.5)), g);
 }
 
+Value argumentOfErrorFunction(Value value) {
+  auto function = value.getDefiningOp<math::ErfOp>();
+  return function ? function.getOperand() : Value();
+}
+
 Value normalCdf(MathBuilder &m, Value x) {
   Value tail = normalTail(m, m.abs(x));
   Value negative = m.compare(Predicate::OLT, x, 0.0);
@@ -294,10 +299,12 @@ static Value hyperbolic(MathBuilder &m, Value magnitude, bool isSine) {
   return m.select(m.compare(Predicate::OGT, magnitude, 30.0), large, small);
 }
 
-Value sinh(MathBuilder &m, Value x) {
+static Value sinh(MathBuilder &m, Value x) {
   return m.copySign(hyperbolic(m, m.abs(x), true), x);
 }
-Value cosh(MathBuilder &m, Value x) { return hyperbolic(m, m.abs(x), false); }
+static Value cosh(MathBuilder &m, Value x) {
+  return hyperbolic(m, m.abs(x), false);
+}
 
 /// |x|^y by a logarithm in two parts: an exponent of hundreds magnifies what
 /// rounding one part loses.
@@ -377,6 +384,28 @@ Value remainder(MathBuilder &m, Value x, Value y) {
   Value finiteX = m.compare(Predicate::OLT, a, m.infinity());
   r = m.select(infinite, m.select(finiteX, a, m.nan()), r);
   return m.copySign(r, x);
+}
+
+llvm::ArrayRef<UnaryFunction> unaryFunctions() {
+  static constexpr UnaryFunction functions[] = {
+      {"math.exp", exp},
+      {"math.exp2", exp2, /*inF64=*/true},
+      {"math.expm1", expm1},
+      {"math.tanh", tanh},
+      {"math.log", log},
+      {"math.log2", log2, /*inF64=*/true},
+      {"math.log10", log10, /*inF64=*/true},
+      {"math.log1p", log1p},
+      {"math.erf", erf},
+      {"math.sin", sin, /*inF64=*/true},
+      {"math.cos", cos, /*inF64=*/true},
+      {"math.atan", atan, /*inF64=*/true},
+      {"math.asin", asin, /*inF64=*/true},
+      {"math.acos", acos, /*inF64=*/true},
+      {"math.sinh", sinh, /*inF64=*/true},
+      {"math.cosh", cosh, /*inF64=*/true},
+  };
+  return functions;
 }
 
 } // namespace mlc::cpu::elementary

@@ -12,25 +12,27 @@
 
 namespace mlc::cpu::elementary {
 
+/// What stands for an operation of one operand.
+struct UnaryFunction {
+  llvm::StringLiteral operation;
+  mlir::Value (*emit)(MathBuilder &m, mlir::Value x);
+  /// Computed in f64 also for f32.
+  bool inF64 = false;
+};
+llvm::ArrayRef<UnaryFunction> unaryFunctions();
+
 mlir::Value exp(MathBuilder &m, mlir::Value x);
 mlir::Value expm1(MathBuilder &m, mlir::Value x);
-mlir::Value exp2(MathBuilder &m, mlir::Value x);
 mlir::Value sigmoid(MathBuilder &m, mlir::Value x);
-mlir::Value tanh(MathBuilder &m, mlir::Value x);
-mlir::Value log(MathBuilder &m, mlir::Value x);
-mlir::Value log2(MathBuilder &m, mlir::Value x);
-mlir::Value log10(MathBuilder &m, mlir::Value x);
-mlir::Value log1p(MathBuilder &m, mlir::Value x);
-mlir::Value erf(MathBuilder &m, mlir::Value x);
-/// The normal distribution's function, (1 + erf(x / sqrt(2))) / 2.
+/// x where the value is the error function of x; null elsewhere.
+mlir::Value argumentOfErrorFunction(mlir::Value value);
+/// The normal distribution's function.
 mlir::Value normalCdf(MathBuilder &m, mlir::Value x);
 mlir::Value sin(MathBuilder &m, mlir::Value x);
 mlir::Value cos(MathBuilder &m, mlir::Value x);
 mlir::Value atan(MathBuilder &m, mlir::Value x);
 mlir::Value asin(MathBuilder &m, mlir::Value x);
 mlir::Value acos(MathBuilder &m, mlir::Value x);
-mlir::Value sinh(MathBuilder &m, mlir::Value x);
-mlir::Value cosh(MathBuilder &m, mlir::Value x);
 mlir::Value pow(MathBuilder &m, mlir::Value x, mlir::Value y);
 /// In f64, for results that are rounded to f32.
 mlir::Value powForF32(MathBuilder &m, mlir::Value x, mlir::Value y);

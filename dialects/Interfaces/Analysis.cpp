@@ -24,21 +24,8 @@ namespace {
 
 bool isFunction(const ExprNode &node) {
   if (node.kind == Expr::Kind::Binary)
-    return node.binary == BinaryFn::Pow;
-  if (node.kind != Expr::Kind::Unary)
-    return false;
-  switch (node.unary) {
-  case UnaryFn::Exp:
-  case UnaryFn::Log:
-  case UnaryFn::Sqrt:
-  case UnaryFn::Tanh:
-  case UnaryFn::Erf:
-  case UnaryFn::Sin:
-  case UnaryFn::Cos:
-    return true;
-  default:
-    return false;
-  }
+    return factsOf(node.binary).isFunction;
+  return node.kind == Expr::Kind::Unary && factsOf(node.unary).isFunction;
 }
 
 IntExpr pointsOf(ArrayRef<Loop> loops, IntExpr one) {

@@ -289,20 +289,6 @@ void walk(const Expr &expr,
     walk(operand, callback);
 }
 
-StringRef name(UnaryFn fn) {
-  static constexpr const char *names[] = {
-      "neg", "abs", "exp", "log",   "sqrt", "reciprocal", "tanh",
-      "erf", "sin", "cos", "floor", "ceil", "roundeven",  "not"};
-  return names[static_cast<unsigned>(fn)];
-}
-
-StringRef name(BinaryFn fn) {
-  static constexpr const char *names[] = {"+",        "-",   "*",   "/",
-                                          "floordiv", "mod", "min", "max",
-                                          "pow",      "and", "or",  "xor"};
-  return names[static_cast<unsigned>(fn)];
-}
-
 StringRef name(ComparePredicate predicate) {
   static constexpr const char *names[] = {"==", "!=", "<", "<=", ">", ">="};
   return names[static_cast<unsigned>(predicate)];

@@ -18,6 +18,7 @@
 
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/Enums.h"
+#include "dialects/Interfaces/ScalarFunctions.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/SmallVector.h"
 #include <functional>
@@ -26,40 +27,6 @@
 
 namespace mlc {
 
-/// Functions of one argument. Reals unless said otherwise.
-enum class UnaryFn {
-  Neg, // also integers
-  Abs, // also integers
-  Exp,
-  Log,
-  Sqrt,
-  Reciprocal,
-  Tanh,
-  Erf,
-  Sin,
-  Cos,
-  Floor,
-  Ceil,
-  RoundEven, // half to even
-  Not,       // bool
-};
-
-/// Functions of two arguments of one type. Division of integers truncates,
-/// FloorDiv and Mod are for index expressions and positive divisors.
-enum class BinaryFn {
-  Add,
-  Sub,
-  Mul,
-  Div,
-  FloorDiv,
-  Mod,
-  Min, // NaN if either is NaN
-  Max, // NaN if either is NaN
-  Pow,
-  And, // bool
-  Or,  // bool
-  Xor, // bool
-};
 
 enum class ReduceKind { Sum, Prod, Max, Min, Any, All };
 
@@ -288,9 +255,6 @@ void walk(const Expr &expr,
 /// DefinitionText.h; for tests, docs and errors.
 void print(const Definition &definition, llvm::raw_ostream &os);
 
-llvm::StringRef name(UnaryFn fn);
-llvm::StringRef name(BinaryFn fn);
-llvm::StringRef name(ComparePredicate predicate); // "<="
 llvm::StringRef name(ReduceKind kind);
 
 } // namespace mlc

@@ -261,20 +261,6 @@ DefinitionParser::Value DefinitionParser::reduction(StringRef name) {
   return value(result);
 }
 
-std::optional<UnaryFn> DefinitionParser::unaryOf(StringRef name) {
-  for (unsigned i = 0; i <= static_cast<unsigned>(UnaryFn::Not); ++i)
-    if (mlc::name(static_cast<UnaryFn>(i)) == name)
-      return static_cast<UnaryFn>(i);
-  return std::nullopt;
-}
-
-std::optional<BinaryFn> DefinitionParser::binaryOf(StringRef name) {
-  for (unsigned i = 0; i <= static_cast<unsigned>(BinaryFn::Xor); ++i)
-    if (mlc::name(static_cast<BinaryFn>(i)) == name)
-      return static_cast<BinaryFn>(i);
-  return std::nullopt;
-}
-
 Type DefinitionParser::typeNamed(StringRef name) {
   Builder b(builder.getContext());
   return llvm::StringSwitch<Type>(name)
@@ -312,10 +298,10 @@ DefinitionParser::Value DefinitionParser::call(StringRef name) {
   if (name == "select")
     return requireOperands(3) ? selection(operands)
                               : value(dummy(arguments.elementType));
-  if (std::optional<UnaryFn> fn = unaryOf(name))
+  if (std::optional<UnaryFn> fn = unaryNamed(name))
     return requireOperands(1) ? unaryCall(*fn, operands[0])
                               : value(dummy(arguments.elementType));
-  if (std::optional<BinaryFn> fn = binaryOf(name))
+  if (std::optional<BinaryFn> fn = binaryNamed(name))
     return requireOperands(2) ? binaryCall(*fn, operands[0], operands[1])
                               : value(dummy(arguments.elementType));
   fail("there is no function '" + name + "'");
@@ -331,16 +317,25 @@ DefinitionParser::Value DefinitionParser::selection(ArrayRef<Value> operands) {
                       coerce(operands[2], type)));
 }
 
+/// Whether a function of one argument takes elements of the type.
+static bool takes(Takes taken, Type type) {
+  bool isTruth = type.isInteger(1);
+  switch (taken) {
+  case Takes::Floats:
+    return isa<FloatType>(type);
+  case Takes::Numbers:
+    return isa<FloatType>(type) || (isa<IntegerType>(type) && !isTruth);
+  case Takes::Truths:
+    return isTruth;
+  }
+  llvm_unreachable("unknown class of types");
+}
+
 DefinitionParser::Value DefinitionParser::unaryCall(UnaryFn fn,
                                                     const Value &a) {
   Type type = typeOf(a);
   Expr x = coerce(a, type);
-  bool fits = fn == UnaryFn::Not ? type.isInteger(1)
-              : fn == UnaryFn::Neg || fn == UnaryFn::Abs
-                  ? isa<FloatType>(type) ||
-                        (isa<IntegerType>(type) && !type.isInteger(1))
-                  : isa<FloatType>(type);
-  if (!fits)
+  if (!takes(factsOf(fn).takes, type))
     fail("'" + mlc::name(fn) + "' does not take this type");
   return value(unary(fn, x));
 }
@@ -349,12 +344,11 @@ DefinitionParser::Value
 DefinitionParser::binaryCall(BinaryFn fn, const Value &a, const Value &b) {
   Type type = commonType(a, b, indexType);
   bool isIndex = isa<IndexType>(type);
-  bool isTruthFn =
-      fn == BinaryFn::And || fn == BinaryFn::Or || fn == BinaryFn::Xor;
-  if (isTruthFn ? !type.isInteger(1) : type.isInteger(1))
+  Takes taken = factsOf(fn).takes;
+  if ((taken == Takes::Truths) != type.isInteger(1))
     fail("'" + mlc::name(fn) + "' does not take this type");
-  if (fn == BinaryFn::Pow && !isa<FloatType>(type))
-    fail("'pow' takes floats");
+  if (taken == Takes::Floats && !isa<FloatType>(type))
+    fail("'" + mlc::name(fn) + "' takes floats");
   if (fn != BinaryFn::FloorDiv && fn != BinaryFn::Mod)
     return limited(binary(fn, coerce(a, type), coerce(b, type)));
   Expr divisor = coerce(b, type);

@@ -62,7 +62,7 @@ void DefinitionParser::declare(StringRef name) {
 bool DefinitionParser::isWord(StringRef name) {
   return llvm::is_contained(
              {"sum", "prod", "any", "all", "select", "inf", "nan"}, name) ||
-         unaryOf(name) || binaryOf(name);
+         unaryNamed(name) || binaryNamed(name);
 }
 
 SmallVector<StringRef> DefinitionParser::names(StringRef what,

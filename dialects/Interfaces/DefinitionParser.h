@@ -120,8 +120,6 @@ private:
 
   //===--- Calls ---------------------------------------------------------===//
 
-  static std::optional<UnaryFn> unaryOf(llvm::StringRef name);
-  static std::optional<BinaryFn> binaryOf(llvm::StringRef name);
   mlir::Type typeNamed(llvm::StringRef name);
 
   Value call(llvm::StringRef name);

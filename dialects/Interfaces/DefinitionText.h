@@ -20,8 +20,8 @@
 //                 an element of an operand or an earlier stage, and what stands
 //                 for it where an index is out of range
 //               | function '(' exprs ')'
-//                 abs exp log sqrt reciprocal tanh erf sin cos floor ceil
-//                 roundeven not neg; floordiv mod min max pow and or xor;
+//                 one of ScalarFunctions.def by its name (abs, exp, ...);
+//                 floordiv mod min max pow and or xor;
 //                 select(condition, then, else); an element type (a cast)
 //               | reduction '{' loops '}' '(' expr ')'
 //                 sum prod max min any all, over `i < extent`, ...

@@ -53,45 +53,38 @@ struct Scan {
   void unary(const ExprNode &node) {
     if (!isFloat(node.type))
       return;
-    switch (node.unary) {
-    case UnaryFn::Neg:
-    case UnaryFn::Reciprocal:
+    switch (factsOf(node.unary).exact) {
+    case ExactMeaning::Field:
       return;
-    case UnaryFn::Abs:
-    case UnaryFn::Floor:
-    case UnaryFn::Ceil:
-    case UnaryFn::RoundEven:
+    case ExactMeaning::Order:
       if (domain == EvalDomain::Modular)
         uninterpreted(name(node.unary));
       return;
-    case UnaryFn::Not:
-      return cannot("not");
-    default:
+    case ExactMeaning::Uninterpreted:
       if (domain == EvalDomain::Modular || domain == EvalDomain::Rational)
         uninterpreted(name(node.unary));
+      return;
+    case ExactMeaning::None:
+      return cannot(name(node.unary));
     }
   }
 
   void binary(const ExprNode &node) {
     if (!isFloat(node.type))
       return;
-    switch (node.binary) {
-    case BinaryFn::Add:
-    case BinaryFn::Sub:
-    case BinaryFn::Mul:
-    case BinaryFn::Div:
+    switch (factsOf(node.binary).exact) {
+    case ExactMeaning::Field:
       return;
-    case BinaryFn::Pow:
-      if (domain == EvalDomain::Modular || domain == EvalDomain::Rational)
-        uninterpreted("pow");
-      return;
-    case BinaryFn::And:
-    case BinaryFn::Or:
-    case BinaryFn::Xor:
-      return cannot(name(node.binary));
-    default:
+    case ExactMeaning::Order:
       if (domain == EvalDomain::Modular)
         cannot(name(node.binary));
+      return;
+    case ExactMeaning::Uninterpreted:
+      if (domain == EvalDomain::Modular || domain == EvalDomain::Rational)
+        uninterpreted(name(node.binary));
+      return;
+    case ExactMeaning::None:
+      return cannot(name(node.binary));
     }
   }
 

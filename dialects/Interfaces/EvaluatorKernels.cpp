@@ -29,11 +29,8 @@ namespace {
 // Machine floats
 //===----------------------------------------------------------------------===//
 
-/// Functions of the C library in double, rounded once for floats.
-template <typename T, double (*fn)(double)> T viaDouble(T x) {
-  return static_cast<T>(fn(static_cast<double>(x)));
-}
-
+/// The machine's own operations; the others by the C library in double, rounded
+/// once for floats.
 template <typename T>
   requires isMachineFloat<T>
 void unaryLanes(UnaryFn fn, const T *a, T *out, int64_t n, Poison &p) {
@@ -42,31 +39,24 @@ void unaryLanes(UnaryFn fn, const T *a, T *out, int64_t n, Poison &p) {
     return map(a, out, n, [](T x) { return -x; });
   case UnaryFn::Abs:
     return map(a, out, n, [](T x) { return std::fabs(x); });
-  case UnaryFn::Exp:
-    return map(a, out, n, viaDouble<T, std::exp>);
-  case UnaryFn::Log:
-    return map(a, out, n, viaDouble<T, std::log>);
   case UnaryFn::Sqrt:
     return map(a, out, n, [](T x) { return std::sqrt(x); });
   case UnaryFn::Reciprocal:
     return map(a, out, n, [](T x) { return T(1) / x; });
-  case UnaryFn::Tanh:
-    return map(a, out, n, viaDouble<T, std::tanh>);
-  case UnaryFn::Erf:
-    return map(a, out, n, viaDouble<T, std::erf>);
-  case UnaryFn::Sin:
-    return map(a, out, n, viaDouble<T, std::sin>);
-  case UnaryFn::Cos:
-    return map(a, out, n, viaDouble<T, std::cos>);
   case UnaryFn::Floor:
     return map(a, out, n, [](T x) { return std::floor(x); });
   case UnaryFn::Ceil:
     return map(a, out, n, [](T x) { return std::ceil(x); });
   case UnaryFn::RoundEven:
     return map(a, out, n, [](T x) { return std::nearbyint(x); });
-  case UnaryFn::Not:
-    return p.markAll(Undefined::NoMeaning);
+  default:
+    break;
   }
+  auto *evaluate = factsOf(fn).evaluate;
+  if (!evaluate)
+    return p.markAll(Undefined::NoMeaning);
+  map(a, out, n,
+      [=](T x) { return static_cast<T>(evaluate(static_cast<double>(x))); });
 }
 
 template <typename T>
@@ -176,12 +166,10 @@ void unaryInts(const Instruction &i, const int64_t *a, int64_t *out, int64_t n,
                [](int64_t x) { return x < 0 ? int64_t(0 - bits(x)) : x; });
   case UnaryFn::Not:
     return map(a, out, n, [](int64_t x) { return ~x; });
-  case UnaryFn::Floor:
-  case UnaryFn::Ceil:
-  case UnaryFn::RoundEven:
-    return map(a, out, n, [](int64_t x) { return x; });
   default:
-    return p.markAll(Undefined::NoMeaning);
+    if (!factsOf(static_cast<UnaryFn>(i.function)).keepsIntegers)
+      return p.markAll(Undefined::NoMeaning);
+    return map(a, out, n, [](int64_t x) { return x; });
   }
 }
 

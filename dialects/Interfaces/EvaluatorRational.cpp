@@ -200,6 +200,12 @@ Undefined fromDouble(double value, Rational &out) {
 }
 
 Undefined applyUnary(UnaryFn fn, Rational a, Rational &out) {
+  const ScalarFunction &f = factsOf(fn);
+  if (f.exact == ExactMeaning::None)
+    return Undefined::NoMeaning;
+  // A quotient of small numbers: the nearest double has its sign.
+  if (!f.isDefinedAt(toDouble(a)))
+    return f.undefined;
   switch (fn) {
   case UnaryFn::Neg:
     out = {-a.numerator, a.denominator};
@@ -209,31 +215,18 @@ Undefined applyUnary(UnaryFn fn, Rational a, Rational &out) {
     return Undefined::None;
   case UnaryFn::Reciprocal:
     return divide({1, 1}, a, out);
-  case UnaryFn::Not:
-    return Undefined::NoMeaning;
-  case UnaryFn::Exp:
-    if (isInfinite(a) && a.numerator < 0) {
-      out = {0, 1};
-      return Undefined::None;
-    }
-    if (!a.numerator) {
-      out = {1, 1};
-      return Undefined::None;
-    }
-    break;
-  case UnaryFn::Log:
-    if (a.numerator <= 0)
-      return Undefined::LogOfNonPositive;
-    break;
-  case UnaryFn::Sqrt:
-    if (a.numerator < 0)
-      return Undefined::NegativeRoot;
-    break;
   default:
     break;
   }
-  if (isInfinite(a))
-    return Undefined::NotANumber;
+  if (isInfinite(a) || !a.numerator) {
+    double special = !a.numerator      ? f.atZero
+                     : a.numerator < 0 ? f.atMinusInfinity
+                                       : f.atInfinity;
+    if (ScalarFunction::isWhole(special))
+      return fromDouble(special, out);
+    if (isInfinite(a))
+      return Undefined::NotANumber;
+  }
   switch (fn) {
   case UnaryFn::Floor:
     out = {floorOf(a), 1};

@@ -78,9 +78,9 @@ Undefined applyUnary(UnaryFn fn, Residue a, Residue &out) {
       return Undefined::DivisionByZero;
     out = powerOf(a, prime - 2);
     return Undefined::None;
-  case UnaryFn::Not:
-    return Undefined::NoMeaning;
   default:
+    if (factsOf(fn).exact == ExactMeaning::None)
+      return Undefined::NoMeaning;
     out = hashed(static_cast<uint64_t>(fn), a.value);
     return Undefined::None;
   }

@@ -182,28 +182,35 @@ Undefined divide(Interval a, Interval b, Interval &out) {
   return checked(hull(a, b, quotientOf), out);
 }
 
-/// sine or cosine: Lipschitz 1 around the middle of a short interval.
-Undefined trigonometric(double (*fn)(double), Interval a, Interval &out) {
-  double middle = a.low + (a.high - a.low) / 2;
-  double radius = up(std::max(middle - a.low, a.high - middle));
-  if (!(radius < 2.0)) {
-    out = {-1.0, 1.0};
-    return std::isfinite(radius) ? Undefined::None : Undefined::NotANumber;
-  }
-  Interval value = widened(fn(middle) - radius, fn(middle) + radius);
-  out = {std::max(value.low, -1.0), std::min(value.high, 1.0)};
-  return Undefined::None;
+/// Why f has no value somewhere in an interval.
+Undefined whyUndefined(const ScalarFunction &f, Interval a) {
+  bool isLowIn = f.where.contains(a.low), isHighIn = f.where.contains(a.high);
+  bool isBelow = !isHighIn && a.high <= f.where.low;
+  bool isAbove = !isLowIn && a.low >= f.where.high;
+  bool isPoint = a.low == a.high && !f.isDefinedAt(a.low);
+  if (isBelow || isAbove || isPoint)
+    return f.undefined;
+  bool meetsZero = f.excludesZero && a.low <= 0.0 && a.high >= 0.0;
+  return isLowIn && isHighIn && !meetsZero ? Undefined::None
+                                           : Undefined::Ambiguous;
 }
 
-Undefined monotone(double (*fn)(double), Interval a, double least, double most,
-                   Interval &out) {
+/// Of an increasing function, from its values at the ends.
+Undefined increasing(const ScalarFunction &f, Interval a, Interval &out) {
+  if (a.low == 0.0 && a.high == 0.0 && f.hasZero()) {
+    out = {f.atZero, f.atZero};
+    return Undefined::None;
+  }
   // Where a function is exact (0 and infinities) it stays so.
   auto end = [&](double x) {
-    double y = fn(x);
-    return y == 0.0 || std::isinf(x) ? Interval{y, y} : widened(y, y);
+    double y = f.evaluate(x);
+    bool isLimit =
+        std::isinf(x) && (std::isinf(y) || ScalarFunction::isWhole(y));
+    return y == 0.0 || isLimit ? Interval{y, y} : widened(y, y);
   };
-  return checked(
-      {std::max(end(a.low).low, least), std::min(end(a.high).high, most)}, out);
+  return checked({std::max(end(a.low).low, f.range.low),
+                  std::min(end(a.high).high, f.range.high)},
+                 out);
 }
 
 Undefined power(Interval a, Interval b, Interval &out) {
@@ -244,63 +251,68 @@ Undefined fromDouble(double value, Interval &out) {
   return std::isnan(value) ? Undefined::NotANumber : Undefined::None;
 }
 
-Undefined applyUnary(UnaryFn fn, Interval a, Interval &out) {
-  switch (fn) {
-  case UnaryFn::Neg:
+//===----------------------------------------------------------------------===//
+// Functions with intervals of their own
+//===----------------------------------------------------------------------===//
+
+namespace interval {
+
+Undefined negate(const ScalarFunction &, Interval a, Interval &out) {
+  out = {-a.high, -a.low};
+  return Undefined::None;
+}
+
+Undefined magnitude(const ScalarFunction &, Interval a, Interval &out) {
+  if (a.low >= 0.0)
+    out = a;
+  else if (a.high <= 0.0)
     out = {-a.high, -a.low};
-    return Undefined::None;
-  case UnaryFn::Abs:
-    if (a.low >= 0.0)
-      out = a;
-    else if (a.high <= 0.0)
-      out = {-a.high, -a.low};
-    else
-      out = {0.0, std::max(-a.low, a.high)};
-    return Undefined::None;
-  case UnaryFn::Exp:
-    if (a.low == 0.0 && a.high == 0.0) {
-      out = {1.0, 1.0};
-      return Undefined::None;
-    }
-    return monotone(std::exp, a, 0.0, infinity, out);
-  case UnaryFn::Log:
-    if (a.low <= 0.0)
-      return a.high <= 0.0 ? Undefined::LogOfNonPositive : Undefined::Ambiguous;
-    return monotone(std::log, a, -infinity, infinity, out);
-  case UnaryFn::Sqrt: {
-    if (a.low < 0.0)
-      return a.high < 0.0 ? Undefined::NegativeRoot : Undefined::Ambiguous;
-    auto root = [](double x) {
-      double r = std::sqrt(x);
-      return std::isinf(r) || std::fma(r, r, -x) == 0.0
-                 ? Interval{r, r}
-                 : Interval{down(r), up(r)};
-    };
-    return checked({root(a.low).low, root(a.high).high}, out);
+  else
+    out = {0.0, std::max(-a.low, a.high)};
+  return Undefined::None;
+}
+
+Undefined root(const ScalarFunction &, Interval a, Interval &out) {
+  auto end = [](double x) {
+    double r = std::sqrt(x);
+    return std::isinf(r) || std::fma(r, r, -x) == 0.0
+               ? Interval{r, r}
+               : Interval{down(r), up(r)};
+  };
+  return checked({end(a.low).low, end(a.high).high}, out);
+}
+
+Undefined reciprocal(const ScalarFunction &, Interval a, Interval &out) {
+  return divide({1.0, 1.0}, a, out);
+}
+
+Undefined trigonometric(const ScalarFunction &f, Interval a, Interval &out) {
+  double middle = a.low + (a.high - a.low) / 2;
+  double radius = up(std::max(middle - a.low, a.high - middle));
+  if (!(radius < 2.0)) {
+    out = {f.range.low, f.range.high};
+    return std::isfinite(radius) ? Undefined::None : Undefined::NotANumber;
   }
-  case UnaryFn::Reciprocal:
-    return divide({1.0, 1.0}, a, out);
-  case UnaryFn::Tanh:
-    return monotone(std::tanh, a, -1.0, 1.0, out);
-  case UnaryFn::Erf:
-    return monotone(std::erf, a, -1.0, 1.0, out);
-  case UnaryFn::Sin:
-    return trigonometric(std::sin, a, out);
-  case UnaryFn::Cos:
-    return trigonometric(std::cos, a, out);
-  case UnaryFn::Floor:
-    out = {std::floor(a.low), std::floor(a.high)};
-    break;
-  case UnaryFn::Ceil:
-    out = {std::ceil(a.low), std::ceil(a.high)};
-    break;
-  case UnaryFn::RoundEven:
-    out = {std::nearbyint(a.low), std::nearbyint(a.high)};
-    break;
-  case UnaryFn::Not:
-    return Undefined::NoMeaning;
-  }
+  Interval value =
+      widened(f.evaluate(middle) - radius, f.evaluate(middle) + radius);
+  out = {std::max(value.low, f.range.low), std::min(value.high, f.range.high)};
+  return Undefined::None;
+}
+
+Undefined step(const ScalarFunction &f, Interval a, Interval &out) {
+  out = {f.evaluate(a.low), f.evaluate(a.high)};
   return out.low == out.high ? Undefined::None : Undefined::Ambiguous;
+}
+
+} // namespace interval
+
+Undefined applyUnary(UnaryFn fn, Interval a, Interval &out) {
+  const ScalarFunction &f = factsOf(fn);
+  if (f.exact == ExactMeaning::None)
+    return Undefined::NoMeaning;
+  if (Undefined u = whyUndefined(f, a); u != Undefined::None)
+    return u;
+  return f.interval ? f.interval(f, a, out) : increasing(f, a, out);
 }
 
 Undefined applyBinary(BinaryFn fn, Interval a, Interval b, Interval &out) {

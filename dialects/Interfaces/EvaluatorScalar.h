@@ -58,6 +58,18 @@ Undefined fromDouble(double value, Interval &out);
 Undefined fromDouble(double value, Residue &out);
 Undefined fromDouble(double value, Rational &out);
 
+/// Extensions of functions for the table (ScalarFunction::interval).
+namespace interval {
+Undefined negate(const ScalarFunction &f, Interval a, Interval &out);
+Undefined magnitude(const ScalarFunction &f, Interval a, Interval &out);
+Undefined root(const ScalarFunction &f, Interval a, Interval &out);
+Undefined reciprocal(const ScalarFunction &f, Interval a, Interval &out);
+/// Of a function with a Lipschitz constant of 1.
+Undefined trigonometric(const ScalarFunction &f, Interval a, Interval &out);
+/// Of a function with steps, which an interval must not meet.
+Undefined step(const ScalarFunction &f, Interval a, Interval &out);
+} // namespace interval
+
 Undefined applyUnary(UnaryFn fn, Interval a, Interval &out);
 Undefined applyUnary(UnaryFn fn, Residue a, Residue &out);
 Undefined applyUnary(UnaryFn fn, Rational a, Rational &out);

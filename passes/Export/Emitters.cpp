@@ -19,21 +19,10 @@ namespace mlc {
 
 /// ONNX's name of an operator that means the same.
 static StringRef onnxName(Operation *op) {
-  return llvm::StringSwitch<StringRef>(op->getName().stripDialect())
-      .Case("neg", "Neg")
-      .Case("abs", "Abs")
-      .Case("exp", "Exp")
-      .Case("log", "Log")
-      .Case("sqrt", "Sqrt")
-      .Case("reciprocal", "Reciprocal")
-      .Case("tanh", "Tanh")
-      .Case("erf", "Erf")
-      .Case("sin", "Sin")
-      .Case("cos", "Cos")
-      .Case("floor", "Floor")
-      .Case("ceil", "Ceil")
-      .Case("round_even", "Round")
-      .Case("not", "Not")
+  StringRef name = op->getName().stripDialect();
+  if (const ScalarFunction *f = findByMnemonic(name))
+    return f->onnx.name;
+  return llvm::StringSwitch<StringRef>(name)
       .Case("sigmoid", "Sigmoid")
       .Case("relu", "Relu")
       .Case("sign", "Sign")
@@ -364,28 +353,21 @@ static void emitTopK(Exporter &e, Operation *op) {
 }
 
 ArrayRef<EmitterEntry> plainEmitters() {
-  static const EmitterEntry entries[] = {
-      {"abs", emitPointwise},
+  static const EmitterEntry others[] = {
       {"add", emitAdd},
       {"and", emitPointwise},
       {"arg_max", emitAlongAxis},
       {"arg_min", emitAlongAxis},
       {"batch_norm", emitBatchNorm},
       {"cast", emitCast},
-      {"ceil", emitPointwise},
       {"clip", emitClip},
       {"compare", emitCompare},
-      {"cos", emitPointwise},
       {"cumsum", emitCumSum},
       {"div", emitPointwise},
       {"elu", emitElu},
-      {"erf", emitPointwise},
-      {"exp", emitPointwise},
-      {"floor", emitPointwise},
       {"hard_sigmoid", emitHardSigmoid},
       {"layer_norm", emitLayerNorm},
       {"leaky_relu", emitLeakyRelu},
-      {"log", emitPointwise},
       {"log_softmax", emitAlongAxis},
       {"lrn", emitLrn},
       {"matmul", emitMatMul},
@@ -393,25 +375,24 @@ ArrayRef<EmitterEntry> plainEmitters() {
       {"min", emitExtremum},
       {"mod", emitPointwise},
       {"mul", emitMul},
-      {"neg", emitPointwise},
-      {"not", emitPointwise},
       {"or", emitPointwise},
       {"pow", emitPointwise},
-      {"reciprocal", emitPointwise},
       {"reduce", emitReduce},
       {"relu", emitPointwise},
-      {"round_even", emitPointwise},
       {"select", emitSelect},
       {"sigmoid", emitPointwise},
       {"sign", emitPointwise},
-      {"sin", emitPointwise},
       {"softmax", emitAlongAxis},
-      {"sqrt", emitPointwise},
       {"sub", emitPointwise},
-      {"tanh", emitPointwise},
       {"top_k", emitTopK},
       {"xor", emitPointwise},
   };
+  static const std::vector<EmitterEntry> entries = [] {
+    std::vector<EmitterEntry> all(std::begin(others), std::end(others));
+    for (const ScalarFunction &f : scalarFunctions())
+      all.push_back({f.mnemonic, emitPointwise});
+    return all;
+  }();
   return entries;
 }
 

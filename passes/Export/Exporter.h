@@ -183,8 +183,8 @@ private:
 
 using Emitter = void (*)(Exporter &, mlir::Operation *);
 struct EmitterEntry {
-  llvm::StringLiteral name; // without "mlc."
-  Emitter emit;             // null: made where it is used
+  llvm::StringRef name; // without "mlc."
+  Emitter emit;         // null: made where it is used
 };
 llvm::ArrayRef<EmitterEntry> plainEmitters();
 llvm::ArrayRef<EmitterEntry> movementEmitters();

@@ -78,11 +78,13 @@ private:
       return 13; // it flattened before
     if (type == "Slice" && node.input_size() > 4)
       return 10;
+    if (const ScalarFunction *f = findByOnnxName(type))
+      return f->onnx.opset;
     return llvm::StringSwitch<int64_t>(type)
         .Cases({"Expand", "Max", "Min"}, 8)
-        .Cases({"Where", "Erf", "Sign", "BatchNormalization"}, 9)
+        .Cases({"Where", "Sign", "BatchNormalization"}, 9)
         .Case("Mod", 10)
-        .Cases({"Round", "Range", "CumSum", "TopK"}, 11)
+        .Cases({"Range", "CumSum", "TopK"}, 11)
         .Cases({"GreaterOrEqual", "LessOrEqual"}, 12)
         .Case("Resize", 13)
         .Case("LayerNormalization", 17)

@@ -11,8 +11,8 @@ using Handler = mlir::LogicalResult (*)(Node &);
 
 /// How ONNX's operator is imported.
 struct OperatorEntry {
-  llvm::StringLiteral domain; // "" is ai.onnx
-  llvm::StringLiteral name;
+  llvm::StringRef domain; // "" is ai.onnx
+  llvm::StringRef name;
   unsigned minInputs; // that must be there and have a type
   unsigned maxInputs; // more are an error
   Handler handler;

@@ -13,21 +13,9 @@ namespace mlc {
 
 /// Operators that have the same meaning in both: ONNX's name, ours.
 static StringRef sameOperator(StringRef name) {
+  if (const ScalarFunction *f = findByOnnxName(name))
+    return f->mnemonic;
   return llvm::StringSwitch<StringRef>(name)
-      .Case("Neg", "neg")
-      .Case("Abs", "abs")
-      .Case("Exp", "exp")
-      .Case("Log", "log")
-      .Case("Sqrt", "sqrt")
-      .Case("Reciprocal", "reciprocal")
-      .Case("Tanh", "tanh")
-      .Case("Erf", "erf")
-      .Case("Sin", "sin")
-      .Case("Cos", "cos")
-      .Case("Floor", "floor")
-      .Case("Ceil", "ceil")
-      .Case("Round", "round_even")
-      .Case("Not", "not")
       .Case("Sigmoid", "sigmoid")
       .Case("Relu", "relu")
       .Case("Sign", "sign")
@@ -46,13 +34,15 @@ static StringRef sameOperator(StringRef name) {
 
 static LogicalResult importUnary(Node &n) {
   StringRef op = n.opType();
-  bool rounds = op == "Floor" || op == "Ceil" || op == "Round";
-  if (rounds && !n.isFloat(0))
-    return n.result(n.value(0));
-  if (op == "Erf" && !n.isFloat(0)) {
-    // Of integers, the function is what is left of it in their type.
-    Value x = n.cast(n.value(0), n.builder().getF64Type());
-    return n.result(n.cast(n.op("erf", {x}), n.type(0)));
+  const ScalarFunction *f = findByOnnxName(op);
+  if (f && f->takes == Takes::Floats && !n.isFloat(0)) {
+    if (f->keepsIntegers)
+      return n.result(n.value(0));
+    if (f->onnx.takesIntegers) {
+      // Of integers, the function is what is left of it in their type.
+      Value x = n.cast(n.value(0), n.builder().getF64Type());
+      return n.result(n.cast(n.op(f->mnemonic, {x}), n.type(0)));
+    }
   }
   return n.result(n.op(sameOperator(op), {n.value(0)}));
 }
@@ -314,52 +304,44 @@ static LogicalResult importIsInf(Node &n) {
 }
 
 ArrayRef<OperatorEntry> pointwiseOperators() {
-  static const OperatorEntry entries[] = {
-      {"", "Abs", 1, 1, importUnary},
+  static const OperatorEntry others[] = {
       {"", "Add", 2, 2, importBinary},
       {"", "And", 2, 2, importBinary},
       {"", "Cast", 1, 1, importCast},
       {"", "CastLike", 2, 2, importCast},
-      {"", "Ceil", 1, 1, importUnary},
       {"", "Clip", 1, 3, importClip},
-      {"", "Cos", 1, 1, importUnary},
       {"", "Cosh", 1, 1, importHyperbolic},
       {"", "Div", 2, 2, importBinary},
       {"", "Equal", 2, 2, importCompare},
-      {"", "Erf", 1, 1, importUnary},
-      {"", "Exp", 1, 1, importUnary},
-      {"", "Floor", 1, 1, importUnary},
       {"", "Greater", 2, 2, importCompare},
       {"", "GreaterOrEqual", 2, 2, importCompare},
       {"", "IsInf", 1, 1, importIsInf},
       {"", "IsNaN", 1, 1, importIsNaN},
       {"", "Less", 2, 2, importCompare},
       {"", "LessOrEqual", 2, 2, importCompare},
-      {"", "Log", 1, 1, importUnary},
       {"", "Max", 1, anyNumber, importVariadic},
       {"", "Mean", 1, anyNumber, importVariadic},
       {"", "Min", 1, anyNumber, importVariadic},
       {"", "Mod", 2, 2, importMod},
       {"", "Mul", 2, 2, importBinary},
-      {"", "Neg", 1, 1, importUnary},
-      {"", "Not", 1, 1, importUnary},
       {"", "Or", 2, 2, importBinary},
       {"", "Pow", 2, 2, importPow},
-      {"", "Reciprocal", 1, 1, importUnary},
       {"", "Relu", 1, 1, importUnary},
-      {"", "Round", 1, 1, importUnary},
       {"", "Sigmoid", 1, 1, importUnary},
       {"", "Sign", 1, 1, importUnary},
-      {"", "Sin", 1, 1, importUnary},
       {"", "Sinh", 1, 1, importHyperbolic},
-      {"", "Sqrt", 1, 1, importUnary},
       {"", "Sub", 2, 2, importBinary},
       {"", "Sum", 1, anyNumber, importVariadic},
       {"", "Tan", 1, 1, importTan},
-      {"", "Tanh", 1, 1, importUnary},
       {"", "Where", 3, 3, importWhere},
       {"", "Xor", 2, 2, importBinary},
   };
+  static const std::vector<OperatorEntry> entries = [] {
+    std::vector<OperatorEntry> all(std::begin(others), std::end(others));
+    for (const ScalarFunction &f : scalarFunctions())
+      all.push_back({"", f.onnx.name, 1, 1, importUnary});
+    return all;
+  }();
   return entries;
 }
 

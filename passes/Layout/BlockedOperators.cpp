@@ -44,7 +44,7 @@ bool isPositive(const Expr &expr) {
   case Expr::Kind::Cast:
     return isa<IndexType>(node.operands[0]->type);
   case Expr::Kind::Unary:
-    return node.unary == UnaryFn::Exp;
+    return factsOf(node.unary).isAlwaysPositive();
   case Expr::Kind::Binary:
     return node.binary == BinaryFn::Add && isPositive(node.operands[0]) &&
            isPositive(node.operands[1]);
@@ -66,9 +66,9 @@ bool canLeaveFinite(const Definition &definition) {
         }
         if (node.kind != Expr::Kind::Unary)
           return;
-        unsafe |= node.unary == UnaryFn::Log || node.unary == UnaryFn::Sqrt;
-        unsafe |=
-            node.unary == UnaryFn::Reciprocal && !isPositive(node.operands[0]);
+        bool isDivision = node.unary == UnaryFn::Reciprocal;
+        unsafe |= !factsOf(node.unary).isDefinedEverywhere() &&
+                  !(isDivision && isPositive(node.operands[0]));
       });
   return unsafe;
 }

@@ -81,44 +81,24 @@ Value ElementEmitter::constant(const ExprNode &node) {
 }
 
 Value ElementEmitter::unary(const ExprNode &node, Value a) {
-  bool isFloat = isa<FloatType>(node.type);
+  StringRef operation = factsOf(node.unary).operation;
+  if (isa<FloatType>(node.type) && !operation.empty())
+    return b.create(loc, b.getStringAttr(operation), a, a.getType())
+        ->getResult(0);
   switch (node.unary) {
   case UnaryFn::Neg:
-    if (isFloat)
-      return arith::NegFOp::create(b, loc, a);
     return arith::SubIOp::create(b, loc, number(node.type, 0), a);
   case UnaryFn::Abs:
-    if (isFloat)
-      return math::AbsFOp::create(b, loc, a);
     if (node.type.isUnsignedInteger())
       return a;
     return math::AbsIOp::create(b, loc, a);
-  case UnaryFn::Exp:
-    return math::ExpOp::create(b, loc, a);
-  case UnaryFn::Log:
-    return math::LogOp::create(b, loc, a);
-  case UnaryFn::Sqrt:
-    return math::SqrtOp::create(b, loc, a);
   case UnaryFn::Reciprocal:
     return arith::DivFOp::create(b, loc, number(node.type, 1), a);
-  case UnaryFn::Tanh:
-    return math::TanhOp::create(b, loc, a);
-  case UnaryFn::Erf:
-    return math::ErfOp::create(b, loc, a);
-  case UnaryFn::Sin:
-    return math::SinOp::create(b, loc, a);
-  case UnaryFn::Cos:
-    return math::CosOp::create(b, loc, a);
-  case UnaryFn::Floor:
-    return math::FloorOp::create(b, loc, a);
-  case UnaryFn::Ceil:
-    return math::CeilOp::create(b, loc, a);
-  case UnaryFn::RoundEven:
-    return math::RoundEvenOp::create(b, loc, a);
   case UnaryFn::Not:
     return arith::XOrIOp::create(b, loc, a, number(node.type, 1));
+  default:
+    llvm_unreachable("a function of floats is one operation");
   }
-  llvm_unreachable("unknown function");
 }
 
 Value ElementEmitter::floatBinary(BinaryFn fn, Value x, Value y) {

@@ -77,23 +77,10 @@ private:
       count(operand, times, work);
   }
 
-  /// Transcendental functions take about ten operations each.
   static double weight(const ExprNode &node) {
-    if (node.kind == Expr::Kind::Binary && node.binary == BinaryFn::Pow)
-      return 20;
-    if (node.kind == Expr::Kind::Unary)
-      switch (node.unary) {
-      case UnaryFn::Exp:
-      case UnaryFn::Log:
-      case UnaryFn::Tanh:
-      case UnaryFn::Erf:
-      case UnaryFn::Sin:
-      case UnaryFn::Cos:
-        return 10;
-      default:
-        return 1;
-      }
-    return 1;
+    if (node.kind == Expr::Kind::Binary)
+      return factsOf(node.binary).operations;
+    return node.kind == Expr::Kind::Unary ? factsOf(node.unary).operations : 1;
   }
 
   bool addContraction(const ExprNode &reduce, Work &work) {

@@ -154,14 +154,6 @@ Guided guided(double value) {
 }
 
 void applyUnary(UnaryFn fn, const Guided *a, Guided *out, size_t count) {
-  auto hash = [&](double (*f)(double)) {
-    map(a, out, count,
-        [&](const Guided &x) { return hashed(fn, x, f(x.guide)); });
-  };
-  auto odd = [&](double (*f)(double)) {
-    map(a, out, count,
-        [&](const Guided &x) { return oddHashed(fn, x, f(x.guide)); });
-  };
   switch (fn) {
   case UnaryFn::Neg:
     return map(a, out, count, negate);
@@ -171,32 +163,25 @@ void applyUnary(UnaryFn fn, const Guided *a, Guided *out, size_t count) {
     return map(a, out, count, [](const Guided &x) {
       return fromResidue(powers().at(x.exponent), std::exp(x.guide));
     });
-  case UnaryFn::Log:
-    return map(a, out, count, [&](const Guided &x) {
-      return x.guide > 0.0 ? hashed(fn, x, std::log(x.guide)) : undefined();
-    });
   case UnaryFn::Sqrt:
     return map(a, out, count, squareRoot);
   case UnaryFn::Reciprocal:
     return divide(nullptr, a, out, count);
-  case UnaryFn::Tanh:
-    return odd(std::tanh);
-  case UnaryFn::Erf:
-    return odd(std::erf);
-  case UnaryFn::Sin:
-    return odd(std::sin);
-  case UnaryFn::Cos:
-    return hash(std::cos);
-  case UnaryFn::Floor:
-    return hash(std::floor);
-  case UnaryFn::Ceil:
-    return hash(std::ceil);
-  case UnaryFn::RoundEven:
-    return hash(std::nearbyint);
   case UnaryFn::Not:
     return map(a, out, count,
                [](const Guided &x) { return add(guided(1.0), negate(x)); });
+  default:
+    break;
   }
+  const ScalarFunction &f = factsOf(fn);
+  bool isPartial = !f.isDefinedEverywhere();
+  map(a, out, count, [&](const Guided &x) {
+    if (isPartial && !f.isDefinedAt(x.guide))
+      return undefined();
+    double guide = f.evaluate(x.guide);
+    return f.parity == Parity::Odd ? oddHashed(fn, x, guide)
+                                   : hashed(fn, x, guide);
+  });
 }
 
 void applyBinary(BinaryFn fn, const Guided *a, const Guided *b, Guided *out,

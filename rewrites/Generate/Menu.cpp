@@ -105,8 +105,14 @@ void Builder::pointwise() {
   unary("neg", "MBC");
   unary("exp", "MBC");
   unary("sigmoid", "MC");
-  unary("tanh", "MC");
-  unary("erf", "M");
+  // What is odd and increasing has identities to be found; beside convolutions
+  // one such function stands for all.
+  const char *worlds = "MC";
+  for (const ScalarFunction &f : scalarFunctions())
+    if (f.isSigmoidal()) {
+      unary(f.mnemonic.str(), worlds);
+      worlds = "M";
+    }
   unary("abs", "M");
   unary("sqrt", "M");
   unary("reciprocal", "M");

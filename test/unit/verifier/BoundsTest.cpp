@@ -39,16 +39,24 @@ TEST_CASE("bounds of products look at every corner") {
 }
 
 TEST_CASE("bounds of functions") {
-  CHECK(equal(boundsOfCall("exp", {}), 0, std::nullopt));
-  CHECK(equal(boundsOfCall("exp", within(0, std::nullopt)), 1, std::nullopt));
-  CHECK(equal(boundsOfCall("erf", {}), -1, 1));
-  CHECK(equal(boundsOfCall("tanh", within(std::nullopt, 0)), -1, 0));
-  CHECK(equal(boundsOfCall("abs", within(-3, 2)), 0, 3));
-  CHECK(equal(boundsOfCall("recip", within(1, std::nullopt)), 0, 1));
-  CHECK(equal(boundsOfCall("recip", within(0, std::nullopt)), 0, std::nullopt));
+  CHECK(equal(boundsOfCall(UnaryFn::Exp, {}), 0, std::nullopt));
+  CHECK(equal(boundsOfCall(UnaryFn::Exp, within(0, std::nullopt)), 1,
+              std::nullopt));
+  CHECK(equal(boundsOfCall(UnaryFn::Erf, {}), -1, 1));
+  CHECK(equal(boundsOfCall(UnaryFn::Tanh, within(std::nullopt, 0)), -1, 0));
+  CHECK(equal(boundsOfCall(UnaryFn::Abs, within(-3, 2)), 0, 3));
   CHECK(
-      equal(boundsOfCall("recip", within(-1, 1)), std::nullopt, std::nullopt));
-  CHECK(equal(boundsOfCall("sin", {}), std::nullopt, std::nullopt));
+      equal(boundsOfCall(UnaryFn::Reciprocal, within(1, std::nullopt)), 0, 1));
+  CHECK(equal(boundsOfCall(UnaryFn::Reciprocal, within(0, std::nullopt)), 0,
+              std::nullopt));
+  CHECK(equal(boundsOfCall(UnaryFn::Reciprocal, within(-1, 1)), std::nullopt,
+              std::nullopt));
+  CHECK(equal(boundsOfCall(UnaryFn::Sin, {}), -1, 1));
+  CHECK(equal(boundsOfCall(UnaryFn::Sqrt, within(0, 1)), 0, 1));
+  CHECK(equal(boundsOfCall(UnaryFn::Log, within(1, std::nullopt)), 0,
+              std::nullopt));
+  CHECK(equal(boundsOfCall(UnaryFn::Log, within(0, 2)), std::nullopt,
+              std::nullopt));
 }
 
 namespace {
