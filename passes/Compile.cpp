@@ -255,8 +255,6 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
 
   LogicalResult translated = clock.run("artifact", [&] {
     runtime::Program &program = model.program;
-    program.target = options.target.cpu;
-    program.features = {options.target.cpu};
     addMetadata(*module, program);
     auto programs = module->getOps<exec::ProgramOp>();
     if (!llvm::hasSingleElement(programs))
@@ -272,6 +270,9 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
         status.code == MLC_UNSUPPORTED ? Exit::Unsupported : Exit::Internal,
         status.message);
   model.code = std::move(kernels->image);
+  model.codeImage.kind = kernels->imageKind;
+  model.codeImage.target = options.target.cpu;
+  model.codeImage.features = {options.target.cpu};
   model.manifest = makeManifest(*module, model.program, options);
   model.rebuild = options.rebuild;
   model.module = std::move(module);
@@ -296,7 +297,7 @@ compileKernels(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
     return error;
   ErrorCollector errors(module->getContext());
   if (failed(checkPhase(*module, last)))
-    return errors.take(unsupported);
+    return errors.take(Exit::Unsupported);
   auto model = std::make_unique<CompiledModel>();
   Clock clock(options, &model->seconds);
   if (llvm::Error error = encode(std::move(module), options, clock, *model))
@@ -305,7 +306,13 @@ compileKernels(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
 }
 
 llvm::Error CompiledModel::write(llvm::raw_ostream &os) const {
-  return weights.write(os, {manifest, &program, code, rebuild});
+  std::vector<runtime::CodeImage> images;
+  if (!program.kernels.empty()) {
+    images.push_back(codeImage);
+    images.back().data = code.data();
+    images.back().size = code.size();
+  }
+  return weights.write(os, {manifest, &program, std::move(images), rebuild});
 }
 
 llvm::Error
