@@ -68,8 +68,9 @@ def unsupported():
 
 # What a tour's folder holds, by name: each writes its file.
 FILES = {
-    "detector.onnx": lambda path: shutil.copyfile(catalog.package("nudenet") / "320n.onnx", path),
-    "picture.npy": lambda path: np.save(path, inputs.picture((1, 3, 320, 320))),
+    "recognition.onnx": lambda path: shutil.copyfile(
+        catalog.package("rapidocr") / "models/PP-OCRv6_rec_small.onnx", path),
+    "line.npy": lambda path: np.save(path, inputs.text_line((1, 3, 48, 320))),
     "unsupported.onnx": lambda path: graphs.save(path, unsupported()),
     "relu.mlir": lambda path: path.write_text(RELU),
 }
