@@ -13,6 +13,7 @@ these. A source behind a header that only gained a declaration is left out; it
 is most of a full build.
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -102,7 +103,9 @@ class Followed:
         for path in [*outputs, *others]:
             if path.is_symlink():
                 path.unlink()
-        done = subprocess.run(line, shell=True, cwd=self.build, capture_output=True, text=True)
+        # The compiler cache finds what another copy has compiled.
+        done = subprocess.run(line, shell=True, cwd=self.build, capture_output=True, text=True,
+                              env={**os.environ, "CCACHE_BASEDIR": str(self.build.parent), "CCACHE_NOHASHDIR": "true"})
         if done.returncode:
             raise RuntimeError(f"{line}\n{done.stdout}{done.stderr}")
         for path in outputs:
