@@ -8,6 +8,7 @@
 #include "rewrites/Search/Greedy.h"
 #include "rewrites/Search/Rewriting.h"
 #include "rewrites/Search/TrailGains.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -49,6 +50,25 @@ double mlc::predictSeconds(func::FuncOp function, const CostModel &cost) {
     for (Operation &op : block)
       total += cost.seconds(&op);
   return total;
+}
+
+static std::vector<std::pair<std::string, int64_t>>
+assumedSizes(func::FuncOp function, const CostModel &cost) {
+  llvm::SetVector<StringRef> names;
+  auto addValues = [&](ValueRange values) {
+    for (Type type : values.getTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        for (IntExpr dim : getDims(tensor).value_or(SmallVector<IntExpr>()))
+          dim.walkSymbols([&](StringRef name) { names.insert(name); });
+  };
+  addValues(function.getArguments());
+  for (Block &block : function.getBody())
+    for (Operation &op : block)
+      addValues(op.getResults());
+  std::vector<std::pair<std::string, int64_t>> sizes;
+  for (StringRef name : names)
+    sizes.push_back({name.str(), cost.getParameters().symbolValue});
+  return sizes;
 }
 
 static StringRef reasonOf(BacktrackStop stop) {
@@ -200,6 +220,7 @@ FailureOr<SearchReport> mlc::search(func::FuncOp function, RuleSet &rules,
   SearchReport report;
   report.engine = options.engine;
   report.secondsBefore = predictSeconds(function, cost);
+  report.assumedSizes = assumedSizes(function, cost);
   TrailGains gains(function, cost);
   if (options.engine == SearchEngine::Backtracking) {
     BacktrackOptions backtracking;

@@ -36,6 +36,9 @@ struct SearchReport {
   SearchEngine engine = SearchEngine::EGraph;
   /// Predicted, of one run of the function.
   double secondsBefore = 0, secondsAfter = 0;
+  /// The open dims of the function, in the order in which they first occur,
+  /// and the size that every prediction takes each to have.
+  std::vector<std::pair<std::string, int64_t>> assumedSizes;
   /// No function that the engine has seen is cheaper; where it proves none,
   /// nothing.
   std::optional<double> lowerBound;

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -47,15 +48,16 @@ def installed(tools, tmp_path_factory):
 
 
 def test_the_page(tools, installed, tmp_path):
+    path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"  # python3 has onnx
     sections = parts((tools.source / PAGE).read_text())
     assert [heading for heading, *_ in sections] == [
-        "A stock mlir-opt", "A project of one's own", "A proof at the end of a test"]
+        "Artifacts from C", "A stock mlir-opt", "A project of one's own", "A proof at the end of a test"]
     for heading, files, commands, printed in sections:
         for name, text in files.items():
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text(text)
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], cwd=tmp_path, capture_output=True,
-                              text=True, env={**os.environ, "MLC": str(installed)}, timeout=900)
+                              text=True, env={**os.environ, "MLC": str(installed), "PATH": path}, timeout=900)
         log = tmp_path / "build.log"
         assert done.returncode == 0, (heading, done.stderr, log.read_text() if log.exists() else "")
         assert done.stdout.split() == printed, (heading, done.stdout)

@@ -100,7 +100,7 @@ llvm::Error CompileCommand::run() {
     return error;
   if (llvm::Error error = writeArtifact(**compiled))
     return error;
-  if (asJson)
+  if (asJson || explain.isGiven())
     show((*compilation)->getSearchReport(), asJson);
   return llvm::Error::success();
 }

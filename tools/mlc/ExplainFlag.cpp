@@ -28,7 +28,7 @@ llvm::Error ExplainFlag::check() const {
 
 mlir::OwningOpRef<mlir::ModuleOp>
 ExplainFlag::keep(mlir::ModuleOp imported) const {
-  if (!file.getNumOccurrences())
+  if (!isGiven())
     return nullptr;
   return imported.clone();
 }

@@ -23,6 +23,7 @@ public:
   llvm::Error check() const;
   /// What is drawn into; empty when nothing is.
   const std::string &getFile() const { return file.getValue(); }
+  bool isGiven() const { return file.getNumOccurrences(); }
   /// A copy of the imported model, which shares its weights; null if the flag
   /// was not given.
   mlir::OwningOpRef<mlir::ModuleOp> keep(mlir::ModuleOp imported) const;

@@ -53,12 +53,16 @@ json::Object mlc::cli::toJson(const SearchReport &report) {
                                  {"places", json::Array(step.places)},
                                  {"bindings", step.bindings()},
                                  {"predicted_gain_seconds", step.gainSeconds}});
+  json::Object sizes;
+  for (const auto &[name, size] : report.assumedSizes)
+    sizes[name] = size;
   auto orNull = [](std::optional<double> value) {
     return value ? json::Value(*value) : json::Value(nullptr);
   };
   return json::Object{{"search", name(report.engine)},
                       {"predicted_seconds_before", report.secondsBefore},
                       {"predicted_seconds_after", report.secondsAfter},
+                      {"assumed_sizes", std::move(sizes)},
                       {"lower_bound_seconds", orNull(report.lowerBound)},
                       {"gap", orNull(report.gap())},
                       {"optimal", report.isOptimal},
@@ -74,8 +78,14 @@ json::Object mlc::cli::toJson(const SearchReport &report) {
 
 static void printText(const SearchReport &report) {
   llvm::raw_ostream &os = llvm::outs();
-  os << llvm::format("predicted: %.3f ms, before %.3f ms\n",
+  os << llvm::format("predicted: %.3f ms, before %.3f ms",
                      report.secondsAfter * 1e3, report.secondsBefore * 1e3);
+  llvm::StringRef separator = " (with ";
+  for (const auto &[name, size] : report.assumedSizes) {
+    os << separator << name << " = " << size;
+    separator = ", ";
+  }
+  os << (report.assumedSizes.empty() ? "\n" : ")\n");
   if (std::optional<double> gap = report.gap())
     os << llvm::format("lower bound: %.3f ms, gap %.2f %%%s\n",
                        *report.lowerBound * 1e3, *gap * 100,

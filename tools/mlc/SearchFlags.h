@@ -27,7 +27,8 @@ struct SearchFlags {
 /// object (an empty one without a search).
 void show(const std::optional<SearchReport> &report, bool asJson);
 
-/// Predicted seconds before and after, lower bound and gap (null where the
+/// Predicted seconds before and after, the sizes that open dims were taken to
+/// have, lower bound and gap (null where the
 /// engine proves none), stop reason, seconds that the search took, steps.
 llvm::json::Object toJson(const SearchReport &report);
 

@@ -21,3 +21,8 @@ from ._library import devices, version
 __all__ = ["BadFileError", "CodegenError", "Comparison", "DeviceError", "DifferenceError", "Error", "InternalError",
            "Memory", "Model", "Optimized", "Port", "ResourceError", "Run", "Session", "UnknownError",
            "UnsupportedError", "UsageError", "compare", "compile", "devices", "load", "optimize", "version"]
+
+# Tracebacks name what callers can catch: mlc.UsageError, not mlc._errors.UsageError.
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = __name__

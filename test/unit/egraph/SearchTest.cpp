@@ -138,6 +138,21 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   CHECK(outcome.report.trail.steps.empty());
   CHECK(outcome.report.secondsAfter == outcome.report.secondsBefore);
   CHECK(countOf(outcome, "mlc.exp") == 1);
+  CHECK(outcome.report.assumedSizes.empty());
+}
+
+TEST_CASE("a prediction says what open dims were taken to be") {
+  const char *text = R"(
+!in = tensor<?x?x4xf32, #mlc.dims<[N, W * 2, 4]>>
+func.func @main(%x: !in) -> !in {
+  %0 = mlc.exp %x : (!in) -> !in
+  return %0 : !in
+})";
+  int64_t size = testModel().getParameters().symbolValue;
+  for (SearchEngine engine : {SearchEngine::EGraph, SearchEngine::Greedy})
+    CHECK(
+        searchIn(text, engine).report.assumedSizes ==
+        std::vector<std::pair<std::string, int64_t>>{{"N", size}, {"W", size}});
 }
 
 TEST_CASE("operators with several results go in and come out whole") {
