@@ -27,7 +27,6 @@
 
 namespace mlc {
 
-
 enum class ReduceKind { Sum, Prod, Max, Min, Any, All };
 
 /// A tensor that a Read names: an operand of the operator or an earlier stage.
@@ -255,6 +254,7 @@ void walk(const Expr &expr,
 /// DefinitionText.h; for tests, docs and errors.
 void print(const Definition &definition, llvm::raw_ostream &os);
 
+llvm::StringRef name(ComparePredicate predicate); // "<="
 llvm::StringRef name(ReduceKind kind);
 
 } // namespace mlc
