@@ -4,7 +4,7 @@
 // mention, and beyond all of them: what happens from n = 100 on is not seen
 // below. What is drawn is then repaired: a guard that fails is met by moving
 // one of its symbols as far as its slope says, until all hold. So conditions
-// like "2 * p == k - 1" and "n >= 100" are met though no menu holds such
+// like "2 * p == k - 1" and "n >= 100" are met though no list holds such
 // numbers together.
 //
 //===----------------------------------------------------------------------===//
@@ -267,12 +267,12 @@ static constexpr int64_t corner[] = {0, 0, 1, 1, 1, 2};
 
 bool Instance::drawSymbols(const Unknowns &unknowns, SizeKind kind) {
   if (kind == SizeKind::Ordinary || kind == SizeKind::Corner) {
-    std::vector<int64_t> menu(std::begin(ordinary), std::end(ordinary));
+    std::vector<int64_t> choices(std::begin(ordinary), std::end(ordinary));
     if (kind == SizeKind::Corner)
-      menu.assign(std::begin(corner), std::end(corner));
+      choices.assign(std::begin(corner), std::end(corner));
     for (int64_t number : unknowns.tiles)
-      menu.insert(menu.end(), {number - 1, number, number + 1});
-    auto pick = [&](StringRef) { return menu[random() % menu.size()]; };
+      choices.insert(choices.end(), {number - 1, number, number + 1});
+    auto pick = [&](StringRef) { return choices[random() % choices.size()]; };
     for (unsigned attempt = 0; attempt < 400; ++attempt)
       if (setSymbols(unknowns, pick))
         return true;

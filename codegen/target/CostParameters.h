@@ -1,6 +1,6 @@
 //===- CostParameters.h - A device as the cost model sees it ----*- C++ -*-===//
 //
-// Rates, sizes and prices of one device. They come from a target description
+// Rates, sizes and costs of one device. They come from a target description
 // (codegen/target/Target.h), where each number stands with its source.
 //
 //===----------------------------------------------------------------------===//

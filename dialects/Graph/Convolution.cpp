@@ -48,7 +48,7 @@ static Window windowOf(DefinitionBuilder &b, unsigned rank,
     window.dilations.push_back(dilations[d]);
     window.low.push_back(pads ? pads[d] : zero);
     window.high.push_back(pads ? pads[rank + d] : zero);
-    window.overhang.push_back(zero);
+    window.ceilPads.push_back(zero);
   }
   window.require(b);
   return window;

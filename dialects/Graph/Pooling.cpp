@@ -20,9 +20,9 @@ template <typename Op> static LogicalResult checkPool(Op op) {
   if (type.getElementType().isInteger(1))
     return op.emitOpError()
            << "requires numbers, got " << type.getElementType();
-  if (op.getOverhang().size() != rank)
-    return op.emitOpError() << "requires " << rank << " overhang, got "
-                            << op.getOverhang().size();
+  if (op.getCeilPads().size() != rank)
+    return op.emitOpError() << "requires " << rank << " ceil_pads, got "
+                            << op.getCeilPads().size();
   return checkWindow(op, rank, op.getStrides(), op.getDilations(),
                      op.getPads());
 }
@@ -37,7 +37,7 @@ template <typename Op> static Window windowOf(DefinitionBuilder &b, Op op) {
     window.dilations.push_back(op.getDilations()[d]);
     window.low.push_back(op.getPads()[d]);
     window.high.push_back(op.getPads()[rank + d]);
-    window.overhang.push_back(op.getOverhang()[d]);
+    window.ceilPads.push_back(op.getCeilPads()[d]);
   }
   window.require(b);
   return window;
@@ -107,7 +107,7 @@ void AvgPoolOp::define(DefinitionBuilder &b) {
     Expr sum = reduceWindow(b, window, ReduceKind::Sum, 0.0, i);
     Expr count = b.index(1);
     for (unsigned d = 0; d < window.rank(); ++d) {
-      bool whole = window.overhang[d].isConstant(0) &&
+      bool whole = window.ceilPads[d].isConstant(0) &&
                    (countPads || (window.low[d].isConstant(0) &&
                                   window.high[d].isConstant(0)));
       if (whole) {

@@ -2,7 +2,7 @@
 //
 // Spatial dims are dims 2, 3, ... as many as `kernel` has; further dims
 // (blocked channels) are parallel. `pads` lists all begins, then all ends;
-// `overhang` is how far the last window may reach past the padded end (ONNX
+// `ceil_pads` is how far the last window may reach past the padded end (ONNX
 // ceil_mode); what lies there never counts.
 //
 //===----------------------------------------------------------------------===//
@@ -19,7 +19,7 @@ def Mlc_MaxPoolOp : Mlc_Op<"max_pool"> {
   }];
   let arguments = (ins Mlc_Tensor:$x, Mlc_DimsAttr:$kernel, Mlc_DimsAttr:$strides,
                        Mlc_DimsAttr:$pads, Mlc_DimsAttr:$dilations,
-                       Mlc_DimsAttr:$overhang);
+                       Mlc_DimsAttr:$ceil_pads);
 }
 
 def Mlc_AvgPoolOp : Mlc_Op<"avg_pool"> {
@@ -31,7 +31,7 @@ def Mlc_AvgPoolOp : Mlc_Op<"avg_pool"> {
   }];
   let arguments = (ins Mlc_Tensor:$x, Mlc_DimsAttr:$kernel, Mlc_DimsAttr:$strides,
                        Mlc_DimsAttr:$pads, Mlc_DimsAttr:$dilations,
-                       Mlc_DimsAttr:$overhang, BoolAttr:$count_include_pad);
+                       Mlc_DimsAttr:$ceil_pads, BoolAttr:$count_include_pad);
 }
 
 #endif // MLC_DIALECTS_GRAPH_POOLING

@@ -10,7 +10,7 @@ IntExpr Window::extent(unsigned d) const {
 }
 
 IntExpr Window::outputSize(unsigned d) const {
-  return (sizes[d] + low[d] + high[d] + overhang[d] - extent(d))
+  return (sizes[d] + low[d] + high[d] + ceilPads[d] - extent(d))
              .floorDiv(strides[d]) +
          1;
 }
@@ -18,7 +18,7 @@ IntExpr Window::outputSize(unsigned d) const {
 bool Window::isUnpadded() const {
   for (unsigned d = 0; d < rank(); ++d)
     if (!low[d].isConstant(0) || !high[d].isConstant(0) ||
-        !overhang[d].isConstant(0))
+        !ceilPads[d].isConstant(0))
       return false;
   return true;
 }
@@ -42,7 +42,7 @@ void Window::require(DefinitionBuilder &b) const {
               "the kernel must not be empty");
     // An input smaller than the window by less than a stride gives an empty
     // output, which is legal.
-    b.require(sizes[d] + low[d] + high[d] + overhang[d] + strides[d],
+    b.require(sizes[d] + low[d] + high[d] + ceilPads[d] + strides[d],
               ComparePredicate::GE, extent(d),
               "the padded input is too small for the window in spatial dim " +
                   llvm::Twine(d));

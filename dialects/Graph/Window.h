@@ -12,12 +12,12 @@ struct Window {
   llvm::SmallVector<IntExpr> sizes; // of the input, per spatial dim
   llvm::SmallVector<IntExpr> kernel, strides, dilations;
   llvm::SmallVector<IntExpr> low, high; // padding
-  llvm::SmallVector<IntExpr> overhang;  // past the padded end (ceil_mode)
+  llvm::SmallVector<IntExpr> ceilPads;  // past the padded end (ceil_mode)
 
   unsigned rank() const { return kernel.size(); }
   /// (k - 1) d + 1.
   IntExpr extent(unsigned d) const;
-  /// (size + low + high + overhang - extent) floordiv stride + 1.
+  /// (size + low + high + ceilPads - extent) floordiv stride + 1.
   IntExpr outputSize(unsigned d) const;
   /// Every read is in range whatever the sizes are.
   bool isUnpadded() const;

@@ -216,8 +216,8 @@ static void emitPool(Exporter &e, Operation *op) {
     return e.fail(op, "ONNX's AveragePool of opset 17 has no dilations");
   OnnxNode made = e.result(op, average ? "AveragePool" : "MaxPool", {name});
   bool ceil = false;
-  for (IntExpr overhang : op->getAttrOfType<DimsAttr>("overhang"))
-    ceil |= !overhang.isConstant(0);
+  for (IntExpr ceilPads : op->getAttrOfType<DimsAttr>("ceil_pads"))
+    ceil |= !ceilPads.isConstant(0);
   made.set("kernel_shape", window.kernel).set("strides", window.strides);
   if (!average)
     made.set("dilations", window.dilations);

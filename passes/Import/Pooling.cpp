@@ -11,7 +11,7 @@ namespace mlc {
 
 /// How far the last window of a pool with ceil_mode reaches past the padded
 /// end. A window that would start there does not count.
-static Dims overhangOf(Node &n, const WindowAttributes &window, bool ceil) {
+static Dims ceilPadsOf(Node &n, const WindowAttributes &window, bool ceil) {
   unsigned rank = window.rank();
   Dims result(rank, n.integer(0));
   for (unsigned d = 0; ceil && d < rank; ++d) {
@@ -26,43 +26,43 @@ static Dims overhangOf(Node &n, const WindowAttributes &window, bool ceil) {
   return result;
 }
 
-static std::optional<WindowAttributes> readPool(Node &n, Dims &overhang) {
+static std::optional<WindowAttributes> readPool(Node &n, Dims &ceilPads) {
   std::optional<WindowAttributes> window = readWindow(n, std::nullopt);
   if (!window)
     return std::nullopt;
   if (window->same)
     padSame(n, *window);
   bool ceil = n.intAttr("ceil_mode", 0) && !window->same;
-  overhang = overhangOf(n, *window, ceil);
+  ceilPads = ceilPadsOf(n, *window, ceil);
   return window;
 }
 
 static SmallVector<NamedAttribute>
-poolAttributes(Node &n, const WindowAttributes &w, ArrayRef<IntExpr> overhang) {
+poolAttributes(Node &n, const WindowAttributes &w, ArrayRef<IntExpr> ceilPads) {
   return {n.attr("kernel", n.dimsAttr(w.kernel)),
           n.attr("strides", n.dimsAttr(w.strides)),
           n.attr("pads", n.dimsAttr(w.pads)),
           n.attr("dilations", n.dimsAttr(w.dilations)),
-          n.attr("overhang", n.dimsAttr(overhang))};
+          n.attr("ceil_pads", n.dimsAttr(ceilPads))};
 }
 
 static LogicalResult importMaxPool(Node &n) {
   if (n.wants(1))
     return n.unsupported("the indices of MaxPool are not supported");
-  Dims overhang;
-  std::optional<WindowAttributes> window = readPool(n, overhang);
+  Dims ceilPads;
+  std::optional<WindowAttributes> window = readPool(n, ceilPads);
   if (!window)
     return failure();
   return n.result(
-      n.op("max_pool", {n.value(0)}, poolAttributes(n, *window, overhang)));
+      n.op("max_pool", {n.value(0)}, poolAttributes(n, *window, ceilPads)));
 }
 
 static LogicalResult importAveragePool(Node &n) {
-  Dims overhang;
-  std::optional<WindowAttributes> window = readPool(n, overhang);
+  Dims ceilPads;
+  std::optional<WindowAttributes> window = readPool(n, ceilPads);
   if (!window)
     return failure();
-  SmallVector<NamedAttribute> attributes = poolAttributes(n, *window, overhang);
+  SmallVector<NamedAttribute> attributes = poolAttributes(n, *window, ceilPads);
   attributes.push_back(
       n.attr("count_include_pad", n.flag(n.intAttr("count_include_pad", 0))));
   return n.result(n.op("avg_pool", {n.value(0)}, attributes));

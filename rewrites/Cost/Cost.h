@@ -3,7 +3,7 @@
 // Derived from definitions and a target description alone. A contraction takes
 // the longest of three: its tiles on the units, in waves; the tiles' operands
 // from the shared cache; its bytes from memory. Everything else is bytes or
-// scalar arithmetic, and each kernel has its price. Work on constants is free
+// scalar arithmetic, and each kernel has its cost. Work on constants is free
 // (it happens at compile time), so is a reshape (it shares storage), and
 // pointwise work behind another operator is nearly free (it is fused).
 //
@@ -29,7 +29,7 @@ struct OperandFacts {
   bool isFed = false;
 };
 
-/// Prices operators of one context; not for several threads at once.
+/// Estimates operators of one context; not for several threads at once.
 class CostModel {
 public:
   /// With `timings`, which outlive the model, an operator that was measured
@@ -44,7 +44,7 @@ public:
   /// and types. What it counts of a definition is kept for operators alike.
   double seconds(mlir::Operation *op, const OperandFacts &facts) const;
   /// Operations and bytes at the target's full rates, whatever they fill: what
-  /// tells apart operators that `seconds` prices alike, because one of them
+  /// tells apart operators that `seconds` takes for alike, because one of them
   /// leaves units idle that the other keeps busy for nothing. At most twice
   /// `seconds`.
   double effort(mlir::Operation *op, const OperandFacts &facts) const;

@@ -1,7 +1,7 @@
 //===- Work.h - What an operator does, in numbers ---------------*- C++ -*-===//
 //
 // Read off the definition, with a value for every symbol: what the cost model
-// prices. Nothing here knows of a target or of an operator's name.
+// costs. Nothing here knows of a target or of an operator's name.
 //
 //===----------------------------------------------------------------------===//
 

@@ -25,7 +25,7 @@ SaturationLimits mlc::derivationLimits() {
   limits.iterations = 6;
   limits.multiOutputIterations = 6;
   limits.mergeWeights = false;
-  limits.placementsPerRule = 200;
+  limits.matchesPerRule = 200;
   limits.seconds = std::numeric_limits<double>::infinity();
   return limits;
 }
@@ -195,23 +195,23 @@ static Assumptions withSizes(Rule &rule) {
 
 namespace {
 /// Looks for a rule where it was, in what others made of it.
-struct OwnPlacement : PlacementVisitor {
-  OwnPlacement(const EGraph &graph, Saturation &saturation,
-               const RuleProgram &program, ArrayRef<NodeId> arguments,
-               ArrayRef<NodeId> outputs)
+struct OwnMatch : EMatchVisitor {
+  OwnMatch(const EGraph &graph, Saturation &saturation,
+           const RuleProgram &program, ArrayRef<NodeId> arguments,
+           ArrayRef<NodeId> outputs)
       : graph(graph), saturation(saturation), program(program),
         arguments(arguments), outputs(outputs) {}
 
-  bool take(const Placement &placement) override {
+  bool take(const EMatch &ematch) override {
     SmallVector<NodeId> results, built;
     for (unsigned value : program.patternResults)
-      results.push_back(placement.resultNode(graph, program, value));
+      results.push_back(ematch.resultNode(graph, program, value));
     if (!areEqual(graph, results, outputs) ||
         !areEqual(graph, arguments,
-                  ArrayRef(placement.values).take_front(arguments.size())))
+                  ArrayRef(ematch.values).take_front(arguments.size())))
       return true;
     Saturation::Outcome outcome =
-        saturation.apply(program, placement, /*mergeWeights=*/true, built);
+        saturation.apply(program, ematch, /*mergeWeights=*/true, built);
     isKnown = outcome == Saturation::Outcome::Known ||
               outcome == Saturation::Outcome::Alike;
     return false;
@@ -249,7 +249,7 @@ bool mlc::isRedundant(const Rule &rule, const KnownRules &known,
   Saturation saturation(graph, known.getPrograms(), limits);
   assume(saturation, assumptions, bindings);
   saturation.run();
-  OwnPlacement own(graph, saturation, *program, *arguments, *outputs);
-  findPlacements(graph, NodeIndex(graph, /*withWeights=*/true), *program, own);
+  OwnMatch own(graph, saturation, *program, *arguments, *outputs);
+  findEMatches(graph, NodeIndex(graph, /*withWeights=*/true), *program, own);
   return own.isKnown;
 }

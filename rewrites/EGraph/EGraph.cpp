@@ -51,11 +51,11 @@ void EGraph::makeClass(NodeId node, Type type) {
   noteCompileTime(node);
 }
 
-/// Of a node that differs from `twin` in nothing but which equal nodes it was
-/// made with, only the reason is kept.
-void EGraph::addCongruent(NodeId node, NodeId twin) {
-  representatives[node] = find(twin);
-  towardsRoot[node] = {twin, noApplication};
+/// Of a node that differs from `congruent` in nothing but which equal nodes it
+/// was made with, only the reason is kept.
+void EGraph::addCongruent(NodeId node, NodeId congruent) {
+  representatives[node] = find(congruent);
+  towardsRoot[node] = {congruent, noApplication};
 }
 
 NodeId EGraph::addArgument(unsigned index, Type type,
@@ -74,9 +74,9 @@ NodeId EGraph::addArgument(unsigned index, Type type,
 
 NodeId EGraph::add(OperatorId op, ArrayRef<NodeId> children,
                    ApplicationId maker) {
-  NodeId twin = lookup(op, children);
+  NodeId congruent = lookup(op, children);
   Operation *prototype = nullptr;
-  if (twin == noNode) {
+  if (congruent == noNode) {
     SmallVector<Type> types;
     for (NodeId child : children)
       types.push_back(classOf(child).type);
@@ -84,14 +84,14 @@ NodeId EGraph::add(OperatorId op, ArrayRef<NodeId> children,
   }
   NodeId node = append(op, children, maker);
   const bool isTuple = operators[op].isTuple();
-  if (twin != noNode)
-    addCongruent(node, twin);
+  if (congruent != noNode)
+    addCongruent(node, congruent);
   else
     makeClass(node, isTuple ? Type() : prototype->getResult(0).getType());
   for (unsigned i = 0; isTuple && i < operators[op].numResults; ++i) {
     NodeId projection = append(operators.projection(i), node, maker);
-    if (twin != noNode)
-      addCongruent(projection, twin + 1 + i);
+    if (congruent != noNode)
+      addCongruent(projection, congruent + 1 + i);
     else
       makeClass(projection, prototype->getResult(i).getType());
   }

@@ -146,7 +146,7 @@ private:
   NodeId append(OperatorId op, llvm::ArrayRef<NodeId> children,
                 ApplicationId maker);
   void makeClass(NodeId node, mlir::Type type);
-  void addCongruent(NodeId node, NodeId twin);
+  void addCongruent(NodeId node, NodeId congruent);
   void link(NodeId a, NodeId b, ApplicationId reason);
   void noteCompileTime(NodeId node);
   void repairParents(NodeId representative);

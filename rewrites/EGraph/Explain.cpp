@@ -72,17 +72,17 @@ private:
     const Application &step = applications[id];
     const RuleProgram &program = *step.program;
     for (unsigned i = 0; i < program.arguments.size(); ++i)
-      if (step.placement.values[i] != noNode)
-        node(step.placement.values[i]);
-    for (auto [op, laid] : llvm::zip(program.pattern, step.placement.nodes)) {
+      if (step.ematch.values[i] != noNode)
+        node(step.ematch.values[i]);
+    for (auto [op, laid] : llvm::zip(program.pattern, step.ematch.nodes)) {
       node(laid);
       for (auto [operand, child] : llvm::zip(op.operands, graph.children(laid)))
         pending.push_back(
-            {child, step.placement.resultNode(graph, program, operand)});
+            {child, step.ematch.resultNode(graph, program, operand)});
     }
     for (auto [tensor, shown] :
          llvm::zip(program.rule->assumptions.tensors, step.shownBy)) {
-      pending.push_back({step.placement.values[tensor.argument], shown});
+      pending.push_back({step.ematch.values[tensor.argument], shown});
       show(shown);
     }
   }
@@ -123,20 +123,20 @@ public:
 
   TrailStep write(const Application &application) {
     const RuleProgram &program = *application.program;
-    const Placement &placement = application.placement;
+    const EMatch &ematch = application.ematch;
     TrailStep step;
     step.rule = program.rule->getName().str();
     step.hash = program.rule->hash;
     for (unsigned i = 0; i < program.arguments.size(); ++i)
-      step.arguments.push_back(termOf(placement.values[i]));
-    for (NodeId node : placement.nodes) {
+      step.arguments.push_back(termOf(ematch.values[i]));
+    for (NodeId node : ematch.nodes) {
       for (unsigned i = 0; i < graph.operatorOf(node).numResults; ++i)
         step.before.push_back(termOf(graph.resultOf(node, i)));
       notePlaces(node, step.places);
     }
-    for (auto [name, value] : llvm::zip(program.integers, placement.integers))
+    for (auto [name, value] : llvm::zip(program.integers, ematch.integers))
       step.integers[name] = value.str();
-    for (auto [name, value] : llvm::zip(program.reals, placement.reals))
+    for (auto [name, value] : llvm::zip(program.reals, ematch.reals))
       step.reals[name] = realText(value);
     step.gainSeconds = origins.gainOf(application);
     for (NodeId node : application.built) {
@@ -170,7 +170,7 @@ private:
         if (!it->second.empty() && !llvm::is_contained(names, it->second))
           names.push_back(it->second);
       } else if (auto made = madeFrom.find(next); made != madeFrom.end()) {
-        llvm::append_range(stack, llvm::reverse(made->second->placement.nodes));
+        llvm::append_range(stack, llvm::reverse(made->second->ematch.nodes));
       }
     }
   }

@@ -8,7 +8,7 @@ using namespace mlc::egraph;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-Bindings Placement::bindings(const RuleProgram &program) const {
+Bindings EMatch::bindings(const RuleProgram &program) const {
   Bindings bindings;
   for (auto [name, value] : llvm::zip(program.integers, integers))
     if (value)
@@ -19,8 +19,8 @@ Bindings Placement::bindings(const RuleProgram &program) const {
   return bindings;
 }
 
-NodeId Placement::resultNode(const EGraph &graph, const RuleProgram &program,
-                             unsigned value) const {
+NodeId EMatch::resultNode(const EGraph &graph, const RuleProgram &program,
+                          unsigned value) const {
   if (value < program.arguments.size())
     return values[value];
   auto [op, result] = program.giverOf(value);
@@ -50,19 +50,19 @@ namespace {
 class Matcher {
 public:
   Matcher(const EGraph &graph, const NodeIndex &index,
-          const RuleProgram &program, PlacementVisitor &visitor)
+          const RuleProgram &program, EMatchVisitor &visitor)
       : graph(graph), index(index), program(program), visitor(visitor) {
-    state.placement.nodes.assign(program.pattern.size(), noNode);
-    state.placement.values.assign(program.numValues, noNode);
-    state.placement.integers.assign(program.integers.size(), IntExpr());
-    state.placement.reals.assign(program.reals.size(), RealAttr());
+    state.ematch.nodes.assign(program.pattern.size(), noNode);
+    state.ematch.values.assign(program.numValues, noNode);
+    state.ematch.integers.assign(program.integers.size(), IntExpr());
+    state.ematch.reals.assign(program.reals.size(), RealAttr());
   }
 
   void run() { takeStep(0); }
 
 private:
   struct State {
-    Placement placement;
+    EMatch ematch;
     /// Not solved yet: the rule's expression and the graph's.
     SmallVector<std::pair<IntExpr, IntExpr>, 4> equations;
   };
@@ -91,7 +91,7 @@ private:
 
   void goUp(unsigned number) {
     const PatternStep &step = program.steps[number];
-    NodeId shared = state.placement.values[step.value];
+    NodeId shared = state.ematch.values[step.value];
     for (NodeId parent : graph.classOf(shared).parents) {
       ArrayRef<NodeId> children = graph.children(parent);
       if (step.operand < children.size() &&
@@ -103,8 +103,7 @@ private:
   void goDown(unsigned number) {
     const PatternStep &step = program.steps[number];
     const PatternOp &wanted = program.pattern[step.op];
-    for (NodeId node :
-         graph.classOf(state.placement.values[step.value]).nodes) {
+    for (NodeId node : graph.classOf(state.ematch.values[step.value]).nodes) {
       if (wanted.numResults == 1) {
         tryNode(number, node);
         continue;
@@ -131,11 +130,11 @@ private:
       return;
     // Parts of a multi-output rule are different operators.
     if (step.kind == PatternStep::Kind::Up &&
-        llvm::is_contained(state.placement.nodes, node))
+        llvm::is_contained(state.ematch.nodes, node))
       return;
     State before = state;
     if (matchNode(wanted, node, op)) {
-      state.placement.nodes[step.op] = node;
+      state.ematch.nodes[step.op] = node;
       takeStep(number + 1);
     }
     state = std::move(before);
@@ -156,7 +155,7 @@ private:
   }
 
   bool matchValue(unsigned value, NodeId node) {
-    NodeId &known = state.placement.values[value];
+    NodeId &known = state.ematch.values[value];
     if (known != noNode)
       return graph.areEqual(known, node);
     known = node;
@@ -181,7 +180,7 @@ private:
   /// The equations that need no solver are decided here.
   bool matchInteger(const IntPattern &pattern, IntExpr value) {
     if (pattern.symbol >= 0) {
-      IntExpr &bound = state.placement.integers[pattern.symbol];
+      IntExpr &bound = state.ematch.integers[pattern.symbol];
       if (bound)
         return bound == value;
       bound = value;
@@ -210,7 +209,7 @@ private:
     }
     case AttributePattern::Kind::Real: {
       auto real = dyn_cast<RealAttr>(actual);
-      RealAttr &bound = state.placement.reals[wanted.real];
+      RealAttr &bound = state.ematch.reals[wanted.real];
       if (real && !bound)
         bound = real;
       return real && bound == real;
@@ -220,13 +219,13 @@ private:
   }
 
   void finish() {
-    if (!visitor.wants(state.placement))
+    if (!visitor.wants(state.ematch))
       return;
     if (state.equations.empty()) {
-      isDone = !visitor.take(state.placement);
+      isDone = !visitor.take(state.ematch);
       return;
     }
-    Bindings bindings = state.placement.bindings(program);
+    Bindings bindings = state.ematch.bindings(program);
     Equations equations(bindings);
     for (auto [pattern, actual] : state.equations)
       equations.add(pattern, actual);
@@ -236,28 +235,28 @@ private:
           isSolvable = true;
           if (isDone)
             return;
-          Placement solved = state.placement;
+          EMatch solved = state.ematch;
           for (auto [slot, name] : llvm::enumerate(program.integers))
             if (IntExpr value = solution.integers.lookup(name))
               solved.integers[slot] = value;
           isDone = !visitor.take(solved);
         });
     if (!isSolvable)
-      visitor.refuse(state.placement);
+      visitor.refuse(state.ematch);
   }
 
   const EGraph &graph;
   const NodeIndex &index;
   const RuleProgram &program;
-  PlacementVisitor &visitor;
+  EMatchVisitor &visitor;
   State state;
   bool isDone = false;
 };
 
 } // namespace
 
-void mlc::egraph::findPlacements(const EGraph &graph, const NodeIndex &index,
-                                 const RuleProgram &program,
-                                 PlacementVisitor &visitor) {
+void mlc::egraph::findEMatches(const EGraph &graph, const NodeIndex &index,
+                               const RuleProgram &program,
+                               EMatchVisitor &visitor) {
   Matcher(graph, index, program, visitor).run();
 }

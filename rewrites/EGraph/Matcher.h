@@ -10,7 +10,7 @@
 namespace mlc::egraph {
 
 /// A rule laid over a graph.
-struct Placement {
+struct EMatch {
   /// For the rule's operators, in order.
   llvm::SmallVector<NodeId, 4> nodes;
   /// For its values (RuleProgram's numbers): the node met first, or noNode.
@@ -37,23 +37,23 @@ private:
   llvm::DenseMap<const void *, std::vector<NodeId>> byName;
 };
 
-/// What is told of placements while they are looked for. Nodes keep their
+/// What is told of matches while they are looked for. Nodes keep their
 /// operators and types: whether equations have a solution never changes.
-class PlacementVisitor {
+class EMatchVisitor {
 public:
-  virtual ~PlacementVisitor() = default;
+  virtual ~EMatchVisitor() = default;
   /// Whether to go on, of nodes that fit in form.
-  virtual bool wants(const Placement &placement) { return true; }
+  virtual bool wants(const EMatch &ematch) { return true; }
   /// Those of them whose equations have no solution.
-  virtual void refuse(const Placement &placement) {}
-  /// A placement: form, types and equations fit; conditions are not looked at.
+  virtual void refuse(const EMatch &ematch) {}
+  /// A match: form, types and equations fit; conditions are not looked at.
   /// False: no more.
-  virtual bool take(const Placement &placement) = 0;
+  virtual bool take(const EMatch &ematch) = 0;
 };
 
-/// Visits the placements of the rule, in a fixed order.
-void findPlacements(const EGraph &graph, const NodeIndex &index,
-                    const RuleProgram &program, PlacementVisitor &visitor);
+/// Visits the matches of the rule, in a fixed order.
+void findEMatches(const EGraph &graph, const NodeIndex &index,
+                  const RuleProgram &program, EMatchVisitor &visitor);
 
 } // namespace mlc::egraph
 

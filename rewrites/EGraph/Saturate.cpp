@@ -29,16 +29,16 @@ Saturation::Saturation(EGraph &graph, ArrayRef<const RuleProgram *> programs,
     : graph(graph), programs(programs), limits(limits),
       pauses(programs.size()) {}
 
-/// Completes a placement by the symbols that only the built side has: once for
+/// Completes a match by the symbols that only the built side has: once for
 /// each other reader of the shared argument that gives them values.
-void Saturation::choose(const RuleProgram &program, const Placement &placement,
-                        llvm::function_ref<void(const Placement &)> callback) {
+void Saturation::choose(const RuleProgram &program, const EMatch &ematch,
+                        llvm::function_ref<void(const EMatch &)> callback) {
   if (!program.choice) {
-    callback(placement);
+    callback(ematch);
     return;
   }
   const Choice &choice = *program.choice;
-  NodeId shared = placement.values[choice.shared];
+  NodeId shared = ematch.values[choice.shared];
   for (NodeId reader : graph.classOf(shared).parents) {
     const Operator &op = graph.operatorOf(reader);
     ArrayRef<NodeId> children = graph.children(reader);
@@ -46,7 +46,7 @@ void Saturation::choose(const RuleProgram &program, const Placement &placement,
         choice.sharedOperand >= children.size() ||
         !graph.areEqual(children[choice.sharedOperand], shared))
       continue;
-    Bindings bindings = placement.bindings(program);
+    Bindings bindings = ematch.bindings(program);
     Equations equations(bindings);
     bool fits = true;
     for (const ChoiceEquation &equation : choice.equations) {
@@ -62,7 +62,7 @@ void Saturation::choose(const RuleProgram &program, const Placement &placement,
     }
     if (!fits || !equations.solve() || !equations.isSolved())
       continue;
-    Placement chosen = placement;
+    EMatch chosen = ematch;
     bool isTrivial = true;
     for (auto [slot, name] : llvm::enumerate(program.integers))
       if (!chosen.integers[slot]) {
@@ -75,22 +75,22 @@ void Saturation::choose(const RuleProgram &program, const Placement &placement,
   }
 }
 
-/// Of the placements from `first` on, see SaturationLimits::parts.
+/// Of the matches from `first` on, see SaturationLimits::parts.
 void Saturation::dropMergedParts(const RuleProgram &program,
                                  std::vector<Found> &found, size_t first) {
   auto sharedOf = [&](const Found &entry) {
     for (const PatternStep &step : program.steps)
       if (step.kind == PatternStep::Kind::Up)
-        return graph.find(entry.placement.values[step.value]);
+        return graph.find(entry.ematch.values[step.value]);
     return noNode;
   };
   llvm::DenseMap<NodeId, llvm::DenseSet<NodeId>> parts;
   for (const Found &entry : llvm::ArrayRef(found).drop_front(first))
-    parts[sharedOf(entry)].insert_range(entry.placement.nodes);
+    parts[sharedOf(entry)].insert_range(entry.ematch.nodes);
   llvm::DenseSet<NodeId> taken = mergedParts;
   std::vector<Found> kept;
   for (Found &entry : llvm::MutableArrayRef(found).drop_front(first)) {
-    ArrayRef<NodeId> nodes = entry.placement.nodes;
+    ArrayRef<NodeId> nodes = entry.ematch.nodes;
     if (parts[sharedOf(entry)].size() > limits.parts) {
       if (llvm::any_of(nodes,
                        [&](NodeId node) { return taken.contains(node); }))
@@ -105,53 +105,53 @@ void Saturation::dropMergedParts(const RuleProgram &program,
 
 /// Gathers what is new, up to a limit. Equations are solved once for all
 /// rounds.
-class Saturation::Finder : public PlacementVisitor {
+class Saturation::Finder : public EMatchVisitor {
 public:
   Finder(Saturation &saturation, const RuleProgram &program, size_t limit,
          std::vector<Found> &found)
       : saturation(saturation), program(program), limit(limit), found(found),
         first(found.size()) {}
 
-  bool wants(const Placement &placement) override {
-    PlacementKey nodes = nodesOf(program, placement);
+  bool wants(const EMatch &ematch) override {
+    EMatchKey nodes = nodesOf(program, ematch);
     if (saturation.unsolvable.count(nodes))
       return false;
     // With a choice, there may be more to choose from than before.
     if (program.choice)
       return true;
     if (program.rule->splits.empty())
-      return isNew(placement);
+      return isNew(ematch);
     // All ways to split a part are ways to split the whole.
-    if (llvm::any_of(placement.nodes, [&](NodeId node) {
+    if (llvm::any_of(ematch.nodes, [&](NodeId node) {
           return saturation.splitParts.count({&program, node});
         }))
       return false;
     auto solved = saturation.solutions.find(nodes);
     if (solved == saturation.solutions.end())
       return true;
-    for (const Placement &solution : solved->second)
+    for (const EMatch &solution : solved->second)
       add(solution);
     return false;
   }
-  void refuse(const Placement &placement) override {
-    saturation.unsolvable.insert(nodesOf(program, placement));
+  void refuse(const EMatch &ematch) override {
+    saturation.unsolvable.insert(nodesOf(program, ematch));
   }
-  bool take(const Placement &placement) override {
+  bool take(const EMatch &ematch) override {
     if (!program.choice && !program.rule->splits.empty())
-      saturation.solutions[nodesOf(program, placement)].push_back(placement);
-    saturation.choose(program, placement,
-                      [&](const Placement &chosen) { add(chosen); });
+      saturation.solutions[nodesOf(program, ematch)].push_back(ematch);
+    saturation.choose(program, ematch,
+                      [&](const EMatch &chosen) { add(chosen); });
     return !isTooOften();
   }
   bool isTooOften() const { return found.size() - first > limit; }
 
 private:
-  void add(const Placement &placement) {
-    if (isNew(placement))
-      found.push_back({&program, placement});
+  void add(const EMatch &ematch) {
+    if (isNew(ematch))
+      found.push_back({&program, ematch});
   }
-  bool isNew(const Placement &placement) const {
-    return !saturation.done.count(keyOf(program, placement));
+  bool isNew(const EMatch &ematch) const {
+    return !saturation.done.count(keyOf(program, ematch));
   }
 
   Saturation &saturation;
@@ -170,8 +170,8 @@ void Saturation::search(std::vector<Found> &found) {
       continue;
     size_t before = found.size();
     Finder finder(*this, *program,
-                  size_t(limits.placementsPerRule) << pauses[i].times, found);
-    findPlacements(graph, index, *program, finder);
+                  size_t(limits.matchesPerRule) << pauses[i].times, found);
+    findEMatches(graph, index, *program, finder);
     const bool isTooOften = finder.isTooOften();
     if (program->isMultiOutput())
       dropMergedParts(*program, found, before);
@@ -202,8 +202,8 @@ StopReason Saturation::run(llvm::function_ref<bool()> isReached) {
     for (const Found &entry : found) {
       if (graph.numNodes() > limits.nodes || isOutOfTime())
         break;
-      if (!done.count(keyOf(*entry.program, entry.placement)))
-        isNew |= apply(*entry.program, entry.placement, limits.mergeWeights,
+      if (!done.count(keyOf(*entry.program, entry.ematch)))
+        isNew |= apply(*entry.program, entry.ematch, limits.mergeWeights,
                        built) == Outcome::New;
     }
     graph.rebuild();

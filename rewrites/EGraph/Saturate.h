@@ -45,7 +45,7 @@ struct SaturationLimits {
   bool mergeWeights = true;
   /// A rule that is found more often in one iteration pauses, for
   /// `pauseIterations`, and twice as often and long the next time.
-  unsigned placementsPerRule = 1000;
+  unsigned matchesPerRule = 1000;
   unsigned pauseIterations = 2;
   double seconds = 10;
 };
@@ -62,7 +62,7 @@ llvm::StringRef name(StopReason reason); // "saturated", "node-limit"
 /// One application of a rule.
 struct Application {
   const RuleProgram *program;
-  Placement placement;
+  EMatch ematch;
   /// Nodes of the built operators, in order.
   llvm::SmallVector<NodeId, 8> built;
   /// For each of the rule's assumptions on tensors, the node that showed it.
@@ -89,10 +89,10 @@ public:
     Alike,  // the same, but that weights are made in another way; not applied
     Refused // conditions do not hold, or it does not fit; nothing is changed
   };
-  /// Applies a rule at a placement; unless `mergeWeights`, also where that
+  /// Applies a rule at a match; unless `mergeWeights`, also where that
   /// makes weights in another way only. `built`, where New or Known: the nodes
   /// of the built operators.
-  Outcome apply(const RuleProgram &program, const Placement &placement,
+  Outcome apply(const RuleProgram &program, const EMatch &ematch,
                 bool mergeWeights, llvm::SmallVectorImpl<NodeId> &built);
 
   const std::vector<Application> &getApplications() const {
@@ -104,10 +104,10 @@ private:
   struct Pause {
     unsigned until = 0, times = 0;
   };
-  using PlacementKey = llvm::SmallVector<const void *, 8>;
+  using EMatchKey = llvm::SmallVector<const void *, 8>;
   struct Found {
     const RuleProgram *program;
-    Placement placement;
+    EMatch ematch;
   };
 
   class Finder;
@@ -115,35 +115,33 @@ private:
   void dropMergedParts(const RuleProgram &program, std::vector<Found> &found,
                        size_t first);
   void search(std::vector<Found> &found);
-  void choose(const RuleProgram &program, const Placement &placement,
-              llvm::function_ref<void(const Placement &)> callback);
-  static PlacementKey nodesOf(const RuleProgram &program,
-                              const Placement &placement);
-  static PlacementKey keyOf(const RuleProgram &program,
-                            const Placement &placement);
+  void choose(const RuleProgram &program, const EMatch &ematch,
+              llvm::function_ref<void(const EMatch &)> callback);
+  static EMatchKey nodesOf(const RuleProgram &program, const EMatch &ematch);
+  static EMatchKey keyOf(const RuleProgram &program, const EMatch &ematch);
   bool holdsHere(const Condition &condition, const Bindings &bindings) const;
   bool holdsHere(const RealAssumption &assumption,
                  const Bindings &bindings) const;
   bool symbolsFit(const RuleProgram &program, const Bindings &bindings) const;
-  bool tensorsFit(const RuleProgram &program, const Placement &placement,
+  bool tensorsFit(const RuleProgram &program, const EMatch &ematch,
                   llvm::SmallVectorImpl<NodeId> &shownBy) const;
-  /// What a rule builds at a placement.
+  /// What a rule builds at a match.
   struct Plan {
     llvm::SmallVector<OperatorId, 8> operators;
     /// Of the values of the built side.
     llvm::SmallVector<mlir::Type, 8> types;
     llvm::SmallVector<bool, 8> isWeight;
   };
-  bool plan(const RuleProgram &program, const Placement &placement,
+  bool plan(const RuleProgram &program, const EMatch &ematch,
             const Bindings &bindings, Plan &planned);
-  bool isKnown(const RuleProgram &program, const Placement &placement,
+  bool isKnown(const RuleProgram &program, const EMatch &ematch,
                llvm::ArrayRef<OperatorId> operators,
                llvm::SmallVectorImpl<NodeId> &built);
   class ButForWeights;
-  bool isKnownButForWeights(const RuleProgram &program,
-                            const Placement &placement, const Plan &planned);
-  bool wouldMakeCycle(const RuleProgram &program, const Placement &placement);
-  void commit(const RuleProgram &program, const Placement &placement,
+  bool isKnownButForWeights(const RuleProgram &program, const EMatch &ematch,
+                            const Plan &planned);
+  bool wouldMakeCycle(const RuleProgram &program, const EMatch &ematch);
+  void commit(const RuleProgram &program, const EMatch &ematch,
               llvm::ArrayRef<OperatorId> operators,
               llvm::ArrayRef<NodeId> shownBy);
 
@@ -154,13 +152,13 @@ private:
   std::set<std::string> assumed; // as text
   std::vector<RealAssumption> assumedReals;
   /// What was applied or can never be.
-  std::set<PlacementKey> done;
+  std::set<EMatchKey> done;
   /// Nodes over which a rule's equations have no solution.
-  std::set<PlacementKey> unsolvable;
+  std::set<EMatchKey> unsolvable;
   /// Nodes that a rule built by splitting a size (Rule::splits).
   std::set<std::pair<const RuleProgram *, NodeId>> splitParts;
   /// The solutions of those that may have several (Rule::splits).
-  std::map<PlacementKey, std::vector<Placement>> solutions;
+  std::map<EMatchKey, std::vector<EMatch>> solutions;
   /// Nodes over which a rule with several results was applied.
   llvm::DenseSet<NodeId> mergedParts;
   std::vector<Pause> pauses;

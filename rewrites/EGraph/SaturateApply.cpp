@@ -83,11 +83,10 @@ bool Saturation::symbolsFit(const RuleProgram &program,
          llvm::all_of(assumptions.reals, realHolds);
 }
 
-bool Saturation::tensorsFit(const RuleProgram &program,
-                            const Placement &placement,
+bool Saturation::tensorsFit(const RuleProgram &program, const EMatch &ematch,
                             SmallVectorImpl<NodeId> &shownBy) const {
   for (const TensorAssumption &tensor : program.rule->assumptions.tensors) {
-    NodeId node = placement.values[tensor.argument];
+    NodeId node = ematch.values[tensor.argument];
     if (node == noNode)
       return false;
     const ClassData &data = graph.classOf(node);
@@ -113,11 +112,11 @@ bool Saturation::tensorsFit(const RuleProgram &program,
 
 /// The operators to build, if all of them are well formed there and the
 /// results have the types that they must have.
-bool Saturation::plan(const RuleProgram &program, const Placement &placement,
+bool Saturation::plan(const RuleProgram &program, const EMatch &ematch,
                       const Bindings &bindings, Plan &planned) {
   SmallVectorImpl<Type> &types = planned.types;
   for (unsigned i = 0; i < program.arguments.size(); ++i) {
-    NodeId node = placement.values[i];
+    NodeId node = ematch.values[i];
     types.push_back(node == noNode ? Type() : graph.classOf(node).type);
     planned.isWeight.push_back(node != noNode &&
                                graph.classOf(node).isCompileTime());
@@ -149,7 +148,7 @@ bool Saturation::plan(const RuleProgram &program, const Placement &placement,
   }
   for (auto [from, to] :
        llvm::zip(program.patternResults, program.builtResults))
-    if (graph.classOf(placement.resultNode(graph, program, from)).type !=
+    if (graph.classOf(ematch.resultNode(graph, program, from)).type !=
         types[to])
       return false;
   return true;
@@ -158,11 +157,11 @@ bool Saturation::plan(const RuleProgram &program, const Placement &placement,
 /// Nodes of the values of the built side; `nodeOf` makes or finds one.
 static bool
 buildNodes(const EGraph &graph, const RuleProgram &program,
-           const Placement &placement, ArrayRef<OperatorId> operators,
+           const EMatch &ematch, ArrayRef<OperatorId> operators,
            llvm::function_ref<NodeId(OperatorId, ArrayRef<NodeId>)> nodeOf,
            SmallVectorImpl<NodeId> &values) {
-  values.assign(placement.values.begin(),
-                placement.values.begin() + program.arguments.size());
+  values.assign(ematch.values.begin(),
+                ematch.values.begin() + program.arguments.size());
   for (auto [op, id] : llvm::zip(program.built, operators)) {
     SmallVector<NodeId> children;
     for (unsigned operand : op.operands)
@@ -177,12 +176,12 @@ buildNodes(const EGraph &graph, const RuleProgram &program,
 }
 
 /// Whether the graph has all of the built side already, and knows it equal.
-bool Saturation::isKnown(const RuleProgram &program, const Placement &placement,
+bool Saturation::isKnown(const RuleProgram &program, const EMatch &ematch,
                          ArrayRef<OperatorId> operators,
                          SmallVectorImpl<NodeId> &built) {
   SmallVector<NodeId> values;
   if (!buildNodes(
-          graph, program, placement, operators,
+          graph, program, ematch, operators,
           [&](OperatorId op, ArrayRef<NodeId> children) {
             built.push_back(graph.lookup(op, children));
             return built.back();
@@ -192,7 +191,7 @@ bool Saturation::isKnown(const RuleProgram &program, const Placement &placement,
   return llvm::all_of(
       llvm::zip(program.patternResults, program.builtResults), [&](auto pair) {
         return graph.areEqual(
-            placement.resultNode(graph, program, std::get<0>(pair)),
+            ematch.resultNode(graph, program, std::get<0>(pair)),
             values[std::get<1>(pair)]);
       });
 }
@@ -202,8 +201,8 @@ bool Saturation::isKnown(const RuleProgram &program, const Placement &placement,
 class Saturation::ButForWeights {
 public:
   ButForWeights(const EGraph &graph, const RuleProgram &program,
-                const Placement &placement, const Plan &planned)
-      : graph(graph), program(program), placement(placement), planned(planned),
+                const EMatch &ematch, const Plan &planned)
+      : graph(graph), program(program), ematch(ematch), planned(planned),
         laid(program.built.size(), noNode) {}
 
   /// Whether the class of `node` holds `value` of the built side.
@@ -212,7 +211,7 @@ public:
     if (planned.isWeight[value])
       return data.isCompileTime() && data.type == planned.types[value];
     if (value < program.arguments.size())
-      return graph.areEqual(placement.values[value], node);
+      return graph.areEqual(ematch.values[value], node);
     auto [op, result] = program.builderOf(value);
     for (NodeId member : data.nodes) {
       if (program.built[op].numResults == 1) {
@@ -250,51 +249,51 @@ private:
 
   const EGraph &graph;
   const RuleProgram &program;
-  const Placement &placement;
+  const EMatch &ematch;
   const Plan &planned;
   /// For operators of the built side, the node found for it.
   SmallVector<NodeId, 8> laid;
 };
 
 bool Saturation::isKnownButForWeights(const RuleProgram &program,
-                                      const Placement &placement,
+                                      const EMatch &ematch,
                                       const Plan &planned) {
-  ButForWeights known(graph, program, placement, planned);
+  ButForWeights known(graph, program, ematch, planned);
   return llvm::all_of(
       llvm::zip(program.patternResults, program.builtResults), [&](auto pair) {
         return known.holds(
             std::get<1>(pair),
-            placement.resultNode(graph, program, std::get<0>(pair)));
+            ematch.resultNode(graph, program, std::get<0>(pair)));
       });
 }
 
 /// Results that are computed together must not depend on one another through
 /// what goes in: an argument of one part would need a result of another.
 bool Saturation::wouldMakeCycle(const RuleProgram &program,
-                                const Placement &placement) {
+                                const EMatch &ematch) {
   if (!program.isMultiOutput())
     return false;
   for (unsigned i = 0; i < program.arguments.size(); ++i)
     for (unsigned result : program.patternResults)
-      if (placement.values[i] != noNode && result >= program.arguments.size() &&
-          graph.dependsOn(placement.values[i],
-                          placement.resultNode(graph, program, result)))
+      if (ematch.values[i] != noNode && result >= program.arguments.size() &&
+          graph.dependsOn(ematch.values[i],
+                          ematch.resultNode(graph, program, result)))
         return true;
   return false;
 }
 
-void Saturation::commit(const RuleProgram &program, const Placement &placement,
+void Saturation::commit(const RuleProgram &program, const EMatch &ematch,
                         ArrayRef<OperatorId> operators,
                         ArrayRef<NodeId> shownBy) {
   ApplicationId id = applications.size();
   SmallVector<NodeId> values;
-  applications.push_back({&program, placement, {}, {}});
+  applications.push_back({&program, ematch, {}, {}});
   Application &application = applications.back();
   application.shownBy.assign(shownBy.begin(), shownBy.end());
   if (program.isMultiOutput())
-    mergedParts.insert_range(placement.nodes);
+    mergedParts.insert_range(ematch.nodes);
   buildNodes(
-      graph, program, placement, operators,
+      graph, program, ematch, operators,
       [&](OperatorId op, ArrayRef<NodeId> children) {
         application.built.push_back(graph.add(op, children, id));
         return application.built.back();
@@ -305,56 +304,54 @@ void Saturation::commit(const RuleProgram &program, const Placement &placement,
       splitParts.insert({&program, node});
   for (auto [from, to] :
        llvm::zip(program.patternResults, program.builtResults))
-    graph.merge(placement.resultNode(graph, program, from), values[to], id);
+    graph.merge(ematch.resultNode(graph, program, from), values[to], id);
 }
 
-Saturation::PlacementKey Saturation::nodesOf(const RuleProgram &program,
-                                             const Placement &placement) {
-  PlacementKey key{&program};
-  for (NodeId node : placement.nodes)
+Saturation::EMatchKey Saturation::nodesOf(const RuleProgram &program,
+                                          const EMatch &ematch) {
+  EMatchKey key{&program};
+  for (NodeId node : ematch.nodes)
     key.push_back(reinterpret_cast<const void *>(uintptr_t(node)));
   return key;
 }
 
-/// What tells placements of a rule apart. It depends on nodes alone, with
+/// What tells matches of a rule apart. It depends on nodes alone, with
 /// their attributes and types: those never change.
-Saturation::PlacementKey Saturation::keyOf(const RuleProgram &program,
-                                           const Placement &placement) {
-  PlacementKey key = nodesOf(program, placement);
+Saturation::EMatchKey Saturation::keyOf(const RuleProgram &program,
+                                        const EMatch &ematch) {
+  EMatchKey key = nodesOf(program, ematch);
   // Merged in one order, parts are not merged in another.
   if (program.isMultiOutput())
     llvm::sort(key.begin() + 1, key.end());
   if (program.hasChoice())
-    for (IntExpr value : placement.integers)
+    for (IntExpr value : ematch.integers)
       key.push_back(value.getAsOpaquePointer());
   return key;
 }
 
 Saturation::Outcome Saturation::apply(const RuleProgram &program,
-                                      const Placement &placement,
-                                      bool mergeWeights,
+                                      const EMatch &ematch, bool mergeWeights,
                                       SmallVectorImpl<NodeId> &built) {
-  Bindings bindings = placement.bindings(program);
+  Bindings bindings = ematch.bindings(program);
   Plan planned;
   if (!symbolsFit(program, bindings) ||
-      !plan(program, placement, bindings, planned)) {
-    done.insert(keyOf(program, placement));
+      !plan(program, ematch, bindings, planned)) {
+    done.insert(keyOf(program, ematch));
     return Outcome::Refused;
   }
   built.clear();
-  if (isKnown(program, placement, planned.operators, built)) {
-    done.insert(keyOf(program, placement));
+  if (isKnown(program, ematch, planned.operators, built)) {
+    done.insert(keyOf(program, ematch));
     return Outcome::Known;
   }
   // What is known of tensors, and what depends on what, may change.
   SmallVector<NodeId> shownBy;
-  if (!tensorsFit(program, placement, shownBy) ||
-      wouldMakeCycle(program, placement))
+  if (!tensorsFit(program, ematch, shownBy) || wouldMakeCycle(program, ematch))
     return Outcome::Refused;
-  done.insert(keyOf(program, placement));
-  if (mergeWeights && isKnownButForWeights(program, placement, planned))
+  done.insert(keyOf(program, ematch));
+  if (mergeWeights && isKnownButForWeights(program, ematch, planned))
     return Outcome::Alike;
-  commit(program, placement, planned.operators, shownBy);
+  commit(program, ematch, planned.operators, shownBy);
   built.assign(applications.back().built.begin(),
                applications.back().built.end());
   return Outcome::New;

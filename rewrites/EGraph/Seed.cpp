@@ -27,11 +27,11 @@ public:
     const RuleProgram *program = byName.lookup(step.rule);
     if (!program)
       return false;
-    Placement placement;
-    if (!place(step, *program, placement))
+    EMatch ematch;
+    if (!place(step, *program, ematch))
       return false;
     SmallVector<NodeId> built;
-    if (saturation.apply(*program, placement, /*mergeWeights=*/false, built) ==
+    if (saturation.apply(*program, ematch, /*mergeWeights=*/false, built) ==
         Saturation::Outcome::Refused)
       return false;
     for (NodeId node : built)
@@ -54,16 +54,16 @@ private:
   }
 
   bool place(const TrailStep &step, const RuleProgram &program,
-             Placement &placement) {
-    placement.values.assign(program.numValues, noNode);
+             EMatch &ematch) {
+    ematch.values.assign(program.numValues, noNode);
     for (auto [i, term] : llvm::enumerate(step.arguments))
       if (term != noTerm)
-        placement.values[i] = terms[term];
+        ematch.values[i] = terms[term];
     size_t next = 0;
     for (const PatternOp &op : program.pattern) {
-      placement.nodes.push_back(operatorOf(step.before[next]));
+      ematch.nodes.push_back(operatorOf(step.before[next]));
       for (unsigned i = 0; i < op.numResults; ++i)
-        placement.values[op.firstResult + i] = terms[step.before[next + i]];
+        ematch.values[op.firstResult + i] = terms[step.before[next + i]];
       next += op.numResults;
     }
     MLIRContext *context = program.rule->def.getContext();
@@ -75,13 +75,13 @@ private:
                              "#mlc.int<" + it->second + ">", context));
       if (!value)
         return false;
-      placement.integers.push_back(value);
+      ematch.integers.push_back(value);
     }
     for (const std::string &name : program.reals) {
       auto it = step.reals.find(name);
       if (it == step.reals.end())
         return false;
-      placement.reals.push_back(
+      ematch.reals.push_back(
           RealAttr::get(context, std::strtod(it->second.c_str(), nullptr)));
     }
     return true;

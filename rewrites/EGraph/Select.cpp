@@ -464,7 +464,7 @@ private:
     } else if (ApplicationId maker = graph[node].maker;
                maker != noApplication) {
       SmallVector<Location> parts;
-      for (NodeId part : applications[maker].placement.nodes)
+      for (NodeId part : applications[maker].ematch.nodes)
         parts.push_back(locationOf(part));
       loc = FusedLoc::get(loc.getContext(), parts);
     }

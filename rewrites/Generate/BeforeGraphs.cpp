@@ -66,7 +66,7 @@ bool BeforeGraph::contains(const BeforeGraph &other) const {
 
 namespace {
 
-/// One operator of the menu. Convolutions differ in what their attributes are
+/// One operator of the list. Convolutions differ in what their attributes are
 /// free to be.
 enum class Step {
   GroupedConv,       // any attributes, groups g
@@ -109,7 +109,7 @@ const char *nameOf(Step step) {
   case Step::Scale:
     return "scale";
   case Step::Shift:
-    return "shift";
+    return "bias";
   case Step::AveragePool:
     return "average_pool";
   case Step::ValidAveragePool:

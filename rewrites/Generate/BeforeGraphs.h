@@ -36,7 +36,7 @@ struct BeforeGraph {
   bool contains(const BeforeGraph &other) const;
 };
 
-/// Adds chains and branches of matrix products, scales and shifts of columns.
+/// Adds chains and branches of matrix products, scales and biases of columns.
 void addMatrixGraphs(mlir::MLIRContext *context, unsigned maxOps,
                      std::vector<BeforeGraph> &out);
 

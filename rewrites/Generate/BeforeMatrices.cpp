@@ -10,7 +10,7 @@ namespace mlc::generate {
 
 namespace {
 
-/// Chains of products with known matrices, scales and shifts of columns.
+/// Chains of products with known matrices, scales and biases of columns.
 std::optional<BeforeGraph> matrixChain(MLIRContext *context, StringRef steps) {
   Sketch s(context, "before");
   Value y = s.argument("x", {s.symbol("m"), s.symbol("k")}, false);
@@ -26,7 +26,7 @@ std::optional<BeforeGraph> matrixChain(MLIRContext *context, StringRef steps) {
       Value v = s.argument((step == 's' ? "factor" : "offset") + suffixOf(i),
                            {s.integer(1), dims[1]}, true);
       y = s.op(step == 's' ? "mul" : "add", {y, s.broadcast(v, dims)});
-      result.steps.push_back(step == 's' ? "scale" : "shift");
+      result.steps.push_back(step == 's' ? "scale" : "bias");
     }
   }
   result.contraction = BeforeGraph::Contraction::MatMul;

@@ -4,12 +4,12 @@
 #define MLC_REWRITES_GENERATE_BUILD_H
 
 #include "dialects/Interfaces/OpInterfaces.h"
-#include "rewrites/Generate/Menu.h"
+#include "rewrites/Generate/Variants.h"
 #include <map>
 
 namespace mlc::generate {
 
-/// The dims that a menu's text names, parsed: "n, g * cg, h".
+/// The dims that a variant's text names, parsed: "n, g * cg, h".
 llvm::SmallVector<IntExpr> parseDims(mlir::MLIRContext *context,
                                      llvm::StringRef text);
 

@@ -20,7 +20,7 @@ Emitter::Emitter(MLIRContext *context) : context(context), builder(context) {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Names of leaves' dims; attributes of the menu use none of them.
+/// Names of leaves' dims; attributes of the list use none of them.
 static std::string dimName(unsigned leaf, unsigned dim) {
   return std::string(1, static_cast<char>('A' + leaf)) + std::to_string(dim);
 }
@@ -44,16 +44,16 @@ std::vector<Shape> otherShapes(const Pattern &pattern) {
 
 Emitter::Dims Emitter::leafDims(const Pattern &pattern, const TermNode &node,
                                 Typing typing, unsigned leaf) {
-  // The workbench's expressions belong to another context.
+  // The catalog's expressions belong to another context.
   Dims found;
-  for (IntExpr dim : pattern.getWorkbench().type(node.type).dims)
+  for (IntExpr dim : pattern.getCatalog().type(node.type).dims)
     found.push_back(parseDims(context, dim.str()).front());
   // The last dim stands for the others.
   if (shape.kind == Shape::Kind::TwoDims)
     found.push_back(found.back());
   if (shape.kind == Shape::Kind::Rank)
     found.resize(shape.rank, found.back());
-  if (typing == Typing::World && shape.kind == Shape::Kind::AsFound)
+  if (typing == Typing::LeafSet && shape.kind == Shape::Kind::AsFound)
     return found;
   Dims fresh;
   for (auto [d, dim] : llvm::enumerate(found))
@@ -332,7 +332,7 @@ static std::string termName(const Pattern &pattern, uint8_t n) {
 std::string ruleName(const Pattern &pattern) {
   std::string after = termName(pattern, pattern.getAfter());
   return termName(pattern, pattern.getBefore()) +
-         (after.empty() ? "_is_nothing" : "_is_" + after);
+         (after.empty() ? "_is_identity" : "_is_" + after);
 }
 
 std::string ruleText(ModuleOp module) {

@@ -1,8 +1,8 @@
 //===- Emit.h - A pattern as a rule.def -------------------------*- C++ -*-===//
 //
-// The types of a pattern's leaves are those of the world in which it was found,
-// or the most general ones: every dim a symbol of its own, then made equal as
-// the operators and the results require.
+// The types of a pattern's leaves are those of the leaf set in which it was
+// found, or the most general ones: every dim a symbol of its own, then made
+// equal as the operators and the results require.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 namespace mlc::generate {
 
-enum class Typing { General, World };
+enum class Typing { General, LeafSet };
 
 /// The ranks of a rule's tensors: as they were found; with a second spatial
 /// dim; or, for element-wise operators alone, any other rank.

@@ -138,7 +138,7 @@ const std::vector<uint32_t> &Enumerator::applicationsOf(uint32_t a,
 /// Asks for every pair of types that can meet at this size, on one thread, so
 /// that applications have the same numbers in every run.
 void Enumerator::prepareApplications(unsigned size) {
-  Workbench &workbench = store.getWorkbench();
+  Catalog &catalog = store.getCatalog();
   std::vector<std::set<uint32_t>> typesOfSize(size);
   std::set<std::pair<uint32_t, uint32_t>> wanted;
   for (uint32_t g = 0; g < firstOfSize[size]; ++g) {
@@ -163,8 +163,8 @@ void Enumerator::prepareApplications(unsigned size) {
     auto [it, isNew] = binaryApplications.try_emplace(pairKey(a, b));
     if (!isNew)
       continue;
-    for (uint32_t variant : workbench.binaryVariants())
-      if (std::optional<uint32_t> made = workbench.apply(variant, {a, b}))
+    for (uint32_t variant : catalog.binaryVariants())
+      if (std::optional<uint32_t> made = catalog.apply(variant, {a, b}))
         binaryApplications[pairKey(a, b)].push_back(*made);
   }
   // New types may come from these; they are results, not operands yet.
@@ -174,8 +174,8 @@ void Enumerator::prepareApplications(unsigned size) {
         unaryApplications.resize(type + 1);
       if (!unaryApplications[type].empty())
         continue;
-      for (uint32_t variant : workbench.unaryVariants())
-        if (std::optional<uint32_t> made = workbench.apply(variant, {type}))
+      for (uint32_t variant : catalog.unaryVariants())
+        if (std::optional<uint32_t> made = catalog.apply(variant, {type}))
           unaryApplications[type].push_back(*made);
     }
 }
@@ -199,7 +199,7 @@ void Enumerator::generate(unsigned size, uint32_t large, Sampler &sampler,
                           std::vector<Record> &out, SizeCounts &count) const {
   const Graph graph = store[large];
   const Renamings &renamings = store.getRenamings();
-  const Workbench &workbench = store.getWorkbench();
+  const Catalog &catalog = store.getCatalog();
   bool isLast = size == options.maxOperators;
   auto emit = [&](uint32_t application, uint32_t a, Renamed b) {
     Graph made;
@@ -207,7 +207,7 @@ void Enumerator::generate(unsigned size, uint32_t large, Sampler &sampler,
     made.a = a;
     made.b = b.graph;
     made.renaming = b.renaming;
-    made.type = workbench.application(application).type;
+    made.type = catalog.application(application).type;
     made.numOperators = size;
     Record record = makeRecord(made, isLast, sampler);
     ++count.graphs;
@@ -224,7 +224,7 @@ void Enumerator::generate(unsigned size, uint32_t large, Sampler &sampler,
     for (uint32_t application :
          applicationsOf(store[a].type, store[b.graph].type)) {
       const Variant &variant =
-          menu()[workbench.application(application).variant];
+          allVariants()[catalog.application(application).variant];
       if (!variant.isCommutative || !isSwapped)
         emit(application, a, b);
     }
@@ -287,7 +287,7 @@ void Enumerator::runNextSize(llvm::function_ref<bool()> shouldStop) {
     count.extended = last - begin;
     options.progress(llvm::formatv(
         "{0}: {1} operators, {2} of {3} operands, {4} graphs, {5} pairs",
-        store.getWorkbench().getWorld().name, size, count.extended,
+        store.getCatalog().getLeafSet().name, size, count.extended,
         count.operands, count.graphs, count.pairs));
   }
   firstOfSize.push_back(store.size());

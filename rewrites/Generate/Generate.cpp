@@ -7,7 +7,7 @@ namespace mlc::generate {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of the time of a world, what is for graphs; the rest is for their pairs.
+/// Of the time of a leaf set, what is for graphs; the rest is for their pairs.
 static constexpr double graphsOfSlot = 0.6;
 
 //===----------------------------------------------------------------------===//
@@ -68,19 +68,19 @@ GenerateReport Generation::run() {
 // Graphs and pairs
 //===----------------------------------------------------------------------===//
 
-/// Graphs of fewer operators than the most come first, of all worlds, and
+/// Graphs of fewer operators than the most come first, of all leaf sets, and
 /// whatever their share of the time: with them something whole is there. What
-/// is left of the share is divided among worlds by what they took so far; what
-/// one of them leaves is for those behind it.
+/// is left of the share is divided among leaf sets by what they took so far;
+/// what one of them leaves is for those behind it.
 void Generation::enumerate() {
   EnumerateOptions settings;
   settings.maxOperators = options.maxOperators;
   settings.jobs = options.jobs;
   settings.progress = options.progress;
   std::vector<std::unique_ptr<Search>> searches;
-  for (const World &world : worlds()) {
-    workbenches.push_back(std::make_unique<Workbench>(world, options.ops));
-    searches.push_back(std::make_unique<Search>(*workbenches.back(), settings));
+  for (const LeafSet &leafSet : leafSets()) {
+    catalogs.push_back(std::make_unique<Catalog>(leafSet, options.ops));
+    searches.push_back(std::make_unique<Search>(*catalogs.back(), settings));
   }
   for (unsigned size = 1; size < options.maxOperators; ++size) {
     for (std::unique_ptr<Search> &search : searches) {
@@ -102,10 +102,10 @@ void Generation::enumerate() {
                   (left > 0 ? searches[i]->seconds / left : share::all);
     enumerateSize(*searches[i], now + slot * graphsOfSlot);
     takePairs(*searches[i], now + slot);
-    const Workbench &workbench = searches[i]->store.getWorkbench();
-    report.worlds.push_back({searches[i]->name(),
-                             searches[i]->enumerator.getCounts(),
-                             workbench.numTypes(), workbench.numTooLarge});
+    const Catalog &catalog = searches[i]->store.getCatalog();
+    report.leafSets.push_back({searches[i]->name(),
+                               searches[i]->enumerator.getCounts(),
+                               catalog.numTypes(), catalog.numTooLarge});
     searches[i].reset();
   }
 }

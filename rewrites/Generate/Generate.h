@@ -2,8 +2,8 @@
 //
 // Read this header first. How rules come to be (one file for each step):
 //
-//   Menu        operators with attribute variants; leaves; sizes
-//   Workbench   which operators apply to which types; their values as Tables
+//   Variants        operators with attribute variants; leaves; sizes
+//   Catalog   which operators apply to which types; their values as Tables
 //   Enumerate   all graphs up to a size; equal ones in pairs (Graphs, Guided)
 //   Prune       pairs that say the same thing, or less than another
 //   Emit        a pair as a rule.def with general types
@@ -48,7 +48,7 @@ struct StageReport {
   uint64_t peakBytes = 0; // of the process, until the stage's end
 };
 
-struct WorldReport {
+struct LeafSetReport {
   std::string name;
   std::vector<SizeCounts> sizes;
   unsigned numTypes = 0, numTooLarge = 0;
@@ -83,7 +83,7 @@ struct MultiOutputReport {
 };
 
 struct GenerateReport {
-  std::vector<WorldReport> worlds;
+  std::vector<LeafSetReport> leafSets;
   PruneCounts prune;
   std::vector<StageReport> stages;
   std::vector<FamilyReport> families;

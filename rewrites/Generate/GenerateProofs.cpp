@@ -9,9 +9,9 @@
 
 namespace mlc::generate {
 
-Workbench &Generation::workbenchOf(const Pattern &pattern) {
-  return **llvm::find_if(workbenches, [&](const auto &workbench) {
-    return workbench.get() == &pattern.getWorkbench();
+Catalog &Generation::catalogOf(const Pattern &pattern) {
+  return **llvm::find_if(catalogs, [&](const auto &catalog) {
+    return catalog.get() == &pattern.getCatalog();
   });
 }
 
@@ -157,7 +157,7 @@ void Generation::takeBasis() {
       continue;
     }
     const Pattern &pattern = of->variants[family->outcome->variant];
-    family->isBasis = !follows(pattern, known, workbenchOf(pattern));
+    family->isBasis = !follows(pattern, known, catalogOf(pattern));
     if (family->isBasis)
       for (const Pattern &variant : of->variants)
         known.add(variant);
@@ -238,7 +238,7 @@ std::vector<size_t> Generation::selectConditional() {
     }
     FamilyReport &one = report.conditional[i];
     one.isDerived =
-        follows(pattern, knownFor[pattern.origin.agree], workbenchOf(pattern));
+        follows(pattern, knownFor[pattern.origin.agree], catalogOf(pattern));
     report.prune.conditionalDerived += one.isDerived;
     if (one.isDerived)
       continue;

@@ -42,12 +42,12 @@ public:
   GenerateReport run();
 
 private:
-  /// A world, and what is enumerated of it.
+  /// A leaf set, and what is enumerated of it.
   struct Search {
-    Search(Workbench &workbench, const EnumerateOptions &options)
-        : store(workbench), enumerator(store, options) {}
+    Search(Catalog &catalog, const EnumerateOptions &options)
+        : store(catalog), enumerator(store, options) {}
     const std::string &name() const {
-      return store.getWorkbench().getWorld().name;
+      return store.getCatalog().getLeafSet().name;
     }
     GraphStore store;
     Enumerator enumerator;
@@ -106,7 +106,7 @@ private:
   void proveBasis();
   std::vector<MultiOutputReport> nominateMultiOutput();
   void proveMultiOutput();
-  Workbench &workbenchOf(const Pattern &pattern);
+  Catalog &catalogOf(const Pattern &pattern);
 
   const GenerateOptions &options;
   GenerateReport report;
@@ -114,7 +114,7 @@ private:
   Stopwatch watch;
   Pruner pruner;
   /// Patterns of families ask them for types.
-  std::vector<std::unique_ptr<Workbench>> workbenches;
+  std::vector<std::unique_ptr<Catalog>> catalogs;
   Families families;
   std::vector<Family> widened;
   /// All variants of the families of the basis.

@@ -7,19 +7,19 @@ using llvm::SmallVector;
 
 namespace mlc::generate {
 
-static std::vector<uint32_t> leafClasses(const Workbench &workbench) {
+static std::vector<uint32_t> leafClasses(const Catalog &catalog) {
   std::vector<uint32_t> classes;
-  for (unsigned l = 0; l < workbench.getWorld().leaves.size(); ++l)
-    classes.push_back(workbench.typeOfLeaf(l));
+  for (unsigned l = 0; l < catalog.getLeafSet().leaves.size(); ++l)
+    classes.push_back(catalog.typeOfLeaf(l));
   return classes;
 }
 
-GraphStore::GraphStore(Workbench &workbench)
-    : workbench(workbench), renamings(leafClasses(workbench)),
-      kept(workbench.getNumInstantiations()) {
+GraphStore::GraphStore(Catalog &catalog)
+    : catalog(catalog), renamings(leafClasses(catalog)),
+      kept(catalog.getNumInstantiations()) {
   for (unsigned s = 0; s < renamings.size(); ++s)
     coefficients.push_back(mix(s + 1000) | 1);
-  std::vector<uint32_t> classes = leafClasses(workbench);
+  std::vector<uint32_t> classes = leafClasses(catalog);
   for (auto [l, type] : llvm::enumerate(classes)) {
     // One graph stands for all leaves of a type.
     if (llvm::is_contained(llvm::ArrayRef(classes).take_front(l), type))
@@ -92,8 +92,7 @@ void GraphStore::keepValues(uint32_t first, uint32_t last, bool inAll) {
     for (uint32_t g = first; g < last; ++g) {
       if (!graphs[g].isRepresentative)
         continue;
-      size_t count =
-          workbench.type(graphs[g].type).counts[i] * renamings.size();
+      size_t count = catalog.type(graphs[g].type).counts[i] * renamings.size();
       const Guided *from = sampler.values(graphs[g], i, 0);
       kept[i][g].assign(from, from + count);
     }
@@ -115,9 +114,9 @@ const Guided *Sampler::values(const Graph &graph, unsigned i, unsigned depth) {
   while (levels.size() <= depth)
     levels.push_back(std::make_unique<Level>());
   Level &level = *levels[depth];
-  Workbench &workbench = store.workbench;
+  Catalog &catalog = store.catalog;
   const Renamings &renamings = store.renamings;
-  uint32_t count = workbench.type(graph.type).counts[i];
+  uint32_t count = catalog.type(graph.type).counts[i];
   level.result.resize(count * renamings.size());
   if (graph.application == Graph::none) {
     for (unsigned s = 0; s < renamings.size(); ++s) {
@@ -129,21 +128,21 @@ const Guided *Sampler::values(const Graph &graph, unsigned i, unsigned depth) {
     }
     return level.result.data();
   }
-  const Application &application = workbench.application(graph.application);
+  const Application &application = catalog.application(graph.application);
   // The left operand usually stays for many graphs in a row.
   if (level.leftGraph != graph.a || level.leftInstantiation != i) {
     const Graph &left = store.graphs[graph.a];
-    size_t size = workbench.type(left.type).counts[i] * renamings.size();
+    size_t size = catalog.type(left.type).counts[i] * renamings.size();
     const Guided *from = values(graph.a, i, depth + 1);
     level.left.assign(from, from + size);
     level.leftGraph = graph.a;
     level.leftInstantiation = i;
   }
   const Guided *right = nullptr;
-  uint32_t leftCount = workbench.type(store.graphs[graph.a].type).counts[i];
+  uint32_t leftCount = catalog.type(store.graphs[graph.a].type).counts[i];
   uint32_t rightCount = 0;
   if (graph.b != Graph::none) {
-    rightCount = workbench.type(store.graphs[graph.b].type).counts[i];
+    rightCount = catalog.type(store.graphs[graph.b].type).counts[i];
     right = values(graph.b, i, depth + 1);
   }
   SmallVector<const Guided *, 6> inputs;
@@ -154,7 +153,7 @@ const Guided *Sampler::values(const Graph &graph, unsigned i, unsigned depth) {
       inputs.push_back(right + size_t(renamings.multiply(s, graph.renaming)) *
                                    rightCount);
     for (uint32_t constant : application.constants)
-      inputs.push_back(workbench.constant(constant, i));
+      inputs.push_back(catalog.constant(constant, i));
     application.programs[i].run(inputs, level.result.data() + size_t(s) * count,
                                 scratch);
   }
@@ -163,7 +162,7 @@ const Guided *Sampler::values(const Graph &graph, unsigned i, unsigned depth) {
 
 Samples Sampler::sample(const Graph &graph, unsigned i) {
   Samples result;
-  uint32_t count = store.workbench.type(graph.type).counts[i];
+  uint32_t count = store.catalog.type(graph.type).counts[i];
   dividedByZero = false;
   const Guided *at = values(graph, i, 0);
   result.dividesByZero = dividedByZero;

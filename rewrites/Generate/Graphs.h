@@ -9,8 +9,8 @@
 #ifndef MLC_REWRITES_GENERATE_GRAPHS_H
 #define MLC_REWRITES_GENERATE_GRAPHS_H
 
+#include "rewrites/Generate/Catalog.h"
 #include "rewrites/Generate/Renaming.h"
-#include "rewrites/Generate/Workbench.h"
 #include <memory>
 
 namespace mlc::generate {
@@ -59,13 +59,11 @@ class Sampler;
 /// All graphs kept so far, and how their values are found.
 class GraphStore {
 public:
-  explicit GraphStore(Workbench &workbench);
+  explicit GraphStore(Catalog &catalog);
 
-  Workbench &getWorkbench() const { return workbench; }
+  Catalog &getCatalog() const { return catalog; }
   const Renamings &getRenamings() const { return renamings; }
-  unsigned numInstantiations() const {
-    return workbench.getNumInstantiations();
-  }
+  unsigned numInstantiations() const { return catalog.getNumInstantiations(); }
 
   const Graph &operator[](uint32_t i) const { return graphs[i]; }
   uint32_t size() const { return graphs.size(); }
@@ -100,7 +98,7 @@ public:
 private:
   friend class Sampler;
 
-  Workbench &workbench;
+  Catalog &catalog;
   Renamings renamings;
   std::vector<uint64_t> coefficients; // by sample
   std::vector<Graph> graphs;

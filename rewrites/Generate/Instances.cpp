@@ -12,7 +12,8 @@ namespace {
 /// One more than the variant's number; 0 for a leaf.
 uint64_t symbolOf(const Pattern &pattern, uint8_t n) {
   const TermNode &node = pattern.getNodes()[n];
-  return node.isLeaf() ? 0 : &pattern.variantOf(node) - menu().data() + 1;
+  return node.isLeaf() ? 0
+                       : &pattern.variantOf(node) - allVariants().data() + 1;
 }
 
 uint64_t topOf(uint64_t root, uint64_t left, uint64_t right) {

@@ -13,7 +13,7 @@ namespace mlc::generate {
 //===----------------------------------------------------------------------===//
 
 Pattern::Pattern(const GraphStore &store, const EqualPair &pair)
-    : origin(pair), workbench(&store.getWorkbench()) {
+    : origin(pair), catalog(&store.getCatalog()) {
   std::map<Renamed, uint8_t> known;
   // A renaming that leaves a side's value alone may be what the pair is about:
   // only operands go by the first of their names.
@@ -79,7 +79,7 @@ uint8_t Pattern::copy(const Pattern &from, uint8_t node, uint8_t abstracted,
 Pattern Pattern::abstracted(uint8_t node) const {
   Pattern result;
   result.origin = origin;
-  result.workbench = workbench;
+  result.catalog = catalog;
   std::map<uint8_t, uint8_t> known;
   result.before = result.copy(*this, before, node, known);
   result.after = result.copy(*this, after, node, known);
@@ -119,7 +119,7 @@ bool Pattern::isLinear(uint8_t root, std::set<uint8_t> &leaves,
   const TermNode &node = nodes[root];
   if (node.isLeaf())
     return leaves.insert(root).second;
-  for (uint32_t constant : workbench->application(node.application).constants)
+  for (uint32_t constant : catalog->application(node.application).constants)
     if (!constants.insert(constant).second)
       return false;
   return llvm::all_of(node.operands, [&](uint8_t operand) {
@@ -257,17 +257,17 @@ std::optional<bool> Pattern::areEqual(unsigned i, LeafValues leafValues) const {
   std::vector<Guided> scratch;
   std::vector<std::vector<Guided>> values;
   for (auto [n, node] : llvm::enumerate(nodes)) {
-    size_t count = workbench->type(node.type).counts[i];
+    size_t count = catalog->type(node.type).counts[i];
     if (node.isLeaf()) {
       values.push_back(leafValues(n, count));
       continue;
     }
-    const Application &application = workbench->application(node.application);
+    const Application &application = catalog->application(node.application);
     SmallVector<const Guided *, 6> inputs;
     for (uint8_t operand : node.operands)
       inputs.push_back(values[operand].data());
     for (uint32_t constant : application.constants)
-      inputs.push_back(workbench->constant(constant, i));
+      inputs.push_back(catalog->constant(constant, i));
     values.emplace_back(count);
     application.programs[i].run(inputs, values.back().data(), scratch);
   }
@@ -281,7 +281,7 @@ std::optional<bool> Pattern::areEqual(unsigned i, LeafValues leafValues) const {
 }
 
 bool Pattern::agrees(uint64_t seed) const {
-  unsigned compared = 0, instantiations = workbench->getNumInstantiations();
+  unsigned compared = 0, instantiations = catalog->getNumInstantiations();
   dividedByZero = false;
   for (unsigned i = 0; i < instantiations; ++i) {
     std::optional<bool> equal = areEqual(i, [&](size_t n, size_t count) {
@@ -318,7 +318,7 @@ std::optional<unsigned> Pattern::coincidence() const {
   // every one of three magnitudes for each leaf.
   unsigned choices =
       (1u << std::min<size_t>(leaves.size(), 5)) * std::size(scales);
-  unsigned instantiations = workbench->getNumInstantiations();
+  unsigned instantiations = catalog->getNumInstantiations();
   bool differs = false;
   dividedByZero = false;
   for (unsigned choice = 0; choice < choices && !differs; ++choice)

@@ -32,12 +32,12 @@ public:
   /// where there is one; operands precede operators.
   Pattern(const GraphStore &store, const EqualPair &pair);
 
-  const Workbench &getWorkbench() const { return *workbench; }
+  const Catalog &getCatalog() const { return *catalog; }
   llvm::ArrayRef<TermNode> getNodes() const { return nodes; }
   uint8_t getBefore() const { return before; }
   uint8_t getAfter() const { return after; }
   const Variant &variantOf(const TermNode &node) const {
-    return menu()[workbench->application(node.application).variant];
+    return allVariants()[catalog->application(node.application).variant];
   }
 
   /// `relu(concat(a, b)) = concat(relu(a), relu(b))`; equal for equal rules.
@@ -117,7 +117,7 @@ private:
                 std::set<uint32_t> &constants) const;
   std::vector<std::string> shapes(Detail detail) const;
 
-  const Workbench *workbench = nullptr;
+  const Catalog *catalog = nullptr;
   llvm::SmallVector<TermNode, 10> nodes;
   uint8_t before = 0, after = 0;
 };

@@ -55,7 +55,7 @@ Pattern Pattern::renamed(ArrayRef<uint8_t> beforeNames,
                          ArrayRef<uint8_t> afterNames) const {
   Pattern result;
   result.origin = origin;
-  result.workbench = workbench;
+  result.catalog = catalog;
   std::map<std::pair<uint32_t, SmallVector<uint8_t, 2>>, uint8_t> known;
   result.before = result.copyTerm(*this, before, beforeNames, known);
   result.after = result.copyTerm(*this, after, afterNames, known);

@@ -69,7 +69,7 @@ public:
     Outcome best;
     best.reason = "the rule cannot be stated";
     bool isFirst = true;
-    for (Typing typing : {Typing::General, Typing::World})
+    for (Typing typing : {Typing::General, Typing::LeafSet})
       for (unsigned minimum : {0u, 1u}) {
         std::optional<Outcome> one = state(typing, minimum);
         if (!one)

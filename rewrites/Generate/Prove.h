@@ -44,8 +44,8 @@ Outcome provePattern(const Pattern &pattern, llvm::StringRef name, Shape shape,
 Outcome proveRule(llvm::StringRef rule, const ProveOptions &options);
 
 /// Proves a family's first variant that can be proved: under its most general
-/// types, under those of its world, with all dims at least 1, or, where it is
-/// refuted, under the weakest condition that is found. `name` is the rule's.
+/// types, under those of its leaf set, with all dims at least 1, or, where it
+/// is refuted, under the weakest condition that is found. `name` is the rule's.
 /// Deterministic but for `seconds` and where the clock stops a proof.
 Outcome proveFamily(const Family &family, llvm::StringRef name,
                     const ProveOptions &options);

@@ -79,7 +79,7 @@ void Pruner::addChunk(const GraphStore &store,
     if (std::optional<unsigned> agree = pattern.coincidence()) {
       fate = *agree < minAgreements ? Fate::Coincidence : Fate::Conditional;
       pattern.origin.agree = *agree;
-      pattern.origin.compared = pattern.getWorkbench().getNumInstantiations();
+      pattern.origin.compared = pattern.getCatalog().getNumInstantiations();
       return;
     }
     pattern = generalize(std::move(pattern));

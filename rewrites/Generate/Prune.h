@@ -44,7 +44,7 @@ struct Families {
   std::vector<Family> always, conditional;
 };
 
-/// Families of the pairs of several worlds, by size and text. Pairs come by
+/// Families of the pairs of several leaf sets, by size and text. Pairs come by
 /// size, small ones first: most of those of a size are instances of smaller
 /// ones, and only the others are kept.
 class Pruner {

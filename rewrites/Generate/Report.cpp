@@ -48,15 +48,15 @@ static json::Object sizeToJson(const SizeCounts &size) {
                       {"seconds", size.seconds}};
 }
 
-static json::Array worldsToJson(const GenerateReport &report) {
+static json::Array leafSetsToJson(const GenerateReport &report) {
   json::Array array;
-  for (const WorldReport &world : report.worlds) {
+  for (const LeafSetReport &leafSet : report.leafSets) {
     json::Array sizes;
-    for (const SizeCounts &size : world.sizes)
+    for (const SizeCounts &size : leafSet.sizes)
       sizes.push_back(sizeToJson(size));
-    array.push_back(json::Object{{"name", world.name},
-                                 {"types", world.numTypes},
-                                 {"too_large", world.numTooLarge},
+    array.push_back(json::Object{{"name", leafSet.name},
+                                 {"types", leafSet.numTypes},
+                                 {"too_large", leafSet.numTooLarge},
                                  {"sizes", std::move(sizes)}});
   }
   return array;
@@ -179,7 +179,7 @@ json::Value toJson(const GenerateReport &report,
   return json::Object{
       {"operators", options.ops.empty() ? operatorNames() : options.ops},
       {"max_operators", options.maxOperators},
-      {"worlds", worldsToJson(report)},
+      {"leaf_sets", leafSetsToJson(report)},
       {"prune", json::Object{{"pairs", p.pairs},
                              {"after_renaming", p.renamed},
                              {"without_common_subgraph", p.withoutCommon},

@@ -41,8 +41,8 @@ struct Node {
 
 class TermGraph {
 public:
-  TermGraph(Workbench &workbench, const SaturateLimits &limits)
-      : workbench(workbench), limits(limits) {}
+  TermGraph(Catalog &catalog, const SaturateLimits &limits)
+      : catalog(catalog), limits(limits) {}
 
   Class find(Class c) const {
     while (parent[c] != c)
@@ -52,7 +52,8 @@ public:
   bool isFull() const { return known.size() >= limits.nodes; }
 
   Class addLeaf(uint32_t number, uint32_t type) {
-    return intern({static_cast<uint32_t>(menu().size()) + number, {}}, type);
+    return intern({static_cast<uint32_t>(allVariants().size()) + number, {}},
+                  type);
   }
   /// Nothing where the types do not fit.
   std::optional<Class> add(uint32_t variant, llvm::ArrayRef<Class> children) {
@@ -62,13 +63,12 @@ public:
       node.children.push_back(find(child));
       operandTypes.push_back(types[find(child)]);
     }
-    if (menu()[variant].isCommutative)
+    if (allVariants()[variant].isCommutative)
       llvm::sort(node.children);
-    std::optional<uint32_t> application =
-        workbench.apply(variant, operandTypes);
+    std::optional<uint32_t> application = catalog.apply(variant, operandTypes);
     if (!application)
       return std::nullopt;
-    return intern(node, workbench.application(*application).type);
+    return intern(node, catalog.application(*application).type);
   }
   std::optional<Class> addTerm(const Pattern &pattern, uint8_t n,
                                std::map<uint8_t, Class> &bound) {
@@ -105,8 +105,8 @@ public:
         Node fresh{node.variant, {}};
         for (Class child : node.children)
           fresh.children.push_back(find(child));
-        if (fresh.variant < menu().size() &&
-            menu()[fresh.variant].isCommutative)
+        if (fresh.variant < allVariants().size() &&
+            allVariants()[fresh.variant].isCommutative)
           llvm::sort(fresh.children);
         auto [it, isNew] = next.try_emplace(fresh, find(c));
         if (!isNew && find(it->second) != find(c)) {
@@ -126,10 +126,10 @@ public:
     for (const auto &[node, c] : nodes)
       byClass[find(c)].push_back(node);
     for (const auto &[node, c] : nodes) {
-      if (node.variant >= menu().size())
+      if (node.variant >= allVariants().size())
         continue;
       for (const KnownRules::Side &side :
-           rules.withRoot(&menu()[node.variant])) {
+           rules.withRoot(&allVariants()[node.variant])) {
         if (isFull())
           break;
         std::vector<std::map<uint8_t, Class>> matches;
@@ -148,7 +148,7 @@ private:
   using Bound = std::map<uint8_t, Class>;
 
   static uint32_t variantOf(const Pattern &pattern, const TermNode &node) {
-    return &pattern.variantOf(node) - menu().data();
+    return &pattern.variantOf(node) - allVariants().data();
   }
 
   Class intern(const Node &node, uint32_t type) {
@@ -191,7 +191,7 @@ private:
     const TermNode &term = pattern.getNodes()[n];
     if (variantOf(pattern, term) != node.variant || out.size() > maxMatches)
       return;
-    bool isCommutative = menu()[node.variant].isCommutative;
+    bool isCommutative = allVariants()[node.variant].isCommutative;
     for (bool isSwapped : {false, true}) {
       if (isSwapped && !isCommutative)
         break;
@@ -209,7 +209,7 @@ private:
 
   static constexpr size_t maxMatches = 64;
 
-  Workbench &workbench;
+  Catalog &catalog;
   const SaturateLimits &limits;
   std::vector<Class> parent;
   std::vector<uint32_t> types;
@@ -220,9 +220,9 @@ private:
 
 } // namespace
 
-bool follows(const Pattern &pattern, const KnownRules &rules,
-             Workbench &workbench, const SaturateLimits &limits) {
-  TermGraph graph(workbench, limits);
+bool follows(const Pattern &pattern, const KnownRules &rules, Catalog &catalog,
+             const SaturateLimits &limits) {
+  TermGraph graph(catalog, limits);
   std::map<uint8_t, Class> bound;
   for (auto [n, node] : llvm::enumerate(pattern.getNodes()))
     if (node.isLeaf())

@@ -1,7 +1,7 @@
 //===- Saturate.h - What follows from rules that are known ------*- C++ -*-===//
 //
-// A small e-graph over typed terms of one world: both sides of a candidate go
-// in, known rules are applied in both directions, and the candidate is
+// A small e-graph over typed terms of one leaf set: both sides of a candidate
+// go in, known rules are applied in both directions, and the candidate is
 // redundant when its sides meet. Bounded: not to be derived within the bounds
 // keeps a rule in the basis.
 //
@@ -35,9 +35,9 @@ private:
 };
 
 /// Whether the sides of `pattern` are equal by `rules`. Patterns of `rules`
-/// must outlive it. Not thread-safe: asks the workbench for types.
-bool follows(const Pattern &pattern, const KnownRules &rules,
-             Workbench &workbench, const SaturateLimits &limits = {});
+/// must outlive it. Not thread-safe: asks the catalog for types.
+bool follows(const Pattern &pattern, const KnownRules &rules, Catalog &catalog,
+             const SaturateLimits &limits = {});
 
 } // namespace mlc::generate
 

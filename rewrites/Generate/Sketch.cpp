@@ -64,7 +64,7 @@ Value Sketch::averagePool(Value x, const SketchWindow &window, bool countPads) {
   return op("avg_pool", {x},
             {list("kernel", window.kernel), list("strides", window.strides),
              list("pads", window.pads), list("dilations", window.dilations),
-             list("overhang", {integer(0), integer(0)}),
+             list("ceil_pads", {integer(0), integer(0)}),
              builder.getNamedAttr("count_include_pad",
                                   builder.getBoolAttr(countPads))});
 }

@@ -3,7 +3,7 @@
 // The generator runs every operator millions of times on a few dozen elements.
 // At fixed sizes every index is known, so a Definition becomes a short list of
 // instructions over arrays of Guided numbers, each read a table of offsets.
-// The meaning is the Definition's; a test compares every operator of the menu
+// The meaning is the Definition's; a test compares every operator of the list
 // with the reference evaluator.
 //
 //===----------------------------------------------------------------------===//

@@ -45,7 +45,7 @@ SmallVector<Sketch::Dims> resultDims(func::FuncOp function) {
 std::vector<Template> templatesFor(const BeforeGraph &graph) {
   std::vector<Template> result;
   if (graph.contraction == BeforeGraph::Contraction::MatMul)
-    return {{{}, {}, false, "matmul"}, {{}, {}, true, "matmul_and_shift"}};
+    return {{{}, {}, false, "matmul"}, {{}, {}, true, "matmul_and_bias"}};
   for (bool hasBias : {false, true}) {
     if (hasBias && graph.numOps == 1)
       continue;
@@ -59,7 +59,7 @@ std::vector<Template> templatesFor(const BeforeGraph &graph) {
                            : j == 0               ? "grouped_conv"
                                                   : "fewer_groups";
         if (hasBias)
-          name += "_and_shift";
+          name += "_and_bias";
         result.push_back({window, groups, hasBias, name});
       }
   }

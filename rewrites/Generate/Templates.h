@@ -2,10 +2,10 @@
 //
 // The part of the generator that enumerates no constants. Before sides are
 // chains and pairs of linear operators (convolution, batch norm, pooling,
-// scale, shift, residual, padding, matrix product); after sides are templates:
+// scale, bias, residual, padding, matrix product); after sides are templates:
 // one contraction, with or without a bias, with weights that are not known.
 // Attributes of the template come from the access maps of the before side
-// (windows compose as k1 + s1 (k2 - 1), s1 s2, p1 + s1 p2) or from a menu
+// (windows compose as k1 + s1 (k2 - 1), s1 s2, p1 + s1 p2) or from a list
 // (k + 2 e with p + e d, groups that are fewer). A template whose result dims
 // cannot agree is dropped before anything is solved; the weights of the others
 // are solved (verifier/Holes.h) and the rule is proved.
@@ -68,7 +68,7 @@ struct HoleRuleReport {
   std::vector<std::string> notProved;
 };
 
-/// All rules of the menu, in a fixed order. Deterministic but for times and
+/// All rules of the list, in a fixed order. Deterministic but for times and
 /// where `shouldStop` ends it.
 std::vector<HoleRule> generateHoleRules(mlir::MLIRContext *context,
                                         const HoleRuleOptions &options,

@@ -158,7 +158,7 @@ private:
     greedyTrail = applyGreedily(*greedyResult, rules, cost, greedy);
   }
 
-  /// The e-graph prices a node by the facts of its class, which may be others
+  /// The e-graph costs a node by the facts of its class, which may be others
   /// than those that hold in a function: what counts in the end is that.
   void preferGreedy(SearchReport &report) {
     if (!(predictSeconds(*greedyResult, cost) <
@@ -188,7 +188,7 @@ private:
     for (Operation *op : origin.operations)
       places.push_back(placeOf(op->getLoc()));
     auto gainOf = [&](const Application &application) {
-      return selector.secondsOf(application.placement.nodes) -
+      return selector.secondsOf(application.ematch.nodes) -
              selector.secondsOf(application.built);
     };
     std::vector<std::pair<NodeId, NodeId>> outputs;

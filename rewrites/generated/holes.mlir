@@ -157,7 +157,7 @@ rule.def @average_pool_as_grouped_conv "average pool: grouped conv with weights 
   rule.require p ge 1
   rule.require q ge 1
   func.func @before(%arg0: !t9) -> !t10 {
-    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
+    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
     return %0 : !t10
   }
   func.func @after(%arg0: !t9) -> !t10 {
@@ -169,7 +169,7 @@ rule.def @average_pool_as_grouped_conv "average pool: grouped conv with weights 
 
 rule.def @average_pool_as_conv "average pool: conv with weights made for it" {
   func.func @before(%arg0: !t9) -> !t10 {
-    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
+    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
     return %0 : !t10
   }
   func.func @after(%arg0: !t9) -> !t10 {
@@ -194,7 +194,7 @@ rule.def @conv_point_conv_as_conv "conv, point conv: conv with weights made for 
   }
 }
 
-rule.def @conv_batch_norm_as_grouped_conv_and_shift "conv, batch norm: grouped conv and shift with weights made for it" {
+rule.def @conv_batch_norm_as_grouped_conv_and_bias "conv, batch norm: grouped conv and bias with weights made for it" {
   rule.assume constant 1
   rule.assume constant 2
   rule.assume constant 3
@@ -250,7 +250,7 @@ rule.def @undilated_conv_valid_average_pool_as_conv "undilated conv, valid avera
   rule.assume constant 1
   func.func @before(%arg0: !t9, %arg1: !t18) -> !t24 {
     %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9, !t18) -> !t21
-    %1 = mlc.avg_pool %0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh2, sw2]>} : (!t21) -> !t24
+    %1 = mlc.avg_pool %0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh2, sw2]>} : (!t21) -> !t24
     return %1 : !t24
   }
   func.func @after(%arg0: !t9, %arg1: !t18) -> !t25 {
@@ -308,7 +308,7 @@ rule.def @point_conv_average_pool_as_conv "point conv, average pool: conv with w
   rule.assume constant 1
   func.func @before(%arg0: !t9, %arg1: !t28) -> !t35 {
     %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[1, 1]>} : (!t9, !t28) -> !t30
-    %1 = mlc.avg_pool %0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt2, pl2, pb2, pr2]>, strides = #mlc.dims<[sh2, sw2]>} : (!t30) -> !t35
+    %1 = mlc.avg_pool %0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt2, pl2, pb2, pr2]>, strides = #mlc.dims<[sh2, sw2]>} : (!t30) -> !t35
     return %1 : !t35
   }
   func.func @after(%arg0: !t9, %arg1: !t28) -> !t35 {
@@ -318,7 +318,7 @@ rule.def @point_conv_average_pool_as_conv "point conv, average pool: conv with w
   }
 }
 
-rule.def @batch_norm_valid_conv_as_conv_and_shift "batch norm, valid conv: conv and shift with weights made for it" {
+rule.def @batch_norm_valid_conv_as_conv_and_bias "batch norm, valid conv: conv and bias with weights made for it" {
   rule.assume constant 1
   rule.assume constant 2
   rule.assume constant 3
@@ -339,7 +339,7 @@ rule.def @batch_norm_valid_conv_as_conv_and_shift "batch norm, valid conv: conv 
   }
 }
 
-rule.def @batch_norm_valid_average_pool_as_grouped_conv_and_shift "batch norm, valid average pool: grouped conv and shift with weights made for it" {
+rule.def @batch_norm_valid_average_pool_as_grouped_conv_and_bias "batch norm, valid average pool: grouped conv and bias with weights made for it" {
   rule.assume constant 1
   rule.assume constant 2
   rule.assume constant 3
@@ -349,7 +349,7 @@ rule.def @batch_norm_valid_average_pool_as_grouped_conv_and_shift "batch norm, v
   rule.require q2 ge 1
   func.func @before(%arg0: !t9, %arg1: !t36, %arg2: !t36, %arg3: !t36, %arg4: !t36) -> !t39 {
     %0 = mlc.batch_norm %arg0, %arg1, %arg2, %arg3, %arg4 {epsilon = #mlc.real<eps>} : (!t9, !t36, !t36, !t36, !t36) -> !t9
-    %1 = mlc.avg_pool %0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh2, sw2]>} : (!t9) -> !t39
+    %1 = mlc.avg_pool %0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh2, sw2]>} : (!t9) -> !t39
     return %1 : !t39
   }
   func.func @after(%arg0: !t9, %arg1: !t36, %arg2: !t36, %arg3: !t36, %arg4: !t36) -> !t39 {
@@ -402,7 +402,7 @@ rule.def @scale_average_pool_as_grouped_conv "scale, average pool: grouped conv 
   func.func @before(%arg0: !t9, %arg1: !t41) -> !t43 {
     %0 = mlc.broadcast %arg1 {dims = #mlc.dims<[n, c, h, w]>} : (!t41) -> !t9
     %1 = mlc.mul %arg0, %0 : (!t9, !t9) -> !t9
-    %2 = mlc.avg_pool %1 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt2, pl2, pb2, pr2]>, strides = #mlc.dims<[sh2, sw2]>} : (!t9) -> !t43
+    %2 = mlc.avg_pool %1 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt2, pl2, pb2, pr2]>, strides = #mlc.dims<[sh2, sw2]>} : (!t9) -> !t43
     return %2 : !t43
   }
   func.func @after(%arg0: !t9, %arg1: !t41) -> !t43 {
@@ -412,7 +412,7 @@ rule.def @scale_average_pool_as_grouped_conv "scale, average pool: grouped conv 
   }
 }
 
-rule.def @shift_valid_conv_as_conv_and_shift "shift, valid conv: conv and shift with weights made for it" {
+rule.def @bias_valid_conv_as_conv_and_bias "bias, valid conv: conv and bias with weights made for it" {
   rule.assume constant 1
   rule.assume constant 2
   func.func @before(%arg0: !t9, %arg1: !t41, %arg2: !t31) -> !t37 {
@@ -431,7 +431,7 @@ rule.def @shift_valid_conv_as_conv_and_shift "shift, valid conv: conv and shift 
   }
 }
 
-rule.def @shift_valid_average_pool_as_grouped_conv_and_shift "shift, valid average pool: grouped conv and shift with weights made for it" {
+rule.def @bias_valid_average_pool_as_grouped_conv_and_bias "bias, valid average pool: grouped conv and bias with weights made for it" {
   rule.assume constant 1
   rule.require c ge 1
   rule.require p2 ge 1
@@ -439,7 +439,7 @@ rule.def @shift_valid_average_pool_as_grouped_conv_and_shift "shift, valid avera
   func.func @before(%arg0: !t9, %arg1: !t41) -> !t39 {
     %0 = mlc.broadcast %arg1 {dims = #mlc.dims<[n, c, h, w]>} : (!t41) -> !t9
     %1 = mlc.add %arg0, %0 : (!t9, !t9) -> !t9
-    %2 = mlc.avg_pool %1 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh2, sw2]>} : (!t9) -> !t39
+    %2 = mlc.avg_pool %1 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh2, sw2]>} : (!t9) -> !t39
     return %2 : !t39
   }
   func.func @after(%arg0: !t9, %arg1: !t41) -> !t39 {
@@ -455,7 +455,7 @@ rule.def @shift_valid_average_pool_as_grouped_conv_and_shift "shift, valid avera
 rule.def @average_pool_valid_conv_as_conv "average pool, valid conv: conv with weights made for it" {
   rule.assume constant 1
   func.func @before(%arg0: !t9, %arg1: !t31) -> !t20 {
-    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
+    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
     %1 = mlc.conv %0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh2, sw2]>} : (!t10, !t31) -> !t20
     return %1 : !t20
   }
@@ -466,7 +466,7 @@ rule.def @average_pool_valid_conv_as_conv "average pool, valid conv: conv with w
   }
 }
 
-rule.def @average_pool_batch_norm_as_grouped_conv_and_shift "average pool, batch norm: grouped conv and shift with weights made for it" {
+rule.def @average_pool_batch_norm_as_grouped_conv_and_bias "average pool, batch norm: grouped conv and bias with weights made for it" {
   rule.assume constant 1
   rule.assume constant 2
   rule.assume constant 3
@@ -475,7 +475,7 @@ rule.def @average_pool_batch_norm_as_grouped_conv_and_shift "average pool, batch
   rule.require p ge 1
   rule.require q ge 1
   func.func @before(%arg0: !t9, %arg1: !t36, %arg2: !t36, %arg3: !t36, %arg4: !t36) -> !t10 {
-    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
+    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
     %1 = mlc.batch_norm %0, %arg1, %arg2, %arg3, %arg4 {epsilon = #mlc.real<eps2>} : (!t10, !t36, !t36, !t36, !t36) -> !t10
     return %1 : !t10
   }
@@ -495,7 +495,7 @@ rule.def @average_pool_scale_as_grouped_conv "average pool, scale: grouped conv 
   rule.require p ge 1
   rule.require q ge 1
   func.func @before(%arg0: !t9, %arg1: !t41) -> !t10 {
-    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
+    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
     %1 = mlc.broadcast %arg1 {dims = #mlc.dims<[n, c, floordiv(h - 1 * p + pb + pt, sh) + 1, floordiv(pl + pr - 1 * q + w, sw) + 1]>} : (!t41) -> !t10
     %2 = mlc.mul %0, %1 : (!t10, !t10) -> !t10
     return %2 : !t10
@@ -507,13 +507,13 @@ rule.def @average_pool_scale_as_grouped_conv "average pool, scale: grouped conv 
   }
 }
 
-rule.def @average_pool_shift_as_grouped_conv_and_shift "average pool, shift: grouped conv and shift with weights made for it" {
+rule.def @average_pool_shift_as_grouped_conv_and_bias "average pool, bias: grouped conv and bias with weights made for it" {
   rule.assume constant 1
   rule.require c ge 1
   rule.require p ge 1
   rule.require q ge 1
   func.func @before(%arg0: !t9, %arg1: !t41) -> !t10 {
-    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
+    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
     %1 = mlc.broadcast %arg1 {dims = #mlc.dims<[n, c, floordiv(h - 1 * p + pb + pt, sh) + 1, floordiv(pl + pr - 1 * q + w, sw) + 1]>} : (!t41) -> !t10
     %2 = mlc.add %0, %1 : (!t10, !t10) -> !t10
     return %2 : !t10
@@ -534,7 +534,7 @@ rule.def @pad_average_pool_as_grouped_conv "pad, average pool: grouped conv with
   rule.require q2 ge 1
   func.func @before(%arg0: !t9) -> !t44 {
     %0 = mlc.pad %arg0 {high = #mlc.dims<[0, 0, pb, pr]>, low = #mlc.dims<[0, 0, pt, pl]>, mode = "constant", value = #mlc.real<0.000000e+00>} : (!t9) -> !t45
-    %1 = mlc.avg_pool %0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt2, pl2, pb2, pr2]>, strides = #mlc.dims<[sh2, sw2]>} : (!t45) -> !t44
+    %1 = mlc.avg_pool %0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p2, q2]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt2, pl2, pb2, pr2]>, strides = #mlc.dims<[sh2, sw2]>} : (!t45) -> !t44
     return %1 : !t44
   }
   func.func @after(%arg0: !t9) -> !t44 {
@@ -544,7 +544,7 @@ rule.def @pad_average_pool_as_grouped_conv "pad, average pool: grouped conv with
   }
 }
 
-rule.def @batch_norm_residual_valid_conv_as_conv_and_shift "batch norm, residual, valid conv: conv and shift with weights made for it" {
+rule.def @batch_norm_residual_valid_conv_as_conv_and_bias "batch norm, residual, valid conv: conv and bias with weights made for it" {
   rule.assume constant 1
   rule.assume constant 2
   rule.assume constant 3
@@ -566,7 +566,7 @@ rule.def @batch_norm_residual_valid_conv_as_conv_and_shift "batch norm, residual
   }
 }
 
-rule.def @batch_norm_residual_valid_average_pool_as_grouped_conv_and_shift "batch norm, residual, valid average pool: grouped conv and shift with weights made for it" {
+rule.def @batch_norm_residual_valid_average_pool_as_grouped_conv_and_bias "batch norm, residual, valid average pool: grouped conv and bias with weights made for it" {
   rule.assume constant 1
   rule.assume constant 2
   rule.assume constant 3
@@ -577,7 +577,7 @@ rule.def @batch_norm_residual_valid_average_pool_as_grouped_conv_and_shift "batc
   func.func @before(%arg0: !t9, %arg1: !t36, %arg2: !t36, %arg3: !t36, %arg4: !t36) -> !t49 {
     %0 = mlc.batch_norm %arg0, %arg1, %arg2, %arg3, %arg4 {epsilon = #mlc.real<eps>} : (!t9, !t36, !t36, !t36, !t36) -> !t9
     %1 = mlc.add %0, %arg0 : (!t9, !t9) -> !t9
-    %2 = mlc.avg_pool %1 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p3, q3]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh3, sw3]>} : (!t9) -> !t49
+    %2 = mlc.avg_pool %1 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p3, q3]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh3, sw3]>} : (!t9) -> !t49
     return %2 : !t49
   }
   func.func @after(%arg0: !t9, %arg1: !t36, %arg2: !t36, %arg3: !t36, %arg4: !t36) -> !t49 {
@@ -633,7 +633,7 @@ rule.def @scale_residual_average_pool_as_grouped_conv "scale, residual, average 
     %0 = mlc.broadcast %arg1 {dims = #mlc.dims<[n, c, h, w]>} : (!t41) -> !t9
     %1 = mlc.mul %arg0, %0 : (!t9, !t9) -> !t9
     %2 = mlc.add %1, %arg0 : (!t9, !t9) -> !t9
-    %3 = mlc.avg_pool %2 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p3, q3]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt3, pl3, pb3, pr3]>, strides = #mlc.dims<[sh3, sw3]>} : (!t9) -> !t53
+    %3 = mlc.avg_pool %2 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p3, q3]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt3, pl3, pb3, pr3]>, strides = #mlc.dims<[sh3, sw3]>} : (!t9) -> !t53
     return %3 : !t53
   }
   func.func @after(%arg0: !t9, %arg1: !t41) -> !t53 {
@@ -643,7 +643,7 @@ rule.def @scale_residual_average_pool_as_grouped_conv "scale, residual, average 
   }
 }
 
-rule.def @shift_residual_valid_conv_as_conv_and_shift "shift, residual, valid conv: conv and shift with weights made for it" {
+rule.def @bias_residual_valid_conv_as_conv_and_bias "bias, residual, valid conv: conv and bias with weights made for it" {
   rule.assume constant 1
   rule.assume constant 2
   func.func @before(%arg0: !t9, %arg1: !t41, %arg2: !t46) -> !t47 {
@@ -663,7 +663,7 @@ rule.def @shift_residual_valid_conv_as_conv_and_shift "shift, residual, valid co
   }
 }
 
-rule.def @shift_residual_valid_average_pool_as_grouped_conv_and_shift "shift, residual, valid average pool: grouped conv and shift with weights made for it" {
+rule.def @bias_residual_valid_average_pool_as_grouped_conv_and_bias "bias, residual, valid average pool: grouped conv and bias with weights made for it" {
   rule.assume constant 1
   rule.require c ge 1
   rule.require p3 ge 1
@@ -672,7 +672,7 @@ rule.def @shift_residual_valid_average_pool_as_grouped_conv_and_shift "shift, re
     %0 = mlc.broadcast %arg1 {dims = #mlc.dims<[n, c, h, w]>} : (!t41) -> !t9
     %1 = mlc.add %arg0, %0 : (!t9, !t9) -> !t9
     %2 = mlc.add %1, %arg0 : (!t9, !t9) -> !t9
-    %3 = mlc.avg_pool %2 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p3, q3]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh3, sw3]>} : (!t9) -> !t49
+    %3 = mlc.avg_pool %2 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p3, q3]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[sh3, sw3]>} : (!t9) -> !t49
     return %3 : !t49
   }
   func.func @after(%arg0: !t9, %arg1: !t41) -> !t49 {
@@ -706,7 +706,7 @@ rule.def @split_plain_conv_average_pool_as_conv "plain conv, average pool of one
   rule.assume constant 1
   func.func @before(%arg0: !t9, %arg1: !t18) -> (!t55, !t58) {
     %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dh, dw]>, groups = #mlc.int<1>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9, !t18) -> !t55
-    %1 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[dh, dw]>, kernel = #mlc.dims<[p, q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t58
+    %1 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[dh, dw]>, kernel = #mlc.dims<[p, q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t58
     return %0, %1 : !t55, !t58
   }
   func.func @after(%arg0: !t9, %arg1: !t18) -> (!t55, !t58) {
@@ -738,7 +738,7 @@ rule.def @sum_plain_conv_average_pool_as_conv "plain conv, average pool of one i
   rule.assume constant 1
   func.func @before(%arg0: !t9, %arg1: !t18) -> !t55 {
     %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dh, dw]>, groups = #mlc.int<1>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9, !t18) -> !t55
-    %1 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[dh, dw]>, kernel = #mlc.dims<[p, q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t58
+    %1 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[dh, dw]>, kernel = #mlc.dims<[p, q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t58
     %2 = mlc.add %0, %1 : (!t55, !t58) -> !t55
     return %2 : !t55
   }
@@ -843,7 +843,7 @@ rule.def @split_plain_conv_average_pool_centred_as_conv "plain conv, average poo
   rule.assume constant 1
   func.func @before(%arg0: !t9, %arg1: !t18) -> (!t55, !t58) {
     %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dh, dw]>, groups = #mlc.int<1>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9, !t18) -> !t55
-    %1 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[dh, dw]>, kernel = #mlc.dims<[2 * e + p, 2 * f + q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[dh * e + pt, dw * f + pl, dh * e + pb, dw * f + pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t58
+    %1 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[dh, dw]>, kernel = #mlc.dims<[2 * e + p, 2 * f + q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[dh * e + pt, dw * f + pl, dh * e + pb, dw * f + pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t58
     return %0, %1 : !t55, !t58
   }
   func.func @after(%arg0: !t9, %arg1: !t18) -> (!t55, !t58) {
@@ -858,7 +858,7 @@ rule.def @split_plain_conv_average_pool_centred_as_conv "plain conv, average poo
 rule.def @split_average_pool_plain_conv_centred_as_conv "average pool, plain conv, centred of one input: conv with weights made for it" {
   rule.assume constant 1
   func.func @before(%arg0: !t9, %arg1: !t71) -> (!t10, !t74) {
-    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
+    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
     %1 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[e + pt, f + pl, e + pb, f + pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9, !t71) -> !t74
     return %0, %1 : !t10, !t74
   }
@@ -891,7 +891,7 @@ rule.def @sum_plain_conv_average_pool_centred_as_conv "plain conv, average pool,
   rule.assume constant 1
   func.func @before(%arg0: !t9, %arg1: !t18) -> !t55 {
     %0 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[dh, dw]>, groups = #mlc.int<1>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9, !t18) -> !t55
-    %1 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[dh, dw]>, kernel = #mlc.dims<[2 * e + p, 2 * f + q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[dh * e + pt, dw * f + pl, dh * e + pb, dw * f + pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t58
+    %1 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[dh, dw]>, kernel = #mlc.dims<[2 * e + p, 2 * f + q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[dh * e + pt, dw * f + pl, dh * e + pb, dw * f + pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t58
     %2 = mlc.add %0, %1 : (!t55, !t58) -> !t55
     return %2 : !t55
   }
@@ -905,7 +905,7 @@ rule.def @sum_plain_conv_average_pool_centred_as_conv "plain conv, average pool,
 rule.def @sum_average_pool_plain_conv_centred_as_conv "average pool, plain conv, centred of one input, added: conv with weights made for it" {
   rule.assume constant 1
   func.func @before(%arg0: !t9, %arg1: !t78) -> !t10 {
-    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, overhang = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
+    %0 = mlc.avg_pool %arg0 {count_include_pad = true, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[p, q]>, ceil_pads = #mlc.dims<[0, 0]>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9) -> !t10
     %1 = mlc.conv %arg0, %arg1 {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[e + pt, f + pl, e + pb, f + pr]>, strides = #mlc.dims<[sh, sw]>} : (!t9, !t78) -> !t10
     %2 = mlc.add %0, %1 : (!t10, !t10) -> !t10
     return %2 : !t10
@@ -1039,7 +1039,7 @@ rule.def @scale_matmul_as_matmul "scale, matmul: matmul with weights made for it
   }
 }
 
-rule.def @shift_matmul_as_matmul_and_shift "shift, matmul: matmul and shift with weights made for it" {
+rule.def @bias_matmul_as_matmul_and_bias "bias, matmul: matmul and bias with weights made for it" {
   rule.assume constant 1
   rule.assume constant 2
   func.func @before(%arg0: !t85, %arg1: !t92, %arg2: !t90) -> !t88 {

@@ -634,32 +634,32 @@ func.func @depthwise_blocked_symbolic(%a: tensor<?x2x?x5x4xf32, #mlc.dims<[N, 2,
 }
 
 func.func @max_pool(%a: tensor<1x2x5x4xf32>) -> (tensor<1x2x3x4xf32>) {
-  %r0 = mlc.max_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, overhang = #mlc.dims<[0, 0]>} : (tensor<1x2x5x4xf32>) -> (tensor<1x2x3x4xf32>)
+  %r0 = mlc.max_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, ceil_pads = #mlc.dims<[0, 0]>} : (tensor<1x2x5x4xf32>) -> (tensor<1x2x3x4xf32>)
   return %r0 : tensor<1x2x3x4xf32>
 }
 
 func.func @avg_pool(%a: tensor<1x2x5x4xf32>) -> (tensor<1x2x3x4xf32>) {
-  %r0 = mlc.avg_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, overhang = #mlc.dims<[0, 0]>, count_include_pad = false} : (tensor<1x2x5x4xf32>) -> (tensor<1x2x3x4xf32>)
+  %r0 = mlc.avg_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, ceil_pads = #mlc.dims<[0, 0]>, count_include_pad = false} : (tensor<1x2x5x4xf32>) -> (tensor<1x2x3x4xf32>)
   return %r0 : tensor<1x2x3x4xf32>
 }
 
 func.func @max_pool_empty(%a: tensor<0x2x5x4xf32>) -> (tensor<0x2x3x4xf32>) {
-  %r0 = mlc.max_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, overhang = #mlc.dims<[0, 0]>} : (tensor<0x2x5x4xf32>) -> (tensor<0x2x3x4xf32>)
+  %r0 = mlc.max_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, ceil_pads = #mlc.dims<[0, 0]>} : (tensor<0x2x5x4xf32>) -> (tensor<0x2x3x4xf32>)
   return %r0 : tensor<0x2x3x4xf32>
 }
 
 func.func @avg_pool_empty(%a: tensor<0x2x5x4xf32>) -> (tensor<0x2x3x4xf32>) {
-  %r0 = mlc.avg_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, overhang = #mlc.dims<[0, 0]>, count_include_pad = false} : (tensor<0x2x5x4xf32>) -> (tensor<0x2x3x4xf32>)
+  %r0 = mlc.avg_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, ceil_pads = #mlc.dims<[0, 0]>, count_include_pad = false} : (tensor<0x2x5x4xf32>) -> (tensor<0x2x3x4xf32>)
   return %r0 : tensor<0x2x3x4xf32>
 }
 
 func.func @max_pool_symbolic(%a: tensor<?x2x?x4xf32, #mlc.dims<[N, 2, 2 * H + 1, 4]>>) -> (tensor<?x2x?x4xf32, #mlc.dims<[N, 2, H + 1, 4]>>) {
-  %r0 = mlc.max_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, overhang = #mlc.dims<[0, 0]>} : (tensor<?x2x?x4xf32, #mlc.dims<[N, 2, 2 * H + 1, 4]>>) -> (tensor<?x2x?x4xf32, #mlc.dims<[N, 2, H + 1, 4]>>)
+  %r0 = mlc.max_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, ceil_pads = #mlc.dims<[0, 0]>} : (tensor<?x2x?x4xf32, #mlc.dims<[N, 2, 2 * H + 1, 4]>>) -> (tensor<?x2x?x4xf32, #mlc.dims<[N, 2, H + 1, 4]>>)
   return %r0 : tensor<?x2x?x4xf32, #mlc.dims<[N, 2, H + 1, 4]>>
 }
 
 func.func @avg_pool_symbolic(%a: tensor<?x2x?x4xf32, #mlc.dims<[N, 2, 2 * H + 1, 4]>>) -> (tensor<?x2x?x4xf32, #mlc.dims<[N, 2, H + 1, 4]>>) {
-  %r0 = mlc.avg_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, overhang = #mlc.dims<[0, 0]>, count_include_pad = false} : (tensor<?x2x?x4xf32, #mlc.dims<[N, 2, 2 * H + 1, 4]>>) -> (tensor<?x2x?x4xf32, #mlc.dims<[N, 2, H + 1, 4]>>)
+  %r0 = mlc.avg_pool %a {kernel = #mlc.dims<[3, 2]>, strides = #mlc.dims<[2, 1]>, pads = #mlc.dims<[1, 0, 1, 1]>, dilations = #mlc.dims<[1, 1]>, ceil_pads = #mlc.dims<[0, 0]>, count_include_pad = false} : (tensor<?x2x?x4xf32, #mlc.dims<[N, 2, 2 * H + 1, 4]>>) -> (tensor<?x2x?x4xf32, #mlc.dims<[N, 2, H + 1, 4]>>)
   return %r0 : tensor<?x2x?x4xf32, #mlc.dims<[N, 2, H + 1, 4]>>
 }
 

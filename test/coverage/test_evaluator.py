@@ -259,13 +259,13 @@ case(
 )
 
 
-def pool(label, op, onnx_name, x, kernel, strides, pads, overhang=(0, 0), ceil=0, **more):
+def pool(label, op, onnx_name, x, kernel, strides, pads, ceil_pads=(0, 0), ceil=0, **more):
     attributes = dict(
         kernel=dims(*kernel),
         strides=dims(*strides),
         pads=dims(*pads),
         dilations=dims(1, 1),
-        overhang=dims(*overhang),
+        ceil_pads=dims(*ceil_pads),
     )
     if op == "avg_pool":
         attributes["count_include_pad"] = "true" if more.get("count_include_pad") else "false"

@@ -99,7 +99,7 @@ func.func @f(%x: tensor<1x2x5xf32>, %w: tensor<2x3x1xf32>) {
 
 func.func @f(%x: tensor<1x5xf32>) {
   // expected-error @+1 {{'mlc.max_pool' op requires an input of rank 3 or more, got 2}}
-  %r = mlc.max_pool %x {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (tensor<1x5xf32>) -> tensor<1x4xf32>
+  %r = mlc.max_pool %x {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (tensor<1x5xf32>) -> tensor<1x4xf32>
   return
 }
 
@@ -107,15 +107,15 @@ func.func @f(%x: tensor<1x5xf32>) {
 
 func.func @f(%x: tensor<1x1x5xi1>) {
   // expected-error @+1 {{'mlc.max_pool' op requires numbers, got 'i1'}}
-  %r = mlc.max_pool %x {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (tensor<1x1x5xi1>) -> tensor<1x1x4xi1>
+  %r = mlc.max_pool %x {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (tensor<1x1x5xi1>) -> tensor<1x1x4xi1>
   return
 }
 
 // -----
 
 func.func @f(%x: tensor<1x1x5xf32>) {
-  // expected-error @+1 {{'mlc.max_pool' op requires 1 overhang, got 2}}
-  %r = mlc.max_pool %x {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0, 0]>} : (tensor<1x1x5xf32>) -> tensor<1x1x4xf32>
+  // expected-error @+1 {{'mlc.max_pool' op requires 1 ceil_pads, got 2}}
+  %r = mlc.max_pool %x {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0, 0]>} : (tensor<1x1x5xf32>) -> tensor<1x1x4xf32>
   return
 }
 
@@ -123,7 +123,7 @@ func.func @f(%x: tensor<1x1x5xf32>) {
 
 func.func @f(%x: tensor<1x1x5xi32>) {
   // expected-error @+1 {{'mlc.avg_pool' op requires floats, got 'i32'}}
-  %r = mlc.avg_pool %x {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = false} : (tensor<1x1x5xi32>) -> tensor<1x1x4xi32>
+  %r = mlc.avg_pool %x {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = false} : (tensor<1x1x5xi32>) -> tensor<1x1x4xi32>
   return
 }
 
@@ -235,6 +235,6 @@ func.func @f(%x: tensor<1x3x6x8xf32>, %w: tensor<3x3x4xf32>) {
 
 func.func @f(%x: tensor<1x4x5xf32>) {
   // expected-error @+1 {{'mlc.max_pool' op requires a kernel of 1 or more dims, got none}}
-  %r = mlc.max_pool %x {kernel = #mlc.dims<[]>, overhang = #mlc.dims<[]>, strides = #mlc.dims<[]>, pads = #mlc.dims<[]>, dilations = #mlc.dims<[]>} : (tensor<1x4x5xf32>) -> tensor<1x4x5xf32>
+  %r = mlc.max_pool %x {kernel = #mlc.dims<[]>, ceil_pads = #mlc.dims<[]>, strides = #mlc.dims<[]>, pads = #mlc.dims<[]>, dilations = #mlc.dims<[]>} : (tensor<1x4x5xf32>) -> tensor<1x4x5xf32>
   return
 }

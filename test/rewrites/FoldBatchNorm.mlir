@@ -7,7 +7,7 @@
 
 // PROOF: proved
 
-// CHECK: mlc.trail = "[{{.*}}\22g\22:\222\22{{.*}}\22places\22:[\22conv\22,\22bn\22],\22reals\22:{\22eps2\22:\220.001{{[0-9]*}}\22},\22rule\22:\22conv_batch_norm_as_grouped_conv_and_shift\22
+// CHECK: mlc.trail = "[{{.*}}\22g\22:\222\22{{.*}}\22places\22:[\22conv\22,\22bn\22],\22reals\22:{\22eps2\22:\220.001{{[0-9]*}}\22},\22rule\22:\22conv_batch_norm_as_grouped_conv_and_bias\22
 
 !x = tensor<?x4x?x8xf32, #mlc.dims<[N, 4, H, 8]>>
 !y = tensor<?x6x?x6xf32, #mlc.dims<[N, 6, H, 6]>>

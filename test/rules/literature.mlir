@@ -1729,7 +1729,7 @@ rule.def @avg_pool_as_conv "an average pool that counts its padding is a depthwi
   rule.require k ge 1
   rule.require c ge 1
   func.func @before(%x: !t_n_c_h) -> !t17 {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t17
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t17
     return %0 : !t17
   }
   func.func @after(%x: !t_n_c_h) -> !t17 {
@@ -1751,7 +1751,7 @@ rule.def @avg_pool_without_padding_as_conv "the same for one that does not count
   rule.require k ge 1
   rule.require c ge 1
   func.func @before(%x: !t_n_c_h) -> !t17 {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = false} : (!t_n_c_h) -> !t17
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = false} : (!t_n_c_h) -> !t17
     return %0 : !t17
   }
   func.func @after(%x: !t_n_c_h) -> !t17 {
@@ -1773,13 +1773,13 @@ rule.def @avg_pool_of_relu "relu(avg_pool(x)) = avg_pool(relu(x))"
   rule.require s ge 1
   rule.require k ge 1
   func.func @before(%x: !t_n_c_h) -> !t_n_c_floordivhmksp1 {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
     %1 = mlc.relu %0 : (!t_n_c_floordivhmksp1) -> !t_n_c_floordivhmksp1
     return %1 : !t_n_c_floordivhmksp1
   }
   func.func @after(%x: !t_n_c_h) -> !t_n_c_floordivhmksp1 {
     %0 = mlc.relu %x : (!t_n_c_h) -> !t_n_c_h
-    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
+    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
     return %1 : !t_n_c_floordivhmksp1
   }
 }
@@ -1789,13 +1789,13 @@ rule.def @max_pool_of_relu "relu(max_pool(x)) = max_pool(relu(x))"
   rule.require s ge 1
   rule.require k ge 1
   func.func @before(%x: !t_n_c_h) -> !t_n_c_floordivhmksp1 {
-    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
+    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
     %1 = mlc.relu %0 : (!t_n_c_floordivhmksp1) -> !t_n_c_floordivhmksp1
     return %1 : !t_n_c_floordivhmksp1
   }
   func.func @after(%x: !t_n_c_h) -> !t_n_c_floordivhmksp1 {
     %0 = mlc.relu %x : (!t_n_c_h) -> !t_n_c_h
-    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
+    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
     return %1 : !t_n_c_floordivhmksp1
   }
 }
@@ -1808,12 +1808,12 @@ rule.def @max_pools_compose "two max pools with stride 1 are one"
   rule.require k ge 1
   rule.require l ge 1
   func.func @before(%x: !t_n_c_h) -> !t_n_c_hmkmlp2 {
-    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkp1
-    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[l]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_hmkp1) -> !t_n_c_hmkmlp2
+    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkp1
+    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[l]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_hmkp1) -> !t_n_c_hmkmlp2
     return %1 : !t_n_c_hmkmlp2
   }
   func.func @after(%x: !t_n_c_h) -> !t_n_c_hmkmlp2 {
-    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k + l - 1]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkmlp2
+    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k + l - 1]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkmlp2
     return %0 : !t_n_c_hmkmlp2
   }
 }
@@ -1825,12 +1825,12 @@ rule.def @max_pools_compose_wrongly "two max pools with strides are one whose st
   rule.require k ge 1
   rule.require l ge 1
   func.func @before(%x: !t_n_c_h) -> !t_n_c_hmkmlp2 {
-    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkp1
-    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[l]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_hmkp1) -> !t_n_c_hmkmlp2
+    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkp1
+    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[l]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_hmkp1) -> !t_n_c_hmkmlp2
     return %1 : !t_n_c_hmkmlp2
   }
   func.func @after(%x: !t_n_c_h) -> !t_n_c_hmkmlp1 {
-    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k + l]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkmlp1
+    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k + l]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkmlp1
     return %0 : !t_n_c_hmkmlp1
   }
 }
@@ -1845,11 +1845,11 @@ rule.def @pad_in_front_of_max_pool "a border of zeros in front of a max pool is 
   rule.require p lt k
   func.func @before(%x: !t_n_c_h) -> !t_n_c_hp2pmkp1 {
     %0 = mlc.pad %x {low = #mlc.dims<[0, 0, p]>, high = #mlc.dims<[0, 0, p]>, mode = "constant", value = #mlc.real<0.0>} : (!t_n_c_h) -> !t_n_c_hp2p
-    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_hp2p) -> !t_n_c_hp2pmkp1
+    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_hp2p) -> !t_n_c_hp2pmkp1
     return %1 : !t_n_c_hp2pmkp1
   }
   func.func @after(%x: !t_n_c_h) -> !t_n_c_hp2pmkp1 {
-    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hp2pmkp1
+    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hp2pmkp1
     return %0 : !t_n_c_hp2pmkp1
   }
 }
@@ -1860,11 +1860,11 @@ rule.def @pad_in_front_of_avg_pool "a border of zeros in front of an average poo
   rule.require k ge 1
   func.func @before(%x: !t_n_c_h) -> !t17 {
     %0 = mlc.pad %x {low = #mlc.dims<[0, 0, p]>, high = #mlc.dims<[0, 0, p]>, mode = "constant", value = #mlc.real<0.0>} : (!t_n_c_h) -> !t_n_c_hp2p
-    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_hp2p) -> !t17
+    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_hp2p) -> !t17
     return %1 : !t17
   }
   func.func @after(%x: !t_n_c_h) -> !t17 {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t17
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t17
     return %0 : !t17
   }
 }
@@ -1876,11 +1876,11 @@ rule.def @pad_in_front_of_other_avg_pool "the same for one that does not count i
   rule.require p lt k
   func.func @before(%x: !t_n_c_h) -> !t17 {
     %0 = mlc.pad %x {low = #mlc.dims<[0, 0, p]>, high = #mlc.dims<[0, 0, p]>, mode = "constant", value = #mlc.real<0.0>} : (!t_n_c_h) -> !t_n_c_hp2p
-    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_hp2p) -> !t17
+    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_hp2p) -> !t17
     return %1 : !t17
   }
   func.func @after(%x: !t_n_c_h) -> !t17 {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = false} : (!t_n_c_h) -> !t17
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = false} : (!t_n_c_h) -> !t17
     return %0 : !t17
   }
 }
@@ -1891,11 +1891,11 @@ rule.def @scale_leaves_max_pool "max_pool(t x) = t max_pool(x)"
   func.func @before(%x: !t_n_c_h) -> !t_n_c_hmkp1 {
     %0 = mlc.fill {dims = #mlc.dims<[n, c, h]>, value = #mlc.real<t>, type = f32} : () -> !t_n_c_h
     %1 = mlc.mul %x, %0 : (!t_n_c_h, !t_n_c_h) -> !t_n_c_h
-    %2 = mlc.max_pool %1 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkp1
+    %2 = mlc.max_pool %1 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkp1
     return %2 : !t_n_c_hmkp1
   }
   func.func @after(%x: !t_n_c_h) -> !t_n_c_hmkp1 {
-    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkp1
+    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hmkp1
     %1 = mlc.fill {dims = #mlc.dims<[n, c, h - k + 1]>, value = #mlc.real<t>, type = f32} : () -> !t_n_c_hmkp1
     %2 = mlc.mul %0, %1 : (!t_n_c_hmkp1, !t_n_c_hmkp1) -> !t_n_c_hmkp1
     return %2 : !t_n_c_hmkp1
@@ -1907,14 +1907,14 @@ rule.def @avg_pools_of_sum "avg_pool(x) + avg_pool(y) = avg_pool(x + y)"
   rule.require s ge 1
   rule.require k ge 1
   func.func @before(%x: !t_n_c_h, %y: !t_n_c_h) -> !t17 {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t17
-    %1 = mlc.avg_pool %y {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t17
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t17
+    %1 = mlc.avg_pool %y {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t17
     %2 = mlc.add %0, %1 : (!t17, !t17) -> !t17
     return %2 : !t17
   }
   func.func @after(%x: !t_n_c_h, %y: !t_n_c_h) -> !t17 {
     %0 = mlc.add %x, %y : (!t_n_c_h, !t_n_c_h) -> !t_n_c_h
-    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t17
+    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t17
     return %1 : !t17
   }
 }
@@ -1929,12 +1929,12 @@ rule.def @pools_of_concat "max_pool(x beside y) = max_pool(x) beside max_pool(y)
   rule.require k ge 1
   func.func @before(%x: !t_n_a_h, %y: !t_n_b_h) -> !t18 {
     %0 = mlc.concat %x, %y {axis = 1 : i64} : (!t_n_a_h, !t_n_b_h) -> !t_n_apb_h
-    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_apb_h) -> !t18
+    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_apb_h) -> !t18
     return %1 : !t18
   }
   func.func @after(%x: !t_n_a_h, %y: !t_n_b_h) -> !t18 {
-    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_a_h) -> !t_n_a_floordivhmksp1
-    %1 = mlc.max_pool %y {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_b_h) -> !t_n_b_floordivhmksp1
+    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_a_h) -> !t_n_a_floordivhmksp1
+    %1 = mlc.max_pool %y {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_b_h) -> !t_n_b_floordivhmksp1
     %2 = mlc.concat %0, %1 {axis = 1 : i64} : (!t_n_a_floordivhmksp1, !t_n_b_floordivhmksp1) -> !t18
     return %2 : !t18
   }
@@ -1947,13 +1947,13 @@ rule.def @pools_of_concat_along_pixels "the same along the pixels"
   rule.require k ge 1
   func.func @before(%x: !t_n_c_h, %y: !t_n_c_i) -> !t_n_c_hpi {
     %0 = mlc.concat %x, %y {axis = 2 : i64} : (!t_n_c_h, !t_n_c_i) -> !t_n_c_hpi
-    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_hpi) -> !t_n_c_hpi
+    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_hpi) -> !t_n_c_hpi
     %2 = mlc.slice %1 {starts = #mlc.dims<[0, 0, 0]>, sizes = #mlc.dims<[n, c, h + i]>, steps = #mlc.dims<[1, 1, 1]>} : (!t_n_c_hpi) -> !t_n_c_hpi
     return %2 : !t_n_c_hpi
   }
   func.func @after(%x: !t_n_c_h, %y: !t_n_c_i) -> !t_n_c_hpi {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_h
-    %1 = mlc.avg_pool %y {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_i) -> !t_n_c_i
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_h
+    %1 = mlc.avg_pool %y {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_i) -> !t_n_c_i
     %2 = mlc.concat %0, %1 {axis = 2 : i64} : (!t_n_c_h, !t_n_c_i) -> !t_n_c_hpi
     return %2 : !t_n_c_hpi
   }

@@ -473,7 +473,7 @@ rule.def @avg_pool_without_padding_as_conv "the same for one that does not count
   rule.require c ge 1
   rule.require p eq 0
   func.func @before(%x: !t_n_c_h) -> !t6 {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = false} : (!t_n_c_h) -> !t6
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = false} : (!t_n_c_h) -> !t6
     return %0 : !t6
   }
   func.func @after(%x: !t_n_c_h) -> !t6 {
@@ -496,13 +496,13 @@ rule.def @avg_pool_of_relu "relu(avg_pool(x)) = avg_pool(relu(x))"
   rule.require k ge 1
   rule.require k eq 1
   func.func @before(%x: !t_n_c_h) -> !t_n_c_floordivhmksp1 {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
     %1 = mlc.relu %0 : (!t_n_c_floordivhmksp1) -> !t_n_c_floordivhmksp1
     return %1 : !t_n_c_floordivhmksp1
   }
   func.func @after(%x: !t_n_c_h) -> !t_n_c_floordivhmksp1 {
     %0 = mlc.relu %x : (!t_n_c_h) -> !t_n_c_h
-    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
+    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_floordivhmksp1
     return %1 : !t_n_c_floordivhmksp1
   }
 }
@@ -517,11 +517,11 @@ rule.def @pad_in_front_of_max_pool "a border of zeros in front of a max pool is 
   rule.require p eq 0
   func.func @before(%x: !t_n_c_h) -> !t_n_c_hp2pmkp1 {
     %0 = mlc.pad %x {low = #mlc.dims<[0, 0, p]>, high = #mlc.dims<[0, 0, p]>, mode = "constant", value = #mlc.real<0.0>} : (!t_n_c_h) -> !t_n_c_hp2p
-    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_hp2p) -> !t_n_c_hp2pmkp1
+    %1 = mlc.max_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_hp2p) -> !t_n_c_hp2pmkp1
     return %1 : !t_n_c_hp2pmkp1
   }
   func.func @after(%x: !t_n_c_h) -> !t_n_c_hp2pmkp1 {
-    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hp2pmkp1
+    %0 = mlc.max_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!t_n_c_h) -> !t_n_c_hp2pmkp1
     return %0 : !t_n_c_hp2pmkp1
   }
 }
@@ -534,11 +534,11 @@ rule.def @pad_in_front_of_other_avg_pool "the same for one that does not count i
   rule.require p eq 0
   func.func @before(%x: !t_n_c_h) -> !t6 {
     %0 = mlc.pad %x {low = #mlc.dims<[0, 0, p]>, high = #mlc.dims<[0, 0, p]>, mode = "constant", value = #mlc.real<0.0>} : (!t_n_c_h) -> !t_n_c_hp2p
-    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_hp2p) -> !t6
+    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_hp2p) -> !t6
     return %1 : !t6
   }
   func.func @after(%x: !t_n_c_h) -> !t6 {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = false} : (!t_n_c_h) -> !t6
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[s]>, pads = #mlc.dims<[p, p]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = false} : (!t_n_c_h) -> !t6
     return %0 : !t6
   }
 }
@@ -551,13 +551,13 @@ rule.def @pools_of_concat_along_pixels "the same along the pixels"
   rule.require k eq 1
   func.func @before(%x: !t_n_c_h, %y: !t_n_c_i) -> !t_n_c_hpi {
     %0 = mlc.concat %x, %y {axis = 2 : i64} : (!t_n_c_h, !t_n_c_i) -> !t_n_c_hpi
-    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_hpi) -> !t_n_c_hpi
+    %1 = mlc.avg_pool %0 {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_hpi) -> !t_n_c_hpi
     %2 = mlc.slice %1 {starts = #mlc.dims<[0, 0, 0]>, sizes = #mlc.dims<[n, c, h + i]>, steps = #mlc.dims<[1, 1, 1]>} : (!t_n_c_hpi) -> !t_n_c_hpi
     return %2 : !t_n_c_hpi
   }
   func.func @after(%x: !t_n_c_h, %y: !t_n_c_i) -> !t_n_c_hpi {
-    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_h
-    %1 = mlc.avg_pool %y {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_i) -> !t_n_c_i
+    %0 = mlc.avg_pool %x {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_h) -> !t_n_c_h
+    %1 = mlc.avg_pool %y {kernel = #mlc.dims<[k]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[k - 1, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>, count_include_pad = true} : (!t_n_c_i) -> !t_n_c_i
     %2 = mlc.concat %0, %1 {axis = 2 : i64} : (!t_n_c_h, !t_n_c_i) -> !t_n_c_hpi
     return %2 : !t_n_c_hpi
   }

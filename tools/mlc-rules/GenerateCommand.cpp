@@ -111,11 +111,11 @@ static Exit writeFile(llvm::StringRef name, llvm::StringRef text) {
 static void printSummary(const generate::GenerateReport &report) {
   using Kind = Verdict::Kind;
   llvm::raw_ostream &os = llvm::outs();
-  for (const generate::WorldReport &world : report.worlds)
-    for (const generate::SizeCounts &size : world.sizes)
+  for (const generate::LeafSetReport &leafSet : report.leafSets)
+    for (const generate::SizeCounts &size : leafSet.sizes)
       os << llvm::formatv("{0}, {1} operators: {2} graphs, {3} classes, {4} "
                           "pairs, {5} conditional, {6:f1} s\n",
-                          world.name, size.numOperators, size.graphs,
+                          leafSet.name, size.numOperators, size.graphs,
                           size.representatives, size.pairs, size.conditional,
                           size.seconds);
   const generate::PruneCounts &p = report.prune;

@@ -82,7 +82,7 @@ private:
   }
 
   /// A step that only serves another: it counts where it makes an operator
-  /// that could then be a neighbour's twin.
+  /// that could then be a neighbour's counterpart.
   void prepare(const Match &match) {
     Rewriting rewriting(function);
     std::optional<Attempt> attempt = rewriting.attempt(match, cost);
@@ -102,7 +102,7 @@ private:
     attempt = copied.attempt(there, cost);
     SmallVector<Operation *> created = attempt->created;
     copied.commit(there, *attempt);
-    // The twin may stand before or behind.
+    // The counterpart may stand before or behind.
     llvm::SetVector<Operation *> roots;
     for (Operation *op : created)
       for (Value operand : op->getOperands())
@@ -172,7 +172,7 @@ private:
   }
 
   void note(std::vector<TrailStep> steps, double loss) {
-    // What would pay is not explained by its price.
+    // What would pay is not explained by its cost.
     if (loss <= total * 1e-9)
       return;
     std::string kind;

@@ -32,7 +32,7 @@ func.func @main(%x: !x) -> !x {
   %0 = mlc.conv %x, %w {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>} : (!x, tensor<32x32x1x1xf16>) -> !x
   %1 = mlc.batch_norm %0, %scale, %bias, %mean, %variance {epsilon = #mlc.real<1.0e-5>} : (!x, tensor<32xf16>, tensor<32xf16>, tensor<32xf16>, tensor<32xf16>) -> !x
   %2 = mlc.relu %1 : (!x) -> !x
-  %3 = mlc.max_pool %2 {kernel = #mlc.dims<[3, 3]>, strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[1, 1, 1, 1]>, dilations = #mlc.dims<[1, 1]>, overhang = #mlc.dims<[0, 0]>} : (!x) -> !x
+  %3 = mlc.max_pool %2 {kernel = #mlc.dims<[3, 3]>, strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[1, 1, 1, 1]>, dilations = #mlc.dims<[1, 1]>, ceil_pads = #mlc.dims<[0, 0]>} : (!x) -> !x
   %4 = mlc.conv %3, %w {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>} : (!x, tensor<32x32x1x1xf16>) -> !x
   return %4 : !x
 }

@@ -23,7 +23,7 @@ func.func @matmul(%a: tensor<2x3x4xf32>, %b: tensor<2x4x5xf32>) -> tensor<2x3x5x
 }
 
 func.func @pool(%x: tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32> {
-  %0 = mlc.max_pool %x {kernel = #mlc.dims<[3, 3]>, strides = #mlc.dims<[2, 2]>, pads = #mlc.dims<[1, 1, 1, 1]>, dilations = #mlc.dims<[1, 1]>, overhang = #mlc.dims<[0,0]>} : (tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32>
+  %0 = mlc.max_pool %x {kernel = #mlc.dims<[3, 3]>, strides = #mlc.dims<[2, 2]>, pads = #mlc.dims<[1, 1, 1, 1]>, dilations = #mlc.dims<[1, 1]>, ceil_pads = #mlc.dims<[0,0]>} : (tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32>
   return %0 : tensor<1x8x4x4xf32>
 }
 

@@ -37,7 +37,7 @@ func.func @conv(%x: tensor<?x8x?x16xf32, #mlc.dims<[N, 8, H, 16]>>, %w: tensor<1
 // CHECK: %[[NINE:.+]] = arith.constant 9.0
 // CHECK: arith.divf %{{.+}}, %[[NINE]]
 func.func @pool(%x: tensor<1x8x7x7xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x8x3x3xf32>) {
-  %0 = mlc.max_pool %x {kernel = #mlc.dims<[3, 3]>, strides = #mlc.dims<[2, 2]>, pads = #mlc.dims<[1, 1, 1, 1]>, dilations = #mlc.dims<[1, 1]>, overhang = #mlc.dims<[0,0]>} : (tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32>
-  %1 = mlc.avg_pool %x {kernel = #mlc.dims<[3, 3]>, strides = #mlc.dims<[2, 2]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, overhang = #mlc.dims<[0,0]>, count_include_pad = false} : (tensor<1x8x7x7xf32>) -> tensor<1x8x3x3xf32>
+  %0 = mlc.max_pool %x {kernel = #mlc.dims<[3, 3]>, strides = #mlc.dims<[2, 2]>, pads = #mlc.dims<[1, 1, 1, 1]>, dilations = #mlc.dims<[1, 1]>, ceil_pads = #mlc.dims<[0,0]>} : (tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32>
+  %1 = mlc.avg_pool %x {kernel = #mlc.dims<[3, 3]>, strides = #mlc.dims<[2, 2]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, ceil_pads = #mlc.dims<[0,0]>, count_include_pad = false} : (tensor<1x8x7x7xf32>) -> tensor<1x8x3x3xf32>
   return %0, %1 : tensor<1x8x4x4xf32>, tensor<1x8x3x3xf32>
 }

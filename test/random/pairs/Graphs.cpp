@@ -428,7 +428,7 @@ private:
                          (maybe(4) ? "2" : "1") + "]>";
     std::string window = common + ", kernel = #mlc.dims<[" +
                          std::to_string(1 + below(3)) +
-                         "]>, overhang = #mlc.dims<[0]>";
+                         "]>, ceil_pads = #mlc.dims<[0]>";
     switch (below(5)) {
     case 0:
       op("max_pool", {x}, window);

@@ -23,7 +23,7 @@ CostModel modelOf(llvm::StringRef target) {
   return CostModel(llvm::cantFail(parseTarget(target)).cost);
 }
 
-/// As `mlc optimize` prices for other runtimes.
+/// As `mlc optimize` estimates for other runtimes.
 CostModel withoutWinograd(llvm::StringRef target) {
   CostParameters parameters = llvm::cantFail(parseTarget(target)).cost;
   parameters.winogradEfficiency = 0;

@@ -255,7 +255,7 @@ TEST_CASE("a rule that is found too often pauses, and comes back") {
   Fixture fixture;
   fixture.addRules(test::sumRules);
   SaturationLimits limits;
-  limits.placementsPerRule = 4;
+  limits.matchesPerRule = 4;
   limits.iterations = 60;
   Run run(fixture, fixture.function(R"(
 func.func @f(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %c: tensor<2x2xf32>, %d: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
@@ -323,7 +323,7 @@ func.func @f(%x: tensor<1x4x8x8xf32>) -> (tensor<1x2x8x8xf32>, tensor<1x6x8x8xf3
   CHECK(run.stop == StopReason::Saturated);
   REQUIRE(run.saturation.getApplications().size() == 1);
   const Application &application = run.saturation.getApplications().front();
-  Bindings bindings = application.placement.bindings(*application.program);
+  Bindings bindings = application.ematch.bindings(*application.program);
   CHECK(bindings.integers.lookup("e").isConstant(1));
   CHECK(bindings.integers.lookup("f").isConstant(1));
 }

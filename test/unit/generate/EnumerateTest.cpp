@@ -8,17 +8,17 @@ using namespace mlc::generate;
 
 namespace {
 
-/// Families of all worlds, by text, with the pairs before pruning.
+/// Families of all leaf sets, by text, with the pairs before pruning.
 struct Found {
-  std::vector<std::unique_ptr<Workbench>> workbenches;
+  std::vector<std::unique_ptr<Catalog>> catalogs;
   std::set<std::string> families, variants, conditional;
   uint64_t constant = 0;
 
   Found(std::vector<std::string> ops, unsigned maxOperators) {
     Pruner pruner(1);
-    for (const World &world : worlds()) {
-      workbenches.push_back(std::make_unique<Workbench>(world, ops));
-      GraphStore store(*workbenches.back());
+    for (const LeafSet &leafSet : leafSets()) {
+      catalogs.push_back(std::make_unique<Catalog>(leafSet, ops));
+      GraphStore store(*catalogs.back());
       EnumerateOptions options;
       options.maxOperators = maxOperators;
       Enumerator enumerator(store, options);

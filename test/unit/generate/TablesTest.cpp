@@ -3,7 +3,7 @@
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "rewrites/Generate/Workbench.h"
+#include "rewrites/Generate/Catalog.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;
@@ -15,21 +15,21 @@ namespace {
 /// One variant on leaves, by tables and by the evaluator.
 class Comparison {
 public:
-  Comparison(Workbench &workbench) : workbench(workbench), builder(&context) {
+  Comparison(Catalog &catalog) : catalog(catalog), builder(&context) {
     context.loadDialect<MlcDialect, mlir::func::FuncDialect>();
   }
 
   void run(uint32_t variant, std::vector<unsigned> leaves) {
     std::vector<uint32_t> types;
     for (unsigned leaf : leaves)
-      types.push_back(workbench.typeOfLeaf(leaf));
-    std::optional<uint32_t> application = workbench.apply(variant, types);
+      types.push_back(catalog.typeOfLeaf(leaf));
+    std::optional<uint32_t> application = catalog.apply(variant, types);
     if (!application)
       return;
     ++count;
-    INFO(menu()[variant].name);
-    for (unsigned i = 0; i < workbench.getNumInstantiations(); ++i)
-      compareAt(workbench.application(*application), leaves, i);
+    INFO(allVariants()[variant].name);
+    for (unsigned i = 0; i < catalog.getNumInstantiations(); ++i)
+      compareAt(catalog.application(*application), leaves, i);
   }
   unsigned count = 0;
 
@@ -50,7 +50,7 @@ private:
 
   void compareAt(const Application &application,
                  const std::vector<unsigned> &leaves, unsigned i) {
-    const Assignment &sizes = workbench.getWorld().sizes[i];
+    const Assignment &sizes = catalog.getLeafSet().sizes[i];
     mlir::Type f64 = mlir::Float64Type::get(&context);
     mlir::Location loc = mlir::UnknownLoc::get(&context);
     mlir::Block block;
@@ -61,10 +61,10 @@ private:
     std::vector<std::vector<Guided>> numbers;
     for (unsigned leaf : leaves) {
       SmallVector<IntExpr> dims =
-          parseDims(&context, workbench.getWorld().leaves[leaf].dims);
+          parseDims(&context, catalog.getLeafSet().leaves[leaf].dims);
       mlir::Type type = getTensorType(dims, f64);
       operands.push_back(block.addArgument(type, loc));
-      uint32_t size = workbench.type(workbench.typeOfLeaf(leaf)).counts[i];
+      uint32_t size = catalog.type(catalog.typeOfLeaf(leaf)).counts[i];
       numbers.push_back(sampleValues(leaf + 17 * i, size, Signs::Positive));
       tensors[operands.back()] = tensorOf(numbers.back(), type, sizes);
     }
@@ -75,12 +75,12 @@ private:
       size_t size = 1;
       for (IntExpr dim : dims)
         size *= *sizes.evaluate(dim);
-      const Guided *from = workbench.constant(application.constants[next++], i);
+      const Guided *from = catalog.constant(application.constants[next++], i);
       tensors[value] = tensorOf({from, size}, type, sizes);
       return value;
     };
-    auto result = builder.build(at, menu()[application.variant].steps, operands,
-                                constant);
+    auto result = builder.build(at, allVariants()[application.variant].steps,
+                                operands, constant);
     // A fill names its type; such variants are compared in f32 elsewhere.
     if (mlir::failed(result))
       return;
@@ -100,7 +100,7 @@ private:
     for (const std::vector<Guided> &one : numbers)
       inputs.push_back(one.data());
     for (uint32_t number : application.constants)
-      inputs.push_back(workbench.constant(number, i));
+      inputs.push_back(catalog.constant(number, i));
     const TableProgram &program = application.programs[i];
     std::vector<Guided> out(program.getResultCount()), scratch;
     program.run(inputs, out.data(), scratch);
@@ -116,7 +116,7 @@ public:
   unsigned numCompared = 0;
 
 private:
-  Workbench &workbench;
+  Catalog &catalog;
   mlir::MLIRContext context;
   VariantBuilder builder;
 };
@@ -124,35 +124,35 @@ private:
 } // namespace
 
 TEST_CASE("every variant means what the evaluator says") {
-  for (const World &world : worlds()) {
-    Workbench workbench(world, {});
-    Comparison comparison(workbench);
-    for (unsigned a = 0; a < world.leaves.size(); ++a) {
-      for (uint32_t variant : workbench.unaryVariants())
+  for (const LeafSet &leafSet : leafSets()) {
+    Catalog catalog(leafSet, {});
+    Comparison comparison(catalog);
+    for (unsigned a = 0; a < leafSet.leaves.size(); ++a) {
+      for (uint32_t variant : catalog.unaryVariants())
         comparison.run(variant, {a});
-      for (unsigned b = 0; b < world.leaves.size(); ++b)
-        for (uint32_t variant : workbench.binaryVariants())
+      for (unsigned b = 0; b < leafSet.leaves.size(); ++b)
+        for (uint32_t variant : catalog.binaryVariants())
           comparison.run(variant, {a, b});
     }
     CHECK(comparison.count > 40);
-    CHECK(comparison.numCompared > 40 * workbench.getNumInstantiations());
+    CHECK(comparison.numCompared > 40 * catalog.getNumInstantiations());
   }
 }
 
 TEST_CASE("a variant applies where it is well formed in every instantiation") {
-  const World &matrices = worlds()[0];
-  Workbench workbench(matrices, {"matmul", "add"});
+  const LeafSet &matrices = leafSets()[0];
+  Catalog catalog(matrices, {"matmul", "add"});
   auto number = [](llvm::StringRef name) {
-    for (auto [i, variant] : llvm::enumerate(menu()))
+    for (auto [i, variant] : llvm::enumerate(allVariants()))
       if (variant.name == name)
         return uint32_t(i);
     FAIL("no such variant");
     return 0u;
   };
-  uint32_t x = workbench.typeOfLeaf(0), w = workbench.typeOfLeaf(3);
-  CHECK(workbench.apply(number("matmul"), {x, w}));
-  CHECK_FALSE(workbench.apply(number("matmul"), {x, x}));
-  CHECK(workbench.apply(number("add"), {x, x}));
-  CHECK_FALSE(workbench.apply(number("add"), {x, w}));
-  CHECK(workbench.unaryVariants().empty());
+  uint32_t x = catalog.typeOfLeaf(0), w = catalog.typeOfLeaf(3);
+  CHECK(catalog.apply(number("matmul"), {x, w}));
+  CHECK_FALSE(catalog.apply(number("matmul"), {x, x}));
+  CHECK(catalog.apply(number("add"), {x, x}));
+  CHECK_FALSE(catalog.apply(number("add"), {x, w}));
+  CHECK(catalog.unaryVariants().empty());
 }

@@ -85,11 +85,11 @@ public:
   static std::string window(const std::string &kernel,
                             const std::string &stride = "1",
                             const std::string &pads = "0, 0",
-                            const std::string &overhang = "0") {
+                            const std::string &ceilPads = "0") {
     return "kernel = #mlc.dims<[" + kernel + "]>, strides = #mlc.dims<[" +
            stride + "]>, pads = #mlc.dims<[" + pads +
-           "]>, dilations = #mlc.dims<[1]>, overhang = #mlc.dims<[" + overhang +
-           "]>";
+           "]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[" +
+           ceilPads + "]>";
   }
   mlir::Value maxPool(mlir::Value x, const std::string &attributes) {
     return op("max_pool", {x}, attributes);

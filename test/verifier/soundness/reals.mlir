@@ -71,7 +71,7 @@ func.func @b(%x: !x, %y: !x) -> !x attributes {mlc.assume = ["n >= 1"]} {
 }
 func.func @a(%x: !x, %y: !x) -> !x {
   %0 = mlc.reshape %x {dims = #mlc.dims<[1, 1, n]>} : (!x) -> tensor<1x1x?xf32, #mlc.dims<[1, 1, n]>>
-  %1 = mlc.max_pool %0 {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[1, 1]>, dilations = #mlc.dims<[2]>, overhang = #mlc.dims<[0]>} : (tensor<1x1x?xf32, #mlc.dims<[1, 1, n]>>) -> tensor<1x1x?xf32, #mlc.dims<[1, 1, n]>>
+  %1 = mlc.max_pool %0 {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[1]>, pads = #mlc.dims<[1, 1]>, dilations = #mlc.dims<[2]>, ceil_pads = #mlc.dims<[0]>} : (tensor<1x1x?xf32, #mlc.dims<[1, 1, n]>>) -> tensor<1x1x?xf32, #mlc.dims<[1, 1, n]>>
   %2 = mlc.reshape %1 {dims = #mlc.dims<[n]>} : (tensor<1x1x?xf32, #mlc.dims<[1, 1, n]>>) -> !x
   %3 = mlc.sub %2, %2 : (!x, !x) -> !x
   %4 = mlc.add %y, %3 : (!x, !x) -> !x

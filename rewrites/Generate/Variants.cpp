@@ -1,6 +1,7 @@
-//===- Menu.cpp - What graphs are enumerated from -------------------------===//
+//===- Variants.cpp - What graphs are enumerated from
+//-------------------------===//
 
-#include "rewrites/Generate/Menu.h"
+#include "rewrites/Generate/Variants.h"
 #include "llvm/ADT/STLExtras.h"
 #include <set>
 
@@ -27,7 +28,7 @@ std::string window(const std::string &kernel, const std::string &stride,
          "]>, strides = #mlc.dims<[" + spatial(stride, rank) +
          "]>, pads = #mlc.dims<[" + pads(pad, rank) +
          "]>, dilations = #mlc.dims<[" + spatial("1", rank) +
-         "]>, overhang = #mlc.dims<[" + spatial("0", rank) + "]>" + more;
+         "]>, ceil_pads = #mlc.dims<[" + spatial("0", rank) + "]>" + more;
 }
 
 std::string convolution(const std::string &stride, const std::string &pad,
@@ -65,24 +66,24 @@ public:
   std::vector<Variant> variants;
 
   Variant &add(const std::string &op, const std::string &name, unsigned arity,
-               const std::string &worlds, std::vector<Step> steps) {
-    variants.push_back({op, name, arity, worlds, std::move(steps)});
+               const std::string &leafSets, std::vector<Step> steps) {
+    variants.push_back({op, name, arity, leafSets, std::move(steps)});
     return variants.back();
   }
-  void unary(const std::string &op, const std::string &worlds,
+  void unary(const std::string &op, const std::string &leafSets,
              const std::string &attributes = "") {
-    add(op, op, 1, worlds, {{op, {"x"}, attributes}}).isPointwise = true;
+    add(op, op, 1, leafSets, {{op, {"x"}, attributes}}).isPointwise = true;
   }
-  void binary(const std::string &op, const std::string &worlds,
+  void binary(const std::string &op, const std::string &leafSets,
               bool isCommutative) {
-    Variant &v = add(op, op, 2, worlds, {{op, {"x", "y"}, ""}});
+    Variant &v = add(op, op, 2, leafSets, {{op, {"x", "y"}, ""}});
     v.isPointwise = true;
     v.isCommutative = isCommutative;
   }
   void one(const std::string &op, const std::string &name,
-           const std::string &worlds, const std::string &mlcOp,
+           const std::string &leafSets, const std::string &mlcOp,
            const std::string &attributes, const std::string &lifted = "") {
-    Variant &v = add(op, name, 1, worlds, {{mlcOp, {"x"}, attributes}});
+    Variant &v = add(op, name, 1, leafSets, {{mlcOp, {"x"}, attributes}});
     if (!lifted.empty())
       v.lifted = {{mlcOp, {"x"}, lifted}};
   }
@@ -107,11 +108,11 @@ void Builder::pointwise() {
   unary("sigmoid", "MC");
   // What is odd and increasing has identities to be found; beside convolutions
   // one such function stands for all.
-  const char *worlds = "MC";
+  const char *leafSets = "MC";
   for (const ScalarFunction &f : scalarFunctions())
     if (f.isSigmoidal()) {
-      unary(f.mnemonic.str(), worlds);
-      worlds = "M";
+      unary(f.mnemonic.str(), leafSets);
+      leafSets = "M";
     }
   unary("abs", "M");
   unary("sqrt", "M");
@@ -157,7 +158,7 @@ void Builder::windows() {
       reduction("max", "2"), reduction("max", "2, 3"));
   add("batch_norm", "batch_norm", 1, "C",
       {{"batch_norm",
-        {"x", "@scale [X1]", "@shift [X1]", "@mean [X1]", "@variance [X1]"},
+        {"x", "@scale [X1]", "@bias [X1]", "@mean [X1]", "@variance [X1]"},
         "epsilon = #mlc.real<eps>"}});
   for (const char *op : {"add", "mul"}) {
     std::string name = std::string("channel_") + op,
@@ -187,9 +188,9 @@ void Builder::reductions() {
 }
 
 void Builder::movement() {
-  auto concat = [&](const std::string &name, const std::string &worlds,
+  auto concat = [&](const std::string &name, const std::string &leafSets,
                     const std::string &axis) {
-    add("concat", name, 2, worlds,
+    add("concat", name, 2, leafSets,
         {{"concat", {"x", "y"}, "axis = " + axis + " : i64"}});
   };
   concat("concat_rows", "M", "0");
@@ -198,9 +199,9 @@ void Builder::movement() {
   concat("concat_last", "B", "2");
   concat("concat_outer", "C", "0");
   concat("concat_channels", "C", "1");
-  auto split = [&](const std::string &name, const std::string &worlds,
+  auto split = [&](const std::string &name, const std::string &leafSets,
                    const std::string &starts, const std::string &sizes) {
-    one("split", name, worlds, "slice", slice(starts, sizes));
+    one("split", name, leafSets, "slice", slice(starts, sizes));
   };
   split("first_rows", "M", "0, 0", "a, X1");
   split("last_rows", "M", "a, 0", "X0 - a, X1");
@@ -261,7 +262,7 @@ sizesOf(const std::vector<std::string> &symbols,
 
 } // namespace
 
-const std::vector<Variant> &menu() {
+const std::vector<Variant> &allVariants() {
   static const std::vector<Variant> variants = [] {
     Builder builder;
     builder.pointwise();
@@ -274,10 +275,10 @@ const std::vector<Variant> &menu() {
   return variants;
 }
 
-const std::vector<World> &worlds() {
+const std::vector<LeafSet> &leafSets() {
   // Dims of one row are distinct; windows (k, kp) are smaller than half of h;
   // pads lie above and below half the kernel; strides are one and more.
-  static const std::vector<World> all = {
+  static const std::vector<LeafSet> all = {
       {'M',
        "matrices",
        {{"x", "a, b"},
@@ -325,7 +326,7 @@ const std::vector<World> &worlds() {
 
 std::vector<std::string> operatorNames() {
   std::set<std::string> names;
-  for (const Variant &variant : menu())
+  for (const Variant &variant : allVariants())
     names.insert(variant.op);
   return {names.begin(), names.end()};
 }

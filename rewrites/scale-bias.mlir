@@ -1,4 +1,4 @@
-// Scales and shifts by constants of each channel, folded into one another.
+// Scales and biases by constants of each channel, folded into one another.
 //
 // Sizes: y is [n, c, h, w], a channel constant is [1, c, 1, 1].
 
@@ -6,7 +6,7 @@
 !k = tensor<1x?x1x1xf32, #mlc.dims<[1, c, 1, 1]>>
 !v = tensor<?xf32, #mlc.dims<[c]>>
 
-rule.def @batch_norm_is_scale_and_shift "a batch norm with constant parameters is a scale and a shift" {
+rule.def @batch_norm_is_scale_and_bias "a batch norm with constant parameters is a scale and a bias" {
   rule.assume constant 1
   rule.assume constant 2
   rule.assume constant 3
@@ -21,18 +21,18 @@ rule.def @batch_norm_is_scale_and_shift "a batch norm with constant parameters i
     %1 = mlc.sqrt %0 : (!v) -> !v
     %factor = mlc.div %scale, %1 : (!v, !v) -> !v
     %2 = mlc.mul %mean, %factor : (!v, !v) -> !v
-    %shift = mlc.sub %bias, %2 : (!v, !v) -> !v
+    %bias = mlc.sub %bias, %2 : (!v, !v) -> !v
     %3 = mlc.reshape %factor {dims = #mlc.dims<[1, c, 1, 1]>} : (!v) -> !k
     %4 = mlc.broadcast %3 {dims = #mlc.dims<[n, c, h, w]>} : (!k) -> !y
     %5 = mlc.mul %y, %4 : (!y, !y) -> !y
-    %6 = mlc.reshape %shift {dims = #mlc.dims<[1, c, 1, 1]>} : (!v) -> !k
+    %6 = mlc.reshape %bias {dims = #mlc.dims<[1, c, 1, 1]>} : (!v) -> !k
     %7 = mlc.broadcast %6 {dims = #mlc.dims<[n, c, h, w]>} : (!k) -> !y
     %8 = mlc.add %5, %7 : (!y, !y) -> !y
     return %8 : !y
   }
 }
 
-rule.def @shift_of_shift "two constant shifts are one" {
+rule.def @bias_of_bias "two constant biases are one" {
   rule.assume constant 1
   rule.assume constant 2
   func.func @before(%y: !y, %a: !k, %b: !k) -> !y {
@@ -70,7 +70,7 @@ rule.def @scale_of_scale "two constant scales are one" {
 
 // As many operations as before, but the scale can now reach the weights of
 // the convolution or matrix product in front.
-rule.def @scale_of_shifted_product "a constant scale moves in front of a constant shift" {
+rule.def @scale_of_shifted_product "a constant scale moves in front of a constant bias" {
   rule.assume constant 1
   rule.assume constant 2
   rule.assume constant 3

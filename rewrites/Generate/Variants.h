@@ -1,13 +1,14 @@
-//===- Menu.h - What graphs are enumerated from -----------------*- C++ -*-===//
+//===- Variants.h - What graphs are enumerated from -----------------*- C++
+//-*-===//
 //
-// Data: operators with their attribute variants, and worlds, i.e. leaves with
-// symbolic types and sizes at which values are compared. What an operator
+// Data: operators with their attribute variants, and leaf sets, i.e. leaves
+// with symbolic types and sizes at which values are compared. What an operator
 // means and which types it takes is asked of its Definition, never said here.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MLC_REWRITES_GENERATE_MENU_H
-#define MLC_REWRITES_GENERATE_MENU_H
+#ifndef MLC_REWRITES_GENERATE_VARIANTS_H
+#define MLC_REWRITES_GENERATE_VARIANTS_H
 
 #include "rewrites/Generate/Tables.h"
 #include <string>
@@ -32,7 +33,7 @@ struct Variant {
   std::string op;   // what --ops names; axes and attributes are merged
   std::string name; // unique, for names of rules
   unsigned arity;
-  std::string worlds; // letters of the worlds in which it is applied
+  std::string leafSets; // letters of the leaf sets in which it is applied
   std::vector<Step> steps;
   bool isCommutative = false;
   /// Neither moves nor combines elements of one operand.
@@ -48,7 +49,7 @@ struct Leaf {
 };
 
 /// Leaves that meet, and sizes.
-struct World {
+struct LeafSet {
   char letter;
   std::string name;
   /// Leaves of equal dims are interchangeable.
@@ -60,12 +61,12 @@ struct World {
 
 /// Every variant, in an order that does not change: graphs name variants by
 /// their place.
-const std::vector<Variant> &menu();
-const std::vector<World> &worlds();
+const std::vector<Variant> &allVariants();
+const std::vector<LeafSet> &leafSets();
 
 /// Names that --ops takes, sorted.
 std::vector<std::string> operatorNames();
 
 } // namespace mlc::generate
 
-#endif // MLC_REWRITES_GENERATE_MENU_H
+#endif // MLC_REWRITES_GENERATE_VARIANTS_H

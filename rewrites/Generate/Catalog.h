@@ -1,13 +1,14 @@
-//===- Workbench.h - A world's operators, ready to run ----------*- C++ -*-===//
+//===- Catalog.h - A leaf set's operators, ready to run ----------*- C++
+//-*-===//
 //
-// Types and applications of one world. A type is what its dims are in every
+// Types and applications of one leaf set. A type is what its dims are in every
 // instantiation; two spellings of the same sizes are one type. A variant
 // applies to operands when it is well formed in every instantiation.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MLC_REWRITES_GENERATE_WORKBENCH_H
-#define MLC_REWRITES_GENERATE_WORKBENCH_H
+#ifndef MLC_REWRITES_GENERATE_CATALOG_H
+#define MLC_REWRITES_GENERATE_CATALOG_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -29,13 +30,13 @@ struct Application {
   std::vector<TableProgram> programs; // one for each instantiation
 };
 
-class Workbench {
+class Catalog {
 public:
   /// Only the variants whose operator is in `ops` are there (all when empty).
-  Workbench(const World &world, llvm::ArrayRef<std::string> ops);
+  Catalog(const LeafSet &leafSet, llvm::ArrayRef<std::string> ops);
 
-  const World &getWorld() const { return world; }
-  unsigned getNumInstantiations() const { return world.sizes.size(); }
+  const LeafSet &getLeafSet() const { return leafSet; }
+  unsigned getNumInstantiations() const { return leafSet.sizes.size(); }
   llvm::ArrayRef<uint32_t> unaryVariants() const { return unary; }
   llvm::ArrayRef<uint32_t> binaryVariants() const { return binary; }
 
@@ -68,7 +69,7 @@ private:
   std::optional<Application> compile(uint32_t variant,
                                      llvm::ArrayRef<uint32_t> operandTypes);
 
-  const World &world;
+  const LeafSet &leafSet;
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   VariantBuilder builder;
@@ -96,4 +97,4 @@ std::vector<Guided> sampleValues(uint64_t seed, size_t count, Signs signs,
 
 } // namespace mlc::generate
 
-#endif // MLC_REWRITES_GENERATE_WORKBENCH_H
+#endif // MLC_REWRITES_GENERATE_CATALOG_H

@@ -1,6 +1,7 @@
-//===- Workbench.cpp - A world's operators, ready to run ------------------===//
+//===- Catalog.cpp - A leaf set's operators, ready to run
+//------------------===//
 
-#include "rewrites/Generate/Workbench.h"
+#include "rewrites/Generate/Catalog.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/xxhash.h"
@@ -52,26 +53,26 @@ std::vector<Guided> sampleValues(uint64_t seed, size_t count, Signs signs,
   return values;
 }
 
-Workbench::Workbench(const World &world, ArrayRef<std::string> ops)
-    : world(world),
+Catalog::Catalog(const LeafSet &leafSet, ArrayRef<std::string> ops)
+    : leafSet(leafSet),
       context(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)),
       builder(context.get()) {
   context->loadDialect<MlcDialect, func::FuncDialect>();
   module = ModuleOp::create(UnknownLoc::get(context.get()));
-  for (auto [i, variant] : llvm::enumerate(menu())) {
-    bool isHere = StringRef(variant.worlds).contains(world.letter) &&
+  for (auto [i, variant] : llvm::enumerate(allVariants())) {
+    bool isHere = StringRef(variant.leafSets).contains(leafSet.letter) &&
                   (ops.empty() || llvm::is_contained(ops, variant.op));
     if (isHere)
       (variant.arity == 1 ? unary : binary).push_back(i);
   }
-  for (const Leaf &leaf : world.leaves)
+  for (const Leaf &leaf : leafSet.leaves)
     leafTypes.push_back(*intern(parseDims(context.get(), leaf.dims)));
 }
 
-std::optional<uint32_t> Workbench::intern(ArrayRef<IntExpr> dims) {
+std::optional<uint32_t> Catalog::intern(ArrayRef<IntExpr> dims) {
   std::vector<int64_t> key{static_cast<int64_t>(dims.size())};
   TensorType type{SmallVector<IntExpr>(dims), {}};
-  for (const Assignment &sizes : world.sizes) {
+  for (const Assignment &sizes : leafSet.sizes) {
     int64_t count = 1;
     for (IntExpr dim : dims) {
       std::optional<int64_t> size = sizes.evaluate(dim);
@@ -92,7 +93,7 @@ std::optional<uint32_t> Workbench::intern(ArrayRef<IntExpr> dims) {
   return it->second;
 }
 
-uint32_t Workbench::internConstant(StringRef name, ArrayRef<IntExpr> dims) {
+uint32_t Catalog::internConstant(StringRef name, ArrayRef<IntExpr> dims) {
   std::string key = name.str();
   for (IntExpr dim : dims)
     key += "," + dim.str();
@@ -102,11 +103,11 @@ uint32_t Workbench::internConstant(StringRef name, ArrayRef<IntExpr> dims) {
   Constant constant{key, {}};
   uint64_t seed = llvm::xxh3_64bits(llvm::StringRef(key));
   bool isPositive = name == "variance";
-  for (auto [i, sizes] : llvm::enumerate(world.sizes)) {
+  for (auto [i, sizes] : llvm::enumerate(leafSet.sizes)) {
     size_t count = 1;
     for (IntExpr dim : dims)
       count *= sizes.evaluate(dim).value_or(1);
-    bool isLast = i + 1 == world.sizes.size();
+    bool isLast = i + 1 == leafSet.sizes.size();
     constant.values.push_back(sampleValues(
         seed + i, count, isPositive || isLast ? Signs::Positive : Signs::Both));
   }
@@ -120,9 +121,9 @@ static bool mayBeIdentity(const Variant &variant) {
   return op == "slice" || op == "pad" || op == "broadcast" || op == "reshape";
 }
 
-std::optional<Application> Workbench::compile(uint32_t number,
-                                              ArrayRef<uint32_t> operandTypes) {
-  const Variant &variant = menu()[number];
+std::optional<Application> Catalog::compile(uint32_t number,
+                                            ArrayRef<uint32_t> operandTypes) {
+  const Variant &variant = allVariants()[number];
   Type f32 = Float32Type::get(context.get());
   // Operators over block arguments; dropped again at the end.
   Block block;
@@ -154,7 +155,7 @@ std::optional<Application> Workbench::compile(uint32_t number,
   if (!type || isNothing)
     return std::nullopt;
   result.type = *type;
-  for (auto [i, sizes] : llvm::enumerate(world.sizes)) {
+  for (auto [i, sizes] : llvm::enumerate(leafSet.sizes)) {
     TableProgram program;
     llvm::DenseMap<Value, Place> places;
     for (auto [input, n] : inputs)
@@ -176,16 +177,16 @@ std::optional<Application> Workbench::compile(uint32_t number,
   return result;
 }
 
-std::optional<uint32_t> Workbench::apply(uint32_t variant,
-                                         ArrayRef<uint32_t> operandTypes) {
+std::optional<uint32_t> Catalog::apply(uint32_t variant,
+                                       ArrayRef<uint32_t> operandTypes) {
   std::vector<uint32_t> key{variant};
   llvm::append_range(key, operandTypes);
   auto it = known.find(key);
   if (it != known.end())
     return it->second;
   // Element-wise operators need equal types; most pairs end here.
-  bool differ = menu()[variant].isPointwise && operandTypes.size() == 2 &&
-                operandTypes[0] != operandTypes[1];
+  bool differ = allVariants()[variant].isPointwise &&
+                operandTypes.size() == 2 && operandTypes[0] != operandTypes[1];
   std::optional<uint32_t> result;
   if (!differ)
     if (std::optional<Application> made = compile(variant, operandTypes)) {
