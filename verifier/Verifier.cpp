@@ -2,6 +2,7 @@
 
 #include "verifier/Verifier.h"
 #include "dialects/Interfaces/Evaluator.h"
+#include "verifier/Difference.h"
 #include "verifier/Equality.h"
 #include "verifier/Question.h"
 #include "verifier/Reals.h"
@@ -151,8 +152,11 @@ private:
       for (const Expander *side : {&before, &after})
         if (!side->getFailure().empty())
           return fail(side->getFailure());
-      if (!prover.equalForAll(a, b, inside, indices))
-        return fail("result " + llvm::Twine(i) + ": " + prover.getFailure());
+      if (!prover.equalForAll(a, b, inside, indices)) {
+        std::string difference = describeDifference(a, b);
+        return fail("result " + llvm::Twine(i) + ": " + prover.getFailure() +
+                    (difference.empty() ? "" : " (" + difference + ")"));
+      }
       collect(before.getObligations(), indices, known);
       collect(after.getObligations(), indices, needed);
     }

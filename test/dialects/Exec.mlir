@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: exec.program @main
 // CHECK: exec.symbol "n" from input 0 dim 1
-// CHECK: exec.check #mlc.int<n> "<=" #mlc.int<1024>, "n is at most 1024"
+// CHECK: exec.check #mlc.int<n> "le" #mlc.int<1024>, "n is at most 1024"
 // CHECK: %[[X:.+]] = exec.input 0 : f32 <[2, n]> {name = "x"}
 // CHECK: %[[C:.+]] = exec.constant dense<{{.*}}> : tensor<2xi64> : i64 <[2]>
 // CHECK: %[[P:.+]] = exec.parameter dense<0.000000e+00> : tensor<0xf32> : f32 <[0]> {name = "p"}
@@ -18,7 +18,7 @@
 // CHECK: exec.output "y" %[[Y]]
 exec.program @main {
   exec.symbol "n" from input 0 dim 1
-  exec.check #mlc.int<n> "<=" #mlc.int<1024>, "n is at most 1024"
+  exec.check #mlc.int<n> "le" #mlc.int<1024>, "n is at most 1024"
   %x = exec.input 0 : f32 <[2, n]> {name = "x"}
   %c = exec.constant dense<[3, 4]> : tensor<2xi64> : i64 <[2]>
   %p = exec.parameter dense<0.0> : tensor<0xf32> : f32 <[0]> {name = "p"}

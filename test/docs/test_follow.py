@@ -39,6 +39,13 @@ def test_the_operator_answers_every_question(operator):
     run(operator.build / "bin/coverage-tests")
 
 
+def test_an_operator_is_four_files(operator):
+    """Besides its tests, and the table of reference functions that measures its error."""
+    files = {path.removeprefix(str(operator.tree)).lstrip("/") for path in operator.changed
+             if path.startswith(str(operator.tree))}
+    assert len({file for file in files if not file.startswith(("test/", "tools/bench/")) and "/" in file}) == 4, files
+
+
 def test_the_operators_values(operator):
     told = run(sys.executable, "-m", "pytest", "-q", "-c", operator.tree / "test/pytest.ini", "--rootdir", operator.tree,
                "-k", "asinh", operator.tree / "test/coverage/test_evaluator.py", MLC_BUILD=str(operator.build))

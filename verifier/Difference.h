@@ -1,0 +1,17 @@
+//===- Difference.h - What two normal forms do not share --------*- C++ -*-===//
+
+#ifndef MLC_VERIFIER_DIFFERENCE_H
+#define MLC_VERIFIER_DIFFERENCE_H
+
+#include "verifier/Scalar.h"
+
+namespace mlc::verifier {
+
+/// Which functions, reductions and arguments occur in one of two normal forms
+/// alone, for whoever wants to know why they were not found equal: "only before
+/// has sin; only after has cos, argument 1". Empty where both have the same.
+std::string describeDifference(const Sum &before, const Sum &after);
+
+} // namespace mlc::verifier
+
+#endif // MLC_VERIFIER_DIFFERENCE_H
