@@ -132,7 +132,7 @@ TYPES = {  # name: (ONNX's type, bits of the significand, smallest exponent, fir
 }
 LIMITS = {"float32": 4.0, "float16": 1.0, "bfloat16": 1.0}
 # Gelu by tanh has the exponential of a rounded polynomial, whose error grows
-# with the exponent; that by erf is a product of four rounded factors.
+# with the exponent; the other is a product of four rounded factors.
 WIDER = {("Gelu.tanh", "float32"): 300.0, ("Gelu", "float32"): 6.0}
 
 

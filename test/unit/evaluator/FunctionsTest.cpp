@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numbers>
 #include <random>
 
 using namespace mlir;
@@ -21,8 +22,8 @@ namespace {
 
 constexpr double infinity = Span::infinity;
 
-/// Of both signs, sorted: 0, all magnitudes, whole numbers, halves, and a grid
-/// that meets none of these.
+/// Of both signs, sorted: 0, all magnitudes, whole numbers, halves, a right
+/// angle, and a grid that meets none of these.
 std::vector<double> samples() {
   std::vector<double> all{0.0};
   auto add = [&](double x) { all.insert(all.end(), {x, -x}); };
@@ -30,6 +31,7 @@ std::vector<double> samples() {
     add(std::ldexp(1.0, k));
   for (int k = 1; k <= 40; ++k)
     add(0.5 * k);
+  add(std::numbers::pi / 2);
   for (double x = 0.0103; x < 10; x += 0.0117)
     add(x);
   llvm::sort(all);
