@@ -20,13 +20,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LLVM = pathlib.Path("/usr/lib/llvm-22")
 NOTE = "<!-- Made by `./dev docs`; edit {source} instead. -->\n"
 
-EXIT_CODES = [
-    (0, "done"), (1, "internal error"), (2, "usage: a wrong flag, name or size"),
-    (3, "bad input file"), (4, "unsupported, with the list"),
-    (5, "results differ, or proof refuted"), (6, "unknown: no proof found"),
-    (7, "code generation"), (8, "device: this machine cannot run it"),
-    (9, "out of memory, disk, open files or time, or beyond a stated bound"), (130, "interrupted"),
-]
 OTHER_TOOLS = ["mlc-run", "mlc-verify", "mlc-eval", "mlc-translate"]
 
 
@@ -87,10 +80,11 @@ def passes(build):
 
 
 def command_line(build):
-    text = NOTE.format(source="tools/ and runtime/RunCommand.cpp") + "# The command line\n"
+    text = NOTE.format(source="tools/, runtime/ExitCodes.def and runtime/RunCommand.cpp") + "# The command line\n"
     text += ("\nErrors go to stderr as `mlc: error: FILE: NODE: what; remedy`; output files appear "
              "whole or not\nat all. Exit codes are alike in all tools:\n\n| code | meaning |\n|---|---|\n")
-    text += "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES)
+    codes = re.findall(r'^MLC_EXIT\(\w+, (\d+),\s*"(.*?)"\)', (ROOT / "runtime/ExitCodes.def").read_text(), re.M)
+    text += "".join(f"| {code} | {meaning} |\n" for code, meaning in codes)
     for tool in ("mlc", "mlc-rules"):
         for command in commands_of(build / "bin" / tool):
             shown = without_generic(output(build / "bin" / tool, command, "--help"))

@@ -20,9 +20,6 @@ char CompileError::ID = 0;
 
 namespace {
 
-constexpr int internalError = 1, unsupported = 4, codegenError = 7,
-              outOfResources = 9;
-
 /// The node that a location stands for, for messages.
 std::string describe(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
@@ -49,7 +46,7 @@ public:
           return success();
         }) {}
 
-  llvm::Error take(int exitCode) {
+  llvm::Error take(Exit exitCode) {
     if (text.empty())
       text = "failed without saying why; this is a bug in mlc";
     return llvm::make_error<CompileError>(exitCode, std::move(text));
@@ -100,9 +97,10 @@ llvm::Error checkBackend(StringRef last, const CompileOptions &options) {
   for (const Phase &phase : getPhases()) {
     if (phase.needsBackend && !options.getCodeTarget().backend)
       return llvm::make_error<CompileError>(
-          unsupported, "code for target " + options.target.name +
-                           " is unsupported yet; give a cpu target, or see "
-                           "with mlc optimize what is chosen for it");
+          Exit::Unsupported,
+          "code for target " + options.target.name +
+              " is unsupported yet; give a cpu target, or see "
+              "with mlc optimize what is chosen for it");
     if (phase.name == last)
       break;
   }
@@ -118,7 +116,7 @@ llvm::Error runPhases(ModuleOp module, StringRef last,
     LogicalResult result =
         clock.run(phase.name, [&] { return runPhase(module, phase, options); });
     if (failed(result))
-      return errors.take(internalError);
+      return errors.take(Exit::Internal);
     if (phase.name == last)
       break;
   }
@@ -228,7 +226,7 @@ static llvm::Error checkRepeated(ModuleOp module) {
   });
   return text.empty() ? llvm::Error::success()
                       : llvm::make_error<CompileError>(
-                            outOfResources, runtime::printable(text));
+                            Exit::Resources, runtime::printable(text));
 }
 
 llvm::Error runPhases(ModuleOp module, StringRef phase,
@@ -253,7 +251,7 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
                                                     codegen);
   });
   if (failed(kernels))
-    return errors.take(codegenError);
+    return errors.take(Exit::Codegen);
 
   LogicalResult translated = clock.run("artifact", [&] {
     runtime::Program &program = model.program;
@@ -266,12 +264,12 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
     return translateProgram(*programs.begin(), *kernels, model);
   });
   if (failed(translated))
-    return errors.take(internalError);
+    return errors.take(Exit::Internal);
   runtime::Status status =
       runtime::validate(model.program, model.weights.weightsSize());
   if (!status.ok())
     return llvm::make_error<CompileError>(
-        status.code == MLC_UNSUPPORTED ? unsupported : internalError,
+        status.code == MLC_UNSUPPORTED ? Exit::Unsupported : Exit::Internal,
         status.message);
   model.code = std::move(kernels->image);
   model.manifest = makeManifest(*module, model.program, options);

@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "passes/Pipeline.h"
+#include "runtime/Exit.h"
 
 namespace mlc {
 
@@ -30,19 +31,19 @@ struct CompileOptions : PipelineOptions {
   std::function<void(llvm::StringRef)> onPhase;
 };
 
-/// Why a compilation failed: an exit code of the tools (4 beyond the limits of
-/// an artifact, 7 code generation, 9 beyond a bound, 1 anything that is a bug)
-/// and `NODE: what`.
+/// Why a compilation failed: an exit code of the tools (Unsupported: beyond the
+/// limits of an artifact, Codegen, Resources: beyond a bound, Internal:
+/// anything that is a bug) and `NODE: what`.
 class CompileError : public llvm::ErrorInfo<CompileError> {
 public:
   static char ID;
-  CompileError(int exitCode, std::string message)
+  CompileError(Exit exitCode, std::string message)
       : exitCode(exitCode), message(std::move(message)) {}
   void log(llvm::raw_ostream &os) const override { os << message; }
   std::error_code convertToErrorCode() const override {
     return llvm::inconvertibleErrorCode();
   }
-  int exitCode;
+  Exit exitCode;
   std::string message;
 };
 

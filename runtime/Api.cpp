@@ -4,6 +4,7 @@
 #include "runtime/AsyncRun.h"
 #include "runtime/Cpu.h"
 #include "runtime/Device.h"
+#include "runtime/Exit.h"
 #include "runtime/Session.h"
 #include "runtime/Text.h"
 #include "runtime/Version.h"
@@ -16,6 +17,19 @@
 #include <system_error>
 
 using namespace mlc::runtime;
+
+/// mlc_status is the list of exit codes less those that no run ends with.
+static constexpr bool operator==(mlc_status status, mlc::Exit code) {
+  return static_cast<int>(status) == static_cast<int>(code);
+}
+static_assert(MLC_OK == mlc::Exit::Done &&
+              MLC_INTERNAL == mlc::Exit::Internal &&
+              MLC_USAGE == mlc::Exit::Usage &&
+              MLC_BAD_FILE == mlc::Exit::BadFile &&
+              MLC_UNSUPPORTED == mlc::Exit::Unsupported &&
+              MLC_DEVICE == mlc::Exit::Device &&
+              MLC_RESOURCES == mlc::Exit::Resources &&
+              MLC_INTERRUPTED == mlc::Exit::Interrupted);
 
 struct mlc_artifact {
   std::shared_ptr<const Artifact> impl;

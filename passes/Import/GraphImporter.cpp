@@ -63,13 +63,12 @@ void reportError(ImportReport &report, StringRef what, llvm::Error error) {
     code = e.convertToErrorCode();
     text = e.message();
   });
-  if (report.kind == ImportReport::Kind::BadFile ||
-      report.kind == ImportReport::Kind::Resources)
+  if (report.status == Exit::BadFile || report.status == Exit::Resources)
     return;
-  report.kind = code.category() == std::generic_category() &&
-                        runtime::isResourceError(code.value())
-                    ? ImportReport::Kind::Resources
-                    : ImportReport::Kind::BadFile;
+  report.status = code.category() == std::generic_category() &&
+                          runtime::isResourceError(code.value())
+                      ? Exit::Resources
+                      : Exit::BadFile;
   // One line, whatever the names in it are.
   report.message = runtime::printable((what + ": " + text).str());
 }
@@ -100,7 +99,7 @@ void ImportSession::refuse(UnsupportedNode node, bool isContradiction) {
   if (isContradiction)
     damaged(node.name, node.op + ": " + node.reason);
   else if (report.ok())
-    report.kind = ImportReport::Kind::Unsupported;
+    report.status = Exit::Unsupported;
   report.unsupported.push_back(std::move(node));
 }
 

@@ -78,7 +78,7 @@ private:
 bool ModelImporter::checkVersions() {
   std::optional<int64_t> opset = session.opsetOf("");
   if (opset && *opset > newestOpset) {
-    session.report.kind = ImportReport::Kind::Unsupported;
+    session.report.status = Exit::Unsupported;
     session.report.message =
         session.fileName + ": the model uses opset " + std::to_string(*opset) +
         ", and opsets up to " + std::to_string(newestOpset) +
@@ -186,7 +186,7 @@ bool ModelImporter::checkOptions() {
     bool exists = openSymbols.contains(name);
     if (exists && !(value && *value < 0))
       continue;
-    session.report.kind = ImportReport::Kind::Usage;
+    session.report.status = Exit::Usage;
     std::string have;
     for (StringRef symbol : openSymbols)
       have += (have.empty() ? "" : ", ") + symbol.str();
@@ -206,7 +206,7 @@ bool ModelImporter::makeParameters() {
   for (const std::string &name : options.parameters) {
     if (!made.insert(name).second || graph.makeParameter(name, main))
       continue;
-    session.report.kind = ImportReport::Kind::Usage;
+    session.report.status = Exit::Usage;
     session.report.message =
         session.fileName + ": '" + name + "' is no weight of the model" +
         (graph.find(name) ? ", but an input; inputs are given with each run"
@@ -424,7 +424,7 @@ OwningOpRef<ModuleOp> importFile(ModelFile &file, StringRef name,
   // One line, whatever the names in it are.
   report.message = runtime::printable(report.message);
   report.externalFiles = file.getExternalFiles();
-  if (report.kind == ImportReport::Kind::Unsupported && report.message.empty())
+  if (report.status == Exit::Unsupported && report.message.empty())
     report.message = countUnsupported(name, report);
   return report.ok() ? std::move(module) : OwningOpRef<ModuleOp>();
 }

@@ -20,6 +20,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "runtime/Exit.h"
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,14 +47,10 @@ struct UnsupportedNode {
 };
 
 struct ImportReport {
-  enum class Kind {
-    Done,
-    Usage,       // an option does not fit the model
-    BadFile,     // missing, damaged or contradictory
-    Resources,   // beyond the machine's memory or a stated bound
-    Unsupported, // `unsupported` says what
-  };
-  Kind kind = Kind::Done;
+  /// Done, Usage (an option does not fit the model), BadFile (missing, damaged
+  /// or contradictory), Resources (beyond the machine's memory or a stated
+  /// bound) or Unsupported (`unsupported` says what).
+  Exit status = Exit::Done;
   /// "FILE: NODE: what; remedy", without the leading "mlc: error:".
   std::string message;
   /// In graph order. Nodes behind one of these are judged by their operator
@@ -69,7 +66,7 @@ struct ImportReport {
   /// Files with external data that were read.
   std::vector<std::string> externalFiles;
 
-  bool ok() const { return kind == Kind::Done; }
+  bool ok() const { return status == Exit::Done; }
 };
 
 /// Reads the model at `path`. Null when the report is not ok. Loads the mlc and

@@ -1,6 +1,8 @@
 """The Python package: what it takes, what it refuses, what it gives back. Judged by
 ONNX Runtime and NumPy."""
 
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -9,8 +11,10 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from mlc import _errors
 from onnx import TensorProto, helper, numpy_helper
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 RNG = np.random.default_rng(5)
 FLOAT = TensorProto.FLOAT
 
@@ -320,3 +324,9 @@ def test_without_a_compiler(dense, tmp_path, tools):
                           env={"PYTHONPATH": str(tmp_path / "site"), "PATH": ""})
     assert done.returncode == 0, done.stderr
     assert "(1, 5)" in done.stdout and "the executable mlc, which compiles, is not here" in done.stdout
+
+
+def test_errors_are_those_of_the_list_of_exit_codes():
+    listed = {int(code) for code in re.findall(r"^MLC_EXIT\(\w+, (\d+),", (ROOT / "runtime/ExitCodes.def").read_text(),
+                                               re.M)}
+    assert listed == {0, 130} | set(_errors._BY_CODE)

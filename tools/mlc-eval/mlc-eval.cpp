@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "runtime/Exit.h"
 #include "tools/CommandLine.h"
 #include "tools/mlc-eval/Npy.h"
 #include "llvm/Support/CommandLine.h"
@@ -151,11 +152,11 @@ int main(int argc, char **argv) {
   context.loadDialect<MlcDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = parseModuleFile(file, &context);
   if (!module)
-    return 3;
+    return static_cast<int>(Exit::BadFile);
   if (Error error = run(*module)) {
     llvm::errs() << "mlc: error: " << file << ": "
                  << llvm::toString(std::move(error)) << '\n';
-    return 3;
+    return static_cast<int>(Exit::BadFile);
   }
-  return 0;
+  return static_cast<int>(Exit::Done);
 }

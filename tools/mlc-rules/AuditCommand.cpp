@@ -91,15 +91,16 @@ void print(Rule &rule, const Answer &answer) {
     llvm::outs() << "  no condition found under which it holds\n";
 }
 
-int run() {
+Exit run() {
   if (options.files.empty())
-    return fail(Usage, "expected a file of rules; see mlc-rules audit --help");
+    return fail(Exit::Usage,
+                "expected a file of rules; see mlc-rules audit --help");
   mlir::MLIRContext context;
   RuleSet rules;
-  if (int code = options.load(rules, context))
+  if (Exit code = options.load(rules, context); code != Exit::Done)
     return code;
   llvm::json::Array array;
-  int result = Done;
+  Exit result = Exit::Done;
   for (Rule &rule : rules.rules) {
     Answer answer = judge(rule);
     result = worse(result, answer.verdict);

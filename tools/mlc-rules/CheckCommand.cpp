@@ -145,10 +145,10 @@ unsigned checkMutants(RuleSet &rules, llvm::json::Array &out) {
   return proved;
 }
 
-int run() {
+Exit run() {
   mlir::MLIRContext context;
   RuleSet rules;
-  if (int code = options.load(rules, context))
+  if (Exit code = options.load(rules, context); code != Exit::Done)
     return code;
   llvm::json::Array checked, compared, judged;
   unsigned failures = checkRules(rules, checked);
@@ -163,7 +163,7 @@ int run() {
                                  {"mutants", std::move(judged)},
                                  {"failures", failures},
                                  {"mutants_proved", proved}});
-  return failures || inexact || proved ? Refuted : Done;
+  return failures || inexact || proved ? Exit::Differs : Exit::Done;
 }
 
 } // namespace

@@ -19,7 +19,7 @@ cl::OptionCategory &category() {
   return options;
 }
 
-int fail(Exit code, const llvm::Twine &message) {
+Exit fail(Exit code, const llvm::Twine &message) {
   llvm::errs() << "mlc: error: " << message << '\n';
   return code;
 }
@@ -55,12 +55,12 @@ static void wrapPairs(mlir::ModuleOp module) {
 }
 
 /// Reads one file into the set; problems are printed. An exit code.
-static int loadFile(RuleSet &rules, mlir::MLIRContext &context,
-                    const std::string &file) {
+static Exit loadFile(RuleSet &rules, mlir::MLIRContext &context,
+                     const std::string &file) {
   auto buffer = llvm::MemoryBuffer::getFile(file);
   if (!buffer)
-    return fail(BadInput, file + ": " + buffer.getError().message() +
-                              "; give the path of a rule file");
+    return fail(Exit::BadFile, file + ": " + buffer.getError().message() +
+                                   "; give the path of a rule file");
   const std::string remedy =
       "; see docs/Audit.md and docs/AddARewrite.md for the form";
   std::string problem;
@@ -79,28 +79,31 @@ static int loadFile(RuleSet &rules, mlir::MLIRContext &context,
   size_t first = rules.rules.size();
   if (!module || failed(mlir::verify(*module)) ||
       failed(rules.add(std::move(module))))
-    return fail(BadInput, file + ": not a file of rules: " + problem + remedy);
+    return fail(Exit::BadFile,
+                file + ": not a file of rules: " + problem + remedy);
   if (rules.rules.size() == first)
-    return fail(BadInput, file + ": holds no rules" + remedy);
+    return fail(Exit::BadFile, file + ": holds no rules" + remedy);
   for (Rule &rule : llvm::drop_begin(rules.rules, first)) {
     llvm::Expected<Assumptions> written = readAssumptions(rule.getBefore());
     if (!written)
-      return fail(BadInput, file + ": " + rule.getName() + ": " +
-                                llvm::toString(written.takeError()) + remedy);
+      return fail(Exit::BadFile, file + ": " + rule.getName() + ": " +
+                                     llvm::toString(written.takeError()) +
+                                     remedy);
     llvm::append_range(rule.assumptions.integers, written->integers);
     llvm::append_range(rule.assumptions.tensors, written->tensors);
     llvm::append_range(rule.assumptions.reals, written->reals);
   }
-  return Done;
+  return Exit::Done;
 }
 
-int RuleFileOptions::load(RuleSet &rules, mlir::MLIRContext &context) const {
+Exit RuleFileOptions::load(RuleSet &rules, mlir::MLIRContext &context) const {
   if (files.empty())
-    return failed(addShippedRules(rules, &context)) ? BadInput : Done;
+    return failed(addShippedRules(rules, &context)) ? Exit::BadFile
+                                                    : Exit::Done;
   for (const std::string &file : files)
-    if (int code = loadFile(rules, context, file))
+    if (Exit code = loadFile(rules, context, file); code != Exit::Done)
       return code;
-  return Done;
+  return Exit::Done;
 }
 
 static std::string textOf(mlir::func::FuncOp function) {
@@ -140,10 +143,10 @@ void addVerdict(llvm::json::Object &object, const Verdict &verdict) {
     object["reason"] = verdict.reason;
 }
 
-int worse(int code, const Verdict &verdict) {
+Exit worse(Exit code, const Verdict &verdict) {
   if (verdict.isRefuted())
-    return Refuted;
-  return verdict.isUnknown() && code == Done ? int(Unknown) : code;
+    return Exit::Differs;
+  return verdict.isUnknown() && code == Exit::Done ? Exit::Unknown : code;
 }
 
 void printJson(llvm::json::Value value) {

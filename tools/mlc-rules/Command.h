@@ -9,25 +9,16 @@
 #define MLC_TOOLS_MLC_RULES_COMMAND_H
 
 #include "rewrites/Rules/Rule.h"
+#include "runtime/Exit.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 
 namespace mlc::rules {
 
-// Exit codes of all of mlc's tools: docs/Architecture.md.
-enum Exit {
-  Done = 0,
-  Usage = 2,
-  BadInput = 3,
-  Refuted = 5,
-  Unknown = 6,
-  Resources = 9
-};
-
 struct Command {
   llvm::cl::SubCommand &options;
   /// Carries the command out; returns an exit code.
-  int (*run)();
+  Exit (*run)();
 };
 
 Command auditCommand();
@@ -41,7 +32,7 @@ Command verifyCommand();
 llvm::cl::OptionCategory &category();
 
 /// Prints `mlc: error: message`; returns `code`.
-int fail(Exit code, const llvm::Twine &message);
+Exit fail(Exit code, const llvm::Twine &message);
 
 /// Options of a subcommand that reads rule files.
 struct RuleFileOptions {
@@ -49,8 +40,8 @@ struct RuleFileOptions {
 
   /// The rules of the files, or those that ship with mlc. A file holds
   /// `rule.def`s, or pairs of functions @NAME_before and @NAME_after with
-  /// `mlc.assume` as in verifier/AssumeText.h. An exit code.
-  int load(RuleSet &rules, mlir::MLIRContext &context) const;
+  /// `mlc.assume` as in verifier/AssumeText.h.
+  Exit load(RuleSet &rules, mlir::MLIRContext &context) const;
 
   llvm::cl::list<std::string> files;
   llvm::cl::opt<bool> json;
@@ -63,7 +54,7 @@ llvm::json::Object describe(Rule &rule);
 void addVerdict(llvm::json::Object &object, const Verdict &verdict);
 
 /// The exit code after one more verdict: refuted wins over unknown.
-int worse(int code, const Verdict &verdict);
+Exit worse(Exit code, const Verdict &verdict);
 
 /// Prints one JSON document on stdout.
 void printJson(llvm::json::Value value);

@@ -384,10 +384,10 @@ static llvm::cl::SubCommand
                       "s-expressions, or JSON (docs/RuleExport.md)");
 static RuleFileOptions options(command);
 
-static int run() {
+static Exit run() {
   mlir::MLIRContext context;
   RuleSet rules;
-  if (int code = options.load(rules, context))
+  if (Exit code = options.load(rules, context); code != Exit::Done)
     return code;
   llvm::json::Array array;
   for (Rule &rule : rules.rules)
@@ -397,7 +397,7 @@ static int run() {
       EggWriter(llvm::outs()).write(rule);
   if (options.json)
     printJson(std::move(array));
-  return Done;
+  return Exit::Done;
 }
 
 Command exportCommand() { return {command, run}; }

@@ -44,23 +44,25 @@ static cl::opt<bool> resume("resume",
 static cl::opt<bool> json("json", cl::desc("print the report as JSON"),
                           cl::sub(command), cl::cat(category()));
 
-static int checkFlags() {
+static Exit checkFlags() {
   std::vector<std::string> known = generate::operatorNames();
   for (const std::string &op : ops)
     if (op != "all" && !llvm::is_contained(known, op))
-      return fail(Usage, "--ops: unknown operator '" + op +
-                             "'; there are all, " + llvm::join(known, ", "));
+      return fail(Exit::Usage, "--ops: unknown operator '" + op +
+                                   "'; there are all, " +
+                                   llvm::join(known, ", "));
   if (maxOps < 1 || maxOps > 4)
-    return fail(Usage,
+    return fail(Exit::Usage,
                 "--max-ops: expected 1, 2, 3 or 4, got " + llvm::Twine(maxOps));
   if (jobs < 1 || jobs > 256)
-    return fail(Usage,
+    return fail(Exit::Usage,
                 "--jobs: expected 1 to 256 threads, got " + llvm::Twine(jobs));
   if (!(timeLimit >= 0))
-    return fail(Usage, "--time-limit: expected seconds that are not negative");
+    return fail(Exit::Usage,
+                "--time-limit: expected seconds that are not negative");
   if (out.empty())
-    return fail(Usage, "--out: expected the folder to write rules to");
-  return Done;
+    return fail(Exit::Usage, "--out: expected the folder to write rules to");
+  return Exit::Done;
 }
 
 static std::string pathOf(llvm::StringRef name) {
@@ -70,38 +72,40 @@ static std::string pathOf(llvm::StringRef name) {
 }
 
 /// Makes the folder, or reads the state of the run that is resumed.
-static int openFolder(generate::GenerateOptions &options, bool &isNew) {
+static Exit openFolder(generate::GenerateOptions &options, bool &isNew) {
   std::error_code error = llvm::sys::fs::create_directories(out);
   if (error)
-    return fail(Resources, out + ": " + error.message());
+    return fail(Exit::Resources, out + ": " + error.message());
   llvm::sys::fs::directory_iterator entries(out, error);
   if (error)
-    return fail(Resources, out + ": " + error.message());
+    return fail(Exit::Resources, out + ": " + error.message());
   isNew = entries == llvm::sys::fs::directory_iterator();
   if (isNew)
-    return Done;
+    return Exit::Done;
   if (!resume)
-    return fail(Usage, out + ": the folder is not empty; give another one, or "
-                             "--resume to go on with the run in it");
+    return fail(Exit::Usage,
+                out + ": the folder is not empty; give another one, or "
+                      "--resume to go on with the run in it");
   auto buffer = llvm::MemoryBuffer::getFile(pathOf("state"));
   if (!buffer)
-    return fail(BadInput, pathOf("state") + ": " + buffer.getError().message() +
-                              "; --resume needs the folder of an earlier run");
+    return fail(Exit::BadFile,
+                pathOf("state") + ": " + buffer.getError().message() +
+                    "; --resume needs the folder of an earlier run");
   if (llvm::Error problem = readState((*buffer)->getBuffer(), options))
-    return fail(BadInput, pathOf("state") + ": " +
-                              llvm::toString(std::move(problem)) +
-                              "; give the same --ops and --max-ops");
-  return Done;
+    return fail(Exit::BadFile, pathOf("state") + ": " +
+                                   llvm::toString(std::move(problem)) +
+                                   "; give the same --ops and --max-ops");
+  return Exit::Done;
 }
 
-static int writeFile(llvm::StringRef name, llvm::StringRef text) {
+static Exit writeFile(llvm::StringRef name, llvm::StringRef text) {
   llvm::Error error = llvm::writeToOutput(pathOf(name), [&](auto &os) {
     os << text;
     return llvm::Error::success();
   });
-  return error ? fail(Resources,
+  return error ? fail(Exit::Resources,
                       pathOf(name) + ": " + llvm::toString(std::move(error)))
-               : int(Done);
+               : Exit::Done;
 }
 
 static void printSummary(const generate::GenerateReport &report) {
@@ -182,8 +186,8 @@ private:
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 
-static int run() {
-  if (int code = checkFlags())
+static Exit run() {
+  if (Exit code = checkFlags(); code != Exit::Done)
     return code;
   generate::GenerateOptions options;
   if (!llvm::is_contained(ops, "all"))
@@ -193,7 +197,7 @@ static int run() {
   options.jobs = jobs;
   options.timeLimitSeconds = timeLimit;
   bool isNew = true;
-  if (int code = openFolder(options, isNew))
+  if (Exit code = openFolder(options, isNew); code != Exit::Done)
     return code;
   // Proofs are kept as they come, so that nothing is lost.
   std::error_code error;
@@ -201,7 +205,7 @@ static int run() {
                              isNew ? llvm::sys::fs::OF_None
                                    : llvm::sys::fs::OF_Append);
   if (error)
-    return fail(Resources, pathOf("state") + ": " + error.message());
+    return fail(Exit::Resources, pathOf("state") + ": " + error.message());
   // A line that was cut off ends here.
   state << (isNew ? generate::stateHeader(options) : "\n");
   options.proved = [&](const std::string &family,
@@ -216,17 +220,18 @@ static int run() {
     report = generate::generate(options);
   }
   for (auto &[name, text] : generate::ruleFiles(report))
-    if (int code = writeFile(name, text))
+    if (Exit code = writeFile(name, text); code != Exit::Done)
       return code;
   llvm::json::Value document = toJson(report, options);
-  if (int code =
-          writeFile("report.json", llvm::formatv("{0:2}\n", document).str()))
+  if (Exit code =
+          writeFile("report.json", llvm::formatv("{0:2}\n", document).str());
+      code != Exit::Done)
     return code;
   if (json)
     printJson(std::move(document));
   else
     printSummary(report);
-  return Done;
+  return Exit::Done;
 }
 
 Command generateCommand() { return {command, run}; }

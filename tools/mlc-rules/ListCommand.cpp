@@ -20,10 +20,10 @@ static void print(Rule &rule) {
                << '\n';
 }
 
-static int run() {
+static Exit run() {
   mlir::MLIRContext context;
   RuleSet rules;
-  if (int code = options.load(rules, context))
+  if (Exit code = options.load(rules, context); code != Exit::Done)
     return code;
   llvm::json::Array array;
   for (Rule &rule : rules.rules) {
@@ -44,7 +44,7 @@ static int run() {
   }
   if (options.json)
     printJson(std::move(array));
-  return Done;
+  return Exit::Done;
 }
 
 Command listCommand() { return {command, run}; }

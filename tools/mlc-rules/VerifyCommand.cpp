@@ -27,11 +27,11 @@ static cl::opt<unsigned> jobs("jobs", cl::value_desc("N"), cl::init(0),
                               cl::desc("threads (all cores)"), cl::sub(command),
                               cl::cat(category()));
 
-static int writeCertificate(Rule &rule, const Verdict &verdict) {
+static Exit writeCertificate(Rule &rule, const Verdict &verdict) {
   if (certificates.empty() || !verdict.isProved())
-    return Done;
+    return Exit::Done;
   if (std::error_code error = llvm::sys::fs::create_directories(certificates))
-    return fail(Resources, certificates + ": " + error.message());
+    return fail(Exit::Resources, certificates + ": " + error.message());
   llvm::SmallString<128> path(certificates);
   llvm::sys::path::append(path, rule.getName() + ".smt2");
   llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
@@ -39,8 +39,9 @@ static int writeCertificate(Rule &rule, const Verdict &verdict) {
     return llvm::Error::success();
   });
   if (error)
-    return fail(Resources, path + ": " + llvm::toString(std::move(error)));
-  return Done;
+    return fail(Exit::Resources,
+                path + ": " + llvm::toString(std::move(error)));
+  return Exit::Done;
 }
 
 static void print(Rule &rule, const Verdict &verdict) {
@@ -55,30 +56,30 @@ static void print(Rule &rule, const Verdict &verdict) {
     llvm::outs() << verdict.counterexample.text << '\n';
 }
 
-static int run() {
+static Exit run() {
   if (jobs > 256)
-    return fail(Usage,
+    return fail(Exit::Usage,
                 "--jobs: expected 1 to 256 threads, got " + llvm::Twine(jobs));
   mlir::MLIRContext context;
   RuleSet rules;
-  if (int code = options.load(rules, context))
+  if (Exit code = options.load(rules, context); code != Exit::Done)
     return code;
   llvm::json::Array array;
-  int result = Done;
+  Exit result = Exit::Done;
   unsigned proved = 0;
   Stopwatch watch;
   VerifyRulesOptions settings;
   settings.verifier.timeoutMs = timeout * 1000;
   settings.jobs = jobs;
   auto load = [](RuleSet &rules, mlir::MLIRContext &context) {
-    return options.load(rules, context) == Done;
+    return options.load(rules, context) == Exit::Done;
   };
-  int written = Done;
+  Exit written = Exit::Done;
   auto take = [&](size_t i, const Verdict &verdict) {
     Rule &rule = rules.rules[i];
     proved += verdict.isProved();
     result = worse(result, verdict);
-    if (written == Done)
+    if (written == Exit::Done)
       written = writeCertificate(rule, verdict);
     if (!options.json) {
       print(rule, verdict);
@@ -89,8 +90,8 @@ static int run() {
     array.push_back(std::move(object));
   };
   if (!verifyRules(rules.rules.size(), settings, load, take))
-    return BadInput;
-  if (written != Done)
+    return Exit::BadFile;
+  if (written != Exit::Done)
     return written;
   if (options.json)
     printJson(std::move(array));

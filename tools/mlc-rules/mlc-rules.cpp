@@ -5,10 +5,11 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+using mlc::Exit;
 using namespace mlc::rules;
 namespace cl = llvm::cl;
 
-static int runTool(int argc, char **argv) {
+static Exit runTool(int argc, char **argv) {
   const Command commands[] = {auditCommand(),  checkCommand(),
                               exportCommand(), generateCommand(),
                               listCommand(),   verifyCommand()};
@@ -22,14 +23,14 @@ static int runTool(int argc, char **argv) {
   std::string problem = mlc::parseCommandLine(
       argc, argv, "mlc-rules: the rewrites that mlc knows\n");
   if (!problem.empty())
-    return fail(Usage, problem);
+    return fail(Exit::Usage, problem);
   for (const Command &command : commands)
     if (command.options)
       return command.run();
-  return fail(Usage, "expected " + names + "; see mlc-rules --help");
+  return fail(Exit::Usage, "expected " + names + "; see mlc-rules --help");
 }
 
 int main(int argc, char **argv) {
   mlc::startTool();
-  return mlc::finishTool(runTool(argc, argv));
+  return mlc::finishTool(static_cast<int>(runTool(argc, argv)));
 }

@@ -44,22 +44,6 @@ static cl::opt<bool> elide("elide", cl::desc("leave large constants out"),
 static cl::opt<bool> locations("locations", cl::desc("print locations"),
                                cl::cat(options));
 
-static int exitCode(mlc::ImportReport::Kind kind) {
-  switch (kind) {
-  case mlc::ImportReport::Kind::Done:
-    return 0;
-  case mlc::ImportReport::Kind::Usage:
-    return 2;
-  case mlc::ImportReport::Kind::BadFile:
-    return 3;
-  case mlc::ImportReport::Kind::Resources:
-    return 9;
-  case mlc::ImportReport::Kind::Unsupported:
-    return 4;
-  }
-  return 1;
-}
-
 static int fail(const llvm::Twine &text, int code) {
   llvm::errs() << "mlc-translate: error: " << text << '\n';
   return code;
@@ -141,7 +125,7 @@ int main(int argc, char **argv) {
     std::string text = report.message;
     for (const mlc::UnsupportedNode &node : report.unsupported)
       text += "\n  " + node.name + ": " + node.op + ": " + node.reason;
-    return fail(text, exitCode(report.kind));
+    return fail(text, static_cast<int>(report.status));
   }
   if (!output.empty())
     return writeOnnx(*module);

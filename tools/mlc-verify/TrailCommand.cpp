@@ -153,13 +153,13 @@ public:
   }
 
 private:
-  bool end(TrailAnswer answer, const std::string &reason) {
+  bool end(Exit answer, const std::string &reason) {
     report.answer = answer;
     report.reason = reason;
     return false;
   }
   bool refuse(const std::string &reason) {
-    return end(TrailAnswer::Refused, question.result + ": " + reason);
+    return end(Exit::Differs, question.result + ": " + reason);
   }
 
   bool check() {
@@ -169,7 +169,7 @@ private:
   bool readResult() {
     Expected<ModelFile> file = ModelFile::open(question.result);
     if (!file)
-      return end(TrailAnswer::BadFile,
+      return end(Exit::BadFile,
                  question.result + ": " + llvm::toString(file.takeError()));
     result = std::move(*file);
     const std::string *text = nullptr;
@@ -178,21 +178,20 @@ private:
       if (entry.key() != "mlc.trail")
         continue;
       if (text)
-        return end(TrailAnswer::BadFile,
-                   question.result + ": holds two trails");
+        return end(Exit::BadFile, question.result + ": holds two trails");
       text = &entry.value();
     }
     if (!text)
-      return end(TrailAnswer::BadFile,
-                 question.result + ": holds no trail (metadata mlc.trail); "
-                                   "make it with mlc optimize");
+      return end(Exit::BadFile, question.result +
+                                    ": holds no trail (metadata mlc.trail); "
+                                    "make it with mlc optimize");
     Expected<std::vector<Trail>> parsed =
         isShallow(*text) ? parseTrails(*text)
                          : llvm::createStringError("nested too deeply");
     if (!parsed)
-      return end(TrailAnswer::BadFile, question.result +
-                                           ": mlc.trail cannot be read: " +
-                                           llvm::toString(parsed.takeError()));
+      return end(Exit::BadFile, question.result +
+                                    ": mlc.trail cannot be read: " +
+                                    llvm::toString(parsed.takeError()));
     trails = std::move(*parsed);
     return true;
   }
@@ -201,22 +200,14 @@ private:
     ImportReport imported;
     module =
         importOnnx(question.model, question.import, &context, imported, model);
-    switch (imported.kind) {
-    case ImportReport::Kind::Done:
+    if (imported.ok())
       return prepare(*module) ||
-             end(TrailAnswer::BadFile, question.model + ": cannot be prepared");
-    case ImportReport::Kind::Usage:
-      return end(TrailAnswer::Usage, imported.message);
-    case ImportReport::Kind::BadFile:
-      return end(TrailAnswer::BadFile, imported.message);
-    case ImportReport::Kind::Resources:
-      return end(TrailAnswer::Resources, imported.message);
-    case ImportReport::Kind::Unsupported:
-      break;
-    }
-    return end(TrailAnswer::Unsupported,
-               question.model + ": has operators that mlc does not compile; "
-                                "see mlc check");
+             end(Exit::BadFile, question.model + ": cannot be prepared");
+    return end(imported.status, imported.status == Exit::Unsupported
+                                    ? question.model +
+                                          ": has operators that mlc does not "
+                                          "compile; see mlc check"
+                                    : imported.message);
   }
 
   bool prepare(mlir::ModuleOp any) {
@@ -228,7 +219,7 @@ private:
   bool replay() {
     ProvedRules rules(&context, question.verifier);
     if (Error error = rules.read(question.ruleFiles))
-      return end(TrailAnswer::BadFile, llvm::toString(std::move(error)));
+      return end(Exit::BadFile, llvm::toString(std::move(error)));
     auto functions = llvm::to_vector(module->getOps<mlir::func::FuncOp>());
     if (trails.size() != functions.size())
       return refuse("the model has " + std::to_string(functions.size()) +

@@ -20,18 +20,9 @@ struct TrailQuestion {
   VerifierOptions verifier;
 };
 
-/// How a replay ends, as the tool's exit codes have it.
-enum class TrailAnswer {
-  Replayed = 0,
-  Usage = 2,
-  BadFile = 3,
-  Unsupported = 4,
-  Refused = 5,
-  Resources = 9,
-};
-
 struct TrailReport {
-  TrailAnswer answer = TrailAnswer::Replayed;
+  /// Done: replayed. Differs: refused.
+  Exit answer = Exit::Done;
   /// What is wrong, naming the file.
   std::string reason;
   /// Replayed: what one must believe to believe it, a line each.

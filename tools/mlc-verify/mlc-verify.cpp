@@ -82,24 +82,15 @@ static cl::opt<uint64_t> seed("seed",
                               cl::desc("Seed of random trials and the solver"),
                               cl::init(1), cl::cat(category));
 
-enum ExitCode {
-  Proved = 0,
-  Usage = 2,
-  BadFile = 3,
-  Refuted = 5,
-  Undecided = 6,
-  OutOfResources = 9,
-};
-
-static int error(int code, const llvm::Twine &text) {
+static Exit error(Exit code, const llvm::Twine &text) {
   llvm::errs() << "mlc: error: " << text << '\n';
   return code;
 }
 
-static int exitCodeOf(const Verdict &verdict) {
-  return verdict.isProved()    ? Proved
-         : verdict.isRefuted() ? Refuted
-                               : Undecided;
+static Exit exitOf(const Verdict &verdict) {
+  return verdict.isProved()    ? Exit::Done
+         : verdict.isRefuted() ? Exit::Differs
+                               : Exit::Unknown;
 }
 
 static llvm::json::Array asArray(const std::vector<std::string> &lines) {
@@ -160,22 +151,22 @@ static void printText(const Verdict &verdict, const Assumptions &assumptions) {
   printRestsOn(restsOn(verdict, assumptions));
 }
 
-static int writeCertificate(const std::string &text) {
+static Exit writeCertificate(const std::string &text) {
   llvm::Error failed = llvm::writeToOutput(
       certificateFile, [&](llvm::raw_ostream &os) -> llvm::Error {
         os << text;
         return llvm::Error::success();
       });
   if (!failed)
-    return Proved;
-  return error(OutOfResources,
+    return Exit::Done;
+  return error(Exit::Resources,
                certificateFile + ": " + llvm::toString(std::move(failed)));
 }
 
-static int compareFunctions(const VerifierOptions &options) {
+static Exit compareFunctions(const VerifierOptions &options) {
   if (files.size() > 2 || !rules.empty() || !dims.empty() ||
       !parameters.empty())
-    return error(Usage,
+    return error(Exit::Usage,
                  "give one file with two functions or two files; "
                  "--rules, --dim and --parameter go with --trail; see --help");
   mlir::DialectRegistry registry;
@@ -189,7 +180,7 @@ static int compareFunctions(const VerifierOptions &options) {
   for (const std::string &file : files) {
     modules.push_back(parseModuleFile(file, &context));
     if (!modules.back())
-      return error(BadFile, file + ": cannot be read");
+      return error(Exit::BadFile, file + ": cannot be read");
     for (auto function : modules.back()->getOps<mlir::func::FuncOp>()) {
       if (!functionName.empty() && function.getSymName() != functionName)
         continue;
@@ -199,27 +190,30 @@ static int compareFunctions(const VerifierOptions &options) {
     }
   }
   if (functions.size() < 2)
-    return error(BadFile,
+    return error(Exit::BadFile,
                  files.front() + ": holds no function to compare with");
   if (functions.size() > 2)
-    return error(BadFile, files.front() + ": holds more than two functions");
+    return error(Exit::BadFile,
+                 files.front() + ": holds more than two functions");
   llvm::Expected<Assumptions> assumptions = readAssumptions(functions[0]);
   if (!assumptions)
-    return error(BadFile, files.front() + ": " +
-                              llvm::toString(assumptions.takeError()));
+    return error(Exit::BadFile, files.front() + ": " +
+                                    llvm::toString(assumptions.takeError()));
 
   Verdict verdict = verify(functions[0], functions[1], *assumptions, options);
   json ? printJson(verdict, *assumptions) : printText(verdict, *assumptions);
   if (verdict.isProved() && !certificateFile.empty())
-    if (int code = writeCertificate(verdict.certificate.smtlib))
+    if (Exit code = writeCertificate(verdict.certificate.smtlib);
+        code != Exit::Done)
       return code;
-  return exitCodeOf(verdict);
+  return exitOf(verdict);
 }
 
-static int replayTrail(const VerifierOptions &options) {
+static Exit replayTrail(const VerifierOptions &options) {
   if (files.size() != 2 || !functionName.empty() || !certificateFile.empty())
-    return error(Usage, "--trail takes the model and what mlc optimize wrote; "
-                        "see --help");
+    return error(Exit::Usage,
+                 "--trail takes the model and what mlc optimize wrote; "
+                 "see --help");
   TrailQuestion question;
   question.model = files[0];
   question.result = files[1];
@@ -232,14 +226,15 @@ static int replayTrail(const VerifierOptions &options) {
     int64_t number = 0;
     bool isOpen = value == "any";
     if (name.empty() || (!isOpen && value.getAsInteger(10, number)))
-      return error(Usage, "--dim takes NAME=N or NAME=any, not '" + dim + "'");
+      return error(Exit::Usage,
+                   "--dim takes NAME=N or NAME=any, not '" + dim + "'");
     question.import.dims.emplace_back(
         name.str(), isOpen ? std::nullopt : std::optional<int64_t>(number));
   }
   TrailReport report = checkTrail(question);
-  bool isReplayed = report.answer == TrailAnswer::Replayed;
+  bool isReplayed = report.answer == Exit::Done;
   if (!isReplayed)
-    error(0, report.reason);
+    error(report.answer, report.reason);
   if (json) {
     llvm::json::Object object{{"verdict", isReplayed ? "replayed" : "refused"},
                               {"steps", report.steps},
@@ -259,10 +254,10 @@ static int replayTrail(const VerifierOptions &options) {
                                   report.seconds);
     printRestsOn(report.restsOn);
   }
-  return static_cast<int>(report.answer);
+  return report.answer;
 }
 
-static int runTool(int argc, char **argv) {
+static Exit runTool(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   std::string problem = parseCommandLine(
       argc, argv,
@@ -270,11 +265,12 @@ static int runTool(int argc, char **argv) {
       "they differ; replays the trail of an optimized model\n\nexit codes: 0 "
       "proved, 5 refuted, 6 unknown, 2 usage, 3 bad file, 4 unsupported\n");
   if (!problem.empty())
-    return error(Usage, problem);
+    return error(Exit::Usage, problem);
   if (timeout <= 0.0 || lemmaTimeout <= 0.0)
-    return error(Usage, "give positive times; see --help");
+    return error(Exit::Usage, "give positive times; see --help");
   if (!(effort > 0.0 && effort <= 1000.0))
-    return error(Usage, "--effort: expected a factor above 0, up to 1000");
+    return error(Exit::Usage,
+                 "--effort: expected a factor above 0, up to 1000");
   VerifierOptions options;
   options.scaleWork(effort);
   options.timeoutMs = static_cast<unsigned>(timeout * 1000.0);
@@ -286,5 +282,5 @@ static int runTool(int argc, char **argv) {
 int main(int argc, char **argv) {
   startTool();
   llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
-  return finishTool(runTool(argc, argv));
+  return finishTool(static_cast<int>(runTool(argc, argv)));
 }

@@ -54,21 +54,11 @@ std::string mlc::cli::listUnsupported(const ImportReport &report,
 
 llvm::Error mlc::cli::reportFailure(const ImportReport &report,
                                     llvm::StringRef file) {
-  switch (report.kind) {
-  case ImportReport::Kind::Done:
+  if (report.ok())
     return llvm::Error::success();
-  case ImportReport::Kind::Usage:
-    return fail(Exit::Usage, report.message);
-  case ImportReport::Kind::BadFile:
-    return fail(Exit::BadFile, report.message);
-  case ImportReport::Kind::Resources:
-    return fail(Exit::Resources, report.message);
-  case ImportReport::Kind::Unsupported:
-    return fail(Exit::Unsupported, report.unsupported.empty()
-                                       ? report.message
-                                       : listUnsupported(report, file));
-  }
-  return fail(Exit::Internal, report.message);
+  return fail(report.status, report.unsupported.empty()
+                                 ? report.message
+                                 : listUnsupported(report, file));
 }
 
 Compilation::Compilation(const ModelOptions &options) : file(options.model) {
@@ -246,9 +236,7 @@ llvm::Error Compilation::addPhase(llvm::Error error) const {
         std::string text;
         for (llvm::StringRef line : lines)
           text += (file + ": " + line + "\n").str();
-        return fail(tellsOfResources(text)
-                        ? Exit::Resources
-                        : static_cast<Exit>(failure.exitCode),
+        return fail(tellsOfResources(text) ? Exit::Resources : failure.exitCode,
                     text);
       });
 }

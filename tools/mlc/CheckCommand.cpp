@@ -80,7 +80,7 @@ llvm::Error CheckCommand::run() {
     llvm::outs() << listUnsupported(report, "");
   }
   // The list stands there already.
-  if (report.kind == mlc::ImportReport::Kind::Unsupported)
+  if (report.status == Exit::Unsupported)
     return fail(Exit::Unsupported, report.message);
   return reportFailure(report, model);
 }

@@ -8,25 +8,13 @@
 #ifndef MLC_TOOLS_MLC_FAILURE_H
 #define MLC_TOOLS_MLC_FAILURE_H
 
+#include "runtime/Exit.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
 
 namespace mlc::cli {
 
-/// The exit codes, alike in every tool; docs/CommandLine.md lists them.
-enum class Exit : int {
-  Done = 0,
-  Internal = 1,
-  Usage = 2,
-  BadFile = 3,
-  Unsupported = 4,
-  Differs = 5,
-  Unknown = 6,
-  Codegen = 7,
-  Device = 8,
-  Resources = 9,
-  Interrupted = 130,
-};
+using mlc::Exit; // for those who use this namespace alone
 
 class Failure : public llvm::ErrorInfo<Failure> {
 public:
