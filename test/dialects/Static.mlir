@@ -75,6 +75,7 @@ func.func @static(%x: tensor<2x3xf32>, %i: tensor<2x3xi32>, %b: tensor<2x3xi1>, 
   %63 = mlc.unpack %k {channels = 7 : i64, groups = 1 : i64} : (tensor<1x2x6x6x4xf32>) -> tensor<1x7x6x6xf32>
   %64:2 = mlc.top_k %x {axis = 1 : i64, k = #mlc.int<1>, largest = true, sorted = false} : (tensor<2x3xf32>) -> (tensor<2x1xf32>, tensor<2x1xi64>)
   %65 = mlc.resize %x {dims = #mlc.dims<[4, 3]>, mode = "nearest", nearest_mode = "floor", scales = [#mlc.real<2.0>, #mlc.real<1.0>], transform = "asymmetric"} : (tensor<2x3xf32>) -> tensor<4x3xf32>
+  %none = mlc.resize %x {dims = #mlc.dims<[0, 3]>, mode = "nearest", nearest_mode = "floor", scales = [], transform = "asymmetric"} : (tensor<2x3xf32>) -> tensor<0x3xf32>
   %66 = mlc.arg_max %x {axis = 0 : i64} : (tensor<2x3xf32>) -> tensor<1x3xi64>
   %67 = mlc.arg_min %x {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x1xi64>
   return
