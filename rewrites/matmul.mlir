@@ -23,12 +23,12 @@ rule.def @fold_batch_norm_into_matmul "a batch norm behind a matrix product beco
     %1 = mlc.sqrt %0 : (!v) -> !v
     %factor = mlc.div %scale, %1 : (!v, !v) -> !v
     %2 = mlc.mul %mean, %factor : (!v, !v) -> !v
-    %bias = mlc.sub %bias, %2 : (!v, !v) -> !v
+    %new_bias = mlc.sub %bias, %2 : (!v, !v) -> !v
     %3 = mlc.reshape %factor {dims = #mlc.dims<[1, n]>} : (!v) -> !s
     %4 = mlc.broadcast %3 {dims = #mlc.dims<[k, n]>} : (!s) -> !w
     %weights = mlc.mul %w, %4 : (!w, !w) -> !w
     %5 = mlc.matmul %x, %weights : (!x, !w) -> !y
-    %6 = mlc.reshape %bias {dims = #mlc.dims<[1, n]>} : (!v) -> !s
+    %6 = mlc.reshape %new_bias {dims = #mlc.dims<[1, n]>} : (!v) -> !s
     %7 = mlc.broadcast %6 {dims = #mlc.dims<[m, n]>} : (!s) -> !y
     %8 = mlc.add %5, %7 : (!y, !y) -> !y
     return %8 : !y

@@ -21,11 +21,11 @@ rule.def @batch_norm_is_scale_and_bias "a batch norm with constant parameters is
     %1 = mlc.sqrt %0 : (!v) -> !v
     %factor = mlc.div %scale, %1 : (!v, !v) -> !v
     %2 = mlc.mul %mean, %factor : (!v, !v) -> !v
-    %bias = mlc.sub %bias, %2 : (!v, !v) -> !v
+    %new_bias = mlc.sub %bias, %2 : (!v, !v) -> !v
     %3 = mlc.reshape %factor {dims = #mlc.dims<[1, c, 1, 1]>} : (!v) -> !k
     %4 = mlc.broadcast %3 {dims = #mlc.dims<[n, c, h, w]>} : (!k) -> !y
     %5 = mlc.mul %y, %4 : (!y, !y) -> !y
-    %6 = mlc.reshape %bias {dims = #mlc.dims<[1, c, 1, 1]>} : (!v) -> !k
+    %6 = mlc.reshape %new_bias {dims = #mlc.dims<[1, c, 1, 1]>} : (!v) -> !k
     %7 = mlc.broadcast %6 {dims = #mlc.dims<[n, c, h, w]>} : (!k) -> !y
     %8 = mlc.add %5, %7 : (!y, !y) -> !y
     return %8 : !y
