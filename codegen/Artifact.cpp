@@ -1,7 +1,6 @@
 //===- Artifact.cpp - Writing an artifact ---------------------------------===//
 
 #include "codegen/Artifact.h"
-#include "runtime/ArtifactFormat.h"
 #include "runtime/Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -34,10 +33,9 @@ uint64_t ArtifactWriter::addConstant(ArrayRef<char> bytes) {
   return it->second;
 }
 
-/// Hands the whole file to `sink` in order, with `digest` as its hash.
-void ArtifactWriter::emit(const Contents &contents, ArrayRef<uint8_t> program,
-                          const Digest &digest, Sink sink) const {
-  ArtifactHeader header = {};
+/// Says in `header` and in `file.images` where everything is.
+void ArtifactWriter::layOut(const Contents &contents, File &file) const {
+  ArtifactHeader &header = file.header;
   std::memcpy(header.magic, artifactMagic, sizeof(artifactMagic));
   header.format = artifactFormat;
   header.headerSize = sizeof(header);
@@ -50,12 +48,21 @@ void ArtifactWriter::emit(const Contents &contents, ArrayRef<uint8_t> program,
     return section;
   };
   header.manifest = place(contents.manifest.size(), sectionAlignment);
-  header.program = place(program.size(), sectionAlignment);
-  header.code = place(contents.code.size(), sectionAlignment);
+  header.program = place(file.program.size(), sectionAlignment);
+  for (CodeImage &image : file.images) {
+    image.offset = place(image.size, sectionAlignment).offset;
+    image.hash = blake3(image.data, image.size);
+  }
+  file.table = serialize(file.images);
+  header.images = place(file.table.size(), sectionAlignment);
   header.weights = place(nextOffset, weightsAlignment);
   header.fileSize = end;
+}
 
-  std::memcpy(header.hash, digest.data(), sizeof(header.hash));
+/// Hands the whole file to `sink` in order.
+void ArtifactWriter::emit(const Contents &contents, const File &file,
+                          Sink sink) const {
+  const ArtifactHeader &header = file.header;
   uint64_t at = 0;
   auto put = [&](const void *data, size_t size) {
     sink(ArrayRef(static_cast<const char *>(data), size));
@@ -69,15 +76,19 @@ void ArtifactWriter::emit(const Contents &contents, ArrayRef<uint8_t> program,
   padTo(header.manifest.offset);
   put(contents.manifest.data(), contents.manifest.size());
   padTo(header.program.offset);
-  put(program.data(), program.size());
-  padTo(header.code.offset);
-  put(contents.code.data(), contents.code.size());
+  put(file.program.data(), file.program.size());
+  for (const CodeImage &image : file.images) {
+    padTo(image.offset);
+    put(image.data, image.size);
+  }
+  padTo(header.images.offset);
+  put(file.table.data(), file.table.size());
   padTo(header.weights.offset);
   for (const Place &p : places) {
     padTo(header.weights.offset + p.offset);
     put(p.bytes.data(), p.bytes.size());
   }
-  padTo(end);
+  padTo(header.fileSize);
 }
 
 Error ArtifactWriter::write(raw_ostream &os, const Contents &contents) const {
@@ -85,17 +96,22 @@ Error ArtifactWriter::write(raw_ostream &os, const Contents &contents) const {
   if (!status.ok())
     return createStringError(std::make_error_code(std::errc::value_too_large),
                              status.message);
-  std::vector<uint8_t> program = serialize(*contents.program);
+  File file;
+  file.program = serialize(*contents.program);
+  file.images = contents.images;
+  layOut(contents, file);
   // The hash stands before what it is of, and a stream cannot go back.
   Blake3 hash;
   uint64_t at = 0;
-  emit(contents, program, Digest(), [&](ArrayRef<char> bytes) {
+  emit(contents, file, [&](ArrayRef<char> bytes) {
     // The fields before `fileSize` are not hashed.
     if (at >= hashedFrom)
       hash.update(bytes.data(), bytes.size());
     at += bytes.size();
   });
-  emit(contents, program, hash.finish(),
+  Digest digest = hash.finish();
+  std::memcpy(file.header.hash, digest.data(), sizeof(file.header.hash));
+  emit(contents, file,
        [&](ArrayRef<char> bytes) { os.write(bytes.data(), bytes.size()); });
   return Error::success();
 }

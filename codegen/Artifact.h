@@ -7,7 +7,7 @@
 //   ArtifactWriter writer;
 //   uint64_t offset = writer.addConstant(bytes);     // for Buffer::constant
 //   ...
-//   if (Error e = writer.write(stream, {manifest, &program, code,
+//   if (Error e = writer.write(stream, {manifest, &program, images,
 //                                       "mlc compile model.onnx ..."}))
 //
 //===----------------------------------------------------------------------===//
@@ -15,7 +15,8 @@
 #ifndef MLC_CODEGEN_ARTIFACT_H
 #define MLC_CODEGEN_ARTIFACT_H
 
-#include "runtime/Blake3.h"
+#include "runtime/ArtifactFormat.h"
+#include "runtime/CodeImage.h"
 #include "runtime/Program.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -33,7 +34,9 @@ public:
   struct Contents {
     llvm::StringRef manifest; ///< JSON text
     const runtime::Program *program = nullptr;
-    llvm::ArrayRef<char> code; ///< ELF shared object; empty without kernels
+    /// The kernels for each kind of device, the preferred one first; their
+    /// bytes must live until the artifact is written. None without kernels.
+    std::vector<runtime::CodeImage> images;
     /// The command that makes the artifact again, without machine paths; shown
     /// by a runtime that cannot load it. Cut at 511 bytes.
     llvm::StringRef rebuild;
@@ -57,8 +60,14 @@ private:
     llvm::ArrayRef<char> bytes;
   };
   using Sink = llvm::function_ref<void(llvm::ArrayRef<char>)>;
-  void emit(const Contents &contents, llvm::ArrayRef<uint8_t> program,
-            const runtime::Digest &digest, Sink sink) const;
+  /// What the file has beside the contents.
+  struct File {
+    runtime::ArtifactHeader header = {};
+    std::vector<uint8_t> program, table;
+    std::vector<runtime::CodeImage> images;
+  };
+  void layOut(const Contents &contents, File &file) const;
+  void emit(const Contents &contents, const File &file, Sink sink) const;
 
   std::vector<Place> places;
   std::map<runtime::Digest, uint64_t> known;

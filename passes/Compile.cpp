@@ -257,8 +257,6 @@ compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
 
   LogicalResult translated = clock.run("artifact", [&] {
     runtime::Program &program = model->program;
-    program.target = options.target.cpu;
-    program.features = {options.target.cpu};
     addMetadata(*module, program);
     auto programs = module->getOps<exec::ProgramOp>();
     if (!llvm::hasSingleElement(programs))
@@ -274,6 +272,9 @@ compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
         status.code == MLC_UNSUPPORTED ? Exit::Unsupported : Exit::Internal,
         status.message);
   model->code = std::move(kernels->image);
+  model->codeImage.kind = kernels->imageKind;
+  model->codeImage.target = options.target.cpu;
+  model->codeImage.features = {options.target.cpu};
   model->manifest = makeManifest(*module, model->program, options);
   model->rebuild = options.rebuild;
   model->module = std::move(module);
@@ -281,7 +282,13 @@ compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
 }
 
 llvm::Error CompiledModel::write(llvm::raw_ostream &os) const {
-  return weights.write(os, {manifest, &program, code, rebuild});
+  std::vector<runtime::CodeImage> images;
+  if (!program.kernels.empty()) {
+    images.push_back(codeImage);
+    images.back().data = code.data();
+    images.back().size = code.size();
+  }
+  return weights.write(os, {manifest, &program, std::move(images), rebuild});
 }
 
 llvm::Error

@@ -59,6 +59,7 @@ public:
   runtime::Program program;
   ArtifactWriter weights;
   std::string code, manifest, rebuild;
+  runtime::CodeImage codeImage; ///< what `code` is; without its bytes
   /// Seconds that each phase took.
   std::vector<std::pair<std::string, double>> seconds;
   /// Constants that had to be unpacked.

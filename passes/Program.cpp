@@ -355,9 +355,9 @@ LogicalResult Translator::addLaunch(exec::LaunchOp launch) {
   step.name = launch.getKernel().str();
   step.nodes = toStrings(launch.getNodes());
   if (kernel->scratchBytes && !kernel->scratchBytes.isConstant(0))
-    step.scratch = add(atLaunch(kernel->scratchBytes));
+    step.as<rt::LaunchStep>().scratch = add(atLaunch(kernel->scratchBytes));
   if (launch.getWork())
-    step.work = add(*launch.getWork());
+    step.as<rt::LaunchStep>().work = add(*launch.getWork());
   for (auto [input, output] : kernel->inPlace)
     step.inPlace.push_back({output, input});
   program.steps.push_back(std::move(step));

@@ -155,9 +155,9 @@ const char *mlc_dtype_name(mlc_dtype type) {
   return unsigned(type) < numDTypes ? name(DType(type)) : "?";
 }
 
-size_t mlc_device_count(void) { return deviceNames().size(); }
+size_t mlc_device_count(void) { return devices().size(); }
 const char *mlc_device_name(size_t index) {
-  return index < deviceNames().size() ? deviceNames()[index] : nullptr;
+  return index < devices().size() ? devices()[index]->name() : nullptr;
 }
 
 mlc_status mlc_artifact_open(const char *path, uint32_t flags,
@@ -277,12 +277,12 @@ mlc_status mlc_artifact_step(const mlc_artifact *artifact, size_t index,
     return nullArgument();
   if (index >= program.steps.size())
     return noSuch("step", index, program.steps.size());
-  static const char *const kinds[] = {"launch", "library", "bind"};
   const std::vector<const char *> &nodes = artifact->impl->stepNodes(index);
   step->name = program.steps[index].name.c_str();
-  step->kind = kinds[program.steps[index].kind];
+  step->kind = kindName(program.steps[index]);
   step->node_count = nodes.size();
   step->nodes = nodes.data();
+  step->text = artifact->impl->stepText(index).c_str();
   return MLC_OK;
 }
 
@@ -291,7 +291,28 @@ uint64_t mlc_artifact_weight_bytes(const mlc_artifact *artifact) {
 }
 
 uint64_t mlc_artifact_code_bytes(const mlc_artifact *artifact) {
-  return artifact ? artifact->impl->codeSize() : 0;
+  uint64_t bytes = 0;
+  if (artifact)
+    for (const CodeImage &image : artifact->impl->images())
+      bytes += image.size;
+  return bytes;
+}
+
+size_t mlc_artifact_image_count(const mlc_artifact *artifact) {
+  return artifact ? artifact->impl->images().size() : 0;
+}
+
+mlc_status mlc_artifact_image(const mlc_artifact *artifact, size_t index,
+                              mlc_image *image) {
+  if (!artifact || !image)
+    return nullArgument();
+  const std::vector<CodeImage> &images = artifact->impl->images();
+  if (index >= images.size())
+    return noSuch("code image", index, images.size());
+  image->kind = name(images[index].kind);
+  image->target = images[index].target.c_str();
+  image->bytes = images[index].size;
+  return MLC_OK;
 }
 
 size_t mlc_artifact_buffer_count(const mlc_artifact *artifact) {
@@ -311,23 +332,28 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
   if (!artifact || !session)
     return nullArgument();
   return guarded([&] {
-    const Artifact &impl = *artifact->impl;
-    if (impl.kernels().size() != impl.program().kernels.size())
-      return Status::error(MLC_USAGE, "the artifact was opened with "
-                                      "MLC_OPEN_INSPECT and cannot be run");
     mlc_session_options known;
+    Device *device = nullptr;
+    const LoadedProgram *loaded;
     Status status = readOptions(options, known);
     if (status.ok())
-      status = findDevice(known.device);
+      status = findDevice(known.device, device);
+    if (status.ok())
+      status = artifact->impl->load(*device, loaded);
     if (!status.ok())
       return status;
     if (known.threads > 1024)
       return Status::error(MLC_USAGE, std::to_string(known.threads) +
                                           " threads are more than 1024");
-    unsigned threads = known.threads ? known.threads : usableCores();
-    *session =
-        new mlc_session{Session(artifact->impl, threads, known.flags), {}};
-    return Status::success();
+    QueueOptions queueOptions;
+    queueOptions.threads = known.threads ? known.threads : usableCores();
+    queueOptions.flushDenormals = known.flags & MLC_SESSION_FLUSH_DENORMALS;
+    std::unique_ptr<Queue> queue;
+    status = device->open(queueOptions, queue);
+    if (status.ok())
+      *session = new mlc_session{
+          Session(artifact->impl, std::move(queue), known.flags), {}};
+    return status;
   });
 }
 
@@ -341,8 +367,9 @@ mlc_status mlc_session_bind_input(mlc_session *session, size_t index,
     return nullArgument();
   return onSession(session, [&](Session &impl) {
     Status status = checkTensor("input", index, type, rank, space);
-    return status.ok() ? impl.bindInput(index, DType(type), rank, dims, data)
-                       : status;
+    return status.ok()
+               ? impl.bindInput(index, DType(type), rank, dims, data, space)
+               : status;
   });
 }
 
@@ -353,7 +380,7 @@ mlc_status mlc_session_bind_output(mlc_session *session, size_t index,
     return nullArgument();
   return onSession(session, [&](Session &impl) {
     Status status = checkSpace(space);
-    return status.ok() ? impl.bindOutput(index, data, capacity) : status;
+    return status.ok() ? impl.bindOutput(index, data, capacity, space) : status;
   });
 }
 
@@ -365,8 +392,9 @@ mlc_status mlc_session_set_parameter(mlc_session *session, size_t index,
     return nullArgument();
   return onSession(session, [&](Session &impl) {
     Status status = checkTensor("parameter", index, type, rank, space);
-    return status.ok() ? impl.setParameter(index, DType(type), rank, dims, data)
-                       : status;
+    return status.ok()
+               ? impl.setParameter(index, DType(type), rank, dims, data, space)
+               : status;
   });
 }
 

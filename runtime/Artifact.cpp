@@ -3,16 +3,11 @@
 #include "runtime/Artifact.h"
 #include "runtime/ArtifactFormat.h"
 #include "runtime/Blake3.h"
-#include "runtime/Cpu.h"
 #include "runtime/Library.h"
 #include "runtime/Version.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace mlc::runtime {
 
@@ -58,7 +53,7 @@ Status checkHeader(const uint8_t *data, size_t size, ArtifactHeader &header) {
     return Status::badFile("is damaged: the header's size is wrong" +
                            rebuildHint(header));
   for (const ArtifactHeader::Section &s :
-       {header.manifest, header.program, header.code, header.weights})
+       {header.manifest, header.program, header.images, header.weights})
     if (s.offset % sectionAlignment != 0 || s.offset < sizeof(header) ||
         s.offset > size || s.size > size - s.offset)
       return Status::badFile("is damaged: a section lies outside the file" +
@@ -72,8 +67,8 @@ Epochs makeEpochs(const Program &p) {
   e.ofSymbol.assign(p.symbols.size(), 0);
   e.firstStep.push_back(0);
   for (uint32_t s = 0; s < p.steps.size(); ++s)
-    if (p.steps[s].kind == Step::BindSymbol) {
-      e.ofSymbol[p.steps[s].symbol] = e.firstStep.size();
+    if (std::optional<SymbolId> symbol = boundSymbol(p.steps[s])) {
+      e.ofSymbol[*symbol] = e.firstStep.size();
       e.firstStep.push_back(s + 1);
     }
   e.firstStep.push_back(p.steps.size());
@@ -107,36 +102,38 @@ Artifact::PortText describe(const Program &p, const Port &port) {
 
 } // namespace
 
-Artifact::~Artifact() {
-  if (library)
-    dlclose(library);
-  if (codeFile >= 0)
-    close(codeFile);
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// With the artifact's name before the message.
+Status Artifact::named(Status status) const {
+  if (!status.ok() && !displayName.empty())
+    status.message = displayName + ": " + status.message;
+  return status;
 }
 
 Status Artifact::open(const char *path, uint32_t flags,
                       std::shared_ptr<const Artifact> &artifact) {
   std::shared_ptr<Artifact> result(new Artifact);
+  result->displayName = path;
   Status status = result->file.open(path);
   if (status.ok())
-    status =
-        result->load(result->file.data(), result->file.size(), flags, path);
-  if (status.ok())
-    artifact = std::move(result);
-  else
-    status.message = std::string(path) + ": " + status.message;
+    status = result->read(result->file.data(), result->file.size(), flags);
+  if (!status.ok())
+    return result->named(std::move(status));
+  artifact = std::move(result);
   return status;
 }
 
 Status Artifact::openMemory(const void *data, size_t size, uint32_t flags,
                             std::shared_ptr<const Artifact> &artifact) {
   std::shared_ptr<Artifact> result(new Artifact);
-  Status status =
-      result->load(static_cast<const uint8_t *>(data), size, flags, "artifact");
-  if (status.ok())
-    artifact = std::move(result);
-  else
-    status.message = "artifact in memory: " + status.message;
+  result->displayName = "artifact in memory";
+  Status status = result->read(static_cast<const uint8_t *>(data), size, flags);
+  if (!status.ok())
+    return result->named(std::move(status));
+  artifact = std::move(result);
   return status;
 }
 
@@ -147,13 +144,19 @@ Status Artifact::create(Program program, const uint8_t *weights,
   result->prog = std::move(program);
   result->weightBytes = weights;
   result->weightCount = weightsSize;
-  result->functions = std::move(kernels);
-  if (result->functions.size() != result->prog.kernels.size())
-    return Status::error(
-        MLC_USAGE, "the program names " +
-                       std::to_string(result->prog.kernels.size()) +
-                       " kernels, " + std::to_string(result->functions.size()) +
-                       " were given");
+  const std::vector<std::string> &names = result->prog.kernels;
+  if (kernels.size() != names.size())
+    return Status::error(MLC_USAGE,
+                         "the program names " + std::to_string(names.size()) +
+                             " kernels, " + std::to_string(kernels.size()) +
+                             " were given");
+  for (size_t k = 0; k < names.size(); ++k)
+    result->functions.push_back({names[k].c_str(), kernels[k]});
+  CodeImage image;
+  image.kind = ImageKind::Functions;
+  image.data = result->functions.data();
+  image.size = result->functions.size() * sizeof(NamedFunction);
+  result->codeImages.push_back(std::move(image));
   Status status = validate(result->prog, weightsSize);
   if (status.ok())
     status = result->finish();
@@ -162,29 +165,46 @@ Status Artifact::create(Program program, const uint8_t *weights,
   return status;
 }
 
-Status Artifact::load(const uint8_t *data, size_t size, uint32_t flags,
-                      const std::string &name) {
+/// The program and the table of the images.
+Status Artifact::readTables(const ArtifactHeader &header, const uint8_t *data) {
+  Status status =
+      deserialize(data + header.program.offset, header.program.size, prog);
+  if (status.ok())
+    status = validate(prog, header.weights.size);
+  if (status.ok())
+    status = deserialize(data + header.images.offset, header.images.size,
+                         codeImages);
+  if (status.ok())
+    status =
+        validate(codeImages, sizeof(header), header.fileSize, sectionAlignment);
+  for (CodeImage &image : codeImages)
+    image.data = data + image.offset;
+  if (!status.ok())
+    status = Status::badFile(status.message + remedy);
+  return status;
+}
+
+Status Artifact::read(const uint8_t *data, size_t size, uint32_t flags) {
+  openFlags = flags;
   ArtifactHeader header;
   Status status = checkHeader(data, size, header);
   if (!status.ok())
     return status;
+  remedy = rebuildHint(header);
   if (!(flags & MLC_OPEN_SKIP_CHECKSUM)) {
     Digest digest = blake3(data + hashedFrom, size - hashedFrom);
     if (std::memcmp(digest.data(), header.hash, sizeof(header.hash)) != 0)
       return Status::badFile("is damaged: the checksum does not match" +
-                             rebuildHint(header));
+                             remedy);
   }
   manifestText.assign(
       reinterpret_cast<const char *>(data + header.manifest.offset),
       header.manifest.size);
-  status = deserialize(data + header.program.offset, header.program.size, prog);
-  if (status.ok())
-    status = validate(prog, header.weights.size);
+  status = readTables(header, data);
   if (!status.ok())
-    return Status::badFile(status.message + rebuildHint(header));
+    return status;
   weightBytes = data + header.weights.offset;
   weightCount = header.weights.size;
-  codeCount = header.code.size;
   // Constants are promised to be 64-byte aligned.
   if ((flags & MLC_OPEN_COPY_WEIGHTS) ||
       reinterpret_cast<uintptr_t>(weightBytes) % 64 != 0) {
@@ -197,88 +217,126 @@ Status Artifact::load(const uint8_t *data, size_t size, uint32_t flags,
     weightBytes = copied.data();
   }
   status = finish();
-  if (!status.ok() || (flags & MLC_OPEN_INSPECT))
-    return status;
-  std::vector<std::string> missing = missingFeatures(prog.features);
-  if (!missing.empty()) {
-    std::string list;
-    for (const std::string &feature : missing)
-      list += (list.empty() ? "" : ", ") + feature;
-    return Status::error(MLC_DEVICE,
-                         "was compiled for " + prog.target + ", this CPU (" +
-                             cpuLevel() + ") lacks " + list +
-                             "; compile it with --target=cpu:" + cpuLevel());
-  }
-  return loadCode(header, data + header.code.offset, header.code.size);
+  return !status.ok() || (flags & MLC_OPEN_INSPECT) ? status : loadOnFirst();
 }
 
-Status Artifact::loadCode(const ArtifactHeader &header, const uint8_t *code,
-                          size_t size) {
-  if (prog.kernels.empty())
-    return Status::success();
-  int fd = memfd_create("mlc-code", MFD_CLOEXEC);
-  if (fd < 0)
-    return Status::error(MLC_RESOURCES, std::string("cannot load code: ") +
-                                            std::strerror(errno));
-  for (size_t done = 0; done < size;) {
-    ssize_t n = write(fd, code + done, size - done);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0) {
-      int reason = errno;
-      close(fd);
-      return Status::error(MLC_RESOURCES, std::string("cannot load code: ") +
-                                              std::strerror(reason));
-    }
-    done += n;
+//===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
+
+/// The first image that `device` runs, or null.
+const CodeImage *Artifact::findImage(const Device &device) const {
+  for (const CodeImage &image : codeImages)
+    if (device.reasonAgainst(image).empty())
+      return &image;
+  return nullptr;
+}
+
+/// No device of this process runs any image: says why, of each.
+Status Artifact::noImage(const Device &device) const {
+  std::string text = "has no code" + remedy;
+  for (const CodeImage &image : codeImages)
+    text = (&image == &codeImages[0] ? "was compiled for " : text + "; for ") +
+           image.target + " (" + name(image.kind) + "), " +
+           device.reasonAgainst(image);
+  if (!codeImages.empty())
+    text += "; compile it with --target=" + device.targetName();
+  return Status::error(MLC_DEVICE, text);
+}
+
+/// On the first device that has an image, so that a file which cannot run here
+/// is refused when it is opened.
+Status Artifact::loadOnFirst() const {
+  const std::vector<Device *> &all = devices();
+  auto it = std::find_if(all.begin(), all.end(), [&](const Device *device) {
+    return findImage(*device) || prog.kernels.empty();
+  });
+  const LoadedProgram *loaded;
+  return it == all.end() ? noImage(*all.front()) : loadOn(**it, loaded);
+}
+
+Status Artifact::load(Device &device, const LoadedProgram *&loaded) const {
+  if (openFlags & MLC_OPEN_INSPECT)
+    return Status::error(MLC_USAGE, "the artifact was opened with "
+                                    "MLC_OPEN_INSPECT and cannot be run");
+  return named(loadOn(device, loaded));
+}
+
+Status Artifact::loadOn(Device &device, const LoadedProgram *&loaded) const {
+  std::lock_guard<std::mutex> lock(loading);
+  std::unique_ptr<LoadedProgram> &known = loadedOn[&device];
+  if (!known) {
+    auto result = std::make_unique<LoadedProgram>();
+    Status status = loadCode(device, *result);
+    if (status.ok())
+      status = loadWeights(device, *result);
+    if (!status.ok())
+      return status;
+    known = std::move(result);
   }
-  // Open for as long as the code is loaded: dlopen knows libraries by their
-  // names, and the next artifact must not get this one's code under the same
-  // number.
-  codeFile = fd;
-  std::string path = "/proc/self/fd/" + std::to_string(fd);
-  if (access(path.c_str(), R_OK) != 0)
-    return Status::error(MLC_DEVICE, "code is loaded by way of /proc/self/fd, "
-                                     "which is not there (" +
-                                         std::string(std::strerror(errno)) +
-                                         "); mount /proc");
-  library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *text = dlerror();
-    std::string reason = text ? text : "unknown reason";
-    // What the machine lacks is no fault of the file; there is only a text.
-    for (int lack : {EMFILE, ENFILE, ENOMEM})
-      if (reason.find(std::strerror(lack)) != std::string::npos)
-        return Status::error(MLC_RESOURCES,
-                             "the code cannot be loaded: " + reason);
-    return Status::badFile("the code cannot be loaded: " + reason +
-                           rebuildHint(header));
-  }
-  for (const std::string &name : prog.kernels) {
-    void *symbol = dlsym(library, name.c_str());
-    if (!symbol)
-      return Status::badFile("the code lacks kernel " + name +
-                             rebuildHint(header));
-    functions.push_back(reinterpret_cast<mlc_kernel>(symbol));
-  }
+  loaded = known.get();
   return Status::success();
 }
 
+Status Artifact::loadCode(Device &device, LoadedProgram &loaded) const {
+  if (prog.kernels.empty())
+    return Status::success();
+  const CodeImage *image = findImage(device);
+  if (!image)
+    return noImage(device);
+  // What the file's checksum has not covered; damaged code may do anything.
+  if ((openFlags & MLC_OPEN_SKIP_CHECKSUM) &&
+      blake3(image->data, image->size) != image->hash)
+    return Status::badFile("is damaged: the checksum of its code does not "
+                           "match" +
+                           remedy);
+  Status status = device.load(*image, loaded.code);
+  if (status.code == MLC_BAD_FILE)
+    status.message += remedy;
+  if (!status.ok())
+    return status;
+  for (const std::string &name : prog.kernels) {
+    KernelHandle kernel = loaded.code->find(name);
+    if (!kernel)
+      return Status::badFile("the code lacks kernel " + name + remedy);
+    loaded.kernels.push_back(kernel);
+  }
+  return status;
+}
+
+Status Artifact::loadWeights(Device &device, LoadedProgram &loaded) const {
+  if (device.usesHostMemory()) {
+    loaded.weights = const_cast<uint8_t *>(weightBytes);
+    return Status::success();
+  }
+  bool grown;
+  Status status = loaded.copy.reserve(device, weightCount, grown);
+  std::unique_ptr<Queue> queue;
+  if (status.ok())
+    status = device.open({}, queue);
+  if (status.ok())
+    status = queue->upload(loaded.copy.data(), weightBytes, weightCount);
+  loaded.weights = loaded.copy.data();
+  return status;
+}
+
 Status Artifact::finish() {
-  static const uint8_t none[64] = {};
+  alignas(64) static const uint8_t none[64] = {};
   if (weightCount == 0)
     weightBytes = none;
   epoch = makeEpochs(prog);
   live = liveRanges(prog);
   setup = findSetup(prog);
   for (const Step &step : prog.steps) {
-    if (step.kind == Step::Library && !findLibraryKernel(step.name))
+    if (std::holds_alternative<LibraryStep>(step.detail) &&
+        !findLibraryKernel(step.name))
       return Status::badFile("needs library kernel " + step.name +
                              ", which this runtime (" MLC_VERSION ") lacks");
     nodeTexts.emplace_back();
     for (const std::string &node : step.nodes)
       nodeTexts.back().push_back(node.c_str());
   }
+  stepTexts = describeSteps(prog);
   for (const Port &port : prog.inputs)
     inputTexts.push_back(describe(prog, port));
   for (const Port &port : prog.outputs)

@@ -1,7 +1,7 @@
 //===- Artifact.h - An opened artifact --------------------------*- C++ -*-===//
 //
-// The program with its weights and its code, ready for sessions. Immutable
-// after creation and shared by them.
+// The program with its weights and its code images, ready for sessions. Shared
+// by them; what changes after creation is only that more devices hold it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,11 +9,14 @@
 #define MLC_RUNTIME_ARTIFACT_H
 
 #include "runtime/ArtifactFormat.h"
-#include "runtime/Kernel.h"
+#include "runtime/CodeImage.h"
+#include "runtime/Device.h"
 #include "runtime/Memory.h"
 #include "runtime/Program.h"
 
+#include <map>
 #include <memory>
+#include <mutex>
 
 namespace mlc::runtime {
 
@@ -35,6 +38,14 @@ struct Setup {
 };
 Setup findSetup(const Program &program);
 
+/// An artifact's code and weights on one device.
+struct LoadedProgram {
+  std::unique_ptr<LoadedCode> code;
+  std::vector<KernelHandle> kernels; ///< one per Program::kernels
+  DeviceMemory copy;                 ///< of the weights, if they were copied
+  uint8_t *weights = nullptr;        ///< on the device
+};
+
 class Artifact {
 public:
   /// Opens a file or memory; `flags` is a sum of MLC_OPEN_*.
@@ -43,11 +54,11 @@ public:
   static Status openMemory(const void *data, size_t size, uint32_t flags,
                            std::shared_ptr<const Artifact> &artifact);
   /// Makes one of parts in memory, for tests and for code compiled in this
-  /// process. `weights` stay the caller's and must be 64-byte aligned.
+  /// process. `weights` stay the caller's and must be 64-byte aligned;
+  /// `kernels` are the program's, in its order.
   static Status create(Program program, const uint8_t *weights,
                        uint64_t weightsSize, std::vector<mlc_kernel> kernels,
                        std::shared_ptr<const Artifact> &artifact);
-  ~Artifact();
 
   const Program &program() const { return prog; }
   const Epochs &epochs() const { return epoch; }
@@ -55,10 +66,14 @@ public:
   const Setup &setupSteps() const { return setup; }
   const uint8_t *weights() const { return weightBytes; }
   uint64_t weightsSize() const { return weightCount; }
-  uint64_t codeSize() const { return codeCount; }
+  /// In the order of preference.
+  const std::vector<CodeImage> &images() const { return codeImages; }
   const std::string &manifest() const { return manifestText; }
-  /// One per Program::kernels; empty if opened with MLC_OPEN_INSPECT.
-  const std::vector<mlc_kernel> &kernels() const { return functions; }
+  /// The artifact on `device`: the first call for a device loads the code and
+  /// brings the weights there. `loaded` lives as long as the artifact.
+  /// MLC_DEVICE if no image fits the device, MLC_USAGE if the artifact was
+  /// opened with MLC_OPEN_INSPECT.
+  Status load(Device &device, const LoadedProgram *&loaded) const;
 
   /// A port as the C ABI shows it.
   struct PortText {
@@ -72,14 +87,20 @@ public:
   const std::vector<const char *> &stepNodes(size_t i) const {
     return nodeTexts[i];
   }
+  const std::string &stepText(size_t i) const { return stepTexts[i]; }
 
 private:
   Artifact() = default;
-  Status load(const uint8_t *data, size_t size, uint32_t flags,
-              const std::string &name);
-  Status loadCode(const ArtifactHeader &header, const uint8_t *code,
-                  size_t size);
+  Status read(const uint8_t *data, size_t size, uint32_t flags);
+  Status readTables(const ArtifactHeader &header, const uint8_t *data);
   Status finish();
+  Status loadOnFirst() const;
+  Status loadOn(Device &device, const LoadedProgram *&loaded) const;
+  const CodeImage *findImage(const Device &device) const;
+  Status loadCode(Device &device, LoadedProgram &loaded) const;
+  Status loadWeights(Device &device, LoadedProgram &loaded) const;
+  Status named(Status status) const;
+  Status noImage(const Device &device) const;
 
   Program prog;
   Epochs epoch;
@@ -89,12 +110,17 @@ private:
   Mapping file;
   Memory copied;
   const uint8_t *weightBytes = nullptr;
-  uint64_t weightCount = 0, codeCount = 0;
-  void *library = nullptr;
-  int codeFile = -1;
-  std::vector<mlc_kernel> functions;
+  uint64_t weightCount = 0;
+  std::vector<CodeImage> codeImages;
+  std::vector<NamedFunction> functions; ///< of an image of kind Functions
+  /// What to call it in messages, and how to make it again.
+  std::string displayName, remedy;
+  uint32_t openFlags = 0;
+  mutable std::mutex loading;
+  mutable std::map<Device *, std::unique_ptr<LoadedProgram>> loadedOn;
   std::vector<PortText> inputTexts, outputTexts, parameterTexts;
   std::vector<std::vector<const char *>> nodeTexts;
+  std::vector<std::string> stepTexts;
 };
 
 } // namespace mlc::runtime

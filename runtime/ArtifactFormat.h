@@ -2,10 +2,12 @@
 //
 //   0     Header, 1024 bytes; its fields up to `rebuild` keep their places in
 //         all versions, so that a foreign artifact can be told what it is
-//         header | manifest (JSON) | program | code (ELF) | weights
+//         header | manifest (JSON) | program | code images | table of these |
+//         weights
 //
-// Sections begin at multiples of 64 bytes, the weights at one of 4096. The
-// hash is BLAKE3 of everything behind it.
+// Sections and images begin at multiples of 64 bytes, the weights at one of
+// 4096. The hash is BLAKE3 of everything behind it. The program and the table
+// are written by Serialize.cpp; the table says where each image is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +40,7 @@ struct ArtifactHeader {
   uint64_t fileSize;
   char toolVersion[48]; ///< zero-terminated
   char rebuild[512];    ///< command that makes the artifact; zero-terminated
-  Section manifest, program, code, weights;
+  Section manifest, program, images, weights;
   uint8_t reserved[344];
 };
 static_assert(sizeof(ArtifactHeader) == 1024, "the layout is fixed");

@@ -1,24 +1,80 @@
-//===- Device.cpp - The devices of this build -----------------------------===//
+//===- Device.cpp - What runs programs ------------------------------------===//
 
 #include "runtime/Device.h"
+#include "runtime/CpuDevice.h"
 
 #include <cstring>
+#include <utility>
 
 namespace mlc::runtime {
 
-const std::vector<const char *> &deviceNames() {
-  static const std::vector<const char *> names{"cpu"};
-  return names;
+LoadedCode::~LoadedCode() = default;
+Queue::~Queue() = default;
+Device::~Device() = default;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+DeviceMemory::~DeviceMemory() { release(); }
+
+DeviceMemory::DeviceMemory(DeviceMemory &&other) noexcept
+    : owner(other.owner), base(std::exchange(other.base, nullptr)),
+      size(std::exchange(other.size, 0)) {}
+
+DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept {
+  std::swap(owner, other.owner);
+  std::swap(base, other.base);
+  std::swap(size, other.size);
+  return *this;
 }
 
-Status findDevice(const char *name) {
-  if (!name)
+void DeviceMemory::release() {
+  if (base)
+    owner->free(base, size);
+  base = nullptr;
+  size = 0;
+}
+
+Status DeviceMemory::reserve(Device &device, uint64_t bytes, bool &grown) {
+  grown = false;
+  if (base && bytes <= size)
     return Status::success();
+  // First, so that both need not be there at one time.
+  release();
+  owner = &device;
+  void *memory = nullptr;
+  Status status = device.allocate(bytes, memory, size);
+  if (!status.ok()) {
+    size = 0;
+    return status;
+  }
+  base = static_cast<uint8_t *>(memory);
+  grown = true;
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// The devices
+//===----------------------------------------------------------------------===//
+
+static std::vector<Device *> &list() {
+  static std::vector<Device *> all{&cpuDevice()};
+  return all;
+}
+
+const std::vector<Device *> &devices() { return list(); }
+
+void addDevice(Device &device) { list().push_back(&device); }
+
+Status findDevice(const char *name, Device *&device) {
   std::string have;
-  for (const char *known : deviceNames()) {
-    if (!std::strcmp(name, known))
+  for (Device *known : devices()) {
+    if (!name || !std::strcmp(name, known->name())) {
+      device = known;
       return Status::success();
-    have += (have.empty() ? "" : ", ") + std::string(known);
+    }
+    have += (have.empty() ? "" : ", ") + std::string(known->name());
   }
   bool isKind = !std::strncmp(name, "cuda", 4) && (!name[4] || name[4] == ':');
   std::string text(name, strnlen(name, 80));

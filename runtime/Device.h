@@ -1,20 +1,204 @@
-//===- Device.h - The devices of this build ---------------------*- C++ -*-===//
+//===- Device.h - What runs programs ----------------------------*- C++ -*-===//
+//
+// The seam between sessions and machines (seam 4 of docs/Architecture.md). A
+// session knows memory, copies, code and launches by these classes alone; what
+// it keeps itself are symbols, plans and epochs.
+//
+// A Device is a machine's memory and code, shared by all sessions. A Queue is
+// one session's place there: what is handed to it is done in order, maybe after
+// the function has returned. Addresses on a device are `void *` that only the
+// device may follow, unless its memory is the host's.
+//
+// A new device derives from Device, Queue and LoadedCode and is added to the
+// list in Device.cpp; CpuDevice.cpp is one, test/unit/runtime/FarDevice.h a
+// small one with memory of its own.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef MLC_RUNTIME_DEVICE_H
 #define MLC_RUNTIME_DEVICE_H
 
-#include "runtime/Status.h"
+#include "runtime/CodeImage.h"
+#include "runtime/Library.h"
 
-#include <vector>
+#include <memory>
 
 namespace mlc::runtime {
 
-/// Names as the C ABI gives them; the first is the default.
-const std::vector<const char *> &deviceNames();
+/// A kernel of loaded code; what it points at is the device's matter.
+using KernelHandle = void *;
 
-/// Whether there is a device called `name` (null: the first). MLC_DEVICE for
-/// one of a kind that other builds may have, MLC_USAGE for other names.
-Status findDevice(const char *name);
+/// A code image on a device, unloaded at its end.
+class LoadedCode {
+public:
+  virtual ~LoadedCode();
+  /// The kernel called `name`, or null.
+  virtual KernelHandle find(const std::string &name) const = 0;
+};
+
+/// Memory for what a launch's workers need while they run: worker i has the
+/// `stride` bytes from `base` + i * `stride` on.
+struct Scratch {
+  void *base = nullptr; ///< on the device
+  uint64_t stride = 0;
+};
+
+/// For Launch::work: nobody knows.
+constexpr int64_t unknownWork = INT64_MAX;
+
+/// Tasks [0, grid) of a kernel. The arrays are the host's and are read before
+/// Queue::launch returns.
+struct Launch {
+  KernelHandle kernel = nullptr;
+  /// Addresses on the device: inputs, then outputs.
+  void *const *buffers = nullptr;
+  size_t numBuffers = 0;
+  const int64_t *symbols = nullptr;
+  size_t numSymbols = 0;
+  int64_t grid = 0;
+  /// Rough scalar operations of all tasks together.
+  int64_t work = unknownWork;
+  Scratch scratch;
+};
+
+/// Tasks [0, grid) of a library kernel; the operands' `data` are addresses on
+/// the device.
+struct LibraryLaunch {
+  const LibraryKernel *kernel = nullptr;
+  LibraryCall call;
+  int64_t grid = 0;
+  Scratch scratch;
+};
+
+class Device;
+
+/// One session's work on a device. Used by one thread at a time.
+class Queue {
+public:
+  explicit Queue(Device &device) : device(device) {}
+  virtual ~Queue();
+  Queue(const Queue &) = delete;
+  Queue &operator=(const Queue &) = delete;
+
+  /// How many tasks may run at one time, each with scratch memory of its own.
+  virtual unsigned workers() const = 0;
+
+  /// Around the steps of a run, on one thread. finish() waits for all that the
+  /// queue holds and returns what failed there; it also comes after an error.
+  virtual void begin() = 0;
+  virtual Status finish() = 0;
+
+  /// Copies of `bytes` that do not overlap: from the host, to the host, on the
+  /// device. The host's memory may change, and holds its copy, when the
+  /// function returns. upload() and download() are allowed outside of a run
+  /// too.
+  virtual Status upload(void *to, const void *hostFrom, uint64_t bytes) = 0;
+  virtual Status download(void *hostTo, const void *from, uint64_t bytes) = 0;
+  virtual Status copy(void *to, const void *from, uint64_t bytes) = 0;
+
+  virtual Status launch(const Launch &launch) = 0;
+  virtual Status launch(const LibraryLaunch &launch) = 0;
+
+  /// Makes room for the stamps [0, count).
+  virtual Status reserveStamps(size_t count) = 0;
+  /// Takes the time when everything queued so far is done.
+  virtual void stamp(size_t index) = 0;
+  /// Nanoseconds between two stamps of a run that is finished.
+  virtual uint64_t elapsed(size_t from, size_t to) const = 0;
+
+  Device &device;
+};
+
+/// Between Queue::begin() and finish(), which must come whatever happens.
+class QueuedWork {
+public:
+  explicit QueuedWork(Queue &queue) : queue(queue) { queue.begin(); }
+  ~QueuedWork() {
+    if (!isFinished)
+      (void)queue.finish();
+  }
+  Status finish() {
+    isFinished = true;
+    return queue.finish();
+  }
+
+private:
+  Queue &queue;
+  bool isFinished = false;
+};
+
+struct QueueOptions {
+  /// Threads of the host that work, the caller's among them; for devices that
+  /// compute with them.
+  unsigned threads = 1;
+  /// Treat denormals as zero.
+  bool flushDenormals = false;
+};
+
+/// Its functions may run on several threads at a time.
+class Device {
+public:
+  virtual ~Device();
+
+  /// As the C ABI gives it: "cpu", "cuda:0".
+  virtual const char *name() const = 0;
+  /// Whether the host's memory is the device's: host pointers are addresses,
+  /// and the other way round.
+  virtual bool usesHostMemory() const = 0;
+
+  /// Memory of at least `bytes` (also of none) at a multiple of 64. Sets
+  /// `capacity` to what is really there. MLC_RESOURCES where there is none.
+  virtual Status allocate(uint64_t bytes, void *&memory,
+                          uint64_t &capacity) = 0;
+  /// Gives back what allocate() gave; no queue may still work on it.
+  virtual void free(void *memory, uint64_t capacity) = 0;
+
+  /// Why the device cannot run `image`, for a sentence that begins with what
+  /// the image was compiled for ("this CPU (x86-64-v2) lacks avx2"); "" if it
+  /// can.
+  virtual std::string reasonAgainst(const CodeImage &image) const = 0;
+  /// What to compile for, for --target=... of a remedy.
+  virtual std::string targetName() const = 0;
+  /// Loads an image that there is no reason against, with its bytes at hand.
+  virtual Status load(const CodeImage &image,
+                      std::unique_ptr<LoadedCode> &code) = 0;
+
+  virtual Status open(const QueueOptions &options,
+                      std::unique_ptr<Queue> &queue) = 0;
+};
+
+/// A block of a device's memory.
+class DeviceMemory {
+public:
+  DeviceMemory() = default;
+  ~DeviceMemory();
+  DeviceMemory(DeviceMemory &&other) noexcept;
+  DeviceMemory &operator=(DeviceMemory &&other) noexcept;
+
+  /// Makes room for `bytes` at least; the contents are lost if the block must
+  /// grow. `grown` tells whether it did. A block stays on its first device.
+  Status reserve(Device &device, uint64_t bytes, bool &grown);
+  uint8_t *data() const { return base; }
+  uint64_t capacity() const { return size; }
+
+private:
+  void release();
+
+  Device *owner = nullptr;
+  uint8_t *base = nullptr;
+  uint64_t size = 0;
+};
+
+/// The devices of this process; the first is the default.
+const std::vector<Device *> &devices();
+
+/// Adds a device that stays until the process ends. For libraries that bring
+/// one, before anything else of the runtime is used.
+void addDevice(Device &device);
+
+/// The device called `name` (null: the first). MLC_DEVICE for one of a kind
+/// that other builds may have, MLC_USAGE for other names.
+Status findDevice(const char *name, Device *&device);
 
 } // namespace mlc::runtime
 

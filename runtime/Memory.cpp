@@ -17,25 +17,7 @@ namespace {
 constexpr uint64_t largePage = 2 << 20;
 }
 
-Memory::~Memory() {
-  if (base)
-    munmap(base, size);
-}
-
-Memory::Memory(Memory &&other) noexcept
-    : base(std::exchange(other.base, nullptr)),
-      size(std::exchange(other.size, 0)) {}
-
-Memory &Memory::operator=(Memory &&other) noexcept {
-  std::swap(base, other.base);
-  std::swap(size, other.size);
-  return *this;
-}
-
-Status Memory::reserve(uint64_t bytes, bool &grown) {
-  grown = false;
-  if (base && bytes <= size)
-    return Status::success();
+Status mapPages(uint64_t bytes, void *&memory, uint64_t &capacity) {
   auto fail = [&] {
     return Status::error(MLC_RESOURCES,
                          "out of memory: " + std::to_string(bytes) +
@@ -47,10 +29,6 @@ Status Memory::reserve(uint64_t bytes, bool &grown) {
   uint64_t want = (bytes + unit - 1) / unit * unit;
   if (want == 0)
     want = unit;
-  if (base)
-    munmap(base, size);
-  base = nullptr;
-  size = 0;
   // One large page more than needed, to cut an aligned block out.
   uint64_t slack = unit == largePage ? largePage : 0;
   void *p = mmap(nullptr, want + slack, PROT_READ | PROT_WRITE,
@@ -68,10 +46,41 @@ Status Memory::reserve(uint64_t bytes, bool &grown) {
     start += skip;
     madvise(start, want, MADV_HUGEPAGE);
   }
-  base = start;
-  size = want;
-  grown = true;
+  memory = start;
+  capacity = want;
   return Status::success();
+}
+
+void unmapPages(void *memory, uint64_t capacity) { munmap(memory, capacity); }
+
+Memory::~Memory() {
+  if (base)
+    unmapPages(base, size);
+}
+
+Memory::Memory(Memory &&other) noexcept
+    : base(std::exchange(other.base, nullptr)),
+      size(std::exchange(other.size, 0)) {}
+
+Memory &Memory::operator=(Memory &&other) noexcept {
+  std::swap(base, other.base);
+  std::swap(size, other.size);
+  return *this;
+}
+
+Status Memory::reserve(uint64_t bytes, bool &grown) {
+  grown = false;
+  if (base && bytes <= size)
+    return Status::success();
+  if (base)
+    unmapPages(base, size);
+  base = nullptr;
+  size = 0;
+  void *memory = nullptr;
+  Status status = mapPages(bytes, memory, size);
+  base = static_cast<uint8_t *>(memory);
+  grown = status.ok();
+  return status;
 }
 
 Mapping::~Mapping() {

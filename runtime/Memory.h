@@ -10,7 +10,13 @@
 
 namespace mlc::runtime {
 
-/// A block of page-aligned memory, of large pages where it is large.
+/// At least `bytes` of page-aligned memory, of large pages where it is much;
+/// `capacity` is what is really there.
+Status mapPages(uint64_t bytes, void *&memory, uint64_t &capacity);
+/// Gives back what mapPages() gave.
+void unmapPages(void *memory, uint64_t capacity);
+
+/// A block of such memory.
 class Memory {
 public:
   Memory() = default;

@@ -94,39 +94,6 @@ Buffer Buffer::alias(BufferId of, ExprId offsetBytes, ExprId sizeBytes,
   return b;
 }
 
-Step Step::launch(KernelId kernel, std::vector<BufferId> inputs,
-                  std::vector<BufferId> outputs, std::vector<ExprId> args,
-                  ExprId tasks) {
-  Step s;
-  s.kind = Launch;
-  s.kernel = kernel;
-  s.inputs = std::move(inputs);
-  s.outputs = std::move(outputs);
-  s.args = std::move(args);
-  s.tasks = tasks;
-  return s;
-}
-
-Step Step::library(std::string key, std::vector<BufferId> inputs,
-                   std::vector<BufferId> outputs, std::vector<ExprId> args) {
-  Step s;
-  s.kind = Library;
-  s.name = std::move(key);
-  s.inputs = std::move(inputs);
-  s.outputs = std::move(outputs);
-  s.args = std::move(args);
-  return s;
-}
-
-Step Step::bindSymbol(SymbolId symbol, BufferId from, uint64_t element) {
-  Step s;
-  s.kind = BindSymbol;
-  s.symbol = symbol;
-  s.inputs = {from};
-  s.element = element;
-  return s;
-}
-
 SymbolId Program::addSymbol(Symbol symbol) {
   symbols.push_back(std::move(symbol));
   return symbols.size() - 1;

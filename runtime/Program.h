@@ -3,7 +3,8 @@
 // What the runtime executes and what the compiler writes: symbols and how each
 // is bound, size expressions, buffers and steps. Plain structs, a compact
 // serialization that is safe to read from a damaged file, and a validator
-// after which the runtime trusts every index.
+// after which the runtime trusts every index. Nothing here is of one device:
+// the code for each stands in images beside the program (CodeImage.h).
 //
 // How the compiler fills one:
 //
@@ -25,6 +26,7 @@
 #define MLC_RUNTIME_PROGRAM_H
 
 #include "runtime/Status.h"
+#include "runtime/Step.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -57,11 +59,6 @@ constexpr unsigned numDTypes = 13;
 size_t byteSize(DType type);
 /// "f32", "bf16", "bool", ...
 const char *name(DType type);
-
-using SymbolId = uint32_t;
-using ExprId = uint32_t;
-using BufferId = uint32_t;
-using KernelId = uint32_t;
 
 /// A size expression in postfix order over the program's symbols. All
 /// arithmetic is on int64 with overflow checks; floordiv rounds to minus
@@ -163,51 +160,6 @@ struct Buffer {
                       std::string name = {});
 };
 
-/// Output operand `output` of a step may take the memory of input operand
-/// `input` (indices into Step::inputs and Step::outputs) if that dies here:
-/// element i of the output is written after all reads of element i of the
-/// input, and no task reads what another task writes. Applied where both are
-/// arena buffers of equal size and no other operand shares the memory.
-struct InPlace {
-  uint32_t output = 0;
-  uint32_t input = 0;
-};
-
-struct Step {
-  enum Kind : uint8_t {
-    Launch = 0, ///< run kernel `kernel`
-    Library,    ///< call the runtime's library kernel `name` (Library.h)
-    BindSymbol, ///< symbol `symbol` = element `element` of inputs[0]
-  };
-  Kind kind = Launch;
-  std::string name;               ///< Library: its key; else for people
-  std::vector<std::string> nodes; ///< ONNX nodes that this step computes
-  std::vector<BufferId> inputs;
-  std::vector<BufferId> outputs; ///< arena buffers or aliases of such
-  /// Launch: the kernel's `symbols`; Library: its integer arguments.
-  std::vector<ExprId> args;
-
-  // Launch.
-  KernelId kernel = 0;
-  std::optional<ExprId> tasks;   ///< how many tasks; required for a launch
-  std::optional<ExprId> scratch; ///< bytes per thread; none: 0
-  /// Rough scalar operations of the whole launch, from which the runtime
-  /// decides how many threads pay; none: use all.
-  std::optional<ExprId> work;
-  std::vector<InPlace> inPlace;
-
-  // BindSymbol.
-  SymbolId symbol = 0;
-  uint64_t element = 0;
-
-  static Step launch(KernelId kernel, std::vector<BufferId> inputs,
-                     std::vector<BufferId> outputs, std::vector<ExprId> args,
-                     ExprId tasks);
-  static Step library(std::string key, std::vector<BufferId> inputs,
-                      std::vector<BufferId> outputs, std::vector<ExprId> args);
-  static Step bindSymbol(SymbolId symbol, BufferId from, uint64_t element);
-};
-
 /// A named input, output or parameter of the program. Every input's buffer is
 /// an Input buffer, every parameter's a Parameter; an output's may be any.
 struct Port {
@@ -216,17 +168,13 @@ struct Port {
 };
 
 struct Program {
-  /// Level ("x86-64-v3") or CPU name for people, and the features that must be
-  /// there, by their LLVM names ("avx2", "fma", "avx512f", ...; see Cpu.h).
-  std::string target;
-  std::vector<std::string> features;
   /// The model's own metadata and ours, in order; keys may repeat.
   std::vector<std::pair<std::string, std::string>> metadata;
 
   std::vector<Symbol> symbols;
   std::vector<Expr> exprs;
   std::vector<Check> checks;
-  std::vector<std::string> kernels; ///< exported names in the shared object
+  std::vector<std::string> kernels; ///< their names in each code image
   std::vector<Buffer> buffers;
   std::vector<Port> inputs;
   std::vector<Port> outputs;

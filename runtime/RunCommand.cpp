@@ -43,7 +43,7 @@ private:
   Status readInput(const std::string &argument);
   Status give(size_t index, NpyArray array, const std::string &from);
   Status bindInputs(Session &session);
-  Status collect(const Session &session);
+  Status collect(Session &session);
   /// All files to write; the archive is the last.
   std::vector<std::string> outputPaths() const;
   Status writeOutputs();
@@ -67,12 +67,20 @@ Status Run::operator()() {
     status = readInputs();
   if (status.ok())
     status = refuseInputs(outputPaths(), read);
+  Device &device = *devices().front();
+  const LoadedProgram *loaded;
+  if (status.ok())
+    status = artifact->load(device, loaded);
+  QueueOptions queueOptions;
+  queueOptions.threads = options.threads ? options.threads : usableCores();
+  queueOptions.flushDenormals = options.flushDenormals;
+  std::unique_ptr<Queue> queue;
+  if (status.ok())
+    status = device.open(queueOptions, queue);
   if (!status.ok())
     return status;
-  uint32_t flags = (options.profile ? MLC_SESSION_PROFILE : 0) |
-                   (options.flushDenormals ? MLC_SESSION_FLUSH_DENORMALS : 0);
-  Session session(artifact, options.threads ? options.threads : usableCores(),
-                  flags);
+  Session session(artifact, std::move(queue),
+                  options.profile ? MLC_SESSION_PROFILE : 0);
   status = bindInputs(session);
   // The first run meets cold caches and fresh pages; a profile is of the next.
   for (int i = 0; status.ok() && i < (options.profile ? 2 : 1); ++i)
@@ -201,7 +209,7 @@ Status Run::bindInputs(Session &session) {
 // Outputs
 //===----------------------------------------------------------------------===//
 
-Status Run::collect(const Session &session) {
+Status Run::collect(Session &session) {
   for (size_t i = 0; i < program().outputs.size(); ++i) {
     mlc_tensor t;
     Status status = session.output(i, t);

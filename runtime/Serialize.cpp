@@ -1,4 +1,4 @@
-//===- Serialize.cpp - The program's bytes --------------------------------===//
+//===- Serialize.cpp - The bytes of the program and of the images' table --===//
 //
 // Integers are LEB128 (signed ones zigzag), strings a length and bytes, lists a
 // count and entries. A count is believed only up to the number of bytes left,
@@ -6,7 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/CodeImage.h"
 #include "runtime/Program.h"
+
+#include <algorithm>
 
 namespace mlc::runtime {
 
@@ -36,6 +39,11 @@ public:
   }
   template <typename T> void enumeration(const T &v, unsigned) {
     number(uint64_t(v));
+  }
+  void kind(const StepDetail &detail) { number(detail.index()); }
+  void imageKind(ImageKind kind) { number(uint32_t(kind)); }
+  void digest(const Digest &hash) {
+    bytes.insert(bytes.end(), hash.begin(), hash.end());
   }
   template <typename T, typename Fn>
   void list(const std::vector<T> &values, Fn entry) {
@@ -99,6 +107,24 @@ public:
       fail();
     else
       v = T(raw);
+  }
+  void kind(StepDetail &detail) {
+    if (!makeDetail(number(), detail))
+      fail();
+  }
+  /// Any number: other versions have other kinds.
+  void imageKind(ImageKind &kind) {
+    uint32_t raw = 0;
+    field(raw);
+    kind = ImageKind(raw);
+  }
+  void digest(Digest &hash) {
+    if (hash.size() > left()) {
+      fail();
+      return;
+    }
+    std::copy(at, at + hash.size(), hash.begin());
+    at += hash.size();
   }
   template <typename T, typename Fn>
   void list(std::vector<T> &values, Fn entry) {
@@ -176,32 +202,40 @@ const auto port = [](auto &io, auto &p) {
   io.field(p.buffer);
 };
 
+/// The fields of a step's kind, by their roles.
+template <typename IO> struct Fields {
+  IO &io;
+  template <typename T> void kernel(const char *, T &id) { io.field(id); }
+  template <typename T> void size(const char *, T &expr) { io.field(expr); }
+  template <typename T> void binds(const char *, T &id) { io.field(id); }
+  template <typename T> void number(const char *, T &value) { io.field(value); }
+};
+
 const auto step = [](auto &io, auto &s) {
-  io.enumeration(s.kind, Step::BindSymbol + 1);
+  io.kind(s.detail);
   io.field(s.name);
   io.list(s.nodes, texts);
   io.list(s.inputs, ids);
   io.list(s.outputs, ids);
   io.list(s.args, ids);
-  if (s.kind == Step::Launch) {
-    io.field(s.kernel);
-    io.field(s.tasks);
-    io.field(s.scratch);
-    io.field(s.work);
-    io.list(s.inPlace, [](auto &io, auto &p) {
-      io.field(p.output);
-      io.field(p.input);
-    });
-  }
-  if (s.kind == Step::BindSymbol) {
-    io.field(s.symbol);
-    io.field(s.element);
-  }
+  io.list(s.inPlace, [](auto &io, auto &p) {
+    io.field(p.output);
+    io.field(p.input);
+  });
+  Fields<std::decay_t<decltype(io)>> fields{io};
+  visitFields(s, fields);
+};
+
+const auto image = [](auto &io, auto &i) {
+  io.imageKind(i.kind);
+  io.field(i.target);
+  io.list(i.features, texts);
+  io.field(i.offset);
+  io.field(i.size);
+  io.digest(i.hash);
 };
 
 template <typename IO, typename P> void program(IO &io, P &p) {
-  io.field(p.target);
-  io.list(p.features, texts);
   io.list(p.metadata, [](auto &io, auto &entry) {
     io.field(entry.first);
     io.field(entry.second);
@@ -231,6 +265,21 @@ Status deserialize(const uint8_t *data, size_t size, Program &p) {
   program(reader, p);
   if (reader.failed || reader.left() != 0)
     return Status::badFile("the program section is damaged");
+  return Status::success();
+}
+
+std::vector<uint8_t> serialize(const std::vector<CodeImage> &images) {
+  Writer writer;
+  writer.list(images, image);
+  return std::move(writer.bytes);
+}
+
+Status deserialize(const uint8_t *data, size_t size,
+                   std::vector<CodeImage> &images) {
+  Reader reader(data, size);
+  reader.list(images, image);
+  if (reader.failed || reader.left() != 0)
+    return Status::badFile("the table of code images is damaged");
   return Status::success();
 }
 

@@ -2,37 +2,39 @@
 
 #include "runtime/Session.h"
 
-#include <chrono>
-#include <cstring>
-
 namespace mlc::runtime {
 
 namespace {
-
-uint64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 std::string quoted(const std::string &name) { return "'" + name + "'"; }
 
 } // namespace
 
-Session::Session(std::shared_ptr<const Artifact> a, unsigned threads,
+Session::Session(std::shared_ptr<const Artifact> a, std::unique_ptr<Queue> q,
                  uint32_t flags)
     : artifact(std::move(a)), program(artifact->program()), flags(flags),
-      pool(threads, flags & MLC_SESSION_FLUSH_DENORMALS),
-      inputs(program.inputs.size()), outputs(program.outputs.size()),
-      direct(program.outputs.size(), 0), parameters(program.parameters.size()),
+      queue(std::move(q)), device(queue->device), inputs(program.inputs.size()),
+      outputs(program.outputs.size()), direct(program.outputs.size(), 0),
+      parameters(program.parameters.size()),
       setupMemory(program.buffers.size()), symbols(program.symbols.size(), 0),
       plans(artifact->epochs().count()), arenas(artifact->epochs().count()),
       addresses(program.buffers.size(), nullptr),
-      stepTimes(program.steps.size(), 0) {
+      wasSkipped(program.steps.size(), 0), stepTimes(program.steps.size(), 0) {}
+
+/// Has the artifact's code and weights on the device.
+Status Session::load() {
+  if (loaded)
+    return Status::success();
+  Status status = artifact->load(device, loaded);
+  if (status.ok() && (flags & MLC_SESSION_PROFILE))
+    status = queue->reserveStamps(2 * program.steps.size());
+  if (!status.ok())
+    return status;
+  // Unless a parameter has been set already.
   for (size_t b = 0; b < program.buffers.size(); ++b)
-    if (program.buffers[b].isWeight())
-      addresses[b] = const_cast<uint8_t *>(artifact->weights()) +
-                     program.buffers[b].offset;
+    if (program.buffers[b].isWeight() && !addresses[b])
+      addresses[b] = loaded->weights + program.buffers[b].offset;
+  return status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,9 +130,9 @@ Status Session::bindSymbols() {
   return status.ok() ? checkConditions(0) : status;
 }
 
-Status Session::reserve(Memory &block, uint64_t bytes) {
+Status Session::reserve(DeviceMemory &block, uint64_t bytes) {
   bool grown;
-  Status status = block.reserve(bytes, grown);
+  Status status = block.reserve(device, bytes, grown);
   if (grown) {
     ++allocationCount;
     ++stamp;
@@ -152,7 +154,7 @@ Status Session::plan(mlc_memory &memory) {
   memory = {};
   memory.arena_bytes = plan.peak;
   memory.lower_bound_bytes = plan.lowerBound;
-  memory.scratch_bytes = plan.scratch * pool.size();
+  memory.scratch_bytes = plan.scratch * queue->workers();
   return status;
 }
 
@@ -163,23 +165,37 @@ Status Session::run() {
       return Status::error(MLC_USAGE, "input " +
                                           quoted(program.inputs[i].name) +
                                           " is not bound");
-  Status status;
-  if (dimsChanged) {
+  Status status = load();
+  if (status.ok() && dimsChanged) {
     status = bindSymbols();
-    if (!status.ok())
-      return status;
-    dimsChanged = false;
+    dimsChanged = !status.ok();
   }
-  status = checkOverlaps();
   if (status.ok())
-    status = placeInputs();
-  FloatEnvironment environment(flags & MLC_SESSION_FLUSH_DENORMALS);
-  for (uint32_t e = 0; status.ok() && e < artifact->epochs().count(); ++e)
-    status = runEpoch(e);
+    status = checkOverlaps();
+  if (!status.ok())
+    return status;
+  QueuedWork work(*queue);
+  status = placeInputs();
+  if (status.ok())
+    status = runEpochs();
   isSetUp = status.ok();
   if (status.ok())
     status = copyOutputs();
+  Status finished = work.finish();
+  isSetUp &= finished.ok();
+  if (status.ok())
+    status = std::move(finished);
   ran = status.ok();
+  if (ran && (flags & MLC_SESSION_PROFILE))
+    for (size_t s = 0; s < stepTimes.size(); ++s)
+      stepTimes[s] = wasSkipped[s] ? 0 : queue->elapsed(2 * s, 2 * s + 1);
+  return status;
+}
+
+Status Session::runEpochs() {
+  Status status;
+  for (uint32_t e = 0; status.ok() && e < artifact->epochs().count(); ++e)
+    status = runEpoch(e);
   return status;
 }
 
@@ -222,7 +238,7 @@ Status Session::activate(uint32_t epoch) {
   if (status.ok() && plan.scratch > scratchStride)
     scratchStride = plan.scratch;
   if (status.ok())
-    status = reserve(scratch, scratchStride * pool.size());
+    status = reserve(scratch, scratchStride * queue->workers());
   if (status.ok())
     status = placeSetupBuffers();
   if (!status.ok() || plan.stamp == stamp)
@@ -252,118 +268,20 @@ Status Session::runEpoch(uint32_t epoch) {
   EpochPlan &plan = plans[epoch].front();
   uint32_t first = artifact->epochs().firstStep[epoch];
   bool profile = flags & MLC_SESSION_PROFILE;
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    const Step &step = program.steps[first + s];
-    uint64_t start = profile ? now() : 0;
-    if (isSetUp && artifact->setupSteps().isStep[first + s]) {
-      stepTimes[first + s] = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    size_t s = first + i;
+    wasSkipped[s] = isSetUp && artifact->setupSteps().isStep[s];
+    if (wasSkipped[s])
       continue;
-    }
-    if (step.kind == Step::BindSymbol) {
-      status = readSymbol(step);
-      if (status.ok())
-        status = checkConditions(epoch + 1);
-      if (!status.ok())
-        return status;
-    } else {
-      runStep(step, plan, plan.steps[s]);
-    }
     if (profile)
-      stepTimes[first + s] = now() - start;
+      queue->stamp(2 * s);
+    status = runStep(program.steps[s], plan, plan.steps[i]);
+    if (!status.ok())
+      return status;
+    if (profile)
+      queue->stamp(2 * s + 1);
   }
   return status;
-}
-
-void Session::runStep(const Step &step, EpochPlan &plan,
-                      const ReadyStep &ready) {
-  struct Call {
-    mlc_kernel kernel;
-    const LibraryKernel *library;
-    LibraryCall libraryCall;
-    void *const *buffers;
-    const int64_t *args;
-    uint8_t *scratch;
-    uint64_t stride;
-  } call = {};
-  call.buffers = plan.pointers.data() + ready.firstOperand;
-  call.args = plan.args.data() + ready.firstArg;
-  call.scratch = scratch.data();
-  call.stride = scratchStride;
-  if (ready.library) {
-    const LibraryOperand *operands =
-        plan.libraryOperands.data() + ready.firstLibraryOperand;
-    call.library = ready.library;
-    call.libraryCall = {operands,
-                        step.inputs.size(),
-                        operands + step.inputs.size(),
-                        step.outputs.size(),
-                        call.args,
-                        step.args.size()};
-    pool.run(
-        ready.tasks, ready.threads,
-        [](void *p, unsigned thread, int64_t begin, int64_t end) {
-          auto &c = *static_cast<Call *>(p);
-          c.library->run(c.libraryCall, begin, end,
-                         c.scratch + thread * c.stride);
-        },
-        &call);
-    return;
-  }
-  call.kernel = artifact->kernels()[step.kernel];
-  pool.run(
-      ready.tasks, ready.threads,
-      [](void *p, unsigned thread, int64_t begin, int64_t end) {
-        auto &c = *static_cast<Call *>(p);
-        c.kernel(c.buffers, c.args, begin, end, c.scratch + thread * c.stride);
-      },
-      &call);
-}
-
-namespace {
-
-template <typename T> int64_t readAs(const uint8_t *data, uint64_t at) {
-  T v;
-  std::memcpy(&v, data + at * sizeof(T), sizeof(T));
-  return int64_t(v);
-}
-
-int64_t readInteger(DType type, const uint8_t *data, uint64_t at) {
-  switch (type) {
-  case DType::I8:
-    return readAs<int8_t>(data, at);
-  case DType::I16:
-    return readAs<int16_t>(data, at);
-  case DType::I32:
-    return readAs<int32_t>(data, at);
-  case DType::U8:
-  case DType::Bool:
-    return readAs<uint8_t>(data, at);
-  case DType::U16:
-    return readAs<uint16_t>(data, at);
-  case DType::U32:
-    return readAs<uint32_t>(data, at);
-  default:
-    // A u64 above the largest i64 becomes negative and so out of range.
-    return readAs<int64_t>(data, at);
-  }
-}
-
-} // namespace
-
-Status Session::readSymbol(const Step &step) {
-  mlc_tensor tensor;
-  Status status = describe(step.inputs[0], tensor);
-  if (!status.ok())
-    return status;
-  size_t width = byteSize(DType(tensor.type));
-  if (step.element >= tensor.bytes / width)
-    return Status::error(
-        MLC_USAGE, "the value of " + quoted(program.symbols[step.symbol].name) +
-                       " lies outside its tensor");
-  return setSymbol(step.symbol,
-                   readInteger(DType(tensor.type),
-                               static_cast<const uint8_t *>(tensor.data),
-                               step.element));
 }
 
 //===----------------------------------------------------------------------===//
@@ -388,6 +306,20 @@ Status Session::describe(BufferId id, mlc_tensor &tensor) const {
   tensor.bytes = bytes;
   tensor.data = addresses[place.root] + place.extra;
   return Status::success();
+}
+
+/// Replaces the tensor's address on the device by one that the host can read.
+Status Session::makeReadable(BufferId id, mlc_tensor &tensor) {
+  if (device.usesHostMemory())
+    return Status::success();
+  Memory &mirror = mirrors[id];
+  bool grown;
+  Status status = mirror.reserve(tensor.bytes, grown);
+  allocationCount += grown;
+  if (status.ok() && tensor.bytes)
+    status = queue->download(mirror.data(), tensor.data, tensor.bytes);
+  tensor.data = mirror.data();
+  return status;
 }
 
 } // namespace mlc::runtime

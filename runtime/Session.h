@@ -5,8 +5,11 @@
 // with one at hand a run allocates nothing.
 //
 // A program whose sizes depend on computed values is planned in epochs
-// (Artifact.h): when a BindSymbol step has read its value, the buffers whose
-// sizes are now known are planned into an arena of their own.
+// (Artifact.h): when a step has bound a symbol, the buffers whose sizes are now
+// known are planned into an arena of their own.
+//
+// All memory that steps touch is the device's (Device.h); what the caller reads
+// of a device with memory of its own is a copy that is made when he asks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,10 +17,9 @@
 #define MLC_RUNTIME_SESSION_H
 
 #include "runtime/Artifact.h"
-#include "runtime/Library.h"
-#include "runtime/ThreadPool.h"
 
 #include <list>
+#include <map>
 #include <memory>
 
 namespace mlc::runtime {
@@ -33,7 +35,7 @@ struct ReadyStep {
   uint32_t firstOperand = 0; ///< in EpochPlan::operands
   uint32_t firstArg = 0;     ///< in EpochPlan::args
   int64_t tasks = 0;
-  unsigned threads = 1;
+  int64_t work = unknownWork;
   // Library steps.
   const LibraryKernel *library = nullptr;
   uint32_t firstLibraryOperand = 0;
@@ -60,22 +62,25 @@ struct EpochPlan {
 
 class Session {
 public:
-  Session(std::shared_ptr<const Artifact> artifact, unsigned threads,
-          uint32_t flags);
+  /// On the device of `queue`.
+  Session(std::shared_ptr<const Artifact> artifact,
+          std::unique_ptr<Queue> queue, uint32_t flags);
 
   Status bindInput(size_t index, DType type, size_t rank, const int64_t *dims,
-                   const void *data);
-  Status bindOutput(size_t index, void *data, uint64_t capacity);
+                   const void *data, mlc_space space = MLC_SPACE_HOST);
+  Status bindOutput(size_t index, void *data, uint64_t capacity,
+                    mlc_space space = MLC_SPACE_HOST);
   Status setParameter(size_t index, DType type, size_t rank,
-                      const int64_t *dims, const void *data);
+                      const int64_t *dims, const void *data,
+                      mlc_space space = MLC_SPACE_HOST);
   Status run();
   /// The memory that a run on the bound dims would take: nothing is computed
   /// or allocated, and the inputs' data is not looked at. No answer for a
   /// program whose sizes depend on data.
   Status plan(mlc_memory &memory);
-  Status output(size_t index, mlc_tensor &tensor) const;
-  Status parameter(size_t index, mlc_tensor &tensor) const;
-  Status buffer(size_t index, mlc_tensor &tensor) const;
+  Status output(size_t index, mlc_tensor &tensor);
+  Status parameter(size_t index, mlc_tensor &tensor);
+  Status buffer(size_t index, mlc_tensor &tensor);
   Status memory(mlc_memory &memory) const;
   Status stepNanoseconds(size_t index, uint64_t &ns) const;
   uint64_t allocations() const { return allocationCount; }
@@ -86,18 +91,27 @@ private:
     size_t rank = 0;
     int64_t dims[MLC_MAX_RANK] = {};
     const void *data = nullptr;
+    mlc_space space = MLC_SPACE_HOST;
     uint64_t bytes = 0;
-    Memory staging; ///< for data that is not aligned
+    DeviceMemory staging; ///< for data that cannot be used where it is
   };
   struct BoundOutput {
     uint8_t *data = nullptr; ///< null: the session's own memory
     uint64_t capacity = 0;
+    mlc_space space = MLC_SPACE_HOST;
   };
+  /// What kinds of steps do when they are planned and run: SessionSteps.cpp.
+  struct Steps;
 
+  Status load();
   Status bindSymbols();
   Status checkInputDims();
   Status setSymbol(SymbolId id, int64_t value);
   Status checkConditions(uint32_t epoch);
+  bool isAddress(mlc_space space) const;
+  bool canUse(const void *data, mlc_space space) const;
+  bool mayOverlap(mlc_space a, mlc_space b) const;
+  Status bring(void *to, const void *from, mlc_space space, uint64_t bytes);
   Status placeInputs();
   Status checkOverlaps() const;
   Status chooseDirectOutputs(uint32_t epoch);
@@ -107,11 +121,11 @@ private:
   Status makePlan(uint32_t epoch, EpochPlan &plan);
   Status planEpoch(uint32_t epoch, EpochPlan &plan);
   Status makeStep(const Step &step, EpochPlan &plan);
-  Status makeLibraryStep(const Step &step, EpochPlan &plan, ReadyStep &ready);
-  Status reserve(Memory &memory, uint64_t bytes);
+  Status runStep(const Step &step, EpochPlan &plan, const ReadyStep &ready);
+  Status reserve(DeviceMemory &memory, uint64_t bytes);
+  Status runEpochs();
   Status runEpoch(uint32_t epoch);
-  void runStep(const Step &step, EpochPlan &plan, const ReadyStep &ready);
-  Status readSymbol(const Step &step);
+  Status makeReadable(BufferId id, mlc_tensor &tensor);
 
   Status value(ExprId id, int64_t &result) const;
   Status sizeOf(ExprId id, const char *what, const std::string &name,
@@ -123,17 +137,20 @@ private:
   std::shared_ptr<const Artifact> artifact;
   const Program &program;
   uint32_t flags;
-  ThreadPool pool;
+  std::unique_ptr<Queue> queue;
+  Device &device;
+  /// The artifact on the device; null before the first run.
+  const LoadedProgram *loaded = nullptr;
 
   std::vector<BoundInput> inputs;
   std::vector<BoundOutput> outputs;
   /// As EpochPlan::direct, for the run under way.
   std::vector<uint8_t> direct;
   /// What parameters were set to; empty: the artifact's bytes.
-  std::vector<Memory> parameters;
+  std::vector<DeviceMemory> parameters;
   /// Memory of the buffers that only parameters decide, and whether it holds
   /// them.
-  std::vector<Memory> setupMemory;
+  std::vector<DeviceMemory> setupMemory;
   bool isSetUp = false;
   bool dimsChanged = true;
   bool ran = false;
@@ -141,14 +158,20 @@ private:
 
   /// Per epoch: kept plans, latest used first, and the arena.
   std::vector<std::list<EpochPlan>> plans;
-  std::vector<Memory> arenas;
-  Memory scratch;
+  std::vector<DeviceMemory> arenas;
+  DeviceMemory scratch;
   uint64_t scratchStride = 0;
-  /// Address of every buffer that owns memory.
+  /// Address on the device of every buffer that owns memory.
   std::vector<uint8_t *> addresses;
   /// Changes whenever an address does.
   uint64_t stamp = 1;
 
+  /// The host's copies of what the caller has asked for, by buffer; none where
+  /// the device's memory is the host's.
+  std::map<BufferId, Memory> mirrors;
+
+  /// For each step: whether it was skipped, and its time.
+  std::vector<uint8_t> wasSkipped;
   std::vector<uint64_t> stepTimes;
   uint64_t allocationCount = 0;
 };

@@ -2,9 +2,6 @@
 
 #include "runtime/Session.h"
 
-#include <algorithm>
-#include <cstring>
-
 namespace mlc::runtime {
 
 namespace {
@@ -39,11 +36,41 @@ bool overlap(const void *a, uint64_t aBytes, const void *b, uint64_t bBytes) {
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// The caller's memory
+//===----------------------------------------------------------------------===//
+
+/// Whether a pointer of that space is an address on the device.
+bool Session::isAddress(mlc_space space) const {
+  return space == MLC_SPACE_DEVICE || device.usesHostMemory();
+}
+
+/// Whether kernels can work on the caller's memory where it is.
+bool Session::canUse(const void *data, mlc_space space) const {
+  return data && isAddress(space) &&
+         reinterpret_cast<uintptr_t>(data) % 64 == 0;
+}
+
+/// Whether pointers of the two spaces can mean the same memory.
+bool Session::mayOverlap(mlc_space a, mlc_space b) const {
+  return a == b || device.usesHostMemory();
+}
+
+/// Copies the caller's data to the device.
+Status Session::bring(void *to, const void *from, mlc_space space,
+                      uint64_t bytes) {
+  if (!bytes)
+    return Status::success();
+  return space == MLC_SPACE_HOST ? queue->upload(to, from, bytes)
+                                 : queue->copy(to, from, bytes);
+}
+
+//===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//
 
 Status Session::bindInput(size_t index, DType type, size_t rank,
-                          const int64_t *dims, const void *data) {
+                          const int64_t *dims, const void *data,
+                          mlc_space space) {
   if (index >= inputs.size())
     return noSuch("input", index, inputs.size());
   const Port &port = program.inputs[index];
@@ -76,6 +103,7 @@ Status Session::bindInput(size_t index, DType type, size_t rank,
   input.bound = true;
   input.rank = rank;
   input.data = data;
+  input.space = space;
   input.bytes = bytes;
   ran = false;
   return Status::success();
@@ -86,12 +114,12 @@ Status Session::placeInputs() {
   for (size_t i = 0; i < inputs.size(); ++i) {
     BoundInput &input = inputs[i];
     auto *data = static_cast<uint8_t *>(const_cast<void *>(input.data));
-    if (!data || reinterpret_cast<uintptr_t>(data) % 64 != 0) {
+    if (!canUse(data, input.space)) {
       Status status = reserve(input.staging, input.bytes);
+      if (status.ok())
+        status = bring(input.staging.data(), data, input.space, input.bytes);
       if (!status.ok())
         return status;
-      if (input.bytes)
-        std::memcpy(input.staging.data(), data, input.bytes);
       data = input.staging.data();
     }
     uint8_t *&address = addresses[program.inputs[i].buffer];
@@ -107,10 +135,11 @@ Status Session::placeInputs() {
 // Outputs
 //===----------------------------------------------------------------------===//
 
-Status Session::bindOutput(size_t index, void *data, uint64_t capacity) {
+Status Session::bindOutput(size_t index, void *data, uint64_t capacity,
+                           mlc_space space) {
   if (index >= outputs.size())
     return noSuch("output", index, outputs.size());
-  outputs[index] = {static_cast<uint8_t *>(data), data ? capacity : 0};
+  outputs[index] = {static_cast<uint8_t *>(data), data ? capacity : 0, space};
   ran = false;
   return Status::success();
 }
@@ -121,11 +150,13 @@ Status Session::checkOverlaps() const {
     const BoundOutput &output = outputs[o];
     std::string other;
     for (size_t i = 0; output.data && i < inputs.size(); ++i)
-      if (overlap(output.data, output.capacity, inputs[i].data,
+      if (mayOverlap(output.space, inputs[i].space) &&
+          overlap(output.data, output.capacity, inputs[i].data,
                   inputs[i].bytes))
         other = "input " + quoted(program.inputs[i].name);
     for (size_t p = 0; output.data && p < o; ++p)
-      if (overlap(output.data, output.capacity, outputs[p].data,
+      if (mayOverlap(output.space, outputs[p].space) &&
+          overlap(output.data, output.capacity, outputs[p].data,
                   outputs[p].capacity))
         other = "output " + quoted(program.outputs[p].name);
     if (!other.empty())
@@ -152,8 +183,7 @@ Status Session::chooseDirectOutputs(uint32_t epoch) {
     bool isTaken = artifact->setupSteps().isBuffer[id];
     for (size_t p = 0; p < o; ++p)
       isTaken |= direct[p] && program.outputs[p].buffer == id;
-    if (!output.data || isTaken ||
-        reinterpret_cast<uintptr_t>(output.data) % 64 != 0)
+    if (isTaken || !canUse(output.data, output.space))
       continue;
     uint64_t bytes;
     Status status = bytesOf(id, bytes);
@@ -188,20 +218,27 @@ Status Session::copyOutputs() {
                                  " has " + std::to_string(tensor.bytes) +
                                  " bytes, and the memory given for it " +
                                  std::to_string(output.capacity));
-      if (copies && tensor.bytes)
-        std::memcpy(output.data, tensor.data, tensor.bytes);
+      if (!copies || !tensor.bytes)
+        continue;
+      status = output.space == MLC_SPACE_HOST
+                   ? queue->download(output.data, tensor.data, tensor.bytes)
+                   : queue->copy(output.data, tensor.data, tensor.bytes);
+      if (!status.ok())
+        return status;
     }
   return Status::success();
 }
 
-Status Session::output(size_t index, mlc_tensor &tensor) const {
+Status Session::output(size_t index, mlc_tensor &tensor) {
   if (index >= program.outputs.size())
     return noSuch("output", index, program.outputs.size());
   if (!ran)
     return Status::error(MLC_USAGE, "outputs need a successful run first");
-  Status status = describe(program.outputs[index].buffer, tensor);
-  if (status.ok() && outputs[index].data)
-    tensor.data = outputs[index].data;
+  BufferId id = program.outputs[index].buffer;
+  Status status = describe(id, tensor);
+  if (!status.ok() || !outputs[index].data)
+    return status.ok() ? makeReadable(id, tensor) : status;
+  tensor.data = outputs[index].data;
   return status;
 }
 
@@ -210,7 +247,8 @@ Status Session::output(size_t index, mlc_tensor &tensor) const {
 //===----------------------------------------------------------------------===//
 
 Status Session::setParameter(size_t index, DType type, size_t rank,
-                             const int64_t *dims, const void *data) {
+                             const int64_t *dims, const void *data,
+                             mlc_space space) {
   if (index >= parameters.size())
     return noSuch("parameter", index, parameters.size());
   const Port &port = program.parameters[index];
@@ -232,8 +270,12 @@ Status Session::setParameter(size_t index, DType type, size_t rank,
   if (!status.ok())
     return status;
   uint8_t *copy = parameters[index].data();
-  if (buffer.size)
-    std::memcpy(copy, data, buffer.size);
+  QueuedWork work(*queue);
+  status = bring(copy, data, space, buffer.size);
+  if (status.ok())
+    status = work.finish();
+  if (!status.ok())
+    return status;
   if (addresses[port.buffer] != copy) {
     addresses[port.buffer] = copy;
     ++stamp;
@@ -243,10 +285,14 @@ Status Session::setParameter(size_t index, DType type, size_t rank,
   return Status::success();
 }
 
-Status Session::parameter(size_t index, mlc_tensor &tensor) const {
+Status Session::parameter(size_t index, mlc_tensor &tensor) {
   if (index >= parameters.size())
     return noSuch("parameter", index, parameters.size());
-  return describe(program.parameters[index].buffer, tensor);
+  BufferId id = program.parameters[index].buffer;
+  Status status = load();
+  if (status.ok())
+    status = describe(id, tensor);
+  return status.ok() ? makeReadable(id, tensor) : status;
 }
 
 /// Gives the buffers that only parameters decide memory that lasts.

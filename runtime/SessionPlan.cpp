@@ -3,16 +3,7 @@
 #include "runtime/ProgramPlan.h"
 #include "runtime/Session.h"
 
-#include <algorithm>
-
 namespace mlc::runtime {
-
-namespace {
-
-/// Below this much work per thread, waking another costs more than it saves.
-constexpr int64_t workPerThread = 16384;
-
-} // namespace
 
 /// A size or count: negative values are errors.
 Status Session::sizeOf(ExprId id, const char *what, const std::string &name,
@@ -107,91 +98,6 @@ Status Session::planEpoch(uint32_t epoch, EpochPlan &plan) {
   plan.lowerBound = arena.memory.lowerBound;
   for (size_t i = 0; i < arena.buffers.size(); ++i)
     plan.offsets.push_back({arena.buffers[i], arena.memory.offsets[i]});
-  return status;
-}
-
-Status Session::makeLibraryStep(const Step &step, EpochPlan &plan,
-                                ReadyStep &ready) {
-  ready.library = findLibraryKernel(step.name);
-  ready.firstLibraryOperand = plan.libraryOperands.size();
-  auto add = [&](BufferId id) {
-    const Buffer &buffer = program.buffers[id];
-    std::vector<int64_t> dims(buffer.dims.size());
-    for (size_t d = 0; d < dims.size(); ++d) {
-      Status status = value(buffer.dims[d], dims[d]);
-      if (!status.ok())
-        return status;
-    }
-    plan.libraryDims.push_back(std::move(dims));
-    // The dims' heap block does not move with the outer vector.
-    plan.libraryOperands.push_back({buffer.type, buffer.dims.size(),
-                                    plan.libraryDims.back().data(), nullptr});
-    return Status::success();
-  };
-  for (const std::vector<BufferId> *list : {&step.inputs, &step.outputs})
-    for (BufferId id : *list) {
-      Status status = add(id);
-      if (!status.ok())
-        return status;
-    }
-  const LibraryOperand *operands =
-      plan.libraryOperands.data() + ready.firstLibraryOperand;
-  LibraryCall call = {operands,
-                      step.inputs.size(),
-                      operands + step.inputs.size(),
-                      step.outputs.size(),
-                      plan.args.data() + ready.firstArg,
-                      step.args.size()};
-  Status status = ready.library->check(call);
-  if (!status.ok()) {
-    if (!step.nodes.empty())
-      status.message = "node '" + step.nodes[0] + "': " + status.message;
-    return status;
-  }
-  ready.tasks = ready.library->tasks(call);
-  ready.threads = pool.size();
-  plan.scratch = std::max(plan.scratch, ready.library->scratch(call));
-  return status;
-}
-
-Status Session::makeStep(const Step &step, EpochPlan &plan) {
-  ReadyStep ready;
-  ready.firstOperand = plan.operands.size();
-  ready.firstArg = plan.args.size();
-  Status status;
-  for (const std::vector<BufferId> *list : {&step.inputs, &step.outputs})
-    for (BufferId id : *list) {
-      Place place;
-      status = placeOf(id, place);
-      if (!status.ok())
-        return status;
-      plan.operands.push_back(place);
-    }
-  for (ExprId id : step.args) {
-    int64_t v;
-    status = value(id, v);
-    if (!status.ok())
-      return status;
-    plan.args.push_back(v);
-  }
-  if (step.kind == Step::Library) {
-    status = makeLibraryStep(step, plan, ready);
-  } else if (step.kind == Step::Launch) {
-    uint64_t tasks = 0, bytes = 0;
-    status = sizeOf(*step.tasks, "the number of tasks", step.name, tasks);
-    if (status.ok() && step.scratch)
-      status = sizeOf(*step.scratch, "the scratch size", step.name, bytes);
-    ready.tasks = tasks;
-    plan.scratch = std::max(plan.scratch, bytes);
-    ready.threads = pool.size();
-    int64_t work = 0;
-    if (status.ok() && step.work) {
-      status = value(*step.work, work);
-      ready.threads =
-          std::clamp<int64_t>(1 + work / workPerThread, 1, pool.size());
-    }
-  }
-  plan.steps.push_back(ready);
   return status;
 }
 

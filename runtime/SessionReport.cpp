@@ -4,7 +4,7 @@
 
 namespace mlc::runtime {
 
-Status Session::buffer(size_t index, mlc_tensor &tensor) const {
+Status Session::buffer(size_t index, mlc_tensor &tensor) {
   if (index >= program.buffers.size())
     return Status::error(MLC_USAGE,
                          "there is no buffer " + std::to_string(index));
@@ -19,7 +19,8 @@ Status Session::buffer(size_t index, mlc_tensor &tensor) const {
       return Status::error(MLC_USAGE, "buffer " + std::to_string(index) +
                                           " is never computed");
   }
-  return describe(index, tensor);
+  Status status = describe(index, tensor);
+  return status.ok() ? makeReadable(index, tensor) : status;
 }
 
 Status Session::memory(mlc_memory &memory) const {
@@ -30,15 +31,17 @@ Status Session::memory(mlc_memory &memory) const {
     memory.arena_bytes += list.front().peak;
     memory.lower_bound_bytes += list.front().lowerBound;
   }
-  for (const Memory &arena : arenas)
+  for (const DeviceMemory &arena : arenas)
     memory.allocated_bytes += arena.capacity();
-  for (const std::vector<Memory> *blocks : {&parameters, &setupMemory})
-    for (const Memory &block : *blocks)
+  for (const std::vector<DeviceMemory> *blocks : {&parameters, &setupMemory})
+    for (const DeviceMemory &block : *blocks)
       memory.allocated_bytes += block.capacity();
   for (const BoundInput &input : inputs)
     memory.allocated_bytes += input.staging.capacity();
-  memory.scratch_bytes = scratchStride * pool.size();
+  memory.scratch_bytes = scratchStride * queue->workers();
   memory.allocated_bytes += scratch.capacity();
+  for (const auto &[buffer, mirror] : mirrors)
+    memory.allocated_bytes += mirror.capacity();
   return Status::success();
 }
 

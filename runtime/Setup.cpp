@@ -15,10 +15,6 @@ bool isFixed(const Program &program, ExprId id) {
   });
 }
 
-bool isFixed(const Program &program, const std::optional<ExprId> &id) {
-  return !id || isFixed(program, *id);
-}
-
 /// Whether neither the step nor its operands' sizes depend on a symbol.
 bool isFixed(const Program &program, const Step &step) {
   auto fixed = [&](ExprId id) { return isFixed(program, id); };
@@ -35,10 +31,8 @@ bool isFixed(const Program &program, const Step &step) {
         return false;
     }
   };
-  return step.kind != Step::BindSymbol &&
-         std::all_of(step.args.begin(), step.args.end(), fixed) &&
-         isFixed(program, step.tasks) && isFixed(program, step.scratch) &&
-         isFixed(program, step.work) &&
+  std::vector<ExprId> sizes = sizesOf(step);
+  return !boundSymbol(step) && std::all_of(sizes.begin(), sizes.end(), fixed) &&
          std::all_of(step.inputs.begin(), step.inputs.end(), fixedBuffer) &&
          std::all_of(step.outputs.begin(), step.outputs.end(), fixedBuffer);
 }

@@ -43,6 +43,10 @@ private:
     if (!holds && error.empty())
       error = what;
   }
+  void ofStep(const Step &step, bool holds, const std::string &what) {
+    if (!holds && error.empty())
+      error = "a " + std::string(kindName(step)) + " step " + what;
+  }
   /// A valid program may break it, but no artifact holds that.
   void limit(bool holds, const std::string &what) {
     if (holds || !error.empty())
@@ -51,6 +55,37 @@ private:
     isLimit = true;
   }
   bool hasExpr(ExprId id) const { return id < p.exprs.size(); }
+  /// Checks each field of a step by its role.
+  struct Fields {
+    Validator &v;
+    const Step &step;
+
+    bool check(const char *name, bool holds, const char *what) {
+      v.ofStep(step, holds, "names " + std::string(what) + " as its " + name);
+      return v.error.empty();
+    }
+    void kernel(const char *name, KernelId id) {
+      check(name, id < v.p.kernels.size(), "no kernel");
+    }
+    void size(const char *name, std::optional<ExprId> id) {
+      if (id && check(name, v.hasExpr(*id), "no expression"))
+        v.needBound(*id);
+    }
+    void binds(const char *name, SymbolId id) {
+      if (!check(name,
+                 id < v.p.symbols.size() &&
+                     v.p.symbols[id].kind == Symbol::FromTensor,
+                 "no symbol of a tensor") ||
+          !check(name, !v.bound[id], "a symbol that is bound already"))
+        return;
+      v.ofStep(step,
+               !step.inputs.empty() &&
+                   v.p.buffers[step.inputs[0]].type >= DType::I8,
+               "reads no integers");
+      v.bound[id] = 1;
+    }
+    void number(const char *, uint64_t) {}
+  };
   bool hasExprs(const std::vector<ExprId> &ids) const {
     return std::all_of(ids.begin(), ids.end(),
                        [&](ExprId id) { return hasExpr(id); });
@@ -238,38 +273,25 @@ void Validator::checkStep(const Step &step) {
     needSizeBound(b);
     markWritten(b);
   }
+  Arity arity = arityOf(step);
+  auto fits = [](size_t wanted, size_t count) {
+    return wanted == anyNumber || wanted == count;
+  };
+  ofStep(step, fits(arity.inputs, step.inputs.size()),
+         "has a wrong number of inputs");
+  ofStep(step, fits(arity.outputs, step.outputs.size()),
+         "has a wrong number of outputs");
   require(hasExprs(step.args), "an argument names no expression");
+  for (const InPlace &pair : step.inPlace)
+    ofStep(step,
+           pair.output < step.outputs.size() && pair.input < step.inputs.size(),
+           "works in place of no operand");
   if (!error.empty())
     return;
   for (ExprId e : step.args)
     needBound(e);
-  if (step.kind == Step::Launch) {
-    require(step.kernel < p.kernels.size(), "a launch names no kernel");
-    require(step.tasks.has_value(), "a launch has no number of tasks");
-    for (const std::optional<ExprId> &e :
-         {step.tasks, step.scratch, step.work}) {
-      require(!e || hasExpr(*e), "a launch names no expression");
-      if (error.empty() && e)
-        needBound(*e);
-    }
-    for (const InPlace &pair : step.inPlace)
-      require(pair.output < step.outputs.size() &&
-                  pair.input < step.inputs.size(),
-              "a launch names no operand");
-  }
-  if (step.kind == Step::BindSymbol) {
-    require(step.inputs.size() == 1 && step.outputs.empty(),
-            "a binding needs one tensor");
-    require(step.symbol < p.symbols.size() &&
-                p.symbols[step.symbol].kind == Symbol::FromTensor,
-            "a binding names no symbol");
-    if (!error.empty())
-      return;
-    require(!bound[step.symbol], "a symbol is bound twice");
-    require(p.buffers[step.inputs[0]].type >= DType::I8,
-            "a binding reads no integers");
-    bound[step.symbol] = 1;
-  }
+  Fields fields{*this, step};
+  visitFields(step, fields);
 }
 
 void Validator::checkSteps() {

@@ -107,7 +107,8 @@ MLC_API const char *mlc_dtype_name(mlc_dtype type);
 
 /*===- Devices ------------------------------------------------------------===*/
 
-/** Where data lies. On "cpu" both are the same memory. */
+/** Where data lies. On "cpu" both are the same memory; to and from a device
+ * with memory of its own, the host's data is copied in each run. */
 typedef enum mlc_space {
   MLC_SPACE_HOST = 0,
   MLC_SPACE_DEVICE = 1 /**< memory of the session's device */
@@ -180,20 +181,34 @@ MLC_API size_t mlc_artifact_parameter_count(const mlc_artifact *artifact);
 MLC_API mlc_status mlc_artifact_parameter(const mlc_artifact *artifact,
                                           size_t index, mlc_port *port);
 
-/** A step of the program. `nodes` are the model's nodes that it computes. */
+/** A step of the program. `nodes` are the model's nodes that it computes;
+ * `text` is the rest of it for people, "kernel k3, tasks 4*N". */
 typedef struct mlc_step {
   const char *name;
   const char *kind; /**< "launch", "library" or "bind" */
   size_t node_count;
   const char *const *nodes;
+  const char *text;
 } mlc_step;
 
 MLC_API size_t mlc_artifact_step_count(const mlc_artifact *artifact);
 MLC_API mlc_status mlc_artifact_step(const mlc_artifact *artifact, size_t index,
                                      mlc_step *step);
-/** Bytes of weights and of code. */
+/** Bytes of weights and of code, that of all images. */
 MLC_API uint64_t mlc_artifact_weight_bytes(const mlc_artifact *artifact);
 MLC_API uint64_t mlc_artifact_code_bytes(const mlc_artifact *artifact);
+
+/** The kernels' code for one kind of device. A device takes the first image
+ * that it can run; others may be of kinds that this library does not know. */
+typedef struct mlc_image {
+  const char *kind;   /**< "elf", "cubin", "ptx", "source"; "?" if unknown */
+  const char *target; /**< its architecture, "x86-64-v3" */
+  uint64_t bytes;
+} mlc_image;
+
+MLC_API size_t mlc_artifact_image_count(const mlc_artifact *artifact);
+MLC_API mlc_status mlc_artifact_image(const mlc_artifact *artifact,
+                                      size_t index, mlc_image *image);
 
 /*===- Sessions -----------------------------------------------------------===*/
 
@@ -231,9 +246,9 @@ MLC_API mlc_status mlc_session_create(mlc_artifact *artifact,
 MLC_API void mlc_session_destroy(mlc_session *session);
 
 /** Binds input `index`. `type` and `rank` must be the port's. The data is
- * dense and row-major; it is not copied if 64-byte aligned, so keep it alive
- * and unchanged during each run. `data` may be NULL if a dim is 0. Dims are
- * checked together, by mlc_session_run. */
+ * dense and row-major; on the device it is not copied if 64-byte aligned, so
+ * keep it alive and unchanged during each run. `data` may be NULL if a dim is
+ * 0. Dims are checked together, by mlc_session_run. */
 MLC_API mlc_status mlc_session_bind_input(mlc_session *session, size_t index,
                                           mlc_dtype type, size_t rank,
                                           const int64_t *dims, const void *data,
@@ -241,9 +256,9 @@ MLC_API mlc_status mlc_session_bind_input(mlc_session *session, size_t index,
 /** Has the runs from now on leave output `index` in the caller's memory, dense
  * and row-major; `data` NULL: in the session's again. A run fails before it
  * writes there if the result has more than `capacity` bytes. If `data` is
- * 64-byte aligned, most outputs are computed in place; others are copied at the
- * end. The memory must not overlap that of an input or another output; a run
- * refuses that. */
+ * on the device and 64-byte aligned, most outputs are computed in place; others
+ * are copied at the end. The memory must not overlap that of an input or
+ * another output; a run refuses that. */
 MLC_API mlc_status mlc_session_bind_output(mlc_session *session, size_t index,
                                            void *data, size_t capacity,
                                            mlc_space space);
@@ -276,8 +291,8 @@ typedef struct mlc_tensor {
 } mlc_tensor;
 
 /** Output `index` of the last successful run. The data is where
- * mlc_session_bind_output said, or else the session's and valid until the next
- * run or bind on it. */
+ * mlc_session_bind_output said, or else the session's, in the host's memory (a
+ * device's own is copied there), and valid until the next run or bind on it. */
 MLC_API mlc_status mlc_session_output(mlc_session *session, size_t index,
                                       mlc_tensor *tensor);
 /** What parameter `index` holds; valid until it is set. */

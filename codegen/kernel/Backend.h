@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/CodeImage.h"
 #include <functional>
 #include <string>
 #include <vector>
@@ -84,6 +85,7 @@ struct CompiledKernels {
   /// symbols that exports the symbols of its kernels. The same bytes for the
   /// same kernels, target and options.
   std::string image;
+  runtime::ImageKind imageKind = runtime::ImageKind::Elf;
   std::vector<CompiledKernel> kernels;
 };
 

@@ -14,7 +14,8 @@ def test_generated_pages_are_current(tools):
     assert done.returncode == 0, done.stderr
 
 
-PAGES = ["README.md", "docs/Architecture.md", "docs/AddAnOp.md", "docs/AddAPass.md", "docs/AddARewrite.md"]
+PAGES = ["README.md", "docs/Architecture.md", "docs/AddAnOp.md", "docs/AddAPass.md", "docs/AddARewrite.md",
+         "docs/AddAStep.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -68,7 +68,21 @@ llvm::Expected<json::Array> steps(const Model &model) {
       nodes.push_back(json::fixUTF8(step.nodes[k]));
     array.push_back(json::Object{{"name", json::fixUTF8(step.name)},
                                  {"kind", step.kind},
+                                 {"text", json::fixUTF8(step.text)},
                                  {"nodes", std::move(nodes)}});
+  }
+  return array;
+}
+
+llvm::Expected<json::Array> images(const Model &model) {
+  json::Array array;
+  for (size_t i = 0, n = mlc_artifact_image_count(model.get()); i < n; ++i) {
+    mlc_image image;
+    if (mlc_status status = mlc_artifact_image(model.get(), i, &image))
+      return runtimeFailure(model.name(), status);
+    array.push_back(json::Object{{"kind", image.kind},
+                                 {"target", json::fixUTF8(image.target)},
+                                 {"bytes", image.bytes}});
   }
   return array;
 }
@@ -92,6 +106,9 @@ void printSteps(const json::Array &steps) {
     const json::Object &step = *value.getAsObject();
     llvm::outs() << "  " << step.getString("kind").value_or("") << ' '
                  << printable(step.getString("name").value_or(""));
+    if (llvm::StringRef text = step.getString("text").value_or("");
+        !text.empty())
+      llvm::outs() << " (" << printable(text) << ')';
     const char *separator = "  ← ";
     for (const json::Value &node : *step.getArray("nodes")) {
       llvm::outs() << separator << printable(node.getAsString().value_or(""));
@@ -99,6 +116,19 @@ void printSteps(const json::Array &steps) {
     }
     llvm::outs() << '\n';
   }
+}
+
+/// "code: 0.12 MB (elf for x86-64-v3)".
+void printCode(uint64_t bytes, const json::Array &images) {
+  llvm::outs() << "code: " << megabytes(bytes);
+  const char *separator = " (";
+  for (const json::Value &value : images) {
+    const json::Object &image = *value.getAsObject();
+    llvm::outs() << separator << image.getString("kind").value_or("") << " for "
+                 << printable(image.getString("target").value_or(""));
+    separator = ", ";
+  }
+  llvm::outs() << (images.empty() ? "" : ")") << '\n';
 }
 
 /// The steps of the manifest's trails, as `mlc optimize --explain` has them.
@@ -143,6 +173,9 @@ llvm::Error InspectCommand::run() {
   auto allSteps = steps(*model);
   if (!allSteps)
     return allSteps.takeError();
+  auto allImages = images(*model);
+  if (!allImages)
+    return allImages.takeError();
   auto memory = planForSizes(file, *model, *sizes);
   if (!memory)
     return memory.takeError();
@@ -156,7 +189,8 @@ llvm::Error InspectCommand::run() {
                         {"outputs", ports(model->outputs())},
                         {"steps", std::move(*allSteps)},
                         {"weight_bytes", weights},
-                        {"code_bytes", code}};
+                        {"code_bytes", code},
+                        {"images", std::move(*allImages)}};
     if (memory->figures) {
       object["arena_bytes"] = memory->figures->arena;
       object["arena_lower_bound_bytes"] = memory->figures->lowerBound;
@@ -172,8 +206,8 @@ llvm::Error InspectCommand::run() {
     printScalars(*object);
   printPorts("inputs", model->inputs());
   printPorts("outputs", model->outputs());
-  llvm::outs() << "weights: " << megabytes(weights)
-               << "\ncode: " << megabytes(code) << '\n';
+  llvm::outs() << "weights: " << megabytes(weights) << '\n';
+  printCode(code, *allImages);
   if (memory->figures)
     llvm::outs() << "arena: " << megabytes(memory->figures->arena)
                  << ", lower bound " << megabytes(memory->figures->lowerBound)

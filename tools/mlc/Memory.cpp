@@ -49,8 +49,12 @@ mlc::cli::planForSizes(llvm::StringRef path, const Model &model,
       path.str().c_str(), MLC_OPEN_INSPECT | MLC_OPEN_SKIP_CHECKSUM, artifact);
   mlc_memory memory = {};
   if (status.ok()) {
-    runtime::Session session(artifact, /*threads=*/1, /*flags=*/0);
-    status = planFor(session, model, dims, memory);
+    std::unique_ptr<runtime::Queue> queue;
+    status = runtime::devices().front()->open({}, queue);
+    if (status.ok()) {
+      runtime::Session session(artifact, std::move(queue), /*flags=*/0);
+      status = planFor(session, model, dims, memory);
+    }
   }
   if (status.code == MLC_UNSUPPORTED)
     return MemoryPlan{std::nullopt, status.message};

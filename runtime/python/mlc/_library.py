@@ -38,7 +38,7 @@ class CMemory(ctypes.Structure):
 
 class CStep(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_char_p), ("node_count", ctypes.c_size_t),
-                ("nodes", ctypes.POINTER(ctypes.c_char_p))]
+                ("nodes", ctypes.POINTER(ctypes.c_char_p)), ("text", ctypes.c_char_p)]
 
 
 _P, _N, _TEXT = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p

@@ -29,6 +29,7 @@ public:
   FailureOr<CompiledKernels> compile(ModuleOp module, const Target &,
                                      const CodegenOptions &) const override {
     CompiledKernels result;
+    result.imageKind = runtime::ImageKind::Source;
     llvm::raw_string_ostream os(result.image);
     for (auto function : module.getOps<func::FuncOp>()) {
       if (!function->hasAttr("mlc.kernel"))

@@ -38,7 +38,7 @@ struct Opened {
   Opened() {
     Sample sample;
     ArtifactWriter::Contents contents = sample.contents();
-    contents.code = waitingCode();
+    contents.images = {elf(waitingCode())};
     std::string out;
     llvm::raw_string_ostream os(out);
     llvm::Error error = sample.writer.write(os, contents);

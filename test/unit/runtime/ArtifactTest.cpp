@@ -148,8 +148,8 @@ TEST_CASE("foreign artifacts are refused with the remedy", "[artifact]") {
 
 TEST_CASE("another CPU's artifact is refused", "[artifact]") {
   Sample sample;
-  sample.program.target = "x86-64-v9";
-  sample.program.features = {"sse2", "avx9000"};
+  sample.images[0].target = "x86-64-v9";
+  sample.images[0].features = {"sse2", "avx9000"};
   std::vector<char> bytes = sample.bytes();
   CHECK_THAT(openError(bytes), Contains("compiled for x86-64-v9") &&
                                    Contains("lacks avx9000;") &&
@@ -180,8 +180,9 @@ TEST_CASE("no damage crashes without the checksum", "[artifact]") {
   ArtifactHeader header;
   std::memcpy(&header, good.data(), sizeof(header));
   size_t end = header.program.offset + header.program.size;
+  size_t table = header.images.offset, tableEnd = table + header.images.size;
   uint32_t flags = MLC_OPEN_SKIP_CHECKSUM | MLC_OPEN_INSPECT;
-  for (size_t at = 0; at < end; ++at)
+  for (size_t at = 0; at < tableEnd; at = at + 1 == end ? table : at + 1)
     for (int change : {1, 128, 255}) {
       std::vector<char> damaged = good;
       damaged[at] ^= change;

@@ -24,10 +24,9 @@ int64_t valueOf(const Expr &expr) {
 Program everything() {
   Program p = scaleProgram();
   SymbolId k = p.addSymbol({"K", Symbol::FromTensor, 0, 0, -5, 7});
-  p.features = {"avx2", "fma"};
   p.checks.push_back({Check::Divides, 0, 1, "node 'a': needs a multiple"});
-  p.steps[0].scratch = p.addConstant(100);
-  p.steps[0].work = p.addConstant(INT64_MIN);
+  p.steps[0].as<LaunchStep>().scratch = p.addConstant(100);
+  p.steps[0].as<LaunchStep>().work = p.addConstant(INT64_MIN);
   p.steps[0].inPlace = {{0, 0}};
   p.steps.push_back(Step::library("topk", {0}, {2, 3}, {0, 1}));
   p.steps.push_back(Step::bindSymbol(k, 1, 3));
@@ -76,11 +75,11 @@ TEST_CASE("serialization is exact", "[program]") {
   REQUIRE(deserialize(bytes.data(), bytes.size(), q).ok());
   CHECK(serialize(q) == bytes);
   CHECK(q.symbols[1].min == -5);
-  CHECK(q.steps[0].work == p.steps[0].work);
+  CHECK(q.steps[0].as<LaunchStep>().work == p.steps[0].as<LaunchStep>().work);
   CHECK(q.exprs == p.exprs);
   CHECK(q.metadata == p.metadata);
   CHECK(q.checks[0].message == p.checks[0].message);
-  CHECK(q.steps[2].element == 3);
+  CHECK(q.steps[2].as<BindStep>().element == 3);
 }
 
 TEST_CASE("no damage crashes the reader or the validator", "[program]") {
@@ -142,6 +141,6 @@ TEST_CASE("the validator names what is wrong", "[program]") {
   CHECK_THAT(
       broken([](Program &p) { p.exprs[2].code.push_back({Expr::Add, 0}); }),
       Contains("lacks operands"));
-  CHECK_THAT(broken([](Program &p) { p.steps[0].tasks.reset(); }),
-             Contains("tasks"));
+  CHECK_THAT(broken([](Program &p) { p.steps[0].as<LaunchStep>().tasks = 99; }),
+             Contains("a launch step names no expression as its tasks"));
 }

@@ -10,7 +10,6 @@
 inline mlc::runtime::Program scaleProgram(uint64_t constantOffset = 0) {
   using namespace mlc::runtime;
   Program p;
-  p.target = "x86-64";
   p.metadata = {{"author", "test"}, {"character", "a\nb"}};
   SymbolId n = p.addSymbol({"N", Symbol::FromInput, 0, 0, 0, 1 << 20});
   ExprId en = p.addExpr(Expr::symbol(n)), four = p.addConstant(4);

@@ -37,6 +37,15 @@ inline const std::vector<char> &code() {
   return bytes;
 }
 
+/// An image for any x86-64.
+inline runtime::CodeImage elf(const std::vector<char> &bytes) {
+  runtime::CodeImage image;
+  image.target = "x86-64";
+  image.data = bytes.data();
+  image.size = bytes.size();
+  return image;
+}
+
 inline const float bias[4] = {1, 2, 3, 4};
 inline llvm::ArrayRef<char> asBytes(const float *data, size_t count) {
   return {reinterpret_cast<const char *>(data), count * 4};
@@ -45,9 +54,10 @@ inline llvm::ArrayRef<char> asBytes(const float *data, size_t count) {
 struct Sample {
   ArtifactWriter writer;
   runtime::Program program;
+  std::vector<runtime::CodeImage> images{elf(code())};
   Sample() { program = scaleProgram(writer.addConstant(asBytes(bias, 4))); }
   ArtifactWriter::Contents contents() const {
-    return {"{\"model\": \"scale\"}", &program, code(),
+    return {"{\"model\": \"scale\"}", &program, images,
             "mlc compile scale.onnx -o scale.mlca"};
   }
   std::vector<char> bytes() const {

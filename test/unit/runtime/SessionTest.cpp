@@ -1,6 +1,7 @@
 //===- SessionTest.cpp - Programs by hand, kernels in this process --------===//
 
 #include "runtime/Session.h"
+#include "FarDevice.h"
 #include "Programs.h"
 #include "runtime/ProgramPlan.h"
 
@@ -12,6 +13,7 @@
 
 using namespace mlc::runtime;
 using Catch::Contains;
+using mlc::test::queueOn;
 
 namespace {
 
@@ -38,7 +40,7 @@ std::shared_ptr<const Artifact> make(Program p, std::vector<mlc_kernel> kernels,
   return artifact;
 }
 
-std::vector<float> floats(const Session &session, size_t index,
+std::vector<float> floats(Session &session, size_t index,
                           std::vector<int64_t> dims) {
   mlc_tensor t;
   Status status = session.output(index, t);
@@ -64,9 +66,10 @@ void run(Session &session) {
 } // namespace
 
 TEST_CASE("open dims, aliases and constants", "[session]") {
+  ON_EACH_DEVICE;
   auto artifact = make(scaleProgram(), {scale}, bias, 16);
   for (unsigned threads : {1, 2, 4}) {
-    Session session(artifact, threads, 0);
+    Session session(artifact, queueOn(device, threads), 0);
     std::vector<float> x(4 * 1000 + 1);
     std::iota(x.begin(), x.end(), 0);
     for (int64_t n : {1, 1000, 3, 0, 1000, 3}) {
@@ -91,8 +94,9 @@ TEST_CASE("open dims, aliases and constants", "[session]") {
 }
 
 TEST_CASE("wrong inputs are refused by name", "[session]") {
+  ON_EACH_DEVICE;
   auto artifact = make(scaleProgram(), {scale}, bias, 16);
-  Session session(artifact, 1, 0);
+  Session session(artifact, queueOn(device, 1), 0);
   alignas(64) float x[64] = {};
   CHECK_THAT(session.run().message, Contains("'X' is not bound"));
   int64_t dims[] = {2, 5};
@@ -117,6 +121,7 @@ TEST_CASE("wrong inputs are refused by name", "[session]") {
 }
 
 TEST_CASE("checks relate dims of several inputs", "[session]") {
+  ON_EACH_DEVICE;
   Program p;
   SymbolId a = p.addSymbol({"A", Symbol::FromInput, 0, 0});
   SymbolId b = p.addSymbol({"B", Symbol::FromInput, 1, 0});
@@ -127,7 +132,7 @@ TEST_CASE("checks relate dims of several inputs", "[session]") {
   p.outputs = {{"x", x}};
   p.checks = {{Check::Equal, ea, p.addExpr(Expr::symbol(b) * Expr::constant(2)),
                "node 'Add_3': A must be 2*B"}};
-  Session session(make(p, {}), 1, 0);
+  Session session(make(p, {}), queueOn(device, 1), 0);
   alignas(64) float data[16] = {7};
   bind(session, 0, {4}, data);
   bind(session, 1, {2}, data);
@@ -152,6 +157,7 @@ void addInto(void *const *buffers, const int64_t *symbols, int64_t begin,
 } // namespace
 
 TEST_CASE("a chain of sums runs in the memory of two", "[session]") {
+  ON_EACH_DEVICE;
   Program p;
   ExprId n = p.addConstant(1024), bytes = p.addConstant(4096);
   BufferId x = p.addBuffer(Buffer::input(0, DType::F32, {n}));
@@ -175,7 +181,7 @@ TEST_CASE("a chain of sums runs in the memory of two", "[session]") {
   auto artifact = make(p, {addInto});
   std::vector<float> ones(1024, 1);
   for (uint32_t flags : {0u, uint32_t(MLC_SESSION_KEEP_BUFFERS)}) {
-    Session session(artifact, 2, flags);
+    Session session(artifact, queueOn(device, 2), flags);
     bind(session, 0, {1024}, ones.data());
     run(session);
     CHECK(floats(session, 0, {1024}) == std::vector<float>(1024, expected));
@@ -191,6 +197,7 @@ TEST_CASE("a chain of sums runs in the memory of two", "[session]") {
 }
 
 TEST_CASE("no takeover while another operand shares the memory", "[session]") {
+  ON_EACH_DEVICE;
   // b = a + 1*a' with a' an alias of a: in place would be wrong for kernels
   // that read a' elsewhere, so the runtime must not do it.
   Program p;
@@ -207,7 +214,7 @@ TEST_CASE("no takeover while another operand shares the memory", "[session]") {
   p.steps = {Step::launch(k, {x, x}, {a}, {one}, n),
              Step::launch(k, {a, same}, {b}, {one}, n)};
   p.steps[1].inPlace = {{0, 0}};
-  Session session(make(p, {addInto}), 1, 0);
+  Session session(make(p, {addInto}), queueOn(device, 1), 0);
   std::vector<float> ones(64, 1);
   bind(session, 0, {64}, ones.data());
   run(session);
@@ -217,6 +224,7 @@ TEST_CASE("no takeover while another operand shares the memory", "[session]") {
 }
 
 TEST_CASE("producers write into slices of a concatenation", "[session]") {
+  ON_EACH_DEVICE;
   Program p;
   SymbolId n = p.addSymbol({"n", Symbol::FromInput, 0, 0});
   ExprId en = p.addExpr(Expr::symbol(n));
@@ -233,7 +241,7 @@ TEST_CASE("producers write into slices of a concatenation", "[session]") {
   KernelId k = p.addKernel("add");
   p.steps = {Step::launch(k, {x, x}, {low}, {p.addConstant(1)}, en),
              Step::launch(k, {low, x}, {high}, {p.addConstant(10)}, en)};
-  Session session(make(p, {addInto}), 1, MLC_SESSION_PROFILE);
+  Session session(make(p, {addInto}), queueOn(device, 1), MLC_SESSION_PROFILE);
   std::vector<float> ones(5, 1);
   bind(session, 0, {5}, ones.data());
   run(session);
@@ -247,9 +255,10 @@ TEST_CASE("producers write into slices of a concatenation", "[session]") {
 }
 
 TEST_CASE("an alias outside its memory is refused", "[session]") {
+  ON_EACH_DEVICE;
   Program p = scaleProgram();
   p.buffers[3].offsetExpr = p.addConstant(64);
-  Session session(make(p, {scale}, bias, 16), 1, 0);
+  Session session(make(p, {scale}, bias, 16), queueOn(device, 1), 0);
   std::vector<float> x(40);
   bind(session, 0, {10, 4}, x.data());
   Status status = session.run();
@@ -299,7 +308,7 @@ Program positives() {
   p.steps = {Step::launch(p.addKernel("count"), {x}, {count}, {en}, one),
              Step::bindSymbol(k, count, 0),
              Step::launch(p.addKernel("compact"), {x}, {y}, {en}, one)};
-  p.steps[2].scratch = eight;
+  p.steps[2].as<LaunchStep>().scratch = eight;
   p.checks = {{Check::LessEqual, one, ek, "node 'NonZero_1': nothing found"}};
   return p;
 }
@@ -307,7 +316,9 @@ Program positives() {
 } // namespace
 
 TEST_CASE("sizes from computed values", "[session]") {
-  Session session(make(positives(), {countPositive, compact}), 2, 0);
+  ON_EACH_DEVICE;
+  Session session(make(positives(), {countPositive, compact}),
+                  queueOn(device, 2), 0);
   alignas(64) float x[200];
   for (int period : {2, 3, 2, 5, 3}) {
     std::vector<float> expected;
@@ -338,6 +349,7 @@ TEST_CASE("sizes from computed values", "[session]") {
 //===----------------------------------------------------------------------===//
 
 TEST_CASE("top-k along an inner axis", "[session]") {
+  ON_EACH_DEVICE;
   Program p;
   auto c = [&](int64_t v) { return p.addConstant(v); };
   BufferId x = p.addBuffer(Buffer::input(0, DType::F32, {c(2), c(5), c(2)}));
@@ -353,7 +365,7 @@ TEST_CASE("top-k along an inner axis", "[session]") {
                           9, 1,    8, 1,   7, 1,  6, nan, 5, 1};
   for (int64_t largest : {1, 0}) {
     p.steps = {Step::library("topk", {x}, {v, i}, {c(1), c(largest)})};
-    Session session(make(p, {}), 2, 0);
+    Session session(make(p, {}), queueOn(device, 2), 0);
     bind(session, 0, {2, 5, 2}, data);
     run(session);
     mlc_tensor t;
@@ -370,6 +382,7 @@ TEST_CASE("top-k along an inner axis", "[session]") {
 }
 
 TEST_CASE("library calls are checked before they run", "[session]") {
+  ON_EACH_DEVICE;
   Program p;
   auto c = [&](int64_t v) { return p.addConstant(v); };
   BufferId x = p.addBuffer(Buffer::input(0, DType::F32, {c(2)}));
@@ -379,7 +392,7 @@ TEST_CASE("library calls are checked before they run", "[session]") {
   p.outputs = {{"v", v}};
   p.steps = {Step::library("topk", {x}, {v, i}, {c(0), c(1)})};
   p.steps[0].nodes = {"TopK_7"};
-  Session session(make(p, {}), 1, 0);
+  Session session(make(p, {}), queueOn(device, 1), 0);
   alignas(64) float data[2] = {};
   bind(session, 0, {2}, data);
   CHECK_THAT(session.run().message,

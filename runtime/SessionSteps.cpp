@@ -1,0 +1,222 @@
+//===- SessionSteps.cpp - What each kind of step does ---------------------===//
+//
+// The rows of Step.h say what a kind of step has; here stands what is planned
+// for it once per set of dims, and what it does in a run. Operands and
+// arguments are placed for all kinds alike (Session::makeStep).
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Session.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mlc::runtime {
+
+/// An overload of plan and of run for every kind.
+struct Session::Steps {
+  Session &session;
+  const Step &step;
+  EpochPlan &plan;
+
+  // Sets in `ready` what a run needs of the present sizes.
+  Status prepare(const LaunchStep &launch, ReadyStep &ready);
+  Status prepare(const LibraryStep &, ReadyStep &ready);
+  Status prepare(const BindStep &, ReadyStep &) { return Status::success(); }
+
+  // Hands the step's work to the queue.
+  Status run(const LaunchStep &launch, const ReadyStep &ready);
+  Status run(const LibraryStep &, const ReadyStep &ready);
+  Status run(const BindStep &bind, const ReadyStep &ready);
+
+  Scratch scratch() const {
+    return {session.scratch.data(), session.scratchStride};
+  }
+  LibraryCall libraryCall(const ReadyStep &ready) const;
+};
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+Status Session::Steps::prepare(const LaunchStep &launch, ReadyStep &ready) {
+  uint64_t tasks = 0, bytes = 0;
+  Status status =
+      session.sizeOf(launch.tasks, "the number of tasks", step.name, tasks);
+  if (status.ok() && launch.scratch)
+    status =
+        session.sizeOf(*launch.scratch, "the scratch size", step.name, bytes);
+  if (status.ok() && launch.work)
+    status = session.value(*launch.work, ready.work);
+  ready.tasks = tasks;
+  plan.scratch = std::max(plan.scratch, bytes);
+  return status;
+}
+
+Status Session::Steps::run(const LaunchStep &launch, const ReadyStep &ready) {
+  Launch call;
+  call.kernel = session.loaded->kernels[launch.kernel];
+  call.buffers = plan.pointers.data() + ready.firstOperand;
+  call.numBuffers = step.inputs.size() + step.outputs.size();
+  call.symbols = plan.args.data() + ready.firstArg;
+  call.numSymbols = step.args.size();
+  call.grid = ready.tasks;
+  call.work = ready.work;
+  call.scratch = scratch();
+  return session.queue->launch(call);
+}
+
+//===----------------------------------------------------------------------===//
+// Library calls
+//===----------------------------------------------------------------------===//
+
+LibraryCall Session::Steps::libraryCall(const ReadyStep &ready) const {
+  const LibraryOperand *operands =
+      plan.libraryOperands.data() + ready.firstLibraryOperand;
+  return {operands,
+          step.inputs.size(),
+          operands + step.inputs.size(),
+          step.outputs.size(),
+          plan.args.data() + ready.firstArg,
+          step.args.size()};
+}
+
+Status Session::Steps::prepare(const LibraryStep &, ReadyStep &ready) {
+  ready.library = findLibraryKernel(step.name);
+  ready.firstLibraryOperand = plan.libraryOperands.size();
+  for (const std::vector<BufferId> *list : {&step.inputs, &step.outputs})
+    for (BufferId id : *list) {
+      const Buffer &buffer = session.program.buffers[id];
+      std::vector<int64_t> dims(buffer.dims.size());
+      for (size_t d = 0; d < dims.size(); ++d) {
+        Status status = session.value(buffer.dims[d], dims[d]);
+        if (!status.ok())
+          return status;
+      }
+      plan.libraryDims.push_back(std::move(dims));
+      // The dims' heap block does not move with the outer vector.
+      plan.libraryOperands.push_back({buffer.type, buffer.dims.size(),
+                                      plan.libraryDims.back().data(), nullptr});
+    }
+  LibraryCall call = libraryCall(ready);
+  Status status = ready.library->check(call);
+  if (!status.ok()) {
+    if (!step.nodes.empty())
+      status.message = "node '" + step.nodes[0] + "': " + status.message;
+    return status;
+  }
+  ready.tasks = ready.library->tasks(call);
+  plan.scratch = std::max(plan.scratch, ready.library->scratch(call));
+  return status;
+}
+
+Status Session::Steps::run(const LibraryStep &, const ReadyStep &ready) {
+  LibraryLaunch launch;
+  launch.kernel = ready.library;
+  launch.call = libraryCall(ready);
+  launch.grid = ready.tasks;
+  launch.scratch = scratch();
+  return session.queue->launch(launch);
+}
+
+//===----------------------------------------------------------------------===//
+// Bindings
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+template <typename T> int64_t readAs(const uint8_t *bytes) {
+  T v;
+  std::memcpy(&v, bytes, sizeof(T));
+  return int64_t(v);
+}
+
+int64_t readInteger(DType type, const uint8_t *bytes) {
+  switch (type) {
+  case DType::I8:
+    return readAs<int8_t>(bytes);
+  case DType::I16:
+    return readAs<int16_t>(bytes);
+  case DType::I32:
+    return readAs<int32_t>(bytes);
+  case DType::U8:
+  case DType::Bool:
+    return readAs<uint8_t>(bytes);
+  case DType::U16:
+    return readAs<uint16_t>(bytes);
+  case DType::U32:
+    return readAs<uint32_t>(bytes);
+  default:
+    // A u64 above the largest i64 becomes negative and so out of range.
+    return readAs<int64_t>(bytes);
+  }
+}
+
+} // namespace
+
+Status Session::Steps::run(const BindStep &bind, const ReadyStep &) {
+  mlc_tensor tensor;
+  Status status = session.describe(step.inputs[0], tensor);
+  if (!status.ok())
+    return status;
+  DType type = DType(tensor.type);
+  size_t width = byteSize(type);
+  if (bind.element >= tensor.bytes / width)
+    return Status::error(MLC_USAGE,
+                         "the value of '" +
+                             session.program.symbols[bind.symbol].name +
+                             "' lies outside its tensor");
+  uint8_t bytes[8];
+  status = session.queue->download(
+      bytes, static_cast<const uint8_t *>(tensor.data) + bind.element * width,
+      width);
+  if (status.ok())
+    status = session.setSymbol(bind.symbol, readInteger(type, bytes));
+  // What is known from here on.
+  if (status.ok())
+    status = session.checkConditions(
+        session.artifact->epochs().ofSymbol[bind.symbol]);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// All kinds
+//===----------------------------------------------------------------------===//
+
+Status Session::makeStep(const Step &step, EpochPlan &plan) {
+  ReadyStep ready;
+  ready.firstOperand = plan.operands.size();
+  ready.firstArg = plan.args.size();
+  Status status;
+  for (const std::vector<BufferId> *list : {&step.inputs, &step.outputs})
+    for (BufferId id : *list) {
+      Place place;
+      status = placeOf(id, place);
+      if (!status.ok())
+        return status;
+      plan.operands.push_back(place);
+    }
+  for (ExprId id : step.args) {
+    int64_t v;
+    status = value(id, v);
+    if (!status.ok())
+      return status;
+    plan.args.push_back(v);
+  }
+  status = std::visit(
+      [&](auto &detail) {
+        return Steps{*this, step, plan}.prepare(detail, ready);
+      },
+      step.detail);
+  plan.steps.push_back(ready);
+  return status;
+}
+
+Status Session::runStep(const Step &step, EpochPlan &plan,
+                        const ReadyStep &ready) {
+  return std::visit(
+      [&](auto &detail) { return Steps{*this, step, plan}.run(detail, ready); },
+      step.detail);
+}
+
+} // namespace mlc::runtime

@@ -1,0 +1,164 @@
+//===- Step.cpp - The steps of a program ----------------------------------===//
+
+#include "runtime/Step.h"
+#include "runtime/Program.h"
+
+#include <utility>
+
+namespace mlc::runtime {
+
+Step Step::launch(KernelId kernel, std::vector<BufferId> inputs,
+                  std::vector<BufferId> outputs, std::vector<ExprId> args,
+                  ExprId tasks) {
+  Step s;
+  s.inputs = std::move(inputs);
+  s.outputs = std::move(outputs);
+  s.args = std::move(args);
+  s.detail = LaunchStep{kernel, tasks};
+  return s;
+}
+
+Step Step::library(std::string key, std::vector<BufferId> inputs,
+                   std::vector<BufferId> outputs, std::vector<ExprId> args) {
+  Step s;
+  s.name = std::move(key);
+  s.inputs = std::move(inputs);
+  s.outputs = std::move(outputs);
+  s.args = std::move(args);
+  s.detail = LibraryStep{};
+  return s;
+}
+
+Step Step::bindSymbol(SymbolId symbol, BufferId from, uint64_t element) {
+  Step s;
+  s.inputs = {from};
+  s.detail = BindStep{symbol, element};
+  return s;
+}
+
+const char *kindName(const Step &step) {
+  return std::visit([](auto &d) { return std::decay_t<decltype(d)>::kind; },
+                    step.detail);
+}
+
+Arity arityOf(const Step &step) {
+  return std::visit(
+      [](auto &d) {
+        using Kind = std::decay_t<decltype(d)>;
+        return Arity{Kind::numInputs, Kind::numOutputs};
+      },
+      step.detail);
+}
+
+template <size_t... number>
+static bool makeDetail(uint64_t wanted, StepDetail &detail,
+                       std::index_sequence<number...>) {
+  return ((wanted == number && (detail.emplace<number>(), true)) || ...);
+}
+
+bool makeDetail(uint64_t number, StepDetail &detail) {
+  return makeDetail(
+      number, detail,
+      std::make_index_sequence<std::variant_size_v<StepDetail>>());
+}
+
+namespace {
+
+struct BoundSymbol : IgnoreFields {
+  std::optional<SymbolId> found;
+  void binds(const char *, SymbolId symbol) { found = symbol; }
+};
+
+struct Sizes : IgnoreFields {
+  std::vector<ExprId> found;
+  void size(const char *, std::optional<ExprId> expr) {
+    if (expr)
+      found.push_back(*expr);
+  }
+};
+
+/// Texts of sizes and of steps are cut here: a file may repeat a long size
+/// without end.
+constexpr size_t maxSizeText = 80, maxStepText = 400;
+
+class Printer {
+public:
+  explicit Printer(const Program &program)
+      : program(program), sizeTexts(program.exprs.size()) {}
+
+  std::string print(const Step &step) {
+    text.clear();
+    visitFields(step, *this);
+    std::string args;
+    for (ExprId arg : step.args) {
+      if (args.size() > maxStepText) {
+        args += "; ...";
+        break;
+      }
+      args += (args.empty() ? "" : "; ") + sizeText(arg);
+    }
+    if (!args.empty())
+      add("args", "(" + args + ")");
+    return text;
+  }
+
+  void kernel(const char *name, KernelId id) {
+    add(name, cut(program.kernels[id]));
+  }
+  void size(const char *name, std::optional<ExprId> id) {
+    if (id)
+      add(name, sizeText(*id));
+  }
+  void binds(const char *name, SymbolId id) {
+    add(name, cut(program.symbols[id].name));
+  }
+  void number(const char *name, uint64_t value) {
+    add(name, std::to_string(value));
+  }
+
+private:
+  static std::string cut(std::string text) {
+    if (text.size() > maxSizeText)
+      text = text.substr(0, maxSizeText) + "...";
+    return text;
+  }
+  /// Made once: a long one takes a while.
+  const std::string &sizeText(ExprId id) {
+    std::string &known = sizeTexts[id];
+    if (known.empty())
+      known = cut(toString(program, program.exprs[id]));
+    return known;
+  }
+  void add(const char *name, const std::string &value) {
+    text += (text.empty() ? "" : ", ") + std::string(name) + " " + value;
+  }
+
+  const Program &program;
+  std::vector<std::string> sizeTexts;
+  std::string text;
+};
+
+} // namespace
+
+std::optional<SymbolId> boundSymbol(const Step &step) {
+  BoundSymbol visitor;
+  visitFields(step, visitor);
+  return visitor.found;
+}
+
+std::vector<ExprId> sizesOf(const Step &step) {
+  Sizes visitor;
+  visitor.found = step.args;
+  visitFields(step, visitor);
+  return std::move(visitor.found);
+}
+
+std::vector<std::string> describeSteps(const Program &program) {
+  Printer printer(program);
+  std::vector<std::string> texts;
+  for (const Step &step : program.steps)
+    texts.push_back(printer.print(step));
+  return texts;
+}
+
+} // namespace mlc::runtime

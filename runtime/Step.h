@@ -1,0 +1,166 @@
+//===- Step.h - The steps of a program -------------------------*- C++ -*-===//
+//
+// One row per kind of step: what it is called, how many tensors it takes, its
+// fields. Reading and writing the file, validation, the epochs, the setup and
+// the text that `mlc inspect` prints are made of the rows; what a kind does
+// when it runs stands in SessionSteps.cpp. docs/AddAStep.md adds one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_STEP_H
+#define MLC_RUNTIME_STEP_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace mlc::runtime {
+
+struct Program;
+
+/// Indices into the program's tables.
+using SymbolId = uint32_t;
+using ExprId = uint32_t;
+using BufferId = uint32_t;
+using KernelId = uint32_t;
+
+/// For a row's `numInputs` and `numOutputs`: as many as the step has.
+constexpr size_t anyNumber = SIZE_MAX;
+
+// A row's `fields` hands its fields, by name, to a visitor. The visitor's
+// functions are the roles that a field can have:
+//
+//   kernel(name, KernelId)    a kernel of the code images
+//   size(name, ExprId)        a size expression; also std::optional<ExprId>
+//   binds(name, SymbolId)     the symbol that takes its value from an integer
+//                             of inputs[0] when the step runs; from then on
+//                             sizes may depend on it
+//   number(name, uint64_t)    any number
+
+/// Runs a kernel of the code image.
+struct LaunchStep {
+  static constexpr const char *kind = "launch";
+  static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;
+
+  KernelId kernel = 0;                ///< takes the step's `args` as symbols
+  ExprId tasks = 0;                   ///< how many independent tasks
+  std::optional<ExprId> scratch = {}; ///< bytes per worker; none: 0
+  /// Rough scalar operations of the whole launch, from which a device decides
+  /// how many workers pay; none: use all.
+  std::optional<ExprId> work = {};
+
+  template <typename Self, typename V> static void fields(Self &self, V &v) {
+    v.kernel("kernel", self.kernel);
+    v.size("tasks", self.tasks);
+    v.size("scratch", self.scratch);
+    v.size("work", self.work);
+  }
+};
+
+/// Calls the runtime's library kernel (Library.h) whose key is the step's name;
+/// `args` are its integer arguments.
+struct LibraryStep {
+  static constexpr const char *kind = "library";
+  static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;
+
+  template <typename Self, typename V> static void fields(Self &, V &) {}
+};
+
+/// Binds a symbol to element `element` of the step's input.
+struct BindStep {
+  static constexpr const char *kind = "bind";
+  static constexpr size_t numInputs = 1, numOutputs = 0;
+
+  SymbolId symbol = 0;
+  uint64_t element = 0;
+
+  template <typename Self, typename V> static void fields(Self &self, V &v) {
+    v.binds("symbol", self.symbol);
+    v.number("element", self.element);
+  }
+};
+
+/// Every kind; the places in this list are the numbers in the file.
+using StepDetail = std::variant<LaunchStep, LibraryStep, BindStep>;
+
+/// Output operand `output` of a step may take the memory of input operand
+/// `input` (indices into Step::inputs and Step::outputs) if that dies here:
+/// element i of the output is written after all reads of element i of the
+/// input, and no task reads what another task writes. Applied where both are
+/// arena buffers of equal size and no other operand shares the memory.
+struct InPlace {
+  uint32_t output = 0;
+  uint32_t input = 0;
+};
+
+/// What all kinds have, and the kind with its fields.
+struct Step {
+  std::string name;               ///< Library: its key; else for people
+  std::vector<std::string> nodes; ///< ONNX nodes that this step computes
+  std::vector<BufferId> inputs;
+  std::vector<BufferId> outputs; ///< arena buffers or aliases of such
+  std::vector<ExprId> args;      ///< sizes that are handed over when it runs
+  std::vector<InPlace> inPlace;
+  StepDetail detail;
+
+  static Step launch(KernelId kernel, std::vector<BufferId> inputs,
+                     std::vector<BufferId> outputs, std::vector<ExprId> args,
+                     ExprId tasks);
+  static Step library(std::string key, std::vector<BufferId> inputs,
+                      std::vector<BufferId> outputs, std::vector<ExprId> args);
+  static Step bindSymbol(SymbolId symbol, BufferId from, uint64_t element);
+
+  /// The step as one of kind `Kind`, which it must be.
+  template <typename Kind> Kind &as() { return std::get<Kind>(detail); }
+  template <typename Kind> const Kind &as() const {
+    return std::get<Kind>(detail);
+  }
+};
+
+/// Hands the fields of the step's kind to `visitor`.
+template <typename StepOrConst, typename V>
+void visitFields(StepOrConst &step, V &visitor) {
+  std::visit(
+      [&](auto &detail) {
+        std::decay_t<decltype(detail)>::fields(detail, visitor);
+      },
+      step.detail);
+}
+
+/// For visitors that want some roles only: passes over the others.
+struct IgnoreFields {
+  void kernel(const char *, KernelId) {}
+  void size(const char *, std::optional<ExprId>) {}
+  void binds(const char *, SymbolId) {}
+  void number(const char *, uint64_t) {}
+};
+
+/// "launch", "library", ...
+const char *kindName(const Step &step);
+
+/// How many inputs and outputs the step's kind has.
+struct Arity {
+  size_t inputs, outputs;
+};
+Arity arityOf(const Step &step);
+
+/// Makes `detail` one of the kind with this number, with nothing in it; false
+/// where there is no such kind.
+bool makeDetail(uint64_t number, StepDetail &detail);
+
+/// The symbol that the step binds; none for most kinds.
+std::optional<SymbolId> boundSymbol(const Step &step);
+
+/// The size expressions of the step: its arguments and those of its fields.
+std::vector<ExprId> sizesOf(const Step &step);
+
+/// What each step of a valid program says beside its tensors, for people:
+/// "kernel k3, tasks 4*N, args (N; 2*N)".
+std::vector<std::string> describeSteps(const Program &program);
+
+} // namespace mlc::runtime
+
+#endif // MLC_RUNTIME_STEP_H
