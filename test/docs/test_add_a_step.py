@@ -1,0 +1,50 @@
+"""docs/AddAStep.md, followed literally in a copy of the runtime: its code goes
+into the two files that it names, and the step that it adds runs."""
+
+import re
+import shutil
+import subprocess
+
+# Files of the runtime that only tools use.
+TOOLS = {"Npy.cpp", "Npz.cpp", "OutputFiles.cpp", "RunCommand.cpp", "RunMain.cpp"}
+
+
+def insert(path, before, text):
+    """Puts `text` in front of the one place where `before` stands."""
+    old = path.read_text()
+    assert old.count(before) == 1
+    path.write_text(old.replace(before, text + before))
+
+
+def follow(page, runtime):
+    """Does what the page says; the files that it changed."""
+    row, kinds, declarations, definitions = re.findall(r"```c\+\+\n(.*?)```", page, re.S)
+    steps, execution = runtime / "Step.h", runtime / "SessionSteps.cpp"
+    insert(steps, "/// Every kind; the places", row + "\n")
+    text, count = re.subn(r"using StepDetail =.*?;\n", kinds, steps.read_text(), flags=re.S)
+    assert count == 1
+    steps.write_text(text)
+    insert(execution, "  Scratch scratch() const {", declarations + "\n")
+    insert(execution, "Status Session::makeStep(", definitions + "\n")
+    return {steps.name, execution.name}
+
+
+def test_a_step_touches_two_files(tools, tmp_path):
+    runtime = tmp_path / "runtime"
+    shutil.copytree(tools.source / "runtime", runtime, ignore=shutil.ignore_patterns("python"))
+    shutil.copy(tools.build / "runtime/Version.h", runtime)
+    changed = follow((tools.source / "docs/AddAStep.md").read_text(), runtime)
+    assert changed == {path.name for path in runtime.iterdir() if path.name != "Version.h"
+                       and path.read_bytes() != (tools.source / "runtime" / path.name).read_bytes()}
+    sources = [path for path in runtime.glob("*.cpp") if path.name not in TOOLS]
+    program = tmp_path / "copy"
+    subprocess.run(["clang++-22", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter",
+                    f"-I{tmp_path}", *sources, tools.source / "test/docs/copy_step.cpp", "-ldl", "-pthread",
+                    "-o", program], check=True)
+    done = subprocess.run([program], capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "copy (rounds 2): 1 4",
+        "the program is damaged: a copy step has a wrong number of inputs",
+        "the program is damaged: a copy step names no expression as its rounds",
+    ]
+    assert done.returncode == 0
