@@ -140,7 +140,7 @@ public:
     return Status::success();
   }
 
-  Status launch(const Launch &launch) override {
+  void launch(const Launch &launch) override {
     unsigned threads =
         std::clamp<int64_t>(1 + launch.work / workPerThread, 1, pool.size());
     pool.run(
@@ -151,10 +151,9 @@ public:
               l.buffers, l.symbols, begin, end, scratchOf(l.scratch, thread));
         },
         const_cast<Launch *>(&launch));
-    return Status::success();
   }
 
-  Status launch(const LibraryLaunch &launch) override {
+  void launch(const LibraryLaunch &launch) override {
     pool.run(
         launch.grid, pool.size(),
         [](void *p, unsigned thread, int64_t begin, int64_t end) {
@@ -162,7 +161,6 @@ public:
           l.kernel->run(l.call, begin, end, scratchOf(l.scratch, thread));
         },
         const_cast<LibraryLaunch *>(&launch));
-    return Status::success();
   }
 
   Status reserveStamps(size_t count) override {

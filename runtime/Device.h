@@ -96,8 +96,10 @@ public:
   virtual Status download(void *hostTo, const void *from, uint64_t bytes) = 0;
   virtual Status copy(void *to, const void *from, uint64_t bytes) = 0;
 
-  virtual Status launch(const Launch &launch) = 0;
-  virtual Status launch(const LibraryLaunch &launch) = 0;
+  /// What fails in a launch is told by the next function that returns a Status,
+  /// finish() at the latest.
+  virtual void launch(const Launch &launch) = 0;
+  virtual void launch(const LibraryLaunch &launch) = 0;
 
   /// Makes room for the stamps [0, count).
   virtual Status reserveStamps(size_t count) = 0;

@@ -261,29 +261,6 @@ Status Session::activate(uint32_t epoch) {
   return status;
 }
 
-Status Session::runEpoch(uint32_t epoch) {
-  Status status = activate(epoch);
-  if (!status.ok())
-    return status;
-  EpochPlan &plan = plans[epoch].front();
-  uint32_t first = artifact->epochs().firstStep[epoch];
-  bool profile = flags & MLC_SESSION_PROFILE;
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    size_t s = first + i;
-    wasSkipped[s] = isSetUp && artifact->setupSteps().isStep[s];
-    if (wasSkipped[s])
-      continue;
-    if (profile)
-      queue->stamp(2 * s);
-    status = runStep(program.steps[s], plan, plan.steps[i]);
-    if (!status.ok())
-      return status;
-    if (profile)
-      queue->stamp(2 * s + 1);
-  }
-  return status;
-}
-
 //===----------------------------------------------------------------------===//
 // Queries
 //===----------------------------------------------------------------------===//

@@ -121,7 +121,6 @@ private:
   Status makePlan(uint32_t epoch, EpochPlan &plan);
   Status planEpoch(uint32_t epoch, EpochPlan &plan);
   Status makeStep(const Step &step, EpochPlan &plan);
-  Status runStep(const Step &step, EpochPlan &plan, const ReadyStep &ready);
   Status reserve(DeviceMemory &memory, uint64_t bytes);
   Status runEpochs();
   Status runEpoch(uint32_t epoch);

@@ -63,7 +63,8 @@ Status Session::Steps::run(const LaunchStep &launch, const ReadyStep &ready) {
   call.grid = ready.tasks;
   call.work = ready.work;
   call.scratch = scratch();
-  return session.queue->launch(call);
+  session.queue->launch(call);
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -116,7 +117,8 @@ Status Session::Steps::run(const LibraryStep &, const ReadyStep &ready) {
   launch.call = libraryCall(ready);
   launch.grid = ready.tasks;
   launch.scratch = scratch();
-  return session.queue->launch(launch);
+  session.queue->launch(launch);
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,11 +214,32 @@ Status Session::makeStep(const Step &step, EpochPlan &plan) {
   return status;
 }
 
-Status Session::runStep(const Step &step, EpochPlan &plan,
-                        const ReadyStep &ready) {
-  return std::visit(
-      [&](auto &detail) { return Steps{*this, step, plan}.run(detail, ready); },
-      step.detail);
+Status Session::runEpoch(uint32_t epoch) {
+  Status status = activate(epoch);
+  if (!status.ok())
+    return status;
+  EpochPlan &plan = plans[epoch].front();
+  uint32_t first = artifact->epochs().firstStep[epoch];
+  bool profile = flags & MLC_SESSION_PROFILE;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    size_t s = first + i;
+    wasSkipped[s] = isSetUp && artifact->setupSteps().isStep[s];
+    if (wasSkipped[s])
+      continue;
+    if (profile)
+      queue->stamp(2 * s);
+    const Step &step = program.steps[s];
+    Status done = std::visit(
+        [&](auto &detail) {
+          return Steps{*this, step, plan}.run(detail, plan.steps[i]);
+        },
+        step.detail);
+    if (!done.ok())
+      return done;
+    if (profile)
+      queue->stamp(2 * s + 1);
+  }
+  return status;
 }
 
 } // namespace mlc::runtime

@@ -45,6 +45,8 @@ public:
   }
   Status download(void *to, const void *from, uint64_t bytes) override {
     drain();
+    if (!failure.ok())
+      return failure;
     const uint8_t *source = far.translate(from, bytes);
     if (!source)
       return notMine("the source of a download");
@@ -62,14 +64,16 @@ public:
     return Status::success();
   }
 
-  Status launch(const Launch &launch) override {
+  void launch(const Launch &launch) override {
     std::vector<void *> buffers;
     for (size_t i = 0; i < launch.numBuffers; ++i)
       buffers.push_back(far.translate(launch.buffers[i]));
     uint8_t *scratch =
         far.translate(launch.scratch.base, workers() * launch.scratch.stride);
-    if (std::count(buffers.begin(), buffers.end(), nullptr) || !scratch)
-      return notMine("an operand of a launch");
+    if (std::count(buffers.begin(), buffers.end(), nullptr) || !scratch) {
+      failure = notMine("an operand of a launch");
+      return;
+    }
     ++far.counts.launches;
     far.counts.lastBuffers.assign(launch.buffers,
                                   launch.buffers + launch.numBuffers);
@@ -85,10 +89,9 @@ public:
         kernel(buffers.data(), symbols.data(), task, task + 1,
                scratch + task % FarDevice::workers * stride);
     });
-    return Status::success();
   }
 
-  Status launch(const LibraryLaunch &launch) override {
+  void launch(const LibraryLaunch &launch) override {
     const LibraryCall &call = launch.call;
     std::vector<LibraryOperand> operands(
         call.inputs, call.inputs + call.numInputs + call.numOutputs);
@@ -101,7 +104,6 @@ public:
       here.outputs = operands.data() + call.numInputs;
       launch.kernel->run(here, 0, launch.grid, scratch);
     });
-    return Status::success();
   }
 
   Status reserveStamps(size_t count) override {
