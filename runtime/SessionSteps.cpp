@@ -13,7 +13,7 @@
 
 namespace mlc::runtime {
 
-/// An overload of plan and of run for every kind.
+/// An overload of prepare and of run for every kind.
 struct Session::Steps {
   Session &session;
   const Step &step;

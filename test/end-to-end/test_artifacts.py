@@ -89,3 +89,14 @@ def test_batch_norm_is_folded(tools, tmp_path):
     x = np.random.default_rng(1).standard_normal((2, 3, 16, 16)).astype(np.float32)
     results = [a(x) for a in (artifact, plain)]
     np.testing.assert_allclose(*results, rtol=0, atol=1e-5)
+
+
+def test_inspect_lists_images_and_what_steps_say(tools, tmp_path):
+    artifact = compiled(tools, tmp_path, graphs.scaled_relu(2.0), "--target=cpu:x86-64-v3")
+    shown = json.loads(tools.mlc("inspect", artifact, "--json").stdout)
+    assert shown["images"] == [{"kind": "elf", "target": "x86-64-v3", "bytes": shown["code_bytes"]}]
+    (step,) = shown["steps"]
+    assert step["text"].startswith("kernel ") and ", tasks " in step["text"]
+    text = tools.mlc("inspect", artifact).stdout
+    assert "(elf for x86-64-v3)" in text
+    assert f"launch {step['name']} ({step['text']})" in text
