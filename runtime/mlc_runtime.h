@@ -111,7 +111,10 @@ MLC_API const char *mlc_dtype_name(mlc_dtype type);
  * with memory of its own, the host's data is copied in each run. */
 typedef enum mlc_space {
   MLC_SPACE_HOST = 0,
-  MLC_SPACE_DEVICE = 1 /**< memory of the session's device */
+  MLC_SPACE_DEVICE = 1, /**< memory of the session's device */
+  /** No space: makes every int a value of the type, so that a wrong one is
+   * refused instead of undefined in C++. */
+  MLC_SPACE_LARGEST_ENUM = 0x7fffffff
 } mlc_space;
 
 /** The devices that this library runs programs on; "cpu" is the first. The name
