@@ -1,7 +1,7 @@
 //===- Form.cpp - What a module is made of between passes -----------------===//
 
 #include "passes/Base/Form.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Graph/Graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -42,14 +42,14 @@ static StringRef remedyFor(Form form) {
   llvm_unreachable("no such form");
 }
 
-/// Whether an op may be there. Only opaque operators outlive the graph, and
-/// only kernels are functions in the end.
+/// Whether an op may be there. Only opaque operators and checks outlive the
+/// graph, and only kernels are functions in the end.
 static bool belongsTo(Operation *op, Form form) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (!llvm::is_contained(dialectsOf(form), dialect))
     return false;
   if (form == Form::Lowered && dialect == "mlc")
-    return isa<OpaqueOpInterface>(op);
+    return isa<OpaqueOpInterface, CheckOp>(op);
   if (form == Form::Kernels && isa<func::FuncOp>(op))
     return op->hasAttr("mlc.kernel");
   return true;

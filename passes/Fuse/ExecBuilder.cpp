@@ -152,7 +152,7 @@ LogicalResult ExecBuilder::addInputs() {
 }
 
 LogicalResult ExecBuilder::addChecks() {
-  for (auto check : module.getOps<CheckOp>()) {
+  for (auto check : llvm::make_early_inc_range(module.getOps<CheckOp>())) {
     IntExpr lhs = check.getLhs(), rhs = check.getRhs();
     ComparePredicate predicate = check.getPredicate();
     // The runtime knows eq, le and lt.
@@ -166,6 +166,7 @@ LogicalResult ExecBuilder::addChecks() {
       return check.emitOpError("with predicate ne cannot be made at run time");
     exec::CheckOp::create(b, module.getLoc(), lhs, predicate, rhs,
                           check.getMessage());
+    check.erase();
   }
   return success();
 }
