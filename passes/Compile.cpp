@@ -296,7 +296,7 @@ compileKernels(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
     return error;
   ErrorCollector errors(module->getContext());
   if (failed(checkPhase(*module, last)))
-    return errors.take(unsupported);
+    return errors.take(Exit::Unsupported);
   auto model = std::make_unique<CompiledModel>();
   Clock clock(options, &model->seconds);
   if (llvm::Error error = encode(std::move(module), options, clock, *model))
