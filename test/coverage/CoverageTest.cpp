@@ -65,6 +65,8 @@ TEST_CASE("every operator has samples") {
   auto operators = all.context.getRegisteredOperationsByDialect("mlc");
   REQUIRE(operators.size() > 50);
   for (RegisteredOperationName op : operators) {
+    if (op.hasTrait<OpTrait::ZeroResults>())
+      continue; // stands in the module and computes nothing
     INFO(op.getStringRef().str());
     // One plain, and of most one empty and one symbolic.
     CHECK(plain[op.getStringRef().str()] >= 2);
