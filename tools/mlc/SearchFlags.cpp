@@ -1,6 +1,7 @@
 //===- SearchFlags.cpp - How rewrites are searched ------------------------===//
 
 #include "tools/mlc/SearchFlags.h"
+#include "runtime/Text.h"
 #include "tools/mlc/Failure.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -82,7 +83,7 @@ static void printText(const SearchReport &report) {
                      report.secondsAfter * 1e3, report.secondsBefore * 1e3);
   llvm::StringRef separator = " (with ";
   for (const auto &[name, size] : report.assumedSizes) {
-    os << separator << name << " = " << size;
+    os << separator << runtime::printable(name) << " = " << size;
     separator = ", ";
   }
   os << (report.assumedSizes.empty() ? "\n" : ")\n");

@@ -108,12 +108,11 @@ class Subject:
             self.say(run)
             try:
                 session = mlc.Session(mlc.load(artifact), threads=number)
-                names = [name for name, _, _ in session.artifact.outputs]
                 for world, feed in enumerate(court.feeds):
                     results = session.run(feed)
                     court.compare(outcome, results, world, "run", run)
             except mlc.Error as error:
-                outcome.failures.append(Failure(f"status {error.status}", run, str(error)))
+                outcome.failures.append(Failure(f"status {error.code}", run, str(error)))
 
     def _optimized(self, outcome, court, model, path, trail):
         result = self.folder / "optimized.onnx"
