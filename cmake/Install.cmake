@@ -24,7 +24,7 @@ install(EXPORT mlcTargets NAMESPACE mlc:: DESTINATION ${package} COMPONENT Devel
 foreach(folder dialects verifier rewrites codegen passes runtime)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} ${CMAKE_BINARY_DIR}/${folder}
     DESTINATION include/mlc COMPONENT Development
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
 endforeach()
 
 include(CMakePackageConfigHelpers)
