@@ -1,6 +1,7 @@
 //===- FromGraph.cpp - Functions of the mlc dialect as definitions --------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ComputeOps.h"
+#include "dialects/Graph/ReductionOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"

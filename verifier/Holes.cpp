@@ -1,7 +1,7 @@
 //===- Holes.cpp - Weights that a rewrite needs, solved -------------------===//
 
 #include "verifier/Holes.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ComputeOps.h"
 #include "dialects/Interfaces/DefinitionText.h"
 #include "verifier/Equality.h"
 #include "verifier/HoleText.h"

@@ -1,7 +1,7 @@
 //===- WellFormed.cpp - What a function needs beyond its dims -------------===//
 
 #include "verifier/WellFormed.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/MovementOps.h"
 #include "verifier/Question.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"

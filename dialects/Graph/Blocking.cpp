@@ -1,6 +1,6 @@
 //===- Blocking.cpp - Definitions of blocked layouts ----------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/MovementOps.h"
 
 using namespace mlir;
 using namespace mlc;

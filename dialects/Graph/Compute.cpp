@@ -1,6 +1,6 @@
 //===- Compute.cpp - The operator whose definition stands inline ----------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ComputeOps.h"
 #include "dialects/Interfaces/DefinitionText.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- Contraction.cpp - Definitions of matrix products -------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ContractionOps.h"
 
 using namespace mlir;
 using namespace mlc;

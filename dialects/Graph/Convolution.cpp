@@ -1,6 +1,6 @@
 //===- Convolution.cpp - Definitions of convolutions ----------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ConvolutionOps.h"
 #include "dialects/Graph/Window.h"
 
 using namespace mlir;

@@ -1,18 +1,20 @@
-//===- Graph.h - The mlc dialect's operators --------------------*- C++ -*-===//
+//===- Graph.h - All operators of the mlc dialect ---------------*- C++ -*-===//
+//
+// Who needs a few includes their files, and is not built anew for the others.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef MLC_DIALECTS_GRAPH_GRAPH_H
 #define MLC_DIALECTS_GRAPH_GRAPH_H
 
-#include "dialects/Graph/Pointwise.h"
-#include "dialects/Interfaces/OpInterfaces.h"
-#include "mlir/Bytecode/BytecodeOpInterface.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/Interfaces/InferTypeOpInterface.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Graph/Ops.h.inc"
+#include "dialects/Graph/ComputeOps.h"
+#include "dialects/Graph/ContractionOps.h"
+#include "dialects/Graph/ConvolutionOps.h"
+#include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/OpaqueOps.h"
+#include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Graph/PoolingOps.h"
+#include "dialects/Graph/ReductionOps.h"
 
 #endif // MLC_DIALECTS_GRAPH_GRAPH_H

@@ -1,6 +1,7 @@
 //===- Movement.cpp - Definitions of data movement and leaves -------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/MovementOps.h"
 #include <cmath>
 
 using namespace mlir;

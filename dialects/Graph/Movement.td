@@ -115,14 +115,4 @@ def Mlc_IntTensorOp : Mlc_Op<"int_tensor"> {
   let arguments = (ins Mlc_DimsAttr:$values, Mlc_DimsAttr:$dims);
 }
 
-def Mlc_ConstantOp : Op<Mlc_Dialect, "constant",
-    [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
-  let summary = "a literal tensor";
-  let description = "A weight or literal; the type is the attribute's.";
-  let arguments = (ins ElementsAttr:$value);
-  let results = (outs Mlc_Tensor:$result);
-  let assemblyFormat = "attr-dict $value";
-  let hasFolder = 1;
-}
-
 #endif // MLC_DIALECTS_GRAPH_MOVEMENT

@@ -1,6 +1,6 @@
 //===- Opaque.cpp - Operators without a definition ------------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/OpaqueOps.h"
 
 using namespace mlir;
 using namespace mlc;

@@ -18,17 +18,4 @@ def Mlc_TopKOp : Op<Mlc_Dialect, "top_k", [Pure,
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def Mlc_CheckOp : Op<Mlc_Dialect, "check", [HasParent<"::mlir::ModuleOp">]> {
-  let summary = "a condition on the model's dims that must hold at run time";
-  let description = [{
-    Stands in the module. The model implies it, but the compiler cannot show it:
-    the runtime holds it against the dims of the inputs, and refuses a run with
-    `message`, which names the node, where it does not hold.
-  }];
-  let arguments = (ins Mlc_IntExpr:$lhs,
-                       Mlc_WordAttr<Mlc_ComparePredicate>:$predicate,
-                       Mlc_IntExpr:$rhs, StrAttr:$message);
-  let assemblyFormat = "$lhs $predicate $rhs `,` $message attr-dict";
-}
-
 #endif // MLC_DIALECTS_GRAPH_OPAQUE

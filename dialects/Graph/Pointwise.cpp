@@ -1,7 +1,7 @@
 //===- Pointwise.cpp - Definitions of element-wise operators --------------===//
 
 #include "dialects/Graph/Pointwise.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 

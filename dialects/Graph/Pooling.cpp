@@ -1,6 +1,6 @@
 //===- Pooling.cpp - Definitions of pooling -------------------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/PoolingOps.h"
 #include "dialects/Graph/Window.h"
 #include <limits>
 

@@ -1,6 +1,6 @@
 //===- Reduction.cpp - Definitions of reductions and normalizations -------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ReductionOps.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <limits>
 

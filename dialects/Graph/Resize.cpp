@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/MovementOps.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- Form.cpp - What a module is made of between passes -----------------===//
 
 #include "passes/Base/Form.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;

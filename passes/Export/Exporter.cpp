@@ -1,7 +1,8 @@
 //===- Exporter.cpp - A graph under way to ONNX ---------------------------===//
 
 #include "passes/Export/Exporter.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/MovementOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "passes/Import/TensorData.h"
 

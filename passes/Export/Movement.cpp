@@ -1,6 +1,8 @@
 //===- Movement.cpp - ONNX forms of data movement and leaves --------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ContractionOps.h"
+#include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/MovementOps.h"
 #include "passes/Export/Exporter.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- Original.cpp - A model beside the graph made of it -----------------===//
 
 #include "passes/Export/Original.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"

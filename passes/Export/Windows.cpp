@@ -1,6 +1,10 @@
 //===- Windows.cpp - Convolutions and pools as ONNX nodes -----------------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ConvolutionOps.h"
+#include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Graph/PoolingOps.h"
 #include "passes/Export/Exporter.h"
 
 using namespace mlir;

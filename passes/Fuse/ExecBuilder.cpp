@@ -1,7 +1,7 @@
 //===- ExecBuilder.cpp - Groups as a program ------------------------------===//
 
 #include "passes/Fuse/ExecBuilder.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

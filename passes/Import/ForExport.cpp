@@ -1,7 +1,7 @@
 //===- ForExport.cpp - Models that become files again ---------------------===//
 
 #include "passes/Import/ForExport.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
 #include "passes/Import/TensorData.h"
 
 using namespace mlir;

@@ -1,7 +1,11 @@
 //===- GraphEquality.cpp - Are two graphs the same? -----------------------===//
 
 #include "passes/Import/GraphEquality.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ContractionOps.h"
+#include "dialects/Graph/ConvolutionOps.h"
+#include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Import/TensorData.h"

@@ -1,7 +1,7 @@
 //===- Import.cpp - ONNX files become mlc graphs --------------------------===//
 
 #include "passes/Import/Import.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Import/ForExport.h"

@@ -3,7 +3,10 @@
 #ifndef MLC_PASSES_LAYOUT_BLOCKING_H
 #define MLC_PASSES_LAYOUT_BLOCKING_H
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ConvolutionOps.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PoolingOps.h"
+#include "dialects/Graph/ReductionOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "llvm/ADT/DenseMap.h"
 

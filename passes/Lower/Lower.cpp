@@ -1,7 +1,7 @@
 //===- Lower.cpp - From the graph to linalg on tensors --------------------===//
 
 #include "passes/Lower/Lower.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/DefinitionForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,7 +1,9 @@
 //===- ConstantFold.cpp - Computes what is constant at compile time -------===//
 
 #include "passes/Optimize/ConstantFold.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ComputeOps.h"
+#include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Interfaces/Analysis.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

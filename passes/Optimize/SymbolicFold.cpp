@@ -1,7 +1,7 @@
 //===- SymbolicFold.cpp - Shape arithmetic on integer tensors -------------===//
 
 #include "passes/Optimize/SymbolicFold.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/MovementOps.h"
 #include "dialects/Interfaces/EvaluatorTensor.h"
 #include "mlir/IR/Matchers.h"
 

@@ -1,7 +1,7 @@
 //===- MultiOutput.cpp - Rules with several results -----------------------===//
 
 #include "rewrites/Generate/MultiOutput.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/MovementOps.h"
 
 using namespace mlir;
 using llvm::SmallVector;

@@ -1,7 +1,9 @@
 //===- Templates.cpp - Rules whose after side has solved weights ----------===//
 
 #include "rewrites/Generate/Templates.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ComputeOps.h"
+#include "dialects/Graph/ConvolutionOps.h"
+#include "dialects/Graph/MovementOps.h"
 #include "rewrites/Generate/BeforeGraphs.h"
 #include "verifier/Holes.h"
 #include "llvm/ADT/STLExtras.h"

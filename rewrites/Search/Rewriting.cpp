@@ -1,7 +1,7 @@
 //===- Rewriting.cpp - A function that rules change step by step ----------===//
 
 #include "rewrites/Search/Rewriting.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/MovementOps.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallPtrSet.h"

@@ -1,7 +1,7 @@
 //===- Calibration.cpp - What this machine does, measured -----------------===//
 
 #include "tools/mlc/Calibration.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "rewrites/Cost/Work.h"

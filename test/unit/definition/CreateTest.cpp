@@ -1,6 +1,6 @@
 //===- CreateTest.cpp - Operators that are created by their names ---------===//
 
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <catch2/catch.hpp>

@@ -2,7 +2,7 @@
 
 #include "rewrites/Search/Search.h"
 #include "Fixture.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ModelOps.h"
 #include "mlir/IR/Verifier.h"
 #include "rewrites/Search/Rewriting.h"
 #include <catch2/catch.hpp>

@@ -2,7 +2,7 @@
 
 #include "verifier/Holes.h"
 #include "Pair.h"
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ComputeOps.h"
 
 using namespace mlc;
 using namespace mlc::test;
