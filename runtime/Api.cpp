@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <pthread.h>
 #include <system_error>
 
 using namespace mlc::runtime;
@@ -37,9 +38,19 @@ struct mlc_artifact {
 struct mlc_session {
   Session impl;
   AsyncRun async; // ends before the session does
+  unsigned process;
 };
 
 namespace {
+
+/// How many forks lie between this process and the one that loaded the library.
+unsigned currentProcess() {
+  static unsigned forks = 0;
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  (void)registered;
+  return forks;
+}
 
 /// The calling thread's last message. A fixed array, so that reporting "out of
 /// memory" needs none.
@@ -77,8 +88,19 @@ mlc_status noSuch(const char *what, size_t index, size_t count) {
   });
 }
 
+/// A session's threads do not follow a fork.
+bool isOfParent(const mlc_session *session) {
+  return session->process != currentProcess();
+}
+mlc_status ofParent() {
+  return report(MLC_USAGE, "the session was made before this process was "
+                           "forked, without its threads; make one here");
+}
+
 /// Runs `fn` on a session's insides unless a run is under way there.
 template <typename Fn> mlc_status onSession(mlc_session *session, Fn fn) {
+  if (isOfParent(session))
+    return ofParent();
   if (session->async.isPending())
     return report(MLC_USAGE, "a run of the session is under way; call "
                              "mlc_session_wait first");
@@ -124,6 +146,20 @@ Status readOptions(const mlc_session_options *given,
   return Status::success();
 }
 
+/// Whether `flags` is a sum of `known` ones.
+Status checkFlags(uint32_t flags, uint32_t known) {
+  if (!(flags & ~known))
+    return Status::success();
+  return Status::error(MLC_USAGE, "flags " + std::to_string(flags) +
+                                      " hold some that this library "
+                                      "(" MLC_VERSION ") does not know");
+}
+constexpr uint32_t openFlags =
+    MLC_OPEN_SKIP_CHECKSUM | MLC_OPEN_COPY_WEIGHTS | MLC_OPEN_INSPECT;
+constexpr uint32_t sessionFlags = MLC_SESSION_FLUSH_DENORMALS |
+                                  MLC_SESSION_KEEP_BUFFERS |
+                                  MLC_SESSION_PROFILE;
+
 mlc_status nullArgument() {
   return report(MLC_USAGE, "a required argument is NULL");
 }
@@ -166,7 +202,9 @@ mlc_status mlc_artifact_open(const char *path, uint32_t flags,
     return nullArgument();
   return guarded([&] {
     auto result = std::make_unique<mlc_artifact>();
-    Status status = Artifact::open(path, flags, result->impl);
+    Status status = checkFlags(flags, openFlags);
+    if (status.ok())
+      status = Artifact::open(path, flags, result->impl);
     if (status.ok())
       *artifact = result.release();
     return status;
@@ -179,7 +217,9 @@ mlc_status mlc_artifact_open_memory(const void *data, size_t size,
     return nullArgument();
   return guarded([&] {
     auto result = std::make_unique<mlc_artifact>();
-    Status status = Artifact::openMemory(data, size, flags, result->impl);
+    Status status = checkFlags(flags, openFlags);
+    if (status.ok())
+      status = Artifact::openMemory(data, size, flags, result->impl);
     if (status.ok())
       *artifact = result.release();
     return status;
@@ -337,6 +377,8 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
     const LoadedProgram *loaded;
     Status status = readOptions(options, known);
     if (status.ok())
+      status = checkFlags(known.flags, sessionFlags);
+    if (status.ok())
       status = findDevice(known.device, device);
     if (status.ok())
       status = artifact->impl->load(*device, loaded);
@@ -352,12 +394,18 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
     status = device->open(queueOptions, queue);
     if (status.ok())
       *session = new mlc_session{
-          Session(artifact->impl, std::move(queue), known.flags), {}};
+          Session(artifact->impl, std::move(queue), known.flags),
+          {},
+          currentProcess()};
     return status;
   });
 }
 
-void mlc_session_destroy(mlc_session *session) { delete session; }
+void mlc_session_destroy(mlc_session *session) {
+  // Its threads cannot be joined, nor what they held be freed, after a fork.
+  if (session && !isOfParent(session))
+    delete session;
+}
 
 mlc_status mlc_session_bind_input(mlc_session *session, size_t index,
                                   mlc_dtype type, size_t rank,
@@ -416,11 +464,13 @@ mlc_status mlc_session_run_async(mlc_session *session) {
 mlc_status mlc_session_wait(mlc_session *session) {
   if (!session)
     return nullArgument();
+  if (isOfParent(session))
+    return ofParent();
   return guarded([&] { return session->async.wait(); });
 }
 
 int mlc_session_is_running(const mlc_session *session) {
-  return session && session->async.isRunning();
+  return session && !isOfParent(session) && session->async.isRunning();
 }
 
 mlc_status mlc_session_output(mlc_session *session, size_t index,
@@ -455,8 +505,9 @@ mlc_status mlc_session_memory(mlc_session *session, mlc_memory *memory) {
 }
 
 uint64_t mlc_session_allocation_count(const mlc_session *session) {
-  return session && !session->async.isPending() ? session->impl.allocations()
-                                                : 0;
+  return session && !isOfParent(session) && !session->async.isPending()
+             ? session->impl.allocations()
+             : 0;
 }
 
 mlc_status mlc_session_step_ns(mlc_session *session, size_t index,

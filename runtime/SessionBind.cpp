@@ -233,7 +233,10 @@ Status Session::output(size_t index, mlc_tensor &tensor) {
   if (index >= program.outputs.size())
     return noSuch("output", index, program.outputs.size());
   if (!ran)
-    return Status::error(MLC_USAGE, "outputs need a successful run first");
+    return Status::error(MLC_USAGE,
+                         "there are no outputs: nothing ran since the "
+                         "last bind or change of a parameter, or "
+                         "the run failed");
   BufferId id = program.outputs[index].buffer;
   Status status = describe(id, tensor);
   if (!status.ok() || !outputs[index].data)

@@ -32,7 +32,9 @@
  * session is used by one thread at a time. While a run that was started with
  * mlc_session_run_async is under way, all functions on its session but
  * mlc_session_wait, mlc_session_is_running and mlc_session_destroy refuse with
- * MLC_USAGE. Functions never throw.
+ * MLC_USAGE. Functions never throw. After a fork, the child may use artifacts
+ * and make sessions of its own; the parent's sessions refuse it with MLC_USAGE,
+ * and mlc_session_destroy leaves them as they are.
  *
  * Entries: a program has one entry today, what the model computes. Functions
  * without an entry's name mean that one, and will when there are several over
@@ -295,7 +297,8 @@ typedef struct mlc_tensor {
 
 /** Output `index` of the last successful run. The data is where
  * mlc_session_bind_output said, or else the session's, in the host's memory (a
- * device's own is copied there), and valid until the next run or bind on it. */
+ * device's own is copied there), and valid until the next run or bind on it, or
+ * change of a parameter. */
 MLC_API mlc_status mlc_session_output(mlc_session *session, size_t index,
                                       mlc_tensor *tensor);
 /** What parameter `index` holds; valid until it is set. */

@@ -204,7 +204,7 @@ def test_a_run_beside_the_caller(absolute):
     x = f32(1 << 20)
     run = session.run_async({"x": x})
     if not run.done():
-        with pytest.raises(mlc.UsageError, match="call mlc_session_wait first"):
+        with pytest.raises(mlc.UsageError, match="call its result.. first"):
             session.invoke()
     np.testing.assert_array_equal(run.result()["y"], np.abs(x))
     assert run.done() and run.result() is run.result()

@@ -1,5 +1,6 @@
 """Arrays from what callers have. Nothing is converted silently."""
 
+import array
 import ctypes
 from typing import Any
 
@@ -36,7 +37,10 @@ def _from_dlpack(what: str, value: Any) -> np.ndarray:
 def _from_python(what: str, value: Any, dtype: np.dtype) -> np.ndarray:
     """Numbers and lists of them: floats are rounded to the type, as literals
     are; what would lose more than that is refused."""
-    given = np.asarray(value)
+    try:
+        given = np.asarray(value)
+    except ValueError as failure:
+        raise UsageError(f"{what} is no array: {failure}") from None
     if given.size == 0 and given.dtype == np.float64:
         return given.astype(dtype)
     kinds = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "V": "iuf"}
@@ -49,25 +53,50 @@ def _from_python(what: str, value: Any, dtype: np.dtype) -> np.ndarray:
                for a, b in zip(given.ravel().tolist(), made.astype(object).ravel().tolist())):
             raise UsageError(f"{what} holds integers that {dtype.name} does not have")
         return made
-    return given.astype(dtype)
+    with np.errstate(over="ignore"):
+        made = given.astype(dtype)
+    if not np.array_equal(np.isfinite(given), np.isfinite(made.astype(np.float64))):
+        raise UsageError(f"{what} holds numbers beyond {dtype.name}")
+    return made
 
 
-def as_array(what: str, value: Any, name: str, rank: int) -> np.ndarray:
-    """`value` as a dense row-major array of the type called `name`."""
-    dtype = dtype_of(name)
+def _is_typed(value: Any) -> bool:
+    """Whether numbers in `value` have types of their own, which lists of Python's
+    numbers have not."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_typed, value))
+    return hasattr(value, "dtype") or hasattr(value, "__array__") or \
+        isinstance(value, (array.array, bytearray, bytes, memoryview))
+
+
+def as_array(what: str, value: Any, name: str, rank: int, may_copy: bool = True) -> np.ndarray:
+    """`value` as a dense row-major array of the type called `name`. Without
+    `may_copy` it is the memory of `value` itself."""
+    dtype, made = dtype_of(name), False
+    if isinstance(value, np.ma.MaskedArray):
+        raise UsageError(f"{what} is a masked array; fill what is masked")
     if isinstance(value, (np.ndarray, np.generic)):
-        array = np.asarray(value)
+        taken = np.asarray(value)
     elif hasattr(value, "__dlpack__"):
-        array = _from_dlpack(what, value)
+        taken = _from_dlpack(what, value)
+    elif isinstance(value, (list, tuple)) and _is_typed(value):
+        raise UsageError(f"{what} is a list of what has a type of its own; give one numpy array")
+    elif _is_typed(value) and not isinstance(value, (list, tuple)):
+        taken = np.asarray(value)
     else:
-        array = _from_python(what, value, dtype)
-    if array.dtype != dtype:
-        raise UsageError(f"{what} is {array.dtype.name}, the model takes {dtype.name}; convert it, for example with "
+        taken, made = _from_python(what, value, dtype), True
+    if taken.dtype != dtype and taken.dtype == dtype.newbyteorder():
+        raise UsageError(f"{what} is in the other byte order; give x.astype({dtype.name!r})")
+    if taken.dtype != dtype:
+        raise UsageError(f"{what} is {taken.dtype.name}, the model takes {dtype.name}; convert it, for example with "
                          f"x.astype({dtype.name!r})")
-    if array.ndim != rank:
-        raise UsageError(f"{what} has {array.ndim} dims, the model takes {rank}")
+    if taken.ndim != rank:
+        raise UsageError(f"{what} has {taken.ndim} dims, the model takes {rank}")
+    if not may_copy and (made or not taken.flags.c_contiguous):
+        raise UsageError(f"{what} is not dense and row-major, so that later runs would not see its changes; bind "
+                         "np.ascontiguousarray(x), or use run")
     # np.ascontiguousarray would make a vector of a scalar.
-    return np.asarray(array, order="C")
+    return np.asarray(taken, order="C")
 
 
 def number_of(dtype: np.dtype) -> int:
@@ -75,23 +104,32 @@ def number_of(dtype: np.dtype) -> int:
     return DTYPES.index(dtype.name)
 
 
-def dims_of(array: np.ndarray) -> ctypes.Array:
-    return (ctypes.c_int64 * max(1, array.ndim))(*array.shape)
+def dims_of(dense: np.ndarray) -> ctypes.Array:
+    return (ctypes.c_int64 * max(1, dense.ndim))(*dense.shape)
 
 
-def address_of(array: np.ndarray) -> int:
-    return array.ctypes.data
+def address_of(dense: np.ndarray) -> int:
+    return dense.ctypes.data
+
+
+def memory_of(view: np.ndarray) -> Any:
+    """What every view of a view_of keeps alive."""
+    while isinstance(view, np.ndarray) and view.base is not None:
+        view = view.base
+    return getattr(view, "obj", view)
 
 
 def view_of(tensor: Any, owner: Any) -> np.ndarray:
-    """An array on the memory of a CTensor, which `owner` keeps alive."""
+    """An array to read the memory of a CTensor by, which `owner` keeps alive."""
     dtype = dtype_of(DTYPES[tensor.type])
     shape = tuple(tensor.dims[: tensor.rank])
     if not tensor.bytes:
         return np.empty(shape, dtype)
     memory = (ctypes.c_char * tensor.bytes).from_address(tensor.data)
     memory.owner = owner  # numpy keeps `memory`
-    return np.frombuffer(memory, dtype).reshape(shape)
+    view = np.frombuffer(memory, dtype).reshape(shape)
+    view.flags.writeable = False
+    return view
 
 
 def aligned(shape: tuple[int, ...], name: str) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import DeviceError, error
+from ._errors import DeviceError, UsageError, error
 from ._library import places
 from ._model import Model
 
@@ -43,7 +43,13 @@ def _run(arguments: list[str], accepted: tuple[int, ...] = (0,)) -> subprocess.C
 def _flags(*, target: str | os.PathLike | None, dims: Mapping[str, int | None] | None, parameters: Iterable[str],
            rules: Iterable[str | os.PathLike], rewrites: bool, timings: str | os.PathLike | None) -> list[str]:
     flags = [f"--target={os.fspath(target)}"] if target is not None else []
-    flags += [f"--dim={name}={'any' if size is None else int(size)}" for name, size in (dims or {}).items()]
+    for what, names in (("parameters", parameters), ("rules", rules)):
+        if isinstance(names, (str, bytes)):
+            raise UsageError(f"{what}: expected a list, not the text {names!r}")
+    for name, size in (dims or {}).items():
+        if size is not None and size != "any" and (isinstance(size, bool) or not hasattr(size, "__index__")):
+            raise UsageError(f"dims: expected a whole number or None for '{name}', not {size!r}")
+        flags.append(f"--dim={name}={'any' if size in (None, 'any') else size.__index__()}")
     flags += [f"--parameter={name}" for name in parameters]
     flags += [f"--rules={os.fspath(file)}" for file in rules]
     flags += [] if rewrites else ["--no-rewrites"]
@@ -65,6 +71,8 @@ class _Folder:
         folder = pathlib.Path(self._folder.name)
         if isinstance(self._model, (str, os.PathLike)):
             return folder, os.fspath(self._model)
+        if not isinstance(self._model, bytes) and not hasattr(self._model, "SerializeToString"):
+            raise UsageError(f"a model is a path, bytes or an onnx.ModelProto, not {type(self._model).__name__}")
         data = self._model if isinstance(self._model, bytes) else self._model.SerializeToString()
         file = folder / "model.onnx"
         file.write_bytes(data)
@@ -156,6 +164,8 @@ def compare(model: Source, inputs: Mapping[str, np.ndarray] | None = None, *,
         for number, (name, array) in enumerate((inputs or {}).items()):
             np.save(folder / f"{number}.npy", array)
             flags.append(f"--input={name}={folder / f'{number}.npy'}")
+        if tolerance is not None and not tolerance >= 0:
+            raise UsageError(f"tolerance: expected a number that is not negative, not {tolerance!r}")
         flags += [f"--tolerance={tolerance}"] if tolerance is not None else []
         flags += [f"--seed={seed}", *([f"--threads={threads}"] if threads else [])]
         done = _run(["compare", file, "--json", *flags], accepted=(0, 5))

@@ -4,8 +4,9 @@ import ctypes
 import functools
 import os
 import pathlib
+from typing import Any
 
-from ._errors import DeviceError, error
+from ._errors import DeviceError, UsageError, error
 
 # numpy knows "bfloat16" once ml_dtypes has been imported.
 DTYPES = ["float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64",
@@ -107,6 +108,17 @@ def call(name: str, *arguments) -> None:
     """Calls a function that returns an mlc_status."""
     if status := getattr(library(), name)(*arguments):
         raise error(status, library().mlc_last_error().decode())
+
+
+def path_of(what: str, path: Any) -> bytes:
+    """A path for the C ABI."""
+    try:
+        name = os.fsencode(path)
+    except TypeError:
+        raise UsageError(f"{what}: expected a path, not {type(path).__name__}") from None
+    if b"\0" in name:
+        raise UsageError(f"{what}: a path cannot hold NUL")
+    return name
 
 
 def version() -> str:

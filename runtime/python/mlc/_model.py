@@ -1,19 +1,22 @@
 """Artifacts and the sessions that run them."""
 
+import contextlib
 import ctypes
 import dataclasses
+import io
 import json
 import os
 import pathlib
 import threading
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _arrays
-from ._errors import Error, UsageError
-from ._library import HOST, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, library
+from ._errors import Error, ResourceError, UsageError
+from ._library import HOST, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, devices, library, path_of
 
 _FLUSH_DENORMALS, _PROFILE = 1, 4
 
@@ -38,7 +41,14 @@ class Memory:
     allocated_bytes: int
 
 
-class Model:
+class _Owner:
+    """Of a handle of the library, which is closed with the object: no copies."""
+
+    def __reduce__(self):
+        raise TypeError(f"an mlc.{type(self).__name__} cannot be copied or pickled; share it, or make another")
+
+
+class Model(_Owner):
     """A compiled model, as `mlc.compile` and `mlc.load` make it.
 
     May be shared by threads; `run` and calls take turns on one session, and
@@ -48,14 +58,16 @@ class Model:
     def __init__(self, source: str | os.PathLike | bytes):
         self._handle = ctypes.c_void_p()
         self._bytes: bytes | None = None
-        self._path: pathlib.Path | None = None
-        if isinstance(source, bytes):
+        self._file: io.BufferedReader | None = None
+        if isinstance(source, (bytes, bytearray, memoryview)):
             # Weights are read from there, at whatever address: copied if need be.
-            self._bytes = source
-            call("mlc_artifact_open_memory", source, len(source), 0, ctypes.byref(self._handle))
+            self._bytes = bytes(source)
+            call("mlc_artifact_open_memory", self._bytes, len(self._bytes), 0, ctypes.byref(self._handle))
         else:
-            self._path = pathlib.Path(source)
-            call("mlc_artifact_open", os.fsencode(source), 0, ctypes.byref(self._handle))
+            path = path_of("an artifact", source)
+            call("mlc_artifact_open", path, 0, ctypes.byref(self._handle))
+            with contextlib.suppress(OSError):
+                self._file = open(path, "rb")  # for `save`, whatever becomes of the path
         self.inputs = self._ports("input")
         self.outputs = self._ports("output")
         self.parameters = self._ports("parameter")
@@ -65,6 +77,8 @@ class Model:
     def __del__(self):
         if getattr(self, "_handle", None):
             library().mlc_artifact_close(self._handle)
+        if getattr(self, "_file", None):
+            self._file.close()
 
     def __repr__(self) -> str:
         def text(ports):
@@ -108,15 +122,23 @@ class Model:
         return steps
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the artifact."""
-        data = self._bytes if self._bytes is not None else self._path.read_bytes()
-        target = pathlib.Path(path)
+        """Writes the artifact, whole or not at all."""
+        target = pathlib.Path(os.fsdecode(path_of("a file", path)))
         partial = target.with_name(target.name + ".part")
         try:
+            data = self._bytes
+            if data is None:
+                if self._file is None:
+                    raise UsageError("the artifact's file could not be kept open; copy the file instead")
+                self._file.seek(0)
+                data = self._file.read()
             partial.write_bytes(data)
             os.replace(partial, target)
+        except OSError as failure:
+            raise ResourceError(f"{target}: {failure.strerror or failure}; cannot be written") from None
         finally:
-            partial.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                partial.unlink(missing_ok=True)
 
     def session(self, **options: Any) -> "Session":
         """A session of its own; options as for `Session`."""
@@ -131,7 +153,7 @@ class Model:
             self._session = self._session or Session(self)
             return self._session.run(inputs)
 
-    def __call__(self, *arrays: Any, **named: Any) -> np.ndarray | tuple[np.ndarray, ...]:
+    def __call__(self, /, *arrays: Any, **named: Any) -> np.ndarray | tuple[np.ndarray, ...]:
         """The output, or a tuple of several. Inputs by position, name or both."""
         names = [port.name for port in self.inputs]
         if len(arrays) > len(names):
@@ -143,33 +165,43 @@ class Model:
         return outputs[0] if len(outputs) == 1 else outputs
 
 
-class Run:
-    """A run under way, as `Session.run_async` makes it."""
+class Run(_Owner):
+    """A run under way, as `Session.run_async` makes it. Who drops it waits for it
+    with the session's next call."""
 
     def __init__(self, session: "Session"):
         self._session = session
         self._result: dict[str, np.ndarray] | None = None
         self._failure: Error | None = None
+        self._lock = threading.Lock()
 
     def done(self) -> bool:
         """Whether `result` would not wait."""
-        return self._session._pending is not self or not library().mlc_session_is_running(self._session._handle)
+        return self._is_finished() or not library().mlc_session_is_running(self._session._handle)
+
+    def _is_finished(self) -> bool:
+        return self._result is not None or self._failure is not None
+
+    def _finish(self) -> None:
+        # Where an interrupt ends this, the next call waits again.
+        with self._lock:
+            if self._is_finished():
+                return
+            try:
+                call("mlc_session_wait", self._session._handle)
+                self._result = self._session._outputs(copy=True)
+            except Error as failure:
+                self._failure = failure
 
     def result(self) -> dict[str, np.ndarray]:
         """Waits, and returns what `Session.run` returns or raises what it raises."""
-        if self._session._pending is self:
-            self._session._pending = None
-            try:
-                call("mlc_session_wait", self._session._handle)
-                self._result = self._session.outputs()
-            except Error as failure:
-                self._failure = failure
+        self._finish()
         if self._failure:
             raise self._failure
         return self._result
 
 
-class Session:
+class Session(_Owner):
     """Memory and threads to run a model with; used by one thread at a time.
 
     threads: cores that work on a run (0: all that this process may use)
@@ -182,24 +214,52 @@ class Session:
                  profile: bool = False):
         self.model = model
         self._handle = ctypes.c_void_p()
-        if not 0 <= threads < 2**32:
-            raise UsageError(f"{threads} threads")
+        if not isinstance(model, Model):
+            raise UsageError(f"a session is of an mlc.Model, not of a {type(model).__name__}")
+        if not isinstance(threads, int) or not 0 <= threads < 2**32:
+            raise UsageError(f"threads: expected a number, 0 or more, not {threads!r}")
+        if device is not None and (not isinstance(device, str) or "\0" in device):
+            raise UsageError(f"device: expected one of {', '.join(devices())}, not {device!r}")
         flags = (_FLUSH_DENORMALS if flush_denormals else 0) | (_PROFILE if profile else 0)
         options = COptions(ctypes.sizeof(COptions), threads, flags, device.encode() if device is not None else None)
         call("mlc_session_create", model._handle, ctypes.byref(options), ctypes.byref(self._handle))
         self._bound: list[np.ndarray] = []  # what the session reads
         self._out: dict[str, np.ndarray] = {}  # what it writes
-        self._pending: Run | None = None
+        self._pending: Callable[[], Run | None] = lambda: None  # the last run_async's handle, if it is still held
+        self._is_pending = False
+        self._views: list[weakref.ref] = []  # memory that was handed out without a copy
+        self._shape: Any = None  # what the last bind was of
 
     def __del__(self):
         if getattr(self, "_handle", None):
             library().mlc_session_destroy(self._handle)
 
+    def _settle(self) -> None:
+        """Before the session is used: no run is under way, unless someone holds it."""
+        if not self._is_pending:
+            return
+        run = self._pending()
+        if run is None:  # nobody will ask
+            library().mlc_session_wait(self._handle)
+        elif run.done():
+            run._finish()
+        else:
+            raise UsageError("a run of the session is under way; call its result() first")
+        self._is_pending = False
+
     def bind(self, inputs: Mapping[str, Any] | Sequence[Any], out: Mapping[str, np.ndarray] | None = None) -> None:
         """Binds inputs, and arrays for outputs, for the runs to come. The session
         reads the arrays on every run and does not copy those at multiples of 64
-        bytes."""
+        bytes; what it could only read a copy of (lists, arrays that are not dense
+        and row-major) is refused."""
+        self._bind(inputs, out, may_copy=False)
+
+    def _bind(self, inputs: Mapping[str, Any] | Sequence[Any], out: Mapping[str, np.ndarray] | None,
+              may_copy: bool) -> None:
+        self._settle()
         ports = self.model.inputs
+        if not isinstance(inputs, (Mapping, Sequence, np.ndarray)):
+            raise UsageError(f"inputs: expected a dict by name or a list, not {type(inputs).__name__}")
         if not isinstance(inputs, Mapping):
             if len(inputs) != len(ports):
                 raise UsageError(f"{len(inputs)} inputs are given, the model has {len(ports)}")
@@ -210,13 +270,18 @@ class Session:
                 raise UsageError(f"there is no input '{name}'; the model has {', '.join(names) or 'none'}")
         if missing := [name for name in names if name not in inputs]:
             raise UsageError(f"input '{missing[0]}' is missing")
-        arrays = [_arrays.as_array(f"input '{port.name}'", inputs[port.name], port.dtype, len(port.dims))
+        arrays = [_arrays.as_array(f"input '{port.name}'", inputs[port.name], port.dtype, len(port.dims), may_copy)
                   for port in ports]
+        shape = [array.shape for array in arrays], sorted(out or {})
+        if shape != self._shape and any(view() is not None for view in self._views):
+            raise UsageError("views of outputs (copy=False) are in use, whose memory a run on other dims may free; copy "
+                             "or drop them first")
+        self._views = [view for view in self._views if view() is not None]
         self._bind_outputs(out or {})
         for index, array in enumerate(arrays):
             call("mlc_session_bind_input", self._handle, index, _arrays.number_of(array.dtype), array.ndim,
                  _arrays.dims_of(array), _arrays.address_of(array), HOST)
-        self._bound = arrays
+        self._bound, self._shape = arrays, shape
 
     def _bind_outputs(self, out: Mapping[str, np.ndarray]) -> None:
         ports = {port.name: (index, port) for index, port in enumerate(self.model.outputs)}
@@ -226,7 +291,7 @@ class Session:
                 raise UsageError(f"there is no {what}; the model has {', '.join(ports) or 'none'}")
             dtype = _arrays.dtype_of(ports[name][1].dtype)
             if not isinstance(array, np.ndarray) or array.dtype != dtype:
-                raise UsageError(f"{what} needs a numpy array of {dtype.name}")
+                raise UsageError(f"{what} needs a numpy array of {dtype.name} in this machine's byte order")
             if not array.flags.c_contiguous or not array.flags.writeable:
                 raise UsageError(f"{what} needs an array that is dense, row-major and writable")
         for name, (index, _) in ports.items():
@@ -239,17 +304,26 @@ class Session:
 
     def invoke(self) -> None:
         """Runs on what is bound; `outputs` has the results."""
+        self._settle()
         call("mlc_session_run", self._handle)
 
     def outputs(self, *, copy: bool = True) -> dict[str, np.ndarray]:
         """Outputs of the last run. Without `copy` they are views of the session's
-        memory, which its next run or bind overwrites. An output that was bound is
-        the caller's array, or a view of the part of it that was written."""
+        memory, which can only be read and which the next run overwrites; while one
+        is in use, dims cannot change. (Where sizes depend on values, they are
+        copies.) An output that was bound is the caller's array, or a view of the
+        part of it that was written."""
+        self._settle()
+        return self._outputs(copy or any(kind == "bind" for _, kind in self.model.steps))
+
+    def _outputs(self, copy: bool) -> dict[str, np.ndarray]:
         results = {}
         for index, port in enumerate(self.model.outputs):
             tensor = CTensor()
             call("mlc_session_output", self._handle, index, ctypes.byref(tensor))
             view = _arrays.view_of(tensor, self)
+            if not copy and port.name not in self._out:
+                self._views.append(weakref.ref(_arrays.memory_of(view)))
             if port.name in self._out:
                 array, shape = self._out[port.name], tuple(tensor.dims[: tensor.rank])
                 results[port.name] = array if array.shape == shape else array.reshape(-1)[:view.size].reshape(shape)
@@ -261,7 +335,7 @@ class Session:
             copy: bool = True) -> dict[str, np.ndarray]:
         """Binds, runs and returns {name: array}; `out` has arrays to leave outputs
         in, `copy` is as for `outputs`."""
-        self.bind(inputs, out)
+        self._bind(inputs, out, may_copy=True)
         self.invoke()
         return self.outputs(copy=copy)
 
@@ -269,14 +343,16 @@ class Session:
                   out: Mapping[str, np.ndarray] | None = None) -> Run:
         """Begins a run beside the caller. The arrays must not change until `result`
         of what is returned was called."""
-        self.bind(inputs, out)
+        self._bind(inputs, out, may_copy=True)
         call("mlc_session_run_async", self._handle)
-        self._pending = Run(self)
-        return self._pending
+        run = Run(self)
+        self._pending, self._is_pending = weakref.ref(run), True
+        return run
 
     def set_parameter(self, name: str, value: Any) -> None:
         """Changes a parameter (`mlc.compile(..., parameters=[name])`) for this
         session's later runs."""
+        self._settle()
         index, port = self._parameter(name)
         array = _arrays.as_array(f"parameter '{name}'", value, port.dtype, len(port.dims))
         call("mlc_session_set_parameter", self._handle, index, _arrays.number_of(array.dtype), array.ndim,

@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace mlc;
 using namespace mlc::test;
@@ -182,5 +184,45 @@ TEST_CASE("misuse of spaces and of nothing", "[abi]") {
   mlc_port port;
   CHECK(mlc_artifact_parameter_count(opened.artifact) == 0);
   CHECK(mlc_artifact_parameter(opened.artifact, 0, &port) == MLC_USAGE);
+  mlc_session_destroy(session);
+}
+
+TEST_CASE("flags that nobody knows", "[abi]") {
+  Opened opened;
+  mlc_session_options options = MLC_SESSION_OPTIONS_INIT;
+  for (uint32_t unknown : {8u, 0x80000000u, 12u}) {
+    options.flags = unknown;
+    CHECK(create(opened.artifact, options) == MLC_USAGE);
+    CHECK_THAT(mlc_last_error(), Contains("does not know"));
+    mlc_artifact *artifact = nullptr;
+    CHECK(mlc_artifact_open_memory(opened.bytes.data(), opened.bytes.size(),
+                                   unknown, &artifact) == MLC_USAGE);
+    CHECK(mlc_artifact_open("no file", unknown, &artifact) == MLC_USAGE);
+    CHECK(artifact == nullptr);
+  }
+}
+
+TEST_CASE("sessions do not follow a fork", "[abi]") {
+  Opened opened;
+  mlc_session *session = nullptr;
+  mlc_session_options options = MLC_SESSION_OPTIONS_INIT;
+  options.threads = 4;
+  REQUIRE(mlc_session_create(opened.artifact, &options, &session) == MLC_OK);
+  REQUIRE(mlc_session_run_async(session) == MLC_OK); // fails: nothing is bound
+  pid_t child = fork();
+  if (child == 0) {
+    mlc_session *own = nullptr;
+    bool isRefused = mlc_session_run(session) == MLC_USAGE &&
+                     mlc_session_wait(session) == MLC_USAGE &&
+                     !mlc_session_is_running(session);
+    mlc_session_destroy(session);
+    bool works = mlc_session_create(opened.artifact, &options, &own) == MLC_OK;
+    mlc_session_destroy(own);
+    _exit(isRefused && works ? 0 : 1);
+  }
+  int status = 1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(mlc_session_wait(session) == MLC_USAGE);
   mlc_session_destroy(session);
 }
