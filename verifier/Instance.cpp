@@ -384,7 +384,7 @@ Comparison Instance::compareReals() const {
   if (!isConclusive && isExactIn(question, EvalDomain::Rational))
     result = compare(EvalDomain::Rational);
   if (result.outcome == Comparison::Outcome::Different &&
-      question.castsNumbers &&
+      question.roundsByCast &&
       compare(EvalDomain::Native).outcome == Comparison::Outcome::Equal)
     result.outcome = Comparison::Outcome::Unclear;
   return result;

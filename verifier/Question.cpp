@@ -290,14 +290,16 @@ static std::vector<Need> substituted(std::vector<Need> needs,
   return needs;
 }
 
-static bool castsNumbers(const Definition &definition) {
+static bool roundsByCast(const Definition &definition) {
   bool found = false;
   for (const Stage &stage : definition.stages)
     for (const Piece &piece : stage.pieces)
       walk(piece.body, [&](const ExprNode &node) {
-        if (node.kind == Expr::Kind::Cast)
-          found |= mlir::isa<mlir::FloatType>(node.type) !=
-                   mlir::isa<mlir::FloatType>(node.operands[0]->type);
+        if (node.kind != Expr::Kind::Cast)
+          return;
+        auto to = mlir::dyn_cast<mlir::FloatType>(node.type);
+        auto from = mlir::dyn_cast<mlir::FloatType>(node.operands[0]->type);
+        found |= !to != !from || (to && to.getWidth() < from.getWidth());
       });
   return found;
 }
@@ -332,8 +334,8 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   if (!question.failure.empty())
     return question;
   question.isLiteral = first.isLiteral && second.isLiteral;
-  question.castsNumbers =
-      castsNumbers(question.before) || castsNumbers(question.after);
+  question.roundsByCast =
+      roundsByCast(question.before) || roundsByCast(question.after);
   question.beforeNeeds = std::move(first.needs);
   question.afterNeeds = std::move(second.needs);
   // Which elements the before side reads is not used.

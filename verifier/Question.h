@@ -30,9 +30,9 @@ struct Question {
   std::vector<Need> beforeNeeds, afterNeeds;
   /// Whether both definitions do bit by bit what the functions do.
   bool isLiteral = true;
-  /// Whether integers become floats or the other way round, which rounds:
-  /// where real numbers differ, floats need not.
-  bool castsNumbers = false;
+  /// Whether integers become floats or the other way round, or floats narrower
+  /// ones, which rounds: where real numbers differ, floats need not.
+  bool roundsByCast = false;
   std::vector<Case> cases;
   /// Why it cannot be asked; empty otherwise.
   std::string failure;
