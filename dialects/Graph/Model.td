@@ -21,6 +21,8 @@ def Mlc_CheckOp : Op<Mlc_Dialect, "check", [HasParent<"::mlir::ModuleOp">]> {
     Stands in the module. The model implies it, but the compiler cannot show it:
     the runtime holds it against the dims of the inputs, and refuses a run with
     `message`, which names the node, where it does not hold.
+    `mlc.check #mlc.int<2 * n> "le" #mlc.int<8>, "Concat_1: at most eight"`.
+    The prover assumes none of them.
   }];
   let arguments = (ins Mlc_IntExpr:$lhs,
                        Mlc_WordAttr<Mlc_ComparePredicate>:$predicate,
