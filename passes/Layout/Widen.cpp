@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Layout/Blocking.h"
 #include "llvm/ADT/SetVector.h"
