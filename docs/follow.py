@@ -67,6 +67,8 @@ class Followed:
     def __init__(self, page, build, folder):
         self.original, self.tree, self.build = pathlib.Path(build).resolve(), folder / "tree", folder / "build"
         copy(self.tree)
+        if (ROOT / ".venv").exists():  # commands name files in it
+            (self.tree / ".venv").symlink_to(ROOT / ".venv")
         subprocess.run(["cp", "-rs", self.original, self.build], check=True)
         self.changed = set()  # paths in `tree`, and in `build` without its path
         for block in blocks((ROOT / page).read_text()):
