@@ -1,5 +1,6 @@
 //===- Api.cpp - The C ABI over Artifact and Session ----------------------===//
 
+#include "runtime/ApiOptions.h"
 #include "runtime/Artifact.h"
 #include "runtime/AsyncRun.h"
 #include "runtime/Cpu.h"
@@ -124,41 +125,6 @@ Status checkTensor(const char *what, size_t index, mlc_dtype type, size_t rank,
                                         std::to_string(MLC_MAX_RANK));
   return checkSpace(space);
 }
-
-/// The caller's options, whose struct may be of an older or a newer header.
-Status readOptions(const mlc_session_options *given,
-                   mlc_session_options &options) {
-  options = MLC_SESSION_OPTIONS_INIT;
-  if (!given)
-    return Status::success();
-  constexpr size_t least = offsetof(mlc_session_options, device);
-  if (given->size < least || given->size > 4096)
-    return Status::error(MLC_USAGE, "the options' size is " +
-                                        std::to_string(given->size) +
-                                        "; begin with "
-                                        "MLC_SESSION_OPTIONS_INIT");
-  auto *bytes = reinterpret_cast<const unsigned char *>(given);
-  for (size_t i = sizeof(options); i < given->size; ++i)
-    if (bytes[i])
-      return Status::error(MLC_USAGE, "the options hold what this library "
-                                      "(" MLC_VERSION ") does not know");
-  std::memcpy(&options, given, std::min(given->size, sizeof(options)));
-  return Status::success();
-}
-
-/// Whether `flags` is a sum of `known` ones.
-Status checkFlags(uint32_t flags, uint32_t known) {
-  if (!(flags & ~known))
-    return Status::success();
-  return Status::error(MLC_USAGE, "flags " + std::to_string(flags) +
-                                      " hold some that this library "
-                                      "(" MLC_VERSION ") does not know");
-}
-constexpr uint32_t openFlags =
-    MLC_OPEN_SKIP_CHECKSUM | MLC_OPEN_COPY_WEIGHTS | MLC_OPEN_INSPECT;
-constexpr uint32_t sessionFlags = MLC_SESSION_FLUSH_DENORMALS |
-                                  MLC_SESSION_KEEP_BUFFERS |
-                                  MLC_SESSION_PROFILE;
 
 mlc_status nullArgument() {
   return report(MLC_USAGE, "a required argument is NULL");

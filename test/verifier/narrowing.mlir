@@ -22,13 +22,13 @@ func.func @after(%x: !h) -> !h {
 //--- different.mlir
 !h = tensor<?xf16, #mlc.dims<[n]>>
 !f = tensor<?xf32, #mlc.dims<[n]>>
-func.func @before(%x: !f) -> !f {
-  %0 = mlc.mul %x, %x : (!f, !f) -> !f
-  return %0 : !f
-}
-func.func @after(%x: !f) -> !f {
+func.func @before(%x: !f) -> !h {
   %0 = mlc.mul %x, %x : (!f, !f) -> !f
   %1 = mlc.cast %0 {to = f16} : (!f) -> !h
-  %2 = mlc.cast %1 {to = f32} : (!h) -> !f
-  return %2 : !f
+  return %1 : !h
+}
+func.func @after(%x: !f) -> !h {
+  %0 = mlc.add %x, %x : (!f, !f) -> !f
+  %1 = mlc.cast %0 {to = f16} : (!f) -> !h
+  return %1 : !h
 }
