@@ -49,7 +49,7 @@ public:
   std::vector<OwningOpRef<ModuleOp>> modules;
 };
 
-std::string tensor(llvm::ArrayRef<int64_t> dims) {
+std::string tensorOf(llvm::ArrayRef<int64_t> dims) {
   std::string text = "tensor<";
   for (int64_t dim : dims)
     text += std::to_string(dim) + "x";
@@ -64,10 +64,10 @@ struct Conv {
 /// `%name = conv %x, weights`, same padding, step 1; weights are arguments:
 /// only their types matter.
 std::string conv(llvm::StringRef name, const Conv &c) {
-  std::string x = tensor({1, c.channels, c.side, c.side});
+  std::string x = tensorOf({1, c.channels, c.side, c.side});
   std::string w =
-      tensor({c.outputs, c.channels / c.groups, c.kernel, c.kernel});
-  std::string y = tensor({1, c.outputs, c.side, c.side});
+      tensorOf({c.outputs, c.channels / c.groups, c.kernel, c.kernel});
+  std::string y = tensorOf({1, c.outputs, c.side, c.side});
   int64_t p = c.kernel / 2;
   return llvm::formatv(
       "%{0}w = mlc.fill {{dims = #mlc.dims<[{1}, {2}, {3}, {3}]>, value = "
@@ -85,12 +85,12 @@ std::string part(llvm::StringRef name, const Conv &c, int64_t first,
       "%{0} = mlc.slice %y {{starts = #mlc.dims<[0, {1}, 0, 0]>, sizes = "
       "#mlc.dims<[1, {2}, {3}, {3}]>, steps = #mlc.dims<[1, 1, 1, 1]>} : "
       "({4}) -> {5}\n",
-      name, first, count, c.side, tensor({1, c.outputs, c.side, c.side}),
-      tensor({1, count, c.side, c.side}));
+      name, first, count, c.side, tensorOf({1, c.outputs, c.side, c.side}),
+      tensorOf({1, count, c.side, c.side}));
 }
 
 std::string input(const Conv &c) {
-  return "%x: " + tensor({1, c.channels, c.side, c.side});
+  return "%x: " + tensorOf({1, c.channels, c.side, c.side});
 }
 
 /// A 1x1 and a 3x3 convolution of one input, apart and as one 3x3.
@@ -187,7 +187,7 @@ std::string matmul(llvm::StringRef name, llvm::StringRef x, int64_t m,
       "%{0}w = mlc.fill {{dims = #mlc.dims<[{2}, {3}]>, value = "
       "#mlc.real<1.0>, type = f32} : () -> {5}\n"
       "%{0} = mlc.matmul %{1}, %{0}w : ({4}, {5}) -> {6}\n",
-      name, x, k, n, tensor({m, k}), tensor({k, n}), tensor({m, n}));
+      name, x, k, n, tensorOf({m, k}), tensorOf({k, n}), tensorOf({m, n}));
 }
 
 } // namespace
@@ -198,9 +198,9 @@ TEST_CASE("weights that are read once for all steps pay everywhere") {
     INFO(name);
     CostModel cost = modelOf(name);
     Graphs graphs;
-    double step = graphs.seconds(cost, "%x: " + tensor({1, 512}),
+    double step = graphs.seconds(cost, "%x: " + tensorOf({1, 512}),
                                  matmul("y", "x", 1, 512, 512));
-    double all = graphs.seconds(cost, "%x: " + tensor({5, 512}),
+    double all = graphs.seconds(cost, "%x: " + tensorOf({5, 512}),
                                 matmul("y", "x", 5, 512, 512));
     CHECK(all < 5 * step / 1.4);
   }
@@ -209,9 +209,9 @@ TEST_CASE("weights that are read once for all steps pay everywhere") {
 TEST_CASE("BERT's three projections as one change little on a CPU") {
   CostModel cpu = modelOf("cpu:x86-64-v4");
   Graphs graphs;
-  double one = graphs.seconds(cpu, "%x: " + tensor({128, 768}),
+  double one = graphs.seconds(cpu, "%x: " + tensorOf({128, 768}),
                               matmul("y", "x", 128, 768, 768));
-  double merged = graphs.seconds(cpu, "%x: " + tensor({128, 768}),
+  double merged = graphs.seconds(cpu, "%x: " + tensorOf({128, 768}),
                                  matmul("y", "x", 128, 768, 3 * 768));
   CHECK(merged == Approx(3 * one).epsilon(0.02));
 }
