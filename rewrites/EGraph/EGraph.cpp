@@ -131,6 +131,7 @@ void EGraph::noteCompileTime(NodeId node) {
   classes[representative].compileTime = node;
   shownBy[node] = shown;
   newlyCompileTime.push_back(representative);
+  changed.push_back(representative);
 }
 
 bool EGraph::merge(NodeId a, NodeId b, ApplicationId reason) {
@@ -158,6 +159,7 @@ bool EGraph::merge(NodeId a, NodeId b, ApplicationId reason) {
   llvm::append_range(target.parents, source.parents);
   source = ClassData();
   merged.push_back(into);
+  changed.push_back(into);
   --liveClasses;
   ++merges;
   return true;

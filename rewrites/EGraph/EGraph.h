@@ -83,6 +83,9 @@ public:
   bool merge(NodeId a, NodeId b, ApplicationId reason);
   /// Restores congruence and what classes know, after merges.
   void rebuild();
+  /// Nodes of the classes that were merged or became known at compile time
+  /// since this was asked last; of what was added, nothing.
+  std::vector<NodeId> takeChanged() { return std::exchange(changed, {}); }
 
   //===-- Asking ----------------------------------------------------------===//
 
@@ -163,6 +166,7 @@ private:
   std::unordered_map<NodeId, llvm::SmallVector<NodeId, 2>> shownBy;
   /// Classes that `rebuild` has to look at.
   std::vector<NodeId> merged, newlyCompileTime;
+  std::vector<NodeId> changed;
   size_t liveClasses = 0, merges = 0;
 };
 

@@ -50,8 +50,10 @@ namespace {
 class Matcher {
 public:
   Matcher(const EGraph &graph, const NodeIndex &index,
-          const RuleProgram &program, EMatchVisitor &visitor)
-      : graph(graph), index(index), program(program), visitor(visitor) {
+          const RuleProgram &program, EMatchVisitor &visitor,
+          llvm::function_ref<bool(NodeId)> isRoot)
+      : graph(graph), index(index), program(program), visitor(visitor),
+        isRoot(isRoot) {
     state.ematch.nodes.assign(program.pattern.size(), noNode);
     state.ematch.values.assign(program.numValues, noNode);
     state.ematch.integers.assign(program.integers.size(), IntExpr());
@@ -61,11 +63,38 @@ public:
   void run() { takeStep(0); }
 
 private:
+  /// What is laid and bound so far. A match grows and shrinks by what one
+  /// operator binds: a node that does not fit, as most do not, costs no more
+  /// than what was bound before that showed.
   struct State {
     EMatch ematch;
     /// Not solved yet: the rule's expression and the graph's.
     SmallVector<std::pair<IntExpr, IntExpr>, 4> equations;
+    /// Slots of the ematch, in the order in which they were bound.
+    SmallVector<unsigned, 8> boundValues, boundIntegers, boundReals;
   };
+  struct Mark {
+    size_t equations, values, integers, reals;
+  };
+
+  Mark mark() const {
+    return {state.equations.size(), state.boundValues.size(),
+            state.boundIntegers.size(), state.boundReals.size()};
+  }
+
+  /// Takes back what was bound since.
+  void unbind(const Mark &mark) {
+    auto takeBack = [](auto &slots, SmallVectorImpl<unsigned> &bound,
+                       size_t size, auto unbound) {
+      while (bound.size() > size)
+        slots[bound.pop_back_val()] = unbound;
+    };
+    state.equations.truncate(mark.equations);
+    takeBack(state.ematch.values, state.boundValues, mark.values, noNode);
+    takeBack(state.ematch.integers, state.boundIntegers, mark.integers,
+             IntExpr());
+    takeBack(state.ematch.reals, state.boundReals, mark.reals, RealAttr());
+  }
 
   void takeStep(unsigned number) {
     if (isDone)
@@ -78,7 +107,8 @@ private:
     switch (step.kind) {
     case PatternStep::Kind::Root:
       for (NodeId node : index[program.pattern[step.op].name])
-        tryNode(number, node);
+        if (isRoot(node))
+          tryNode(number, node);
       return;
     case PatternStep::Kind::Down:
       goDown(number);
@@ -132,12 +162,13 @@ private:
     if (step.kind == PatternStep::Kind::Up &&
         llvm::is_contained(state.ematch.nodes, node))
       return;
-    State before = state;
+    const Mark before = mark();
     if (matchNode(wanted, node, op)) {
       state.ematch.nodes[step.op] = node;
       takeStep(number + 1);
+      state.ematch.nodes[step.op] = noNode;
     }
-    state = std::move(before);
+    unbind(before);
   }
 
   bool matchNode(const PatternOp &wanted, NodeId node, const Operator &op) {
@@ -159,6 +190,7 @@ private:
     if (known != noNode)
       return graph.areEqual(known, node);
     known = node;
+    state.boundValues.push_back(value);
     if (value >= program.arguments.size())
       return true;
     const ArgumentPattern &argument = program.arguments[value];
@@ -184,6 +216,7 @@ private:
       if (bound)
         return bound == value;
       bound = value;
+      state.boundIntegers.push_back(pattern.symbol);
       return value.isKnownNonNegative();
     }
     if (pattern.expr.isConstant())
@@ -210,8 +243,10 @@ private:
     case AttributePattern::Kind::Real: {
       auto real = dyn_cast<RealAttr>(actual);
       RealAttr &bound = state.ematch.reals[wanted.real];
-      if (real && !bound)
+      if (real && !bound) {
         bound = real;
+        state.boundReals.push_back(wanted.real);
+      }
       return real && bound == real;
     }
     }
@@ -249,6 +284,7 @@ private:
   const NodeIndex &index;
   const RuleProgram &program;
   EMatchVisitor &visitor;
+  llvm::function_ref<bool(NodeId)> isRoot;
   State state;
   bool isDone = false;
 };
@@ -257,6 +293,7 @@ private:
 
 void mlc::egraph::findEMatches(const EGraph &graph, const NodeIndex &index,
                                const RuleProgram &program,
-                               EMatchVisitor &visitor) {
-  Matcher(graph, index, program, visitor).run();
+                               EMatchVisitor &visitor,
+                               llvm::function_ref<bool(NodeId)> isRoot) {
+  Matcher(graph, index, program, visitor, isRoot).run();
 }

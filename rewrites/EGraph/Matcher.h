@@ -51,9 +51,12 @@ public:
   virtual bool take(const EMatch &ematch) = 0;
 };
 
-/// Visits the matches of the rule, in a fixed order.
-void findEMatches(const EGraph &graph, const NodeIndex &index,
-                  const RuleProgram &program, EMatchVisitor &visitor);
+/// Visits the matches of the rule whose first result is given by a node that
+/// `isRoot`, in a fixed order.
+void findEMatches(
+    const EGraph &graph, const NodeIndex &index, const RuleProgram &program,
+    EMatchVisitor &visitor,
+    llvm::function_ref<bool(NodeId)> isRoot = [](NodeId) { return true; });
 
 } // namespace mlc::egraph
 

@@ -130,6 +130,17 @@ std::pair<unsigned, unsigned> RuleProgram::builderOf(unsigned value) const {
   llvm_unreachable("an argument is built by no operator");
 }
 
+unsigned RuleProgram::depthOf(unsigned value) const {
+  if (value < arguments.size())
+    return 0;
+  const PatternOp &op = pattern[giverOf(value).first];
+  unsigned deepest = 0;
+  for (unsigned operand : op.operands)
+    deepest = std::max(deepest, depthOf(operand));
+  // A projection stands above a tuple.
+  return deepest + (op.numResults > 1 ? 2 : 1);
+}
+
 /// From the operator that gives the first result downwards; then, for parts
 /// that hang together by inputs only, up from what they share.
 bool RuleProgram::orderSteps() {
@@ -158,6 +169,7 @@ bool RuleProgram::orderSteps() {
   };
   if (patternResults.empty() || patternResults.front() < arguments.size())
     return false;
+  depth = depthOf(patternResults.front());
   lay({PatternStep::Kind::Root, giverOf(patternResults.front()).first});
   while (std::optional<PatternStep> step = next())
     lay(*step);

@@ -94,6 +94,9 @@ public:
   std::vector<std::string> integers, reals; // names by slot
   std::optional<Choice> choice;
   unsigned numValues = 0;
+  /// How many classes the pattern goes down from its first result; of parts
+  /// that hang together by inputs, of the first.
+  unsigned depth = 0;
 
   /// The operator of the pattern, and which of its results, that a value is;
   /// the value is no argument.
@@ -113,6 +116,7 @@ private:
   bool readPattern(mlir::func::FuncOp function);
   void readBuilt(mlir::func::FuncOp function);
   bool orderSteps();
+  unsigned depthOf(unsigned value) const;
   bool findChoice(mlir::func::FuncOp function);
   IntPattern integerPattern(IntExpr expr);
   unsigned slot(std::vector<std::string> &names, llvm::StringRef name);

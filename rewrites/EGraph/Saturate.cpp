@@ -24,13 +24,20 @@ llvm::StringRef mlc::egraph::name(StopReason reason) {
   llvm_unreachable("unknown reason");
 }
 
+static unsigned deepest(ArrayRef<const RuleProgram *> programs) {
+  unsigned depth = 0;
+  for (const RuleProgram *program : programs)
+    depth = std::max(depth, program->depth);
+  return depth;
+}
+
 Saturation::Saturation(EGraph &graph, ArrayRef<const RuleProgram *> programs,
                        const SaturationLimits &limits)
     : graph(graph), programs(programs), limits(limits),
       pauses(programs.size()) {}
 
 /// Completes a match by the symbols that only the built side has: once for
-/// each other reader of the shared argument that gives them values.
+/// all other readers of the shared argument that give them the same values.
 void Saturation::choose(const RuleProgram &program, const EMatch &ematch,
                         llvm::function_ref<void(const EMatch &)> callback) {
   if (!program.choice) {
@@ -39,6 +46,7 @@ void Saturation::choose(const RuleProgram &program, const EMatch &ematch,
   }
   const Choice &choice = *program.choice;
   NodeId shared = ematch.values[choice.shared];
+  llvm::SmallVector<SmallVector<IntExpr, 2>, 4> tried;
   for (NodeId reader : graph.classOf(shared).parents) {
     const Operator &op = graph.operatorOf(reader);
     ArrayRef<NodeId> children = graph.children(reader);
@@ -46,8 +54,7 @@ void Saturation::choose(const RuleProgram &program, const EMatch &ematch,
         choice.sharedOperand >= children.size() ||
         !graph.areEqual(children[choice.sharedOperand], shared))
       continue;
-    Bindings bindings = ematch.bindings(program);
-    Equations equations(bindings);
+    SmallVector<IntExpr, 2> sizes;
     bool fits = true;
     for (const ChoiceEquation &equation : choice.equations) {
       auto type = equation.operand < children.size()
@@ -58,9 +65,16 @@ void Saturation::choose(const RuleProgram &program, const EMatch &ematch,
       if (type && equation.dim < type.getRank())
         dims = getDims(type);
       if ((fits &= dims.has_value()))
-        equations.add(equation.size, (*dims)[equation.dim]);
+        sizes.push_back((*dims)[equation.dim]);
     }
-    if (!fits || !equations.solve() || !equations.isSolved())
+    if (!fits || llvm::is_contained(tried, sizes))
+      continue;
+    tried.push_back(sizes);
+    Bindings bindings = ematch.bindings(program);
+    Equations equations(bindings);
+    for (auto [equation, size] : llvm::zip(choice.equations, sizes))
+      equations.add(equation.size, size);
+    if (!equations.solve() || !equations.isSolved())
       continue;
     EMatch chosen = ematch;
     bool isTrivial = true;
@@ -163,15 +177,21 @@ private:
 
 void Saturation::search(std::vector<Found> &found) {
   NodeIndex index(graph, /*withWeights=*/!limits.mergeWeights);
+  changes.update(graph);
   for (auto [i, program] : llvm::enumerate(programs)) {
     if (pauses[i].until > iterations || isOutOfTime() ||
-        (program->isMultiOutput() &&
-         iterations >= limits.multiOutputIterations))
+        !isForRound(*program, iterations))
       continue;
     size_t before = found.size();
     Finder finder(*this, *program,
                   size_t(limits.matchesPerRule) << pauses[i].times, found);
-    findEMatches(graph, index, *program, finder);
+    // Parts that hang together by inputs are met from above, too.
+    const bool isAllNew =
+        program->isMultiOutput() || isUpToDateIn[i] != iterations;
+    findEMatches(graph, index, *program, finder, [&](NodeId root) {
+      return isAllNew || changes.isNear(graph, root, program->depth,
+                                        program->choice.has_value());
+    });
     const bool isTooOften = finder.isTooOften();
     if (program->isMultiOutput())
       dropMergedParts(*program, found, before);
@@ -180,8 +200,28 @@ void Saturation::search(std::vector<Found> &found) {
       pauses[i].until =
           iterations + 1 + (limits.pauseIterations << pauses[i].times);
       ++pauses[i].times;
+    } else {
+      isUpToDateIn[i] = iterations + 1;
     }
   }
+}
+
+/// Where nothing is new, the rounds until a rule is looked for again would find
+/// nothing either: all pauses are shorter by them. False where no rule pauses.
+bool Saturation::endFirstPause() {
+  const unsigned next = iterations + 1;
+  std::optional<unsigned> first;
+  for (auto [program, pause] : llvm::zip(programs, pauses))
+    if (pause.until > iterations && isForRound(*program, next))
+      first = std::min(first.value_or(pause.until), pause.until);
+  for (Pause &pause : pauses)
+    if (first && pause.until > iterations)
+      pause.until -= std::min(pause.until, *first - next);
+  return first.has_value();
+}
+
+bool Saturation::isForRound(const RuleProgram &program, unsigned round) const {
+  return !program.isMultiOutput() || round < limits.multiOutputIterations;
 }
 
 bool Saturation::isOutOfTime() const {
@@ -192,6 +232,8 @@ bool Saturation::isOutOfTime() const {
 
 StopReason Saturation::run(llvm::function_ref<bool()> isReached) {
   start = std::chrono::steady_clock::now();
+  changes = Changes(deepest(programs));
+  isUpToDateIn.assign(programs.size(), 0);
   for (iterations = 0; iterations < limits.iterations; ++iterations) {
     if (isReached())
       return StopReason::Reached;
@@ -211,9 +253,7 @@ StopReason Saturation::run(llvm::function_ref<bool()> isReached) {
       return StopReason::TimeLimit;
     if (graph.numNodes() > limits.nodes)
       return isReached() ? StopReason::Reached : StopReason::NodeLimit;
-    bool isPaused = llvm::any_of(
-        pauses, [&](const Pause &pause) { return pause.until > iterations; });
-    if (!isNew && !isPaused)
+    if (!isNew && !endFirstPause())
       return isReached() ? StopReason::Reached : StopReason::Saturated;
   }
   return isReached() ? StopReason::Reached : StopReason::IterationLimit;

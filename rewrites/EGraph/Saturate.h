@@ -21,6 +21,7 @@
 #ifndef MLC_REWRITES_EGRAPH_SATURATE_H
 #define MLC_REWRITES_EGRAPH_SATURATE_H
 
+#include "rewrites/EGraph/Changes.h"
 #include "rewrites/EGraph/Matcher.h"
 #include "llvm/ADT/DenseSet.h"
 #include <chrono>
@@ -112,6 +113,8 @@ private:
 
   class Finder;
   bool isOutOfTime() const;
+  bool isForRound(const RuleProgram &program, unsigned round) const;
+  bool endFirstPause();
   void dropMergedParts(const RuleProgram &program, std::vector<Found> &found,
                        size_t first);
   void search(std::vector<Found> &found);
@@ -162,6 +165,10 @@ private:
   /// Nodes over which a rule with several results was applied.
   llvm::DenseSet<NodeId> mergedParts;
   std::vector<Pause> pauses;
+  Changes changes{0};
+  /// The iteration for which what has changed in the one before is all that is
+  /// new to a rule: it was looked for then, and nothing of it left.
+  std::vector<unsigned> isUpToDateIn;
   unsigned iterations = 0;
   std::chrono::steady_clock::time_point start;
 };

@@ -74,6 +74,16 @@ def test_report(tools, network, tmp_path):
     assert greedy["gap"] is None and greedy["lower_bound_seconds"] is None
 
 
+@pytest.mark.parametrize("name", ["mobilenet-v2", "nasnet-a"])
+def test_whole_networks_saturate(tools, network, tmp_path, name):
+    """Depthwise convolutions, whose groups split in many ways, and cells whose
+    convolutions read one input in pairs, threes and fours."""
+    report = search(tools, network(name), tmp_path / "out.onnx")
+    assert report["stop_reason"] == "saturated"
+    # Optimal but for what tells equal selections apart (Selection::isOptimal).
+    assert report["optimal"] and report["gap"] <= 1e-5
+
+
 def test_same_bytes_twice(tools, network, tmp_path):
     outputs = [tmp_path / "a.onnx", tmp_path / "b.onnx"]
     for output in outputs:

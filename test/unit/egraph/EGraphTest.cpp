@@ -1,6 +1,7 @@
 //===- EGraphTest.cpp - Congruence, analyses, explanations ----------------===//
 
 #include "Fixture.h"
+#include "rewrites/EGraph/Changes.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;
@@ -54,6 +55,38 @@ TEST_CASE("a node of a known form joins its class") {
   CHECK(first != second);
   CHECK(t.graph.areEqual(first, second));
   CHECK(t.graph.numClasses() == classes);
+}
+
+TEST_CASE("a pattern is new where something below has changed") {
+  Terms t;
+  NodeId a = t.argument(0), b = t.argument(1), c = t.argument(2);
+  NodeId fa = t.apply("mlc.relu", a), gfa = t.apply("mlc.exp", fa);
+  NodeId gc = t.apply("mlc.exp", c);
+  t.graph.rebuild();
+  Changes changes(3);
+  auto isNear = [&](NodeId root, unsigned depth, bool asReaders = false) {
+    return changes.isNear(t.graph, root, depth, asReaders);
+  };
+  changes.update(t.graph);
+  CHECK(isNear(gfa, 1));
+  changes.update(t.graph);
+  CHECK_FALSE(isNear(gfa, 3));
+  // Two levels below the root.
+  REQUIRE(t.graph.merge(a, b, 0));
+  t.graph.rebuild();
+  changes.update(t.graph);
+  CHECK(isNear(fa, 1));
+  CHECK_FALSE(isNear(gfa, 1));
+  CHECK(isNear(gfa, 2));
+  CHECK_FALSE(isNear(gc, 3));
+  // Somebody else reads what the root reads.
+  NodeId hc = t.apply("mlc.neg", c);
+  t.graph.rebuild();
+  changes.update(t.graph);
+  CHECK(isNear(hc, 1));
+  CHECK_FALSE(isNear(gc, 1));
+  CHECK(isNear(gc, 1, /*asReaders=*/true));
+  CHECK_FALSE(isNear(gfa, 3, /*asReaders=*/true));
 }
 
 TEST_CASE("classes of different types do not merge") {

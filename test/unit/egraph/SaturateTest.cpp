@@ -272,6 +272,33 @@ func.func @f(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %c: tensor<2x2xf32>, %d: 
   CHECK(run.graph.areEqual(run.nodes.outputs[0], run.nodes.outputs[1]));
 }
 
+TEST_CASE("rounds in which nothing could be found do not count") {
+  Fixture fixture;
+  fixture.addRules(conditional);
+  std::string arguments, body, results, types;
+  for (char i = '0'; i < '5'; ++i) {
+    std::string separator = i == '0' ? "" : ", ";
+    arguments += separator + "%x" + i + ": tensor<2x2xf32>";
+    for (auto [to, from] : {std::pair("y", "x"), std::pair("z", "y")})
+      body += std::string("%") + to + i + " = mlc.neg %" + from + i +
+              " : (tensor<2x2xf32>) -> tensor<2x2xf32>\n";
+    results += separator + "%z" + i;
+    types += separator + "tensor<2x2xf32>";
+  }
+  SaturationLimits limits;
+  limits.matchesPerRule = 1;
+  limits.iterations = 6;
+  Run run(fixture,
+          fixture.function("func.func @f(" + arguments + ") -> (" + types +
+                           ") {\n" + body + "return " + results + " : " +
+                           types + "\n}"),
+          limits);
+  // Found too often for 1, 2 and 4 at once; applied; and nothing more to find.
+  CHECK(run.stop == StopReason::Saturated);
+  CHECK(run.saturation.getIterations() == 4);
+  CHECK(run.saturation.getApplications().size() == 5);
+}
+
 TEST_CASE("of several ways to make a weight, one is kept") {
   for (bool mergeWeights : {true, false}) {
     Fixture fixture;
