@@ -16,45 +16,26 @@ using llvm::SmallVector;
 // Building
 //===----------------------------------------------------------------------===//
 
-EGraph::Key EGraph::keyOf(OperatorId op, ArrayRef<NodeId> children) const {
-  Key key{op};
-  for (NodeId child : children)
-    key.push_back(find(child));
-  return key;
-}
-
-EGraph::Key EGraph::keyOf(NodeId node) const {
-  return keyOf(nodes[node].op, children(node));
-}
-
 NodeId EGraph::append(OperatorId op, ArrayRef<NodeId> children,
                       ApplicationId maker) {
-  NodeId id = nodes.size();
-  nodes.push_back({op, maker, static_cast<unsigned>(childLists.size()),
-                   static_cast<unsigned>(children.size())});
-  childLists.insert(childLists.end(), children.begin(), children.end());
-  representatives.push_back(id);
-  classes.emplace_back();
+  NodeId id = terms.append(op, children);
+  makers.push_back(maker);
   towardsRoot.push_back({noNode, noApplication});
   return id;
 }
 
 void EGraph::makeClass(NodeId node, Type type) {
-  ++liveClasses;
-  ClassData &data = classes[node];
-  data.nodes.push_back(node);
-  data.type = type;
-  data.isProduced = operatorOf(node).kind != Operator::Kind::Argument;
-  byForm.try_emplace(keyOf(node), node);
-  for (NodeId child : children(node))
-    classes[find(child)].parents.push_back(node);
+  Analysis known;
+  known.type = type;
+  known.isProduced = operatorOf(node).kind != Operator::Kind::Argument;
+  terms.makeClass(node, known);
   noteCompileTime(node);
 }
 
 /// Of a node that differs from `congruent` in nothing but which equal nodes it
 /// was made with, only the reason is kept.
 void EGraph::addCongruent(NodeId node, NodeId congruent) {
-  representatives[node] = find(congruent);
+  terms.joinClass(node, congruent);
   towardsRoot[node] = {congruent, noApplication};
 }
 
@@ -62,7 +43,7 @@ NodeId EGraph::addArgument(unsigned index, Type type,
                            ArrayRef<ElementPredicate> elements) {
   NodeId node = append(operators.argument(index), {}, noApplication);
   makeClass(node, type);
-  ClassData &data = classes[node];
+  Analysis &data = terms.classOf(node);
   for (ElementPredicate predicate : elements)
     data.elements |= 1u << static_cast<unsigned>(predicate);
   if (llvm::is_contained(elements, ElementPredicate::Constant)) {
@@ -110,8 +91,8 @@ bool EGraph::keepsCompileTime(Operation *op) {
 /// Remembers, if it is so, that `node` shows its class to be known at compile
 /// time, as CompileTime.h has it.
 void EGraph::noteCompileTime(NodeId node) {
-  NodeId representative = find(node);
-  if (classes[representative].isCompileTime())
+  Analysis &data = terms.classOf(node);
+  if (data.isCompileTime())
     return;
   SmallVector<NodeId, 2> shown;
   for (NodeId child : children(node)) {
@@ -124,28 +105,30 @@ void EGraph::noteCompileTime(NodeId node) {
   if (operatorOf(node).kind == Operator::Kind::Compute) {
     Operation *op = prototypeOf(node);
     if (op->hasTrait<OpTrait::ConstantLike>())
-      classes[representative].literal = node;
+      data.literal = node;
     if (!keepsCompileTime(op))
       return;
   }
-  classes[representative].compileTime = node;
+  data.compileTime = node;
   shownBy[node] = shown;
-  newlyCompileTime.push_back(representative);
-  changed.push_back(representative);
+  newlyCompileTime.push_back(node);
+  changed.push_back(node);
 }
 
 bool EGraph::merge(NodeId a, NodeId b, ApplicationId reason) {
   NodeId into = find(a), from = find(b);
   if (into == from)
     return true;
-  if (classes[into].type != classes[from].type)
+  if (classOf(into).type != classOf(from).type)
     return false;
   link(a, b, reason);
-  if (classes[into].parents.size() + classes[into].nodes.size() <
-      classes[from].parents.size() + classes[from].nodes.size())
+  auto weight = [&](NodeId eclass) {
+    return classOf(eclass).parents.size() + classOf(eclass).nodes.size();
+  };
+  if (weight(into) < weight(from))
     std::swap(into, from);
-  ClassData &target = classes[into], &source = classes[from];
-  representatives[from] = into;
+  Analysis &target = terms.classOf(into);
+  const Analysis &source = terms.classOf(from);
   if (target.isCompileTime() != source.isCompileTime()) {
     newlyCompileTime.push_back(into);
     if (!target.isCompileTime())
@@ -155,56 +138,15 @@ bool EGraph::merge(NodeId a, NodeId b, ApplicationId reason) {
     target.literal = source.literal;
   target.isProduced |= source.isProduced;
   target.elements |= source.elements;
-  llvm::append_range(target.nodes, source.nodes);
-  llvm::append_range(target.parents, source.parents);
-  source = ClassData();
-  merged.push_back(into);
+  terms.unite(into, from);
   changed.push_back(into);
-  --liveClasses;
   ++merges;
   return true;
 }
 
-void EGraph::repairParents(NodeId representative) {
-  // Merging may append to the list.
-  auto parents = llvm::to_vector(classes[representative].parents);
-  SmallVector<NodeId> kept;
-  for (NodeId parent : parents) {
-    auto [it, isNew] = byForm.try_emplace(keyOf(parent), parent);
-    if (isNew || it->second == parent)
-      kept.push_back(parent);
-    else
-      merge(it->second, parent, noApplication);
-  }
-  // Where the class itself was merged meanwhile, it will be looked at again.
-  if (find(representative) == representative &&
-      classes[representative].parents.size() == parents.size())
-    classes[representative].parents.assign(kept.begin(), kept.end());
-}
-
-void EGraph::dropCongruentNodes(NodeId representative) {
-  llvm::erase_if(classes[representative].nodes, [&](NodeId node) {
-    auto it = byForm.find(keyOf(node));
-    return it != byForm.end() && it->second != node;
-  });
-}
-
 void EGraph::rebuild() {
-  llvm::BitVector touched(nodes.size());
-  while (!merged.empty() || !newlyCompileTime.empty()) {
-    while (!merged.empty()) {
-      std::vector<NodeId> pending;
-      std::swap(pending, merged);
-      for (NodeId &node : pending)
-        node = find(node);
-      llvm::sort(pending);
-      pending.erase(llvm::unique(pending), pending.end());
-      for (NodeId node : pending) {
-        NodeId representative = find(node);
-        touched.set(representative);
-        repairParents(representative);
-      }
-    }
+  while (terms.isMerged() || !newlyCompileTime.empty()) {
+    terms.repair([&](NodeId a, NodeId b) { merge(a, b, noApplication); });
     while (!newlyCompileTime.empty()) {
       NodeId node = newlyCompileTime.back();
       newlyCompileTime.pop_back();
@@ -213,37 +155,18 @@ void EGraph::rebuild() {
         noteCompileTime(parent);
     }
   }
-  for (unsigned node : touched.set_bits()) {
-    NodeId representative = find(node);
-    dropCongruentNodes(representative);
-    // Their parents have new forms, and so may be congruent in their classes.
-    for (NodeId parent : classes[representative].parents)
-      dropCongruentNodes(find(parent));
-  }
+  terms.dropCongruent();
 }
 
 //===----------------------------------------------------------------------===//
 // Asking
 //===----------------------------------------------------------------------===//
 
-NodeId EGraph::find(NodeId node) const {
-  while (representatives[node] != node) {
-    representatives[node] = representatives[representatives[node]];
-    node = representatives[node];
-  }
-  return node;
-}
-
-NodeId EGraph::lookup(OperatorId op, ArrayRef<NodeId> children) const {
-  auto it = byForm.find(keyOf(op, children));
-  return it == byForm.end() ? noNode : it->second;
-}
-
 Operation *EGraph::prototypeOf(NodeId node) {
   SmallVector<Type> types;
   for (NodeId child : children(node))
     types.push_back(classOf(child).type);
-  return operators.prototype(nodes[node].op, types);
+  return operators.prototype(terms.operatorOf(node), types);
 }
 
 DenseElementsAttr EGraph::literalOf(NodeId node) const {
@@ -256,16 +179,16 @@ DenseElementsAttr EGraph::literalOf(NodeId node) const {
 
 bool EGraph::dependsOn(NodeId from, NodeId to) const {
   to = find(to);
-  llvm::BitVector seen(nodes.size());
+  llvm::BitVector seen(numNodes());
   SmallVector<NodeId> pending{find(from)};
   seen.set(pending.back());
   while (!pending.empty()) {
     NodeId node = pending.pop_back_val();
     if (node == to)
       return true;
-    if (classes[node].isCompileTime())
+    if (classOf(node).isCompileTime())
       continue;
-    for (NodeId member : classes[node].nodes)
+    for (NodeId member : classOf(node).nodes)
       for (NodeId child : children(member))
         if (NodeId next = find(child); !seen.test(next)) {
           seen.set(next);

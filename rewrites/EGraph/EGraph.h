@@ -1,9 +1,10 @@
 //===- EGraph.h - Many ways to write one function, at once ------*- C++ -*-===//
 //
-// Read this header first. A *node* is an operator applied to children: a term
-// exactly as the function or a rule made it. Nodes that are known to be equal
-// form a *class*. Merging two classes makes parents equal that differ in
-// nothing else (congruence); that is deferred to `rebuild`.
+// Read this header first. A *node* (e-node) is an operator applied to children:
+// a term exactly as the function or a rule made it. Nodes that are known to be
+// equal form a *class* (e-class). Merging two classes makes parents equal that
+// differ in nothing else (congruence); that is deferred to `rebuild`. How nodes
+// and classes are held is in Congruence.h.
 //
 // A node is a few numbers, not an MLIR operation: an interned operator, the
 // nodes that it was made with, and who made it. An operator with several
@@ -22,14 +23,12 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/Support/LLVM.h"
+#include "rewrites/EGraph/Congruence.h"
 #include "rewrites/EGraph/Operators.h"
 #include "verifier/Verifier.h"
 #include <unordered_map>
 
 namespace mlc::egraph {
-
-using NodeId = unsigned;
-inline constexpr NodeId noNode = ~0u;
 
 /// Which application of a rule made a node or merged two classes.
 using ApplicationId = unsigned;
@@ -39,15 +38,10 @@ inline constexpr ApplicationId noApplication = ~0u;
 struct Node {
   OperatorId op;
   ApplicationId maker;
-  unsigned firstChild, numChildren;
 };
 
 /// What holds of every node of a class.
-struct ClassData {
-  /// Its nodes, one of each set of congruent ones.
-  llvm::SmallVector<NodeId, 2> nodes;
-  /// Nodes with a child in the class.
-  llvm::SmallVector<NodeId, 4> parents;
+struct Analysis {
   /// Null for tuples.
   mlir::Type type;
   /// A node that shows that the value is known at compile time, or none.
@@ -61,6 +55,9 @@ struct ClassData {
 
   bool isCompileTime() const { return compileTime != noNode; }
 };
+
+/// The analysis, and `nodes` and `parents`.
+using ClassData = Congruence<Analysis>::Class;
 
 class EGraph {
 public:
@@ -90,30 +87,33 @@ public:
   //===-- Asking ----------------------------------------------------------===//
 
   /// The class of a node, as the node that represents it.
-  NodeId find(NodeId node) const;
+  NodeId find(NodeId node) const { return terms.find(node); }
   bool areEqual(NodeId a, NodeId b) const { return find(a) == find(b); }
-  const ClassData &classOf(NodeId node) const { return classes[find(node)]; }
-  const Node &operator[](NodeId node) const { return nodes[node]; }
+  const ClassData &classOf(NodeId node) const { return terms.classOf(node); }
+  Node operator[](NodeId node) const {
+    return {terms.operatorOf(node), makers[node]};
+  }
   const Operator &operatorOf(NodeId node) const {
-    return operators[nodes[node].op];
+    return operators[terms.operatorOf(node)];
   }
   llvm::ArrayRef<NodeId> children(NodeId node) const {
-    return llvm::ArrayRef(childLists)
-        .slice(nodes[node].firstChild, nodes[node].numChildren);
+    return terms.children(node);
   }
   /// The node of result `index` of a Compute node.
   NodeId resultOf(NodeId node, unsigned index) const {
     return operatorOf(node).isTuple() ? node + 1 + index : node;
   }
   /// A node of this form, up to equality of children.
-  NodeId lookup(OperatorId op, llvm::ArrayRef<NodeId> children) const;
+  NodeId lookup(OperatorId op, llvm::ArrayRef<NodeId> children) const {
+    return terms.lookup(op, children);
+  }
   /// The operation that stands for a Compute node; for pricing.
   mlir::Operation *prototypeOf(NodeId node);
   /// Whether the results of an operator are known at compile time when its
   /// operands are.
   static bool keepsCompileTime(mlir::Operation *op);
-  size_t numNodes() const { return nodes.size(); }
-  size_t numClasses() const { return liveClasses; }
+  size_t numNodes() const { return terms.numNodes(); }
+  size_t numClasses() const { return terms.numClasses(); }
   /// Merges so far: tells whether anything has changed.
   size_t numMerges() const { return merges; }
   /// The literal of a class, if it has one that is written out.
@@ -137,37 +137,22 @@ public:
   llvm::ArrayRef<NodeId> compileTimeChildren(NodeId node) const;
 
 private:
-  using Key = llvm::SmallVector<unsigned, 4>;
-  struct KeyHash {
-    size_t operator()(const Key &key) const {
-      return llvm::hash_combine_range(key);
-    }
-  };
-
-  Key keyOf(OperatorId op, llvm::ArrayRef<NodeId> children) const;
-  Key keyOf(NodeId node) const;
   NodeId append(OperatorId op, llvm::ArrayRef<NodeId> children,
                 ApplicationId maker);
   void makeClass(NodeId node, mlir::Type type);
   void addCongruent(NodeId node, NodeId congruent);
   void link(NodeId a, NodeId b, ApplicationId reason);
   void noteCompileTime(NodeId node);
-  void repairParents(NodeId representative);
-  void dropCongruentNodes(NodeId representative);
 
-  std::vector<Node> nodes;
-  std::vector<NodeId> childLists;
-  /// Parents in the union-find; data of representatives.
-  mutable std::vector<NodeId> representatives;
-  std::vector<ClassData> classes;
-  std::unordered_map<Key, NodeId, KeyHash> byForm;
+  Congruence<Analysis> terms;
+  std::vector<ApplicationId> makers;
   /// The forest of reasons: a node's way towards its root.
   std::vector<std::pair<NodeId, ApplicationId>> towardsRoot;
   std::unordered_map<NodeId, llvm::SmallVector<NodeId, 2>> shownBy;
   /// Classes that `rebuild` has to look at.
-  std::vector<NodeId> merged, newlyCompileTime;
+  std::vector<NodeId> newlyCompileTime;
   std::vector<NodeId> changed;
-  size_t liveClasses = 0, merges = 0;
+  size_t merges = 0;
 };
 
 } // namespace mlc::egraph

@@ -5,14 +5,13 @@
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
+#include "rewrites/EGraph/Congruence.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 namespace mlc::egraph {
-
-using OperatorId = unsigned;
 
 /// What a node does to its children.
 struct Operator {

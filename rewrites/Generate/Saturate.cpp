@@ -1,7 +1,8 @@
 //===- Saturate.cpp - What follows from rules that are known --------------===//
 
 #include "rewrites/Generate/Saturate.h"
-#include "llvm/ADT/STLExtras.h"
+#include "rewrites/EGraph/Congruence.h"
+#include "llvm/ADT/DenseMap.h"
 
 using llvm::SmallVector;
 
@@ -28,177 +29,177 @@ KnownRules::withRoot(const Variant *root) const {
 
 namespace {
 
-using Class = uint32_t;
+using egraph::NodeId, egraph::noNode, egraph::OperatorId;
 
-struct Node {
-  uint32_t variant; // or a leaf's number, behind all variants
-  SmallVector<Class, 2> children;
-  bool operator<(const Node &other) const {
-    return std::tie(variant, children) <
-           std::tie(other.variant, other.children);
+struct ClassType {
+  uint32_t type = 0;
+};
+
+/// Operators are numbers of variants, and behind all of those leaves.
+const Variant *variantAt(OperatorId op) {
+  return op < allVariants().size() ? &allVariants()[op] : nullptr;
+}
+
+struct VariantOrder {
+  void operator()(OperatorId op, llvm::MutableArrayRef<NodeId> children) const {
+    if (const Variant *variant = variantAt(op);
+        variant && variant->isCommutative)
+      llvm::sort(children);
   }
 };
+
+using Terms = egraph::Congruence<ClassType, VariantOrder>;
 
 class TermGraph {
 public:
   TermGraph(Catalog &catalog, const SaturateLimits &limits)
       : catalog(catalog), limits(limits) {}
 
-  Class find(Class c) const {
-    while (parent[c] != c)
-      c = parent[c];
-    return c;
-  }
-  bool isFull() const { return known.size() >= limits.nodes; }
+  /// For nodes of a pattern: their classes, or noNode.
+  using Bound = SmallVector<NodeId, 12>;
 
-  Class addLeaf(uint32_t number, uint32_t type) {
-    return intern({static_cast<uint32_t>(allVariants().size()) + number, {}},
+  bool areEqual(NodeId a, NodeId b) const {
+    return terms.find(a) == terms.find(b);
+  }
+  bool isFull() const { return terms.numLiveNodes() >= limits.nodes; }
+
+  NodeId addLeaf(uint32_t number, uint32_t type) {
+    return intern(static_cast<OperatorId>(allVariants().size()) + number, {},
                   type);
   }
-  /// Nothing where the types do not fit.
-  std::optional<Class> add(uint32_t variant, llvm::ArrayRef<Class> children) {
-    Node node{variant, {}};
-    SmallVector<uint32_t, 2> operandTypes;
-    for (Class child : children) {
-      node.children.push_back(find(child));
-      operandTypes.push_back(types[find(child)]);
-    }
-    if (allVariants()[variant].isCommutative)
-      llvm::sort(node.children);
-    std::optional<uint32_t> application = catalog.apply(variant, operandTypes);
-    if (!application)
-      return std::nullopt;
-    return intern(node, catalog.application(*application).type);
-  }
-  std::optional<Class> addTerm(const Pattern &pattern, uint8_t n,
-                               std::map<uint8_t, Class> &bound) {
-    if (auto it = bound.find(n); it != bound.end())
-      return find(it->second);
+  /// Adds the operators of a side for which nothing is bound; noNode where
+  /// types do not fit, or a leaf is not bound: nothing on the matched side says
+  /// what it is.
+  NodeId addTerm(const Pattern &pattern, uint8_t n, const Bound &bound) {
+    if (bound[n] != noNode)
+      return terms.find(bound[n]);
     const TermNode &node = pattern.getNodes()[n];
     if (node.isLeaf())
-      return std::nullopt; // nothing on the matched side says what it is
-    SmallVector<Class, 2> children;
+      return noNode;
+    SmallVector<NodeId, 2> children;
+    SmallVector<uint32_t, 2> operandTypes;
     for (uint8_t operand : node.operands) {
-      std::optional<Class> child = addTerm(pattern, operand, bound);
-      if (!child)
-        return std::nullopt;
-      children.push_back(*child);
+      NodeId child = addTerm(pattern, operand, bound);
+      if (child == noNode)
+        return noNode;
+      children.push_back(child);
+      operandTypes.push_back(terms.classOf(child).type);
     }
-    return add(variantOf(pattern, node), children);
-  }
-
-  void merge(Class a, Class b) {
-    a = find(a);
-    b = find(b);
-    if (a == b || types[a] != types[b])
-      return;
-    parent[std::max(a, b)] = std::min(a, b);
-    changed = true;
-  }
-
-  /// Makes equal nodes of equal children one.
-  void rebuild() {
-    for (bool again = true; again;) {
-      again = false;
-      std::map<Node, Class> next;
-      for (auto &[node, c] : known) {
-        Node fresh{node.variant, {}};
-        for (Class child : node.children)
-          fresh.children.push_back(find(child));
-        if (fresh.variant < allVariants().size() &&
-            allVariants()[fresh.variant].isCommutative)
-          llvm::sort(fresh.children);
-        auto [it, isNew] = next.try_emplace(fresh, find(c));
-        if (!isNew && find(it->second) != find(c)) {
-          merge(it->second, c);
-          again = true;
-        }
-      }
-      known = std::move(next);
-    }
+    OperatorId op = operatorOf(pattern, node);
+    std::optional<uint32_t> application = catalog.apply(op, operandTypes);
+    if (!application)
+      return noNode;
+    return intern(op, children, catalog.application(*application).type);
   }
 
   /// Applies every rule everywhere once.
   void applyAll(const KnownRules &rules) {
     changed = false;
-    std::vector<std::pair<Node, Class>> nodes(known.begin(), known.end());
-    byClass.clear();
-    for (const auto &[node, c] : nodes)
-      byClass[find(c)].push_back(node);
-    for (const auto &[node, c] : nodes) {
-      if (node.variant >= allVariants().size())
+    readENodes();
+    for (const ENode &node : enodes) {
+      const Variant *variant = variantAt(node.form[0]);
+      if (!variant)
         continue;
-      for (const KnownRules::Side &side :
-           rules.withRoot(&allVariants()[node.variant])) {
+      for (const KnownRules::Side &side : rules.withRoot(variant)) {
         if (isFull())
           break;
-        std::vector<std::map<uint8_t, Class>> matches;
-        matchNode(*side.pattern, side.from, node, {}, matches);
-        for (std::map<uint8_t, Class> &match : matches)
-          if (std::optional<Class> other =
-                  addTerm(*side.pattern, side.to, match))
-            merge(c, *other);
+        std::vector<Bound> matches;
+        matchNode(*side.pattern, side.from, node,
+                  Bound(side.pattern->getNodes().size(), noNode), matches);
+        for (const Bound &match : matches)
+          if (NodeId other = addTerm(*side.pattern, side.to, match);
+              other != noNode)
+            merge(node.eclass, other);
       }
     }
-    rebuild();
+    terms.repair([&](NodeId a, NodeId b) { merge(a, b); });
+    terms.dropCongruent();
   }
   bool hasChanged() const { return changed; }
 
 private:
-  using Bound = std::map<uint8_t, Class>;
+  /// A node as it was when the round began.
+  struct ENode {
+    Terms::Form form;
+    NodeId eclass;
+  };
 
-  static uint32_t variantOf(const Pattern &pattern, const TermNode &node) {
+  static OperatorId operatorOf(const Pattern &pattern, const TermNode &node) {
     return &pattern.variantOf(node) - allVariants().data();
   }
 
-  Class intern(const Node &node, uint32_t type) {
-    auto [it, isNew] = known.try_emplace(node, parent.size());
-    if (isNew) {
-      parent.push_back(parent.size());
-      types.push_back(type);
-      changed = true;
-    }
-    return find(it->second);
+  NodeId intern(OperatorId op, llvm::ArrayRef<NodeId> children, uint32_t type) {
+    if (NodeId known = terms.lookup(op, children); known != noNode)
+      return terms.find(known);
+    NodeId node = terms.append(op, children);
+    terms.makeClass(node, {type});
+    changed = true;
+    return node;
   }
 
-  /// Extends `bound` by every way in which term `n` is in class `c`.
-  void matchClass(const Pattern &pattern, uint8_t n, Class c,
+  void merge(NodeId a, NodeId b) {
+    a = terms.find(a);
+    b = terms.find(b);
+    if (a == b || terms.classOf(a).type != terms.classOf(b).type)
+      return;
+    // The older one stays, whatever the order of the rules.
+    terms.unite(std::min(a, b), std::max(a, b));
+    changed = true;
+  }
+
+  /// By operator, then children: the graph's own order is that of merges.
+  void readENodes() {
+    enodes.clear();
+    byClass.clear();
+    for (NodeId node = 0; node < terms.numNodes(); ++node)
+      if (terms.find(node) == node)
+        for (NodeId member : terms.classOf(node).nodes)
+          enodes.push_back({terms.formOf(member), node});
+    llvm::sort(enodes,
+               [](const ENode &a, const ENode &b) { return a.form < b.form; });
+    for (auto [i, node] : llvm::enumerate(enodes))
+      byClass[node.eclass].push_back(i);
+  }
+
+  /// Extends `bound` by every way in which term `n` is in class `eclass`.
+  void matchClass(const Pattern &pattern, uint8_t n, NodeId eclass,
                   const Bound &bound, std::vector<Bound> &out) {
-    c = find(c);
-    if (auto it = bound.find(n); it != bound.end()) {
-      if (find(it->second) == c)
+    eclass = terms.find(eclass);
+    if (bound[n] != noNode) {
+      if (areEqual(bound[n], eclass))
         out.push_back(bound);
       return;
     }
     if (pattern.getNodes()[n].isLeaf()) {
       out.push_back(bound);
-      out.back()[n] = c;
+      out.back()[n] = eclass;
       return;
     }
-    auto it = byClass.find(c);
+    auto it = byClass.find(eclass);
     if (it == byClass.end())
       return;
-    for (const Node &node : it->second) {
+    for (unsigned node : it->second) {
       size_t first = out.size();
-      matchNode(pattern, n, node, bound, out);
+      matchNode(pattern, n, enodes[node], bound, out);
       for (size_t i = first; i < out.size(); ++i)
-        out[i][n] = c;
+        out[i][n] = eclass;
     }
   }
 
-  void matchNode(const Pattern &pattern, uint8_t n, const Node &node,
+  void matchNode(const Pattern &pattern, uint8_t n, const ENode &node,
                  const Bound &bound, std::vector<Bound> &out) {
     const TermNode &term = pattern.getNodes()[n];
-    if (variantOf(pattern, term) != node.variant || out.size() > maxMatches)
+    if (operatorOf(pattern, term) != node.form[0] || out.size() > maxMatches)
       return;
-    bool isCommutative = allVariants()[node.variant].isCommutative;
+    llvm::ArrayRef<NodeId> children = llvm::ArrayRef(node.form).drop_front();
+    bool isCommutative = variantAt(node.form[0])->isCommutative;
     for (bool isSwapped : {false, true}) {
       if (isSwapped && !isCommutative)
         break;
       std::vector<Bound> partial{bound};
       for (size_t k = 0; k < term.operands.size(); ++k) {
         std::vector<Bound> next;
-        Class child = node.children[isSwapped ? 1 - k : k];
+        NodeId child = children[isSwapped ? 1 - k : k];
         for (const Bound &one : partial)
           matchClass(pattern, term.operands[k], child, one, next);
         partial = std::move(next);
@@ -211,10 +212,9 @@ private:
 
   Catalog &catalog;
   const SaturateLimits &limits;
-  std::vector<Class> parent;
-  std::vector<uint32_t> types;
-  std::map<Node, Class> known;
-  std::map<Class, std::vector<Node>> byClass;
+  Terms terms;
+  std::vector<ENode> enodes;
+  llvm::DenseMap<NodeId, SmallVector<unsigned, 4>> byClass;
   bool changed = false;
 };
 
@@ -223,19 +223,17 @@ private:
 bool follows(const Pattern &pattern, const KnownRules &rules, Catalog &catalog,
              const SaturateLimits &limits) {
   TermGraph graph(catalog, limits);
-  std::map<uint8_t, Class> bound;
+  TermGraph::Bound bound(pattern.getNodes().size(), noNode);
   for (auto [n, node] : llvm::enumerate(pattern.getNodes()))
     if (node.isLeaf())
       bound[n] = graph.addLeaf(n, node.type);
-  std::optional<Class> before =
-                           graph.addTerm(pattern, pattern.getBefore(), bound),
-                       after =
-                           graph.addTerm(pattern, pattern.getAfter(), bound);
-  if (!before || !after)
+  NodeId before = graph.addTerm(pattern, pattern.getBefore(), bound),
+         after = graph.addTerm(pattern, pattern.getAfter(), bound);
+  if (before == noNode || after == noNode)
     return false;
   for (unsigned round = 0; round < limits.rounds; ++round) {
     graph.applyAll(rules);
-    if (graph.find(*before) == graph.find(*after))
+    if (graph.areEqual(before, after))
       return true;
     if (!graph.hasChanged() || graph.isFull())
       return false;

@@ -1,9 +1,9 @@
 //===- Saturate.h - What follows from rules that are known ------*- C++ -*-===//
 //
-// A small e-graph over typed terms of one leaf set: both sides of a candidate
-// go in, known rules are applied in both directions, and the candidate is
-// redundant when its sides meet. Bounded: not to be derived within the bounds
-// keeps a rule in the basis.
+// A small e-graph (rewrites/EGraph/Congruence.h) over typed terms of one leaf
+// set: both sides of a candidate go in, known rules are applied in both
+// directions, and the candidate is redundant when its sides meet. Bounded: not
+// to be derived within the bounds keeps a rule in the basis.
 //
 //===----------------------------------------------------------------------===//
 
