@@ -51,7 +51,14 @@ function(mlc_precompile_headers target)
   if(ARG_EXCEPTIONS)
     set(headers mlc_headers_exceptions)
   endif()
-  add_dependencies(${target} ${headers})
+  # A dependency on the target alone would not make objects wait.
+  get_target_property(folder ${target} SOURCE_DIR)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder})
+    set_property(SOURCE ${source} TARGET_DIRECTORY ${target} APPEND PROPERTY
+      OBJECT_DEPENDS ${CMAKE_BINARY_DIR}/CMakeFiles/${headers}.dir/cmake_pch.hxx.pch)
+  endforeach()
   # Relative to the build, where Ninja starts compilers, so that the compiler
   # cache finds objects from other folders. Executables are otherwise compiled
   # -fPIE, with which these headers do not fit.
