@@ -26,8 +26,8 @@ symbols, and the condition. Operators and their attributes are in docs/Operators
 rule.def @relu_of_scaled "relu(t x) = t relu(x)" {{
   rule.require k ge 1            // a comparison of integer expressions, joined by `or`; also `s divides h`
   rule.assume_real t ge 0.0      // a bound on a real parameter
-  rule.assume constant 0         // on an argument: constant, positive, nonnegative, nonzero, allequal
-  func.func @before(%x: !x) -> !x {{ ... }}
+  // On the elements of an argument: rule.constant, positive, nonnegative, nonzero, finite, allequal.
+  func.func @before(%x: !x {{rule.constant}}) -> !x {{ ... }}
   func.func @after(%x: !x) -> !x {{ ... }}
 }}
 ```
@@ -39,8 +39,8 @@ refuted one; reason of an unknown one. The exit code is 0 when all are proved, 5
 
 ## What it says
 
-"Only if" means: of some hundred valid examples drawn, none lies outside the condition; "if": some do. In examples, x0, x1, ... are the arguments
-and the two numbers are an element before and after.
+"Only if" means: of some hundred valid examples drawn, none lies outside the condition; "if": some do. In examples, the
+two numbers are an element before and after.
 """
 
 INDEX_HEAD = """# Rules
@@ -68,7 +68,6 @@ def cell(text):
 
 def example(text):
     """A counterexample in one line."""
-    text = re.sub(r"argument (\d+) \[([\dx]*)\] =", lambda m: f"x{m[1]} [{m[2]}] =", text)
     lines = [line.strip() for line in text.strip().splitlines()]
     text = "; ".join(lines)
     # Small sizes read like a sentence.

@@ -59,10 +59,9 @@ rule.def @conv_1x1_is_matmul "a 1x1 convolution is a matrix product over pixels"
 
 // Windows do not overlap: each input pixel gives its own p x q outputs.
 rule.def @conv_transpose_is_conv_and_shuffle "a transposed convolution whose stride is its kernel is a 1x1 convolution and a shuffle of pixels" attributes {lowering} {
-  rule.assume constant 1
   rule.require p ge 1
   rule.require q ge 1
-  func.func @before(%x: !x1, %w: !tw) -> !to {
+  func.func @before(%x: !x1, %w: !tw {rule.constant}) -> !to {
     %0 = mlc.conv_transpose %x, %w {strides = #mlc.dims<[p, q]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, output_padding = #mlc.dims<[0, 0]>, groups = #mlc.int<1>} : (!x1, !tw) -> !to
     return %0 : !to
   }

@@ -30,8 +30,7 @@ rule.def @distribute_product "a x + a y = a (x + y)" {
 !k = tensor<1x1x1x1xf32>
 
 rule.def @divide_by_constant "division by a constant is a product with its reciprocal" {
-  rule.assume constant 1
-  func.func @before(%x: !t, %y: !k) -> !t {
+  func.func @before(%x: !t, %y: !k {rule.constant}) -> !t {
     %0 = mlc.broadcast %y {dims = #mlc.dims<[a, b, c, d]>} : (!k) -> !t
     %1 = mlc.div %x, %0 : (!t, !t) -> !t
     return %1 : !t

@@ -7,12 +7,7 @@
 !v = tensor<?xf32, #mlc.dims<[n]>>
 
 rule.def @fold_batch_norm_into_matmul "a batch norm behind a matrix product becomes part of the right operand and a bias" {
-  rule.assume constant 1
-  rule.assume constant 2
-  rule.assume constant 3
-  rule.assume constant 4
-  rule.assume constant 5
-  func.func @before(%x: !x, %w: !w, %scale: !v, %bias: !v, %mean: !v, %variance: !v) -> !y {
+  func.func @before(%x: !x, %w: !w {rule.constant}, %scale: !v {rule.constant}, %bias: !v {rule.constant}, %mean: !v {rule.constant}, %variance: !v {rule.constant}) -> !y {
     %0 = mlc.matmul %x, %w : (!x, !w) -> !y
     %1 = mlc.batch_norm %0, %scale, %bias, %mean, %variance {epsilon = #mlc.real<eps>} : (!y, !v, !v, !v, !v) -> !y
     return %1 : !y

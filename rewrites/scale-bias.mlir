@@ -7,11 +7,7 @@
 !v = tensor<?xf32, #mlc.dims<[c]>>
 
 rule.def @batch_norm_is_scale_and_bias "a batch norm with constant parameters is a scale and a bias" {
-  rule.assume constant 1
-  rule.assume constant 2
-  rule.assume constant 3
-  rule.assume constant 4
-  func.func @before(%y: !y, %scale: !v, %bias: !v, %mean: !v, %variance: !v) -> !y {
+  func.func @before(%y: !y, %scale: !v {rule.constant}, %bias: !v {rule.constant}, %mean: !v {rule.constant}, %variance: !v {rule.constant}) -> !y {
     %0 = mlc.batch_norm %y, %scale, %bias, %mean, %variance {epsilon = #mlc.real<eps>} : (!y, !v, !v, !v, !v) -> !y
     return %0 : !y
   }
@@ -33,9 +29,7 @@ rule.def @batch_norm_is_scale_and_bias "a batch norm with constant parameters is
 }
 
 rule.def @bias_of_bias "two constant biases are one" {
-  rule.assume constant 1
-  rule.assume constant 2
-  func.func @before(%y: !y, %a: !k, %b: !k) -> !y {
+  func.func @before(%y: !y, %a: !k {rule.constant}, %b: !k {rule.constant}) -> !y {
     %0 = mlc.broadcast %a {dims = #mlc.dims<[n, c, h, w]>} : (!k) -> !y
     %1 = mlc.add %y, %0 : (!y, !y) -> !y
     %2 = mlc.broadcast %b {dims = #mlc.dims<[n, c, h, w]>} : (!k) -> !y
@@ -51,9 +45,7 @@ rule.def @bias_of_bias "two constant biases are one" {
 }
 
 rule.def @scale_of_scale "two constant scales are one" {
-  rule.assume constant 1
-  rule.assume constant 2
-  func.func @before(%y: !y, %a: !k, %b: !k) -> !y {
+  func.func @before(%y: !y, %a: !k {rule.constant}, %b: !k {rule.constant}) -> !y {
     %0 = mlc.broadcast %a {dims = #mlc.dims<[n, c, h, w]>} : (!k) -> !y
     %1 = mlc.mul %y, %0 : (!y, !y) -> !y
     %2 = mlc.broadcast %b {dims = #mlc.dims<[n, c, h, w]>} : (!k) -> !y
@@ -71,10 +63,7 @@ rule.def @scale_of_scale "two constant scales are one" {
 // As many operations as before, but the scale can now reach the weights of
 // the convolution or matrix product in front.
 rule.def @scale_of_shifted_product "a constant scale moves in front of a constant bias" {
-  rule.assume constant 1
-  rule.assume constant 2
-  rule.assume constant 3
-  func.func @before(%y: !y, %a: !k, %s: !k, %t: !k) -> !y {
+  func.func @before(%y: !y, %a: !k {rule.constant}, %s: !k {rule.constant}, %t: !k {rule.constant}) -> !y {
     %0 = mlc.broadcast %a {dims = #mlc.dims<[n, c, h, w]>} : (!k) -> !y
     %1 = mlc.add %y, %0 : (!y, !y) -> !y
     %2 = mlc.broadcast %s {dims = #mlc.dims<[n, c, h, w]>} : (!k) -> !y
@@ -101,15 +90,12 @@ rule.def @scale_of_shifted_product "a constant scale moves in front of a constan
 !kw = tensor<?x1x1x1xf32, #mlc.dims<[og * g, 1, 1, 1]>>
 
 rule.def @fold_scale_of_biased_conv "a scale of a convolution with bias becomes part of weights and bias" {
-  rule.assume constant 1
-  rule.assume constant 2
-  rule.assume constant 3
   rule.require sh ge 1
   rule.require sw ge 1
   rule.require dh ge 1
   rule.require dw ge 1
   rule.require g ge 1
-  func.func @before(%x: !x, %w: !w, %bias: !ko, %scale: !ko) -> !o {
+  func.func @before(%x: !x, %w: !w {rule.constant}, %bias: !ko {rule.constant}, %scale: !ko {rule.constant}) -> !o {
     %0 = mlc.conv %x, %w {strides = #mlc.dims<[sh, sw]>, pads = #mlc.dims<[pt, pl, pb, pr]>, dilations = #mlc.dims<[dh, dw]>, groups = #mlc.int<g>} : (!x, !w) -> !o
     %1 = mlc.broadcast %bias {dims = #mlc.dims<[n, og * g, floordiv(i + pt + pb - (p - 1) * dh - 1, sh) + 1, floordiv(j + pl + pr - (q - 1) * dw - 1, sw) + 1]>} : (!ko) -> !o
     %2 = mlc.add %0, %1 : (!o, !o) -> !o

@@ -92,13 +92,15 @@ llvm::Error addText(StringRef text, mlir::MLIRContext *context,
   return llvm::Error::success();
 }
 
-llvm::Error addArgument(unsigned argument, StringRef text, Assumptions &out) {
+llvm::Error addArgument(mlir::func::FuncOp function, unsigned argument,
+                        StringRef text, Assumptions &out) {
   for (ElementPredicate predicate :
        {ElementPredicate::Positive, ElementPredicate::NonNegative,
         ElementPredicate::NonZero, ElementPredicate::Finite,
         ElementPredicate::AllEqual, ElementPredicate::Constant})
     if (name(predicate) == text) {
-      out.tensors.push_back({argument, predicate});
+      out.tensors.push_back(
+          {argument, predicate, describeArgument(function, argument)});
       return llvm::Error::success();
     }
   return problem("'" + text + "' is no predicate of elements");
@@ -139,8 +141,9 @@ llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function) {
     return error;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (llvm::Error error = forEachText(
-            function.getArgAttr(i, "mlc.assume"),
-            [&](StringRef text) { return addArgument(i, text, result); }))
+            function.getArgAttr(i, "mlc.assume"), [&](StringRef text) {
+              return addArgument(function, i, text, result);
+            }))
       return error;
   return result;
 }

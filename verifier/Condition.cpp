@@ -1,6 +1,7 @@
 //===- Condition.cpp - Predicates on symbolic integers --------------------===//
 
 #include "dialects/Interfaces/Compare.h"
+#include "dialects/Interfaces/ParseModule.h"
 #include "verifier/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -109,7 +110,15 @@ void Condition::print(llvm::raw_ostream &os) const {
   }
 }
 
-/// `argument 1 is positive`, `arguments 2, 3 and 4 are constant`.
+std::string describeArgument(mlir::func::FuncOp function, unsigned argument) {
+  StringRef name = function.isExternal()
+                       ? StringRef()
+                       : argumentName(function.getArgument(argument));
+  return name.empty() ? "argument " + std::to_string(argument)
+                      : ("%" + name).str();
+}
+
+/// `%a is positive`, `%b, %c and %d are constant`.
 static void printTensors(llvm::ArrayRef<TensorAssumption> tensors,
                          llvm::ListSeparator &separator,
                          llvm::raw_ostream &os) {
@@ -117,12 +126,13 @@ static void printTensors(llvm::ArrayRef<TensorAssumption> tensors,
     auto alike = tensors.take_while([&](const TensorAssumption &tensor) {
       return tensor.predicate == tensors.front().predicate;
     });
-    os << separator << (alike.size() > 1 ? "arguments " : "argument ");
+    os << separator;
     for (auto [i, tensor] : llvm::enumerate(alike))
       os << (i == 0                  ? ""
              : i + 1 == alike.size() ? " and "
                                      : ", ")
-         << tensor.argument;
+         << (tensor.name.empty() ? "argument " + std::to_string(tensor.argument)
+                                 : tensor.name);
     os << (alike.size() > 1 ? " are " : " is ")
        << name(alike.front().predicate);
     tensors = tensors.drop_front(alike.size());

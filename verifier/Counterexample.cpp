@@ -40,7 +40,7 @@ void printInstance(Instance &instance, llvm::raw_ostream &os) {
   for (const auto &[name, value] : instance.getParameters())
     os << "  " << name << " = " << llvm::format("%g", value) << '\n';
   for (auto [i, numbers] : llvm::enumerate(instance.getNumbers())) {
-    os << "  argument " << i << ' ';
+    os << "  " << instance.getQuestion().argumentNames[i] << ' ';
     printTensor(os, instance.getSizes()[i], numbers);
     os << '\n';
   }

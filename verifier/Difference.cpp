@@ -11,32 +11,43 @@ namespace {
 
 using Names = std::set<std::string>;
 
-void addNames(const Sum &sum, Names &names);
+class Collector {
+public:
+  explicit Collector(llvm::ArrayRef<std::string> arguments)
+      : arguments(arguments) {}
 
-void addNames(const Atom &atom, Names &names) {
-  switch (atom.kind) {
-  case Atom::Kind::Read:
-    names.insert("argument " + std::to_string(atom.tensor));
-    break;
-  case Atom::Kind::Call:
-  case Atom::Kind::Reduce:
-    names.insert(atom.head.getText().str());
-    break;
-  case Atom::Kind::Real:
-  case Atom::Kind::Integer:
-    break;
+  void add(const Sum &sum) {
+    for (const Term &term : sum.terms)
+      for (const Factor &factor : term.factors)
+        add(*factor.atom);
   }
-  for (const Sum &argument : atom.arguments)
-    addNames(argument, names);
-  for (const Branch &branch : atom.branches)
-    addNames(branch.value, names);
-}
 
-void addNames(const Sum &sum, Names &names) {
-  for (const Term &term : sum.terms)
-    for (const Factor &factor : term.factors)
-      addNames(*factor.atom, names);
-}
+  Names names;
+
+private:
+  void add(const Atom &atom) {
+    switch (atom.kind) {
+    case Atom::Kind::Read:
+      names.insert(atom.tensor < arguments.size()
+                       ? arguments[atom.tensor]
+                       : "argument " + std::to_string(atom.tensor));
+      break;
+    case Atom::Kind::Call:
+    case Atom::Kind::Reduce:
+      names.insert(atom.head.getText().str());
+      break;
+    case Atom::Kind::Real:
+    case Atom::Kind::Integer:
+      break;
+    }
+    for (const Sum &argument : atom.arguments)
+      add(argument);
+    for (const Branch &branch : atom.branches)
+      add(branch.value);
+  }
+
+  llvm::ArrayRef<std::string> arguments;
+};
 
 /// What `names` has and `others` lacks, a list after `start`.
 std::string describeRest(llvm::StringRef start, const Names &names,
@@ -49,12 +60,15 @@ std::string describeRest(llvm::StringRef start, const Names &names,
 
 } // namespace
 
-std::string describeDifference(const Sum &before, const Sum &after) {
-  Names given, shown;
-  addNames(before, given);
-  addNames(after, shown);
-  std::string first = describeRest("only before has ", given, shown),
-              second = describeRest("only after has ", shown, given);
+std::string describeDifference(const Sum &before, const Sum &after,
+                               llvm::ArrayRef<std::string> arguments) {
+  Collector given(arguments), shown(arguments);
+  given.add(before);
+  shown.add(after);
+  std::string first =
+                  describeRest("only before has ", given.names, shown.names),
+              second =
+                  describeRest("only after has ", shown.names, given.names);
   return first + (first.empty() || second.empty() ? "" : "; ") + second;
 }
 

@@ -4,13 +4,16 @@
 #define MLC_VERIFIER_DIFFERENCE_H
 
 #include "verifier/Scalar.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace mlc::verifier {
 
 /// Which functions, reductions and arguments occur in one of two normal forms
 /// alone, for whoever wants to know why they were not found equal: "only before
-/// has sin; only after has cos, argument 1". Empty where both have the same.
-std::string describeDifference(const Sum &before, const Sum &after);
+/// has sin; only after has %y, cos". Empty where both have the same.
+/// `arguments`: what they are called (Question::argumentNames).
+std::string describeDifference(const Sum &before, const Sum &after,
+                               llvm::ArrayRef<std::string> arguments);
 
 } // namespace mlc::verifier
 

@@ -317,6 +317,8 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   question.before = std::move(first.definition);
   question.after = std::move(second.definition);
   question.numArguments = first.numArguments;
+  for (unsigned i = 0; i < question.numArguments; ++i)
+    question.argumentNames.push_back(describeArgument(before, i));
   if (!question.failure.empty())
     return question;
   for (Definition *side : {&question.before, &question.after})
@@ -355,6 +357,7 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   }
   for (Conjunction &guards : alternatives) {
     Case one;
+    one.argumentNames = question.argumentNames;
     one.guards = std::move(guards);
     CaseBuilder(one, numQuotients).run();
     one.before = question.before;

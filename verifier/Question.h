@@ -19,11 +19,14 @@ struct Case {
   Definition before, after; // with `solved` carried out
   /// What each side needs beyond its requirements, likewise.
   std::vector<Need> beforeNeeds, afterNeeds;
+  std::vector<std::string> argumentNames; // the question's
 };
 
 struct Question {
   Definition before, after;
   unsigned numArguments = 0;
+  /// What messages call them.
+  std::vector<std::string> argumentNames;
   SharedInputs shared;
   /// What the real parameters fill.
   ParameterTypes parameters;

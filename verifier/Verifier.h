@@ -85,7 +85,13 @@ private:
 struct TensorAssumption {
   unsigned argument; // of both functions
   ElementPredicate predicate;
+  /// What messages call the argument (describeArgument); it says nothing.
+  std::string name = {};
 };
+
+/// How messages call an argument: `%w`, as the text from which the function was
+/// read does (dialects/Interfaces/ParseModule.h), else `argument 1`.
+std::string describeArgument(mlir::func::FuncOp function, unsigned argument);
 
 /// `parameter predicate bound` of a real parameter (RealAttr symbol).
 struct RealAssumption {

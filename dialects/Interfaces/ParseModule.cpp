@@ -1,6 +1,9 @@
 //===- ParseModule.cpp - Modules from texts of unknown origin -------------===//
 
 #include "dialects/Interfaces/ParseModule.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/AsmParser/AsmParserState.h"
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -64,10 +67,53 @@ static LogicalResult check(Operation *op) {
       .Default([](Operation *) { return success(); });
 }
 
+StringRef argumentName(BlockArgument argument) {
+  auto name = dyn_cast<NameLoc>(argument.getLoc());
+  return name ? name.getName().getValue() : StringRef();
+}
+
+void setArgumentName(BlockArgument argument, StringRef name) {
+  StringAttr attribute = StringAttr::get(argument.getContext(), name);
+  argument.setLoc(NameLoc::get(attribute, argument.getLoc()));
+}
+
+/// MLIR forgets how a text calls values; where it stood there it can tell.
+static void nameArguments(const AsmParserState &text) {
+  for (const AsmParserState::BlockDefinition &block : text.getBlockDefs())
+    for (auto [i, definition] : llvm::enumerate(block.arguments)) {
+      SMRange range = definition.loc;
+      if (!range.isValid() || i >= block.block->getNumArguments())
+        continue;
+      const char *start = range.Start.getPointer();
+      StringRef name(start, range.End.getPointer() - start);
+      BlockArgument argument = block.block->getArgument(i);
+      // A location that is written out says more.
+      if (name.consume_front("%") && argumentName(argument).empty())
+        setArgumentName(argument, name);
+    }
+}
+
+/// As mlir::parseSourceFile, without verification, with names of arguments.
+static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources,
+                                            MLIRContext *context) {
+  ParserConfig config(context, /*verifyAfterParse=*/false);
+  const llvm::MemoryBuffer *buffer =
+      sources.getMemoryBuffer(sources.getMainFileID());
+  if (isBytecode(*buffer))
+    return parseSourceFile<ModuleOp>(sources, config);
+  Block block;
+  AsmParserState text;
+  if (failed(parseAsmSourceFile(sources, &block, config, &text)))
+    return nullptr;
+  nameArguments(text);
+  return detail::constructContainerOpForParserIfNecessary<ModuleOp>(
+      &block, context,
+      FileLineColLoc::get(context, buffer->getBufferIdentifier(), 0, 0));
+}
+
 OwningOpRef<ModuleOp> parseModule(const llvm::SourceMgr &sources,
                                   MLIRContext *context) {
-  ParserConfig config(context, /*verifyAfterParse=*/false);
-  auto module = parseSourceFile<ModuleOp>(sources, config);
+  OwningOpRef<ModuleOp> module = parseWithNames(sources, context);
   if (!module)
     return nullptr;
   WalkResult checked = module->walk([](Operation *op) {

@@ -2,9 +2,10 @@
 
 #include "dialects/Rule/Rule.h"
 #include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace mlc;
@@ -40,7 +41,7 @@ func::FuncOp DefOp::getAfter() { return findFunction(*this, "after"); }
 
 LogicalResult DefOp::verifyRegions() {
   for (Operation &op : getBody().front())
-    if (!isa<func::FuncOp, RequireOp, AssumeOp, AssumeRealOp>(op))
+    if (!isa<func::FuncOp, RequireOp, AssumeRealOp>(op))
       return op.emitOpError() << "does not belong in a rule.def";
   func::FuncOp before = getBefore(), after = getAfter();
   if (!before || !after)
@@ -57,12 +58,71 @@ LogicalResult DefOp::verifyRegions() {
     if (getElementTypeOrSelf(x) != getElementTypeOrSelf(y))
       return emitOpError() << "requires equal element types of results, got "
                            << x << " and " << y;
-  for (AssumeOp assume : getBody().front().getOps<AssumeOp>())
-    if (assume.getArgument() >= before.getNumArguments())
-      return assume.emitOpError()
-             << "names argument " << static_cast<int64_t>(assume.getArgument())
-             << " of " << before.getNumArguments();
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Elements of arguments
+//===----------------------------------------------------------------------===//
+
+llvm::ArrayRef<ElementPredicate> rule::elementPredicates() {
+  static constexpr ElementPredicate all[] = {
+      ElementPredicate::Positive, ElementPredicate::NonNegative,
+      ElementPredicate::NonZero,  ElementPredicate::Finite,
+      ElementPredicate::AllEqual, ElementPredicate::Constant};
+  static_assert(std::size(all) == getMaxEnumValForElementPredicate() + 1);
+  return all;
+}
+
+static std::string attributeName(ElementPredicate predicate) {
+  return ("rule." + stringifyElementPredicate(predicate)).str();
+}
+
+bool DefOp::assumes(unsigned argument, ElementPredicate predicate) {
+  return bool(getBefore().getArgAttr(argument, attributeName(predicate)));
+}
+
+void DefOp::assume(unsigned argument, ElementPredicate predicate) {
+  getBefore().setArgAttr(argument, attributeName(predicate),
+                         UnitAttr::get(getContext()));
+}
+
+LogicalResult RuleDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                    unsigned argument,
+                                                    NamedAttribute attribute) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  StringRef own = function && !function.isExternal()
+                      ? argumentName(function.getArgument(argument))
+                      : StringRef();
+  std::string name =
+      own.empty() ? "argument " + std::to_string(argument) : ("%" + own).str();
+  auto fail = [&] {
+    return op->emitOpError() << "has '" << attribute.getName().getValue()
+                             << "' at " << name << ": ";
+  };
+  StringRef word = attribute.getName().getValue();
+  if (!word.consume_front("rule.") || !symbolizeElementPredicate(word)) {
+    InFlightDiagnostic error = fail() << "expected rule.";
+    llvm::interleave(
+        elementPredicates(),
+        [&](ElementPredicate one) { error << stringifyElementPredicate(one); },
+        [&] { error << ", rule."; });
+    return error;
+  }
+  if (!isa<UnitAttr>(attribute.getValue()))
+    return fail() << "it has no value";
+  auto def = op->getParentOfType<DefOp>();
+  if (!def || def.getBefore() != op)
+    return fail() << "it belongs at an argument of a rule's @before";
+  return success();
+}
+
+LogicalResult
+RuleDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
+                                         NamedAttribute attribute) {
+  return op->emitOpError() << "has '" << attribute.getName().getValue()
+                           << "' at a result: it belongs at an argument of a "
+                              "rule's @before";
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,27 +177,6 @@ LogicalResult RequireOp::verify() {
       return emitOpError() << "does not know '" << predicate
                            << "' - expected eq, ne, lt, le, gt, ge or divides";
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// assume
-//===----------------------------------------------------------------------===//
-
-ParseResult AssumeOp::parse(OpAsmParser &parser, OperationState &result) {
-  StringRef word;
-  int64_t argument;
-  if (parser.parseKeyword(&word) || parser.parseInteger(argument))
-    return failure();
-  result.addAttribute("predicate", parser.getBuilder().getStringAttr(word));
-  result.addAttribute("argument",
-                      parser.getBuilder().getI64IntegerAttr(argument));
-  return parser.parseOptionalAttrDict(result.attributes);
-}
-
-void AssumeOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << stringifyElementPredicate(getPredicate()) << ' '
-          << static_cast<int64_t>(getArgument());
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"predicate", "argument"});
 }
 
 //===----------------------------------------------------------------------===//

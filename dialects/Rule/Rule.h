@@ -5,6 +5,7 @@
 
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/Definition.h"
+#include "dialects/Interfaces/Enums.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dialect.h"
@@ -15,5 +16,12 @@
 
 #define GET_OP_CLASSES
 #include "dialects/Rule/RuleOps.h.inc"
+
+namespace mlc::rule {
+
+/// All that can be said of an argument's elements.
+llvm::ArrayRef<ElementPredicate> elementPredicates();
+
+} // namespace mlc::rule
 
 #endif // MLC_DIALECTS_RULE_RULE_H

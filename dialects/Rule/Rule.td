@@ -12,7 +12,16 @@ def Rule_Dialect : Dialect {
   let name = "rule";
   let cppNamespace = "::mlc::rule";
   let summary = "rewrites as data: before, after, condition";
+  let description = [{
+    An argument of a rule's `@before` may carry what holds of all its elements,
+    as unit attributes: `rule.constant` (known at compile time),
+    `rule.positive`, `rule.nonnegative`, `rule.nonzero`, `rule.finite`,
+    `rule.allequal`. All but `rule.constant` are checked on constant arguments
+    only.
+  }];
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 }
 
 class Rule_Op<string mnemonic, list<Trait> traits = []>
@@ -25,14 +34,14 @@ def Rule_DefOp : Rule_Op<"def", [Symbol, SymbolTable, NoTerminator, SingleBlock,
     Holds `func.func @before` and `func.func @after` with the same arguments,
     whose dims, integer attributes and real attributes may be symbols (the
     rule's parameters), and the condition: every `rule.require` and
-    `rule.assume` in it.
+    `rule.assume_real` in it, and what stands at the arguments of `@before`
+    about their elements (`rule.constant`, `rule.positive`, ...).
 
     ```mlir
-    rule.def @pad_of_pad "two borders are one" {
-      rule.assume constant 1
-      rule.require p ge 1
-      func.func @before(...) -> ... { ... }
-      func.func @after(...) -> ... { ... }
+    rule.def @scale_of_product "a scale moves into the weights" {
+      rule.require k ge 1
+      func.func @before(%x: !x, %w: !w {rule.constant}) -> !y { ... }
+      func.func @after(%x: !x, %w: !w) -> !y { ... }
     }
     ```
 
@@ -47,6 +56,10 @@ def Rule_DefOp : Rule_Op<"def", [Symbol, SymbolTable, NoTerminator, SingleBlock,
   let extraClassDeclaration = [{
     ::mlir::func::FuncOp getBefore();
     ::mlir::func::FuncOp getAfter();
+    /// Whether the argument of @before is said to have only such elements.
+    bool assumes(unsigned argument, ::mlc::ElementPredicate predicate);
+    /// Says so.
+    void assume(unsigned argument, ::mlc::ElementPredicate predicate);
   }];
 }
 
@@ -60,18 +73,6 @@ def Rule_RequireOp : Rule_Op<"require", [HasParent<"DefOp">]> {
   let arguments = (ins Mlc_DimsAttr:$lhs, StrArrayAttr:$predicates, Mlc_DimsAttr:$rhs);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
-}
-
-def Rule_AssumeOp : Rule_Op<"assume", [HasParent<"DefOp">]> {
-  let summary = "a predicate on every element of an argument";
-  let description = [{
-    `rule.assume positive 4`: argument 4 has only such elements. Words:
-    constant (known at compile time), positive, nonnegative, nonzero, finite,
-    allequal. All but `constant` are checked on constant arguments only.
-  }];
-  let arguments = (ins Mlc_WordAttr<Mlc_ElementPredicate>:$predicate,
-                       I64Attr:$argument);
-  let hasCustomAssemblyFormat = 1;
 }
 
 def Rule_AssumeRealOp : Rule_Op<"assume_real", [HasParent<"DefOp">]> {

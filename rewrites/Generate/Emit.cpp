@@ -2,7 +2,7 @@
 
 #include "rewrites/Generate/Emit.h"
 #include "dialects/Interfaces/Attributes.h"
-#include "mlir/Parser/Parser.h"
+#include "dialects/Interfaces/ParseModule.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -175,6 +175,7 @@ LogicalResult Emitter::buildSides(const Pattern &pattern, ArrayRef<Dims> dims,
     for (const Dims &leaf : dims)
       block.addArgument(getTensorType(leaf, f32), loc);
   }
+  std::map<uint8_t, std::string> names = pattern.leafNames();
   // Constants are arguments of both sides.
   std::map<std::pair<std::string, const void *>, unsigned> constants;
   SmallVector<Value> results;
@@ -183,8 +184,11 @@ LogicalResult Emitter::buildSides(const Pattern &pattern, ArrayRef<Dims> dims,
     llvm::DenseMap<uint8_t, Value> values;
     unsigned leaf = 0;
     for (auto [n, node] : llvm::enumerate(pattern.getNodes()))
-      if (node.isLeaf())
-        values[n] = block.getArgument(leaf++);
+      if (node.isLeaf()) {
+        BlockArgument argument = block.getArgument(leaf++);
+        setArgumentName(argument, names.at(n));
+        values[n] = argument;
+      }
     auto constant = [&](StringRef name,
                         ArrayRef<IntExpr> constantDims) -> Value {
       Type type = getTensorType(constantDims, f32);
@@ -193,7 +197,7 @@ LogicalResult Emitter::buildSides(const Pattern &pattern, ArrayRef<Dims> dims,
                                 dims.size() + constants.size());
       if (isNew)
         for (func::FuncOp each : functions)
-          each.getBody().front().addArgument(type, loc);
+          setArgumentName(each.getBody().front().addArgument(type, loc), name);
       return block.getArgument(it->second);
     };
     OpBuilder at = OpBuilder::atBlockEnd(&block);
@@ -305,7 +309,7 @@ bool addCondition(rule::DefOp def, const Assumptions &condition) {
                             dims(rhs));
   }
   for (const TensorAssumption &tensor : condition.tensors)
-    rule::AssumeOp::create(at, loc, tensor.predicate, tensor.argument);
+    def.assume(tensor.argument, tensor.predicate);
   for (const RealAssumption &real : condition.reals)
     rule::AssumeRealOp::create(at, loc, real.parameter, real.predicate,
                                llvm::APFloat(real.bound));
@@ -331,15 +335,19 @@ static std::string termName(const Pattern &pattern, uint8_t n) {
 
 std::string ruleName(const Pattern &pattern) {
   std::string after = termName(pattern, pattern.getAfter());
-  return termName(pattern, pattern.getBefore()) +
+  return shortRuleName(pattern) +
          (after.empty() ? "_is_identity" : "_is_" + after);
+}
+
+std::string shortRuleName(const Pattern &pattern) {
+  return termName(pattern, pattern.getBefore());
 }
 
 std::string ruleText(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
   for (Operation &op : *module.getBody()) {
-    op.print(os);
+    op.print(os, OpPrintingFlags().printNameLocAsPrefix());
     os << '\n';
   }
   return text;
@@ -347,7 +355,7 @@ std::string ruleText(ModuleOp module) {
 
 OwningOpRef<ModuleOp> parseRule(StringRef text, MLIRContext &context) {
   context.loadDialect<MlcDialect, func::FuncDialect, rule::RuleDialect>();
-  return parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  return parseModuleText(text, "rule", &context);
 }
 
 } // namespace mlc::generate

@@ -64,12 +64,14 @@ private:
 
 /// `relu_of_concat_is_concat_of_relu`.
 std::string ruleName(const Pattern &pattern);
+/// `relu_of_concat`: for where no other rule starts so.
+std::string shortRuleName(const Pattern &pattern);
 
 /// States a condition in a rule; false when it is no conjunction of
 /// disjunctions of comparisons.
 bool addCondition(rule::DefOp def, const Assumptions &condition);
 
-/// The rule as text of a file.
+/// The rule as text of a file; arguments keep their names.
 std::string ruleText(mlir::ModuleOp module);
 /// Reads what ruleText wrote.
 mlir::OwningOpRef<mlir::ModuleOp> parseRule(llvm::StringRef text,

@@ -5,6 +5,7 @@
 #include "rewrites/Generate/MultiOutput.h"
 #include "rewrites/Support/Parallel.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <map>
 #include <numeric>
 
 namespace mlc::generate {
@@ -273,12 +274,36 @@ void Generation::proveConditional() {
 // Variants and ranks of the basis
 //===----------------------------------------------------------------------===//
 
+std::vector<Generation::Variation> Generation::basisVariations() {
+  std::vector<Variation> variations;
+  auto add = [&](llvm::ArrayRef<FamilyReport> reports,
+                 llvm::ArrayRef<Family> of, const ProveOptions &settings) {
+    for (auto [family, one] : llvm::zip(of, reports))
+      if (one.isBasis)
+        for (const Pattern &variant : family.variants)
+          variations.push_back({&variant, settings});
+  };
+  add(report.families, families.always, {});
+  add(report.widened, widened, {});
+  ProveOptions withCondition;
+  withCondition.needsCondition = true;
+  add(report.conditional, families.conditional, withCondition);
+  return variations;
+}
+
 std::vector<Generation::Statement> Generation::basisStatements() {
   std::vector<Statement> statements;
+  std::vector<Variation> variations = basisVariations();
+  // What a rule turns into is part of its name only where that tells rules
+  // apart.
+  std::map<std::string, unsigned> starting;
+  for (const Variation &one : variations)
+    ++starting[shortRuleName(*one.pattern)];
   std::set<std::string> taken;
-  auto add = [&](const Pattern &variant, Shape shape,
-                 const ProveOptions &settings) {
-    std::string name = ruleName(variant);
+  auto add = [&](const Variation &one, Shape shape) {
+    std::string name = shortRuleName(*one.pattern);
+    if (starting[name] > 1)
+      name = ruleName(*one.pattern);
     if (shape.kind == Shape::Kind::TwoDims)
       name += "_2d";
     if (shape.kind == Shape::Kind::Rank)
@@ -287,25 +312,13 @@ std::vector<Generation::Statement> Generation::basisStatements() {
     for (unsigned k = 2; !taken.insert(unique).second; ++k)
       unique = name + "_" + std::to_string(k);
     statements.push_back(
-        {{unique, {}}, &variant, shape, settings, "basis: " + unique});
+        {{unique, {}}, one.pattern, shape, one.options, "basis: " + unique});
   };
-  auto addAll = [&](llvm::ArrayRef<FamilyReport> reports,
-                    llvm::ArrayRef<Family> of, const ProveOptions &settings) {
-    for (auto [family, one] : llvm::zip(of, reports)) {
-      if (!one.isBasis)
-        continue;
-      for (const Pattern &variant : family.variants) {
-        add(variant, Shape{}, settings);
-        for (Shape shape : otherShapes(variant))
-          add(variant, shape, settings);
-      }
-    }
-  };
-  addAll(report.families, families.always, {});
-  addAll(report.widened, widened, {});
-  ProveOptions withCondition;
-  withCondition.needsCondition = true;
-  addAll(report.conditional, families.conditional, withCondition);
+  for (const Variation &one : variations) {
+    add(one, Shape{});
+    for (Shape shape : otherShapes(*one.pattern))
+      add(one, shape);
+  }
   return statements;
 }
 

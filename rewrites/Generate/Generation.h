@@ -53,6 +53,11 @@ private:
     Enumerator enumerator;
     double seconds = 0; // that it took so far
   };
+  /// A variant of a family of the basis.
+  struct Variation {
+    const Pattern *pattern;
+    ProveOptions options;
+  };
   /// A rule of the basis: a variant at some ranks.
   struct Statement {
     BasisRule rule;
@@ -102,6 +107,7 @@ private:
   void proveConditional();
   /// Conditional families that do not follow from others.
   std::vector<size_t> selectConditional();
+  std::vector<Variation> basisVariations();
   std::vector<Statement> basisStatements();
   void proveBasis();
   std::vector<MultiOutputReport> nominateMultiOutput();

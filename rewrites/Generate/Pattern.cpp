@@ -193,8 +193,8 @@ public:
   std::string write(uint8_t n) {
     const TermNode &node = pattern.getNodes()[n];
     if (node.isLeaf()) {
-      auto it = names.try_emplace(n, names.size()).first;
-      return std::string(1, static_cast<char>('a' + it->second));
+      char next = static_cast<char>('a' + names.size());
+      return names.try_emplace(n, 1, next).first->second;
     }
     const Variant &variant = pattern.variantOf(node);
     SmallVector<uint8_t, 2> operands = node.operands;
@@ -205,6 +205,8 @@ public:
       text += (i ? ", " : "") + write(operand);
     return text + ")";
   }
+
+  std::map<uint8_t, std::string> names;
 
 private:
   bool isSwapped(uint8_t n, llvm::ArrayRef<uint8_t> operands) const {
@@ -219,12 +221,17 @@ private:
   llvm::ArrayRef<std::string> shapes;
   llvm::ArrayRef<uint8_t> ties;
   unsigned flips;
-  std::map<uint8_t, size_t> names;
 };
 
 } // namespace
 
-std::string Pattern::text(Detail detail) const {
+std::string Pattern::text(Detail detail) const { return write(detail).text; }
+
+std::map<uint8_t, std::string> Pattern::leafNames() const {
+  return write(Detail::Variant).leaves;
+}
+
+Pattern::Written Pattern::write(Detail detail) const {
   std::vector<std::string> shape = shapes(detail);
   // Operands of one shape: the order with the smaller text counts.
   SmallVector<uint8_t> ties;
@@ -233,7 +240,7 @@ std::string Pattern::text(Detail detail) const {
         node.operands[0] != node.operands[1] &&
         shape[node.operands[0]] == shape[node.operands[1]] && ties.size() < 6)
       ties.push_back(n);
-  std::string best;
+  Written best;
   bool isEven = numOperators(before) == numOperators(after);
   for (unsigned flips = 0; flips < (1u << ties.size()); ++flips)
     for (bool isReversed : {false, true}) {
@@ -243,8 +250,8 @@ std::string Pattern::text(Detail detail) const {
       std::string left = writer.write(isReversed ? after : before);
       std::string text =
           left + " = " + writer.write(isReversed ? before : after);
-      if (best.empty() || text < best)
-        best = text;
+      if (best.text.empty() || text < best.text)
+        best = {std::move(text), std::move(writer.names)};
     }
   return best;
 }

@@ -10,6 +10,7 @@
 #define MLC_REWRITES_GENERATE_PATTERN_H
 
 #include "rewrites/Generate/Enumerate.h"
+#include <map>
 
 namespace mlc::generate {
 
@@ -42,6 +43,8 @@ public:
 
   /// `relu(concat(a, b)) = concat(relu(a), relu(b))`; equal for equal rules.
   std::string text(Detail detail) const;
+  /// What text(Detail::Variant) calls each leaf: "a", by its node.
+  std::map<uint8_t, std::string> leafNames() const;
   unsigned numOperators(uint8_t root) const;
   /// Operators of a side as a term: what is shared counts each time.
   unsigned termSize(uint8_t root) const;
@@ -84,6 +87,12 @@ public:
   EqualPair origin;
 
 private:
+  struct Written {
+    std::string text;
+    std::map<uint8_t, std::string> leaves; // what it calls them
+  };
+  Written write(Detail detail) const;
+
   /// The values of a leaf, by its node and the number of its elements.
   using LeafValues =
       llvm::function_ref<std::vector<Guided>(size_t node, size_t count)>;

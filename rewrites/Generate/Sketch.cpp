@@ -2,6 +2,7 @@
 
 #include "rewrites/Generate/Sketch.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/ParseModule.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -18,8 +19,10 @@ Sketch::Sketch(MLIRContext *context, StringRef name) : builder(context) {
 Value Sketch::argument(StringRef name, ArrayRef<IntExpr> dims,
                        bool isConstant) {
   arguments.push_back({name.str(), isConstant});
-  return function->getBody().front().addArgument(
+  BlockArgument argument = function->getBody().front().addArgument(
       getTensorType(dims, builder.getF32Type()), builder.getUnknownLoc());
+  setArgumentName(argument, name);
+  return argument;
 }
 
 IntExpr Sketch::symbol(StringRef name) const {

@@ -5,6 +5,7 @@
 #include "dialects/Graph/ConvolutionOps.h"
 #include "dialects/Graph/MovementOps.h"
 #include "rewrites/Generate/BeforeGraphs.h"
+#include "rewrites/Generate/Emit.h"
 #include "verifier/Holes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -193,25 +194,21 @@ std::string definitionOf(const HoleRule &rule, func::FuncOp before,
                          func::FuncOp after,
                          ArrayRef<Sketch::Argument> arguments,
                          ArrayRef<Condition> conditions) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "rule.def @" << rule.name << " \"" << rule.text << "\" {\n";
+  Location loc = UnknownLoc::get(before.getContext());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  OpBuilder at = OpBuilder::atBlockEnd(module->getBody());
+  auto def = rule::DefOp::create(at, loc, rule.name, rule.text);
+  Block &body = def.getBody().emplaceBlock();
+  body.push_back(before->clone());
+  body.push_back(after->clone());
+  Assumptions assumptions;
+  assumptions.integers.assign(conditions.begin(), conditions.end());
   for (auto [i, argument] : llvm::enumerate(arguments))
     if (argument.isConstant)
-      os << "  rule.assume constant " << i << '\n';
-  for (const Condition &condition : conditions)
-    os << "  rule.require " << condition.getLhs() << " ge "
-       << condition.getRhs() << '\n';
-  for (func::FuncOp function : {before, after}) {
-    std::string body;
-    llvm::raw_string_ostream(body) << function;
-    SmallVector<StringRef> lines;
-    StringRef(body).split(lines, '\n', -1, false);
-    for (StringRef line : lines)
-      os << "  " << line << '\n';
-  }
-  os << "}\n";
-  return text;
+      assumptions.tensors.push_back(
+          {static_cast<unsigned>(i), ElementPredicate::Constant});
+  addCondition(def, assumptions);
+  return ruleText(*module);
 }
 
 class Generator {
@@ -454,37 +451,11 @@ private:
 std::vector<HoleRule> generateHoleRules(MLIRContext *context,
                                         const HoleRuleOptions &options,
                                         HoleRuleReport &report) {
-  context->loadDialect<MlcDialect, func::FuncDialect>();
+  context->loadDialect<MlcDialect, func::FuncDialect, rule::RuleDialect>();
   Clock::time_point start = Clock::now();
   std::vector<HoleRule> rules = Generator(context, options, report).run();
   report.seconds = msSince(start) / 1000;
   return rules;
-}
-
-//===----------------------------------------------------------------------===//
-// Files
-//===----------------------------------------------------------------------===//
-
-std::string withTypeAliases(StringRef rules) {
-  std::vector<std::string> types;
-  std::string body, head;
-  for (size_t at; (at = rules.find("tensor<")) != StringRef::npos;) {
-    body += rules.take_front(at);
-    rules = rules.drop_front(at);
-    // Up to the bracket that closes it.
-    size_t end = rules.find('<') + 1;
-    for (int depth = 1; depth > 0 && end < rules.size(); ++end)
-      depth += rules[end] == '<' ? 1 : rules[end] == '>' ? -1 : 0;
-    std::string type = rules.take_front(end).str();
-    rules = rules.drop_front(end);
-    auto known = llvm::find(types, type);
-    body += "!t" + std::to_string(known - types.begin());
-    if (known == types.end())
-      types.push_back(type);
-  }
-  for (auto [i, type] : llvm::enumerate(types))
-    head += "!t" + std::to_string(i) + " = " + type + "\n";
-  return head + "\n" + body + rules.str();
 }
 
 } // namespace mlc::generate

@@ -74,9 +74,6 @@ std::vector<HoleRule> generateHoleRules(mlir::MLIRContext *context,
                                         const HoleRuleOptions &options,
                                         HoleRuleReport &report);
 
-/// Rules as text, their types as aliases that stand in front.
-std::string withTypeAliases(llvm::StringRef rules);
-
 } // namespace mlc::generate
 
 #endif // MLC_REWRITES_GENERATE_TEMPLATES_H

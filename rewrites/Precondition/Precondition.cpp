@@ -310,6 +310,9 @@ SynthesizedCondition synthesizeCondition(mlir::func::FuncOp before,
     if (second.wasFound())
       result = std::move(second);
   }
+  for (Assumptions &alternative : result.alternatives)
+    for (TensorAssumption &tensor : alternative.tensors)
+      tensor.name = describeArgument(before, tensor.argument);
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;
 }

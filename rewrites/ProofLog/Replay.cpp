@@ -92,13 +92,13 @@ private:
       BlockArgument x = before.getArgument(i), y = after.getArgument(i);
       if (term == noTerm) {
         if (!x.use_empty() || !y.use_empty())
-          return refuse("argument {0} has no term", i);
+          return refuse("{0} has no term", nameOf(i));
         continue;
       }
       if (term >= bank.size())
-        return refuse("argument {0} is term {1}, of {2}", i, term, bank.size());
+        return refuse("{0} is term {1}, of {2}", nameOf(i), term, bank.size());
       if (!hasType(bank.getValue(term), cast<RankedTensorType>(x.getType())))
-        return refuse("argument {0}, term {1}, is not as the rule has it", i,
+        return refuse("{0}, term {1}, is not as the rule has it", nameOf(i),
                       term);
       terms[x] = terms[y] = term;
     }
@@ -181,19 +181,26 @@ private:
     return Error::success();
   }
 
+  /// As the rule calls it.
+  std::string nameOf(unsigned argument) const {
+    return describeArgument(rule.getBefore(), argument);
+  }
+
   Error checkTensor(const TensorAssumption &assumption) {
     TermId term = step.arguments[assumption.argument];
     if (term == noTerm)
-      return refuse("argument {0} has no term", assumption.argument);
+      return refuse("{0} has no term", nameOf(assumption.argument));
     if (!bank.isConstant(term))
-      return refuse("term {0} is not known at compile time", term);
+      return refuse("{0}, term {1}, is not known at compile time",
+                    nameOf(assumption.argument), term);
     if (assumption.predicate == ElementPredicate::Constant)
       return Error::success();
     Expected<EvalTensor> value = bank.evaluate(term);
     if (!value)
       return value.takeError();
     if (!elementsAre(*value, assumption.predicate))
-      return refuse("the elements of term {0} are not all {1}", term,
+      return refuse("the elements of {0}, term {1}, are not all {2}",
+                    nameOf(assumption.argument), term,
                     name(assumption.predicate));
     return Error::success();
   }

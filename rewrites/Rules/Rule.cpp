@@ -160,14 +160,17 @@ FailureOr<Rule> Rule::read(rule::DefOp def) {
   for (Operation &op : def.getBody().front()) {
     if (auto require = dyn_cast<rule::RequireOp>(op))
       rule.assumptions.integers.push_back(readRequire(require));
-    else if (auto assume = dyn_cast<rule::AssumeOp>(op))
-      rule.assumptions.tensors.push_back(
-          {static_cast<unsigned>(assume.getArgument()), assume.getPredicate()});
     else if (auto real = dyn_cast<rule::AssumeRealOp>(op))
       rule.assumptions.reals.push_back({real.getParameter().str(),
                                         real.getPredicate(),
                                         real.getBound().convertToDouble()});
   }
+  func::FuncOp before = rule.getBefore();
+  for (ElementPredicate predicate : rule::elementPredicates())
+    for (unsigned i = 0; i < before.getNumArguments(); ++i)
+      if (def.assumes(i, predicate))
+        rule.assumptions.tensors.push_back(
+            {i, predicate, describeArgument(before, i)});
   std::string text = hashText(def);
   llvm::BLAKE3 hasher;
   hasher.update(text);

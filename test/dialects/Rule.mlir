@@ -58,9 +58,8 @@ rule.def @r "a rule" {
 // -----
 
 rule.def @r "a rule" {
-  // expected-error @+1 {{'rule.assume' op names argument 1 of 1}}
-  rule.assume positive 1
-  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{'func.func' op has 'rule.positive' at argument 0: it has no value}}
+  func.func @before(%x: tensor<2xf32> {rule.positive = 1 : i64}) -> tensor<2xf32> {
     return %x : tensor<2xf32>
   }
   func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -71,9 +70,39 @@ rule.def @r "a rule" {
 // -----
 
 rule.def @r "a rule" {
-  // expected-error @+1 {{'rule.assume' op attribute 'predicate' failed to satisfy constraint: positive, nonnegative, nonzero, finite, allequal or constant}}
-  rule.assume small 0
   func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+  // expected-error @+1 {{'func.func' op has 'rule.constant' at argument 0: it belongs at an argument of a rule's @before}}
+  func.func @after(%x: tensor<2xf32> {rule.constant}) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+rule.def @r "a rule" {
+  // expected-error @+1 {{'func.func' op has 'rule.constant' at a result: it belongs at an argument of a rule's @before}}
+  func.func @before(%x: tensor<2xf32>) -> (tensor<2xf32> {rule.constant}) {
+    return %x : tensor<2xf32>
+  }
+  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has 'rule.constant' at argument 1: it belongs at an argument of a rule's @before}}
+func.func @no_rule(%x: tensor<2xf32>, %y: tensor<2xf32> {rule.constant}) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+rule.def @r "a rule" {
+  // expected-error @+1 {{'func.func' op has 'rule.small' at argument 0: expected rule.positive, rule.nonnegative, rule.nonzero, rule.finite, rule.allequal, rule.constant}}
+  func.func @before(%x: tensor<2xf32> {rule.small}) -> tensor<2xf32> {
     return %x : tensor<2xf32>
   }
   func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -141,19 +170,6 @@ rule.def @r "a rule" {
 rule.def @r "a rule" {
   // expected-error @+1 {{'rule.require' op requires two sides for each of 1 or more predicates, got 0 and 0 for 0}}
   "rule.require"() {lhs = #mlc.dims<[]>, predicates = [], rhs = #mlc.dims<[]>} : () -> ()
-  func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
-    return %x : tensor<2xf32>
-  }
-  func.func @after(%x: tensor<2xf32>) -> tensor<2xf32> {
-    return %x : tensor<2xf32>
-  }
-}
-
-// -----
-
-rule.def @r "a rule" {
-  // expected-error @+1 {{'rule.assume' op names argument -1 of 1}}
-  rule.assume positive -1
   func.func @before(%x: tensor<2xf32>) -> tensor<2xf32> {
     return %x : tensor<2xf32>
   }

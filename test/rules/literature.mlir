@@ -164,7 +164,7 @@ rule.def @cancel_divisor "(x y) / y = x"
 }
 
 rule.def @introduce_divisor "x = (x y) / y, the same from right to left"
-    attributes {rule.source = "XLA's algebraic simplifier", rule.expect = "refuted", rule.holds = "argument 1 is non-zero"} {
+    attributes {rule.source = "XLA's algebraic simplifier", rule.expect = "refuted", rule.holds = "%y is non-zero"} {
   func.func @before(%x: !t_a_b, %y: !t_a_b) -> !t_a_b {
     return %x : !t_a_b
   }
@@ -242,7 +242,7 @@ rule.def @exp_of_log "exp(log(x)) = x: x is positive where the left side has a v
 }
 
 rule.def @introduce_exp_of_log "x = exp(log(x))"
-    attributes {rule.source = "XLA's algebraic simplifier", rule.expect = "refuted", rule.holds = "argument 0 is positive"} {
+    attributes {rule.source = "XLA's algebraic simplifier", rule.expect = "refuted", rule.holds = "%x is positive"} {
   func.func @before(%x: !t_a_b) -> !t_a_b {
     return %x : !t_a_b
   }
@@ -267,7 +267,7 @@ rule.def @square_of_root "sqrt(x) sqrt(x) = x"
 }
 
 rule.def @root_of_square "sqrt(x x) = x"
-    attributes {rule.source = "XLA's algebraic simplifier", rule.expect = "refuted", rule.holds = "argument 0 is non-negative"} {
+    attributes {rule.source = "XLA's algebraic simplifier", rule.expect = "refuted", rule.holds = "%x is non-negative"} {
   func.func @before(%x: !t_a_b) -> !t_a_b {
     %0 = mlc.mul %x, %x : (!t_a_b, !t_a_b) -> !t_a_b
     %1 = mlc.sqrt %0 : (!t_a_b) -> !t_a_b

@@ -6,8 +6,7 @@
 
 rule.def @introduce_divisor "x = (x y) / y, the same from right to left"
     attributes {rule.source = "XLA's algebraic simplifier", rule.expect = "proved"} {
-  rule.assume nonzero 1
-  func.func @before(%x: !t_a_b, %y: !t_a_b) -> !t_a_b {
+  func.func @before(%x: !t_a_b, %y: !t_a_b {rule.nonzero}) -> !t_a_b {
     return %x : !t_a_b
   }
   func.func @after(%x: !t_a_b, %y: !t_a_b) -> !t_a_b {
@@ -19,8 +18,7 @@ rule.def @introduce_divisor "x = (x y) / y, the same from right to left"
 
 rule.def @introduce_exp_of_log "x = exp(log(x))"
     attributes {rule.source = "XLA's algebraic simplifier", rule.expect = "proved"} {
-  rule.assume positive 0
-  func.func @before(%x: !t_a_b) -> !t_a_b {
+  func.func @before(%x: !t_a_b {rule.positive}) -> !t_a_b {
     return %x : !t_a_b
   }
   func.func @after(%x: !t_a_b) -> !t_a_b {
@@ -32,8 +30,7 @@ rule.def @introduce_exp_of_log "x = exp(log(x))"
 
 rule.def @root_of_square "sqrt(x x) = x"
     attributes {rule.source = "XLA's algebraic simplifier", rule.expect = "proved"} {
-  rule.assume nonnegative 0
-  func.func @before(%x: !t_a_b) -> !t_a_b {
+  func.func @before(%x: !t_a_b {rule.nonnegative}) -> !t_a_b {
     %0 = mlc.mul %x, %x : (!t_a_b, !t_a_b) -> !t_a_b
     %1 = mlc.sqrt %0 : (!t_a_b) -> !t_a_b
     return %1 : !t_a_b

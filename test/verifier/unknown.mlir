@@ -1,6 +1,6 @@
 // An unknown verdict names what one side has and the other lacks.
 // RUN: %python %source/test/verifier/exit_code.py 6 mlc-verify %s | FileCheck %s
-// CHECK: unknown: result 0: {{.*}}(only before has argument 0, cos, sin)
+// CHECK: unknown: result 0: {{.*}}(only before has %x, cos, sin)
 !x = tensor<?xf32, #mlc.dims<[n]>>
 func.func @before(%x: !x) -> !x {
   %s = mlc.sin %x : (!x) -> !x

@@ -109,7 +109,7 @@ Exit RuleFileOptions::load(RuleSet &rules, mlir::MLIRContext &context) const {
 static std::string textOf(mlir::func::FuncOp function) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  function.print(os);
+  function.print(os, mlir::OpPrintingFlags().printNameLocAsPrefix());
   return text;
 }
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/ParseModule.h"
 #include "tools/mlc-rules/Command.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -41,6 +42,14 @@ private:
 
   llvm::raw_ostream &os;
 };
+
+/// An argument as @before calls it, also where it is one of @after.
+std::string nameOf(mlir::BlockArgument argument) {
+  auto def = argument.getOwner()->getParentOp()->getParentOfType<rule::DefOp>();
+  unsigned number = argument.getArgNumber();
+  llvm::StringRef name = argumentName(def.getBefore().getArgument(number));
+  return name.empty() ? "arg" + std::to_string(number) : name.str();
+}
 
 llvm::StringRef nameOf(IntExpr::Kind kind) {
   switch (kind) {
@@ -115,7 +124,7 @@ void EggWriter::write(mlir::Attribute attribute) {
 
 void EggWriter::write(mlir::Value value) {
   if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value)) {
-    os << "?x" << argument.getArgNumber();
+    os << "?%" << nameOf(argument);
     return;
   }
   mlir::Operation *op = value.getDefiningOp();
@@ -196,8 +205,8 @@ void EggWriter::writeConditions(Rule &rule) {
     write(condition);
   }
   for (const TensorAssumption &assumption : rule.assumptions.tensors)
-    os << "\n    (" << name(assumption.predicate) << " ?x"
-       << assumption.argument << ')';
+    os << "\n    (" << name(assumption.predicate) << " ?%"
+       << nameOf(rule.getBefore().getArgument(assumption.argument)) << ')';
   for (const RealAssumption &assumption : rule.assumptions.reals)
     os << "\n    (" << name(assumption.predicate) << " ?"
        << assumption.parameter << ' ' << llvm::format("%.17g", assumption.bound)
@@ -228,7 +237,7 @@ private:
   static llvm::json::Value write(const Condition &condition);
   static llvm::json::Object write(mlir::func::FuncOp function);
   static llvm::json::Array writeArguments(mlir::func::FuncOp function);
-  static llvm::json::Object writeConditions(const Assumptions &assumptions);
+  static llvm::json::Object writeConditions(Rule &rule);
   template <typename Range> static llvm::json::Array all(const Range &range) {
     llvm::json::Array array;
     for (const auto &part : range)
@@ -306,7 +315,7 @@ llvm::json::Object JsonWriter::write(mlir::func::FuncOp function) {
     Array array;
     for (mlir::Value value : range) {
       if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value))
-        array.push_back(Object{{"argument", argument.getArgNumber()}});
+        array.push_back(Object{{"argument", nameOf(argument)}});
       else
         array.push_back(Object{
             {"node", number.lookup(value.getDefiningOp())},
@@ -331,25 +340,28 @@ llvm::json::Object JsonWriter::write(mlir::func::FuncOp function) {
 
 llvm::json::Array JsonWriter::writeArguments(mlir::func::FuncOp function) {
   llvm::json::Array array;
-  for (mlir::Type type : function.getArgumentTypes()) {
-    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+  for (mlir::BlockArgument argument : function.getArguments()) {
+    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(argument.getType());
     auto dims = tensor ? getDims(tensor) : std::nullopt;
     std::string element;
     if (tensor)
       llvm::raw_string_ostream(element) << tensor.getElementType();
     array.push_back(
-        llvm::json::Object{{"element", element},
+        llvm::json::Object{{"name", nameOf(argument)},
+                           {"element", element},
                            {"dims", dims ? all(*dims) : llvm::json::Array()}});
   }
   return array;
 }
 
-llvm::json::Object JsonWriter::writeConditions(const Assumptions &assumptions) {
+llvm::json::Object JsonWriter::writeConditions(Rule &rule) {
   using llvm::json::Array, llvm::json::Object;
+  const Assumptions &assumptions = rule.assumptions;
   Array tensors, reals;
   for (const TensorAssumption &assumption : assumptions.tensors)
-    tensors.push_back(Object{{"argument", assumption.argument},
-                             {"is", name(assumption.predicate)}});
+    tensors.push_back(Object{
+        {"argument", nameOf(rule.getBefore().getArgument(assumption.argument))},
+        {"is", name(assumption.predicate)}});
   for (const RealAssumption &assumption : assumptions.reals)
     reals.push_back(Array{name(assumption.predicate), assumption.parameter,
                           assumption.bound});
@@ -366,7 +378,7 @@ llvm::json::Object JsonWriter::write(Rule &rule) {
                             {"arguments", writeArguments(rule.getBefore())},
                             {"before", write(rule.getBefore())},
                             {"after", write(rule.getAfter())},
-                            {"when", writeConditions(rule.assumptions)}};
+                            {"when", writeConditions(rule)}};
   if (rule.proved)
     object["proved"] = name(*rule.proved);
   return object;

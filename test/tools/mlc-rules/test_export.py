@@ -47,7 +47,7 @@ def terms(side, counts):
     """The results as the trees that egg sees."""
     def term(value):
         if "argument" in value:
-            return f"?x{value['argument']}"
+            return f"?%{value['argument']}"
         node = side["nodes"][value["node"]]
         tree = [node["operator"], *([name, attribute(content)] for name, content in sorted(node["attributes"].items())),
                 *map(term, node["operands"])]
@@ -83,10 +83,10 @@ def normal(tree):
 
 
 def as_egg(rule, several):
-    when = [["=", ["tensor", f"?x{i}"], ["list", argument["element"], *map(integer, argument["dims"])]]
-            for i, argument in enumerate(rule["arguments"])]
+    when = [["=", ["tensor", f"?%{argument['name']}"], ["list", argument["element"], *map(integer, argument["dims"])]]
+            for argument in rule["arguments"]]
     when += map(condition, rule["when"]["integers"])
-    when += [[tensor["is"], f"?x{tensor['argument']}"] for tensor in rule["when"]["tensors"]]
+    when += [[tensor["is"], f"?%{tensor['argument']}"] for tensor in rule["when"]["tensors"]]
     when += [[head, f"?{parameter}", float(bound)] for head, parameter, bound in rule["when"]["reals"]]
     return ["rewrite", rule["name"], terms(rule["before"], several), terms(rule["after"], several), ":when", when]
 
@@ -109,6 +109,8 @@ def test_both_forms_say_the_same(tools, files):
         assert (rule["name"], rule["hash"], rule["text"]) == (entry["name"], entry["hash"], entry["text"])
         assert rule.get("proved") == entry.get("float_class")
         assert normal(egg) == normal(as_egg(rule, several)), rule["name"]
+        # Arguments have the names that the rule's own text gives them.
+        assert len({argument["name"] for argument in rule["arguments"]}) == len(rule["arguments"])
         # Each operator of the rule's own text is there, as often.
         for side in ("before", "after"):
             assert sorted(node["operator"] for node in rule[side]["nodes"]) == sorted(

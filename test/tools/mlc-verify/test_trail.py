@@ -124,7 +124,7 @@ BIG = 4294967294
 TRAILS = {
     "hash": (edit_step(hash="0" * 32), "step 1"),
     "no such rule": (edit_step(rule="miracle"), "step 1"),
-    "another rule": (edit_step(rule="relu_of_relu_is_relu"), "step 1"),
+    "another rule": (edit_step(rule="relu_of_relu"), "step 1"),
     "fewer arguments": (lambda t: t[0]["steps"][0]["arguments"].pop(), "step 1"),
     "other argument": (edit_list("arguments", 1, 0), "step 1"),
     "no argument": (edit_list("arguments", 1, None), "step 1"),

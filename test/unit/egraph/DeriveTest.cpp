@@ -64,11 +64,13 @@ TEST_CASE("a wrong rule does not follow") {
 
 namespace {
 
-std::string negation(const std::string &name, const std::string &condition) {
+std::string negation(const std::string &name, const std::string &condition,
+                     const std::string &elements) {
   return "!t = tensor<?x?xf32, #mlc.dims<[a, b]>>\n"
          "rule.def @" +
-         name + " \"\" {\n" + condition +
-         "\nfunc.func @before(%x: !t) -> !t {"
+         name + " \"\" {\n" + condition + "\nfunc.func @before(%x: !t {" +
+         elements +
+         "}) -> !t {"
          "%0 = mlc.neg %x : (!t) -> !t\n"
          "%1 = mlc.neg %0 : (!t) -> !t\n return %1 : !t }\n"
          "func.func @after(%x: !t) -> !t { return %x : !t }\n}";
@@ -78,7 +80,8 @@ std::string negation(const std::string &name, const std::string &condition) {
 
 TEST_CASE("a rule's conditions are granted to its derivation, and no more") {
   auto follows = [](const std::string &known, const std::string &asked) {
-    return lastFollows(negation("known", known), negation("asked", asked));
+    return lastFollows(negation("known", known, ""),
+                       negation("asked", asked, ""));
   };
   CHECK(follows("", "rule.require a ge 1"));
   CHECK(follows("rule.require a ge 1", "rule.require a ge 2"));
@@ -87,9 +90,13 @@ TEST_CASE("a rule's conditions are granted to its derivation, and no more") {
   CHECK_FALSE(follows("rule.require 2 divides a", "rule.require 2 divides b"));
   CHECK(follows("rule.require a eq b", "rule.require a eq b"));
   CHECK_FALSE(follows("rule.require a eq b", ""));
-  CHECK(follows("rule.assume constant 0", "rule.assume constant 0"));
-  CHECK_FALSE(follows("rule.assume constant 0", ""));
-  CHECK_FALSE(follows("rule.assume positive 0", "rule.assume nonzero 0"));
+  auto followsOf = [](const std::string &known, const std::string &asked) {
+    return lastFollows(negation("known", "", known),
+                       negation("asked", "", asked));
+  };
+  CHECK(followsOf("rule.constant", "rule.constant"));
+  CHECK_FALSE(followsOf("rule.constant", ""));
+  CHECK_FALSE(followsOf("rule.positive", "rule.nonzero"));
 }
 
 TEST_CASE("a rule is redundant where others do as much") {
@@ -109,8 +116,7 @@ TEST_CASE("a rule is redundant where others do as much") {
 !y = tensor<?x?xf32, #mlc.dims<[m, n]>>
 rule.def @)" +
            name + R"( "" {
-  rule.assume constant 1
-  func.func @before(%x: !x, %w: !w) -> !y {
+  func.func @before(%x: !x, %w: !w {rule.constant}) -> !y {
     %0 = mlc.matmul %x, %w : (!x, !w) -> !y
     %1 = mlc.add %0, %0 : (!y, !y) -> !y
     return %1 : !y

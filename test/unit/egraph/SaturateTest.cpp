@@ -79,9 +79,7 @@ const char *foldScales = R"(
 !s = tensor<1x?xf32, #mlc.dims<[1, n]>>
 !y = tensor<?x?xf32, #mlc.dims<[m, n]>>
 rule.def @fold "" {
-  rule.assume constant 1
-  rule.assume constant 2
-  func.func @before(%x: !x, %w: !w, %s: !s) -> !y {
+  func.func @before(%x: !x, %w: !w {rule.constant}, %s: !s {rule.constant}) -> !y {
     %0 = mlc.matmul %x, %w : (!x, !w) -> !y
     %1 = mlc.broadcast %s {dims = #mlc.dims<[m, n]>} : (!s) -> !y
     %2 = mlc.mul %0, %1 : (!y, !y) -> !y
@@ -95,9 +93,7 @@ rule.def @fold "" {
   }
 }
 rule.def @fold_otherwise "" {
-  rule.assume constant 1
-  rule.assume constant 2
-  func.func @before(%x: !x, %w: !w, %s: !s) -> !y {
+  func.func @before(%x: !x, %w: !w {rule.constant}, %s: !s {rule.constant}) -> !y {
     %0 = mlc.matmul %x, %w : (!x, !w) -> !y
     %1 = mlc.broadcast %s {dims = #mlc.dims<[m, n]>} : (!s) -> !y
     %2 = mlc.mul %0, %1 : (!y, !y) -> !y
