@@ -1,5 +1,6 @@
 // What most sources of the compiler include, compiled once (MLC.cmake). Nothing
-// includes this file; headers of this project do not stand here, as they change.
+// includes this file; headers of this project do not stand here, as they
+// change.
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
