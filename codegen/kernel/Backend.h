@@ -27,11 +27,13 @@
 
 namespace mlc {
 
-/// How convolutions and what lies between them are laid out.
+/// How convolutions and what lies between them are laid out: as ONNX has it,
+/// [n, C, h, w], where nothing is said.
 struct ConvolutionLayout {
-  /// Channels per block, the innermost dim of [n, C/block, h, w, block];
-  /// 0: as ONNX has it, [n, C, h, w].
+  /// Channels per block, the innermost dim of [n, C/block, h, w, block].
   int64_t block = 0;
+  /// [n, h, w, C]; not together with blocks.
+  bool channelsLast = false;
 };
 
 /// What keeps one kernel's code, and the search for it, small.

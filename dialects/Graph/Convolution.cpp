@@ -20,38 +20,17 @@ static LogicalResult checkSameElementType(Operation *op) {
   return success();
 }
 
-static LogicalResult checkRanks(Operation *op, int64_t minimum,
-                                int64_t wMinusX) {
+/// An input [n, c, spatial...] and a weight of the same rank.
+static LogicalResult checkRanks(Operation *op) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType());
   auto w = cast<RankedTensorType>(op->getOperand(1).getType());
-  if (x.getRank() < minimum)
-    return op->emitOpError() << "requires an input of rank " << minimum
-                             << " or more, got " << x.getRank();
-  if (w.getRank() != x.getRank() + wMinusX)
+  if (x.getRank() < 3)
     return op->emitOpError()
-           << "requires a weight of rank " << x.getRank() + wMinusX << ", got "
-           << w.getRank();
+           << "requires an input of rank 3 or more, got " << x.getRank();
+  if (w.getRank() != x.getRank())
+    return op->emitOpError() << "requires a weight of rank " << x.getRank()
+                             << ", got " << w.getRank();
   return checkSameElementType(op);
-}
-
-/// The window of a convolution: spatial dims of x from dim 2 on, kernel dims of
-/// w from `kernelBegin` on.
-static Window windowOf(DefinitionBuilder &b, unsigned rank,
-                       unsigned kernelBegin, DimsAttr strides,
-                       DimsAttr dilations, DimsAttr pads) {
-  IntExpr zero = IntExpr::constant(b.getContext(), 0);
-  Window window;
-  for (unsigned d = 0; d < rank; ++d) {
-    window.sizes.push_back(b.dims(0)[2 + d]);
-    window.kernel.push_back(b.dims(1)[kernelBegin + d]);
-    window.strides.push_back(strides[d]);
-    window.dilations.push_back(dilations[d]);
-    window.low.push_back(pads ? pads[d] : zero);
-    window.high.push_back(pads ? pads[rank + d] : zero);
-    window.ceilPads.push_back(zero);
-  }
-  window.require(b);
-  return window;
 }
 
 static void requireGroups(DefinitionBuilder &b, IntExpr groups,
@@ -63,7 +42,7 @@ static void requireGroups(DefinitionBuilder &b, IntExpr groups,
 }
 
 LogicalResult ConvOp::checkOperands() {
-  if (failed(checkRanks(*this, 3, 0)))
+  if (failed(checkRanks(*this)))
     return failure();
   return checkWindow(*this, getX().getType().getRank() - 2, getStrides(),
                      getDilations(), getPads());
@@ -72,7 +51,17 @@ LogicalResult ConvOp::checkOperands() {
 void ConvOp::define(DefinitionBuilder &b) {
   unsigned rank = b.rank(0) - 2;
   ArrayRef<IntExpr> x = b.dims(0), w = b.dims(1);
-  Window window = windowOf(b, rank, 2, getStrides(), getDilations(), getPads());
+  Window window;
+  for (unsigned d = 0; d < rank; ++d) {
+    window.sizes.push_back(x[2 + d]);
+    window.kernel.push_back(w[2 + d]);
+    window.strides.push_back(getStrides()[d]);
+    window.dilations.push_back(getDilations()[d]);
+    window.low.push_back(getPads()[d]);
+    window.high.push_back(getPads()[rank + d]);
+    window.ceilPads.push_back(IntExpr::constant(b.getContext(), 0));
+  }
+  window.require(b);
   IntExpr groups = getGroups();
   b.require(x[1], ComparePredicate::EQ, w[1] * groups,
             "input channels must be groups times the weight's channels");
@@ -103,7 +92,7 @@ void ConvOp::define(DefinitionBuilder &b) {
 }
 
 LogicalResult ConvTransposeOp::checkOperands() {
-  if (failed(checkRanks(*this, 3, 0)))
+  if (failed(checkRanks(*this)))
     return failure();
   unsigned rank = getX().getType().getRank() - 2;
   if (getOutputPadding().size() != rank)
@@ -157,114 +146,6 @@ void ConvTransposeOp::define(DefinitionBuilder &b) {
       if (onGrid)
         element = mlc::select(onGrid, element, b.constant(type, 0));
       return element * b.read(1, weight);
-    });
-  }));
-}
-
-LogicalResult ConvBlockedOp::checkOperands() {
-  if (failed(checkRanks(*this, 4, 1)))
-    return failure();
-  unsigned rank = getX().getType().getRank() - 3;
-  return checkWindow(
-      *this, rank, getStrides(), getDilations(),
-      DimsAttr::get(getContext(), SmallVector<int64_t>(2 * rank, 0)));
-}
-
-void ConvBlockedOp::define(DefinitionBuilder &b) {
-  unsigned rank = b.rank(0) - 3;
-  ArrayRef<IntExpr> x = b.dims(0), w = b.dims(1);
-  Window window =
-      windowOf(b, rank, 2, getStrides(), getDilations(), DimsAttr());
-  b.require(x[1], ComparePredicate::EQ, w[1], "channel blocks must be equal");
-  b.require(x.back(), ComparePredicate::EQ, w[2 + rank],
-            "sizes of input channel blocks must be equal");
-  SmallVector<IntExpr> dims{x[0], w[0]}, extents{w[1]};
-  for (unsigned d = 0; d < rank; ++d) {
-    dims.push_back(window.outputSize(d));
-    extents.push_back(window.kernel[d]);
-  }
-  dims.push_back(w.back());
-  extents.push_back(w[2 + rank]);
-  b.result(b.stage("y", dims, b.elementType(0), [&](ArrayRef<Expr> i) {
-    return b.reduce(ReduceKind::Sum, extents, [&](ArrayRef<Expr> r) {
-      SmallVector<Expr> at{i[0], r[0]}, weight{i[1], r[0]};
-      for (unsigned d = 0; d < rank; ++d) {
-        at.push_back(window.position(d, i[2 + d], r[1 + d]));
-        weight.push_back(r[1 + d]);
-      }
-      at.push_back(r.back());
-      weight.push_back(r.back());
-      weight.push_back(i.back());
-      return b.read(0, at) * b.read(1, weight);
-    });
-  }));
-}
-
-LogicalResult ConvToBlockedOp::checkOperands() {
-  if (failed(checkRanks(*this, 3, 1)))
-    return failure();
-  unsigned rank = getX().getType().getRank() - 2;
-  return checkWindow(
-      *this, rank, getStrides(), getDilations(),
-      DimsAttr::get(getContext(), SmallVector<int64_t>(2 * rank, 0)));
-}
-
-void ConvToBlockedOp::define(DefinitionBuilder &b) {
-  unsigned rank = b.rank(0) - 2;
-  ArrayRef<IntExpr> x = b.dims(0), w = b.dims(1);
-  Window window =
-      windowOf(b, rank, 2, getStrides(), getDilations(), DimsAttr());
-  b.require(x[1], ComparePredicate::EQ, w[1], "channels must be equal");
-  SmallVector<IntExpr> dims{x[0], w[0]}, extents{w[1]};
-  for (unsigned d = 0; d < rank; ++d) {
-    dims.push_back(window.outputSize(d));
-    extents.push_back(window.kernel[d]);
-  }
-  dims.push_back(w.back());
-  b.result(b.stage("y", dims, b.elementType(0), [&](ArrayRef<Expr> i) {
-    return b.reduce(ReduceKind::Sum, extents, [&](ArrayRef<Expr> r) {
-      SmallVector<Expr> at{i[0], r[0]}, weight{i[1], r[0]};
-      for (unsigned d = 0; d < rank; ++d) {
-        at.push_back(window.position(d, i[2 + d], r[1 + d]));
-        weight.push_back(r[1 + d]);
-      }
-      weight.push_back(i.back());
-      return b.read(0, at) * b.read(1, weight);
-    });
-  }));
-}
-
-LogicalResult DepthwiseBlockedOp::checkOperands() {
-  if (failed(checkRanks(*this, 4, -1)))
-    return failure();
-  unsigned rank = getX().getType().getRank() - 3;
-  return checkWindow(
-      *this, rank, getStrides(), getDilations(),
-      DimsAttr::get(getContext(), SmallVector<int64_t>(2 * rank, 0)));
-}
-
-void DepthwiseBlockedOp::define(DefinitionBuilder &b) {
-  unsigned rank = b.rank(0) - 3;
-  ArrayRef<IntExpr> x = b.dims(0), w = b.dims(1);
-  Window window =
-      windowOf(b, rank, 1, getStrides(), getDilations(), DimsAttr());
-  b.require(x[1], ComparePredicate::EQ, w[0], "channel blocks must be equal");
-  b.require(x.back(), ComparePredicate::EQ, w.back(),
-            "sizes of channel blocks must be equal");
-  SmallVector<IntExpr> dims{x[0], x[1]};
-  for (unsigned d = 0; d < rank; ++d)
-    dims.push_back(window.outputSize(d));
-  dims.push_back(x.back());
-  b.result(b.stage("y", dims, b.elementType(0), [&](ArrayRef<Expr> i) {
-    return b.reduce(ReduceKind::Sum, window.kernel, [&](ArrayRef<Expr> r) {
-      SmallVector<Expr> at{i[0], i[1]}, weight{i[1]};
-      for (unsigned d = 0; d < rank; ++d) {
-        at.push_back(window.position(d, i[2 + d], r[d]));
-        weight.push_back(r[d]);
-      }
-      at.push_back(i.back());
-      weight.push_back(i.back());
-      return b.read(0, at) * b.read(1, weight);
     });
   }));
 }

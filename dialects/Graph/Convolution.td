@@ -32,25 +32,4 @@ def Mlc_ConvTransposeOp : Mlc_Op<"conv_transpose"> {
                        Mlc_DimsAttr:$output_padding, Mlc_IntExpr:$groups);
 }
 
-class Mlc_BlockedConvOp<string mnemonic, string equation, string text> : Mlc_Op<mnemonic> {
-  let summary = text;
-  let description = equation # [{
-
-    Channels are blocked: the last dim holds a block of them. There is no
-    padding here: a halo is an explicit `mlc.pad`. Made by the layout pass.
-  }];
-  let arguments = (ins Mlc_Tensor:$x, Mlc_Tensor:$w, Mlc_DimsAttr:$strides,
-                       Mlc_DimsAttr:$dilations);
-}
-
-def Mlc_ConvBlockedOp : Mlc_BlockedConvOp<"conv_blocked",
-    "`Y[n,ob,h...,o] = sum_{cb,u...,c} X[n,cb,h s + u d,...,c] W[ob,cb,u,...,c,o]`",
-    "convolution on blocked channels">;
-def Mlc_ConvToBlockedOp : Mlc_BlockedConvOp<"conv_to_blocked",
-    "`Y[n,ob,h...,o] = sum_{c,u...} X[n,c,h s + u d,...] W[ob,c,u,...,o]`",
-    "convolution from plain to blocked channels">;
-def Mlc_DepthwiseBlockedOp : Mlc_BlockedConvOp<"depthwise_blocked",
-    "`Y[n,cb,h...,c] = sum_{u...} X[n,cb,h s + u d,...,c] W[cb,u,...,c]`",
-    "depthwise convolution on blocked channels">;
-
 #endif // MLC_DIALECTS_GRAPH_CONVOLUTION

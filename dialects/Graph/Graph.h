@@ -10,6 +10,7 @@
 #include "dialects/Graph/ComputeOps.h"
 #include "dialects/Graph/ContractionOps.h"
 #include "dialects/Graph/ConvolutionOps.h"
+#include "dialects/Graph/LayoutOps.h"
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/OpaqueOps.h"

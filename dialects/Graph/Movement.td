@@ -78,25 +78,6 @@ def Mlc_ReverseOp : Mlc_Op<"reverse"> {
   let arguments = (ins Mlc_Tensor:$x, DenseI64ArrayAttr:$axes);
 }
 
-def Mlc_PackOp : Mlc_Op<"pack"> {
-  let summary = "channels (dim 1) split into blocks, the block's lanes last";
-  let description = [{
-    `Y[n, b, s..., l] = X<0>[n, c, s...]` with c = g C/G + (b - g B/G) block + l,
-    g the group of b: each of `groups` groups of channels is cut into blocks of
-    `block` lanes, the last one filled with zeros. Made by the layout pass.
-  }];
-  let arguments = (ins Mlc_Tensor:$x, I64Attr:$block, I64Attr:$groups);
-}
-
-def Mlc_UnpackOp : Mlc_Op<"unpack"> {
-  let summary = "blocked channels as plain channels again";
-  let description = [{
-    `Y[n, c, s...] = X[n, b(c), s..., l(c)]`: the inverse of `pack`; fillings are
-    dropped. `channels` is the number of plain channels.
-  }];
-  let arguments = (ins Mlc_Tensor:$x, I64Attr:$channels, I64Attr:$groups);
-}
-
 def Mlc_FillOp : Mlc_Op<"fill"> {
   let summary = "one number everywhere";
   let description = "`Y[i...] = value` with these dims and element type.";

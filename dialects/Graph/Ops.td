@@ -6,6 +6,7 @@
 include "dialects/Graph/Compute.td"
 include "dialects/Graph/Contraction.td"
 include "dialects/Graph/Convolution.td"
+include "dialects/Graph/Layout.td"
 include "dialects/Graph/Model.td"
 include "dialects/Graph/Movement.td"
 include "dialects/Graph/Opaque.td"

@@ -134,7 +134,7 @@ Attribute MlcDialect::parseAttribute(DialectAsmParser &parser,
   if (mnemonic != "int") {
     parser.emitError(parser.getNameLoc())
         << "unknown mlc attribute '" << mnemonic
-        << "' - expected dims, int or real";
+        << "' - expected dims, int, layout or real";
     return {};
   }
   if (parser.parseLess())

@@ -4,6 +4,7 @@
 #define MLC_DIALECTS_INTERFACES_ATTRIBUTES_H
 
 #include "dialects/Interfaces/IntExpr.h"
+#include "dialects/Interfaces/StoredDim.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"

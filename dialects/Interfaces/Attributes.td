@@ -74,4 +74,40 @@ def Mlc_RealAttr : Mlc_Attr<"Real", "real"> {
   }];
 }
 
+def Mlc_LayoutAttr : Mlc_Attr<"Layout", "layout"> {
+  let summary = "how the dims of a tensor are stored";
+  let description = [{
+    The stored dims in terms of the tensor's own, a, b, c, ...:
+
+    `#mlc.layout<[a, c, d, b]>` has channels last,
+    `#mlc.layout<[a, b div 16, c, d, b mod 16], b = 24>` blocks of 16 of its 24
+    channels, the second filled up with 8 more, and
+    `#mlc.layout<[a, b div 16, c, b mod 16], b = 48 in 2>` two groups of 24
+    channels, each in blocks of its own. A dim that is not stored has size 1:
+    `#mlc.layout<[a div 8, c, a mod 8], a = 32, b = 1>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlc::StoredDim">:$order,
+                        ArrayRefParameter<"::mlc::DimSplit">:$splits);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Stored as the tensor is.
+    static LayoutAttr getPlain(::mlir::MLIRContext *context, unsigned rank);
+    bool isPlain() const;
+    /// How many dims the tensor has.
+    unsigned getRank() const;
+    /// How dim `d` is cut or left out; null where it is stored as it is.
+    const ::mlc::DimSplit *getSplit(unsigned d) const;
+    /// Whether some block has lanes that hold no element of the tensor.
+    bool isFilled() const;
+    /// The stored dims of a tensor with these; nothing where they do not fit.
+    ::std::optional<::llvm::SmallVector<::mlc::IntExpr>>
+    getStoredDims(::llvm::ArrayRef<::mlc::IntExpr> dims) const;
+    /// The dims of a tensor that is stored in these; nothing where they do not
+    /// fit.
+    ::std::optional<::llvm::SmallVector<::mlc::IntExpr>>
+    getDims(::llvm::ArrayRef<::mlc::IntExpr> stored) const;
+  }];
+}
+
 #endif // MLC_DIALECTS_INTERFACES_ATTRIBUTES

@@ -49,13 +49,15 @@ def ConstantFoldPass : Pass<"mlc-fold-constants", "::mlir::func::FuncOp"> {
 
 def LayoutPass : TargetPass<"mlc-assign-layout", [
     Option<"block", "block", "int64_t", "-1",
-           "channels in a block; 0: none, -1: as the back end says">]> {
-  let summary = "put convolutions and what lies between them on blocked channels";
+           "channels in a block; 0: none, -1: as the back end says">,
+    Option<"channelsLast", "channels-last", "bool", "false",
+           "[n, h, w, C], without blocks">]> {
+  let summary = "store tensors as convolutions want them";
   let description = [{
-    Convolutions work on channels in blocks, [n, C/b, h, w, b], and so does
-    everything between them that can; weights are packed, those that are no
-    constants by each run. The back end of the target says how large a block
-    is.
+    Convolutions work on channels in blocks, [n, C/b, h, w, b], or on channels
+    that are last, as the target's back end says, and so does everything between
+    them that can: `mlc.laid_out`. Where a plain tensor is needed, `mlc.unpack`
+    makes it. Weights are packed, those that are no constants by each run.
   }];
   let dependentDialects = ["::mlc::MlcDialect"];
 }

@@ -3,7 +3,7 @@
 #include "passes/Layout/Layout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Base/Form.h"
-#include "passes/Layout/Blocking.h"
+#include "passes/Layout/StoredForms.h"
 
 using namespace mlir;
 using namespace mlc;
@@ -16,11 +16,12 @@ static void eraseDead(Block &block) {
       op.erase();
 }
 
-static void blockFunction(func::FuncOp function, int64_t channels) {
+static void layOutFunction(func::FuncOp function,
+                           const ConvolutionLayout &layout) {
   OpBuilder builder(function.getContext());
-  Blocking blocking(builder, channels);
+  StoredForms forms(builder, layout);
   Block &block = function.getBody().front();
-  widenConvolutions(blocking, builder, block);
+  widenConvolutions(forms, builder, block);
   for (Operation &op : llvm::make_early_inc_range(block)) {
     // What is known at compile time is packed where it is used.
     if (op.getNumOperands() > 0 && isCompileTime(op.getOperand(0)) &&
@@ -29,14 +30,12 @@ static void blockFunction(func::FuncOp function, int64_t channels) {
         !isa<BroadcastOp>(op))
       continue;
     builder.setInsertionPoint(&op);
-    Blocked form;
-    if (auto conv = dyn_cast<ConvOp>(op))
-      form = blockConvolution(blocking, conv);
-    else
-      form = blockOther(blocking, &op);
+    auto conv = dyn_cast<ConvOp>(op);
+    StoredForm form =
+        conv ? layOutConvolution(forms, conv) : layOutOperator(forms, &op);
     if (!form)
       continue;
-    if (Value plain = blocking.unpack(op.getLoc(), form)) {
+    if (Value plain = forms.unpack(op.getLoc(), form)) {
       op.getResult(0).replaceAllUsesWith(plain);
       op.erase();
     }
@@ -45,11 +44,11 @@ static void blockFunction(func::FuncOp function, int64_t channels) {
 }
 
 void mlc::assignLayout(ModuleOp module, const ConvolutionLayout &layout) {
-  if (layout.block == 0)
+  if (layout.block == 0 && !layout.channelsLast)
     return;
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal())
-      blockFunction(function, layout.block);
+      layOutFunction(function, layout);
 }
 
 namespace mlc {
@@ -71,13 +70,19 @@ struct LayoutPass : mlc::impl::LayoutPassBase<LayoutPass> {
       return signalPassFailure();
     ConvolutionLayout layout =
         target->backend->getConvolutionLayout(target->target);
+    if (channelsLast && block > 0) {
+      getOperation().emitError("channels are last or in blocks, not both");
+      return signalPassFailure();
+    }
     if (block < -1 || block > 4096) {
       getOperation().emitError()
           << "a block of " << block << " channels; give 1 to 4096, or 0";
       return signalPassFailure();
     }
     if (block >= 0)
-      layout.block = block;
+      layout = {.block = block};
+    if (channelsLast)
+      layout = {.channelsLast = true};
     assignLayout(getOperation(), layout);
   }
 

@@ -11,9 +11,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Graph/PoolingOps.h"
+#include "dialects/Graph/ReductionOps.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "passes/Layout/Blocking.h"
+#include "passes/Layout/StoredForms.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -37,8 +40,8 @@ bool choosesElements(Operation *op) {
 
 class Widening {
 public:
-  explicit Widening(Blocking &blocking, OpBuilder &builder)
-      : blocking(blocking), builder(builder) {}
+  explicit Widening(StoredForms &forms, OpBuilder &builder)
+      : forms(forms), builder(builder) {}
 
   void run(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -58,7 +61,7 @@ public:
 
 private:
   Value convert(Location loc, Value x, Type to) {
-    return blocking.create<CastOp>(
+    return forms.create<CastOp>(
         loc, x, {{builder.getStringAttr("to"), TypeAttr::get(to)}});
   }
 
@@ -90,7 +93,7 @@ private:
     if (!x || !w)
       return {};
     builder.setInsertionPoint(conv);
-    return blocking.create<ConvOp>(conv.getLoc(), {x, w}, conv->getAttrs());
+    return forms.create<ConvOp>(conv.getLoc(), {x, w}, conv->getAttrs());
   }
 
   /// x * factor + (bias - mean * factor) for factor = scale / sqrt(variance +
@@ -109,27 +112,27 @@ private:
       return {};
     float epsilon = norm.getEpsilon().getDouble();
     Value least =
-        blocking.create<ConstantOp>(loc, {},
-                                    {{builder.getStringAttr("value"),
-                                      DenseElementsAttr::get(type, epsilon)}});
-    Value variance = blocking.create<AddOp>(loc, {wide[4], least});
-    Value deviation = blocking.create<SqrtOp>(loc, variance);
-    Value factor = blocking.create<DivOp>(loc, {wide[1], deviation});
-    Value moved = blocking.create<MulOp>(loc, {wide[3], factor});
-    Value shift = blocking.create<SubOp>(loc, {wide[2], moved});
+        forms.create<ConstantOp>(loc, {},
+                                 {{builder.getStringAttr("value"),
+                                   DenseElementsAttr::get(type, epsilon)}});
+    Value variance = forms.create<AddOp>(loc, {wide[4], least});
+    Value deviation = forms.create<SqrtOp>(loc, variance);
+    Value factor = forms.create<DivOp>(loc, {wide[1], deviation});
+    Value moved = forms.create<MulOp>(loc, {wide[3], factor});
+    Value shift = forms.create<SubOp>(loc, {wide[2], moved});
     Value scaled =
-        blocking.create<MulOp>(loc, {wide[0], perChannel(factor, wide[0])});
-    return blocking.create<AddOp>(loc, {scaled, perChannel(shift, wide[0])});
+        forms.create<MulOp>(loc, {wide[0], perChannel(factor, wide[0])});
+    return forms.create<AddOp>(loc, {scaled, perChannel(shift, wide[0])});
   }
 
   /// One number per channel, repeated to the size of `x`.
   Value perChannel(Value numbers, Value x) {
     SmallVector<IntExpr> dims = sizesOf(x);
-    SmallVector<IntExpr> pixel(dims.size(), blocking.integer(1));
+    SmallVector<IntExpr> pixel(dims.size(), forms.integer(1));
     pixel[1] = dims[1];
-    return blocking.create<BroadcastOp>(
-        x.getLoc(), blocking.reshape(x.getLoc(), numbers, pixel),
-        blocking.dims("dims", dims));
+    return forms.create<BroadcastOp>(x.getLoc(),
+                                     forms.reshape(x.getLoc(), numbers, pixel),
+                                     forms.dims("dims", dims));
   }
 
   /// Widens the operands of what makes the cast's operand instead, where the
@@ -145,8 +148,8 @@ private:
         return;
     }
     builder.setInsertionPoint(op);
-    Value wide = blocking.create(op->getLoc(), op->getName().getStringRef(),
-                                 operands, op->getAttrs());
+    Value wide = forms.create(op->getLoc(), op->getName().getStringRef(),
+                              operands, op->getAttrs());
     if (!wide)
       return;
     widening->getResult(0).replaceAllUsesWith(wide);
@@ -155,7 +158,7 @@ private:
     op->erase();
   }
 
-  Blocking &blocking;
+  StoredForms &forms;
   OpBuilder &builder;
   llvm::DenseMap<Value, Value> wideOf;
   llvm::SetVector<Operation *> casts;
@@ -163,7 +166,7 @@ private:
 
 } // namespace
 
-void mlc::widenConvolutions(Blocking &blocking, OpBuilder &builder,
+void mlc::widenConvolutions(StoredForms &forms, OpBuilder &builder,
                             Block &block) {
-  Widening(blocking, builder).run(block);
+  Widening(forms, builder).run(block);
 }

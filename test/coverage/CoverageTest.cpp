@@ -126,7 +126,7 @@ TEST_CASE("kinds follow from definitions") {
     CHECK_FALSE(kinds[op].isElementwise);
     CHECK(kinds[op].isReplicating == (std::string(op) == "broadcast"));
   }
-  for (const char *op : {"matmul", "conv", "conv_transpose", "conv_blocked"}) {
+  for (const char *op : {"matmul", "conv", "conv_transpose", "laid_out"}) {
     INFO(op);
     CHECK(kinds[op].isContraction);
   }

@@ -588,48 +588,48 @@ func.func @conv_transpose_symbolic(%a: tensor<?x4x?xf32, #mlc.dims<[N, 4, L]>>, 
   return %r0 : tensor<?x6x?xf32, #mlc.dims<[N, 6, 2 * L + 1]>>
 }
 
-func.func @conv_blocked(%a: tensor<1x2x4x5x4xf32>, %b: tensor<3x2x3x3x4x8xf32>) -> (tensor<1x3x2x2x8xf32>) {
-  %r0 = mlc.conv_blocked %a, %b {strides = #mlc.dims<[1, 2]>, dilations = #mlc.dims<[1, 1]>} : (tensor<1x2x4x5x4xf32>, tensor<3x2x3x3x4x8xf32>) -> (tensor<1x3x2x2x8xf32>)
+func.func @laid_out(%a: tensor<1x2x4x5x4xf32>, %b: tensor<3x2x3x3x4x8xf32>) -> (tensor<1x3x2x2x8xf32>) {
+  %r0 = mlc.laid_out %a, %b {layouts = [#mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>, #mlc.layout<[a div 8, b div 4, c, d, b mod 4, a mod 8], a = 24, b = 8>, #mlc.layout<[a, b div 8, c, d, b mod 8], b = 24>], plain_attributes = {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[1, 2]>}, plain_op = "mlc.conv"} : (tensor<1x2x4x5x4xf32>, tensor<3x2x3x3x4x8xf32>) -> (tensor<1x3x2x2x8xf32>)
   return %r0 : tensor<1x3x2x2x8xf32>
 }
 
-func.func @conv_to_blocked(%a: tensor<1x3x4x5xf32>, %b: tensor<2x3x3x3x4xf32>) -> (tensor<1x2x2x2x4xf32>) {
-  %r0 = mlc.conv_to_blocked %a, %b {strides = #mlc.dims<[1, 2]>, dilations = #mlc.dims<[1, 1]>} : (tensor<1x3x4x5xf32>, tensor<2x3x3x3x4xf32>) -> (tensor<1x2x2x2x4xf32>)
+func.func @laid_out_to_blocks(%a: tensor<1x3x4x5xf32>, %b: tensor<2x3x3x3x4xf32>) -> (tensor<1x2x2x2x4xf32>) {
+  %r0 = mlc.laid_out %a, %b {layouts = [#mlc.layout<[a, b, c, d]>, #mlc.layout<[a div 4, b, c, d, a mod 4], a = 8>, #mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>], plain_attributes = {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[1, 2]>}, plain_op = "mlc.conv"} : (tensor<1x3x4x5xf32>, tensor<2x3x3x3x4xf32>) -> (tensor<1x2x2x2x4xf32>)
   return %r0 : tensor<1x2x2x2x4xf32>
 }
 
-func.func @depthwise_blocked(%a: tensor<1x2x4x5x4xf32>, %b: tensor<2x3x3x4xf32>) -> (tensor<1x2x2x2x4xf32>) {
-  %r0 = mlc.depthwise_blocked %a, %b {strides = #mlc.dims<[1, 2]>, dilations = #mlc.dims<[1, 1]>} : (tensor<1x2x4x5x4xf32>, tensor<2x3x3x4xf32>) -> (tensor<1x2x2x2x4xf32>)
+func.func @laid_out_depthwise(%a: tensor<1x2x4x5x4xf32>, %b: tensor<2x3x3x4xf32>) -> (tensor<1x2x2x2x4xf32>) {
+  %r0 = mlc.laid_out %a, %b {layouts = [#mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>, #mlc.layout<[a div 4, c, d, a mod 4], a = 8, b = 1>, #mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>], plain_attributes = {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<8>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[1, 2]>}, plain_op = "mlc.conv"} : (tensor<1x2x4x5x4xf32>, tensor<2x3x3x4xf32>) -> (tensor<1x2x2x2x4xf32>)
   return %r0 : tensor<1x2x2x2x4xf32>
 }
 
-func.func @conv_blocked_empty(%a: tensor<0x2x4x5x4xf32>, %b: tensor<3x2x3x3x4x8xf32>) -> (tensor<0x3x2x2x8xf32>) {
-  %r0 = mlc.conv_blocked %a, %b {strides = #mlc.dims<[1, 2]>, dilations = #mlc.dims<[1, 1]>} : (tensor<0x2x4x5x4xf32>, tensor<3x2x3x3x4x8xf32>) -> (tensor<0x3x2x2x8xf32>)
+func.func @laid_out_empty(%a: tensor<0x2x4x5x4xf32>, %b: tensor<3x2x3x3x4x8xf32>) -> (tensor<0x3x2x2x8xf32>) {
+  %r0 = mlc.laid_out %a, %b {layouts = [#mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>, #mlc.layout<[a div 8, b div 4, c, d, b mod 4, a mod 8], a = 24, b = 8>, #mlc.layout<[a, b div 8, c, d, b mod 8], b = 24>], plain_attributes = {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[1, 2]>}, plain_op = "mlc.conv"} : (tensor<0x2x4x5x4xf32>, tensor<3x2x3x3x4x8xf32>) -> (tensor<0x3x2x2x8xf32>)
   return %r0 : tensor<0x3x2x2x8xf32>
 }
 
-func.func @conv_to_blocked_empty(%a: tensor<0x3x4x5xf32>, %b: tensor<2x3x3x3x4xf32>) -> (tensor<0x2x2x2x4xf32>) {
-  %r0 = mlc.conv_to_blocked %a, %b {strides = #mlc.dims<[1, 2]>, dilations = #mlc.dims<[1, 1]>} : (tensor<0x3x4x5xf32>, tensor<2x3x3x3x4xf32>) -> (tensor<0x2x2x2x4xf32>)
+func.func @laid_out_to_blocks_empty(%a: tensor<0x3x4x5xf32>, %b: tensor<2x3x3x3x4xf32>) -> (tensor<0x2x2x2x4xf32>) {
+  %r0 = mlc.laid_out %a, %b {layouts = [#mlc.layout<[a, b, c, d]>, #mlc.layout<[a div 4, b, c, d, a mod 4], a = 8>, #mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>], plain_attributes = {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[1, 2]>}, plain_op = "mlc.conv"} : (tensor<0x3x4x5xf32>, tensor<2x3x3x3x4xf32>) -> (tensor<0x2x2x2x4xf32>)
   return %r0 : tensor<0x2x2x2x4xf32>
 }
 
-func.func @depthwise_blocked_empty(%a: tensor<0x2x4x5x4xf32>, %b: tensor<2x3x3x4xf32>) -> (tensor<0x2x2x2x4xf32>) {
-  %r0 = mlc.depthwise_blocked %a, %b {strides = #mlc.dims<[1, 2]>, dilations = #mlc.dims<[1, 1]>} : (tensor<0x2x4x5x4xf32>, tensor<2x3x3x4xf32>) -> (tensor<0x2x2x2x4xf32>)
+func.func @laid_out_depthwise_empty(%a: tensor<0x2x4x5x4xf32>, %b: tensor<2x3x3x4xf32>) -> (tensor<0x2x2x2x4xf32>) {
+  %r0 = mlc.laid_out %a, %b {layouts = [#mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>, #mlc.layout<[a div 4, c, d, a mod 4], a = 8, b = 1>, #mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>], plain_attributes = {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<8>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[1, 2]>}, plain_op = "mlc.conv"} : (tensor<0x2x4x5x4xf32>, tensor<2x3x3x4xf32>) -> (tensor<0x2x2x2x4xf32>)
   return %r0 : tensor<0x2x2x2x4xf32>
 }
 
-func.func @conv_blocked_symbolic(%a: tensor<?x2x?x5x4xf32, #mlc.dims<[N, 2, H + 2, 5, 4]>>, %b: tensor<3x2x3x3x4x8xf32>) -> (tensor<?x3x?x2x8xf32, #mlc.dims<[N, 3, H, 2, 8]>>) {
-  %r0 = mlc.conv_blocked %a, %b {strides = #mlc.dims<[1, 2]>, dilations = #mlc.dims<[1, 1]>} : (tensor<?x2x?x5x4xf32, #mlc.dims<[N, 2, H + 2, 5, 4]>>, tensor<3x2x3x3x4x8xf32>) -> (tensor<?x3x?x2x8xf32, #mlc.dims<[N, 3, H, 2, 8]>>)
+func.func @laid_out_symbolic(%a: tensor<?x2x?x5x4xf32, #mlc.dims<[N, 2, H + 2, 5, 4]>>, %b: tensor<3x2x3x3x4x8xf32>) -> (tensor<?x3x?x2x8xf32, #mlc.dims<[N, 3, H, 2, 8]>>) {
+  %r0 = mlc.laid_out %a, %b {layouts = [#mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>, #mlc.layout<[a div 8, b div 4, c, d, b mod 4, a mod 8], a = 24, b = 8>, #mlc.layout<[a, b div 8, c, d, b mod 8], b = 24>], plain_attributes = {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[1, 2]>}, plain_op = "mlc.conv"} : (tensor<?x2x?x5x4xf32, #mlc.dims<[N, 2, H + 2, 5, 4]>>, tensor<3x2x3x3x4x8xf32>) -> (tensor<?x3x?x2x8xf32, #mlc.dims<[N, 3, H, 2, 8]>>)
   return %r0 : tensor<?x3x?x2x8xf32, #mlc.dims<[N, 3, H, 2, 8]>>
 }
 
-func.func @conv_to_blocked_symbolic(%a: tensor<?x3x?x5xf32, #mlc.dims<[N, 3, H + 2, 5]>>, %b: tensor<2x3x3x3x4xf32>) -> (tensor<?x2x?x2x4xf32, #mlc.dims<[N, 2, H, 2, 4]>>) {
-  %r0 = mlc.conv_to_blocked %a, %b {strides = #mlc.dims<[1, 2]>, dilations = #mlc.dims<[1, 1]>} : (tensor<?x3x?x5xf32, #mlc.dims<[N, 3, H + 2, 5]>>, tensor<2x3x3x3x4xf32>) -> (tensor<?x2x?x2x4xf32, #mlc.dims<[N, 2, H, 2, 4]>>)
+func.func @laid_out_to_blocks_symbolic(%a: tensor<?x3x?x5xf32, #mlc.dims<[N, 3, H + 2, 5]>>, %b: tensor<2x3x3x3x4xf32>) -> (tensor<?x2x?x2x4xf32, #mlc.dims<[N, 2, H, 2, 4]>>) {
+  %r0 = mlc.laid_out %a, %b {layouts = [#mlc.layout<[a, b, c, d]>, #mlc.layout<[a div 4, b, c, d, a mod 4], a = 8>, #mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>], plain_attributes = {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[1, 2]>}, plain_op = "mlc.conv"} : (tensor<?x3x?x5xf32, #mlc.dims<[N, 3, H + 2, 5]>>, tensor<2x3x3x3x4xf32>) -> (tensor<?x2x?x2x4xf32, #mlc.dims<[N, 2, H, 2, 4]>>)
   return %r0 : tensor<?x2x?x2x4xf32, #mlc.dims<[N, 2, H, 2, 4]>>
 }
 
-func.func @depthwise_blocked_symbolic(%a: tensor<?x2x?x5x4xf32, #mlc.dims<[N, 2, H + 2, 5, 4]>>, %b: tensor<2x3x3x4xf32>) -> (tensor<?x2x?x2x4xf32, #mlc.dims<[N, 2, H, 2, 4]>>) {
-  %r0 = mlc.depthwise_blocked %a, %b {strides = #mlc.dims<[1, 2]>, dilations = #mlc.dims<[1, 1]>} : (tensor<?x2x?x5x4xf32, #mlc.dims<[N, 2, H + 2, 5, 4]>>, tensor<2x3x3x4xf32>) -> (tensor<?x2x?x2x4xf32, #mlc.dims<[N, 2, H, 2, 4]>>)
+func.func @laid_out_depthwise_symbolic(%a: tensor<?x2x?x5x4xf32, #mlc.dims<[N, 2, H + 2, 5, 4]>>, %b: tensor<2x3x3x4xf32>) -> (tensor<?x2x?x2x4xf32, #mlc.dims<[N, 2, H, 2, 4]>>) {
+  %r0 = mlc.laid_out %a, %b {layouts = [#mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>, #mlc.layout<[a div 4, c, d, a mod 4], a = 8, b = 1>, #mlc.layout<[a, b div 4, c, d, b mod 4], b = 8>], plain_attributes = {dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<8>, pads = #mlc.dims<[0, 0, 0, 0]>, strides = #mlc.dims<[1, 2]>}, plain_op = "mlc.conv"} : (tensor<?x2x?x5x4xf32, #mlc.dims<[N, 2, H + 2, 5, 4]>>, tensor<2x3x3x4xf32>) -> (tensor<?x2x?x2x4xf32, #mlc.dims<[N, 2, H, 2, 4]>>)
   return %r0 : tensor<?x2x?x2x4xf32, #mlc.dims<[N, 2, H, 2, 4]>>
 }
 
@@ -1089,32 +1089,32 @@ func.func @constant_empty() -> (tensor<0x2xf32>) {
 }
 
 func.func @pack(%a: tensor<2x6x3xf32>) -> (tensor<2x2x3x4xf32>) {
-  %r0 = mlc.pack %a {block = 4 : i64, groups = 1 : i64} : (tensor<2x6x3xf32>) -> (tensor<2x2x3x4xf32>)
+  %r0 = mlc.pack %a {layout = #mlc.layout<[a, b div 4, c, b mod 4], b = 6>} : (tensor<2x6x3xf32>) -> (tensor<2x2x3x4xf32>)
   return %r0 : tensor<2x2x3x4xf32>
 }
 
 func.func @unpack(%a: tensor<2x2x3x4xf32>) -> (tensor<2x6x3xf32>) {
-  %r0 = mlc.unpack %a {channels = 6 : i64, groups = 1 : i64} : (tensor<2x2x3x4xf32>) -> (tensor<2x6x3xf32>)
+  %r0 = mlc.unpack %a {layout = #mlc.layout<[a, b div 4, c, b mod 4], b = 6>} : (tensor<2x2x3x4xf32>) -> (tensor<2x6x3xf32>)
   return %r0 : tensor<2x6x3xf32>
 }
 
 func.func @pack_empty(%a: tensor<0x6x3xf32>) -> (tensor<0x2x3x4xf32>) {
-  %r0 = mlc.pack %a {block = 4 : i64, groups = 1 : i64} : (tensor<0x6x3xf32>) -> (tensor<0x2x3x4xf32>)
+  %r0 = mlc.pack %a {layout = #mlc.layout<[a, b div 4, c, b mod 4], b = 6>} : (tensor<0x6x3xf32>) -> (tensor<0x2x3x4xf32>)
   return %r0 : tensor<0x2x3x4xf32>
 }
 
 func.func @unpack_empty(%a: tensor<0x2x3x4xf32>) -> (tensor<0x6x3xf32>) {
-  %r0 = mlc.unpack %a {channels = 6 : i64, groups = 1 : i64} : (tensor<0x2x3x4xf32>) -> (tensor<0x6x3xf32>)
+  %r0 = mlc.unpack %a {layout = #mlc.layout<[a, b div 4, c, b mod 4], b = 6>} : (tensor<0x2x3x4xf32>) -> (tensor<0x6x3xf32>)
   return %r0 : tensor<0x6x3xf32>
 }
 
 func.func @pack_symbolic(%a: tensor<?x6x3xf32, #mlc.dims<[N, 6, 3]>>) -> (tensor<?x2x3x4xf32, #mlc.dims<[N, 2, 3, 4]>>) {
-  %r0 = mlc.pack %a {block = 4 : i64, groups = 1 : i64} : (tensor<?x6x3xf32, #mlc.dims<[N, 6, 3]>>) -> (tensor<?x2x3x4xf32, #mlc.dims<[N, 2, 3, 4]>>)
+  %r0 = mlc.pack %a {layout = #mlc.layout<[a, b div 4, c, b mod 4], b = 6>} : (tensor<?x6x3xf32, #mlc.dims<[N, 6, 3]>>) -> (tensor<?x2x3x4xf32, #mlc.dims<[N, 2, 3, 4]>>)
   return %r0 : tensor<?x2x3x4xf32, #mlc.dims<[N, 2, 3, 4]>>
 }
 
 func.func @unpack_symbolic(%a: tensor<?x2x3x4xf32, #mlc.dims<[N, 2, 3, 4]>>) -> (tensor<?x6x3xf32, #mlc.dims<[N, 6, 3]>>) {
-  %r0 = mlc.unpack %a {channels = 6 : i64, groups = 1 : i64} : (tensor<?x2x3x4xf32, #mlc.dims<[N, 2, 3, 4]>>) -> (tensor<?x6x3xf32, #mlc.dims<[N, 6, 3]>>)
+  %r0 = mlc.unpack %a {layout = #mlc.layout<[a, b div 4, c, b mod 4], b = 6>} : (tensor<?x2x3x4xf32, #mlc.dims<[N, 2, 3, 4]>>) -> (tensor<?x6x3xf32, #mlc.dims<[N, 6, 3]>>)
   return %r0 : tensor<?x6x3xf32, #mlc.dims<[N, 6, 3]>>
 }
 

@@ -193,46 +193,6 @@ func.func @f(%x: tensor<1x4x5xf32>, %w: tensor<4x2x3xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<1x2x6x8xf32>, %w: tensor<3x1x3x8x8xf32>) {
-  // expected-error @+1 {{'mlc.conv_blocked' op channel blocks must be equal (2 == 1 does not hold)}}
-  %r = mlc.conv_blocked %x, %w {strides = #mlc.dims<[1]>, dilations = #mlc.dims<[1]>} : (tensor<1x2x6x8xf32>, tensor<3x1x3x8x8xf32>) -> tensor<1x3x4x8xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<1x2x6x8xf32>, %w: tensor<3x2x3x4x8xf32>) {
-  // expected-error @+1 {{'mlc.conv_blocked' op sizes of input channel blocks must be equal (8 == 4 does not hold)}}
-  %r = mlc.conv_blocked %x, %w {strides = #mlc.dims<[1]>, dilations = #mlc.dims<[1]>} : (tensor<1x2x6x8xf32>, tensor<3x2x3x4x8xf32>) -> tensor<1x3x4x8xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<1x3x6xf32>, %w: tensor<3x2x3x8xf32>) {
-  // expected-error @+1 {{'mlc.conv_to_blocked' op channels must be equal (3 == 2 does not hold)}}
-  %r = mlc.conv_to_blocked %x, %w {strides = #mlc.dims<[1]>, dilations = #mlc.dims<[1]>} : (tensor<1x3x6xf32>, tensor<3x2x3x8xf32>) -> tensor<1x3x4x8xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<1x3x6x8xf32>, %w: tensor<2x3x8xf32>) {
-  // expected-error @+1 {{'mlc.depthwise_blocked' op channel blocks must be equal (3 == 2 does not hold)}}
-  %r = mlc.depthwise_blocked %x, %w {strides = #mlc.dims<[1]>, dilations = #mlc.dims<[1]>} : (tensor<1x3x6x8xf32>, tensor<2x3x8xf32>) -> tensor<1x3x4x8xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<1x3x6x8xf32>, %w: tensor<3x3x4xf32>) {
-  // expected-error @+1 {{'mlc.depthwise_blocked' op sizes of channel blocks must be equal (8 == 4 does not hold)}}
-  %r = mlc.depthwise_blocked %x, %w {strides = #mlc.dims<[1]>, dilations = #mlc.dims<[1]>} : (tensor<1x3x6x8xf32>, tensor<3x3x4xf32>) -> tensor<1x3x4x8xf32>
-  return
-}
-
-// -----
-
 func.func @f(%x: tensor<1x4x5xf32>) {
   // expected-error @+1 {{'mlc.max_pool' op requires a kernel of 1 or more dims, got none}}
   %r = mlc.max_pool %x {kernel = #mlc.dims<[]>, ceil_pads = #mlc.dims<[]>, strides = #mlc.dims<[]>, pads = #mlc.dims<[]>, dilations = #mlc.dims<[]>} : (tensor<1x4x5xf32>) -> tensor<1x4x5xf32>

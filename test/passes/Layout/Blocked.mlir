@@ -12,7 +12,7 @@
 // CHECK-LABEL: func.func @residual
 // CHECK: mlc.pack
 // CHECK: mlc.pad {{.*}}high = #mlc.dims<[0, 0, 1, 1, 0]>
-// CHECK: mlc.conv_blocked
+// CHECK: mlc.laid_out {{.*}}plain_op = "mlc.conv"
 // CHECK: mlc.relu {{.*}}x2x?x?x16xf32
 // CHECK: mlc.add {{.*}}x2x?x?x16xf32
 // CHECK-NOT: mlc.pack

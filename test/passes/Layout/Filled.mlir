@@ -12,12 +12,12 @@
 // next convolution packs anew.
 !f = tensor<1x20x?x5xf32, #mlc.dims<[1, 20, H, 5]>>
 // CHECK-LABEL: func.func @main
-// CHECK: mlc.conv_blocked
-// CHECK: mlc.depthwise_blocked
+// CHECK: mlc.laid_out {{.*}}plain_op = "mlc.conv"
+// CHECK: mlc.laid_out {{.*}}a = 20, b = 1>{{.*}}plain_op = "mlc.conv"
 // CHECK: mlc.log {{.*}}x2x?x5x16xf32
 // CHECK: mlc.unpack
 // CHECK: mlc.pack
-// CHECK: mlc.conv_blocked
+// CHECK: mlc.laid_out {{.*}}plain_op = "mlc.conv"
 func.func @main(%x: !f) -> !f {
   %d = mlc.constant dense<0.5> : tensor<20x1x1x1xf32>
   %w = mlc.constant dense<0.25> : tensor<20x20x1x1xf32>

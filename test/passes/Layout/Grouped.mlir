@@ -10,7 +10,7 @@
 
 !x = tensor<1x68x7x7xf32>
 // CHECK-LABEL: func.func @plain
-// CHECK-NOT: _blocked
+// CHECK-NOT: mlc.laid_out
 // CHECK-NOT: mlc.pack
 // CHECK: return
 func.func @plain(%x: !x) -> !x {
@@ -27,7 +27,7 @@ func.func @plain(%x: !x) -> !x {
 !y = tensor<1x56x7x7xf32>
 // CHECK-LABEL: func.func @blocked
 // CHECK: mlc.pack
-// CHECK-COUNT-2: mlc.conv_blocked
+// CHECK-COUNT-2: mlc.laid_out {{.*}}plain_op = "mlc.conv"
 // CHECK: mlc.unpack
 func.func @blocked(%x: !y) -> !y {
   %w = mlc.constant dense<0.25> : tensor<56x28x1x1xf32>

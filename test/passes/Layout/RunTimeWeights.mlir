@@ -12,7 +12,7 @@
 !y = tensor<1x12x8x8xf32>
 // CHECK-LABEL: func.func @packed
 // CHECK: mlc.transpose
-// CHECK: mlc.conv_blocked
+// CHECK: mlc.laid_out {{.*}}plain_op = "mlc.conv"
 func.func @packed(%x: !x, %w: !w) -> !y {
   %0 = mlc.conv %x, %w {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[1, 1, 1, 1]>, dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>} : (!x, !w) -> !y
   return %0 : !y
@@ -22,7 +22,7 @@ func.func @packed(%x: !x, %w: !w) -> !y {
 !pixel = tensor<16x16x1x1xf32>
 // CHECK-LABEL: func.func @few_reads
 // CHECK: mlc.conv %
-// CHECK-NOT: mlc.conv_blocked
+// CHECK-NOT: mlc.laid_out {{.*}}plain_op = "mlc.conv"
 func.func @few_reads(%x: !few, %w: !pixel) -> !few {
   %0 = mlc.conv %x, %w {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, groups = #mlc.int<1>} : (!few, !pixel) -> !few
   return %0 : !few

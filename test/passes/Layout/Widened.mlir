@@ -11,7 +11,7 @@
 !x = tensor<1x32x?x5xf16, #mlc.dims<[1, 32, H, 5]>>
 // CHECK-LABEL: func.func @main
 // CHECK: mlc.cast %arg0 {to = f32}
-// CHECK: mlc.conv_blocked {{.*}} -> tensor<1x2x?x5x16xf32
+// CHECK: mlc.laid_out {{.*}}plain_op = "mlc.conv"} {{.*}} -> tensor<1x2x?x5x16xf32
 // CHECK: mlc.cast {{.*}}to = f16
 // CHECK: mlc.cast {{.*}}to = f32
 // CHECK-NOT: mlc.batch_norm
@@ -20,8 +20,8 @@
 // CHECK: mlc.cast {{.*}}to = f16
 // CHECK: mlc.relu {{.*}} -> tensor<1x2x?x5x16xf16
 // CHECK: mlc.cast {{.*}}to = f32
-// CHECK: mlc.max_pool {{.*}} -> tensor<1x2x?x5x16xf32
-// CHECK: mlc.conv_blocked
+// CHECK: mlc.laid_out {{.*}}plain_op = "mlc.max_pool"} {{.*}} -> tensor<1x2x?x5x16xf32
+// CHECK: mlc.laid_out {{.*}}plain_op = "mlc.conv"
 // CHECK: mlc.cast {{.*}}to = f16
 func.func @main(%x: !x) -> !x {
   %w = mlc.constant dense<0.0625> : tensor<32x32x1x1xf16>

@@ -1,37 +1,5 @@
-// What operators on blocked channels, opaque and computed ones refuse.
+// What opaque and computed operators and attributes refuse.
 // RUN: mlc-opt %s --split-input-file --verify-diagnostics
-
-func.func @f(%x: tensor<2xf32>) {
-  // expected-error @+1 {{'mlc.pack' op requires rank 2 or more and constant channels, got 'tensor<2xf32>'}}
-  %r = mlc.pack %x {block = 4 : i64, groups = 1 : i64} : (tensor<2xf32>) -> tensor<1x4xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<1x3x5xf32>) {
-  // expected-error @+1 {{'mlc.pack' op requires a positive block and groups that divide 3 channels, got 4 and 2}}
-  %r = mlc.pack %x {block = 4 : i64, groups = 2 : i64} : (tensor<1x3x5xf32>) -> tensor<1x2x5x4xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<1x4xf32>) {
-  // expected-error @+1 {{'mlc.unpack' op requires rank 3 or more and constant blocks, got 'tensor<1x4xf32>'}}
-  %r = mlc.unpack %x {channels = 3 : i64, groups = 1 : i64} : (tensor<1x4xf32>) -> tensor<1x3xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<1x2x5x4xf32>) {
-  // expected-error @+1 {{'mlc.unpack' op does not hold 9 channels in 1 groups, being 'tensor<1x2x5x4xf32>'}}
-  %r = mlc.unpack %x {channels = 9 : i64, groups = 1 : i64} : (tensor<1x2x5x4xf32>) -> tensor<1x9x5xf32>
-  return
-}
-
-// -----
 
 func.func @f(%x: tensor<?xf32>) {
   // expected-error @+1 {{'mlc.top_k' op requires an operand with named dims, got 'tensor<?xf32>'}}
@@ -98,7 +66,7 @@ func.func @f(%x: tensor<2xf32>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>) {
-  // expected-error @+1 {{unknown mlc attribute 'dim' - expected dims, int or real}}
+  // expected-error @+1 {{unknown mlc attribute 'dim' - expected dims, int, layout or real}}
   %r = mlc.neg %x {mlc = #mlc.dim<2>} : (tensor<2xf32>) -> tensor<2xf32>
   return
 }

@@ -1,0 +1,248 @@
+//===- StoredConvolution.cpp - Convolutions on stored tensors -------------===//
+
+#include "passes/Layout/StoredForms.h"
+
+using namespace mlir;
+using namespace mlc;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+using Part = StoredDim::Part;
+
+namespace {
+
+/// What is constant about a convolution that can be laid out.
+struct Shape {
+  int64_t inputs, outputs, groups;
+  unsigned spatial; // how many spatial dims
+  int64_t inputsPerGroup() const { return inputs / groups; }
+  int64_t outputsPerGroup() const { return outputs / groups; }
+  bool isDepthwise() const {
+    return groups == inputs && groups == outputs && groups > 1;
+  }
+};
+
+class ConvolutionLayouter {
+public:
+  ConvolutionLayouter(StoredForms &forms, ConvOp conv)
+      : forms(forms), conv(conv), loc(conv.getLoc()), block(forms.getBlock()) {}
+
+  StoredForm run() {
+    std::optional<Shape> known = readShape();
+    if (!known)
+      return {};
+    shape = *known;
+    if (block == 0)
+      return channelsLast();
+    if (shape.isDepthwise())
+      return depthwise();
+    if (shape.groups > 1)
+      return grouped();
+    // An image's few channels would fill a block badly.
+    StoredForm input = forms.lookup(conv.getX());
+    if (!input && shape.inputs < block / 2)
+      return fromPlain();
+    input = forms.get(loc, conv.getX(), 1, /*clean=*/true);
+    if (!input)
+      return {};
+    return convolve(input, conv.getW(),
+                    weights({{0, shape.outputs}, {1, shape.inputs}}), 1);
+  }
+
+private:
+  std::optional<Shape> readShape() {
+    if (!conv.getX().getType().getElementType().isF32() ||
+        !conv.getGroups().isConstant())
+      return std::nullopt;
+    SmallVector<IntExpr> x = sizesOf(conv.getX()), w = sizesOf(conv.getW());
+    for (IntExpr dim : w)
+      if (!dim.isConstant() || dim.getConstant() < 1)
+        return std::nullopt;
+    if (!x[1].isConstant() ||
+        !(isCompileTime(conv.getW()) || isPackingWorthwhile(w)))
+      return std::nullopt;
+    return Shape{x[1].getConstant(), w[0].getConstant(),
+                 conv.getGroups().getConstant(),
+                 static_cast<unsigned>(x.size() - 2)};
+  }
+
+  /// Whether weights that are known only when the model runs had better be
+  /// packed by each run: not where the result has so few pixels that a pass
+  /// over the weights is a good part of the work. Measured on 512 channels.
+  bool isPackingWorthwhile(ArrayRef<IntExpr> w) {
+    constexpr int64_t leastReads = 64;
+    int64_t reads = 1;
+    for (IntExpr dim : ArrayRef(w).drop_front(2))
+      reads *= dim.getConstant();
+    SmallVector<IntExpr> y = sizesOf(conv.getResult());
+    y.erase(y.begin() + 1);
+    for (IntExpr dim : y) {
+      if (!dim.isConstant() || reads >= leastReads)
+        return true;
+      reads *= dim.getConstant();
+    }
+    return reads >= leastReads;
+  }
+
+  /// The input with its halo. What is not spatial has none.
+  Value halo(const StoredForm &x) {
+    SmallVector<IntExpr> low, high;
+    for (const StoredDim &stored : x.layout.getOrder()) {
+      bool isSpatial = stored.dim >= 2;
+      unsigned d = stored.dim - 2;
+      low.push_back(isSpatial ? conv.getPads()[d] : forms.integer(0));
+      high.push_back(isSpatial ? conv.getPads()[shape.spatial + d]
+                               : forms.integer(0));
+    }
+    return forms.pad(loc, x.value, low, high);
+  }
+
+  /// Weights [O, C, k...] with the dims of these sizes in blocks, whose lanes
+  /// come last, those of C before those of O.
+  LayoutAttr weights(ArrayRef<std::pair<unsigned, int64_t>> blocked,
+                     bool leavesOutChannels = false) {
+    SmallVector<StoredDim> order;
+    SmallVector<DimSplit> splits;
+    for (unsigned d = 0; d < 2 + shape.spatial; ++d)
+      if (!leavesOutChannels || d != 1)
+        order.push_back({d, Part::Whole});
+    for (auto [d, size] : blocked) {
+      for (StoredDim &stored : order)
+        if (stored.dim == d)
+          stored.part = Part::Block;
+      splits.push_back({d, size, block, 1});
+    }
+    for (auto [d, size] : llvm::reverse(blocked))
+      order.push_back({d, Part::Lane});
+    if (leavesOutChannels)
+      splits.push_back({1, 1});
+    return LayoutAttr::get(forms.getContext(), order, splits);
+  }
+
+  /// The convolution of `x` without its halo with plain weights.
+  StoredForm convolve(StoredForm x, Value w, LayoutAttr weights,
+                      int64_t groups) {
+    x.value = halo(x);
+    return convolvePadded(x, w, weights, groups);
+  }
+
+  StoredForm convolvePadded(const StoredForm &x, Value w, LayoutAttr weights,
+                            int64_t groups) {
+    SmallVector<IntExpr> noPads(2 * shape.spatial, forms.integer(0));
+    SmallVector<IntExpr> y = sizesOf(conv.getResult());
+    y[1] = sizesOf(w)[0];
+    LayoutAttr result = forms.layoutOf(y, 1);
+    Value value =
+        forms.layOut(loc, ConvOp::getOperationName(),
+                     {x.value, forms.rearrange(loc, w, weights)},
+                     {forms.attribute("strides", conv.getStrides()),
+                      forms.attribute("dilations", conv.getDilations()),
+                      forms.dims("pads", noPads),
+                      forms.attribute("groups", forms.integer(groups))},
+                     {x.layout, weights, result});
+    return {value, result, false};
+  }
+
+  StoredForm channelsLast() {
+    StoredForm input = forms.get(loc, conv.getX(), 1, /*clean=*/false);
+    if (!input)
+      return {};
+    SmallVector<StoredDim> order{{0, Part::Whole}};
+    for (unsigned d = 0; d < shape.spatial; ++d)
+      order.push_back({2 + d, Part::Whole});
+    order.push_back({1, Part::Whole});
+    return convolve(
+        input, conv.getW(),
+        LayoutAttr::get(forms.getContext(), order, ArrayRef<DimSplit>()),
+        shape.groups);
+  }
+
+  StoredForm fromPlain() {
+    StoredForm plain{conv.getX(), LayoutAttr::getPlain(forms.getContext(),
+                                                       2 + shape.spatial)};
+    return convolve(plain, conv.getW(), weights({{0, shape.outputs}}), 1);
+  }
+
+  StoredForm depthwise() {
+    // Vectors of pixels serve as well, unless rows are too short for any, so
+    // that blocks are not worth packing for.
+    constexpr int64_t shortestRow = 4;
+    IntExpr row = sizesOf(conv.getX()).back();
+    bool isShort = row.isConstant() && row.getConstant() < shortestRow;
+    if (!forms.lookup(conv.getX()) && !isShort)
+      return {};
+    StoredForm input = forms.get(loc, conv.getX(), 1, /*clean=*/false);
+    if (!input)
+      return {};
+    StoredForm y =
+        convolve(input, conv.getW(),
+                 weights({{0, shape.outputs}}, /*leavesOutChannels=*/true),
+                 shape.groups);
+    y.isDirty = input.isDirty;
+    return y;
+  }
+
+  Value slice(Value x, unsigned axis, int64_t start, int64_t size) {
+    SmallVector<IntExpr> sizes = sizesOf(x);
+    SmallVector<IntExpr> starts(sizes.size(), forms.integer(0)),
+        steps(sizes.size(), forms.integer(1));
+    starts[axis] = forms.integer(start);
+    sizes[axis] = forms.integer(size);
+    return forms.create<SliceOp>(loc, x,
+                                 {forms.dims("starts", starts),
+                                  forms.dims("sizes", sizes),
+                                  forms.dims("steps", steps)});
+  }
+
+  int64_t roundUp(int64_t channels) const {
+    return llvm::divideCeil(channels, block) * block;
+  }
+
+  /// Whether at least three in four products are of the groups' own channels.
+  /// Otherwise rows of pixels are the better vectors: they waste nothing, and a
+  /// channel shuffle moves them whole.
+  bool fillsBlocks() const {
+    int64_t inputs = shape.inputsPerGroup(), outputs = shape.outputsPerGroup();
+    return 4 * inputs * outputs >= 3 * roundUp(inputs) * roundUp(outputs);
+  }
+
+  /// One convolution per group on the group's blocks.
+  StoredForm grouped() {
+    if (!fillsBlocks())
+      return {};
+    StoredForm input =
+        forms.get(loc, conv.getX(), shape.groups, /*clean=*/true);
+    if (!input)
+      return {};
+    Value x = halo(input);
+    int64_t blocks = llvm::divideCeil(shape.inputsPerGroup(), block);
+    SmallVector<IntExpr> part = sizesOf(conv.getX());
+    part[1] = forms.integer(shape.inputsPerGroup());
+    LayoutAttr layout = forms.layoutOf(part, 1);
+    SmallVector<Value> parts;
+    for (int64_t g = 0; g < shape.groups; ++g) {
+      Value w = slice(conv.getW(), 0, g * shape.outputsPerGroup(),
+                      shape.outputsPerGroup());
+      parts.push_back(convolvePadded({slice(x, 1, g * blocks, blocks), layout},
+                                     w,
+                                     weights({{0, shape.outputsPerGroup()},
+                                              {1, shape.inputsPerGroup()}}),
+                                     1)
+                          .value);
+    }
+    Value y = forms.create<ConcatOp>(loc, parts, forms.i64("axis", 1));
+    return {y, forms.layoutOf(sizesOf(conv.getResult()), shape.groups), false};
+  }
+
+  StoredForms &forms;
+  ConvOp conv;
+  Location loc;
+  int64_t block;
+  Shape shape{};
+};
+
+} // namespace
+
+StoredForm mlc::layOutConvolution(StoredForms &forms, ConvOp conv) {
+  return ConvolutionLayouter(forms, conv).run();
+}

@@ -1,0 +1,152 @@
+//===- StoredForms.cpp - Values and their stored forms --------------------===//
+
+#include "passes/Layout/StoredForms.h"
+
+using namespace mlir;
+using namespace mlc;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+using Part = StoredDim::Part;
+
+SmallVector<IntExpr> mlc::sizesOf(Value value) {
+  return *getDims(cast<RankedTensorType>(value.getType()));
+}
+
+NamedAttribute StoredForms::attribute(StringRef name, Attribute value) const {
+  return {StringAttr::get(getContext(), name), value};
+}
+NamedAttribute StoredForms::dims(StringRef name,
+                                 ArrayRef<IntExpr> values) const {
+  return attribute(name, DimsAttr::get(getContext(), values));
+}
+NamedAttribute StoredForms::i64(StringRef name, int64_t value) const {
+  return attribute(name, builder.getI64IntegerAttr(value));
+}
+
+Value StoredForms::create(Location loc, StringRef name, ValueRange operands,
+                          ArrayRef<NamedAttribute> attributes) {
+  FailureOr<Operation *> op =
+      createOp(builder, loc, name, operands, attributes);
+  return failed(op) ? Value() : (*op)->getResult(0);
+}
+
+Value StoredForms::layOut(Location loc, StringRef name, ValueRange operands,
+                          ArrayRef<NamedAttribute> attributes,
+                          ArrayRef<LayoutAttr> layouts) {
+  SmallVector<Attribute> list(layouts.begin(), layouts.end());
+  return create<LaidOutOp>(
+      loc, operands,
+      {attribute("plain_op", builder.getStringAttr(name)),
+       attribute("plain_attributes", builder.getDictionaryAttr(attributes)),
+       attribute("layouts", builder.getArrayAttr(list))});
+}
+
+Value StoredForms::reshape(Location loc, Value x, ArrayRef<IntExpr> to) {
+  return create<ReshapeOp>(loc, x, dims("dims", to));
+}
+
+Value StoredForms::pad(Location loc, Value x, ArrayRef<IntExpr> low,
+                       ArrayRef<IntExpr> high) {
+  auto isZero = [](IntExpr size) { return size.isConstant(0); };
+  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
+    return x;
+  return create<PadOp>(
+      loc, x,
+      {dims("low", low), dims("high", high),
+       attribute("mode",
+                 builder.getStringAttr(stringifyPadMode(PadMode::Constant))),
+       attribute("value", RealAttr::get(getContext(), 0.0))});
+}
+
+LayoutAttr StoredForms::layoutOf(ArrayRef<IntExpr> dims, int64_t groups) const {
+  bool isBlocked = wanted.block != 0;
+  SmallVector<StoredDim> order;
+  for (unsigned d = 0; d < dims.size(); ++d)
+    if (d != 1)
+      order.push_back({d, Part::Whole});
+    else if (isBlocked)
+      order.push_back({d, Part::Block});
+  order.push_back({1, isBlocked ? Part::Lane : Part::Whole});
+  SmallVector<DimSplit> splits;
+  if (isBlocked) {
+    int64_t channels = dims[1].getConstant();
+    // Whole blocks: groups make no difference.
+    bool isWhole = channels % (groups * wanted.block) == 0;
+    splits.push_back({1, channels, wanted.block, isWhole ? 1 : groups});
+  }
+  return LayoutAttr::get(getContext(), order, splits);
+}
+
+/// Every spatial dim is 1, so that the order of pixels and channels is none.
+static bool isPixel(ArrayRef<IntExpr> spatial) {
+  return llvm::all_of(spatial, [](IntExpr dim) { return dim.isConstant(1); });
+}
+
+StoredForm StoredForms::get(Location loc, Value plain, int64_t groups,
+                            bool clean) {
+  SmallVector<IntExpr> from = sizesOf(plain);
+  if (from.size() < 3 || !from[1].isConstant())
+    return {};
+  LayoutAttr layout = layoutOf(from, groups);
+  if (StoredForm form = lookup(plain);
+      form && form.layout == layout && !(clean && form.isDirty))
+    return form;
+  StoredForm form{Value(), layout, false};
+  if (form.groups() == 1 && isPixel(ArrayRef(from).drop_front(2))) {
+    SmallVector<IntExpr> low(from.size(), integer(0)), high(low);
+    if (const DimSplit *split = layout.getSplit(1))
+      high[1] = integer(split->blocks() * split->block - split->size);
+    form.value =
+        reshape(loc, pad(loc, plain, low, high), *layout.getStoredDims(from));
+  } else {
+    form.value = create<PackOp>(loc, plain, attribute("layout", layout));
+  }
+  if (!form)
+    return {};
+  forms[plain] = form;
+  return form;
+}
+
+Value StoredForms::unpack(Location loc, const StoredForm &form) {
+  SmallVector<IntExpr> to = *form.layout.getDims(sizesOf(form.value));
+  bool isOneOrder = form.groups() == 1 && !form.layout.isFilled() &&
+                    isPixel(ArrayRef(to).drop_front(2));
+  Value plain = isOneOrder ? reshape(loc, form.value, to)
+                           : create<UnpackOp>(loc, form.value,
+                                              attribute("layout", form.layout));
+  if (plain)
+    forms[plain] = form;
+  return plain;
+}
+
+Value StoredForms::rearrange(Location loc, Value x, LayoutAttr layout) {
+  SmallVector<IntExpr> dims = sizesOf(x);
+  SmallVector<IntExpr> low(dims.size(), integer(0)), high(low), parts;
+  SmallVector<int64_t> whole(dims.size()), lanes(dims.size());
+  for (unsigned d = 0; d < dims.size(); ++d) {
+    const DimSplit *split = layout.getSplit(d);
+    if (split && split->isLeftOut())
+      continue;
+    whole[d] = parts.size();
+    parts.push_back(split ? integer(split->blocks()) : dims[d]);
+    if (!split)
+      continue;
+    assert(split->groups == 1 && "groups are sliced apart");
+    lanes[d] = parts.size();
+    parts.push_back(integer(split->block));
+    high[d] = integer(split->blocks() * split->block - split->size);
+  }
+  SmallVector<int64_t> permutation;
+  for (const StoredDim &stored : layout.getOrder())
+    permutation.push_back(stored.part == Part::Lane ? lanes[stored.dim]
+                                                    : whole[stored.dim]);
+  x = pad(loc, x, low, high);
+  if (!layout.getSplits().empty())
+    x = reshape(loc, x, parts);
+  return create<TransposeOp>(
+      loc, x,
+      attribute("permutation",
+                DenseI64ArrayAttr::get(getContext(), permutation)));
+}

@@ -1,0 +1,116 @@
+//===- StoredForms.h - Values and their stored forms ------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_LAYOUT_STOREDFORMS_H
+#define MLC_PASSES_LAYOUT_STOREDFORMS_H
+
+#include "codegen/kernel/Backend.h"
+#include "dialects/Graph/ConvolutionOps.h"
+#include "dialects/Graph/LayoutOps.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Interfaces/CompileTime.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlc {
+
+/// A tensor [n, c, s...] as it is kept for convolutions.
+struct StoredForm {
+  mlir::Value value;
+  LayoutAttr layout;
+  /// Fills may hold infinities or NaN, which even a weight of zero does not
+  /// silence.
+  bool isDirty = false;
+
+  explicit operator bool() const { return value != nullptr; }
+  int64_t groups() const {
+    const DimSplit *split = layout.getSplit(1);
+    return split ? split->groups : 1;
+  }
+};
+
+/// Builds operators and knows which plain values have a stored form.
+class StoredForms {
+public:
+  StoredForms(mlir::OpBuilder &builder, const ConvolutionLayout &layout)
+      : builder(builder), wanted(layout) {}
+
+  /// Channels in a block; 0 where channels are last.
+  int64_t getBlock() const { return wanted.block; }
+  mlir::MLIRContext *getContext() const { return builder.getContext(); }
+
+  /// How a tensor with these dims is kept, its blocks not across `groups`.
+  /// Precondition: two dims or more, known channels, of which groups are equal
+  /// parts.
+  LayoutAttr layoutOf(llvm::ArrayRef<IntExpr> dims, int64_t groups) const;
+
+  /// The stored form of `plain` if there is one.
+  StoredForm lookup(mlir::Value plain) const { return forms.lookup(plain); }
+
+  /// The stored form of `plain` with blocks that are not across `groups`,
+  /// packed when there is none; `clean`: its fills are finite. Null when the
+  /// channels are not known, or there are no pixels.
+  StoredForm get(mlir::Location loc, mlir::Value plain, int64_t groups,
+                 bool clean);
+
+  /// The plain tensor of `form`, which is registered under it.
+  mlir::Value unpack(mlir::Location loc, const StoredForm &form);
+
+  /// `x` in another layout, by a pad, a reshape and a transpose: for weights,
+  /// of which these are folded.
+  mlir::Value rearrange(mlir::Location loc, mlir::Value x, LayoutAttr layout);
+
+  /// An operator of the mlc dialect; null when it is not well formed.
+  mlir::Value create(mlir::Location loc, llvm::StringRef name,
+                     mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+  template <typename Op>
+  mlir::Value create(mlir::Location loc, mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    return create(loc, Op::getOperationName(), operands, attributes);
+  }
+  /// The operator `name` on stored operands; `layouts`: theirs and the
+  /// result's.
+  mlir::Value layOut(mlir::Location loc, llvm::StringRef name,
+                     mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes,
+                     llvm::ArrayRef<LayoutAttr> layouts);
+
+  mlir::NamedAttribute attribute(llvm::StringRef name,
+                                 mlir::Attribute value) const;
+  mlir::NamedAttribute dims(llvm::StringRef name,
+                            llvm::ArrayRef<IntExpr> values) const;
+  mlir::NamedAttribute i64(llvm::StringRef name, int64_t value) const;
+  IntExpr integer(int64_t value) const {
+    return IntExpr::constant(getContext(), value);
+  }
+  mlir::Value reshape(mlir::Location loc, mlir::Value x,
+                      llvm::ArrayRef<IntExpr> to);
+  /// A border of zeros.
+  mlir::Value pad(mlir::Location loc, mlir::Value x,
+                  llvm::ArrayRef<IntExpr> low, llvm::ArrayRef<IntExpr> high);
+
+private:
+  mlir::OpBuilder &builder;
+  ConvolutionLayout wanted;
+  llvm::DenseMap<mlir::Value, StoredForm> forms;
+};
+
+/// Dims of a value of the mlc dialect.
+llvm::SmallVector<IntExpr> sizesOf(mlir::Value value);
+
+/// Makes convolutions of small floats with constant weights in `block` ones of
+/// float32 between casts.
+void widenConvolutions(StoredForms &forms, mlir::OpBuilder &builder,
+                       mlir::Block &block);
+
+/// The stored result of a convolution whose weights have known sizes; null when
+/// it stays as it is. Weights that are no constant are packed by each run,
+/// where that pays.
+StoredForm layOutConvolution(StoredForms &forms, ConvOp conv);
+
+/// The stored result of an operator some of whose operands have stored forms;
+/// null when it cannot work on them.
+StoredForm layOutOperator(StoredForms &forms, mlir::Operation *op);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_LAYOUT_STOREDFORMS_H

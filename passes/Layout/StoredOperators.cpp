@@ -1,0 +1,174 @@
+//===- StoredOperators.cpp - What else works on stored tensors ------------===//
+//
+// An operator works on stored tensors where its definition can be told of them
+// (dialects/Interfaces/Layout.h): every channel of its result comes of the same
+// channel of its operands. No operator is known by name here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Interfaces/Analysis.h"
+#include "passes/Layout/StoredForms.h"
+
+using namespace mlir;
+using namespace mlc;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace {
+
+/// Whether the divisor is positive whatever the operands are, as far as this
+/// can be seen: a number, a count, 1 + exp(..).
+bool isPositive(const Expr &expr) {
+  const ExprNode &node = *expr;
+  switch (node.kind) {
+  case Expr::Kind::Constant:
+    return node.number > 0;
+  case Expr::Kind::Cast:
+    return isa<IndexType>(node.operands[0]->type);
+  case Expr::Kind::Unary:
+    return factsOf(node.unary).isAlwaysPositive();
+  case Expr::Kind::Binary:
+    return node.binary == BinaryFn::Add && isPositive(node.operands[0]) &&
+           isPositive(node.operands[1]);
+  default:
+    return false;
+  }
+}
+
+/// Whether finite operands can give an infinity or NaN (overflow aside).
+bool canLeaveFinite(const Definition &definition) {
+  bool unsafe = false;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        if (node.kind == Expr::Kind::Binary) {
+          unsafe |= node.binary == BinaryFn::Pow;
+          unsafe |=
+              node.binary == BinaryFn::Div && !isPositive(node.operands[1]);
+        }
+        if (node.kind != Expr::Kind::Unary)
+          return;
+        bool isDivision = node.unary == UnaryFn::Reciprocal;
+        unsafe |= !factsOf(node.unary).isDefinedEverywhere() &&
+                  !(isDivision && isPositive(node.operands[0]));
+      });
+  return unsafe;
+}
+
+class OperatorLayouter {
+public:
+  OperatorLayouter(StoredForms &forms, Operation *op)
+      : forms(forms), op(op), loc(op->getLoc()) {}
+
+  StoredForm run() {
+    auto defined = dyn_cast<DefinitionOpInterface>(op);
+    if (!defined || op->getNumResults() != 1)
+      return {};
+    SmallVector<IntExpr> to = sizesOf(op->getResult(0));
+    StoredForm like = findForm();
+    if (!like || to.size() < 3 || !to[1].isConstant())
+      return {};
+    FailureOr<Definition> definition = getDefinition(defined);
+    // Between stages there would be tensors without a layout of their own, and
+    // contractions have more to gain than a pack costs.
+    if (failed(definition) || definition->stages.size() != 1 ||
+        getKind(*definition).isContraction)
+      return {};
+    int64_t groups = like.groups();
+    if (to[1].getConstant() % groups != 0)
+      return {};
+    result = forms.layoutOf(to, groups);
+    SmallVector<Value> operands;
+    SmallVector<LayoutAttr> layouts;
+    for (Value operand : op->getOperands()) {
+      StoredForm form = operandBeside(operand, to, groups);
+      operands.push_back(form.value);
+      layouts.push_back(form.layout);
+    }
+    if (!isExpressible(*definition, operands, layouts))
+      return {};
+    StoredForm form{build(*definition, operands, layouts), result, false};
+    if (form && result.isFilled())
+      form.isDirty = isAnyDirty || canLeaveFinite(*definition);
+    return form;
+  }
+
+private:
+  /// A stored form that the operator's result is to be like: of an operand, or
+  /// for what is known at compile time, as a bias is, of what stands beside it.
+  StoredForm findForm() {
+    for (Value operand : op->getOperands())
+      if (StoredForm form = forms.lookup(operand))
+        return form;
+    if (!llvm::all_of(op->getOperands(),
+                      [](Value operand) { return isCompileTime(operand); }))
+      return {};
+    for (Operation *user : op->getUsers())
+      for (Value operand : user->getOperands())
+        if (StoredForm form = forms.lookup(operand))
+          return form;
+    return {};
+  }
+
+  /// How the operand is read: in its stored form; packed, where it is known at
+  /// compile time and has the result's channels; plain otherwise.
+  StoredForm operandBeside(Value operand, ArrayRef<IntExpr> to,
+                           int64_t groups) {
+    SmallVector<IntExpr> dims = sizesOf(operand);
+    StoredForm plain{operand,
+                     LayoutAttr::getPlain(forms.getContext(), dims.size())};
+    bool hasChannels = dims.size() >= 2 && dims[1] == to[1];
+    if (StoredForm form = forms.lookup(operand)) {
+      // One channel for all is read where it is.
+      if (!hasChannels && dims[1].isConstant(1))
+        return plain;
+      isAnyDirty |= form.isDirty;
+      return form;
+    }
+    if (dims.size() != to.size() || !hasChannels || !isCompileTime(operand))
+      return plain;
+    StoredForm packed = forms.get(loc, operand, groups, /*clean=*/true);
+    return packed ? packed : plain;
+  }
+
+  /// Whether the definition can be told of stored tensors, and gives there what
+  /// it gives on plain ones.
+  bool isExpressible(const Definition &definition, ArrayRef<Value> operands,
+                     ArrayRef<LayoutAttr> layouts) {
+    SmallVector<TensorShape> stored;
+    for (auto [operand, input] : llvm::zip_equal(operands, definition.inputs))
+      stored.push_back({sizesOf(operand), input.elementType});
+    DefinitionBuilder scratch(forms.getContext(), stored);
+    llvm::Expected<bool> sumsFills =
+        mlc::layOut(definition, layouts, result, scratch);
+    if (sumsFills)
+      return !*sumsFills;
+    llvm::consumeError(sumsFills.takeError());
+    return false;
+  }
+
+  /// What works on elements alone works on stored ones as it is.
+  Value build(const Definition &definition, ArrayRef<Value> operands,
+              ArrayRef<LayoutAttr> layouts) {
+    auto isAlike = [&](LayoutAttr layout) { return layout == result; };
+    if (getKind(definition).isElementwise && llvm::all_of(layouts, isAlike))
+      return forms.create(loc, op->getName().getStringRef(), operands,
+                          op->getAttrs());
+    SmallVector<LayoutAttr> all(layouts);
+    all.push_back(result);
+    return forms.layOut(loc, op->getName().getStringRef(), operands,
+                        op->getAttrs(), all);
+  }
+
+  StoredForms &forms;
+  Operation *op;
+  Location loc;
+  LayoutAttr result;
+  bool isAnyDirty = false;
+};
+
+} // namespace
+
+StoredForm mlc::layOutOperator(StoredForms &forms, Operation *op) {
+  return OperatorLayouter(forms, op).run();
+}
