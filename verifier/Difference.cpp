@@ -3,58 +3,129 @@
 #include "verifier/Difference.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <map>
 #include <set>
 
 namespace mlc::verifier {
 
 namespace {
 
-using Names = std::set<std::string>;
+/// What is written in several ways and has one normal form.
+enum class Family { Order, Equality, Extremum, Quotient };
 
-void addNames(const Sum &sum, Names &names);
-
-void addNames(const Atom &atom, Names &names) {
-  switch (atom.kind) {
-  case Atom::Kind::Read:
-    names.insert("argument " + std::to_string(atom.tensor));
+std::optional<Family> familyOf(const Head &head) {
+  switch (head.getKind()) {
+  case Head::Kind::Positive:
+  case Head::Kind::Less:
+    return Family::Order;
+  case Head::Kind::Zero:
+    return Family::Equality;
+  case Head::Kind::Max:
+  case Head::Kind::Min:
+    return Family::Extremum;
+  case Head::Kind::Function:
+    if (head.is(UnaryFn::Reciprocal))
+      return Family::Quotient;
     break;
-  case Atom::Kind::Call:
-  case Atom::Kind::Reduce:
-    names.insert(atom.head.getText().str());
-    break;
-  case Atom::Kind::Real:
-  case Atom::Kind::Integer:
+  default:
     break;
   }
-  for (const Sum &argument : atom.arguments)
-    addNames(argument, names);
-  for (const Branch &branch : atom.branches)
-    addNames(branch.value, names);
+  return std::nullopt;
 }
 
-void addNames(const Sum &sum, Names &names) {
-  for (const Term &term : sum.terms)
-    for (const Factor &factor : term.factors)
-      addNames(*factor.atom, names);
+/// What becomes a family's head, and its name. Of indices nothing does.
+std::optional<std::pair<Family, llvm::StringRef>> wordOf(const ExprNode &node) {
+  auto word = [](Family family, auto fn) {
+    return std::pair(family, llvm::StringRef(name(fn)));
+  };
+  if (node.kind == Expr::Kind::Compare &&
+      !node.operands.front()->type.isIndex()) {
+    bool isEquality = node.predicate == ComparePredicate::EQ ||
+                      node.predicate == ComparePredicate::NE;
+    return word(isEquality ? Family::Equality : Family::Order, node.predicate);
+  }
+  if (node.type.isIndex())
+    return std::nullopt;
+  if (node.kind == Expr::Kind::Binary &&
+      (node.binary == BinaryFn::Max || node.binary == BinaryFn::Min))
+    return word(Family::Extremum, node.binary);
+  if (node.kind == Expr::Kind::Binary && node.binary == BinaryFn::Div)
+    return word(Family::Quotient, node.binary);
+  if (node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Reciprocal)
+    return word(Family::Quotient, node.unary);
+  if (node.kind == Expr::Kind::Reduce &&
+      (node.reduce == ReduceKind::Max || node.reduce == ReduceKind::Min))
+    return word(Family::Extremum, node.reduce);
+  return std::nullopt;
 }
 
-/// What `names` has and `others` lacks, a list after `start`.
-std::string describeRest(llvm::StringRef start, const Names &names,
-                         const Names &others) {
-  std::vector<std::string> rest;
-  llvm::copy_if(names, std::back_inserter(rest),
-                [&](const std::string &name) { return !others.count(name); });
-  return rest.empty() ? "" : (start + llvm::join(rest, ", ")).str();
-}
+/// What occurs in one side's normal form, as the side calls it.
+class Occurring {
+public:
+  explicit Occurring(const Normalized &side) {
+    for (const Stage &stage : side.definition.stages)
+      for (const Piece &piece : stage.pieces)
+        walk(piece.body, [&](const ExprNode &node) {
+          if (auto word = wordOf(node))
+            words[word->first].insert(word->second.str());
+        });
+    add(side.form);
+  }
+
+  /// A list, after `start`, of what `other` lacks.
+  std::string describeRest(llvm::StringRef start,
+                           const Occurring &other) const {
+    std::set<std::string> rest;
+    for (const auto &[key, called] : names)
+      if (!other.names.count(key))
+        rest.insert(called.begin(), called.end());
+    return rest.empty() ? "" : (start + llvm::join(rest, ", ")).str();
+  }
+
+private:
+  using Names = std::set<std::string>;
+
+  void add(const Sum &sum) {
+    for (const Term &term : sum.terms)
+      for (const Factor &factor : term.factors)
+        add(*factor.atom);
+  }
+
+  void add(const Atom &atom) {
+    if (atom.kind == Atom::Kind::Read) {
+      std::string argument = "argument " + std::to_string(atom.tensor);
+      names[argument] = {argument};
+    }
+    if (atom.kind == Atom::Kind::Call || atom.kind == Atom::Kind::Reduce)
+      names[atom.head.getText().str()] = namesOf(atom.head);
+    for (const Sum &argument : atom.arguments)
+      add(argument);
+    for (const Branch &branch : atom.branches)
+      add(branch.value);
+  }
+
+  Names namesOf(const Head &head) const {
+    std::optional<Family> family = familyOf(head);
+    auto it = family ? words.find(*family) : words.end();
+    if (it != words.end())
+      return it->second;
+    // Made of something else: a conversion to a truth value, a selection.
+    if (family == Family::Order || family == Family::Equality)
+      return {"a comparison"};
+    return {head.getText().str()};
+  }
+
+  std::map<Family, Names> words;      // of the definition
+  std::map<std::string, Names> names; // by what it is in normal form
+};
 
 } // namespace
 
-std::string describeDifference(const Sum &before, const Sum &after) {
-  Names given, shown;
-  addNames(before, given);
-  addNames(after, shown);
-  std::string first = describeRest("only before has ", given, shown),
-              second = describeRest("only after has ", shown, given);
+std::string describeDifference(const Normalized &before,
+                               const Normalized &after) {
+  Occurring given(before), shown(after);
+  std::string first = given.describeRest("only before has ", shown),
+              second = shown.describeRest("only after has ", given);
   return first + (first.empty() || second.empty() ? "" : "; ") + second;
 }
 

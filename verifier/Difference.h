@@ -7,10 +7,19 @@
 
 namespace mlc::verifier {
 
+/// A side, and what became of it.
+struct Normalized {
+  const Definition &definition;
+  const Sum &form;
+};
+
 /// Which functions, reductions and arguments occur in one of two normal forms
 /// alone, for whoever wants to know why they were not found equal: "only before
-/// has sin; only after has cos, argument 1". Empty where both have the same.
-std::string describeDifference(const Sum &before, const Sum &after);
+/// has sin; only after has cos, argument 1". They are called as the definition
+/// calls them: a minimum is a maximum in normal form. Empty where both have the
+/// same.
+std::string describeDifference(const Normalized &before,
+                               const Normalized &after);
 
 } // namespace mlc::verifier
 

@@ -153,7 +153,8 @@ private:
         if (!side->getFailure().empty())
           return fail(side->getFailure());
       if (!prover.equalForAll(a, b, inside, indices)) {
-        std::string difference = describeDifference(a, b);
+        std::string difference =
+            describeDifference({question.before, a}, {question.after, b});
         return fail("result " + llvm::Twine(i) + ": " + prover.getFailure() +
                     (difference.empty() ? "" : " (" + difference + ")"));
       }
