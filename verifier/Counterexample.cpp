@@ -17,20 +17,27 @@ namespace mlc::verifier {
 
 namespace {
 
-/// Sizes, and elements where they are few.
+/// With the digits that are drawn (Instance::drawNumbers): integers of any size
+/// and multiples of 1/16.
+void printNumber(llvm::raw_ostream &os, double number) {
+  constexpr double limit = 9223372036854775808.0; // 2^63
+  if (std::trunc(number) == number && number >= -limit && number < limit)
+    os << static_cast<int64_t>(number);
+  else
+    os << llvm::format("%.9g", number);
+}
+
+/// Sizes, and the first elements.
 void printTensor(llvm::raw_ostream &os, ArrayRef<int64_t> dims,
                  ArrayRef<double> numbers) {
   constexpr size_t most = 24;
   os << '[';
   llvm::interleave(dims, os, "x");
-  os << ']';
+  os << (numbers.empty() ? "]" : "] = ");
+  llvm::interleaveComma(numbers.take_front(most), os,
+                        [&](double number) { printNumber(os, number); });
   if (numbers.size() > most)
-    return;
-  os << " =";
-  for (auto [i, number] : llvm::enumerate(numbers)) {
-    os << (i ? ", " : " ");
-    os << llvm::format("%.4g", number);
-  }
+    os << ", ... (" << numbers.size() - most << " more elements)";
 }
 
 void printInstance(Instance &instance, llvm::raw_ostream &os) {
@@ -52,6 +59,9 @@ Counterexample describe(Instance &instance, const Comparison &difference) {
     if (!isOwnName(name))
       example.integers[name] = value;
   example.reals = instance.getParameters();
+  for (auto [dims, elements] :
+       llvm::zip_equal(instance.getSizes(), instance.getNumbers()))
+    example.arguments.push_back({dims, elements});
   example.result = difference.result;
   example.element = difference.element;
   example.before = difference.before;

@@ -8,11 +8,19 @@
 
 namespace mlc::verifier {
 
+/// A side, and what became of it.
+struct Normalized {
+  const Definition &definition;
+  const Sum &form;
+};
+
 /// Which functions, reductions and arguments occur in one of two normal forms
 /// alone, for whoever wants to know why they were not found equal: "only before
-/// has sin; only after has %y, cos". Empty where both have the same.
+/// has sin; only after has %y, cos". They are called as the definition calls
+/// them: a minimum is a maximum in normal form. Empty where both have the same.
 /// `arguments`: what they are called (Question::argumentNames).
-std::string describeDifference(const Sum &before, const Sum &after,
+std::string describeDifference(const Normalized &before,
+                               const Normalized &after,
                                llvm::ArrayRef<std::string> arguments);
 
 } // namespace mlc::verifier

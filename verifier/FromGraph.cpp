@@ -215,8 +215,10 @@ SmallVector<TensorId> ProgramBuilder::append(const Definition &op,
   llvm::append_range(definition.requirements, op.requirements);
   definition.numLoops += op.numLoops;
   SmallVector<TensorId> results;
-  for (unsigned result : op.results)
+  for (unsigned result : op.results) {
+    definition.stages[result + firstStage].endsOperator = true;
     results.push_back({true, result + firstStage});
+  }
   return results;
 }
 

@@ -153,8 +153,8 @@ private:
         if (!side->getFailure().empty())
           return fail(side->getFailure());
       if (!prover.equalForAll(a, b, inside, indices)) {
-        std::string difference =
-            describeDifference(a, b, question.argumentNames);
+        std::string difference = describeDifference(
+            {question.before, a}, {question.after, b}, question.argumentNames);
         return fail("result " + llvm::Twine(i) + ": " + prover.getFailure() +
                     (difference.empty() ? "" : " (" + difference + ")"));
       }

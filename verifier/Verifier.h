@@ -127,12 +127,17 @@ struct Certificate {
 };
 
 struct Counterexample {
+  struct Argument {
+    llvm::SmallVector<int64_t> dims;
+    std::vector<double> elements; // row-major; of bools 0 and 1
+  };
   std::map<std::string, int64_t> integers;
   std::map<std::string, double> reals;
+  std::vector<Argument> arguments;
   unsigned result = 0;
   llvm::SmallVector<int64_t> element;
   double before = 0.0, after = 0.0;
-  /// All of it, with the tensors where they are small, for people.
+  /// All of it for people, with the first elements of each argument.
   std::string text;
 };
 

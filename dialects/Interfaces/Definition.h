@@ -121,6 +121,9 @@ struct Stage {
   /// Set when the stage is its source read in row-major order with other dims
   /// (reshape): storage can be shared. The body says the same.
   std::optional<TensorId> reinterprets;
+  /// Set where definitions of several operators stand in one: the stage is a
+  /// result of one of them, and rounded as such (DefinitionForms.h).
+  bool endsOperator = false;
 };
 
 struct TensorShape {

@@ -25,7 +25,8 @@ public:
       if (!computes(stage))
         continue;
       stage.reinterprets.reset();
-      bool isResult = llvm::is_contained(definition.results, i);
+      bool isResult =
+          stage.endsOperator || llvm::is_contained(definition.results, i);
       if (!isResult && isSmall(stage.elementType))
         stage.elementType = wide(stage.elementType);
       for (Piece &piece : stage.pieces)

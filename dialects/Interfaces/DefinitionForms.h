@@ -16,8 +16,9 @@
 namespace mlc {
 
 /// `definition` with float32 in place of smaller floats in all arithmetic and
-/// in the stages between operands and results. Stages that move elements alone
-/// stay as they are.
+/// in the stages between operands and results. Results of operators of which
+/// the definition is composed stay small, and so do stages that move elements
+/// alone.
 Definition widenSmallFloats(Definition definition);
 
 } // namespace mlc

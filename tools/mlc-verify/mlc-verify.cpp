@@ -121,11 +121,15 @@ static void printJson(const Verdict &verdict, const Assumptions &assumptions) {
       symbols[symbol] = value;
     for (const auto &[symbol, value] : verdict.counterexample.reals)
       symbols[symbol] = value;
-    llvm::json::Array element;
-    for (int64_t index : verdict.counterexample.element)
-      element.push_back(index);
+    llvm::json::Array element(verdict.counterexample.element), arguments;
+    for (const Counterexample::Argument &argument :
+         verdict.counterexample.arguments)
+      arguments.push_back(llvm::json::Object{
+          {"dims", llvm::json::Array(argument.dims)},
+          {"elements", llvm::json::Array(argument.elements)}});
     object["counterexample"] =
         llvm::json::Object{{"symbols", std::move(symbols)},
+                           {"arguments", std::move(arguments)},
                            {"result", verdict.counterexample.result},
                            {"element", std::move(element)},
                            {"text", verdict.counterexample.text}};

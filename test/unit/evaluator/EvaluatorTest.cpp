@@ -202,3 +202,33 @@ TEST_CASE_METHOD(Fixture, "attributes come and go unchanged") {
   for (int i = 0; i < 3; ++i)
     CHECK(again.getInt(i) == (i != 1));
 }
+
+TEST_CASE_METHOD(Fixture,
+                 "results of operators in one definition are rounded") {
+  for (Type small :
+       {Type(Float16Type::get(&context)), Type(BFloat16Type::get(&context))})
+    for (bool endsOperator : {false, true}) {
+      // x + 1/4096 is x in both types.
+      DefinitionBuilder b(&context, {{{c(2)}, f32}});
+      unsigned sum = b.stage("sum", {c(2)}, small, [&](auto i) {
+        return mlc::cast(b.read(0, {i[0]}) + b.constant(f32, 1.0 / 4096),
+                         small);
+      });
+      unsigned square = b.stage("square", {c(2)}, small, [&](auto i) {
+        Expr x = b.readStage(sum, {i[0]});
+        return x * x;
+      });
+      b.result(b.stage("y", {c(2)}, f32, [&](auto i) {
+        return mlc::cast(b.readStage(square, {i[0]}), f32);
+      }));
+      Definition definition = b.take();
+      for (unsigned stage : {sum, square})
+        definition.stages[stage].endsOperator = endsOperator;
+      auto results =
+          llvm::cantFail(evaluate(definition, {floats({2}, {1.0f, 3.0f})}));
+      // One operator computes in f32 up to its result, which is f32 here.
+      float more = endsOperator ? 0.0f : 1.0f / 4096;
+      CHECK(results[0].getDouble(0) == (1.0f + more) * (1.0f + more));
+      CHECK(results[0].getDouble(1) == (3.0f + more) * (3.0f + more));
+    }
+}
