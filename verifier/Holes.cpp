@@ -416,22 +416,17 @@ mlir::LogicalResult fillHole(const HoleProblem &problem, const Hole &hole,
   mlir::BlockArgument argument =
       after.getArgument(problem.isConstant.size() + i);
   if (!argument.use_empty() &&
-      argument.getParentBlock()->front().getName().getStringRef() ==
-          "mlc.compute")
+      mlir::isa<ComputeOp>(argument.getParentBlock()->front()))
     builder.setInsertionPointAfter(&argument.getParentBlock()->front());
   SmallVector<mlir::Value> operands;
   for (unsigned input : used)
     operands.push_back(after.getArgument(input));
   auto type = mlir::cast<mlir::RankedTensorType>(argument.getType());
-  mlir::FailureOr<ComputeOp> made = createOp<ComputeOp>(
-      builder, after.getLoc(), operands,
-      {builder.getNamedAttr("definition", builder.getStringAttr(text.text)),
-       builder.getNamedAttr("dims", DimsAttr::get(context, *getDims(type))),
-       builder.getNamedAttr(
-           "integers", DimsAttr::get(context, ArrayRef<IntExpr>(integers))),
-       builder.getNamedAttr("reals", builder.getArrayAttr(reals)),
-       builder.getNamedAttr("type",
-                            mlir::TypeAttr::get(type.getElementType()))});
+  mlir::FailureOr<ComputeOp> made =
+      createOp<ComputeOp>(builder, after.getLoc(), operands, text.text,
+                          DimsAttr::get(context, *getDims(type)),
+                          DimsAttr::get(context, ArrayRef<IntExpr>(integers)),
+                          builder.getArrayAttr(reals), type.getElementType());
   if (mlir::failed(made)) {
     failure = "the weight's text is not accepted: " + text.text;
     return mlir::failure();

@@ -84,22 +84,14 @@ FailureOr<SmallVector<Type>> inferResultTypes(Operation *op) {
   return types;
 }
 
-FailureOr<Operation *> createOp(OpBuilder &builder, Location loc,
-                                StringRef name, ValueRange operands,
-                                ArrayRef<NamedAttribute> attributes,
-                                unsigned numResults) {
+FailureOr<Operation *> detail::createInferred(
+    OpBuilder &builder, Location loc, StringRef name, unsigned numResults,
+    llvm::function_ref<void(OperationState &, TypeRange)> fill) {
   OperationState state(loc, name);
-  // Before the operator is asked: its getters believe its attributes.
-  NamedAttrList list(attributes);
-  if (failed(
-          state.name.verifyInherentAttrs(list, [&] { return emitError(loc); })))
-    return failure();
-  state.addOperands(operands);
-  state.addAttributes(attributes);
   // Types are known only once the operator can be asked.
   SmallVector<Type> unknown(numResults,
                             UnrankedTensorType::get(builder.getF32Type()));
-  state.addTypes(unknown);
+  fill(state, unknown);
   Operation *op = Operation::create(state);
   FailureOr<SmallVector<Type>> types = inferResultTypes(op);
   if (succeeded(types) && types->size() != numResults) {
@@ -115,6 +107,23 @@ FailureOr<Operation *> createOp(OpBuilder &builder, Location loc,
     result.setType(type);
   builder.insert(op);
   return op;
+}
+
+FailureOr<Operation *> createOp(OpBuilder &builder, Location loc,
+                                StringRef name, ValueRange operands,
+                                ArrayRef<NamedAttribute> attributes,
+                                unsigned numResults) {
+  // Before the operator is asked: its getters believe its attributes.
+  NamedAttrList list(attributes);
+  if (failed(OperationName(name, builder.getContext())
+                 .verifyInherentAttrs(list, [&] { return emitError(loc); })))
+    return failure();
+  return detail::createInferred(builder, loc, name, numResults,
+                                [&](OperationState &state, TypeRange types) {
+                                  state.addOperands(operands);
+                                  state.addAttributes(attributes);
+                                  state.addTypes(types);
+                                });
 }
 
 LogicalResult verifyResultTypes(Operation *op) {

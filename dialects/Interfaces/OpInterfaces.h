@@ -6,6 +6,7 @@
 #include "dialects/Interfaces/Definition.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlc {
 /// Verifier of every operator: the result types are those that follow from its
@@ -26,23 +27,72 @@ mlir::FailureOr<Definition> getDefinition(DefinitionOpInterface op);
 mlir::FailureOr<llvm::SmallVector<mlir::Type>>
 inferResultTypes(mlir::Operation *op);
 
-/// Creates an operator of the mlc dialect and gives it the result types that
-/// follow from its operands. Fails, with an error at `loc`, and leaves nothing
-/// behind when it is not well formed.
+/// Creates an operator of the mlc dialect whose name, operands and attributes
+/// come as data (from a rule, a catalog or a log), and gives it the result
+/// types that follow from its operands. Fails, with an error at `loc`, and
+/// leaves nothing behind when it is not well formed.
 mlir::FailureOr<mlir::Operation *>
 createOp(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
          mlir::ValueRange operands,
          llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
          unsigned numResults = 1);
 
-template <typename Op>
-mlir::FailureOr<Op>
-createOp(mlir::OpBuilder &builder, mlir::Location loc,
-         mlir::ValueRange operands,
-         llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
-         unsigned numResults = 1) {
-  mlir::FailureOr<mlir::Operation *> op = createOp(
-      builder, loc, Op::getOperationName(), operands, attributes, numResults);
+namespace detail {
+/// An operator of what `fill` gives it, types that stand for those that follow
+/// among it.
+mlir::FailureOr<mlir::Operation *> createInferred(
+    mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
+    unsigned numResults,
+    llvm::function_ref<void(mlir::OperationState &, mlir::TypeRange)> fill);
+
+template <typename Op> constexpr unsigned countResults() {
+  if (Op::template hasTrait<mlir::OpTrait::OneResult>())
+    return 1;
+  return Op::template hasTrait<mlir::OpTrait::NResults<2>::template Impl>() ? 2
+                                                                            : 0;
+}
+
+/// Attributes of `Op` by their names or as one struct.
+template <typename Op, typename Arg>
+constexpr bool areAttributes =
+    std::is_convertible_v<Arg, llvm::ArrayRef<mlir::NamedAttribute>> ||
+    std::is_convertible_v<Arg, const typename Op::Properties &>;
+/// Several operands in one list.
+template <typename Arg>
+constexpr bool isList = std::is_convertible_v<Arg, mlir::ValueRange> &&
+                        !std::is_convertible_v<Arg, mlir::Value>;
+} // namespace detail
+
+/// Whether `Args` are the operands and attributes of `Op`, all of them, in the
+/// order of its declaration (dialects/Graph/*.td). TableGen's builders that
+/// take all operands as one list, and attributes as another or not at all, do
+/// not count.
+template <typename Op, typename... Args>
+concept MadeOf =
+    !(detail::areAttributes<Op, Args> || ...) &&
+    !(sizeof...(Args) == 1 && (detail::isList<Args> && ...)) &&
+    requires(mlir::OpBuilder &builder, mlir::OperationState &state,
+             mlir::TypeRange types, Args &&...args) {
+      Op::build(builder, state, types, std::forward<Args>(args)...);
+    };
+
+/// Creates `Op` of these operands and attributes, as they are declared, and
+/// gives it the result types that follow:
+///
+///   createOp<ReduceOp>(builder, loc, x, Reduction::Sum, axes)
+///
+/// None of them may be null. Fails as above; TableGen's own builders that infer
+/// types end the program instead, which a model's dims must not.
+template <typename Op, typename... Args>
+  requires MadeOf<Op, Args...>
+mlir::FailureOr<Op> createOp(mlir::OpBuilder &builder, mlir::Location loc,
+                             Args &&...args) {
+  static_assert(detail::countResults<Op>() != 0, "not counted yet");
+  mlir::FailureOr<mlir::Operation *> op = detail::createInferred(
+      builder, loc, Op::getOperationName(), detail::countResults<Op>(),
+      [&](mlir::OperationState &state, mlir::TypeRange types) {
+        Op::build(builder, state, types, std::forward<Args>(args)...);
+      });
   if (mlir::failed(op))
     return mlir::failure();
   return mlir::cast<Op>(*op);

@@ -1,5 +1,7 @@
 //===- Contraction.cpp - ONNX's matrix products ---------------------------===//
 
+#include "dialects/Graph/ContractionOps.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "passes/Import/Handlers.h"
 
 using namespace mlir;
@@ -39,7 +41,7 @@ static Value matmul(Node &n, Value a, Value b) {
   a = n.broadcast(n.reshape(a, aDims), left);
   bDims[bDims.size() - 2] = left.back();
   b = n.broadcast(n.reshape(b, bDims), right);
-  Value product = n.op("matmul", {a, b});
+  Value product = n.op<MatMulOp>({a, b});
   if (!product || !(aVector || bVector))
     return product;
   Dims result = dimsOf(product);
@@ -75,13 +77,13 @@ static LogicalResult importGemm(Node &n) {
   double alpha = n.floatAttr("alpha", 1.0), beta = n.floatAttr("beta", 1.0);
   Value product = matmul(n, a, b);
   if (alpha != 1.0)
-    product = n.withScalar("mul", product, alpha);
+    product = n.withScalar<MulOp>(product, alpha);
   if (!n.has(2) || beta == 0.0 || !product)
     return n.result(product);
   Value c = n.value(2);
   if (beta != 1.0)
-    c = n.withScalar("mul", c, beta);
-  return n.result(n.op("add", {product, n.broadcast(c, dimsOf(product))}));
+    c = n.withScalar<MulOp>(c, beta);
+  return n.result(n.op<AddOp>({product, n.broadcast(c, dimsOf(product))}));
 }
 
 /// input - zero point as 32-bit integers. A zero point may be a scalar or one
@@ -95,7 +97,7 @@ static Value centered(Node &n, unsigned input, unsigned zeroPoint,
   Value zero = n.cast(n.value(zeroPoint), i32);
   if (n.rank(zeroPoint) == 1 && !n.dims(zeroPoint)[0].isConstant(1) && !isRight)
     zero = n.reshape(zero, {n.dims(zeroPoint)[0], n.integer(1)});
-  return n.pointwise("sub", {value, zero});
+  return n.pointwise<SubOp>({value, zero});
 }
 
 static LogicalResult importMatMulInteger(Node &n) {

@@ -1,5 +1,7 @@
 //===- Convolution.cpp - ONNX's convolutions ------------------------------===//
 
+#include "dialects/Graph/ConvolutionOps.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "passes/Import/Handlers.h"
 #include "passes/Import/Windows.h"
 
@@ -122,8 +124,8 @@ static Value addBias(Node &n, Value result, unsigned input) {
   }
   Dims channel(dims.size(), n.integer(1));
   channel[1] = n.dims(input)[0];
-  return n.op("add",
-              {result, n.broadcast(n.reshape(n.value(input), channel), dims)});
+  return n.op<AddOp>(
+      {result, n.broadcast(n.reshape(n.value(input), channel), dims)});
 }
 
 static LogicalResult importConv(Node &n) {
@@ -136,11 +138,10 @@ static LogicalResult importConv(Node &n) {
     return failure();
   if (window->same)
     padSame(n, *window);
-  Value result = n.op("conv", {n.value(0), n.value(1)},
-                      {n.attr("strides", n.dimsAttr(window->strides)),
-                       n.attr("pads", n.dimsAttr(window->pads)),
-                       n.attr("dilations", n.dimsAttr(window->dilations)),
-                       n.attr("groups", n.integer(*groups))});
+  Value result =
+      n.op<ConvOp>({n.value(0), n.value(1)}, n.dimsAttr(window->strides),
+                   n.dimsAttr(window->pads), n.dimsAttr(window->dilations),
+                   n.integer(*groups));
   return n.result(addBias(n, result, 2));
 }
 
@@ -192,12 +193,10 @@ static LogicalResult importConvTranspose(Node &n) {
       return n.invalid("output_padding is out of range");
   if (window->same || !outputShape.empty())
     padForOutput(n, *window, outputPadding, outputShape);
-  Value result = n.op("conv_transpose", {n.value(0), n.value(1)},
-                      {n.attr("strides", n.dimsAttr(window->strides)),
-                       n.attr("pads", n.dimsAttr(window->pads)),
-                       n.attr("dilations", n.dimsAttr(window->dilations)),
-                       n.attr("output_padding", n.dimsAttr(outputPadding)),
-                       n.attr("groups", n.integer(*groups))});
+  Value result = n.op<ConvTransposeOp>(
+      {n.value(0), n.value(1)}, n.dimsAttr(window->strides),
+      n.dimsAttr(window->pads), n.dimsAttr(window->dilations),
+      n.dimsAttr(outputPadding), n.integer(*groups));
   return n.result(addBias(n, result, 2));
 }
 

@@ -1,5 +1,7 @@
 //===- Movement.cpp - ONNX's operators that move data ---------------------===//
 
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "passes/Import/Handlers.h"
 
 using namespace mlir;
@@ -200,7 +202,7 @@ static LogicalResult importConcat(Node &n) {
     values.push_back(n.value(0));
   if (values.size() == 1)
     return n.result(values.front());
-  return n.result(n.op("concat", values, {n.attr("axis", n.i64(axis))}));
+  return n.result(n.op<ConcatOp>(values, axis));
 }
 
 static LogicalResult importExpand(Node &n) {
@@ -288,9 +290,9 @@ static LogicalResult importPad(Node &n) {
   if (n.isFloat(0) || isExactInteger(with))
     return n.result(n.pad(inner, low, high, *mode, with));
   // No double holds the value. Integers wrap, so their distances from it do.
-  Value distance = n.pointwise("sub", {inner, n.value(2)});
+  Value distance = n.pointwise<SubOp>({inner, n.value(2)});
   Value padded = n.pad(distance, low, high, *mode, 0.0);
-  return n.result(n.pointwise("add", {padded, n.value(2)}));
+  return n.result(n.pointwise<AddOp>({padded, n.value(2)}));
 }
 
 /// Depth and space exchange blocks of size b: a transpose between reshapes.

@@ -1,6 +1,9 @@
 //===- Node.cpp - One ONNX node while it is imported ----------------------===//
 
 #include "passes/Import/Node.h"
+#include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include <cmath>
 
 using namespace mlir;
@@ -120,9 +123,7 @@ Value Node::materializeNumbers(Tensor &tensor) {
   Dims vector = tensor.dims;
   if (vector.size() > 1)
     vector = {integer(values.size())};
-  Value result =
-      op("int_tensor", {},
-         {attr("values", dimsAttr(values)), attr("dims", dimsAttr(vector))});
+  Value result = op<IntTensorOp>(dimsAttr(values), dimsAttr(vector));
   result = cast(reshape(result, tensor.dims), tensor.elementType);
   if (!isFraction)
     return result;
@@ -135,8 +136,8 @@ Value Node::materializeNumbers(Tensor &tensor) {
     denominators.push_back(
         builder().getFloatAttr(tensor.elementType, number.denominator));
   auto type = RankedTensorType::get(shape, tensor.elementType);
-  return op("div",
-            {result, constant(DenseElementsAttr::get(type, denominators))});
+  return op<DivOp>(
+      {result, constant(DenseElementsAttr::get(type, denominators))});
 }
 
 std::optional<Dims> Node::ints(unsigned i, StringRef what) {
@@ -211,9 +212,8 @@ LogicalResult Node::result(unsigned i, Value value) {
   tensor.dims = dimsOf(value);
   tensor.elementType = elementTypeOf(value);
   tensor.value = value;
-  if (Operation *op = value.getDefiningOp();
-      op && op->getName().getStringRef() == "mlc.constant") {
-    tensor.constant = op->getAttrOfType<ElementsAttr>("value");
+  if (auto literal = value.getDefiningOp<ConstantOp>()) {
+    tensor.constant = literal.getValue();
     trackNumbers(tensor);
   }
   return result(i, std::move(tensor));
@@ -305,37 +305,23 @@ SmallVector<double> Node::floatsAttr(StringRef name) {
 // Making operators
 //===----------------------------------------------------------------------===//
 
-Operation *Node::opWithResults(StringRef name, ValueRange operands,
-                               Attributes attributes, unsigned numResults) {
-  if (failed() || llvm::is_contained(operands, Value()))
-    return nullptr;
-  FailureOr<Operation *> made =
-      createOp(state.builder, loc, ("mlc." + name).str(), operands, attributes,
-               numResults);
-  if (mlir::failed(made))
-    return nullptr; // the importer has the diagnostic
-  for (Value result : (*made)->getResults()) {
+bool Node::accepts(Operation *made) {
+  for (Value result : made->getResults()) {
     if (isTame(dimsOf(result)))
       continue;
     (void)invalid("makes dims that are too complex");
-    (*made)->erase();
-    return nullptr;
+    made->erase();
+    return false;
   }
-  recordRequirements(*made);
-  return *made;
-}
-
-Value Node::op(StringRef name, ValueRange operands, Attributes attributes) {
-  Operation *made = opWithResults(name, operands, attributes, 1);
-  return made ? made->getResult(0) : Value();
+  recordRequirements(made);
+  return true;
 }
 
 /// Conditions of the operator that are not decided yet become run-time checks.
 void Node::recordRequirements(Operation *op) {
   auto defined = dyn_cast<DefinitionOpInterface>(op);
   // Reshapes state their conditions dim by dim, and slices are clamped.
-  StringRef name = op->getName().getStringRef();
-  if (!defined || name == "mlc.reshape" || name == "mlc.slice")
+  if (!defined || isa<ReshapeOp, SliceOp>(op))
     return;
   FailureOr<Definition> definition = getDefinition(defined);
   if (mlir::failed(definition))

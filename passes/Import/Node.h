@@ -16,6 +16,7 @@
 #include "passes/Import/TensorData.h"
 #include "llvm/ADT/MapVector.h"
 #include <limits>
+#include <utility>
 
 namespace mlc {
 
@@ -46,6 +47,9 @@ struct Tensor {
 /// Tensors with more elements than this are never tracked as numbers.
 constexpr int64_t maxNumbers = 4096;
 
+/// The element type of a value; a null value has none.
+mlir::Type elementTypeOf(mlir::Value value);
+
 struct RuntimeCheck {
   IntExpr lhs, rhs;
   std::string message;
@@ -60,8 +64,6 @@ struct ImportState {
   llvm::MapVector<std::pair<IntExpr, IntExpr>, std::string> checks;
   ModelFile *file = nullptr;
 };
-
-using Attributes = llvm::ArrayRef<mlir::NamedAttribute>;
 
 class Node {
 public:
@@ -135,34 +137,36 @@ public:
   ModelFile &file() { return *state.file; }
   const onnx::NodeProto &getProto() const { return proto; }
 
-  /// An mlc operator ("conv") of these operands; null, with the error
-  /// remembered, when an operand is null or they do not fit.
-  mlir::Value op(llvm::StringRef name, mlir::ValueRange operands,
-                 Attributes attributes = {});
-  mlir::Operation *opWithResults(llvm::StringRef name,
-                                 mlir::ValueRange operands,
-                                 Attributes attributes, unsigned numResults);
+  /// An mlc operator of its operands and attributes, in the order of its
+  /// declaration (dialects/Graph/*.td); null, with the error remembered, when
+  /// an operand is null or they do not fit.
+  template <typename Op, typename... Args> Op make(const Args &...args) {
+    if (failed() || (isNull(args) || ...))
+      return {};
+    mlir::FailureOr<Op> made = createOp<Op>(state.builder, loc, args...);
+    return succeeded(made) && accepts(*made) ? *made : Op();
+  }
+  /// The result of an operator that has one. Several operands stand in braces,
+  /// so that what makes them is made in their order:
+  ///
+  ///   n.op<ConvOp>({n.value(0), n.value(1)}, strides, pads, dilations, groups)
+  template <typename Op, typename... Args> mlir::Value op(const Args &...args) {
+    static_assert((std::is_convertible_v<Args, mlir::Value> + ... + 0) <= 1,
+                  "several operands stand in braces");
+    return resultOf(make<Op>(args...));
+  }
+  template <typename Op, size_t N, typename... Args>
+  mlir::Value op(const mlir::Value (&operands)[N], const Args &...attributes) {
+    return makeEach<Op>(operands, std::make_index_sequence<N>(), attributes...);
+  }
 
   IntExpr integer(int64_t value) { return IntExpr::constant(context(), value); }
-  mlir::Attribute i64(int64_t value) {
-    return state.builder.getI64IntegerAttr(value);
-  }
-  mlir::Attribute i64s(llvm::ArrayRef<int64_t> values) {
-    return state.builder.getDenseI64ArrayAttr(values);
-  }
-  mlir::Attribute flag(bool value) { return state.builder.getBoolAttr(value); }
-  mlir::Attribute text(llvm::StringRef value) {
-    return state.builder.getStringAttr(value);
-  }
-  mlir::Attribute real(double value) { return RealAttr::get(context(), value); }
-  mlir::Attribute dimsAttr(llvm::ArrayRef<IntExpr> dims) {
+  RealAttr real(double value) { return RealAttr::get(context(), value); }
+  DimsAttr dimsAttr(llvm::ArrayRef<IntExpr> dims) {
     return DimsAttr::get(context(), dims);
   }
-  mlir::Attribute dimsAttr(llvm::ArrayRef<int64_t> dims) {
+  DimsAttr dimsAttr(llvm::ArrayRef<int64_t> dims) {
     return DimsAttr::get(context(), dims);
-  }
-  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) {
-    return state.builder.getNamedAttr(name, value);
   }
 
   //===--- Common steps --------------------------------------------------===//
@@ -182,14 +186,26 @@ public:
   /// `value` broadcast to `dims` by ONNX's rule. An open dim may turn out to
   /// be 1 at run time.
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<IntExpr> dims);
+  /// Broadcasts `values` together; false when one is null.
+  bool broadcastTogether(llvm::MutableArrayRef<mlir::Value> values);
   /// Pointwise operator over operands that are broadcast together; a null
-  /// scalar makes none.
-  mlir::Value pointwise(llvm::StringRef name,
-                        llvm::ArrayRef<mlir::Value> operands,
-                        Attributes attributes = {});
+  /// operand makes none.
+  template <typename Op, size_t N, typename... Args>
+  mlir::Value pointwise(const mlir::Value (&operands)[N],
+                        const Args &...attributes) {
+    mlir::Value values[N];
+    llvm::copy(operands, values);
+    if (!broadcastTogether(values))
+      return {};
+    return makeEach<Op>(values, std::make_index_sequence<N>(), attributes...);
+  }
   /// `value op scalar` with a scalar constant of value's element type.
-  mlir::Value withScalar(llvm::StringRef name, mlir::Value value,
-                         double scalar);
+  template <typename Op>
+  mlir::Value withScalar(mlir::Value value, double scalar) {
+    if (!value)
+      return {};
+    return pointwise<Op>({value, scalarConstant(elementTypeOf(value), scalar)});
+  }
   mlir::Value compare(ComparePredicate predicate, mlir::Value a, mlir::Value b);
   mlir::Value reduce(Reduction kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> axes);
@@ -207,6 +223,25 @@ private:
   const onnx::AttributeProto *find(llvm::StringRef name);
   IntExpr broadcastDim(IntExpr a, IntExpr b);
   mlir::Value materializeNumbers(Tensor &tensor);
+  /// Whether an argument of `make` is a null operand.
+  template <typename Arg> static bool isNull(const Arg &arg) {
+    if constexpr (std::is_convertible_v<Arg, mlir::Value>)
+      return !arg;
+    else if constexpr (std::is_convertible_v<Arg, mlir::ValueRange>)
+      return llvm::is_contained(mlir::ValueRange(arg), mlir::Value());
+    return false;
+  }
+  template <typename Op, size_t... I, typename... Args>
+  mlir::Value makeEach(const mlir::Value *operands, std::index_sequence<I...>,
+                       const Args &...attributes) {
+    return resultOf(make<Op>(operands[I]..., attributes...));
+  }
+  static mlir::Value resultOf(mlir::Operation *made) {
+    return made ? mlir::Value(made->getResult(0)) : mlir::Value();
+  }
+  /// Remembers what the new operator requires. False, with an error remembered
+  /// and the operator erased, when its dims are unreasonable.
+  bool accepts(mlir::Operation *made);
   void recordRequirements(mlir::Operation *op);
 
   ImportState &state;
@@ -222,9 +257,6 @@ private:
 inline bool isExactInteger(double value) {
   return std::isinf(value) || std::abs(value) < double(int64_t(1) << 53);
 }
-
-/// The element type of a value; a null value has none.
-mlir::Type elementTypeOf(mlir::Value value);
 
 /// False when an expression of the dims is unreasonably large, which only a
 /// hostile model makes.

@@ -1,17 +1,19 @@
 //===- Normalization.cpp - ONNX's normalizations and softmax --------------===//
 
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Graph/ReductionOps.h"
 #include "passes/Import/Handlers.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
 using llvm::SmallVector;
-using llvm::StringRef;
 
 namespace mlc {
 
 /// Before opset 13 the input is a matrix, its dims from `axis` on flattened,
 /// and the operator works on rows.
-static LogicalResult importSoftmax(Node &n) {
+template <typename Op> static LogicalResult importSoftmax(Node &n) {
   bool flattens = n.opset() < 13;
   int64_t rank = n.rank(0);
   int64_t axis = n.intAttr("axis", flattens ? 1 : -1);
@@ -21,10 +23,6 @@ static LogicalResult importSoftmax(Node &n) {
     axis = n.axis(axis, rank);
   if (n.failed())
     return failure();
-  StringRef op = n.opType() == "Softmax" ? "softmax" : "log_softmax";
-  auto along = [&](Value x, int64_t a) {
-    return n.op(op, {x}, {n.attr("axis", n.i64(a))});
-  };
   Value x = n.value(0);
   bool trivial =
       !flattens ||
@@ -32,10 +30,10 @@ static LogicalResult importSoftmax(Node &n) {
                           n.dims(0).drop_front(axis + 1),
                           [](IntExpr dim) { return dim.isConstant(1); }));
   if (trivial)
-    return n.result(along(x, axis));
+    return n.result(n.op<Op>(x, axis));
   Dims matrix = {getNumElements(n.context(), n.dims(0).take_front(axis)),
                  getNumElements(n.context(), n.dims(0).drop_front(axis))};
-  return n.result(n.reshape(along(n.reshape(x, matrix), 1), n.dims(0)));
+  return n.result(n.reshape(n.op<Op>(n.reshape(x, matrix), 1), n.dims(0)));
 }
 
 /// One where the maximum stands first along the axis, zero elsewhere.
@@ -46,11 +44,9 @@ static LogicalResult importHardmax(Node &n) {
   if (n.opset() < 13 && axis + 1 != n.rank(0))
     return n.unsupported("Hardmax before opset 13 is supported along the last "
                          "axis only");
-  Value where = n.op("arg_max", {n.value(0)}, {n.attr("axis", n.i64(axis))});
+  Value where = n.op<ArgMaxOp>(n.value(0), axis);
   Value positions =
-      n.op("iota", {},
-           {n.attr("dims", n.dimsAttr(n.dims(0))), n.attr("axis", n.i64(axis)),
-            n.attr("start", n.integer(0)), n.attr("step", n.integer(1))});
+      n.op<IotaOp>(n.dimsAttr(n.dims(0)), axis, n.integer(0), n.integer(1));
   return n.result(
       n.cast(n.compare(ComparePredicate::EQ, positions, where), n.type(0)));
 }
@@ -65,15 +61,13 @@ static LogicalResult importBatchNormalization(Node &n) {
                          "supported");
   if (n.rank(0) < 2)
     return n.invalid("requires an input of rank 2 or more");
-  SmallVector<Value> operands = {n.value(0)};
-  for (unsigned i = 1; i < 5; ++i) {
+  for (unsigned i = 1; i < 5; ++i)
     if (n.rank(i) != 1)
       return n.invalid("scale, bias, mean and variance must have rank 1");
-    operands.push_back(n.cast(n.value(i), n.type(0)));
-  }
-  return n.result(
-      n.op("batch_norm", operands,
-           {n.attr("epsilon", n.real(n.floatAttr("epsilon", 1e-5)))}));
+  auto vector = [&](unsigned i) { return n.cast(n.value(i), n.type(0)); };
+  return n.result(n.op<BatchNormOp>(
+      {n.value(0), vector(1), vector(2), vector(3), vector(4)},
+      n.real(n.floatAttr("epsilon", 1e-5))));
 }
 
 /// (x - mean) / sqrt(var + epsilon) over `axes`; the deviation's inverse too.
@@ -82,11 +76,11 @@ static Value normalized(Node &n, Value x, ArrayRef<int64_t> axes,
   Value mean = n.reduce(Reduction::Mean, x, axes);
   if (!mean)
     return {};
-  Value centered = n.pointwise("sub", {x, mean});
-  Value square = n.op("mul", {centered, centered});
+  Value centered = n.pointwise<SubOp>({x, mean});
+  Value square = n.op<MulOp>({centered, centered});
   Value variance =
-      n.withScalar("add", n.reduce(Reduction::Mean, square, axes), epsilon);
-  return n.pointwise("div", {centered, n.op("sqrt", {variance})});
+      n.withScalar<AddOp>(n.reduce(Reduction::Mean, square, axes), epsilon);
+  return n.pointwise<DivOp>({centered, n.op<SqrtOp>(variance)});
 }
 
 static SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {
@@ -110,14 +104,12 @@ static LogicalResult importLayerNormalization(Node &n) {
     Value scale = n.value(1);
     Value zero = n.scalarConstant(n.type(0), 0.0);
     Value bias = n.broadcast(n.has(2) ? n.value(2) : zero, inner);
-    return n.result(n.op(
-        "layer_norm", {x, scale, bias},
-        {n.attr("axis", n.i64(axis)), n.attr("epsilon", n.real(epsilon))}));
+    return n.result(n.op<LayerNormOp>({x, scale, bias}, axis, n.real(epsilon)));
   }
   Value result = normalized(n, x, axesFrom(axis, n.rank(0)), epsilon);
-  result = n.pointwise("mul", {result, n.value(1)});
+  result = n.pointwise<MulOp>({result, n.value(1)});
   if (n.has(2))
-    result = n.pointwise("add", {result, n.value(2)});
+    result = n.pointwise<AddOp>({result, n.value(2)});
   return n.result(result);
 }
 
@@ -128,11 +120,11 @@ static LogicalResult importRmsNormalization(Node &n) {
     return failure();
   Value x = n.value(0);
   Value square =
-      n.reduce(Reduction::Mean, n.op("mul", {x, x}), axesFrom(axis, n.rank(0)));
+      n.reduce(Reduction::Mean, n.op<MulOp>({x, x}), axesFrom(axis, n.rank(0)));
   Value root =
-      n.op("sqrt", {n.withScalar("add", square, n.floatAttr("epsilon", 1e-5))});
+      n.op<SqrtOp>(n.withScalar<AddOp>(square, n.floatAttr("epsilon", 1e-5)));
   return n.result(
-      n.pointwise("mul", {n.pointwise("div", {x, root}), n.value(1)}));
+      n.pointwise<MulOp>({n.pointwise<DivOp>({x, root}), n.value(1)}));
 }
 
 /// `vector` over the channels, dim 1 of a tensor of `rank`.
@@ -152,8 +144,8 @@ static LogicalResult importInstanceNormalization(Node &n) {
     return n.invalid("requires an input of rank 3 or more");
   Value result = normalized(n, n.value(0), axesFrom(2, rank),
                             n.floatAttr("epsilon", 1e-5));
-  result = n.pointwise("mul", {result, perChannel(n, 1, rank)});
-  return n.result(n.pointwise("add", {result, perChannel(n, 2, rank)}));
+  result = n.pointwise<MulOp>({result, perChannel(n, 1, rank)});
+  return n.result(n.pointwise<AddOp>({result, perChannel(n, 2, rank)}));
 }
 
 static LogicalResult importGroupNormalization(Node &n) {
@@ -181,17 +173,17 @@ static LogicalResult importGroupNormalization(Node &n) {
       dims[2] = perGroup;
     return n.reshape(n.value(input), dims);
   };
-  result = n.pointwise("mul", {result, factor(1)});
-  result = n.pointwise("add", {result, factor(2)});
+  result = n.pointwise<MulOp>({result, factor(1)});
+  result = n.pointwise<AddOp>({result, factor(2)});
   return n.result(n.reshape(result, n.dims(0)));
 }
 
 static LogicalResult importLrn(Node &n) {
-  return n.result(n.op("lrn", {n.value(0)},
-                       {n.attr("size", n.integer(n.intAttr("size", 0))),
-                        n.attr("alpha", n.real(n.floatAttr("alpha", 1e-4))),
-                        n.attr("beta", n.real(n.floatAttr("beta", 0.75))),
-                        n.attr("bias", n.real(n.floatAttr("bias", 1.0)))}));
+  int64_t size = n.intAttr("size", 0);
+  double alpha = n.floatAttr("alpha", 1e-4), beta = n.floatAttr("beta", 0.75),
+         bias = n.floatAttr("bias", 1.0);
+  return n.result(n.op<LrnOp>(n.value(0), n.integer(size), n.real(alpha),
+                              n.real(beta), n.real(bias)));
 }
 
 /// x / norm along an axis, 0 where the norm is.
@@ -201,14 +193,14 @@ static LogicalResult importLpNormalization(Node &n) {
   if (n.failed() || (p != 1 && p != 2))
     return n.invalid("requires p = 1 or 2");
   Value x = n.value(0);
-  Value norm = n.reduce(
-      Reduction::Sum, p == 1 ? n.op("abs", {x}) : n.op("mul", {x, x}), {axis});
+  Value norm = n.reduce(Reduction::Sum,
+                        p == 1 ? n.op<AbsOp>(x) : n.op<MulOp>({x, x}), {axis});
   if (p == 2)
-    norm = n.op("sqrt", {norm});
+    norm = n.op<SqrtOp>(norm);
   Value zero = n.scalarConstant(n.type(0), 0.0);
   Value isZero = n.compare(ComparePredicate::EQ, norm, zero);
   return n.result(
-      n.pointwise("select", {isZero, zero, n.pointwise("div", {x, norm})}));
+      n.pointwise<SelectOp>({isZero, zero, n.pointwise<DivOp>({x, norm})}));
 }
 
 static LogicalResult importMeanVarianceNormalization(Node &n) {
@@ -219,11 +211,11 @@ static LogicalResult importMeanVarianceNormalization(Node &n) {
   Value mean = n.reduce(Reduction::Mean, x, axes);
   if (!mean)
     return n.result(mean);
-  Value centered = n.pointwise("sub", {x, mean});
+  Value centered = n.pointwise<SubOp>({x, mean});
   Value square =
-      n.reduce(Reduction::Mean, n.op("mul", {centered, centered}), axes);
-  Value deviation = n.withScalar("add", n.op("sqrt", {square}), 1e-9);
-  return n.result(n.pointwise("div", {centered, deviation}));
+      n.reduce(Reduction::Mean, n.op<MulOp>({centered, centered}), axes);
+  Value deviation = n.withScalar<AddOp>(n.op<SqrtOp>(square), 1e-9);
+  return n.result(n.pointwise<DivOp>({centered, deviation}));
 }
 
 /// Inference: the input itself, and a mask that keeps everything.
@@ -257,11 +249,11 @@ ArrayRef<OperatorEntry> normalizationOperators() {
       {"", "InstanceNormalization", 3, 3, importInstanceNormalization},
       {"", "LRN", 1, 1, importLrn},
       {"", "LayerNormalization", 2, 3, importLayerNormalization},
-      {"", "LogSoftmax", 1, 1, importSoftmax},
+      {"", "LogSoftmax", 1, 1, importSoftmax<LogSoftmaxOp>},
       {"", "LpNormalization", 1, 1, importLpNormalization},
       {"", "MeanVarianceNormalization", 1, 1, importMeanVarianceNormalization},
       {"", "RMSNormalization", 2, 2, importRmsNormalization},
-      {"", "Softmax", 1, 1, importSoftmax},
+      {"", "Softmax", 1, 1, importSoftmax<SoftmaxOp>},
   };
   return entries;
 }

@@ -1,5 +1,6 @@
 //===- Pointwise.cpp - ONNX's element-wise operators ----------------------===//
 
+#include "dialects/Graph/PointwiseOps.h"
 #include "passes/Import/Handlers.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
@@ -7,44 +8,28 @@
 using namespace mlir;
 using llvm::ArrayRef;
 using llvm::SmallVector;
-using llvm::StringRef;
 
 namespace mlc {
 
-/// Operators that have the same meaning in both: ONNX's name, ours.
-static StringRef sameOperator(StringRef name) {
-  if (const ScalarFunction *f = findByOnnxName(name))
-    return f->mnemonic;
-  return llvm::StringSwitch<StringRef>(name)
-      .Case("Sigmoid", "sigmoid")
-      .Case("Relu", "relu")
-      .Case("Sign", "sign")
-      .Case("Add", "add")
-      .Case("Sub", "sub")
-      .Case("Mul", "mul")
-      .Case("Div", "div")
-      .Case("And", "and")
-      .Case("Or", "or")
-      .Case("Xor", "xor")
-      .Case("Sum", "add")
-      .Case("Min", "min")
-      .Case("Max", "max")
-      .Default("");
+/// An operator that has the same meaning in both.
+template <typename Op> static LogicalResult importUnary(Node &n) {
+  return n.result(n.op<Op>(n.value(0)));
 }
 
-static LogicalResult importUnary(Node &n) {
-  StringRef op = n.opType();
-  const ScalarFunction *f = findByOnnxName(op);
-  if (f && f->takes == Takes::Floats && !n.isFloat(0)) {
-    if (f->keepsIntegers)
+/// The operator of a function of the table.
+template <typename Op, UnaryFn fn>
+static LogicalResult importFunction(Node &n) {
+  const ScalarFunction &f = factsOf(fn);
+  if (f.takes == Takes::Floats && !n.isFloat(0)) {
+    if (f.keepsIntegers)
       return n.result(n.value(0));
-    if (f->onnx.takesIntegers) {
+    if (f.onnx.takesIntegers) {
       // Of integers, the function is what is left of it in their type.
       Value x = n.cast(n.value(0), n.builder().getF64Type());
-      return n.result(n.cast(n.op(f->mnemonic, {x}), n.type(0)));
+      return n.result(n.cast(n.op<Op>(x), n.type(0)));
     }
   }
-  return n.result(n.op(sameOperator(op), {n.value(0)}));
+  return importUnary<Op>(n);
 }
 
 /// Operands of one type; before opset 7 the second was aligned at `axis`.
@@ -70,24 +55,23 @@ static SmallVector<Value> alignedOperands(Node &n) {
   return values;
 }
 
-static LogicalResult importBinary(Node &n) {
+template <typename Op> static LogicalResult importBinary(Node &n) {
   SmallVector<Value> values = alignedOperands(n);
   if (values.empty() || n.failed())
     return n.invalid("inputs cannot be broadcast together");
-  return n.result(n.pointwise(sameOperator(n.opType()), values));
+  return n.result(n.pointwise<Op>({values[0], values[1]}));
 }
 
 /// Sum, Min, Max, Mean of any number of inputs, from the left as written.
-static LogicalResult importVariadic(Node &n) {
+template <typename Op> static LogicalResult importVariadic(Node &n) {
   SmallVector<Value> values = alignedOperands(n);
   if (values.empty())
     return failure();
-  StringRef op = n.opType() == "Mean" ? "add" : sameOperator(n.opType());
   Value result = values.front();
   for (Value value : llvm::drop_begin(values))
-    result = n.pointwise(op, {result, value});
+    result = n.pointwise<Op>({result, value});
   if (n.opType() == "Mean")
-    result = n.withScalar("div", result, double(values.size()));
+    result = n.withScalar<DivOp>(result, double(values.size()));
   return n.result(result);
 }
 
@@ -131,7 +115,7 @@ static LogicalResult importPow(Node &n) {
     if (!exponent)
       return failure();
     if (*exponent == 2.0)
-      return n.result(n.op("mul", {base, base}));
+      return n.result(n.op<MulOp>({base, base}));
     if (*exponent == 1.0)
       return n.result(base);
   }
@@ -146,8 +130,8 @@ static LogicalResult importPow(Node &n) {
       computed = wide;
       break;
     }
-  Value power = n.pointwise(
-      "pow", {n.cast(base, computed), n.cast(n.value(1), computed)});
+  Value power = n.pointwise<PowOp>(
+      {n.cast(base, computed), n.cast(n.value(1), computed)});
   return n.result(n.cast(power, type));
 }
 
@@ -157,11 +141,11 @@ static LogicalResult importMod(Node &n) {
   if (n.isFloat(0))
     return n.unsupported("Mod of floats is not supported");
   if (n.intAttr("fmod", 0) == 0)
-    return n.result(n.pointwise("mod", {n.value(0), n.value(1)}));
+    return n.result(n.pointwise<ModOp>({n.value(0), n.value(1)}));
   // a - trunc(a / b) * b, which integers have as a - (a / b) * b.
-  Value quotient = n.pointwise("div", {n.value(0), n.value(1)});
-  Value product = n.pointwise("mul", {quotient, n.value(1)});
-  return n.result(n.pointwise("sub", {n.value(0), product}));
+  Value quotient = n.pointwise<DivOp>({n.value(0), n.value(1)});
+  Value product = n.pointwise<MulOp>({quotient, n.value(1)});
+  return n.result(n.pointwise<SubOp>({n.value(0), product}));
 }
 
 static LogicalResult importCompare(Node &n) {
@@ -180,7 +164,7 @@ static LogicalResult importCompare(Node &n) {
 static LogicalResult importWhere(Node &n) {
   if (!n.type(0).isInteger(1) || n.type(1) != n.type(2))
     return n.invalid("requires a bool condition and two inputs of one type");
-  return n.result(n.pointwise("select", {n.value(0), n.value(1), n.value(2)}));
+  return n.result(n.pointwise<SelectOp>({n.value(0), n.value(1), n.value(2)}));
 }
 
 static LogicalResult importCast(Node &n) {
@@ -216,10 +200,10 @@ static double clipLimit(Node &n) {
 
 static LogicalResult importClip(Node &n) {
   const double limit = clipLimit(n);
-  if (n.opset() < 11)
-    return n.result(n.op("clip", {n.value(0)},
-                         {n.attr("min", n.real(n.floatAttr("min", -limit))),
-                          n.attr("max", n.real(n.floatAttr("max", limit)))}));
+  if (n.opset() < 11) {
+    double low = n.floatAttr("min", -limit), high = n.floatAttr("max", limit);
+    return n.result(n.op<ClipOp>(n.value(0), n.real(low), n.real(high)));
+  }
   auto isConstant = [&](unsigned i) {
     return !n.has(i) ||
            (n.in(i).constant && n.in(i).constant.getNumElements() == 1);
@@ -237,19 +221,17 @@ static LogicalResult importClip(Node &n) {
       return failure();
     // Beyond what a double holds, bounds are tensors.
     if (n.isFloat(0) || (isExactInteger(*low) && isExactInteger(*high)))
-      return n.result(
-          n.op("clip", {n.value(0)},
-               {n.attr("min", n.real(*low)), n.attr("max", n.real(*high))}));
+      return n.result(n.op<ClipOp>(n.value(0), n.real(*low), n.real(*high)));
   }
   Value result = n.value(0);
   if (n.has(1))
-    result = n.pointwise("max", {result, n.value(1)});
+    result = n.pointwise<MaxOp>({result, n.value(1)});
   else if (n.isFloat(0))
-    result = n.withScalar("max", result, -limit);
+    result = n.withScalar<MaxOp>(result, -limit);
   if (n.has(2))
-    result = n.pointwise("min", {result, n.value(2)});
+    result = n.pointwise<MinOp>({result, n.value(2)});
   else if (n.isFloat(0))
-    result = n.withScalar("min", result, limit);
+    result = n.withScalar<MinOp>(result, limit);
   return n.result(result);
 }
 
@@ -259,27 +241,27 @@ static LogicalResult importClip(Node &n) {
 
 static LogicalResult importTan(Node &n) {
   Value x = n.value(0);
-  return n.result(n.pointwise("div", {n.op("sin", {x}), n.op("cos", {x})}));
+  return n.result(n.pointwise<DivOp>({n.op<SinOp>(x), n.op<CosOp>(x)}));
 }
 
 /// (exp(x) -+ exp(-x)) / 2 by the exponentials of x / 2, which do not overflow
 /// before the result; the sine near 0 by t = tanh(x / 2) as 2 t / (1 - t^2).
 static LogicalResult importHyperbolic(Node &n) {
-  Value x = n.value(0), half = n.withScalar("mul", x, 0.5);
+  Value x = n.value(0), half = n.withScalar<MulOp>(x, 0.5);
   auto halfSquare = [&](Value y) {
-    return n.pointwise("mul", {n.withScalar("mul", y, 0.5), y});
+    return n.pointwise<MulOp>({n.withScalar<MulOp>(y, 0.5), y});
   };
-  Value up = halfSquare(n.op("exp", {half}));
-  Value down = halfSquare(n.op("exp", {n.op("neg", {half})}));
+  Value up = halfSquare(n.op<ExpOp>(half));
+  Value down = halfSquare(n.op<ExpOp>(n.op<NegOp>(half)));
   if (n.opType() == "Cosh")
-    return n.result(n.pointwise("add", {up, down}));
-  Value t = n.op("tanh", {half});
-  Value rest = n.withScalar("add", n.op("neg", {n.op("mul", {t, t})}), 1.0);
-  Value near = n.pointwise("div", {n.pointwise("add", {t, t}), rest});
-  Value isNear = n.compare(ComparePredicate::LT, n.op("abs", {x}),
+    return n.result(n.pointwise<AddOp>({up, down}));
+  Value t = n.op<TanhOp>(half);
+  Value rest = n.withScalar<AddOp>(n.op<NegOp>(n.op<MulOp>({t, t})), 1.0);
+  Value near = n.pointwise<DivOp>({n.pointwise<AddOp>({t, t}), rest});
+  Value isNear = n.compare(ComparePredicate::LT, n.op<AbsOp>(x),
                            n.scalarConstant(elementTypeOf(x), 1.0));
   return n.result(
-      n.pointwise("select", {isNear, near, n.pointwise("sub", {up, down})}));
+      n.pointwise<SelectOp>({isNear, near, n.pointwise<SubOp>({up, down})}));
 }
 
 static LogicalResult importIsNaN(Node &n) {
@@ -295,7 +277,7 @@ static LogicalResult importIsInf(Node &n) {
   bool positive = n.intAttr("detect_positive", 1);
   bool negative = n.intAttr("detect_negative", 1);
   if (positive && negative)
-    return n.result(n.pointwise("or", {is(infinity), is(-infinity)}));
+    return n.result(n.pointwise<OrOp>({is(infinity), is(-infinity)}));
   if (!positive && !negative) {
     Value never = n.scalarConstant(n.builder().getI1Type(), 0.0);
     return n.result(n.broadcast(never, n.dims(0)));
@@ -304,14 +286,14 @@ static LogicalResult importIsInf(Node &n) {
 }
 
 ArrayRef<OperatorEntry> pointwiseOperators() {
-  static const OperatorEntry others[] = {
-      {"", "Add", 2, 2, importBinary},
-      {"", "And", 2, 2, importBinary},
+  static const OperatorEntry entries[] = {
+      {"", "Add", 2, 2, importBinary<AddOp>},
+      {"", "And", 2, 2, importBinary<AndOp>},
       {"", "Cast", 1, 1, importCast},
       {"", "CastLike", 2, 2, importCast},
       {"", "Clip", 1, 3, importClip},
       {"", "Cosh", 1, 1, importHyperbolic},
-      {"", "Div", 2, 2, importBinary},
+      {"", "Div", 2, 2, importBinary<DivOp>},
       {"", "Equal", 2, 2, importCompare},
       {"", "Greater", 2, 2, importCompare},
       {"", "GreaterOrEqual", 2, 2, importCompare},
@@ -319,29 +301,28 @@ ArrayRef<OperatorEntry> pointwiseOperators() {
       {"", "IsNaN", 1, 1, importIsNaN},
       {"", "Less", 2, 2, importCompare},
       {"", "LessOrEqual", 2, 2, importCompare},
-      {"", "Max", 1, anyNumber, importVariadic},
-      {"", "Mean", 1, anyNumber, importVariadic},
-      {"", "Min", 1, anyNumber, importVariadic},
+      {"", "Max", 1, anyNumber, importVariadic<MaxOp>},
+      {"", "Mean", 1, anyNumber, importVariadic<AddOp>},
+      {"", "Min", 1, anyNumber, importVariadic<MinOp>},
       {"", "Mod", 2, 2, importMod},
-      {"", "Mul", 2, 2, importBinary},
-      {"", "Or", 2, 2, importBinary},
+      {"", "Mul", 2, 2, importBinary<MulOp>},
+      {"", "Or", 2, 2, importBinary<OrOp>},
       {"", "Pow", 2, 2, importPow},
-      {"", "Relu", 1, 1, importUnary},
-      {"", "Sigmoid", 1, 1, importUnary},
-      {"", "Sign", 1, 1, importUnary},
+      {"", "Relu", 1, 1, importUnary<ReluOp>},
+      {"", "Sigmoid", 1, 1, importUnary<SigmoidOp>},
+      {"", "Sign", 1, 1, importUnary<SignOp>},
       {"", "Sinh", 1, 1, importHyperbolic},
-      {"", "Sub", 2, 2, importBinary},
-      {"", "Sum", 1, anyNumber, importVariadic},
+      {"", "Sub", 2, 2, importBinary<SubOp>},
+      {"", "Sum", 1, anyNumber, importVariadic<AddOp>},
       {"", "Tan", 1, 1, importTan},
       {"", "Where", 3, 3, importWhere},
-      {"", "Xor", 2, 2, importBinary},
+      {"", "Xor", 2, 2, importBinary<XorOp>},
+// The functions of the table.
+#define SCALAR_FUNCTION(Fn, ...)                                               \
+  {"", factsOf(UnaryFn::Fn).onnx.name, 1, 1,                                   \
+   importFunction<Fn##Op, UnaryFn::Fn>},
+#include "dialects/Interfaces/ScalarFunctions.def"
   };
-  static const std::vector<OperatorEntry> entries = [] {
-    std::vector<OperatorEntry> all(std::begin(others), std::end(others));
-    for (const ScalarFunction &f : scalarFunctions())
-      all.push_back({"", f.onnx.name, 1, 1, importUnary});
-    return all;
-  }();
   return entries;
 }
 

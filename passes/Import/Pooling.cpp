@@ -1,5 +1,6 @@
 //===- Pooling.cpp - ONNX's pools -----------------------------------------===//
 
+#include "dialects/Graph/PoolingOps.h"
 #include "passes/Import/Handlers.h"
 #include "passes/Import/Windows.h"
 
@@ -37,13 +38,13 @@ static std::optional<WindowAttributes> readPool(Node &n, Dims &ceilPads) {
   return window;
 }
 
-static SmallVector<NamedAttribute>
-poolAttributes(Node &n, const WindowAttributes &w, ArrayRef<IntExpr> ceilPads) {
-  return {n.attr("kernel", n.dimsAttr(w.kernel)),
-          n.attr("strides", n.dimsAttr(w.strides)),
-          n.attr("pads", n.dimsAttr(w.pads)),
-          n.attr("dilations", n.dimsAttr(w.dilations)),
-          n.attr("ceil_pads", n.dimsAttr(ceilPads))};
+/// A pool over these windows; `more` is what it has besides.
+template <typename Op, typename... More>
+static Value pool(Node &n, const WindowAttributes &w,
+                  ArrayRef<IntExpr> ceilPads, More... more) {
+  return n.op<Op>(n.value(0), n.dimsAttr(w.kernel), n.dimsAttr(w.strides),
+                  n.dimsAttr(w.pads), n.dimsAttr(w.dilations),
+                  n.dimsAttr(ceilPads), more...);
 }
 
 static LogicalResult importMaxPool(Node &n) {
@@ -53,8 +54,7 @@ static LogicalResult importMaxPool(Node &n) {
   std::optional<WindowAttributes> window = readPool(n, ceilPads);
   if (!window)
     return failure();
-  return n.result(
-      n.op("max_pool", {n.value(0)}, poolAttributes(n, *window, ceilPads)));
+  return n.result(pool<MaxPoolOp>(n, *window, ceilPads));
 }
 
 static LogicalResult importAveragePool(Node &n) {
@@ -62,10 +62,8 @@ static LogicalResult importAveragePool(Node &n) {
   std::optional<WindowAttributes> window = readPool(n, ceilPads);
   if (!window)
     return failure();
-  SmallVector<NamedAttribute> attributes = poolAttributes(n, *window, ceilPads);
-  attributes.push_back(
-      n.attr("count_include_pad", n.flag(n.intAttr("count_include_pad", 0))));
-  return n.result(n.op("avg_pool", {n.value(0)}, attributes));
+  bool countsPads = n.intAttr("count_include_pad", 0);
+  return n.result(pool<AvgPoolOp>(n, *window, ceilPads, countsPads));
 }
 
 /// A reduction over all spatial dims.

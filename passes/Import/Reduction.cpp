@@ -1,5 +1,9 @@
 //===- Reduction.cpp - ONNX's reductions ----------------------------------===//
 
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/OpaqueOps.h"
+#include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Graph/ReductionOps.h"
 #include "passes/Import/Handlers.h"
 
 using namespace mlir;
@@ -46,14 +50,14 @@ static Value logSumExp(Node &n, Value x, ArrayRef<int64_t> axes) {
   if (!maximum)
     return {};
   Value infinite =
-      n.compare(ComparePredicate::EQ, n.op("abs", {maximum}),
+      n.compare(ComparePredicate::EQ, n.op<AbsOp>(maximum),
                 n.scalarConstant(elementTypeOf(x),
                                  std::numeric_limits<double>::infinity()));
-  maximum = n.pointwise(
-      "select", {infinite, n.scalarConstant(elementTypeOf(x), 0.0), maximum});
-  Value shifted = n.pointwise("sub", {x, maximum});
-  Value sum = n.reduce(Reduction::Sum, n.op("exp", {shifted}), axes);
-  return n.pointwise("add", {n.op("log", {sum}), maximum});
+  maximum = n.pointwise<SelectOp>(
+      {infinite, n.scalarConstant(elementTypeOf(x), 0.0), maximum});
+  Value shifted = n.pointwise<SubOp>({x, maximum});
+  Value sum = n.reduce(Reduction::Sum, n.op<ExpOp>(shifted), axes);
+  return n.pointwise<AddOp>({n.op<LogOp>(sum), maximum});
 }
 
 static LogicalResult importReduce(Node &n) {
@@ -73,9 +77,9 @@ static LogicalResult importReduce(Node &n) {
   if (isa<IntegerType>(n.type(0)) && kind.starts_with("L") && kind != "L1")
     real = n.builder().getF64Type();
   if (kind == "L1")
-    x = n.op("abs", {x});
+    x = n.op<AbsOp>(x);
   else if (kind == "L2" || kind == "SumSquare")
-    x = n.op("mul", {x, x});
+    x = n.op<MulOp>({x, x});
   Value result;
   if (kind == "LogSumExp")
     result = logSumExp(n, real ? n.cast(x, real) : x, *axes);
@@ -85,38 +89,33 @@ static LogicalResult importReduce(Node &n) {
   if (real && result)
     result = n.cast(result, real);
   if (kind == "L2")
-    result = n.op("sqrt", {result});
+    result = n.op<SqrtOp>(result);
   else if (kind == "LogSum")
-    result = n.op("log", {result});
+    result = n.op<LogOp>(result);
   if (!result)
     return n.result(result);
   if (real)
     result = n.cast(result, n.type(0));
   if (isBool) // of nothing, they are the integers' extremes
-    result =
-        n.cast(n.op("clip", {result},
-                    {n.attr("min", n.real(0.0)), n.attr("max", n.real(1.0))}),
-               n.type(0));
+    result = n.cast(n.op<ClipOp>(result, n.real(0.0), n.real(1.0)), n.type(0));
   if (!noop && !n.intAttr("keepdims", 1))
     result = dropAxes(n, result, *axes);
   return n.result(result);
 }
 
-static LogicalResult importArg(Node &n) {
+template <typename Op> static LogicalResult importArg(Node &n) {
   int64_t axis = n.axis(n.intAttr("axis", 0), n.rank(0));
   if (n.failed())
     return failure();
   Value x = n.value(0);
   bool last = n.intAttr("select_last_index", 0) != 0;
   if (last)
-    x = n.op("reverse", {x}, {n.attr("axes", n.i64s({axis}))});
-  Value index = n.op(n.opType() == "ArgMax" ? "arg_max" : "arg_min", {x},
-                     {n.attr("axis", n.i64(axis))});
+    x = n.op<ReverseOp>(x, ArrayRef<int64_t>(axis));
+  Value index = n.op<Op>(x, axis);
   if (last) {
-    Value end = n.op("int_tensor", {},
-                     {n.attr("values", n.dimsAttr({n.dims(0)[axis] - 1})),
-                      n.attr("dims", n.dimsAttr({n.integer(1)}))});
-    index = n.pointwise("sub", {end, index});
+    Value end = n.op<IntTensorOp>(n.dimsAttr({n.dims(0)[axis] - 1}),
+                                  n.dimsAttr({n.integer(1)}));
+    index = n.pointwise<SubOp>({end, index});
   }
   if (!n.intAttr("keepdims", 1) && index)
     index = dropAxes(n, index, {axis});
@@ -130,10 +129,8 @@ static LogicalResult importCumSum(Node &n) {
   if (axis->size() != 1)
     return n.invalid("requires one axis");
   int64_t at = n.axis(axis->front(), n.rank(0));
-  return n.result(n.op("cumsum", {n.value(0)},
-                       {n.attr("axis", n.i64(at)),
-                        n.attr("exclusive", n.flag(n.intAttr("exclusive", 0))),
-                        n.attr("reverse", n.flag(n.intAttr("reverse", 0)))}));
+  bool exclusive = n.intAttr("exclusive", 0), reverse = n.intAttr("reverse", 0);
+  return n.result(n.op<CumSumOp>(n.value(0), at, exclusive, reverse));
 }
 
 static LogicalResult importTopK(Node &n) {
@@ -147,21 +144,17 @@ static LogicalResult importTopK(Node &n) {
     return failure();
   if (!k || k->size() != 1)
     return n.invalid("requires one k");
-  Operation *op =
-      n.opWithResults("top_k", {n.value(0)},
-                      {n.attr("axis", n.i64(axis)), n.attr("k", k->front()),
-                       n.attr("largest", n.flag(n.intAttr("largest", 1))),
-                       n.attr("sorted", n.flag(n.intAttr("sorted", 1)))},
-                      2);
-  if (!op || failed(n.result(0, op->getResult(0))))
+  bool largest = n.intAttr("largest", 1), sorted = n.intAttr("sorted", 1);
+  auto made = n.make<TopKOp>(n.value(0), axis, k->front(), largest, sorted);
+  if (!made || failed(n.result(0, made.getValues())))
     return failure();
-  return n.result(1, op->getResult(1));
+  return n.result(1, made.getIndices());
 }
 
 ArrayRef<OperatorEntry> reductionOperators() {
   static const OperatorEntry entries[] = {
-      {"", "ArgMax", 1, 1, importArg},
-      {"", "ArgMin", 1, 1, importArg},
+      {"", "ArgMax", 1, 1, importArg<ArgMaxOp>},
+      {"", "ArgMin", 1, 1, importArg<ArgMinOp>},
       {"", "CumSum", 2, 2, importCumSum},
       {"", "ReduceL1", 1, 2, importReduce},
       {"", "ReduceL2", 1, 2, importReduce},

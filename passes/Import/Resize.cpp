@@ -1,5 +1,6 @@
 //===- Resize.cpp - ONNX's resampling -------------------------------------===//
 
+#include "dialects/Graph/MovementOps.h"
 #include "passes/Import/Handlers.h"
 #include <cmath>
 
@@ -86,13 +87,9 @@ static LogicalResult resized(Node &n, const Target &target, ResizeMode mode,
   SmallVector<Attribute> scales;
   for (double scale : target.scales)
     scales.push_back(n.real(scale));
-  return n.result(
-      n.op("resize", {n.value(0)},
-           {n.attr("dims", n.dimsAttr(target.dims)),
-            n.attr("mode", n.text(stringifyResizeMode(mode))),
-            n.attr("transform", n.text(stringifyResizeTransform(transform))),
-            n.attr("nearest_mode", n.text(stringifyNearestMode(nearest))),
-            n.attr("scales", n.builder().getArrayAttr(scales))}));
+  return n.result(n.op<ResizeOp>(n.value(0), n.dimsAttr(target.dims), mode,
+                                 transform, nearest,
+                                 n.builder().getArrayAttr(scales)));
 }
 
 static SmallVector<int64_t> allAxes(Node &n) {

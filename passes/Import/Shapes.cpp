@@ -1,5 +1,7 @@
 //===- Shapes.cpp - ONNX's constants, shapes and ranges -------------------===//
 
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "passes/Import/Handlers.h"
 #include <cmath>
 
@@ -85,9 +87,7 @@ static LogicalResult filled(Node &n, ArrayRef<IntExpr> dims, Type type,
   if (!isa<FloatType>(type) && !isExactInteger(number))
     return n.result(n.broadcast(n.constant(reshapeElements(value, {})), dims));
   return n.result(
-      n.op("fill", {},
-           {n.attr("dims", n.dimsAttr(dims)), n.attr("value", n.real(number)),
-            n.attr("type", TypeAttr::get(type))}));
+      n.op<FillOp>(n.dimsAttr(dims), n.real(number), TypeAttr::get(type)));
 }
 
 static LogicalResult importConstantOfShape(Node &n) {
@@ -211,10 +211,7 @@ static LogicalResult importRange(Node &n) {
     return n.invalid("the step is out of range");
   IntExpr count = IntExpr::max(
       step > 0 ? span.ceilDiv(step) : (-span).ceilDiv(-step), n.integer(0));
-  Value result =
-      n.op("iota", {},
-           {n.attr("dims", n.dimsAttr({count})), n.attr("axis", n.i64(0)),
-            n.attr("start", start), n.attr("step", delta)});
+  Value result = n.op<IotaOp>(n.dimsAttr({count}), 0, start, delta);
   return n.result(n.cast(result, n.type(0)));
 }
 
@@ -229,10 +226,8 @@ static LogicalResult importEyeLike(Node &n) {
     return n.unsupported("its dtype is not supported");
   int64_t offset = n.intAttr("k", 0);
   auto iota = [&](int64_t axis, int64_t start) {
-    return n.op("iota", {},
-                {n.attr("dims", n.dimsAttr(n.dims(0))),
-                 n.attr("axis", n.i64(axis)), n.attr("start", n.integer(start)),
-                 n.attr("step", n.integer(1))});
+    return n.op<IotaOp>(n.dimsAttr(n.dims(0)), axis, n.integer(start),
+                        n.integer(1));
   };
   return n.result(n.cast(
       n.compare(ComparePredicate::EQ, iota(0, offset), iota(1, 0)), type));
@@ -258,16 +253,13 @@ static LogicalResult importTrilu(Node &n) {
   }
   Dims matrix(n.dims(0).take_back(2));
   auto iota = [&](int64_t axis, IntExpr start) {
-    return n.op("iota", {},
-                {n.attr("dims", n.dimsAttr(matrix)),
-                 n.attr("axis", n.i64(axis)), n.attr("start", start),
-                 n.attr("step", n.integer(1))});
+    return n.op<IotaOp>(n.dimsAttr(matrix), axis, start, n.integer(1));
   };
   Value keep = n.compare(n.intAttr("upper", 1) ? ComparePredicate::GE
                                                : ComparePredicate::LE,
                          iota(1, n.integer(0)), iota(0, k));
   Value zero = n.scalarConstant(n.type(0), 0.0);
-  return n.result(n.pointwise("select", {keep, n.value(0), zero}));
+  return n.result(n.pointwise<SelectOp>({keep, n.value(0), zero}));
 }
 
 /// values[1] where the index is the position along a new axis, else values[0].
@@ -288,28 +280,23 @@ static LogicalResult importOneHot(Node &n) {
   dims.insert(dims.begin() + axis, one);
   column[axis] = count;
   Value index = n.reshape(n.cast(n.value(0), i64), dims);
-  Value positions =
-      n.op("iota", {},
-           {n.attr("dims", n.dimsAttr(column)), n.attr("axis", n.i64(axis)),
-            n.attr("start", n.integer(0)), n.attr("step", one)});
+  Value positions = n.op<IotaOp>(n.dimsAttr(column), axis, n.integer(0), one);
   // Negative indices count from the end; large unsigned ones, which became
   // negative, are nowhere.
   if (!n.type(0).isUnsignedInteger()) {
-    Value end = n.op("int_tensor", {},
-                     {n.attr("values", n.dimsAttr({count})),
-                      n.attr("dims", n.dimsAttr(ArrayRef<IntExpr>()))});
+    Value end =
+        n.op<IntTensorOp>(n.dimsAttr({count}), n.dimsAttr(ArrayRef<IntExpr>()));
     Value isNegative =
         n.compare(ComparePredicate::LT, index, n.scalarConstant(i64, 0.0));
-    index = n.pointwise("select",
-                        {isNegative, n.pointwise("add", {index, end}), index});
+    index = n.pointwise<SelectOp>(
+        {isNegative, n.pointwise<AddOp>({index, end}), index});
   }
   auto pick = [&](int64_t at) {
     return n.reshape(n.slice(n.value(2), {n.integer(at)}, {one}, {one}),
                      ArrayRef<IntExpr>());
   };
-  return n.result(
-      n.pointwise("select", {n.compare(ComparePredicate::EQ, index, positions),
-                             pick(1), pick(0)}));
+  return n.result(n.pointwise<SelectOp>(
+      {n.compare(ComparePredicate::EQ, index, positions), pick(1), pick(0)}));
 }
 
 ArrayRef<OperatorEntry> shapeOperators() {

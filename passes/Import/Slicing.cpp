@@ -1,5 +1,6 @@
 //===- Slicing.cpp - ONNX's operators that pick parts ---------------------===//
 
+#include "dialects/Graph/MovementOps.h"
 #include "passes/Import/Handlers.h"
 
 using namespace mlir;
@@ -230,8 +231,7 @@ static LogicalResult importGather(Node &n) {
           n.slice(n.value(0), box.starts, box.sizes, box.steps), dims));
     }
   }
-  return n.result(
-      n.op("gather", {n.value(0), n.value(1)}, {n.attr("axis", n.i64(axis))}));
+  return n.result(n.op<GatherOp>({n.value(0), n.value(1)}, axis));
 }
 
 ArrayRef<OperatorEntry> slicingOperators() {

@@ -1,5 +1,9 @@
 //===- Steps.cpp - Steps that handlers share ------------------------------===//
 
+#include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Graph/ReductionOps.h"
 #include "passes/Import/Handlers.h"
 #include <cmath>
 
@@ -77,9 +81,7 @@ LogicalResult importWith(const OperatorEntry &entry, Node &node) {
                                 : entry.handler(node);
 }
 
-Value Node::constant(ElementsAttr value) {
-  return op("constant", {}, {attr("value", value)});
-}
+Value Node::constant(ElementsAttr value) { return op<ConstantOp>(value); }
 
 Value Node::scalarConstant(Type type, double value) {
   auto tensor = RankedTensorType::get({}, type);
@@ -102,13 +104,12 @@ Value Node::reshape(Value value, ArrayRef<IntExpr> dims) {
   if (!value || ArrayRef<IntExpr>(dimsOf(value)) == dims)
     return value;
   // A constant takes the other dims itself.
-  Operation *definingOp = value.getDefiningOp();
+  auto literal = value.getDefiningOp<ConstantOp>();
   DimsAttr target = DimsAttr::get(context(), dims);
   std::optional<SmallVector<int64_t>> shape = target.asConstants();
-  if (definingOp && definingOp->getName().getStringRef() == "mlc.constant" &&
-      shape) {
-    auto elements = definingOp->getAttrOfType<ElementsAttr>("value");
-    if (elements && countElements(*shape) == elements.getNumElements()) {
+  if (literal && shape) {
+    ElementsAttr elements = literal.getValue();
+    if (countElements(*shape) == elements.getNumElements()) {
       Value result = constant(reshapeElements(elements, *shape));
       // The original, when made for this node alone, has no other use.
       return result;
@@ -122,7 +123,7 @@ Value Node::reshape(Value value, ArrayRef<IntExpr> dims) {
                   after.str());
     return {};
   }
-  return op("reshape", {value}, {attr("dims", target)});
+  return op<ReshapeOp>(value, target);
 }
 
 IntExpr Node::divided(IntExpr dim, IntExpr by, const Twine &message) {
@@ -137,15 +138,13 @@ Value Node::transpose(Value value, ArrayRef<int64_t> order) {
   bool isIdentity = true;
   for (auto [i, from] : llvm::enumerate(order))
     isIdentity &= int64_t(i) == from;
-  return isIdentity
-             ? value
-             : op("transpose", {value}, {attr("permutation", i64s(order))});
+  return isIdentity ? value : op<TransposeOp>(value, order);
 }
 
 Value Node::cast(Value value, Type type) {
   if (!value || elementTypeOf(value) == type)
     return value;
-  return op("cast", {value}, {attr("to", TypeAttr::get(type))});
+  return op<CastOp>(value, type);
 }
 
 /// Whether `dim` is repeated, beside `other`, should it turn out to be 1. Where
@@ -226,42 +225,30 @@ Value Node::broadcast(Value value, ArrayRef<IntExpr> dims) {
       pad(value, Dims(dims.size(), integer(0)), missing, PadMode::Edge, 0.0);
   if (!value || ArrayRef<IntExpr>(dimsOf(value)) == dims)
     return value;
-  return op("broadcast", {value}, {attr("dims", dimsAttr(dims))});
+  return op<BroadcastOp>(value, dimsAttr(dims));
 }
 
-Value Node::pointwise(StringRef name, ArrayRef<Value> operands,
-                      Attributes attributes) {
-  if (llvm::is_contained(operands, Value()))
-    return {};
+bool Node::broadcastTogether(llvm::MutableArrayRef<Value> values) {
+  if (llvm::is_contained(values, Value()))
+    return false;
   SmallVector<Dims> all;
-  for (Value operand : operands)
-    all.push_back(dimsOf(operand));
+  for (Value value : values)
+    all.push_back(dimsOf(value));
   SmallVector<ArrayRef<IntExpr>> refs(all.begin(), all.end());
   Dims common = broadcastDims(refs);
-  SmallVector<Value> expanded;
-  for (Value operand : operands)
-    expanded.push_back(broadcast(operand, common));
-  return op(name, expanded, attributes);
-}
-
-Value Node::withScalar(StringRef name, Value value, double scalar) {
-  if (!value)
-    return {};
-  return pointwise(name, {value, scalarConstant(elementTypeOf(value), scalar)});
+  for (Value &value : values)
+    value = broadcast(value, common);
+  return true;
 }
 
 Value Node::compare(ComparePredicate predicate, Value a, Value b) {
-  return pointwise(
-      "compare", {a, b},
-      {attr("predicate", text(stringifyComparePredicate(predicate)))});
+  return pointwise<CompareOp>({a, b}, predicate);
 }
 
 Value Node::reduce(Reduction kind, Value value, ArrayRef<int64_t> axes) {
   if (axes.empty())
     return value;
-  return op(
-      "reduce", {value},
-      {attr("kind", text(stringifyReduction(kind))), attr("axes", i64s(axes))});
+  return op<ReduceOp>(value, kind, axes);
 }
 
 Value Node::pad(Value value, ArrayRef<IntExpr> low, ArrayRef<IntExpr> high,
@@ -269,10 +256,7 @@ Value Node::pad(Value value, ArrayRef<IntExpr> low, ArrayRef<IntExpr> high,
   auto isZero = [](IntExpr dim) { return dim.isConstant(0); };
   if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
     return value;
-  return op("pad", {value},
-            {attr("low", dimsAttr(low)), attr("high", dimsAttr(high)),
-             attr("mode", text(stringifyPadMode(mode))),
-             attr("value", real(with))});
+  return op<PadOp>(value, dimsAttr(low), dimsAttr(high), mode, real(with));
 }
 
 Value Node::slice(Value value, ArrayRef<IntExpr> starts,
@@ -281,9 +265,7 @@ Value Node::slice(Value value, ArrayRef<IntExpr> starts,
       (ArrayRef<IntExpr>(dimsOf(value)) == sizes &&
        llvm::all_of(starts, [](IntExpr s) { return s.isConstant(0); })))
     return value;
-  return op("slice", {value},
-            {attr("starts", dimsAttr(starts)), attr("sizes", dimsAttr(sizes)),
-             attr("steps", dimsAttr(steps))});
+  return op<SliceOp>(value, dimsAttr(starts), dimsAttr(sizes), dimsAttr(steps));
 }
 
 } // namespace mlc

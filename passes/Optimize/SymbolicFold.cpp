@@ -327,9 +327,7 @@ private:
     auto values = DimsAttr::get(context, ArrayRef<IntExpr>(elements));
     auto dims = DimsAttr::get(context, type.getShape());
     FailureOr<IntTensorOp> folded =
-        createOp<IntTensorOp>(builder, op.getLoc(), {},
-                              {builder.getNamedAttr("values", values),
-                               builder.getNamedAttr("dims", dims)});
+        createOp<IntTensorOp>(builder, op.getLoc(), values, dims);
     if (failed(folded))
       return old;
     old.replaceAllUsesWith(folded->getResult());

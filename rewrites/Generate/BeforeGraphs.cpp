@@ -1,6 +1,8 @@
 //===- BeforeGraphs.cpp - Linear graphs that one contraction may be -------===//
 
 #include "rewrites/Generate/BeforeGraphs.h"
+#include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Graph/ReductionOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -239,18 +241,16 @@ public:
     };
     switch (step) {
     case Step::BatchNorm: {
-      Builder b(x.getContext());
       Value scale = vector("scale"), bias = vector("bias"),
             mean = vector("mean"), variance = vector("variance");
-      return s.op("batch_norm", {x, scale, bias, mean, variance},
-                  {b.getNamedAttr(
-                      "epsilon", RealAttr::getSymbolic(
-                                     b.getContext(), ("eps" + suffix).str()))});
+      return s.op<BatchNormOp>(
+          {x, scale, bias, mean, variance},
+          RealAttr::getSymbolic(x.getContext(), ("eps" + suffix).str()));
     }
     case Step::Scale:
-      return s.op("mul", {x, perChannel("factor")});
+      return s.op<MulOp>({x, perChannel("factor")});
     case Step::Shift:
-      return s.op("add", {x, perChannel("offset")});
+      return s.op<AddOp>({x, perChannel("offset")});
     case Step::AveragePool:
     case Step::ValidAveragePool:
       return s.averagePool(x, w, true);
@@ -258,7 +258,7 @@ public:
       // Equal as they stand, not under a condition.
       if (dims != Sketch::dimsOf(input))
         return {};
-      return s.op("add", {x, input});
+      return s.op<AddOp>({x, input});
     case Step::Pad:
       return s.zeroPad(x, {zero, zero, w.pads[0], w.pads[1]},
                        {zero, zero, w.pads[2], w.pads[3]});
@@ -390,7 +390,7 @@ std::optional<BeforeGraph> imageBranches(MLIRContext *context,
   if (isSum) {
     Value sum = results[0];
     for (Value y : llvm::drop_begin(results)) {
-      sum = graph.s.op("add", {sum, y});
+      sum = graph.s.op<AddOp>({sum, y});
       ++numOps;
     }
     results = {sum};

@@ -1,5 +1,7 @@
 //===- BeforeMatrices.cpp - Products that one product may be --------------===//
 
+#include "dialects/Graph/ContractionOps.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "rewrites/Generate/BeforeGraphs.h"
 
 using namespace mlir;
@@ -20,12 +22,13 @@ std::optional<BeforeGraph> matrixChain(MLIRContext *context, StringRef steps) {
     if (step == 'm') {
       Value w = s.argument("w" + suffixOf(i),
                            {dims[1], s.symbol("n" + suffixOf(i))}, true);
-      y = s.op("matmul", {y, w});
+      y = s.op<MatMulOp>({y, w});
       result.steps.push_back("matmul");
     } else {
       Value v = s.argument((step == 's' ? "factor" : "offset") + suffixOf(i),
                            {s.integer(1), dims[1]}, true);
-      y = s.op(step == 's' ? "mul" : "add", {y, s.broadcast(v, dims)});
+      Value all = s.broadcast(v, dims);
+      y = step == 's' ? s.op<MulOp>({y, all}) : s.op<AddOp>({y, all});
       result.steps.push_back(step == 's' ? "scale" : "bias");
     }
   }
@@ -51,14 +54,14 @@ std::optional<BeforeGraph> matrixBranches(MLIRContext *context, unsigned count,
         "w" + suffixOf(i),
         {Sketch::dimsOf(x)[1], s.symbol(isSum ? "n" : "n" + suffixOf(i))},
         true);
-    results.push_back(s.op("matmul", {x, w}));
+    results.push_back(s.op<MatMulOp>({x, w}));
     result.steps.push_back("matmul");
   }
   result.numOps = isSum ? 2 * count - 1 : count;
   if (isSum) {
     Value sum = results[0];
     for (Value y : llvm::drop_begin(results))
-      sum = s.op("add", {sum, y});
+      sum = s.op<AddOp>({sum, y});
     results = {sum};
   }
   result.contraction = BeforeGraph::Contraction::MatMul;

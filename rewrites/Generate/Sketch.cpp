@@ -1,7 +1,9 @@
 //===- Sketch.cpp - One side of a rule, built step by step ----------------===//
 
 #include "rewrites/Generate/Sketch.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Graph/ConvolutionOps.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PoolingOps.h"
 #include "dialects/Interfaces/ParseModule.h"
 
 using namespace mlir;
@@ -35,58 +37,30 @@ Sketch::Dims Sketch::dimsOf(Value value) {
   return value ? *getDims(cast<RankedTensorType>(value.getType())) : Dims();
 }
 
-NamedAttribute Sketch::list(StringRef name, ArrayRef<IntExpr> values) {
-  return builder.getNamedAttr(name,
-                              DimsAttr::get(builder.getContext(), values));
-}
-
-Value Sketch::op(StringRef name, ArrayRef<Value> operands,
-                 ArrayRef<NamedAttribute> attributes) {
-  failed |= !llvm::all_of(operands, [](Value v) { return bool(v); });
-  if (failed)
-    return {};
-  // Failing to build is an answer here, not an error to report.
-  ScopedDiagnosticHandler quiet(builder.getContext(),
-                                [](Diagnostic &) { return success(); });
-  FailureOr<Operation *> made =
-      createOp(builder, builder.getUnknownLoc(), ("mlc." + name).str(),
-               operands, attributes);
-  failed = mlir::failed(made);
-  return failed ? Value() : (*made)->getResult(0);
-}
-
 Value Sketch::conv(Value x, Value w, const SketchWindow &window,
                    IntExpr groups) {
-  return op("conv", {x, w},
-            {list("strides", window.strides), list("pads", window.pads),
-             list("dilations", window.dilations),
-             builder.getNamedAttr("groups", groups)});
+  return op<ConvOp>({x, w}, list(window.strides), list(window.pads),
+                    list(window.dilations), groups);
 }
 
 Value Sketch::averagePool(Value x, const SketchWindow &window, bool countPads) {
-  return op("avg_pool", {x},
-            {list("kernel", window.kernel), list("strides", window.strides),
-             list("pads", window.pads), list("dilations", window.dilations),
-             list("ceil_pads", {integer(0), integer(0)}),
-             builder.getNamedAttr("count_include_pad",
-                                  builder.getBoolAttr(countPads))});
+  return op<AvgPoolOp>({x}, list(window.kernel), list(window.strides),
+                       list(window.pads), list(window.dilations),
+                       list({integer(0), integer(0)}), countPads);
 }
 
 Value Sketch::zeroPad(Value x, ArrayRef<IntExpr> low, ArrayRef<IntExpr> high) {
-  return op("pad", {x},
-            {list("low", low), list("high", high),
-             builder.getNamedAttr("mode", builder.getStringAttr("constant")),
-             builder.getNamedAttr("value",
-                                  RealAttr::get(builder.getContext(), 0.0))});
+  return op<PadOp>({x}, list(low), list(high), PadMode::Constant,
+                   RealAttr::get(builder.getContext(), 0.0));
 }
 
 Value Sketch::broadcast(Value x, ArrayRef<IntExpr> dims) {
-  return op("broadcast", {x}, {list("dims", dims)});
+  return op<BroadcastOp>({x}, list(dims));
 }
 
 Value Sketch::concat(ArrayRef<Value> xs, int64_t axis) {
-  return op("concat", xs,
-            {builder.getNamedAttr("axis", builder.getI64IntegerAttr(axis))});
+  failed |= llvm::is_contained(xs, Value());
+  return make<ConcatOp>(xs, axis);
 }
 
 Value Sketch::slice(Value x, unsigned axis, IntExpr start, IntExpr size) {
@@ -96,9 +70,7 @@ Value Sketch::slice(Value x, unsigned axis, IntExpr start, IntExpr size) {
     starts[axis] = start;
     sizes[axis] = size;
   }
-  return op(
-      "slice", {x},
-      {list("starts", starts), list("sizes", sizes), list("steps", steps)});
+  return op<SliceOp>({x}, list(starts), list(sizes), list(steps));
 }
 
 OwningOpRef<func::FuncOp> Sketch::finish(ArrayRef<Value> results) {

@@ -3,11 +3,13 @@
 #ifndef MLC_REWRITES_GENERATE_SKETCH_H
 #define MLC_REWRITES_GENERATE_SKETCH_H
 
-#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <array>
+#include <tuple>
 
 namespace mlc::generate {
 
@@ -41,8 +43,15 @@ public:
   IntExpr integer(int64_t value) const;
   static Dims dimsOf(mlir::Value value);
 
-  mlir::Value op(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
-                 llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
+  /// Operands in braces, then attributes, in the order of the operator's
+  /// declaration.
+  template <typename Op, size_t N, typename... Args>
+  mlir::Value op(const mlir::Value (&operands)[N], const Args &...attributes) {
+    failed |= llvm::is_contained(operands, mlir::Value());
+    return std::apply(
+        [&](auto... each) { return make<Op>(each..., attributes...); },
+        std::to_array(operands));
+  }
   mlir::Value conv(mlir::Value x, mlir::Value w, const SketchWindow &window,
                    IntExpr groups);
   /// Average pooling; null pads are counted when `countPads`.
@@ -60,8 +69,22 @@ public:
   finish(llvm::ArrayRef<mlir::Value> results);
 
 private:
-  mlir::NamedAttribute list(llvm::StringRef name,
-                            llvm::ArrayRef<IntExpr> values);
+  DimsAttr list(llvm::ArrayRef<IntExpr> values) {
+    return DimsAttr::get(builder.getContext(), values);
+  }
+  template <typename Op, typename... Args>
+  mlir::Value make(const Args &...args) {
+    if (failed)
+      return {};
+    // Failing to build is an answer here, not an error to report.
+    mlir::ScopedDiagnosticHandler quiet(
+        builder.getContext(),
+        [](mlir::Diagnostic &) { return mlir::success(); });
+    mlir::FailureOr<Op> made =
+        createOp<Op>(builder, builder.getUnknownLoc(), args...);
+    failed = mlir::failed(made);
+    return failed ? mlir::Value() : made->getResult();
+  }
 
   mlir::OwningOpRef<mlir::func::FuncOp> function;
   mlir::OpBuilder builder;

@@ -2,8 +2,10 @@
 
 #include "rewrites/Generate/Templates.h"
 #include "dialects/Graph/ComputeOps.h"
+#include "dialects/Graph/ContractionOps.h"
 #include "dialects/Graph/ConvolutionOps.h"
 #include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "rewrites/Generate/BeforeGraphs.h"
 #include "rewrites/Generate/Emit.h"
 #include "verifier/Holes.h"
@@ -100,7 +102,7 @@ public:
     if (choice.hasBias) {
       Sketch::Dims dims = Sketch::dimsOf(y), one(dims.size(), s.integer(1));
       one[1] = total;
-      y = s.op("add", {y, s.broadcast(s.argument("hole", one, true), dims)});
+      y = s.op<AddOp>({y, s.broadcast(s.argument("hole", one, true), dims)});
     }
     SmallVector<Value> results{y};
     if (outputs.size() > 1) {
@@ -116,8 +118,8 @@ public:
 
 private:
   Value matrixProduct(Value x, IntExpr columns) {
-    return s.op("matmul",
-                {x, s.argument("hole", {Sketch::dimsOf(x)[1], columns}, true)});
+    return s.op<MatMulOp>(
+        {x, s.argument("hole", {Sketch::dimsOf(x)[1], columns}, true)});
   }
   Value convolution(Value x, IntExpr channels) {
     std::optional<IntExpr> each = Sketch::dimsOf(x)[1].exactDiv(choice.groups);
