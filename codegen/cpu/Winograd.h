@@ -17,8 +17,7 @@
 //   U[ob][ξ][ib][ii][oi],   ξ = i·(m+2) + j,   (m+2)² elements for each 9,
 //
 // winogradElements() in number, which transformFilter() makes from W at compile
-// time. Sizes oh, ow and n
-// may be open; channels are fixed.
+// time. Sizes oh and n may be open; channels and ow are fixed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,16 +74,6 @@ int64_t winogradElements(int64_t outputBlocks, int64_t inputBlocks,
 void transformFilter(llvm::ArrayRef<float> packed, int64_t outputBlocks,
                      int64_t inputBlocks, int64_t block, int64_t m,
                      llvm::MutableArrayRef<float> u, unsigned threads = 1);
-
-/// Makes W[ob][ib][kh][kw][ii][oi] from W[o][i][kh][kw]; channels beyond `oc`
-/// and `ic` are zero.
-void packFilter(llvm::ArrayRef<float> oihw, int64_t oc, int64_t ic, int64_t kh,
-                int64_t kw, int64_t block, llvm::MutableArrayRef<float> packed,
-                unsigned threads = 1);
-
-/// Makes panels [n/width][k][width] from B[k][n]; columns beyond n are zero.
-void packPanels(llvm::ArrayRef<float> b, int64_t k, int64_t n, int64_t width,
-                llvm::MutableArrayRef<float> panels, unsigned threads = 1);
 
 } // namespace mlc::cpu
 
