@@ -16,6 +16,7 @@
 #define MLC_CODEGEN_KERNEL_BACKEND_H
 
 #include "codegen/kernel/Kernel.h"
+#include "codegen/target/ConvolutionShape.h"
 #include "codegen/target/Target.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -32,6 +33,13 @@ struct ConvolutionLayout {
   /// Channels per block, the innermost dim of [n, C/block, h, w, block];
   /// 0: as ONNX has it, [n, C, h, w].
   int64_t block = 0;
+
+  /// Whether a convolution that nothing blocked stands before is worth blocks.
+  /// The few channels of an image would fill one badly. Each group has blocks
+  /// of its own, where at least three in four products are of the group's own
+  /// channels; otherwise rows of pixels are the better vectors: they waste
+  /// nothing, and a channel shuffle moves them whole.
+  bool suits(const ConvolutionShape &shape) const;
 };
 
 /// What keeps one kernel's code, and the search for it, small.
@@ -123,6 +131,14 @@ public:
   virtual bool canReadThrough(mlir::linalg::GenericOp contraction,
                               mlir::AffineMap before, mlir::AffineMap movement,
                               mlir::AffineMap after) const;
+
+  /// What the best of the algorithms takes that `findTransform` and `compile`
+  /// use for a convolution of a model, as a share of direct convolution: what
+  /// makes the search choose graphs by the code that they become. 1, direct
+  /// convolution, by default; below 1 exactly where findTransform finds an
+  /// algorithm for the convolution's kernels.
+  virtual double getConvolutionShare(const Target &target,
+                                     const ConvolutionShape &shape) const;
 
   /// A faster algorithm for `kernel` that wants one of its arguments, where it
   /// is constant, in another form; none by default.

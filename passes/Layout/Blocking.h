@@ -3,6 +3,7 @@
 #ifndef MLC_PASSES_LAYOUT_BLOCKING_H
 #define MLC_PASSES_LAYOUT_BLOCKING_H
 
+#include "codegen/kernel/Backend.h"
 #include "dialects/Graph/ConvolutionOps.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/PoolingOps.h"
@@ -28,9 +29,11 @@ struct Blocked {
 /// Builds operators and knows which plain values have a blocked form.
 class Blocking {
 public:
-  Blocking(mlir::OpBuilder &builder, int64_t block)
-      : builder(builder), block(block) {}
+  /// `layout` has blocks.
+  Blocking(mlir::OpBuilder &builder, const ConvolutionLayout &layout)
+      : builder(builder), layout(layout), block(layout.block) {}
 
+  const ConvolutionLayout &getLayout() const { return layout; }
   int64_t getBlock() const { return block; }
   mlir::MLIRContext *getContext() const { return builder.getContext(); }
 
@@ -72,6 +75,7 @@ public:
 
 private:
   mlir::OpBuilder &builder;
+  ConvolutionLayout layout;
   int64_t block;
   llvm::DenseMap<mlir::Value, Blocked> blockedForms;
 };

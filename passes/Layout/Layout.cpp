@@ -16,9 +16,10 @@ static void eraseDead(Block &block) {
       op.erase();
 }
 
-static void blockFunction(func::FuncOp function, int64_t channels) {
+static void blockFunction(func::FuncOp function,
+                          const ConvolutionLayout &layout) {
   OpBuilder builder(function.getContext());
-  Blocking blocking(builder, channels);
+  Blocking blocking(builder, layout);
   Block &block = function.getBody().front();
   widenConvolutions(blocking, builder, block);
   for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -49,7 +50,7 @@ void mlc::assignLayout(ModuleOp module, const ConvolutionLayout &layout) {
     return;
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal())
-      blockFunction(function, layout.block);
+      blockFunction(function, layout);
 }
 
 namespace mlc {

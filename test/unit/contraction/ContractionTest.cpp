@@ -392,14 +392,14 @@ TEST_CASE("small images are tiled across rows", "[contraction]") {
 
 TEST_CASE("the faster algorithm is chosen", "[contraction]") {
   Target target = llvm::cantFail(parseTarget("cpu:x86-64-v3"));
-  cpu::ConvolutionShape shape{.outputChannels = 128,
-                              .inputChannels = 128,
-                              .kernelHeight = 3,
-                              .kernelWidth = 3,
-                              .height = 28,
-                              .width = 28};
+  ConvolutionShape shape{.outputChannels = 128,
+                         .inputChannels = 128,
+                         .kernelHeight = 3,
+                         .kernelWidth = 3,
+                         .height = 28,
+                         .width = 28};
   REQUIRE(cpu::chooseConvolutionAlgorithm(target, shape).winograd == 4);
-  cpu::ConvolutionShape strided = shape, pointwise = shape, open = shape;
+  ConvolutionShape strided = shape, pointwise = shape, open = shape;
   strided.strideHeight = strided.strideWidth = 2;
   REQUIRE(cpu::chooseConvolutionAlgorithm(target, strided).winograd == 0);
   pointwise.kernelHeight = pointwise.kernelWidth = 1;
