@@ -30,7 +30,8 @@ void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {
   addPreparePasses(pm);
   if (options.rewrites) {
     // Proved rules where they pay on the target.
-    pm.addPass(createApplyRulesPass(options.target, options.rewriting));
+    pm.addPass(
+        createApplyRulesPass(options.getCodeTarget(), options.rewriting));
     // What the rules computed from weights; passes/Export does it for others,
     // once it has noted which operators are the model's.
     if (!options.rewriting.forOthers)

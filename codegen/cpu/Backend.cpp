@@ -58,6 +58,11 @@ public:
   findTransform(const Kernel &kernel, const Target &target) const override {
     return findWinograd(kernel, target);
   }
+  double getConvolutionShare(const Target &target,
+                             const ConvolutionShape &shape) const override {
+    return cpu::getConvolutionShare(target, getConvolutionLayout(target),
+                                    shape);
+  }
 
   FailureOr<CompiledKernels>
   compile(ModuleOp module, const Target &target,

@@ -17,8 +17,7 @@
 //   U[ob][ξ][ib][ii][oi],   ξ = i·(m+2) + j,   (m+2)² elements for each 9,
 //
 // winogradElements() in number, which transformFilter() makes from W at compile
-// time. Sizes oh, ow and n
-// may be open; channels are fixed.
+// time. Sizes oh and n may be open; channels and ow are fixed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,30 +40,31 @@ mlir::FailureOr<EmittedKernel> emitWinogradKernel(KernelBody &body);
 std::optional<ConstantTransform> findWinograd(const Kernel &kernel,
                                               const Target &target);
 
-/// A 3×3 or other convolution, as far as the choice of an algorithm goes.
-struct ConvolutionShape {
-  int64_t outputChannels = 1, inputChannels = 1, groups = 1;
-  int64_t kernelHeight = 1, kernelWidth = 1;
-  int64_t strideHeight = 1, strideWidth = 1;
-  int64_t dilationHeight = 1, dilationWidth = 1;
-  /// Output sizes; 0 for a size that is open.
-  int64_t height = 0, width = 0;
-  bool float32 = true;
-};
-
 /// How to compute a convolution.
 struct ConvolutionAlgorithm {
   /// m of F(m,3), or 0 for direct convolution.
   int64_t winograd = 0;
-  /// Estimated cycles of both, one image.
+  /// Estimated cycles of both, one image; the largest double for Winograd where
+  /// it does not apply.
   double directCycles = 0, winogradCycles = 0;
 };
 
-/// The faster algorithm for `shape` on `target`, by the cycles that the loops
-/// take at the rates of a register tile and the traffic of the filter; direct
-/// where Winograd does not apply or gains less than a tenth.
+/// The faster algorithm for `shape`, of channels as kernels have them, on
+/// `target`; direct where Winograd does not apply or gains less than a tenth.
+/// Direct convolution is taken to reach nearly the peak or to wait for its
+/// filter, Winograd's to take what its best blocking does.
 ConvolutionAlgorithm chooseConvolutionAlgorithm(const Target &target,
                                                 const ConvolutionShape &shape);
+
+/// Backend::getConvolutionShare for convolutions in `layout`: the same choice,
+/// for the kernels that the layout makes of `shape` where its input is blocked.
+/// What depends on the graph around is left out: a convolution with fewer input
+/// channels than are worth blocks counts as one of an image, which stays plain,
+/// and one without border behind a plain tensor reads that as it lies, which
+/// direct convolution alone can.
+double getConvolutionShare(const Target &target,
+                           const ConvolutionLayout &layout,
+                           const ConvolutionShape &shape);
 
 /// Elements of U for `outputBlocks` × `inputBlocks` blocks of `block` channels.
 int64_t winogradElements(int64_t outputBlocks, int64_t inputBlocks,
@@ -75,16 +75,6 @@ int64_t winogradElements(int64_t outputBlocks, int64_t inputBlocks,
 void transformFilter(llvm::ArrayRef<float> packed, int64_t outputBlocks,
                      int64_t inputBlocks, int64_t block, int64_t m,
                      llvm::MutableArrayRef<float> u, unsigned threads = 1);
-
-/// Makes W[ob][ib][kh][kw][ii][oi] from W[o][i][kh][kw]; channels beyond `oc`
-/// and `ic` are zero.
-void packFilter(llvm::ArrayRef<float> oihw, int64_t oc, int64_t ic, int64_t kh,
-                int64_t kw, int64_t block, llvm::MutableArrayRef<float> packed,
-                unsigned threads = 1);
-
-/// Makes panels [n/width][k][width] from B[k][n]; columns beyond n are zero.
-void packPanels(llvm::ArrayRef<float> b, int64_t k, int64_t n, int64_t width,
-                llvm::MutableArrayRef<float> panels, unsigned threads = 1);
 
 } // namespace mlc::cpu
 

@@ -1,7 +1,7 @@
 //===- WinogradEmit.cpp - 3×3 convolutions by Winograd's algorithm --------===//
 //
 //   for block of tile rows of this call's tasks
-//     V[ξ][ib][q][ii]  = Bᵀ x B of every tile q         (scratch, stays in L2)
+//     V[ξ][ib][q][ii]  = Bᵀ x B of every tile q         (scratch)
 //     for group of output channels of this call's tasks
 //       for ξ: M[ξ][q] = V[ξ][·][q] · U[ξ]              (the register tile)
 //       for q: Y       = epilogue(Aᵀ M[·][q] A)
@@ -37,7 +37,7 @@ private:
   void inputTile(Index tileRow, Index tileColumn, Index inputBlock, Index q);
   void products(Index vector, int64_t count, Index positions);
   void outputTiles(Index vector, int64_t count, Index row0, Index row1);
-  void outputTile(Index vector, int64_t v, int64_t count, Index tileRow,
+  void outputTile(Index vector, int64_t lane, int64_t count, Index tileRow,
                   Index tileColumn, Index q);
   void storePixels(const TilePosition &t, ArrayRef<Value> pixels, Index row,
                    Index column);

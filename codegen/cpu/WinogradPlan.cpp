@@ -2,9 +2,10 @@
 //
 // Every block of tile rows reads all of U, and every group of output channels
 // all of the block's V; the block's size is a compromise between them.
-// Estimates are cycles: register tiles as for direct convolution, U and V at
-// the cache's or the memory's rate, transforms at what their vector
-// instructions take.
+// Estimates are cycles: register tiles as for direct convolution, U and V as
+// streams from where they fit, transforms at what their vector instructions
+// take. They are all that decides between the algorithms: the code generator
+// (findWinograd) and the search (getConvolutionShare) ask the same function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -130,7 +131,9 @@ struct WinogradBlocking {
 };
 } // namespace
 
-/// Bytes a cycle of a stream of `bytes` that is read again and again.
+/// Bytes a cycle of a stream of `bytes` that is read again and again: what is
+/// too large for the second-level cache comes from the third, at no less than
+/// twice the memory's rate.
 static double streamRate(const Target &target, double bytes) {
   double rate = bytes <= target.l2Bytes / 2.0 ? target.cacheBandwidth
                                               : 2 * target.memoryBandwidth;
@@ -285,6 +288,23 @@ ConvolutionAlgorithm chooseConvolutionAlgorithm(const Target &target,
       choice.winograd = m;
   }
   return choice;
+}
+
+double getConvolutionShare(const Target &target,
+                           const ConvolutionLayout &layout,
+                           const ConvolutionShape &shape) {
+  if (!shape.hasConstantFilter || !layout.suits(shape))
+    return 1;
+  // Each group is a kernel's convolution, on whole blocks.
+  auto perGroup = [&](int64_t channels) {
+    return ceilDiv(channels / shape.groups, layout.block) * layout.block;
+  };
+  ConvolutionShape group = shape;
+  group.groups = 1;
+  group.inputChannels = perGroup(shape.inputChannels);
+  group.outputChannels = perGroup(shape.outputChannels);
+  ConvolutionAlgorithm choice = chooseConvolutionAlgorithm(target, group);
+  return choice.winograd ? choice.winogradCycles / choice.directCycles : 1;
 }
 
 static ConstantTransform filterTransform(BlockArgument filter, int64_t m,

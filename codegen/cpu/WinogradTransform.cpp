@@ -1,4 +1,4 @@
-//===- WinogradTransform.cpp - Filters made at compile time ---------------===//
+//===- WinogradTransform.cpp - Matrices of F(m,3), filters by them --------===//
 
 #include "codegen/cpu/WinogradTransform.h"
 #include "codegen/cpu/Winograd.h"
@@ -87,42 +87,6 @@ void transformFilter(llvm::ArrayRef<float> packed, int64_t outputBlocks,
       transformBlock(from + (ob * inputBlocks + ib) * 9 * lanes,
                      to + (ob * planes * inputBlocks + ib) * lanes, lanes,
                      inputBlocks * lanes, g);
-  });
-}
-
-void packFilter(llvm::ArrayRef<float> oihw, int64_t oc, int64_t ic, int64_t kh,
-                int64_t kw, int64_t block, llvm::MutableArrayRef<float> packed,
-                unsigned threads) {
-  int64_t inputBlocks = (ic + block - 1) / block;
-  int64_t outputBlocks = (oc + block - 1) / block, taps = kh * kw;
-  const float *from = oihw.data();
-  float *to = packed.data();
-  parallelFor(outputBlocks, threads, [=](int64_t ob) {
-    for (int64_t ib = 0; ib < inputBlocks; ++ib)
-      for (int64_t tap = 0; tap < taps; ++tap)
-        for (int64_t ii = 0; ii < block; ++ii) {
-          float *row =
-              to +
-              (((ob * inputBlocks + ib) * taps + tap) * block + ii) * block;
-          for (int64_t oi = 0; oi < block; ++oi) {
-            int64_t o = ob * block + oi, i = ib * block + ii;
-            row[oi] = o < oc && i < ic ? from[(o * ic + i) * taps + tap] : 0;
-          }
-        }
-  });
-}
-
-void packPanels(llvm::ArrayRef<float> b, int64_t k, int64_t n, int64_t width,
-                llvm::MutableArrayRef<float> panels, unsigned threads) {
-  const float *from = b.data();
-  float *to = panels.data();
-  parallelFor((n + width - 1) / width, threads, [=](int64_t panel) {
-    int64_t first = panel * width, count = std::min(width, n - first);
-    for (int64_t row = 0; row < k; ++row) {
-      float *line = to + (panel * k + row) * width;
-      std::copy_n(from + row * n + first, count, line);
-      std::fill(line + count, line + width, 0.0f);
-    }
   });
 }
 

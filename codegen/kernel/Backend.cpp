@@ -1,12 +1,24 @@
 //===- Backend.cpp - What a back end answers unless it says otherwise -----===//
 
 #include "codegen/kernel/Backend.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace mlc {
 
 Backend::~Backend() = default;
+
+bool ConvolutionLayout::suits(const ConvolutionShape &shape) const {
+  if (shape.groups == 1)
+    return shape.inputChannels >= block / 2;
+  int64_t inputs = shape.inputChannels / shape.groups;
+  int64_t outputs = shape.outputChannels / shape.groups;
+  auto whole = [&](int64_t channels) -> int64_t {
+    return llvm::divideCeil(channels, block) * block;
+  };
+  return 4.0 * inputs * outputs >= 3.0 * whole(inputs) * whole(outputs);
+}
 
 ConvolutionLayout Backend::getConvolutionLayout(const Target &) const {
   return {};
@@ -21,6 +33,11 @@ bool Backend::canPadResult(linalg::LinalgOp, tensor::PadOp) const {
 bool Backend::canReadThrough(linalg::GenericOp, AffineMap, AffineMap,
                              AffineMap) const {
   return true;
+}
+
+double Backend::getConvolutionShare(const Target &,
+                                    const ConvolutionShape &) const {
+  return 1;
 }
 
 std::optional<ConstantTransform> Backend::findTransform(const Kernel &,

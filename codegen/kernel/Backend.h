@@ -16,6 +16,7 @@
 #define MLC_CODEGEN_KERNEL_BACKEND_H
 
 #include "codegen/kernel/Kernel.h"
+#include "codegen/target/ConvolutionShape.h"
 #include "codegen/target/Target.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -34,6 +35,13 @@ struct ConvolutionLayout {
   int64_t block = 0;
   /// [n, h, w, C]; not together with blocks.
   bool channelsLast = false;
+
+  /// Whether a convolution that nothing blocked stands before is worth blocks.
+  /// The few channels of an image would fill one badly. Each group has blocks
+  /// of its own, where at least three in four products are of the group's own
+  /// channels; otherwise rows of pixels are the better vectors: they waste
+  /// nothing, and a channel shuffle moves them whole.
+  bool suits(const ConvolutionShape &shape) const;
 };
 
 /// What keeps one kernel's code, and the search for it, small.
@@ -125,6 +133,14 @@ public:
   virtual bool canReadThrough(mlir::linalg::GenericOp contraction,
                               mlir::AffineMap before, mlir::AffineMap movement,
                               mlir::AffineMap after) const;
+
+  /// What the best of the algorithms takes that `findTransform` and `compile`
+  /// use for a convolution of a model, as a share of direct convolution: what
+  /// makes the search choose graphs by the code that they become. 1, direct
+  /// convolution, by default; below 1 exactly where findTransform finds an
+  /// algorithm for the convolution's kernels.
+  virtual double getConvolutionShare(const Target &target,
+                                     const ConvolutionShape &shape) const;
 
   /// A faster algorithm for `kernel` that wants one of its arguments, where it
   /// is constant, in another form; none by default.

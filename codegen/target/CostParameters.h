@@ -45,10 +45,6 @@ struct CostParameters {
   /// Whether a tile may lie either way (rows and columns swapped).
   bool tilesTurn = false;
 
-  /// 3 x 3 convolutions of step 1 by Winograd's F(4x4, 3x3): the share of the
-  /// peak that its multiplications reach, transforms included. 0: not used.
-  double winogradEfficiency = 0;
-
   /// Caches that all units share, then the memory, fastest first.
   std::vector<MemoryLevel> memory = {{}};
   /// From launching a kernel to the first result.

@@ -24,7 +24,6 @@ constexpr Rate rates[] = {
     {"scalar_flops_per_second", &CostParameters::scalarFlopsPerSecond, false},
     {"contraction_efficiency", &CostParameters::contractionEfficiency, false},
     {"depthwise_efficiency", &CostParameters::depthwiseEfficiency, false},
-    {"winograd_efficiency", &CostParameters::winogradEfficiency, true},
     {"seconds_per_kernel", &CostParameters::secondsPerKernel, true},
 };
 

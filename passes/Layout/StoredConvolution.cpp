@@ -15,6 +15,11 @@ namespace {
 struct Shape {
   int64_t inputs, outputs, groups;
   unsigned spatial; // how many spatial dims
+  /// The same for the layout, which looks at channels alone.
+  ConvolutionShape channels() const {
+    return {
+        .outputChannels = outputs, .inputChannels = inputs, .groups = groups};
+  }
   int64_t inputsPerGroup() const { return inputs / groups; }
   int64_t outputsPerGroup() const { return outputs / groups; }
   bool isDepthwise() const {
@@ -38,9 +43,8 @@ public:
       return depthwise();
     if (shape.groups > 1)
       return grouped();
-    // An image's few channels would fill a block badly.
     StoredForm input = forms.lookup(conv.getX());
-    if (!input && shape.inputs < block / 2)
+    if (!input && !forms.getLayout().suits(shape.channels()))
       return fromPlain();
     input = forms.get(loc, conv.getX(), 1, /*clean=*/true);
     if (!input)
@@ -194,21 +198,9 @@ private:
                                   forms.dims("steps", steps)});
   }
 
-  int64_t roundUp(int64_t channels) const {
-    return llvm::divideCeil(channels, block) * block;
-  }
-
-  /// Whether at least three in four products are of the groups' own channels.
-  /// Otherwise rows of pixels are the better vectors: they waste nothing, and a
-  /// channel shuffle moves them whole.
-  bool fillsBlocks() const {
-    int64_t inputs = shape.inputsPerGroup(), outputs = shape.outputsPerGroup();
-    return 4 * inputs * outputs >= 3 * roundUp(inputs) * roundUp(outputs);
-  }
-
   /// One convolution per group on the group's blocks.
   StoredForm grouped() {
-    if (!fillsBlocks())
+    if (!forms.getLayout().suits(shape.channels()))
       return {};
     StoredForm input =
         forms.get(loc, conv.getX(), shape.groups, /*clean=*/true);

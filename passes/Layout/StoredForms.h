@@ -33,6 +33,7 @@ public:
   StoredForms(mlir::OpBuilder &builder, const ConvolutionLayout &layout)
       : builder(builder), wanted(layout) {}
 
+  const ConvolutionLayout &getLayout() const { return wanted; }
   /// Channels in a block; 0 where channels are last.
   int64_t getBlock() const { return wanted.block; }
   mlir::MLIRContext *getContext() const { return builder.getContext(); }

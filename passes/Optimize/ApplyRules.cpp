@@ -7,17 +7,24 @@
 using namespace mlir;
 using namespace mlc;
 
-LogicalResult mlc::applyRules(ModuleOp module, const Target &target,
+CostModel mlc::makeCostModel(const CodeTarget &target,
+                             const RewriteOptions &options) {
+  ConvolutionShare share;
+  if (target.backend && !options.forOthers)
+    share = [target](const ConvolutionShape &shape) {
+      return target.backend->getConvolutionShare(target.target, shape);
+    };
+  return CostModel(target.target.cost, options.timings.get(), std::move(share));
+}
+
+LogicalResult mlc::applyRules(ModuleOp module, const CodeTarget &target,
                               const RewriteOptions &options) {
   RuleSet rules;
   if (failed(addRules(rules, module.getContext(), options.rules)))
     return failure();
-  CostParameters parameters = target.cost;
-  if (options.forOthers) {
+  if (options.forOthers)
     rules.dropLowering();
-    parameters.winogradEfficiency = 0;
-  }
-  CostModel cost(parameters, options.timings.get());
+  CostModel cost = makeCostModel(target, options);
   std::vector<Trail> trails;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal())
@@ -42,7 +49,7 @@ namespace mlc {
 namespace {
 struct ApplyRulesPass : mlc::impl::ApplyRulesPassBase<ApplyRulesPass> {
   using ApplyRulesPassBase::ApplyRulesPassBase;
-  ApplyRulesPass(const Target &target, const RewriteOptions &options)
+  ApplyRulesPass(const CodeTarget &target, const RewriteOptions &options)
       : given(target), options(options) {}
 
   void runOnOperation() override {
@@ -56,7 +63,7 @@ private:
   /// As the pass's own options say.
   LogicalResult applyNamed();
 
-  std::optional<Target> given;
+  std::optional<CodeTarget> given;
   RewriteOptions options;
 };
 } // namespace
@@ -77,10 +84,11 @@ LogicalResult ApplyRulesPass::applyNamed() {
       return module.emitError(llvm::toString(rules.takeError()));
     named.rules.push_back(std::move(*rules));
   }
-  return applyRules(module, *target, named);
+  const Backend *backend = findBackend(*target);
+  return applyRules(module, {std::move(*target), backend}, named);
 }
 
-std::unique_ptr<Pass> mlc::createApplyRulesPass(const Target &target,
+std::unique_ptr<Pass> mlc::createApplyRulesPass(const CodeTarget &target,
                                                 const RewriteOptions &options) {
   return std::make_unique<ApplyRulesPass>(target, options);
 }

@@ -3,7 +3,7 @@
 #ifndef MLC_PASSES_OPTIMIZE_APPLYRULES_H
 #define MLC_PASSES_OPTIMIZE_APPLYRULES_H
 
-#include "codegen/target/Target.h"
+#include "codegen/Backends.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "rewrites/Rules/GivenRules.h"
@@ -19,8 +19,8 @@ struct RewriteOptions {
   /// Rules beside the shipped ones.
   std::vector<GivenRules> rules;
   /// The result is for another runtime, not for mlc's code generator: rules
-  /// that only suit the latter are left out, and convolutions are priced
-  /// without Winograd's algorithm (docs/Measurements/cost-model.md).
+  /// that only suit the latter are left out, and the algorithms that it has for
+  /// convolutions are not priced (docs/Measurements/cost-model.md).
   bool forOthers = false;
   /// Measured times, which go before predicted ones; null: none.
   std::shared_ptr<const TimingCache> timings;
@@ -28,14 +28,20 @@ struct RewriteOptions {
   std::function<void(const SearchReport &)> onSearch;
 };
 
+/// What leads a search with these options: the target's costs, the options'
+/// timings, which the result refers to, and the algorithms of the back end, if
+/// there is one and the result is not for others.
+CostModel makeCostModel(const CodeTarget &target,
+                        const RewriteOptions &options);
+
 /// Searches every function of the module, with the shipped rules and those of
-/// the options, for what is cheapest on the target; the trails become the
-/// module's `mlc.trail`.
-mlir::LogicalResult applyRules(mlir::ModuleOp module, const Target &target,
+/// the options, for what is cheapest on the target, which may have no back end;
+/// the trails become the module's `mlc.trail`.
+mlir::LogicalResult applyRules(mlir::ModuleOp module, const CodeTarget &target,
                                const RewriteOptions &options = {});
 
 /// `mlc-apply-rules` with these options.
-std::unique_ptr<mlir::Pass> createApplyRulesPass(const Target &target,
+std::unique_ptr<mlir::Pass> createApplyRulesPass(const CodeTarget &target,
                                                  const RewriteOptions &options);
 
 } // namespace mlc

@@ -25,6 +25,9 @@ OperandFacts CostModel::factsOf(Operation *op) {
   facts.isFed = llvm::any_of(op->getOperands(), [](Value operand) {
     return operand.getDefiningOp() && !isCompileTime(operand);
   });
+  for (OpOperand &operand : op->getOpOperands())
+    facts.hasConstantWeights &=
+        operand.getOperandNumber() == 0 || isCompileTime(operand.get());
   return facts;
 }
 
@@ -56,31 +59,8 @@ double CostModel::bytesSeconds(double bytes) const {
 /// Up to here a matrix is narrow: tiles of 16 rows would be half empty.
 static constexpr double mostVectors = 8;
 
-/// The same 3 x 3 convolution by Winograd's algorithm, which takes `direct`
-/// without it.
-double CostModel::winogradSeconds(const ContractionWork &work,
-                                  double direct) const {
-  // 36 products for each 4 x 4 outputs instead of 9 for each output.
-  double tiles =
-      std::ceil(work.windowHeight / 4) * std::ceil(work.windowWidth / 4);
-  double share = tiles * 36 / (work.windowHeight * work.windowWidth * 9);
-  double products = direct * share * parameters.contractionEfficiency /
-                    parameters.winogradEfficiency;
-  // A channel's tile takes as long to transform as its products with about ten
-  // channels (codegen/cpu: 190 and 170 cycles for a vector, 18 for a product).
-  // The rate was measured where there are 128 on both sides.
-  auto withTransforms = [](double inputs, double outputs) {
-    return 1 + 10 / inputs + 10 / outputs;
-  };
-  products *=
-      withTransforms(work.depth / 9, work.columns) / withTransforms(128, 128);
-  // 36 transformed weights for each 9, of four bytes; so few positions use one
-  // that they do not arrive in the shade of the products.
-  return products + bytesSeconds(work.batch * work.depth * work.columns * 16);
-}
-
-/// Arithmetic of a contraction: the best of the tiles.
-double CostModel::contractionSeconds(const ContractionWork &work) const {
+/// Arithmetic of a contraction as it stands: the best of the tiles.
+double CostModel::directSeconds(const ContractionWork &work) const {
   // Nothing to tile: products of a matrix and a vector, depthwise windows. A
   // narrow matrix may be taken as some vectors, each of which reads the other
   // matrix from the cache.
@@ -112,9 +92,24 @@ double CostModel::contractionSeconds(const ContractionWork &work) const {
     if (parameters.tilesTurn)
       consider(tile.columns, tile.rows);
   }
-  if (parameters.winogradEfficiency > 0 && work.hasWindow())
-    best = std::min(best, winogradSeconds(work, best));
   return best;
+}
+
+double CostModel::shareOf(const ConvolutionShape &shape) const {
+  auto [it, isNew] = shares.try_emplace(shape);
+  if (isNew)
+    it->second = share(shape);
+  return it->second;
+}
+
+double CostModel::contractionSeconds(const ContractionWork &work,
+                                     const OperandFacts &facts) const {
+  double direct = directSeconds(work);
+  if (!share || !work.convolution)
+    return direct;
+  ConvolutionShape shape = *work.convolution;
+  shape.hasConstantFilter = facts.hasConstantWeights;
+  return direct * shareOf(shape);
 }
 
 double CostModel::seconds(Operation *op) const {
@@ -145,7 +140,7 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
     return *counted.measured;
   double arithmetic = scalar;
   for (const ContractionWork &contraction : work.contractions)
-    arithmetic += contractionSeconds(contraction);
+    arithmetic += contractionSeconds(contraction, facts);
   return std::max(arithmetic, bytesSeconds(work.bytes())) +
          parameters.secondsPerKernel;
 }

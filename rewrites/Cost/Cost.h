@@ -12,10 +12,12 @@
 #ifndef MLC_REWRITES_COST_COST_H
 #define MLC_REWRITES_COST_COST_H
 
+#include "codegen/target/ConvolutionShape.h"
 #include "codegen/target/CostParameters.h"
 #include "mlir/IR/Operation.h"
 #include "rewrites/Cost/TimingCache.h"
 #include "rewrites/Cost/Work.h"
+#include <map>
 #include <unordered_map>
 
 namespace mlc {
@@ -27,16 +29,22 @@ struct OperandFacts {
   bool resultsAreCompileTime = false;
   /// Some operand comes from an operator at run time.
   bool isFed = false;
+  /// Every operand but the first is known when the model is compiled.
+  bool hasConstantWeights = true;
 };
 
 /// Estimates operators of one context; not for several threads at once.
 class CostModel {
 public:
   /// With `timings`, which outlive the model, an operator that was measured
-  /// costs what was measured.
+  /// costs what was measured. With `share`, convolutions cost what they take by
+  /// the best algorithm of those who run them; without, direct convolution. It
+  /// is asked once for each shape.
   explicit CostModel(CostParameters parameters,
-                     const TimingCache *timings = nullptr)
-      : parameters(std::move(parameters)), timings(timings) {}
+                     const TimingCache *timings = nullptr,
+                     ConvolutionShare share = nullptr)
+      : parameters(std::move(parameters)), timings(timings),
+        share(std::move(share)) {}
 
   /// Seconds of one run of `op`, with the facts read off its operands.
   double seconds(mlir::Operation *op) const;
@@ -74,12 +82,16 @@ private:
   };
 
   const Counted &count(mlir::Operation *op) const;
-  double contractionSeconds(const ContractionWork &work) const;
-  double winogradSeconds(const ContractionWork &work, double direct) const;
+  double contractionSeconds(const ContractionWork &work,
+                            const OperandFacts &facts) const;
+  double directSeconds(const ContractionWork &work) const;
+  double shareOf(const ConvolutionShape &shape) const;
   double bytesSeconds(double bytes) const;
 
   CostParameters parameters;
   const TimingCache *timings;
+  ConvolutionShare share;
+  mutable std::map<ConvolutionShape, double> shares;
   mutable std::unordered_map<Signature, Counted, SignatureHash> counted;
 };
 

@@ -2,6 +2,7 @@
 
 #include "rewrites/Cost/Work.h"
 #include "dialects/Interfaces/Analysis.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlc;
@@ -97,7 +98,7 @@ private:
       classify(loop, dependence(*a, loop.id), dependence(*b, loop.id),
                contraction);
     contraction.depth = pointsOf(reduce.loops);
-    findWindow(reduce, *a, contraction);
+    contraction.convolution = findConvolution(reduce, *a, *b, contraction);
     work.contractions.push_back(contraction);
     return true;
   }
@@ -142,53 +143,106 @@ private:
       find(operand, loop, divisor, result);
   }
 
-  /// The loop of `own` that slides with step 1 in an index in which `offset`
-  /// stands with step 1 too.
-  const Loop *slides(const ExprNode &read, unsigned offset) {
-    for (const Expr &index : read.indices()) {
-      bool hasOffset = false;
-      const Loop *sliding = nullptr;
-      if (!isSumOfLoops(index, [&](unsigned loop) {
-            hasOffset |= loop == offset;
-            for (const Loop &mine : own)
-              if (mine.id == loop)
-                sliding = &mine;
-          }))
-        continue;
-      if (hasOffset && sliding)
-        return sliding;
-    }
-    return nullptr;
-  }
+  /// A loop of an index that is a sum, with its constant factor.
+  struct Term {
+    unsigned loop;
+    int64_t factor;
+  };
 
-  /// Whether `expr` adds and subtracts nothing but loops and integers; calls
-  /// `callback` for each loop.
-  static bool isSumOfLoops(const Expr &expr,
-                           llvm::function_ref<void(unsigned)> callback) {
+  /// Adds the terms of `factor` times `expr`; false where it is no sum of loops
+  /// and integers.
+  static bool addTerms(const Expr &expr, int64_t factor,
+                       llvm::SmallVectorImpl<Term> &terms) {
     const ExprNode &node = *expr;
     if (node.kind == Expr::Kind::Int)
       return true;
     if (node.kind == Expr::Kind::Loop) {
-      callback(node.loop);
+      terms.push_back({node.loop, factor});
       return true;
     }
-    return node.kind == Expr::Kind::Binary &&
-           (node.binary == BinaryFn::Add || node.binary == BinaryFn::Sub) &&
-           isSumOfLoops(node.operands[0], callback) &&
-           isSumOfLoops(node.operands[1], callback);
+    if (node.kind != Expr::Kind::Binary)
+      return false;
+    const Expr &left = node.operands[0], &right = node.operands[1];
+    if (node.binary == BinaryFn::Add || node.binary == BinaryFn::Sub)
+      return addTerms(left, factor, terms) &&
+             addTerms(right, node.binary == BinaryFn::Add ? factor : -factor,
+                      terms);
+    int64_t product;
+    return node.binary == BinaryFn::Mul && right->kind == Expr::Kind::Int &&
+           right->integer.isConstant() &&
+           !llvm::MulOverflow(factor, right->integer.getConstant(), product) &&
+           addTerms(left, product, terms);
   }
 
-  void findWindow(const ExprNode &reduce, const ExprNode &read,
-                  ContractionWork &contraction) {
-    llvm::SmallVector<const Loop *, 2> sliding;
+  /// One dim of a window.
+  struct Slide {
+    const Loop *position, *tap;
+    int64_t stride, dilation;
+  };
+
+  static const Loop *loopOf(ArrayRef<Loop> loops, unsigned id) {
+    auto it = llvm::find_if(loops, [&](const Loop &l) { return l.id == id; });
+    return it == loops.end() ? nullptr : it;
+  }
+
+  /// The dims of `image` in which taps, loops of `reduce`, are added to
+  /// positions, loops of the result.
+  llvm::SmallVector<Slide, 2> findSlides(const ExprNode &reduce,
+                                         const ExprNode &image) const {
+    llvm::SmallVector<Slide, 2> slides;
+    for (const Expr &index : image.indices()) {
+      llvm::SmallVector<Term, 2> terms;
+      if (!addTerms(index, 1, terms) || terms.size() != 2)
+        continue;
+      if (!loopOf(own, terms[0].loop))
+        std::swap(terms[0], terms[1]);
+      const Loop *position = loopOf(own, terms[0].loop);
+      const Loop *tap = loopOf(reduce.loops, terms[1].loop);
+      if (position && tap && terms[0].factor > 0 && terms[1].factor > 0)
+        slides.push_back({position, tap, terms[0].factor, terms[1].factor});
+    }
+    return slides;
+  }
+
+  /// Which convolution of `image` by `filter` the contraction is.
+  std::optional<ConvolutionShape>
+  findConvolution(const ExprNode &reduce, const ExprNode &image,
+                  const ExprNode &filter, const ContractionWork &contraction) {
+    auto slides = findSlides(reduce, image);
+    // What doubles count exactly.
+    constexpr double most = int64_t(1) << 53;
+    if (slides.size() != 2 || contraction.flops() == 0 ||
+        contraction.batch * contraction.columns > most ||
+        contraction.batch * contraction.depth > most)
+      return std::nullopt;
+    const Slide &rows = slides[0], &columns = slides[1];
+    for (const Loop &loop : own)
+      if (dependence(filter, loop.id).exists &&
+          (!loop.extent.isConstant() || &loop == rows.position ||
+           &loop == columns.position))
+        return std::nullopt;
     for (const Loop &loop : reduce.loops)
-      if (loop.extent.isConstant(3))
-        if (const Loop *position = slides(read, loop.id))
-          sliding.push_back(position);
-    if (sliding.size() != 2)
-      return;
-    contraction.windowHeight = valueOf(sliding[0]->extent, symbolValue);
-    contraction.windowWidth = valueOf(sliding[1]->extent, symbolValue);
+      if (!loop.extent.isConstant() || !dependence(filter, loop.id).exists)
+        return std::nullopt;
+    auto size = [](const Loop &loop) {
+      return loop.extent.asConstant().value_or(0);
+    };
+    ConvolutionShape shape;
+    shape.kernelHeight = size(*rows.tap);
+    shape.kernelWidth = size(*columns.tap);
+    shape.groups = contraction.batch;
+    shape.outputChannels = contraction.batch * contraction.columns;
+    shape.inputChannels = contraction.batch * contraction.depth /
+                          (shape.kernelHeight * shape.kernelWidth);
+    shape.strideHeight = rows.stride;
+    shape.strideWidth = columns.stride;
+    shape.dilationHeight = rows.dilation;
+    shape.dilationWidth = columns.dilation;
+    shape.height = size(*rows.position);
+    shape.width = size(*columns.position);
+    Type type = reduce.type;
+    shape.float32 = type.isF32() || type.isF16() || type.isBF16();
+    return shape;
   }
 
   const Definition &definition;

@@ -8,7 +8,9 @@
 #ifndef MLC_REWRITES_COST_WORK_H
 #define MLC_REWRITES_COST_WORK_H
 
+#include "codegen/target/ConvolutionShape.h"
 #include "dialects/Interfaces/Definition.h"
+#include <optional>
 
 namespace mlc {
 
@@ -19,13 +21,12 @@ namespace mlc {
 /// group.
 struct ContractionWork {
   double batch = 1, rows = 1, columns = 1, depth = 1;
-  /// Of the rows, the positions over which a 3 x 3 window slides with step 1
-  /// (height and width); 0 where the contraction is no such convolution.
-  double windowHeight = 0, windowWidth = 0;
+  /// Where it is a convolution in two dims with a filter of fixed sizes: which.
+  /// Whether the filter is constant is for others to say.
+  std::optional<ConvolutionShape> convolution;
 
   /// A multiplication and an addition each.
   double flops() const { return 2 * batch * rows * columns * depth; }
-  bool hasWindow() const { return windowHeight > 0; }
 };
 
 /// One evaluation of a definition.

@@ -59,9 +59,10 @@ OperandFacts Selector::factsOf(NodeId node) {
   facts.resultsAreCompileTime =
       graph.operatorOf(node).kind != Operator::Kind::Compute ||
       graph.classOf(node).isCompileTime();
-  for (NodeId child : graph.children(node)) {
+  for (auto [i, child] : llvm::enumerate(graph.children(node))) {
     const ClassData &data = graph.classOf(child);
     facts.isFed |= data.isProduced && !data.isCompileTime();
+    facts.hasConstantWeights &= i == 0 || data.isCompileTime();
   }
   return facts;
 }

@@ -45,6 +45,11 @@ public:
   llvm::ArrayRef<GivenRules> getGivenRules() const {
     return compileOptions.rewriting.rules;
   }
+  /// What leads the search; refers to this compilation.
+  CostModel makeCostModel() const {
+    return mlc::makeCostModel(compileOptions.getCodeTarget(),
+                              compileOptions.rewriting);
+  }
   /// What the search came to, once the optimize phase is over; nothing when
   /// there was none.
   const std::optional<SearchReport> &getSearchReport() const { return report; }

@@ -88,7 +88,7 @@ llvm::Error CalibrateCommand::addTimings(const Target &target) {
       return found.takeError();
     cache = std::move(*found);
   }
-  auto times = timeModel(model, inputs, runs, target, cache);
+  auto times = timeModel(model, inputs, runs, cache);
   if (!times)
     return times.takeError();
   if (asJson)

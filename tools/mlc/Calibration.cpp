@@ -229,13 +229,6 @@ private:
         *depthwise / cost.scalarFlopsPerSecond,
         "a 3x3 depthwise convolution of 128 channels, compiled by mlc, as a "
         "share of the scalar rate");
-    auto winograd = rate({128, 128, 28, 3, 1});
-    if (!winograd)
-      return winograd.takeError();
-    // 36 multiplications for each 4 x 4 outputs instead of 144.
-    set("winograd_efficiency", cost.winogradEfficiency, *winograd / 4 / peak,
-        "a 3x3 convolution of 128 channels at 28x28, compiled by mlc, as a "
-        "share of the peak with the multiplications of F(4x4, 3x3)");
     return llvm::Error::success();
   }
 

@@ -28,7 +28,7 @@ struct ModelTimes {
 /// running the model.
 llvm::Expected<ModelTimes> timeModel(const ModelOptions &model,
                                      const InputOptions &inputs, unsigned runs,
-                                     const Target &target, TimingCache &cache);
+                                     TimingCache &cache);
 
 } // namespace mlc::cli
 

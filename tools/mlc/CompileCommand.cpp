@@ -59,7 +59,7 @@ llvm::Error CompileCommand::writeText(Compilation &compilation) {
   if (llvm::Error error = compilation.runTo(compileTo))
     return error;
   if (llvm::Error error =
-          explain.explain(model, compilation.getGivenRules(), std::move(before),
+          explain.explain(compilation, model.model, std::move(before),
                           compilation.getModule(), llvm::errs()))
     return error;
   return writeOutput(output.empty() ? "-" : output.getValue(),
@@ -95,8 +95,8 @@ llvm::Error CompileCommand::run() {
   if (!compiled)
     return compiled.takeError();
   if (llvm::Error error = explain.explain(
-          model, (*compilation)->getGivenRules(), std::move(before),
-          *(*compiled)->module, asJson ? llvm::errs() : llvm::outs()))
+          **compilation, model.model, std::move(before), *(*compiled)->module,
+          asJson ? llvm::errs() : llvm::outs()))
     return error;
   if (llvm::Error error = writeArtifact(**compiled))
     return error;

@@ -33,8 +33,8 @@ ExplainFlag::keep(mlir::ModuleOp imported) const {
   return imported.clone();
 }
 
-llvm::Error ExplainFlag::explain(const ModelOptions &model,
-                                 llvm::ArrayRef<GivenRules> given,
+llvm::Error ExplainFlag::explain(const Compilation &compilation,
+                                 const std::string &model,
                                  mlir::OwningOpRef<mlir::ModuleOp> before,
                                  mlir::ModuleOp after,
                                  llvm::raw_ostream &os) const {
@@ -42,31 +42,22 @@ llvm::Error ExplainFlag::explain(const ModelOptions &model,
     return llvm::Error::success();
   auto trails = mlc::getTrails(after);
   if (!trails)
-    return withFile(model.model, Exit::Internal, trails.takeError());
+    return withFile(model, Exit::Internal, trails.takeError());
   // The trail is about the model as the search saw it.
   mlir::PassManager passes(before->getContext());
   mlc::addPreparePasses(passes);
   mlc::RuleSet rules;
   if (failed(passes.run(*before)) ||
-      failed(mlc::addRules(rules, before->getContext(), given)))
-    return fail(Exit::Internal, model.model + ": cannot be explained");
-  auto target = parseTargetOption(model.target);
-  if (!target)
-    return target.takeError();
-  mlc::TimingCache timings;
-  if (!model.timings.empty()) {
-    auto found = readTimings(model.timings, *target);
-    if (!found)
-      return found.takeError();
-    timings = std::move(*found);
-  }
-  mlc::CostModel cost(target->cost, &timings);
+      failed(mlc::addRules(rules, before->getContext(),
+                           compilation.getGivenRules())))
+    return fail(Exit::Internal, model + ": cannot be explained");
+  mlc::CostModel cost = compilation.makeCostModel();
   // One function, main, is all that a model has.
   for (const mlc::Trail &trail : *trails) {
     auto function = before->lookupSymbol<mlir::func::FuncOp>(trail.function);
     auto explanation = Explanation::make(function, trail, rules, cost);
     if (!explanation)
-      return withFile(model.model, Exit::Internal, explanation.takeError());
+      return withFile(model, Exit::Internal, explanation.takeError());
     explanation->print(os);
     if (llvm::Error error = draw(model, *explanation))
       return error;
@@ -74,13 +65,13 @@ llvm::Error ExplainFlag::explain(const ModelOptions &model,
   return llvm::Error::success();
 }
 
-llvm::Error ExplainFlag::draw(const ModelOptions &model,
+llvm::Error ExplainFlag::draw(const std::string &model,
                               const Explanation &one) const {
   if (file.empty())
     return llvm::Error::success();
   bool isPage = llvm::StringRef(file).ends_with(".html");
   return writeOutput(file, [&](llvm::raw_ostream &drawing) {
-    isPage ? one.writeHtml(drawing, model.model) : one.drawSvg(drawing);
+    isPage ? one.writeHtml(drawing, model) : one.drawSvg(drawing);
     return llvm::Error::success();
   });
 }

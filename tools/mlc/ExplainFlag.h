@@ -4,9 +4,8 @@
 #define MLC_TOOLS_MLC_EXPLAINFLAG_H
 
 #include "mlir/IR/OwningOpRef.h"
-#include "rewrites/Rules/GivenRules.h"
+#include "tools/mlc/Build.h"
 #include "tools/mlc/Explain.h"
-#include "tools/mlc/ModelOptions.h"
 
 namespace mlc::cli {
 
@@ -29,14 +28,13 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> keep(mlir::ModuleOp imported) const;
   /// Prints the steps that led from `before`, which `keep` gave, to `after`,
   /// whose trail says them, and draws them; does nothing if the flag was not
-  /// given. `given`: rules beside the shipped ones.
-  llvm::Error explain(const ModelOptions &model,
-                      llvm::ArrayRef<GivenRules> given,
+  /// given. `compilation` is what searched, `model` the name of its file.
+  llvm::Error explain(const Compilation &compilation, const std::string &model,
                       mlir::OwningOpRef<mlir::ModuleOp> before,
                       mlir::ModuleOp after, llvm::raw_ostream &os) const;
 
 private:
-  llvm::Error draw(const ModelOptions &model, const Explanation &one) const;
+  llvm::Error draw(const std::string &model, const Explanation &one) const;
 
   llvm::cl::opt<std::string> file;
 };

@@ -99,9 +99,10 @@ operatorSeconds(const Model &model, llvm::ArrayRef<double> steps,
 
 } // namespace
 
-llvm::Expected<ModelTimes>
-mlc::cli::timeModel(const ModelOptions &options, const InputOptions &inputs,
-                    unsigned runs, const Target &target, TimingCache &cache) {
+llvm::Expected<ModelTimes> mlc::cli::timeModel(const ModelOptions &options,
+                                               const InputOptions &inputs,
+                                               unsigned runs,
+                                               TimingCache &cache) {
   auto sizes = parseDims(options.dims);
   if (!sizes)
     return sizes.takeError();
@@ -113,7 +114,7 @@ mlc::cli::timeModel(const ModelOptions &options, const InputOptions &inputs,
   mlir::ModuleOp module = (*compilation)->getModule();
   auto byNode = anchors(module);
   ModelTimes times;
-  CostModel cost(target.cost);
+  CostModel cost = (*compilation)->makeCostModel();
   for (auto function : module.getOps<mlir::func::FuncOp>())
     times.predicted += cost.seconds(function.getBody());
 

@@ -57,7 +57,7 @@ llvm::Error OptimizeCommand::run() {
   if (llvm::Error error = (*compilation)->runTo("optimize"))
     return error;
   if (llvm::Error error = explain.explain(
-          model, (*compilation)->getGivenRules(), std::move(before),
+          **compilation, model.model, std::move(before),
           (*compilation)->getModule(),
           output == "-" || asJson ? llvm::errs() : llvm::outs()))
     return error;

@@ -44,7 +44,7 @@ def test_target_file_is_plausible(target):
         assert 2e-8 < cost["seconds_per_kernel"] < 1e-3
     assert all(entry["source"] for entry in read["cost"].values())
     measured = [key for key, entry in read["cost"].items() if entry["source"].startswith("measured by")]
-    assert len(measured) == 7
+    assert len(measured) == 6
 
 
 def test_target_file_is_a_target(tools, target, model, tmp_path):

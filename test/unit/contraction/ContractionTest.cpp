@@ -392,14 +392,14 @@ TEST_CASE("small images are tiled across rows", "[contraction]") {
 
 TEST_CASE("the faster algorithm is chosen", "[contraction]") {
   Target target = llvm::cantFail(parseTarget("cpu:x86-64-v3"));
-  cpu::ConvolutionShape shape{.outputChannels = 128,
-                              .inputChannels = 128,
-                              .kernelHeight = 3,
-                              .kernelWidth = 3,
-                              .height = 28,
-                              .width = 28};
+  ConvolutionShape shape{.outputChannels = 128,
+                         .inputChannels = 128,
+                         .kernelHeight = 3,
+                         .kernelWidth = 3,
+                         .height = 28,
+                         .width = 28};
   REQUIRE(cpu::chooseConvolutionAlgorithm(target, shape).winograd == 4);
-  cpu::ConvolutionShape strided = shape, pointwise = shape, open = shape;
+  ConvolutionShape strided = shape, pointwise = shape, open = shape;
   strided.strideHeight = strided.strideWidth = 2;
   REQUIRE(cpu::chooseConvolutionAlgorithm(target, strided).winograd == 0);
   pointwise.kernelHeight = pointwise.kernelWidth = 1;
@@ -413,27 +413,6 @@ TEST_CASE("a row times a matrix streams", "[contraction]") {
   checkMatmul<float>({.m = 1, .n = 1100, .k = 16});
   checkMatmul<float>(
       {.m = 1, .n = 1500, .k = 100, .openN = true, .openK = true});
-}
-
-TEST_CASE("filters are packed at compile time", "[contraction]") {
-  int64_t oc = 20, ic = 18, b = 16;
-  std::vector<float> w = values<float>(oc * ic * 9), one(2 * 2 * 9 * b * b),
-                     two(one.size());
-  cpu::packFilter(w, oc, ic, 3, 3, b, one);
-  cpu::packFilter(w, oc, ic, 3, 3, b, two, 2);
-  REQUIRE(one == two);
-  for (int64_t o = 0; o < 32; ++o)
-    for (int64_t i = 0; i < 32; ++i)
-      for (int64_t tap = 0; tap < 9; ++tap)
-        REQUIRE(
-            one[(((o / b * 2 + i / b) * 9 + tap) * b + i % b) * b + o % b] ==
-            (o < oc && i < ic ? w[(o * ic + i) * 9 + tap] : 0));
-  std::vector<float> panels(2 * 5 * 32), matrix = values<float>(5 * 40);
-  cpu::packPanels(matrix, 5, 40, 32, panels);
-  for (int64_t k = 0; k < 5; ++k)
-    for (int64_t n = 0; n < 64; ++n)
-      REQUIRE(panels[(n / 32 * 5 + k) * 32 + n % 32] ==
-              (n < 40 ? matrix[k * 40 + n] : 0));
 }
 
 TEST_CASE("matmul of fixed sizes", "[contraction]") {

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "rewrites/Cost/Cost.h"
-#include "codegen/target/Target.h"
+#include "codegen/Backends.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,15 +19,20 @@ using namespace mlir;
 
 namespace {
 
-CostModel modelOf(llvm::StringRef target) {
+/// As `mlc optimize` estimates for other runtimes.
+CostModel modelForOthers(llvm::StringRef target) {
   return CostModel(llvm::cantFail(parseTarget(target)).cost);
 }
 
-/// As `mlc optimize` estimates for other runtimes.
-CostModel withoutWinograd(llvm::StringRef target) {
-  CostParameters parameters = llvm::cantFail(parseTarget(target)).cost;
-  parameters.winogradEfficiency = 0;
-  return CostModel(parameters);
+/// With the algorithms of the back end, if there is one.
+CostModel modelOf(llvm::StringRef name) {
+  Target target = llvm::cantFail(parseTarget(name));
+  const Backend *backend = findBackend(target);
+  if (!backend)
+    return modelForOthers(name);
+  return CostModel(target.cost, nullptr, [=](const ConvolutionShape &shape) {
+    return backend->getConvolutionShare(target, shape);
+  });
 }
 
 class Graphs {
@@ -148,7 +153,7 @@ TEST_CASE("CPUs keep what merging does not help") {
     CHECK(merged < 1.15 * apart);
     // ResNeXt's 32 groups of 4 as 16 of 8 and 8 of 16 (measured in ONNX
     // Runtime: -2 to -9 %).
-    CostModel others = withoutWinograd(name);
+    CostModel others = modelForOthers(name);
     auto seconds = [&](int64_t groups) {
       return graphs.seconds(others, input({128, 128, 56, 3}),
                             conv("y", {128, 128, 56, 3, groups}));
@@ -162,8 +167,9 @@ TEST_CASE("CPUs keep what merging does not help") {
 TEST_CASE("a dense convolution is slower than one in two groups") {
   Conv grouped{384, 384, 12, 3, 2}, dense{384, 384, 12, 3};
   for (const char *name : {"cpu:x86-64-v3", "cpu:x86-64-v4"})
-    for (const CostModel &cpu : {modelOf(name), withoutWinograd(name)}) {
-      INFO(name << ", Winograd " << cpu.getParameters().winogradEfficiency);
+    for (bool isForOthers : {false, true}) {
+      INFO(name << ", for others: " << isForOthers);
+      CostModel cpu = isForOthers ? modelForOthers(name) : modelOf(name);
       Graphs graphs;
       CHECK(1.7 * graphs.seconds(cpu, input(grouped), conv("y", grouped)) <
             graphs.seconds(cpu, input(dense), conv("y", dense)));

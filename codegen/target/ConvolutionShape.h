@@ -1,0 +1,36 @@
+//===- ConvolutionShape.h - Sizes of a convolution --------------*- C++ -*-===//
+
+#ifndef MLC_CODEGEN_TARGET_CONVOLUTIONSHAPE_H
+#define MLC_CODEGEN_TARGET_CONVOLUTIONSHAPE_H
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+
+namespace mlc {
+
+/// A convolution in two dims, as far as the choice of an algorithm for it goes.
+/// Channels are those of all groups, and multiples of `groups`.
+struct ConvolutionShape {
+  int64_t outputChannels = 1, inputChannels = 1, groups = 1;
+  int64_t kernelHeight = 1, kernelWidth = 1;
+  int64_t strideHeight = 1, strideWidth = 1;
+  int64_t dilationHeight = 1, dilationWidth = 1;
+  /// Sizes of the result; 0 for one that is open.
+  int64_t height = 0, width = 0;
+  /// Computed in float32, as convolutions of smaller floats are too.
+  bool float32 = true;
+  /// The filter is known when the model is compiled.
+  bool hasConstantFilter = true;
+
+  auto operator<=>(const ConvolutionShape &) const = default;
+};
+
+/// What a convolution takes by the best algorithm that there is for it, as a
+/// share of what direct convolution takes; at most 1. The cost model asks, and
+/// the back end that makes the code answers (Backend::getConvolutionShare).
+using ConvolutionShare = std::function<double(const ConvolutionShape &)>;
+
+} // namespace mlc
+
+#endif // MLC_CODEGEN_TARGET_CONVOLUTIONSHAPE_H
