@@ -3,8 +3,8 @@
 // RUN: %python %source/test/verifier/exit_code.py 5 mlc-verify %s | FileCheck %s
 // RUN: %python %source/test/verifier/exit_code.py 5 mlc-verify --json %s | %python %source/test/verifier/counterexample.py
 // CHECK: refuted
-// CHECK: argument 0 [5x6] = {{(([0-9.-]+), ){24}([.])}}.. (6 more elements){{$}}
-// CHECK: argument 1 [2x3] = {{([0-9-]+, )+[0-9-]+$}}
+// CHECK: %x [5x6] = {{(([0-9.-]+), ){24}([.])}}.. (6 more elements){{$}}
+// CHECK: %i [2x3] = {{([0-9-]+, )+[0-9-]+$}}
 !x = tensor<5x6xf32>
 !i = tensor<2x3xi64>
 func.func @before(%x: !x, %i: !i) -> (!x, !i) {

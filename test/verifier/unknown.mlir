@@ -4,7 +4,7 @@
 // RUN: %python %source/test/verifier/exit_code.py 6 mlc-verify %t/functions.mlir | FileCheck %s --check-prefix=FUNCTIONS
 // RUN: %python %source/test/verifier/exit_code.py 6 mlc-verify %t/order.mlir | FileCheck %s --check-prefix=ORDER
 // FUNCTIONS: unknown: result 0: {{.*}}(only before has %x, cos, sin)
-// ORDER: unknown: result 0: {{.*}}(only before has >, %x, cos, min, sin)
+// ORDER: unknown: result 0: {{.*}}(only before has %x, >, cos, min, sin)
 
 //--- functions.mlir
 !x = tensor<?xf32, #mlc.dims<[n]>>
