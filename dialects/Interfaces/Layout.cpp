@@ -92,10 +92,17 @@ LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
   SmallVector<unsigned> whole(maxRank), blocks(maxRank), lanes(maxRank);
   SmallVector<const DimSplit *> splitOf(maxRank);
   auto letter = [](unsigned d) { return std::string(1, char('a' + d)); };
+  auto isNoDim = [](const auto &part) { return part.dim >= maxRank; };
+  bool isKnown =
+      llvm::none_of(order, isNoDim) && llvm::none_of(splits, isNoDim);
   for (const DimSplit &split : splits) {
-    if (split.dim >= maxRank || splitOf[split.dim])
-      return error() << "gives a size twice or of no dim";
-    splitOf[split.dim] = &split;
+    isKnown = isKnown && !splitOf[split.dim];
+    if (isKnown)
+      splitOf[split.dim] = &split;
+  }
+  if (!isKnown)
+    return error() << "gives a size twice or of no dim";
+  for (const DimSplit &split : splits) {
     if (split.size < 0 || split.size > maxSize || split.block < 1 ||
         split.block > maxSize || split.groups < 1 ||
         split.size % split.groups != 0)
@@ -106,8 +113,6 @@ LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
              << split.groups << " with blocks of " << split.block;
   }
   for (const StoredDim &stored : order) {
-    if (stored.dim >= maxRank)
-      return error() << "has more than " << maxRank << " dims";
     SmallVector<unsigned> &count = stored.part == Part::Whole   ? whole
                                    : stored.part == Part::Block ? blocks
                                                                 : lanes;

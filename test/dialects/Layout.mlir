@@ -176,3 +176,11 @@ func.func @f(%x: tensor<?x4xf32, #mlc.dims<[N, 4]>>) {
   %r = mlc.laid_out %x {layouts = [#mlc.layout<[a, b]>, #mlc.layout<[a div 4, b, a mod 4], a = 8>], plain_attributes = {}, plain_op = "mlc.relu"} : (tensor<?x4xf32, #mlc.dims<[N, 4]>>) -> tensor<2x4x4xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<1x?x5xf32, #mlc.dims<[1, s, 5]>>, %y: tensor<1x?x5xf32, #mlc.dims<[1, 8 - 1 * s, 5]>>) {
+  // expected-error @+1 {{'mlc.laid_out' op has no definition in these layouts: a part of open size of a cut dim}}
+  %r = mlc.laid_out %x, %y {layouts = [#mlc.layout<[a, b, c]>, #mlc.layout<[a, b, c]>, #mlc.layout<[a, b div 4, c, b mod 4], b = 8>], plain_attributes = {axis = 1 : i64}, plain_op = "mlc.concat"} : (tensor<1x?x5xf32, #mlc.dims<[1, s, 5]>>, tensor<1x?x5xf32, #mlc.dims<[1, 8 - 1 * s, 5]>>) -> tensor<1x2x5x4xf32>
+  return
+}
