@@ -1,7 +1,6 @@
 //===- Evaluator.cpp - Values of definitions on concrete tensors ----------===//
 
 #include "dialects/Interfaces/Evaluator.h"
-#include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/DefinitionForms.h"
 #include "dialects/Interfaces/EvaluatorProgram.h"
 #include "llvm/Support/MathExtras.h"
@@ -27,18 +26,6 @@ std::optional<int64_t> evaluate(IntExpr expr,
   });
 }
 
-SmallVector<int64_t> stridesOf(ArrayRef<int64_t> dims, bool isSplat) {
-  SmallVector<int64_t> strides(dims.size(), 0);
-  int64_t stride = isSplat ? 0 : 1;
-  for (size_t d = dims.size(); d-- > 0;) {
-    strides[d] = stride;
-    // Strides of an empty tensor are never used and may not overflow.
-    if (llvm::MulOverflow(stride, std::max<int64_t>(dims[d], 1), stride))
-      stride = 0;
-  }
-  return strides;
-}
-
 /// One evaluation: binds, checks, then runs stage after stage.
 class Run {
 public:
@@ -51,10 +38,8 @@ public:
 
 private:
   Error bindInputs();
-  Error checkRequirements();
   Error runStage(const Stage &stage);
-  Error runPiece(const Stage &stage, const Piece &piece, EvalTensor &out,
-                 bool whole);
+  void addSource(const EvalTensor &tensor);
   Error undefined(const Stage &stage, const Piece &piece, UndefinedAt at);
   Error account(const EvalTensor &tensor);
   Error charge(const Stage &stage, const Program &program);
@@ -65,6 +50,8 @@ private:
   llvm::StringMap<int64_t> symbols;
   std::vector<EvalTensor> stages;
   CompileContext context;
+  std::vector<const void *> memory; // of the context's sources
+  Runner runner;
   int64_t bytes = 0, steps = 0;
 };
 
@@ -91,22 +78,6 @@ Error Run::bindInputs() {
         return evalError(EvalFailure::Input, "input " + llvm::Twine(i) +
                                                  ": dim " + dim.str() + " is " +
                                                  llvm::Twine(size));
-  return Error::success();
-}
-
-Error Run::checkRequirements() {
-  for (const Requirement &r : definition.requirements) {
-    std::optional<int64_t> lhs = evaluate(r.lhs, symbols);
-    std::optional<int64_t> rhs = evaluate(r.rhs, symbols);
-    if (!lhs || !rhs)
-      return evalError(EvalFailure::Input,
-                       "cannot evaluate " + (lhs ? r.rhs : r.lhs).str());
-    if (!compareNumbers(*lhs, r.predicate, *rhs))
-      return evalError(EvalFailure::Requirement,
-                       r.message + " (" + llvm::Twine(*lhs) + " " +
-                           name(r.predicate) + " " + llvm::Twine(*rhs) +
-                           " does not hold)");
-  }
   return Error::success();
 }
 
@@ -144,118 +115,62 @@ Error Run::undefined(const Stage &stage, const Piece &piece, UndefinedAt at) {
   return evalError(EvalFailure::Undefined, text);
 }
 
-/// `whole`: the piece is the whole stage, which may then become a splat.
-Error Run::runPiece(const Stage &stage, const Piece &piece, EvalTensor &out,
-                    bool whole) {
-  SmallVector<RealLoop> loops;
-  Form store;
-  SmallVector<int64_t> strides = stridesOf(out.getDims(), false);
-  for (auto [d, loop] : llvm::enumerate(piece.loops)) {
-    std::optional<int64_t> extent = evaluate(loop.extent, symbols);
-    std::optional<int64_t> offset = evaluate(piece.offset[d], symbols);
-    if (!extent || !offset || *extent < 0 || *offset < 0 ||
-        *extent > out.getDims()[d] - *offset)
-      return evalError(EvalFailure::Input,
-                       "piece of stage " + stage.name + " does not fit");
-    loops.push_back({loop.id, *extent});
-    store.constant += *offset * strides[d];
-    if (*extent > 1)
-      store.add(loop.id, strides[d]);
-  }
-  if (llvm::any_of(loops, [](RealLoop loop) { return loop.extent == 0; }))
+Error Run::runStage(const Stage &stage) {
+  Expected<CompiledStage> compiled =
+      compileStage(context, stage, /*maySplat=*/true);
+  if (!compiled)
+    return compiled.takeError();
+  if (compiled->reinterprets) {
+    TensorId id = *compiled->reinterprets;
+    const EvalTensor &from = id.isStage ? stages[id.index] : inputs[id.index];
+    stages.push_back(from.reshaped(compiled->dims));
     return Error::success();
-  auto program = compileBody(context, piece.body, loops, store, std::nullopt);
-  if (!program)
-    return program.takeError();
-  int64_t points = (*program)->points;
-  if (whole && points > 1 && !(*program)->dependsOnLanes) {
-    program = compileBody(context, piece.body, loops, store, 1);
-    if (!program)
-      return program.takeError();
-    Expected<EvalTensor> splat = EvalTensor::allocate(
-        out.getDims(), stage.elementType, options.domain, /*isSplat=*/true);
-    if (!splat)
-      return splat.takeError();
-    out = std::move(*splat);
-    points = 1;
-    if (Error error = account(out))
-      return error;
-  } else if (!out) {
-    Expected<EvalTensor> dense =
-        EvalTensor::allocate(out.getDims(), stage.elementType, options.domain);
-    if (!dense)
-      return dense.takeError();
-    out = std::move(*dense);
-    if (Error error = account(out))
-      return error;
   }
-  if (Error error = charge(stage, **program))
+  Expected<EvalTensor> out = EvalTensor::allocate(
+      compiled->dims, compiled->elementType, options.domain, compiled->isSplat);
+  if (!out)
+    return out.takeError();
+  if (Error error = account(*out))
     return error;
-  if (std::optional<UndefinedAt> at =
-          runProgram(**program, context, points, out, definition.numLoops))
-    return undefined(stage, piece, *at);
+  for (const CompiledStage::Piece &piece : compiled->pieces) {
+    if (Error error = charge(stage, *piece.program))
+      return error;
+    if (std::optional<UndefinedAt> at =
+            runner.run(*piece.program, memory, piece.points, out->getStorage(),
+                       out->getMutableData()))
+      return undefined(stage, stage.pieces[piece.number], *at);
+  }
+  stages.push_back(std::move(*out));
   return Error::success();
 }
 
-Error Run::runStage(const Stage &stage) {
-  Expected<SmallVector<int64_t>> dims = evaluateDims(stage.dims, symbols);
-  if (!dims)
-    return dims.takeError();
-  if (llvm::any_of(*dims, [](int64_t d) { return d < 0; }))
-    return evalError(EvalFailure::Input,
-                     "stage " + stage.name + " has a negative dim");
-  if (stage.reinterprets) {
-    TensorId id = *stage.reinterprets;
-    const EvalTensor &from = id.isStage ? stages[id.index] : inputs[id.index];
-    if (elementCount(*dims) == from.getNumElements()) {
-      stages.push_back(from.reshaped(*dims));
-      return Error::success();
-    }
-  }
-  // Checked before memory is asked for; a splat then needs less.
-  EvalTensor out = EvalTensor::withDims(*dims);
-  bool whole = stage.pieces.size() == 1;
-  std::optional<int64_t> count = elementCount(*dims);
-  if (!count)
-    return evalError(EvalFailure::Limit, "stage too large to evaluate");
-  bool isDense = !whole || *count <= 1;
-  if (isDense) {
-    Expected<EvalTensor> dense =
-        EvalTensor::allocate(*dims, stage.elementType, options.domain);
-    if (!dense)
-      return dense.takeError();
-    out = std::move(*dense);
-    if (Error error = account(out))
-      return error;
-  } else if (!storageOf(stage.elementType, options.domain)) {
-    return EvalTensor::allocate(*dims, stage.elementType, options.domain)
-        .takeError();
-  }
-  for (const Piece &piece : stage.pieces)
-    if (Error error = runPiece(stage, piece, out, whole))
-      return error;
-  stages.push_back(std::move(out));
-  return Error::success();
+void Run::addSource(const EvalTensor &tensor) {
+  unsigned place = memory.size();
+  llvm::ArrayRef<int64_t> dims = tensor.getDims();
+  context.sources.push_back({tensor.getStorage(),
+                             {dims.begin(), dims.end()},
+                             tensor.isSplat(),
+                             place});
+  memory.push_back(tensor.getData());
 }
 
 Expected<std::vector<EvalTensor>> Run::run() {
   if (Error error = bindInputs())
     return error;
-  if (Error error = checkRequirements())
+  if (Error error = checkRequirements(definition, symbols))
     return error;
   context.domain = options.domain;
   context.options = &options;
   context.symbols = &symbols;
   context.numInputs = inputs.size();
+  context.numLoops = definition.numLoops;
   for (const EvalTensor &input : inputs)
-    context.sources.push_back(
-        {&input, stridesOf(input.getDims(), input.isSplat())});
+    addSource(input);
   stages.reserve(definition.stages.size());
   for (const Stage &stage : definition.stages) {
     if (Error error = runStage(stage))
       return error;
-    const EvalTensor &out = stages.back();
-    context.sources.push_back({&out, stridesOf(out.getDims(), out.isSplat())});
+    addSource(stages.back());
   }
   std::vector<EvalTensor> results;
   for (unsigned result : definition.results)

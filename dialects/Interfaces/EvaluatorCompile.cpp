@@ -12,47 +12,6 @@ using llvm::SmallVector;
 
 namespace mlc::evaluator {
 
-Rep repOf(Type type, EvalDomain domain) {
-  if (!isa<FloatType>(type))
-    return Rep::I64;
-  switch (domain) {
-  case EvalDomain::Native:
-    return type.isF64() ? Rep::F64 : Rep::F32;
-  case EvalDomain::Float64:
-    return Rep::F64;
-  case EvalDomain::Interval:
-    return Rep::Interval;
-  case EvalDomain::Modular:
-    return Rep::Modular;
-  case EvalDomain::Rational:
-    return Rep::Rational;
-  }
-  llvm_unreachable("unknown domain");
-}
-
-Fit fitOf(Type type, EvalDomain domain) {
-  if (type.isF16() || type.isBF16())
-    return domain != EvalDomain::Native ? Fit::None
-           : type.isF16()               ? Fit::Half
-                                        : Fit::BFloat;
-  auto integer = dyn_cast<IntegerType>(type);
-  if (!integer)
-    return Fit::None;
-  bool isUnsigned = integer.isUnsigned();
-  switch (integer.getWidth()) {
-  case 1:
-    return Fit::Bool;
-  case 8:
-    return isUnsigned ? Fit::U8 : Fit::S8;
-  case 16:
-    return isUnsigned ? Fit::U16 : Fit::S16;
-  case 32:
-    return isUnsigned ? Fit::U32 : Fit::S32;
-  default:
-    return isUnsigned ? Fit::U64 : Fit::None;
-  }
-}
-
 namespace {
 
 int64_t saturatingMul(int64_t a, int64_t b) {
@@ -291,15 +250,18 @@ Expected<unsigned> BodyCompiler::compileNode(const Expr &expr, unsigned depth) {
 
 Expected<unsigned> BodyCompiler::compileRead(const ExprNode &node,
                                              unsigned depth) {
+  const Source &source =
+      context.sources[node.tensor.index +
+                      (node.tensor.isStage ? context.numInputs : 0)];
+  SmallVector<int64_t> strides = stridesOf(source.dims, source.isSplat);
   Load load;
-  load.tensor =
-      node.tensor.index + (node.tensor.isStage ? context.numInputs : 0);
-  const Source &source = context.sources[load.tensor];
-  load.storage = source.tensor->getStorage();
+  load.place = source.place;
+  load.isEmpty = llvm::is_contained(source.dims, 0);
+  load.storage = source.storage;
   Form offset;
   for (auto [d, index] : llvm::enumerate(node.indices())) {
-    int64_t size = source.tensor->getDims()[d];
-    int64_t stride = source.strides[d];
+    int64_t size = source.dims[d];
+    int64_t stride = strides[d];
     std::optional<Form> form = indices.asForm(index);
     if (!form) {
       Expected<unsigned> reg = compile(index);
@@ -455,6 +417,7 @@ Expected<std::unique_ptr<Program>> compileBody(const CompileContext &context,
                                                std::optional<int64_t> hint) {
   auto program = std::make_unique<Program>();
   program->lanes.assign(loops.begin(), loops.end());
+  program->numLoops = context.numLoops;
   SmallVector<int64_t> sizes;
   BodyCompiler compiler(context, *program);
   for (const RealLoop &loop : loops) {

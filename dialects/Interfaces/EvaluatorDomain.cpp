@@ -61,7 +61,7 @@ struct Scan {
         uninterpreted(name(node.unary));
       return;
     case ExactMeaning::Uninterpreted:
-      if (domain == EvalDomain::Modular || domain == EvalDomain::Rational)
+      if (domain != EvalDomain::Interval)
         uninterpreted(name(node.unary));
       return;
     case ExactMeaning::None:
@@ -80,7 +80,7 @@ struct Scan {
         cannot(name(node.binary));
       return;
     case ExactMeaning::Uninterpreted:
-      if (domain == EvalDomain::Modular || domain == EvalDomain::Rational)
+      if (domain != EvalDomain::Interval)
         uninterpreted(name(node.binary));
       return;
     case ExactMeaning::None:
@@ -93,14 +93,16 @@ struct Scan {
     if (!isFloat(from))
       return;
     if (!isFloat(node.type)) {
-      if (domain == EvalDomain::Modular)
+      if (domain == EvalDomain::Modular || domain == EvalDomain::Guided)
         cannot("conversion to an integer");
       return;
     }
     bool narrows = widthOf(from) >= widthOf(node.type);
-    if (narrows && from != node.type &&
-        (domain == EvalDomain::Modular || domain == EvalDomain::Rational))
-      uninterpreted("narrowing");
+    if (!narrows || from == node.type || domain == EvalDomain::Interval)
+      return;
+    if (domain == EvalDomain::Guided)
+      return cannot("narrowing");
+    uninterpreted("narrowing");
   }
 
   static unsigned widthOf(Type type) {

@@ -2,6 +2,7 @@
 
 #include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/EvaluatorLanes.h"
+#include "dialects/Interfaces/Guided.h"
 #include <cmath>
 #include <limits>
 
@@ -19,6 +20,8 @@ unsigned bytesOf(Rep rep) {
     return sizeof(Interval);
   case Rep::Rational:
     return sizeof(Rational);
+  case Rep::Guided:
+    return sizeof(Guided);
   }
   llvm_unreachable("unknown representation");
 }
@@ -148,6 +151,17 @@ void binaryLanes(BinaryFn fn, const T *a, const T *b, T *out, int64_t n,
       p.mark(j, u);
     out[j] = value;
   }
+}
+
+// These say themselves where they have no value.
+
+void unaryLanes(UnaryFn fn, const Guided *a, Guided *out, int64_t n, Poison &) {
+  mlc::applyUnary(fn, a, out, n);
+}
+
+void binaryLanes(BinaryFn fn, const Guided *a, const Guided *b, Guided *out,
+                 int64_t n, Poison &) {
+  mlc::applyBinary(fn, a, b, out, n);
 }
 
 //===----------------------------------------------------------------------===//
@@ -337,9 +351,9 @@ void applyCompare(const Instruction &i, const void *a, const void *b,
   }
   withFloatType(i.from, [&](auto value) {
     using T = decltype(value);
-    // A number is itself, however little is known of it; only a float may be
-    // none.
-    if (!isMachineFloat<T> && a == b) {
+    // A number is itself, however little is known of it; only a float or a
+    // fingerprint may be none.
+    if (!isMachineFloat<T> && !std::is_same_v<T, Guided> && a == b) {
       std::fill_n(out, lanes, mlc::compareNumbers(0, predicate, 0));
       return;
     }

@@ -25,6 +25,8 @@ template <typename F> void withFloatType(Rep rep, F f) {
     return f(Residue());
   case Rep::Rational:
     return f(Rational());
+  case Rep::Guided:
+    return f(Guided());
   case Rep::I64:
     llvm_unreachable("not a float");
   }

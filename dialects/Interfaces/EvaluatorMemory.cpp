@@ -2,7 +2,52 @@
 
 #include "dialects/Interfaces/EvaluatorKernels.h"
 
+using namespace mlir;
+
 namespace mlc::evaluator {
+
+Rep repOf(Type type, EvalDomain domain) {
+  if (!isa<FloatType>(type))
+    return Rep::I64;
+  switch (domain) {
+  case EvalDomain::Native:
+    return type.isF64() ? Rep::F64 : Rep::F32;
+  case EvalDomain::Float64:
+    return Rep::F64;
+  case EvalDomain::Interval:
+    return Rep::Interval;
+  case EvalDomain::Modular:
+    return Rep::Modular;
+  case EvalDomain::Rational:
+    return Rep::Rational;
+  case EvalDomain::Guided:
+    return Rep::Guided;
+  }
+  llvm_unreachable("unknown domain");
+}
+
+Fit fitOf(Type type, EvalDomain domain) {
+  if (type.isF16() || type.isBF16())
+    return domain != EvalDomain::Native ? Fit::None
+           : type.isF16()               ? Fit::Half
+                                        : Fit::BFloat;
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return Fit::None;
+  bool isUnsigned = integer.isUnsigned();
+  switch (integer.getWidth()) {
+  case 1:
+    return Fit::Bool;
+  case 8:
+    return isUnsigned ? Fit::U8 : Fit::S8;
+  case 16:
+    return isUnsigned ? Fit::U16 : Fit::S16;
+  case 32:
+    return isUnsigned ? Fit::U32 : Fit::S32;
+  default:
+    return isUnsigned ? Fit::U64 : Fit::None;
+  }
+}
 
 Rep repOf(ElementStorage storage) {
   switch (storage) {
@@ -18,6 +63,8 @@ Rep repOf(ElementStorage storage) {
     return Rep::Modular;
   case ElementStorage::Rational:
     return Rep::Rational;
+  case ElementStorage::Guided:
+    return Rep::Guided;
   default:
     return Rep::I64;
   }
@@ -108,6 +155,8 @@ void loadLanes(ElementStorage storage, const void *memory, Addressing at,
     return load<Residue>(memory, at, out, lanes);
   case ElementStorage::Rational:
     return load<Rational>(memory, at, out, lanes);
+  case ElementStorage::Guided:
+    return load<Guided>(memory, at, out, lanes);
   }
 }
 
@@ -141,6 +190,8 @@ void storeLanes(ElementStorage storage, const void *in, Addressing at,
     return store<Residue>(in, at, memory, lanes);
   case ElementStorage::Rational:
     return store<Rational>(in, at, memory, lanes);
+  case ElementStorage::Guided:
+    return store<Guided>(in, at, memory, lanes);
   }
 }
 

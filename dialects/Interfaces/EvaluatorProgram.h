@@ -23,7 +23,7 @@
 namespace mlc::evaluator {
 
 /// What a register holds.
-enum class Rep : uint8_t { I64, F32, F64, Interval, Modular, Rational };
+enum class Rep : uint8_t { I64, F32, F64, Interval, Modular, Rational, Guided };
 
 /// How a value is fitted to its type after each operation.
 enum class Fit : uint8_t {
@@ -95,7 +95,8 @@ struct Instruction {
 };
 
 struct Load {
-  unsigned tensor = 0; // operands, then stages
+  unsigned place = 0; // of the tensor, see Source
+  bool isEmpty = false;
   ElementStorage storage = ElementStorage::F32;
   unsigned offset = 0; // form, over all linear indices
   struct Check {
@@ -140,12 +141,16 @@ struct Program {
   unsigned store = 0;
   int64_t steps = 0; // scalar steps for all points, saturating
   bool dependsOnLanes = true;
+  unsigned numLoops = 0; // bounds their ids
 };
 
 /// A tensor as programs read it.
 struct Source {
-  const EvalTensor *tensor;
-  llvm::SmallVector<int64_t> strides; // zero for a splat
+  ElementStorage storage;
+  llvm::SmallVector<int64_t> dims;
+  bool isSplat = false;
+  /// Which of the pointers that a run is given.
+  unsigned place = 0;
 };
 
 /// Everything that compiling a body needs to know.
@@ -155,6 +160,7 @@ struct CompileContext {
   const llvm::StringMap<int64_t> *symbols;
   std::vector<Source> sources; // operands, then stages
   unsigned numInputs;
+  unsigned numLoops; // bounds the loops' ids
 };
 
 /// Compiles `body` over `loops`, to be stored at `store` (a form over them).
@@ -164,18 +170,63 @@ compileBody(const CompileContext &context, const Expr &body,
             llvm::ArrayRef<RealLoop> loops, const Form &store,
             std::optional<int64_t> lanesHint);
 
+/// Row-major; zero for a splat.
+llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> dims,
+                                     bool isSplat);
+
+/// A stage at fixed sizes.
+struct CompiledStage {
+  struct Piece {
+    unsigned number; // in the stage
+    std::unique_ptr<Program> program;
+    int64_t points; // that run: one of a splat
+  };
+
+  mlir::Type elementType;
+  llvm::SmallVector<int64_t> dims;
+  bool isSplat = false;
+  /// The operand or stage whose elements these are, in the same order.
+  std::optional<TensorId> reinterprets;
+  std::vector<Piece> pieces; // that have points
+
+  CompiledStage() = default;
+  CompiledStage(CompiledStage &&) = default;
+  CompiledStage &operator=(CompiledStage &&) = default;
+};
+
+/// Compiles a stage whose operands and earlier stages are `context`'s sources.
+/// What is the same everywhere becomes a splat where `maySplat` says so.
+llvm::Expected<CompiledStage> compileStage(const CompileContext &context,
+                                           const Stage &stage, bool maySplat);
+
+/// Why the requirements of a definition do not hold, if so.
+llvm::Error checkRequirements(const Definition &definition,
+                              const llvm::StringMap<int64_t> &symbols);
+
 /// Where and why a run stopped.
 struct UndefinedAt {
   Undefined reason;
   int64_t point; // in the piece's box, row-major over its loops
 };
 
-/// Runs the program for its first `points` points and stores to `out`.
-/// `numLoops` bounds the loop ids.
-std::optional<UndefinedAt> runProgram(const Program &program,
-                                      const CompileContext &context,
-                                      int64_t points, EvalTensor &out,
-                                      unsigned numLoops);
+/// Runs programs, one after another, in memory that it keeps.
+class Runner {
+public:
+  Runner();
+  ~Runner();
+
+  /// Runs the program for its first `points` points and stores to `out`.
+  /// `memory` has the elements of each place. Fingerprints of no order are
+  /// elements without a value, and no reason to stop.
+  std::optional<UndefinedAt> run(const Program &program,
+                                 llvm::ArrayRef<const void *> memory,
+                                 int64_t points, ElementStorage storage,
+                                 void *out);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
 
 /// Lanes per chunk.
 inline constexpr int64_t chunkLanes = 512;

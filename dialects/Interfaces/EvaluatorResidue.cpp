@@ -31,14 +31,6 @@ Residue powerOf(Residue base, uint64_t exponent) {
   return result;
 }
 
-/// splitmix64: a fixed function without structure.
-uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 Residue hashed(uint64_t function, uint64_t a, uint64_t b = 0) {
   return {reduce(
       mix(mix(function * 0x2545f4914f6cdd1d + 1) ^ mix(a) ^ (mix(b) << 1)))};

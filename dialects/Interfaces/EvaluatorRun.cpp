@@ -1,6 +1,8 @@
 //===- EvaluatorRun.cpp - Runs compiled bodies over chunks of lanes -------===//
 
 #include "dialects/Interfaces/EvaluatorKernels.h"
+#include "dialects/Interfaces/Guided.h"
+#include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
 using llvm::SmallVector;
@@ -18,36 +20,43 @@ struct LaneValues {
   std::vector<int64_t> offsets; // when not strided
 };
 
+/// Runs one program at a time; memory that one needed serves the next.
 class Machine {
 public:
-  Machine(const Program &program, const CompileContext &context,
-          std::vector<int64_t> &loops)
-      : program(program), context(context), loops(loops),
-        values(program.forms.size()), inner(program.reductions.size()) {
-    size_t bytes = 0;
-    for (Rep rep : program.registers)
-      bytes += bytesOf(rep) * chunkLanes;
-    registerMemory.reset(new char[bytes + 64]);
-    // Rationals need 16 bytes.
-    char *next = reinterpret_cast<char *>(llvm::alignTo(
-        reinterpret_cast<uintptr_t>(registerMemory.get()), uintptr_t(64)));
-    for (Rep rep : program.registers) {
-      own.push_back(next);
-      next += bytesOf(rep) * chunkLanes;
+  /// Makes ready to run `newProgram`. All must outlive the run.
+  void load(const Program &newProgram, ArrayRef<const void *> newMemory,
+            std::vector<int64_t> &newLoops) {
+    program = &newProgram;
+    memory = newMemory;
+    loops = &newLoops;
+    size_t count = program->registers.size();
+    if (values.size() < program->forms.size())
+      values.resize(program->forms.size());
+    if (poisonMemory.size() < count)
+      poisonMemory.resize(count);
+    current.resize(count);
+    own.resize(count);
+    poisons.assign(count, nullptr);
+    placeRegisters();
+    if (inner.size() < program->reductions.size())
+      inner.resize(program->reductions.size());
+    for (auto [i, reduction] : llvm::enumerate(program->reductions)) {
+      if (!reduction.own)
+        continue;
+      if (!inner[i])
+        inner[i] = std::make_unique<Machine>();
+      inner[i]->load(*reduction.own, memory, *loops);
     }
-    current.assign(own.begin(), own.end());
-    poisons.assign(own.size(), nullptr);
-    poisonMemory.resize(own.size());
   }
 
   /// Runs the main block for points [first, first + n).
   void runChunk(int64_t first, int64_t n);
-  const void *result() const { return current[program.main.result]; }
-  const uint8_t *poison() const { return poisons[program.main.result]; }
+  const void *result() const { return current[program->main.result]; }
+  const uint8_t *poison() const { return poisons[program->main.result]; }
 
   /// How many points from `first` make a good chunk.
   int64_t chunkSize(int64_t first, int64_t points) const {
-    int64_t row = program.lanes.empty() ? 1 : program.lanes.back().extent;
+    int64_t row = program->lanes.empty() ? 1 : program->lanes.back().extent;
     int64_t left = points - first;
     // Long rows are not mixed, so that forms stay strided.
     if (row >= chunkLanes / 4)
@@ -61,10 +70,10 @@ public:
                      : Addressing{uniform, 0, v.offsets.data()};
   }
   int64_t uniformOf(unsigned form) const {
-    const Form &part = program.forms[form].uniform;
+    const Form &part = program->forms[form].uniform;
     int64_t sum = part.constant;
     for (auto [loop, coefficient] : part.terms)
-      sum += loops[loop] * coefficient;
+      sum += (*loops)[loop] * coefficient;
     return sum;
   }
 
@@ -99,12 +108,34 @@ private:
           p.mark(j, static_cast<Undefined>(from[j]));
   }
 
-  const Program &program;
-  const CompileContext &context;
-  std::vector<int64_t> &loops; // values of uniform loops, by id
+  /// Registers one after another; rationals need 16 bytes.
+  void placeRegisters() {
+    int64_t most = std::min(program->points, chunkLanes);
+    auto sizeOf = [&](Rep rep) {
+      return llvm::alignTo(bytesOf(rep) * most, 16);
+    };
+    size_t bytes = 64;
+    for (Rep rep : program->registers)
+      bytes += sizeOf(rep);
+    if (registerBytes < bytes) {
+      registerBytes = bytes;
+      registerMemory.reset(new char[bytes]);
+    }
+    char *next = reinterpret_cast<char *>(llvm::alignTo(
+        reinterpret_cast<uintptr_t>(registerMemory.get()), uintptr_t(64)));
+    for (auto [i, rep] : llvm::enumerate(program->registers)) {
+      current[i] = own[i] = next;
+      next += sizeOf(rep);
+    }
+  }
+
+  const Program *program = nullptr;
+  ArrayRef<const void *> memory;         // by place
+  std::vector<int64_t> *loops = nullptr; // values of uniform loops, by id
   std::vector<LaneValues> values;
   std::vector<std::unique_ptr<Machine>> inner; // by reduction
   std::unique_ptr<char[]> registerMemory;
+  size_t registerBytes = 0;
   std::vector<char *> own;
   std::vector<const void *> current; // own memory or a tensor's
   std::vector<const uint8_t *> poisons;
@@ -123,8 +154,8 @@ LaneValues &Machine::lanesOf(unsigned number) {
   if (v.ready)
     return v;
   v.ready = true;
-  const LaneForm &form = program.forms[number];
-  int64_t row = program.lanes.empty() ? 1 : program.lanes.back().extent;
+  const LaneForm &form = program->forms[number];
+  int64_t row = program->lanes.empty() ? 1 : program->lanes.back().extent;
   bool isConstant =
       llvm::all_of(form.laneStrides, [](int64_t s) { return s == 0; });
   if (!isConstant && lanes > row - first % row) {
@@ -135,9 +166,9 @@ LaneValues &Machine::lanesOf(unsigned number) {
   v.base = 0;
   v.stride = form.laneStrides.empty() ? 0 : form.laneStrides.back();
   int64_t rest = first;
-  for (size_t k = program.lanes.size(); k-- > 0;) {
-    v.base += rest % program.lanes[k].extent * form.laneStrides[k];
-    rest /= program.lanes[k].extent;
+  for (size_t k = program->lanes.size(); k-- > 0;) {
+    v.base += rest % program->lanes[k].extent * form.laneStrides[k];
+    rest /= program->lanes[k].extent;
   }
   int64_t last = v.base + (lanes - 1) * v.stride;
   v.low = std::min(v.base, last);
@@ -149,16 +180,16 @@ LaneValues &Machine::lanesOf(unsigned number) {
 void Machine::computeRows(const LaneForm &form, LaneValues &v) {
   v.strided = false;
   v.offsets.resize(chunkLanes);
-  size_t count = program.lanes.size();
+  size_t count = program->lanes.size();
   SmallVector<int64_t, 6> at(count);
   int64_t rest = first, base = 0;
   for (size_t k = count; k-- > 0;) {
-    at[k] = rest % program.lanes[k].extent;
-    rest /= program.lanes[k].extent;
+    at[k] = rest % program->lanes[k].extent;
+    rest /= program->lanes[k].extent;
     if (k + 1 < count)
       base += at[k] * form.laneStrides[k];
   }
-  int64_t row = program.lanes.back().extent, stride = form.laneStrides.back();
+  int64_t row = program->lanes.back().extent, stride = form.laneStrides.back();
   v.low = std::numeric_limits<int64_t>::max();
   v.high = std::numeric_limits<int64_t>::min();
   int64_t *out = v.offsets.data(), *end = out + lanes;
@@ -175,7 +206,7 @@ void Machine::computeRows(const LaneForm &form, LaneValues &v) {
     column = 0;
     for (size_t k = count - 1; k-- > 0;) {
       base += form.laneStrides[k];
-      if (++at[k] < program.lanes[k].extent)
+      if (++at[k] < program->lanes[k].extent)
         break;
       base -= at[k] * form.laneStrides[k];
       at[k] = 0;
@@ -190,9 +221,9 @@ void Machine::computeRows(const LaneForm &form, LaneValues &v) {
 void Machine::runChunk(int64_t firstPoint, int64_t n) {
   first = firstPoint;
   lanes = n;
-  for (LaneValues &v : values)
-    v.ready = false;
-  runBlock(program.main);
+  for (size_t form = 0; form < program->forms.size(); ++form)
+    values[form].ready = false;
+  runBlock(program->main);
 }
 
 void Machine::runBlock(const Block &block) {
@@ -256,9 +287,9 @@ void Machine::runInstruction(const Instruction &i) {
 }
 
 void Machine::runLoad(const Instruction &i) {
-  const Load &load = program.loads[i.extra];
+  const Load &load = program->loads[i.extra];
   unsigned d = i.destination;
-  const EvalTensor &tensor = *context.sources[load.tensor].tensor;
+  const void *tensor = memory[load.place];
   int64_t uniform = uniformOf(load.offset);
   // Which lanes are in range, as cheaply as bounds allow.
   bool all = true;
@@ -294,14 +325,14 @@ void Machine::runLoad(const Instruction &i) {
   Addressing at = addressOf(load.offset, uniform);
   if (all && load.indirect.empty()) {
     bool aliases = !at.offsets && at.stride == 1 &&
-                   bytesOf(tensor.getStorage()) == bytesOf(i.rep);
+                   bytesOf(load.storage) == bytesOf(i.rep);
     if (aliases) {
-      current[d] = static_cast<const char *>(tensor.getData()) +
-                   at.base * int64_t(bytesOf(i.rep));
+      current[d] =
+          static_cast<const char *>(tensor) + at.base * int64_t(bytesOf(i.rep));
       poisons[d] = nullptr;
       return;
     }
-    loadLanes(load.storage, tensor.getData(), at, own[d], lanes);
+    loadLanes(load.storage, tensor, at, own[d], lanes);
     current[d] = own[d];
     poisons[d] = nullptr;
     return;
@@ -313,7 +344,6 @@ void Machine::runLoad(const Instruction &i) {
 void Machine::runGather(const Instruction &i, const Load &load, Addressing at,
                         bool all, Poison p) {
   unsigned d = i.destination;
-  const EvalTensor &tensor = *context.sources[load.tensor].tensor;
   gatherOffsets.resize(chunkLanes);
   for (int64_t j = 0; j < lanes; ++j)
     gatherOffsets[j] =
@@ -327,8 +357,8 @@ void Machine::runGather(const Instruction &i, const Load &load, Addressing at,
   if (!all)
     for (int64_t j = 0; j < lanes; ++j)
       gatherOffsets[j] = inRange[j] ? gatherOffsets[j] : 0;
-  if (tensor.getNumElements() > 0)
-    loadLanes(load.storage, tensor.getData(), {0, 0, gatherOffsets.data()},
+  if (!load.isEmpty)
+    loadLanes(load.storage, memory[load.place], {0, 0, gatherOffsets.data()},
               own[d], lanes);
   if (!all && load.otherwise >= 0) {
     blendLanes(i.rep, inRange.data(), current[load.otherwise], own[d], lanes);
@@ -349,7 +379,7 @@ void Machine::runGather(const Instruction &i, const Load &load, Addressing at,
 //===----------------------------------------------------------------------===//
 
 void Machine::runReduce(const Instruction &i) {
-  const Reduction &r = program.reductions[i.extra];
+  const Reduction &r = program->reductions[i.extra];
   current[i.destination] = own[i.destination];
   fillIdentity(r, own[i.destination], lanes);
   if (r.points == 0) {
@@ -365,16 +395,16 @@ void Machine::runReduce(const Instruction &i) {
 /// The next point in row-major order; false after the last.
 bool Machine::step(ArrayRef<RealLoop> over) {
   for (const RealLoop &loop : llvm::reverse(over)) {
-    if (++loops[loop.id] < loop.extent)
+    if (++(*loops)[loop.id] < loop.extent)
       return true;
-    loops[loop.id] = 0;
+    (*loops)[loop.id] = 0;
   }
   return false;
 }
 
 void Machine::reduceOnLanes(const Instruction &i, const Reduction &r) {
   for (const RealLoop &loop : r.loops)
-    loops[loop.id] = 0;
+    (*loops)[loop.id] = 0;
   Poison p = poisonOf(i.destination);
   do {
     runBlock(r.body);
@@ -385,16 +415,14 @@ void Machine::reduceOnLanes(const Instruction &i, const Reduction &r) {
 }
 
 void Machine::setLaneLoops(int64_t point) {
-  for (size_t k = program.lanes.size(); k-- > 0;) {
-    loops[program.lanes[k].id] = point % program.lanes[k].extent;
-    point /= program.lanes[k].extent;
+  for (size_t k = program->lanes.size(); k-- > 0;) {
+    (*loops)[program->lanes[k].id] = point % program->lanes[k].extent;
+    point /= program->lanes[k].extent;
   }
 }
 
 void Machine::reduceOnOwn(const Instruction &i, const Reduction &r) {
-  std::unique_ptr<Machine> &machine = inner[i.extra];
-  if (!machine)
-    machine = std::make_unique<Machine>(*r.own, context, loops);
+  Machine *machine = inner[i.extra].get();
   unsigned size = bytesOf(r.rep);
   Poison p = poisonOf(i.destination);
   for (int64_t j = 0; j < lanes; ++j) {
@@ -420,22 +448,37 @@ void Machine::reduceOnOwn(const Instruction &i, const Reduction &r) {
 
 } // namespace
 
-std::optional<UndefinedAt> runProgram(const Program &program,
-                                      const CompileContext &context,
-                                      int64_t points, EvalTensor &out,
-                                      unsigned numLoops) {
-  std::vector<int64_t> loops(numLoops, 0);
-  Machine machine(program, context, loops);
+struct Runner::State {
+  Machine machine;
+  std::vector<int64_t> loops;
+};
+
+Runner::Runner() : state(std::make_unique<State>()) {}
+Runner::~Runner() = default;
+
+std::optional<UndefinedAt> Runner::run(const Program &program,
+                                       ArrayRef<const void *> memory,
+                                       int64_t points, ElementStorage storage,
+                                       void *out) {
+  Machine &machine = state->machine;
+  state->loops.assign(program.numLoops, 0);
+  machine.load(program, memory, state->loops);
   for (int64_t first = 0; first < points;) {
     int64_t n = std::min(machine.chunkSize(first, points), points - first);
     machine.runChunk(first, n);
-    if (const uint8_t *poison = machine.poison())
-      for (int64_t j = 0; j < n; ++j)
-        if (poison[j])
-          return UndefinedAt{static_cast<Undefined>(poison[j]), first + j};
+    const uint8_t *poison = machine.poison();
+    bool keeps = storage == ElementStorage::Guided;
+    for (int64_t j = 0; poison && j < n; ++j)
+      if (poison[j] && !(keeps && poison[j] == uint8_t(Undefined::Ambiguous)))
+        return UndefinedAt{static_cast<Undefined>(poison[j]), first + j};
     Addressing at =
         machine.addressOf(program.store, machine.uniformOf(program.store));
-    storeLanes(out.getStorage(), machine.result(), at, out.getMutableData(), n);
+    storeLanes(storage, machine.result(), at, out, n);
+    for (int64_t j = 0; poison && j < n; ++j)
+      if (poison[j])
+        static_cast<Guided *>(
+            out)[at.base + (at.offsets ? at.offsets[j] : j * at.stride)] =
+            undefined();
     first += n;
   }
   return std::nullopt;

@@ -27,6 +27,14 @@ enum class Undefined : uint8_t {
 };
 llvm::StringRef describe(Undefined reason);
 
+/// splitmix64's step: a fixed function without structure.
+inline uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
 /// An element of GF(2^61 - 1).
 struct Residue {
   uint64_t value;
@@ -53,10 +61,12 @@ inline uint16_t bfloatBits(float x) {
 Undefined fromInt(__int128 value, Interval &out);
 Undefined fromInt(__int128 value, Residue &out);
 Undefined fromInt(__int128 value, Rational &out);
+Undefined fromInt(__int128 value, Guided &out);
 /// The exact value of a double (infinities only where the domain has them).
 Undefined fromDouble(double value, Interval &out);
 Undefined fromDouble(double value, Residue &out);
 Undefined fromDouble(double value, Rational &out);
+Undefined fromDouble(double value, Guided &out);
 
 /// Extensions of functions for the table (ScalarFunction::interval).
 namespace interval {
@@ -81,20 +91,24 @@ Undefined applyBinary(BinaryFn fn, Rational a, Rational b, Rational &out);
 Undefined applyCompare(ComparePredicate p, Interval a, Interval b, bool &out);
 Undefined applyCompare(ComparePredicate p, Residue a, Residue b, bool &out);
 Undefined applyCompare(ComparePredicate p, Rational a, Rational b, bool &out);
+Undefined applyCompare(ComparePredicate p, Guided a, Guided b, bool &out);
 
 /// Truncation to an integer.
 Undefined toInt(Interval a, int64_t &out);
 Undefined toInt(Residue a, int64_t &out);
 Undefined toInt(Rational a, int64_t &out);
+Undefined toInt(Guided a, int64_t &out);
 
 /// Rounding to a narrower float type: monotone for intervals, uninterpreted in
-/// the exact domains (never the identity). `kind` tells the pair of types.
+/// the exact domains (never the identity), without meaning for fingerprints.
+/// `kind` tells the pair of types.
 Undefined narrow(unsigned kind, float (*round)(double), Interval a,
                  Interval &out);
 Undefined narrow(unsigned kind, float (*round)(double), Residue a,
                  Residue &out);
 Undefined narrow(unsigned kind, float (*round)(double), Rational a,
                  Rational &out);
+Undefined narrow(unsigned kind, float (*round)(double), Guided a, Guided &out);
 
 double toDouble(Rational a);
 bool isInfinite(Rational a);

@@ -26,8 +26,8 @@ llvm::Error evalError(EvalFailure failure, const llvm::Twine &message) {
 }
 
 StringRef name(EvalDomain domain) {
-  static constexpr const char *names[] = {"native", "float64", "interval",
-                                          "modular", "rational"};
+  static constexpr const char *names[] = {"native",  "float64",  "interval",
+                                          "modular", "rational", "guided"};
   return names[static_cast<unsigned>(domain)];
 }
 
@@ -68,6 +68,8 @@ std::optional<ElementStorage> storageOf(Type type, EvalDomain domain) {
     return ElementStorage::Modular;
   case EvalDomain::Rational:
     return ElementStorage::Rational;
+  case EvalDomain::Guided:
+    return ElementStorage::Guided;
   }
   llvm_unreachable("unknown domain");
 }
@@ -93,9 +95,11 @@ unsigned bytesOf(ElementStorage storage) {
   case ElementStorage::Modular:
     return 8;
   case ElementStorage::Interval:
+    return sizeof(Interval);
   case ElementStorage::Rational:
-    return storage == ElementStorage::Interval ? sizeof(Interval)
-                                               : sizeof(Rational);
+    return sizeof(Rational);
+  case ElementStorage::Guided:
+    return sizeof(Guided);
   }
   llvm_unreachable("unknown storage");
 }
@@ -236,10 +240,9 @@ namespace {
 struct Generator {
   uint64_t state;
   uint64_t next() {
-    uint64_t x = (state += 0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
+    uint64_t drawn = mix(state);
+    state += 0x9e3779b97f4a7c15;
+    return drawn;
   }
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   int64_t between(int64_t low, int64_t high) {
@@ -281,14 +284,12 @@ Undefined storeFloat(void *data, ElementStorage storage, int64_t i, double x) {
     return Undefined::None;
   case ElementStorage::Interval:
     return fromDouble(x, static_cast<Interval *>(data)[i]);
-  case ElementStorage::Modular: {
-    Residue residue;
-    Undefined u = fromDouble(x, residue);
-    static_cast<uint64_t *>(data)[i] = residue.value;
-    return u;
-  }
+  case ElementStorage::Modular:
+    return fromDouble(x, static_cast<Residue *>(data)[i]);
   case ElementStorage::Rational:
     return fromDouble(x, static_cast<Rational *>(data)[i]);
+  case ElementStorage::Guided:
+    return fromDouble(x, static_cast<Guided *>(data)[i]);
   default:
     return Undefined::NoMeaning;
   }
@@ -369,6 +370,8 @@ double EvalTensor::getDouble(int64_t i) const {
     return static_cast<double>(*reinterpret_cast<const uint64_t *>(at));
   case ElementStorage::Rational:
     return toDouble(*reinterpret_cast<const Rational *>(at));
+  case ElementStorage::Guided:
+    return reinterpret_cast<const Guided *>(at)->guide;
   case ElementStorage::U64:
     return static_cast<double>(static_cast<uint64_t>(getInt(i)));
   default:
@@ -455,6 +458,7 @@ void EvalTensor::printElement(llvm::raw_ostream &os, int64_t i) const {
       os << llvm::format("[%.17g, %.17g]", x.low, x.high);
     return;
   }
+  case ElementStorage::Guided: // the residue comes first
   case ElementStorage::Modular:
     os << *reinterpret_cast<const uint64_t *>(elementAddress(i));
     return;

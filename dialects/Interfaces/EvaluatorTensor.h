@@ -26,6 +26,7 @@ enum class EvalDomain {
   Interval, // outward-rounded double intervals around the real value
   Modular,  // integers mod 2^61 - 1, unary functions hashed
   Rational, // exact fractions, transcendental functions uninterpreted
+  Guided,   // residues beside doubles that tell their order (Guided.h)
 };
 
 llvm::StringRef name(EvalDomain domain);
@@ -70,6 +71,13 @@ struct Rational {
   __int128 numerator, denominator;
 };
 
+/// A number of fingerprints (Guided.h). A guide of NaN: no value.
+struct Guided {
+  uint64_t residue;
+  uint64_t exponent;
+  double guide;
+};
+
 /// How one element lies in memory.
 enum class ElementStorage : uint8_t {
   Bool, // one byte, 0 or 1
@@ -88,6 +96,7 @@ enum class ElementStorage : uint8_t {
   Interval,
   Modular, // uint64_t below 2^61 - 1
   Rational,
+  Guided,
 };
 
 /// The storage of a type in a domain; nothing where there is none (float8,
@@ -153,7 +162,7 @@ public:
   }
 
   /// Element `i` in row-major order, as a number: the middle of an interval,
-  /// the residue in the modular domain.
+  /// the residue in the modular domain, the guide in the guided one.
   double getDouble(int64_t i) const;
   /// Element `i` of an integer or bool tensor.
   int64_t getInt(int64_t i) const;

@@ -135,15 +135,10 @@ std::optional<Application> Catalog::compile(uint32_t number,
   Application result;
   result.variant = number;
   SmallVector<Value> operands(block.getArguments());
-  llvm::DenseMap<Value, int> inputs;
-  for (auto [i, operand] : llvm::enumerate(operands))
-    inputs[operand] = i;
   auto makeConstant = [&](StringRef name, ArrayRef<IntExpr> dims) -> Value {
-    inputs[block.addArgument(getTensorType(dims, f32),
-                             UnknownLoc::get(context.get()))] =
-        operands.size() + result.constants.size();
     result.constants.push_back(internConstant(name, dims));
-    return block.getArguments().back();
+    return block.addArgument(getTensorType(dims, f32),
+                             UnknownLoc::get(context.get()));
   };
   FailureOr<Value> value =
       builder.build(at, variant.steps, operands, makeConstant);
@@ -156,25 +151,53 @@ std::optional<Application> Catalog::compile(uint32_t number,
     return std::nullopt;
   result.type = *type;
   for (auto [i, sizes] : llvm::enumerate(leafSet.sizes)) {
-    TableProgram program;
-    llvm::DenseMap<Value, Place> places;
-    for (auto [input, n] : inputs)
-      places[input] = {n, 0};
+    EvalOptions options;
+    options.domain = EvalDomain::Guided;
+    options.symbols = sizes.integers;
+    options.parameters = sizes.reals;
+    FixedProgram program(std::move(options));
+    llvm::DenseMap<Value, unsigned> tensors;
+    for (BlockArgument argument : block.getArguments()) {
+      SmallVector<IntExpr> own =
+          *getDims(cast<RankedTensorType>(argument.getType()));
+      SmallVector<int64_t> dims;
+      for (IntExpr dim : own)
+        dims.push_back(sizes.evaluate(dim).value_or(0));
+      tensors[argument] = program.addInput(dims, f32);
+    }
     for (Operation &op : block) {
       FailureOr<Definition> definition =
           getDefinition(cast<DefinitionOpInterface>(op));
-      SmallVector<Place> from;
+      SmallVector<unsigned> from;
       for (Value operand : op.getOperands())
-        from.push_back(places[operand]);
-      std::optional<Place> place = program.add(*definition, from, sizes);
-      if (!place)
+        from.push_back(tensors[operand]);
+      llvm::Expected<unsigned> made = program.add(*definition, from);
+      if (!made) {
+        llvm::consumeError(made.takeError());
         return std::nullopt;
-      places[op.getResult(0)] = *place;
+      }
+      tensors[op.getResult(0)] = *made;
     }
-    program.setResult(places[*value], types[*type].counts[i]);
+    program.setResult(tensors[*value]);
+    // Whether every index is in range depends on no number.
+    std::vector<Guided> ones(maxElements, guided(1.0)),
+        out(types[*type].counts[i]);
+    SmallVector<const void *> inputs(block.getNumArguments(), ones.data());
+    if (!program.run(inputs, out.data()))
+      return std::nullopt;
     result.programs.push_back(std::move(program));
   }
   return result;
+}
+
+void Catalog::run(const Application &application, unsigned instantiation,
+                  ArrayRef<const Guided *> operands, Guided *out) const {
+  SmallVector<const void *, 6> inputs(operands.begin(), operands.end());
+  for (uint32_t number : application.constants)
+    inputs.push_back(constant(number, instantiation));
+  [[maybe_unused]] bool hasValue =
+      application.programs[instantiation].run(inputs, out);
+  assert(hasValue && "it had one when it was compiled");
 }
 
 std::optional<uint32_t> Catalog::apply(uint32_t variant,

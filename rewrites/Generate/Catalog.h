@@ -10,6 +10,8 @@
 #ifndef MLC_REWRITES_GENERATE_CATALOG_H
 #define MLC_REWRITES_GENERATE_CATALOG_H
 
+#include "dialects/Interfaces/FixedProgram.h"
+#include "dialects/Interfaces/Guided.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "rewrites/Generate/Build.h"
@@ -27,7 +29,11 @@ struct Application {
   uint32_t type = 0;
   /// Numbers of the constants that follow the operands as inputs.
   llvm::SmallVector<uint32_t, 4> constants;
-  std::vector<TableProgram> programs; // one for each instantiation
+  std::vector<FixedProgram> programs; // one for each instantiation
+
+  Application() = default;
+  Application(Application &&) = default;
+  Application &operator=(Application &&) = default;
 };
 
 class Catalog {
@@ -54,6 +60,10 @@ public:
   const Guided *constant(uint32_t i, unsigned instantiation) const {
     return constants[i].values[instantiation].data();
   }
+
+  /// The application's value on its operands, in an instantiation.
+  void run(const Application &application, unsigned instantiation,
+           llvm::ArrayRef<const Guided *> operands, Guided *out) const;
 
   /// Applications that were left out because their values are too large.
   unsigned numTooLarge = 0;

@@ -3,7 +3,7 @@
 // Read this header first. How rules come to be (one file for each step):
 //
 //   Variants        operators with attribute variants; leaves; sizes
-//   Catalog   which operators apply to which types; their values as Tables
+//   Catalog   which operators apply to which types, ready to run
 //   Enumerate   all graphs up to a size; equal ones in pairs (Graphs, Guided)
 //   Prune       pairs that say the same thing, or less than another
 //   Emit        a pair as a rule.def with general types

@@ -145,17 +145,14 @@ const Guided *Sampler::values(const Graph &graph, unsigned i, unsigned depth) {
     rightCount = catalog.type(store.graphs[graph.b].type).counts[i];
     right = values(graph.b, i, depth + 1);
   }
-  SmallVector<const Guided *, 6> inputs;
+  SmallVector<const Guided *, 2> operands;
   for (unsigned s = 0; s < renamings.size(); ++s) {
-    inputs.clear();
-    inputs.push_back(level.left.data() + size_t(s) * leftCount);
+    operands.assign(1, level.left.data() + size_t(s) * leftCount);
     if (right)
-      inputs.push_back(right + size_t(renamings.multiply(s, graph.renaming)) *
-                                   rightCount);
-    for (uint32_t constant : application.constants)
-      inputs.push_back(catalog.constant(constant, i));
-    application.programs[i].run(inputs, level.result.data() + size_t(s) * count,
-                                scratch);
+      operands.push_back(right + size_t(renamings.multiply(s, graph.renaming)) *
+                                     rightCount);
+    catalog.run(application, i, operands,
+                level.result.data() + size_t(s) * count);
   }
   return level.result.data();
 }

@@ -120,7 +120,6 @@ public:
 
 private:
   const GraphStore &store;
-  std::vector<Guided> scratch;
   /// By depth: what is being computed, and the graph for which it was.
   struct Level {
     std::vector<Guided> left, right, result;

@@ -261,7 +261,6 @@ Pattern::Written Pattern::write(Detail detail) const {
 //===----------------------------------------------------------------------===//
 
 std::optional<bool> Pattern::areEqual(unsigned i, LeafValues leafValues) const {
-  std::vector<Guided> scratch;
   std::vector<std::vector<Guided>> values;
   for (auto [n, node] : llvm::enumerate(nodes)) {
     size_t count = catalog->type(node.type).counts[i];
@@ -269,14 +268,12 @@ std::optional<bool> Pattern::areEqual(unsigned i, LeafValues leafValues) const {
       values.push_back(leafValues(n, count));
       continue;
     }
-    const Application &application = catalog->application(node.application);
-    SmallVector<const Guided *, 6> inputs;
+    SmallVector<const Guided *, 2> operands;
     for (uint8_t operand : node.operands)
-      inputs.push_back(values[operand].data());
-    for (uint32_t constant : application.constants)
-      inputs.push_back(catalog->constant(constant, i));
+      operands.push_back(values[operand].data());
     values.emplace_back(count);
-    application.programs[i].run(inputs, values.back().data(), scratch);
+    catalog->run(catalog->application(node.application), i, operands,
+                 values.back().data());
   }
   const std::vector<Guided> &a = values[before], &b = values[after];
   auto isDefined = [](const Guided &x) { return std::isfinite(x.guide); };

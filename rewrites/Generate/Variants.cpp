@@ -262,6 +262,13 @@ sizesOf(const std::vector<std::string> &symbols,
 
 } // namespace
 
+std::optional<int64_t> Assignment::evaluate(IntExpr expr) const {
+  return expr.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
+    auto it = integers.find(name);
+    return it == integers.end() ? std::nullopt : std::optional(it->second);
+  });
+}
+
 const std::vector<Variant> &allVariants() {
   static const std::vector<Variant> variants = [] {
     Builder builder;

@@ -10,7 +10,9 @@
 #ifndef MLC_REWRITES_GENERATE_VARIANTS_H
 #define MLC_REWRITES_GENERATE_VARIANTS_H
 
-#include "rewrites/Generate/Tables.h"
+#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/ScalarFunctions.h"
+#include "llvm/ADT/StringMap.h"
 #include <string>
 #include <vector>
 
@@ -41,6 +43,14 @@ struct Variant {
   /// The same with a second spatial dim, where `steps` have one. Empty: the
   /// steps themselves do for any rank, or there is no such thing.
   std::vector<Step> lifted = {};
+};
+
+/// Values of symbols of dims and attributes, and of real parameters.
+struct Assignment {
+  llvm::StringMap<int64_t> integers;
+  llvm::StringMap<double> reals;
+
+  std::optional<int64_t> evaluate(IntExpr expr) const;
 };
 
 struct Leaf {

@@ -46,6 +46,7 @@ std::optional<runtime::DType> dtypeOf(ElementStorage storage) {
   case ElementStorage::Interval:
     return DType::F64;
   case ElementStorage::Rational:
+  case ElementStorage::Guided:
     return std::nullopt;
   }
   llvm_unreachable("unknown storage");

@@ -2,6 +2,8 @@
 
 #include "dialects/Interfaces/Evaluator.h"
 #include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/FixedProgram.h"
+#include "dialects/Interfaces/Guided.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include <catch2/catch.hpp>
@@ -231,4 +233,78 @@ TEST_CASE_METHOD(Fixture,
       CHECK(results[0].getDouble(0) == (1.0f + more) * (1.0f + more));
       CHECK(results[0].getDouble(1) == (3.0f + more) * (3.0f + more));
     }
+}
+
+TEST_CASE_METHOD(Fixture, "a fixed program runs operators again and again") {
+  // The sum of each row, and x - that in the order of one dim.
+  DefinitionBuilder rows(&context, {{{s("N"), s("M")}, f32}});
+  rows.result(rows.stage("sum", {s("N")}, f32, [&](auto i) {
+    return rows.reduce(ReduceKind::Sum, {s("M")},
+                       [&](auto r) { return rows.read(0, {i[0], r[0]}); });
+  }));
+  DefinitionBuilder rest(&context, {{{s("N"), s("M")}, f32}, {{s("N")}, f32}});
+  rest.result(rest.stage("rest", {s("N"), s("M")}, f32, [&](auto i) {
+    return rest.read(0, {i[0], i[1]}) - rest.read(1, {i[0]});
+  }));
+  DefinitionBuilder flat(&context, {{{s("N"), s("M")}, f32}});
+  flat.result(flat.reinterpret("flat", 0, {s("N") * s("M")}));
+  Definition sum = rows.take(), difference = rest.take(), one = flat.take();
+
+  EvalOptions options;
+  options.symbols = {{"N", 2}, {"M", 3}};
+  FixedProgram program(options);
+  unsigned x = program.addInput({2, 3}, f32);
+  unsigned y = llvm::cantFail(program.add(sum, {x}));
+  program.setResult(llvm::cantFail(
+      program.add(one, {llvm::cantFail(program.add(difference, {x, y}))})));
+  FixedProgram view(options);
+  view.setResult(llvm::cantFail(view.add(one, {view.addInput({2, 3}, f32)})));
+  for (float scale : {1.0f, -2.0f}) {
+    float values[6], out[6];
+    for (int i = 0; i < 6; ++i)
+      values[i] = scale * static_cast<float>(i);
+    REQUIRE(program.run({values}, out));
+    for (int i = 0; i < 6; ++i)
+      CHECK(out[i] == values[i] - (i < 3 ? scale * 3 : scale * 12));
+    REQUIRE(view.run({values}, out));
+    for (int i = 0; i < 6; ++i)
+      CHECK(out[i] == values[i]);
+  }
+  // Sizes that are not the operator's.
+  CHECK(failureOf([&]() -> Expected<std::vector<EvalTensor>> {
+          Expected<unsigned> made = program.add(sum, {y});
+          REQUIRE_FALSE(static_cast<bool>(made));
+          return made.takeError();
+        }())
+            .first == EvalFailure::Input);
+}
+
+TEST_CASE_METHOD(Fixture, "a fingerprint has an element or has none") {
+  DefinitionBuilder b(&context, {{{c(3)}, f32}, {{c(3)}, f32}});
+  b.result(b.stage("y", {c(3)}, f32, [&](auto i) {
+    Expr x = b.read(0, {i[0]}), y = b.read(1, {i[0]});
+    return mlc::select(compare(ComparePredicate::LT, x, y), x * y, y / x);
+  }));
+  EvalOptions options;
+  options.domain = EvalDomain::Guided;
+  FixedProgram program(options);
+  unsigned x = program.addInput({3}, f32), y = program.addInput({3}, f32);
+  program.setResult(llvm::cantFail(program.add(b.take(), {x, y})));
+  // Of the last two, nothing tells the order.
+  Guided near = guided(1.0);
+  near.residue += 1;
+  Guided left[] = {guided(2), guided(4), near},
+         right[] = {guided(3), guided(3), guided(1.0)}, out[3];
+  REQUIRE(program.run({left, right}, out));
+  CHECK(out[0].residue == guided(6).residue);
+  CHECK(out[1].residue == guided(0.75).residue);
+  CHECK(std::isnan(out[2].guide));
+
+  DefinitionBuilder beyond(&context, {{{c(3)}, f32}});
+  beyond.result(beyond.stage(
+      "y", {c(3)}, f32, [&](auto i) { return beyond.read(0, {i[0] + c(1)}); }));
+  FixedProgram outside(options);
+  outside.setResult(
+      llvm::cantFail(outside.add(beyond.take(), {outside.addInput({3}, f32)})));
+  CHECK_FALSE(outside.run({left}, out));
 }

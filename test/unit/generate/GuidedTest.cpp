@@ -1,6 +1,6 @@
 //===- GuidedTest.cpp - Algebra and order of fingerprint numbers ----------===//
 
-#include "rewrites/Generate/Guided.h"
+#include "dialects/Interfaces/Guided.h"
 #include "rewrites/Generate/Renaming.h"
 #include <catch2/catch.hpp>
 

@@ -12,29 +12,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MLC_REWRITES_GENERATE_GUIDED_H
-#define MLC_REWRITES_GENERATE_GUIDED_H
+#ifndef MLC_DIALECTS_INTERFACES_GUIDED_H
+#define MLC_DIALECTS_INTERFACES_GUIDED_H
 
 #include "dialects/Interfaces/Definition.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
 #include <cmath>
 #include <optional>
 
-namespace mlc::generate {
-
-struct Guided {
-  uint64_t residue;
-  uint64_t exponent;
-  double guide;
-};
-
-/// splitmix64's step: a fixed function without structure.
-inline uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+namespace mlc {
 
 namespace detail {
 
@@ -59,8 +45,10 @@ inline uint64_t mulMod(uint64_t a, uint64_t b) {
 Guided guided(double value);
 
 inline Guided add(const Guided &a, const Guided &b) {
+  uint64_t exponent = a.exponent + b.exponent;
   return {detail::addMod(a.residue, b.residue),
-          (a.exponent + b.exponent) % detail::expOrder, a.guide + b.guide};
+          exponent >= detail::expOrder ? exponent - detail::expOrder : exponent,
+          a.guide + b.guide};
 }
 inline Guided multiply(const Guided &a, const Guided &b) {
   return {detail::mulMod(a.residue, b.residue),
@@ -94,17 +82,11 @@ inline Guided undefined() { return {0, 0, std::nan("")}; }
 /// what may well be 0 (a rectifier) is of no use.
 extern thread_local bool dividedByZero;
 
-/// out[i] = fn(a[i]); not Reciprocal of many at a time (see `divide`).
+/// out[i] = fn(a[i]). Of many at a time, as quotients share one inversion.
 void applyUnary(UnaryFn fn, const Guided *a, Guided *out, size_t count);
 void applyBinary(BinaryFn fn, const Guided *a, const Guided *b, Guided *out,
                  size_t count);
-/// A bool as a number: 1 where the comparison holds.
-void applyCompare(ComparePredicate predicate, const Guided *a, const Guided *b,
-                  Guided *out, size_t count);
-/// a fn-combined with b, for reductions: Sum, Prod, Max, Min.
-Guided combine(ReduceKind kind, const Guided &a, const Guided &b);
-Guided identityOf(ReduceKind kind);
 
-} // namespace mlc::generate
+} // namespace mlc
 
-#endif // MLC_REWRITES_GENERATE_GUIDED_H
+#endif // MLC_DIALECTS_INTERFACES_GUIDED_H

@@ -1,11 +1,11 @@
 //===- Guided.cpp - Exact numbers that know their order -------------------===//
 
-#include "rewrites/Generate/Guided.h"
+#include "dialects/Interfaces/Guided.h"
+#include "dialects/Interfaces/Compare.h"
 #include <array>
-#include <limits>
 #include <vector>
 
-namespace mlc::generate {
+namespace mlc {
 
 using namespace detail;
 
@@ -50,6 +50,21 @@ struct PowerTable {
   uint64_t at(uint64_t exponent) const {
     return mulMod(low[exponent % digit], high[exponent / digit]);
   }
+};
+
+/// Powers of two modulo `expOrder`, for all exponents of a double's mantissa.
+struct PowersOfTwo {
+  static constexpr int most = 1200;
+  std::array<uint64_t, 2 * most + 1> values;
+
+  PowersOfTwo() {
+    values[most] = 1;
+    for (int i = 1; i <= most; ++i) {
+      values[most + i] = values[most + i - 1] * 2 % expOrder;
+      values[most - i] = values[most - i + 1] * ((expOrder + 1) / 2) % expOrder;
+    }
+  }
+  uint64_t at(int exponent) const { return values[most + exponent]; }
 };
 
 const PowerTable &powers() {
@@ -143,12 +158,10 @@ Guided guided(double value) {
   auto mantissa = static_cast<int64_t>(std::ldexp(std::fabs(fraction), 53));
   shift -= 53;
   uint64_t m = static_cast<uint64_t>(mantissa);
-  // 2^61 = 1 modulo the prime; modulo expOrder, powers repeat as well, but an
-  // inverse of two is enough.
+  // 2^61 = 1 modulo the prime.
   uint64_t residue = mulMod(m % prime, uint64_t(1) << ((shift % 61 + 61) % 61));
-  uint64_t exponent = m % expOrder, two = shift < 0 ? (expOrder + 1) / 2 : 2;
-  for (int i = 0; i < std::abs(shift); ++i)
-    exponent = exponent * two % expOrder;
+  static const PowersOfTwo two;
+  uint64_t exponent = m % expOrder * two.at(shift) % expOrder;
   Guided result{residue, exponent, std::fabs(value)};
   return value < 0 ? negate(result) : result;
 }
@@ -167,15 +180,14 @@ void applyUnary(UnaryFn fn, const Guided *a, Guided *out, size_t count) {
     return map(a, out, count, squareRoot);
   case UnaryFn::Reciprocal:
     return divide(nullptr, a, out, count);
-  case UnaryFn::Not:
-    return map(a, out, count,
-               [](const Guided &x) { return add(guided(1.0), negate(x)); });
   default:
     break;
   }
   const ScalarFunction &f = factsOf(fn);
   bool isPartial = !f.isDefinedEverywhere();
   map(a, out, count, [&](const Guided &x) {
+    if (!f.evaluate)
+      return undefined();
     if (isPartial && !f.isDefinedAt(x.guide))
       return undefined();
     double guide = f.evaluate(x.guide);
@@ -197,83 +209,46 @@ void applyBinary(BinaryFn fn, const Guided *a, const Guided *b, Guided *out,
     return each(
         [](const Guided &x, const Guided &y) { return add(x, negate(y)); });
   case BinaryFn::Mul:
-  case BinaryFn::And:
     return each(multiply);
   case BinaryFn::Div:
     return divide(a, b, out, count);
   case BinaryFn::Min:
     return each(smaller);
   case BinaryFn::Max:
-  case BinaryFn::Or:
     return each(larger);
   case BinaryFn::FloorDiv:
   case BinaryFn::Mod:
   case BinaryFn::Pow:
+  case BinaryFn::And:
+  case BinaryFn::Or:
   case BinaryFn::Xor:
     return each([](const Guided &, const Guided &) { return undefined(); });
   }
 }
 
-void applyCompare(ComparePredicate predicate, const Guided *a, const Guided *b,
-                  Guided *out, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    std::optional<int> o = orderOf(a[i], b[i]);
-    bool holds = false;
-    switch (predicate) {
-    case ComparePredicate::EQ:
-      holds = o == 0;
-      break;
-    case ComparePredicate::NE:
-      holds = o != 0;
-      break;
-    case ComparePredicate::LT:
-      holds = o == -1;
-      break;
-    case ComparePredicate::LE:
-      holds = o != 1;
-      break;
-    case ComparePredicate::GT:
-      holds = o == 1;
-      break;
-    case ComparePredicate::GE:
-      holds = o != -1;
-      break;
-    }
-    out[i] = o ? guided(holds) : undefined();
-  }
+Undefined applyCompare(ComparePredicate predicate, Guided a, Guided b,
+                       bool &out) {
+  std::optional<int> order = orderOf(a, b);
+  if (!order)
+    return Undefined::Ambiguous;
+  out = compareNumbers(*order, predicate, 0);
+  return Undefined::None;
 }
 
-Guided combine(ReduceKind kind, const Guided &a, const Guided &b) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return add(a, b);
-  case ReduceKind::Prod:
-  case ReduceKind::All:
-    return multiply(a, b);
-  case ReduceKind::Max:
-  case ReduceKind::Any:
-    return larger(a, b);
-  case ReduceKind::Min:
-    return smaller(a, b);
-  }
-  llvm_unreachable("unknown reduction");
+Undefined fromInt(__int128 value, Guided &out) {
+  out = guided(static_cast<double>(value));
+  return Undefined::None;
 }
 
-Guided identityOf(ReduceKind kind) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  switch (kind) {
-  case ReduceKind::Sum:
-  case ReduceKind::Any:
-    return guided(0.0);
-  case ReduceKind::Prod:
-  case ReduceKind::All:
-    return guided(1.0);
-  case ReduceKind::Max:
-    return guided(-infinity);
-  case ReduceKind::Min:
-    return guided(infinity);
-  }
-  llvm_unreachable("unknown reduction");
+Undefined fromDouble(double value, Guided &out) {
+  out = guided(value);
+  return Undefined::None;
 }
 
-} // namespace mlc::generate
+Undefined toInt(Guided, int64_t &) { return Undefined::NoMeaning; }
+
+Undefined narrow(unsigned, float (*)(double), Guided, Guided &) {
+  return Undefined::NoMeaning;
+}
+
+} // namespace mlc

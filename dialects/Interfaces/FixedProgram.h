@@ -1,0 +1,57 @@
+//===- FixedProgram.h - Operators at fixed sizes, run many times -*- C++
+//-*-===//
+//
+// The evaluator for whoever runs the same operators on other numbers again and
+// again: definitions are compiled once, and a run asks for no memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_DIALECTS_INTERFACES_FIXEDPROGRAM_H
+#define MLC_DIALECTS_INTERFACES_FIXEDPROGRAM_H
+
+#include "dialects/Interfaces/Evaluator.h"
+
+namespace mlc {
+
+namespace evaluator {
+struct CompiledStage;
+struct Source;
+} // namespace evaluator
+
+class FixedProgram {
+public:
+  /// The domain, and the values of symbols and parameters.
+  explicit FixedProgram(EvalOptions options);
+  FixedProgram(FixedProgram &&);
+  ~FixedProgram();
+
+  /// Adds an input of a float type; returns its number. All inputs come before
+  /// the operators.
+  unsigned addInput(llvm::ArrayRef<int64_t> dims, mlir::Type elementType);
+  /// Adds an operator on the tensors of these numbers; returns the number of
+  /// its first result. Fails as `evaluate` does; the program is of no use then.
+  llvm::Expected<unsigned> add(const Definition &definition,
+                               llvm::ArrayRef<unsigned> operands);
+  /// What runs compute.
+  void setResult(unsigned tensor);
+
+  /// Writes the result's elements to `out`, in the domain's representation
+  /// (EvaluatorTensor.h) as the inputs are. False where an element has no
+  /// value; `out` has no meaning then. May be called on many threads.
+  bool run(llvm::ArrayRef<const void *> inputs, void *out) const;
+
+private:
+  struct Step; // a stage
+  EvalOptions options;
+  std::vector<evaluator::Source> tensors; // inputs, then stages
+  std::vector<Step> steps;
+  unsigned numInputs = 0;
+  unsigned result = 0;
+  /// The tensor whose memory the result shares, itself usually.
+  unsigned origin = 0;
+  size_t scratchBytes = 0;
+};
+
+} // namespace mlc
+
+#endif // MLC_DIALECTS_INTERFACES_FIXEDPROGRAM_H
