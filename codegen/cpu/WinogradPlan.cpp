@@ -149,8 +149,10 @@ static double winogradCycles(const Target &target, const WinogradShape &s,
   int64_t columns = s.outputBlocks * perBlock;
   int64_t channels = s.inputBlocks * s.block;
   double u = 4.0 * points * channels * s.outputBlocks * s.block, total = 0;
-  for (int64_t row = 0; row < s.down(); row += tileRows) {
-    int64_t positions = std::min(tileRows, s.down() - row) * s.across();
+  // Beyond some thousand rows of tiles they cost what the ones before do.
+  int64_t down = std::min<int64_t>(s.down(), std::max<int64_t>(1024, tileRows));
+  for (int64_t row = 0; row < down; row += tileRows) {
+    int64_t positions = std::min(tileRows, down - row) * s.across();
     // The first register tile of a column streams its part of U, the others
     // find it in the first-level cache. V stays in the second-level cache, or
     // streams too, half hidden by the products.
@@ -164,7 +166,7 @@ static double winogradCycles(const Target &target, const WinogradShape &s,
     double input = s.m == 4 ? 190 : 50, output = s.m == 4 ? 170 : 50;
     total += positions * (input * s.inputBlocks * perBlock + output * columns);
   }
-  return total;
+  return total * (double(s.down()) / down);
 }
 
 static WinogradBlocking chooseBlocking(const Target &target,

@@ -406,6 +406,10 @@ TEST_CASE("the faster algorithm is chosen", "[contraction]") {
   REQUIRE(cpu::chooseConvolutionAlgorithm(target, pointwise).winograd == 0);
   open.width = 0;
   REQUIRE(cpu::chooseConvolutionAlgorithm(target, open).winograd == 0);
+  // Sizes of models are anything; the estimate does not walk through them.
+  ConvolutionShape tall = shape;
+  tall.height = int64_t(1) << 40;
+  REQUIRE(cpu::chooseConvolutionAlgorithm(target, tall).winograd == 4);
 }
 
 TEST_CASE("a row times a matrix streams", "[contraction]") {
