@@ -5,6 +5,7 @@ does what mlc-opt does, has no prover in it, and refuses what needs one."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -49,6 +50,7 @@ def installed(tools, tmp_path_factory):
 
 def test_the_page(tools, installed, tmp_path):
     path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"  # python3 has onnx
+    compiler = shutil.which("cc") or "clang-22"  # which ./dev setup installs
     sections = parts((tools.source / PAGE).read_text())
     assert [heading for heading, *_ in sections] == [
         "Artifacts from C", "A stock mlir-opt", "A project of one's own", "A proof at the end of a test"]
@@ -57,7 +59,7 @@ def test_the_page(tools, installed, tmp_path):
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text(text)
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], cwd=tmp_path, capture_output=True,
-                              text=True, env={**os.environ, "MLC": str(installed), "PATH": path}, timeout=900)
+                              text=True, env={**os.environ, "MLC": str(installed), "PATH": path, "CC": compiler}, timeout=900)
         log = tmp_path / "build.log"
         assert done.returncode == 0, (heading, done.stderr, log.read_text() if log.exists() else "")
         assert done.stdout.split() == printed, (heading, done.stdout)
