@@ -10,6 +10,8 @@ namespace mlc {
 Backend::~Backend() = default;
 
 bool ConvolutionLayout::suits(const ConvolutionShape &shape) const {
+  if (block == 0)
+    return false;
   if (shape.groups == 1)
     return shape.inputChannels >= block / 2;
   int64_t inputs = shape.inputChannels / shape.groups;

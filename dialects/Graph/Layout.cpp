@@ -84,7 +84,10 @@ void UnpackOp::define(DefinitionBuilder &b) {
 // laid_out
 //===----------------------------------------------------------------------===//
 
-FailureOr<PlainOperator> PlainOperator::of(LaidOutOp op) {
+/// The definition of the plain operator that `op` stands for, which is made on
+/// operands without values. Fails, with an error at `op`, where there is no
+/// such operator, or the layouts do not fit its operands.
+static FailureOr<Definition> getPlainDefinition(LaidOutOp op) {
   auto known =
       RegisteredOperationName::lookup(op.getPlainOp(), op.getContext());
   if (!known || !known->hasInterface<DefinitionOpInterface>() ||
@@ -92,43 +95,36 @@ FailureOr<PlainOperator> PlainOperator::of(LaidOutOp op) {
     return op.emitOpError()
            << "requires the name of an operator with a definition, got '"
            << op.getPlainOp() << "'";
-  PlainOperator plain(std::make_unique<Block>());
+  Block block;
   for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
     auto type = cast<RankedTensorType>(operand.getType());
     auto layout = cast<LayoutAttr>(op.getLayouts()[i]);
-    std::optional<SmallVector<IntExpr>> dims =
-        layout.getDims(*mlc::getDims(type));
+    std::optional<SmallVector<IntExpr>> dims = layout.getDims(dimsOf(operand));
     if (!dims)
       return op.emitOpError() << "requires operand #" << i << " stored as "
                               << layout << " says, got " << type;
-    plain.block->addArgument(getTensorType(*dims, type.getElementType()),
-                             op.getLoc());
+    block.addArgument(getTensorType(*dims, type.getElementType()), op.getLoc());
   }
   OpBuilder builder(op.getContext());
-  builder.setInsertionPointToEnd(plain.block.get());
-  FailureOr<Operation *> created =
-      createOp(builder, op.getLoc(), op.getPlainOp(),
-               plain.block->getArguments(), op.getPlainAttributes().getValue());
-  if (failed(created))
+  builder.setInsertionPointToEnd(&block);
+  FailureOr<Operation *> plain =
+      createOp(builder, op.getLoc(), op.getPlainOp(), block.getArguments(),
+               op.getPlainAttributes().getValue());
+  if (failed(plain))
     return failure();
-  plain.operation = *created;
-  return plain;
+  return getDefinition(cast<DefinitionOpInterface>(*plain));
 }
 
 /// Builds the operator's definition on stored tensors; errors at `op`.
 static LogicalResult layOut(LaidOutOp op, DefinitionBuilder &b) {
-  FailureOr<PlainOperator> plain = PlainOperator::of(op);
+  FailureOr<Definition> plain = getPlainDefinition(op);
   if (failed(plain))
-    return failure();
-  FailureOr<Definition> definition =
-      getDefinition(cast<DefinitionOpInterface>(plain->getOperation()));
-  if (failed(definition))
     return failure();
   SmallVector<LayoutAttr> layouts;
   for (Attribute layout : op.getLayouts())
     layouts.push_back(cast<LayoutAttr>(layout));
-  llvm::Expected<bool> sumsFills = mlc::layOut(
-      *definition, ArrayRef(layouts).drop_back(), layouts.back(), b);
+  llvm::Expected<bool> sumsFills =
+      mlc::layOut(*plain, ArrayRef(layouts).drop_back(), layouts.back(), b);
   if (!sumsFills)
     return op.emitOpError() << "has no definition in these layouts: "
                             << llvm::toString(sumsFills.takeError());

@@ -1,5 +1,4 @@
-//===- FixedProgram.h - Operators at fixed sizes, run many times -*- C++
-//-*-===//
+//===- FixedProgram.h - Operators at fixed sizes, run often -----*- C++ -*-===//
 //
 // The evaluator for whoever runs the same operators on other numbers again and
 // again: definitions are compiled once, and a run asks for no memory.

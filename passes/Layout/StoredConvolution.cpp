@@ -136,14 +136,13 @@ private:
     SmallVector<IntExpr> y = sizesOf(conv.getResult());
     y[1] = sizesOf(w)[0];
     LayoutAttr result = forms.layoutOf(y, 1);
-    Value value =
-        forms.layOut(loc, ConvOp::getOperationName(),
-                     {x.value, forms.rearrange(loc, w, weights)},
-                     {forms.attribute("strides", conv.getStrides()),
-                      forms.attribute("dilations", conv.getDilations()),
-                      forms.dims("pads", noPads),
-                      forms.attribute("groups", forms.integer(groups))},
-                     {x.layout, weights, result});
+    NamedAttrList attributes(conv->getAttrDictionary());
+    attributes.set(conv.getPadsAttrName(), forms.dims(noPads));
+    attributes.set(conv.getGroupsAttrName(), forms.integer(groups));
+    Value value = forms.layOut(loc, ConvOp::getOperationName(),
+                               {x.value, forms.rearrange(loc, w, weights)},
+                               attributes.getDictionary(conv.getContext()),
+                               {x.layout, weights, result});
     return {value, result, false};
   }
 
@@ -192,10 +191,8 @@ private:
         steps(sizes.size(), forms.integer(1));
     starts[axis] = forms.integer(start);
     sizes[axis] = forms.integer(size);
-    return forms.create<SliceOp>(loc, x,
-                                 {forms.dims("starts", starts),
-                                  forms.dims("sizes", sizes),
-                                  forms.dims("steps", steps)});
+    return forms.create<SliceOp>(loc, x, forms.dims(starts), forms.dims(sizes),
+                                 forms.dims(steps));
   }
 
   /// One convolution per group on the group's blocks.
@@ -222,7 +219,7 @@ private:
                                      1)
                           .value);
     }
-    Value y = forms.create<ConcatOp>(loc, parts, forms.i64("axis", 1));
+    Value y = forms.create<ConcatOp>(loc, parts, 1);
     return {y, forms.layoutOf(sizesOf(conv.getResult()), shape.groups), false};
   }
 

@@ -14,37 +14,23 @@ SmallVector<IntExpr> mlc::sizesOf(Value value) {
   return *getDims(cast<RankedTensorType>(value.getType()));
 }
 
-NamedAttribute StoredForms::attribute(StringRef name, Attribute value) const {
-  return {StringAttr::get(getContext(), name), value};
-}
-NamedAttribute StoredForms::dims(StringRef name,
-                                 ArrayRef<IntExpr> values) const {
-  return attribute(name, DimsAttr::get(getContext(), values));
-}
-NamedAttribute StoredForms::i64(StringRef name, int64_t value) const {
-  return attribute(name, builder.getI64IntegerAttr(value));
-}
-
-Value StoredForms::create(Location loc, StringRef name, ValueRange operands,
-                          ArrayRef<NamedAttribute> attributes) {
-  FailureOr<Operation *> op =
-      createOp(builder, loc, name, operands, attributes);
-  return failed(op) ? Value() : (*op)->getResult(0);
+Value StoredForms::createLike(Operation *op, ValueRange operands) {
+  FailureOr<Operation *> like =
+      createOp(builder, op->getLoc(), op->getName().getStringRef(), operands,
+               op->getAttrs());
+  return failed(like) ? Value() : (*like)->getResult(0);
 }
 
 Value StoredForms::layOut(Location loc, StringRef name, ValueRange operands,
-                          ArrayRef<NamedAttribute> attributes,
+                          DictionaryAttr attributes,
                           ArrayRef<LayoutAttr> layouts) {
   SmallVector<Attribute> list(layouts.begin(), layouts.end());
-  return create<LaidOutOp>(
-      loc, operands,
-      {attribute("plain_op", builder.getStringAttr(name)),
-       attribute("plain_attributes", builder.getDictionaryAttr(attributes)),
-       attribute("layouts", builder.getArrayAttr(list))});
+  return create<LaidOutOp>(loc, operands, name, attributes,
+                           builder.getArrayAttr(list));
 }
 
 Value StoredForms::reshape(Location loc, Value x, ArrayRef<IntExpr> to) {
-  return create<ReshapeOp>(loc, x, dims("dims", to));
+  return create<ReshapeOp>(loc, x, dims(to));
 }
 
 Value StoredForms::pad(Location loc, Value x, ArrayRef<IntExpr> low,
@@ -52,12 +38,8 @@ Value StoredForms::pad(Location loc, Value x, ArrayRef<IntExpr> low,
   auto isZero = [](IntExpr size) { return size.isConstant(0); };
   if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
     return x;
-  return create<PadOp>(
-      loc, x,
-      {dims("low", low), dims("high", high),
-       attribute("mode",
-                 builder.getStringAttr(stringifyPadMode(PadMode::Constant))),
-       attribute("value", RealAttr::get(getContext(), 0.0))});
+  return create<PadOp>(loc, x, dims(low), dims(high), PadMode::Constant,
+                       RealAttr::get(getContext(), 0.0));
 }
 
 LayoutAttr StoredForms::layoutOf(ArrayRef<IntExpr> dims, int64_t groups) const {
@@ -101,7 +83,7 @@ StoredForm StoredForms::get(Location loc, Value plain, int64_t groups,
     form.value =
         reshape(loc, pad(loc, plain, low, high), *layout.getStoredDims(from));
   } else {
-    form.value = create<PackOp>(loc, plain, attribute("layout", layout));
+    form.value = create<PackOp>(loc, plain, layout);
   }
   if (!form)
     return {};
@@ -114,8 +96,7 @@ Value StoredForms::unpack(Location loc, const StoredForm &form) {
   bool isOneOrder = form.groups() == 1 && !form.layout.isFilled() &&
                     isPixel(ArrayRef(to).drop_front(2));
   Value plain = isOneOrder ? reshape(loc, form.value, to)
-                           : create<UnpackOp>(loc, form.value,
-                                              attribute("layout", form.layout));
+                           : create<UnpackOp>(loc, form.value, form.layout);
   if (plain)
     forms[plain] = form;
   return plain;
@@ -145,8 +126,5 @@ Value StoredForms::rearrange(Location loc, Value x, LayoutAttr layout) {
   x = pad(loc, x, low, high);
   if (!layout.getSplits().empty())
     x = reshape(loc, x, parts);
-  return create<TransposeOp>(
-      loc, x,
-      attribute("permutation",
-                DenseI64ArrayAttr::get(getContext(), permutation)));
+  return create<TransposeOp>(loc, x, permutation);
 }

@@ -59,27 +59,25 @@ public:
   /// of which these are folded.
   mlir::Value rearrange(mlir::Location loc, mlir::Value x, LayoutAttr layout);
 
-  /// An operator of the mlc dialect; null when it is not well formed.
-  mlir::Value create(mlir::Location loc, llvm::StringRef name,
-                     mlir::ValueRange operands,
-                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
-  template <typename Op>
-  mlir::Value create(mlir::Location loc, mlir::ValueRange operands,
-                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
-    return create(loc, Op::getOperationName(), operands, attributes);
+  /// An operator of the mlc dialect, by its operands and attributes as they are
+  /// declared; null when it is not well formed.
+  template <typename Op, typename... Args>
+  mlir::Value create(mlir::Location loc, Args &&...args) {
+    mlir::FailureOr<Op> op =
+        createOp<Op>(builder, loc, std::forward<Args>(args)...);
+    return mlir::failed(op) ? mlir::Value() : op->getResult();
   }
-  /// The operator `name` on stored operands; `layouts`: theirs and the
+  /// The same operator on other operands.
+  mlir::Value createLike(mlir::Operation *op, mlir::ValueRange operands);
+  /// The operator called `name` on stored operands; `layouts`: theirs and the
   /// result's.
   mlir::Value layOut(mlir::Location loc, llvm::StringRef name,
-                     mlir::ValueRange operands,
-                     llvm::ArrayRef<mlir::NamedAttribute> attributes,
+                     mlir::ValueRange operands, mlir::DictionaryAttr attributes,
                      llvm::ArrayRef<LayoutAttr> layouts);
 
-  mlir::NamedAttribute attribute(llvm::StringRef name,
-                                 mlir::Attribute value) const;
-  mlir::NamedAttribute dims(llvm::StringRef name,
-                            llvm::ArrayRef<IntExpr> values) const;
-  mlir::NamedAttribute i64(llvm::StringRef name, int64_t value) const;
+  DimsAttr dims(llvm::ArrayRef<IntExpr> values) const {
+    return DimsAttr::get(getContext(), values);
+  }
   IntExpr integer(int64_t value) const {
     return IntExpr::constant(getContext(), value);
   }

@@ -152,12 +152,11 @@ private:
               ArrayRef<LayoutAttr> layouts) {
     auto isAlike = [&](LayoutAttr layout) { return layout == result; };
     if (getKind(definition).isElementwise && llvm::all_of(layouts, isAlike))
-      return forms.create(loc, op->getName().getStringRef(), operands,
-                          op->getAttrs());
+      return forms.createLike(op, operands);
     SmallVector<LayoutAttr> all(layouts);
     all.push_back(result);
     return forms.layOut(loc, op->getName().getStringRef(), operands,
-                        op->getAttrs(), all);
+                        op->getAttrDictionary(), all);
   }
 
   StoredForms &forms;

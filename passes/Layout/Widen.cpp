@@ -61,8 +61,7 @@ public:
 
 private:
   Value convert(Location loc, Value x, Type to) {
-    return forms.create<CastOp>(
-        loc, x, {{builder.getStringAttr("to"), TypeAttr::get(to)}});
+    return forms.create<CastOp>(loc, x, to);
   }
 
   /// `x` in float32, made where `x` is.
@@ -93,7 +92,7 @@ private:
     if (!x || !w)
       return {};
     builder.setInsertionPoint(conv);
-    return forms.create<ConvOp>(conv.getLoc(), {x, w}, conv->getAttrs());
+    return forms.createLike(conv, {x, w});
   }
 
   /// x * factor + (bias - mean * factor) for factor = scale / sqrt(variance +
@@ -112,17 +111,15 @@ private:
       return {};
     float epsilon = norm.getEpsilon().getDouble();
     Value least =
-        forms.create<ConstantOp>(loc, {},
-                                 {{builder.getStringAttr("value"),
-                                   DenseElementsAttr::get(type, epsilon)}});
-    Value variance = forms.create<AddOp>(loc, {wide[4], least});
+        forms.create<ConstantOp>(loc, DenseElementsAttr::get(type, epsilon));
+    Value variance = forms.create<AddOp>(loc, wide[4], least);
     Value deviation = forms.create<SqrtOp>(loc, variance);
-    Value factor = forms.create<DivOp>(loc, {wide[1], deviation});
-    Value moved = forms.create<MulOp>(loc, {wide[3], factor});
-    Value shift = forms.create<SubOp>(loc, {wide[2], moved});
+    Value factor = forms.create<DivOp>(loc, wide[1], deviation);
+    Value moved = forms.create<MulOp>(loc, wide[3], factor);
+    Value shift = forms.create<SubOp>(loc, wide[2], moved);
     Value scaled =
-        forms.create<MulOp>(loc, {wide[0], perChannel(factor, wide[0])});
-    return forms.create<AddOp>(loc, {scaled, perChannel(shift, wide[0])});
+        forms.create<MulOp>(loc, wide[0], perChannel(factor, wide[0]));
+    return forms.create<AddOp>(loc, scaled, perChannel(shift, wide[0]));
   }
 
   /// One number per channel, repeated to the size of `x`.
@@ -132,7 +129,7 @@ private:
     pixel[1] = dims[1];
     return forms.create<BroadcastOp>(x.getLoc(),
                                      forms.reshape(x.getLoc(), numbers, pixel),
-                                     forms.dims("dims", dims));
+                                     forms.dims(dims));
   }
 
   /// Widens the operands of what makes the cast's operand instead, where the
@@ -148,8 +145,7 @@ private:
         return;
     }
     builder.setInsertionPoint(op);
-    Value wide = forms.create(op->getLoc(), op->getName().getStringRef(),
-                              operands, op->getAttrs());
+    Value wide = forms.createLike(op, operands);
     if (!wide)
       return;
     widening->getResult(0).replaceAllUsesWith(wide);
