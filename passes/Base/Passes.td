@@ -58,6 +58,7 @@ def LayoutPass : TargetPass<"mlc-assign-layout", [
     that are last, as the target's back end says, and so does everything between
     them that can: `mlc.laid_out`. Where a plain tensor is needed, `mlc.unpack`
     makes it. Weights are packed, those that are no constants by each run.
+    Elements in front of convolutions are taken to be finite.
   }];
   let dependentDialects = ["::mlc::MlcDialect"];
 }
