@@ -764,20 +764,18 @@ rule.def @relu_of_max_pool_2d "max_pool(relu(a)) = relu(max_pool(a))" {
   }
 }
 
-rule.def @relu_of_max_pool_dense_2d "max_pool_dense(relu(a)) = relu(max_pool_dense(a))" {
+rule.def @relu_of_max_pool_dense "max_pool_dense(relu(a)) = relu(max_pool_dense(a))" {
   rule.require A2 ge 1
-  rule.require A3 ge 1
   rule.require pp lt kp
-  rule.require pp_w lt kp_w
-  func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_out_out_v2 {
-    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out_v2
-    %1 = mlc.relu %0 : (!A0_A1_out_out_v2) -> !A0_A1_out_out_v2
-    return %1 : !A0_A1_out_out_v2
+  func.func @before(%a: !A0_A1_A2) -> !A0_A1_out_v2 {
+    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (!A0_A1_A2) -> !A0_A1_out_v2
+    %1 = mlc.relu %0 : (!A0_A1_out_v2) -> !A0_A1_out_v2
+    return %1 : !A0_A1_out_v2
   }
-  func.func @after(%a: !A0_A1_A2_A3) -> !A0_A1_out_out_v2 {
-    %0 = mlc.relu %a : (!A0_A1_A2_A3) -> !A0_A1_A2_A3
-    %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out_v2
-    return %1 : !A0_A1_out_out_v2
+  func.func @after(%a: !A0_A1_A2) -> !A0_A1_out_v2 {
+    %0 = mlc.relu %a : (!A0_A1_A2) -> !A0_A1_A2
+    %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (!A0_A1_A2) -> !A0_A1_out_v2
+    return %1 : !A0_A1_out_v2
   }
 }
 
@@ -1747,20 +1745,6 @@ rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of
   }
 }
 
-rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of_add_2d "conv_strided(concat_channels(a, a), concat_channels(b, c)) = conv_strided(a, add(b, c))" {
-  func.func @before(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !B0_A1_B2_B3) -> !A0_B0_out_out_v2 {
-    %0 = mlc.concat %a, %a {axis = 1 : i64} : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_2A1_A2_A3
-    %1 = mlc.concat %b, %c {axis = 1 : i64} : (!B0_A1_B2_B3, !B0_A1_B2_B3) -> !B0_2A1_B2_B3
-    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_2A1_A2_A3, !B0_2A1_B2_B3) -> !A0_B0_out_out_v2
-    return %2 : !A0_B0_out_out_v2
-  }
-  func.func @after(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !B0_A1_B2_B3) -> !A0_B0_out_out_v2 {
-    %0 = mlc.add %b, %c : (!B0_A1_B2_B3, !B0_A1_B2_B3) -> !B0_A1_B2_B3
-    %1 = mlc.conv %a, %0 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3, !B0_A1_B2_B3) -> !A0_B0_out_out_v2
-    return %1 : !A0_B0_out_out_v2
-  }
-}
-
 !C0_A1_C2 = tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>
 !A0_C0_out_v3 = tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1]>>
 !C0_2A1_C2 = tensor<?x?x?xf32, #mlc.dims<[C0, 2 * A1, C2]>>
@@ -1807,21 +1791,6 @@ rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of
     %0 = mlc.add %a, %b : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
     %1 = mlc.conv %0, %c {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (!A0_A1_A2, !C0_A1_C2) -> !A0_C0_out_v4
     return %1 : !A0_C0_out_v4
-  }
-}
-
-!A0_C0_out_out_v4 = tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * C3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
-rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of_add_2d_2 "conv_strided(concat_channels(a, b), concat_channels(c, c)) = conv_strided(add(a, b), c)" {
-  func.func @before(%a: !A0_A1_A2_A3, %b: !A0_A1_A2_A3, %c: !C0_A1_C2_C3) -> !A0_C0_out_out_v4 {
-    %0 = mlc.concat %a, %b {axis = 1 : i64} : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_2A1_A2_A3
-    %1 = mlc.concat %c, %c {axis = 1 : i64} : (!C0_A1_C2_C3, !C0_A1_C2_C3) -> !C0_2A1_C2_C3
-    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_2A1_A2_A3, !C0_2A1_C2_C3) -> !A0_C0_out_out_v4
-    return %2 : !A0_C0_out_out_v4
-  }
-  func.func @after(%a: !A0_A1_A2_A3, %b: !A0_A1_A2_A3, %c: !C0_A1_C2_C3) -> !A0_C0_out_out_v4 {
-    %0 = mlc.add %a, %b : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
-    %1 = mlc.conv %0, %c {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3, !C0_A1_C2_C3) -> !A0_C0_out_out_v4
-    return %1 : !A0_C0_out_out_v4
   }
 }
 
@@ -2060,21 +2029,6 @@ rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_channel
   }
 }
 
-rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_channels_and_concat_channels_2d "add(conv_strided(a, b), conv_strided(c, d)) = conv_strided(concat_channels(a, c), concat_channels(b, d))" {
-  func.func @before(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !A0_C1_A2_A3, %d: !B0_C1_B2_B3) -> !A0_B0_out_out_v2 {
-    %0 = mlc.conv %a, %b {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3, !B0_A1_B2_B3) -> !A0_B0_out_out_v2
-    %1 = mlc.conv %c, %d {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_C1_A2_A3, !B0_C1_B2_B3) -> !A0_B0_out_out_v2
-    %2 = mlc.add %0, %1 : (!A0_B0_out_out_v2, !A0_B0_out_out_v2) -> !A0_B0_out_out_v2
-    return %2 : !A0_B0_out_out_v2
-  }
-  func.func @after(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !A0_C1_A2_A3, %d: !B0_C1_B2_B3) -> !A0_B0_out_out_v2 {
-    %0 = mlc.concat %a, %c {axis = 1 : i64} : (!A0_A1_A2_A3, !A0_C1_A2_A3) -> !A0_A1plusC1_A2_A3
-    %1 = mlc.concat %b, %d {axis = 1 : i64} : (!B0_A1_B2_B3, !B0_C1_B2_B3) -> !B0_A1plusC1_B2_B3
-    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1plusC1_A2_A3, !B0_A1plusC1_B2_B3) -> !A0_B0_out_out_v2
-    return %2 : !A0_B0_out_out_v2
-  }
-}
-
 !C1_B1 = tensor<?x?xf32, #mlc.dims<[C1, B1]>>
 !A0_A1plusC1 = tensor<?x?xf32, #mlc.dims<[A0, A1 + C1]>>
 !A1plusC1_B1 = tensor<?x?xf32, #mlc.dims<[A1 + C1, B1]>>
@@ -2093,59 +2047,26 @@ rule.def @add_of_matmul_and_matmul_is_matmul_of_concat_columns_and_concat_rows "
   }
 }
 
-!A0_out_A2 = tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2]>>
-!A0_A1plusB1minuscgg_A2 = tensor<?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1, A2]>>
-rule.def @concat_channels_of_last_channels_of_concat_channels "concat_channels(last_channels(concat_channels(a, b)), c) = last_channels(concat_channels(a, concat_channels(b, c)))" {
-  func.func @before(%a: !A0_A1_A2, %b: !A0_B1_A2, %c: !A0_C1_A2) -> !A0_out_A2 {
-    %0 = mlc.concat %a, %b {axis = 1 : i64} : (!A0_A1_A2, !A0_B1_A2) -> !A0_A1plusB1_A2
-    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1 + B1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (!A0_A1plusB1_A2) -> !A0_A1plusB1minuscgg_A2
-    %2 = mlc.concat %1, %c {axis = 1 : i64} : (!A0_A1plusB1minuscgg_A2, !A0_C1_A2) -> !A0_out_A2
-    return %2 : !A0_out_A2
+!A0_A1_A2plus2B2minusb = tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + 2 * B2 - 1 * b]>>
+!A0_A1_A2plusB2minusb = tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>>
+!A0_A1_2B2 = tensor<?x?x?xf32, #mlc.dims<[A0, A1, 2 * B2]>>
+!A0_A1_A2plus2B2 = tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 + 2 * B2]>>
+rule.def @concat_last_of_last_part_of_concat_last "concat_last(last_part(concat_last(a, b)), b) = last_part(concat_last(a, concat_last(b, b)))" {
+  func.func @before(%a: !A0_A1_A2, %b: !A0_A1_B2) -> !A0_A1_A2plus2B2minusb {
+    %0 = mlc.concat %a, %b {axis = 2 : i64} : (!A0_A1_A2, !A0_A1_B2) -> !A0_A1_A2plusB2
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, A1, A2 + B2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (!A0_A1_A2plusB2) -> !A0_A1_A2plusB2minusb
+    %2 = mlc.concat %1, %b {axis = 2 : i64} : (!A0_A1_A2plusB2minusb, !A0_A1_B2) -> !A0_A1_A2plus2B2minusb
+    return %2 : !A0_A1_A2plus2B2minusb
   }
-  func.func @after(%a: !A0_A1_A2, %b: !A0_B1_A2, %c: !A0_C1_A2) -> !A0_out_A2 {
-    %0 = mlc.concat %b, %c {axis = 1 : i64} : (!A0_B1_A2, !A0_C1_A2) -> !A0_B1plusC1_A2
-    %1 = mlc.concat %a, %0 {axis = 1 : i64} : (!A0_A1_A2, !A0_B1plusC1_A2) -> !A0_A1plusB1plusC1_A2
-    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2]>, starts = #mlc.dims<[0, cg * g, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (!A0_A1plusB1plusC1_A2) -> !A0_out_A2
-    return %2 : !A0_out_A2
-  }
-}
-
-!A0_out_A2_A3 = tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2, A3]>>
-!A0_A1plusB1minuscgg_A2_A3 = tensor<?x?x?x?xf32, #mlc.dims<[A0, -1 * cg * g + A1 + B1, A2, A3]>>
-!A0_B1plusC1_A2_A3 = tensor<?x?x?x?xf32, #mlc.dims<[A0, B1 + C1, A2, A3]>>
-!A0_A1plusB1plusC1_A2_A3 = tensor<?x?x?x?xf32, #mlc.dims<[A0, A1 + B1 + C1, A2, A3]>>
-rule.def @concat_channels_of_last_channels_of_concat_channels_2d "concat_channels(last_channels(concat_channels(a, b)), c) = last_channels(concat_channels(a, concat_channels(b, c)))" {
-  func.func @before(%a: !A0_A1_A2_A3, %b: !A0_B1_A2_A3, %c: !A0_C1_A2_A3) -> !A0_out_A2_A3 {
-    %0 = mlc.concat %a, %b {axis = 1 : i64} : (!A0_A1_A2_A3, !A0_B1_A2_A3) -> !A0_A1plusB1_A2_A3
-    %1 = mlc.slice %0 {sizes = #mlc.dims<[A0, -1 * cg * g + A1 + B1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!A0_A1plusB1_A2_A3) -> !A0_A1plusB1minuscgg_A2_A3
-    %2 = mlc.concat %1, %c {axis = 1 : i64} : (!A0_A1plusB1minuscgg_A2_A3, !A0_C1_A2_A3) -> !A0_out_A2_A3
-    return %2 : !A0_out_A2_A3
-  }
-  func.func @after(%a: !A0_A1_A2_A3, %b: !A0_B1_A2_A3, %c: !A0_C1_A2_A3) -> !A0_out_A2_A3 {
-    %0 = mlc.concat %b, %c {axis = 1 : i64} : (!A0_B1_A2_A3, !A0_C1_A2_A3) -> !A0_B1plusC1_A2_A3
-    %1 = mlc.concat %a, %0 {axis = 1 : i64} : (!A0_A1_A2_A3, !A0_B1plusC1_A2_A3) -> !A0_A1plusB1plusC1_A2_A3
-    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, -1 * cg * g + A1 + B1 + C1, A2, A3]>, starts = #mlc.dims<[0, cg * g, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!A0_A1plusB1plusC1_A2_A3) -> !A0_out_A2_A3
-    return %2 : !A0_out_A2_A3
+  func.func @after(%a: !A0_A1_A2, %b: !A0_A1_B2) -> !A0_A1_A2plus2B2minusb {
+    %0 = mlc.concat %b, %b {axis = 2 : i64} : (!A0_A1_B2, !A0_A1_B2) -> !A0_A1_2B2
+    %1 = mlc.concat %a, %0 {axis = 2 : i64} : (!A0_A1_A2, !A0_A1_2B2) -> !A0_A1_A2plus2B2
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, A1, A2 + 2 * B2 - 1 * b]>, starts = #mlc.dims<[0, 0, b]>, steps = #mlc.dims<[1, 1, 1]>} : (!A0_A1_A2plus2B2) -> !A0_A1_A2plus2B2minusb
+    return %2 : !A0_A1_A2plus2B2minusb
   }
 }
 
-!out_A1 = tensor<?x?xf32, #mlc.dims<[B0 + C0 - 1 * a + 1, A1]>>
 !B0plus1minusa_A1 = tensor<?x?xf32, #mlc.dims<[B0 - 1 * a + 1, A1]>>
-rule.def @concat_rows_of_last_rows_of_concat_rows "concat_rows(last_rows(concat_rows(a, b)), c) = last_rows(concat_rows(a, concat_rows(b, c)))" {
-  func.func @before(%a: !t_1_A1, %b: !B0_A1, %c: !C0_A1) -> !out_A1 {
-    %0 = mlc.concat %a, %b {axis = 0 : i64} : (!t_1_A1, !B0_A1) -> !B0plus1_A1
-    %1 = mlc.slice %0 {sizes = #mlc.dims<[B0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (!B0plus1_A1) -> !B0plus1minusa_A1
-    %2 = mlc.concat %1, %c {axis = 0 : i64} : (!B0plus1minusa_A1, !C0_A1) -> !out_A1
-    return %2 : !out_A1
-  }
-  func.func @after(%a: !t_1_A1, %b: !B0_A1, %c: !C0_A1) -> !out_A1 {
-    %0 = mlc.concat %b, %c {axis = 0 : i64} : (!B0_A1, !C0_A1) -> !B0plusC0_A1
-    %1 = mlc.concat %a, %0 {axis = 0 : i64} : (!t_1_A1, !B0plusC0_A1) -> !B0plusC0plus1_A1
-    %2 = mlc.slice %1 {sizes = #mlc.dims<[B0 + C0 - 1 * a + 1, A1]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (!B0plusC0plus1_A1) -> !out_A1
-    return %2 : !out_A1
-  }
-}
-
 rule.def @relu_of_last_rows_of_concat_rows "last_rows(concat_rows(a, relu(b))) = relu(last_rows(concat_rows(a, b)))" {
   rule.require a ge 1
   func.func @before(%a: !t_1_A1, %b: !B0_A1) -> !B0plus1minusa_A1 {
@@ -2193,6 +2114,23 @@ rule.def @transpose_first_of_transpose_last_of_transpose_first "transpose_first(
     %1 = mlc.transpose %0 {permutation = array<i64: 1, 0, 2>} : (!A0_A2_A1) -> !A2_A0_A1
     %2 = mlc.transpose %1 {permutation = array<i64: 0, 2, 1>} : (!A2_A0_A1) -> !A2_A1_A0
     return %2 : !A2_A1_A0
+  }
+}
+
+!aplus1_b = tensor<?x?xf32, #mlc.dims<[a + 1, b]>>
+!aplus2_b = tensor<?x?xf32, #mlc.dims<[a + 2, b]>>
+!t_2aplus2_b = tensor<?x?xf32, #mlc.dims<[2 * a + 2, b]>>
+!t_1_b = tensor<1x?xf32, #mlc.dims<[1, b]>>
+rule.def @last_rows_of_concat_rows_is_concat_rows_of_last_rows "concat_rows(last_rows(a), b) = last_rows(concat_rows(a, b))" {
+  func.func @before(%a: !aplus1_b, %b: !aplus1_b) -> !aplus2_b {
+    %0 = mlc.concat %a, %b {axis = 0 : i64} : (!aplus1_b, !aplus1_b) -> !t_2aplus2_b
+    %1 = mlc.slice %0 {sizes = #mlc.dims<[a + 2, b]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (!t_2aplus2_b) -> !aplus2_b
+    return %1 : !aplus2_b
+  }
+  func.func @after(%a: !aplus1_b, %b: !aplus1_b) -> !aplus2_b {
+    %0 = mlc.slice %a {sizes = #mlc.dims<[1, b]>, starts = #mlc.dims<[a, 0]>, steps = #mlc.dims<[1, 1]>} : (!aplus1_b) -> !t_1_b
+    %1 = mlc.concat %0, %b {axis = 0 : i64} : (!t_1_b, !aplus1_b) -> !aplus2_b
+    return %1 : !aplus2_b
   }
 }
 
@@ -3093,21 +3031,6 @@ rule.def @concat_outer_of_conv_strided_and_conv_strided_in_parts "(conv_strided(
     %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (!A0plusC0_B0_out_v2) -> !A0_B0_out_v2
     %3 = mlc.slice %1 {sizes = #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>, starts = #mlc.dims<[A0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (!A0plusC0_B0_out_v2) -> !C0_B0_out_v2
     return %2, %3 : !A0_B0_out_v2, !C0_B0_out_v2
-  }
-}
-
-rule.def @concat_outer_of_conv_strided_and_conv_strided_2d_in_parts "(conv_strided(a, b), conv_strided(c, b)) = slices of conv_strided(concat_outer(a, c), b)" {
-  func.func @before(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !C0_A1_A2_A3) -> (!A0_B0_out_out_v2, !C0_B0_out_out_v2) {
-    %0 = mlc.conv %a, %b {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3, !B0_A1_B2_B3) -> !A0_B0_out_out_v2
-    %1 = mlc.conv %c, %b {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!C0_A1_A2_A3, !B0_A1_B2_B3) -> !C0_B0_out_out_v2
-    return %0, %1 : !A0_B0_out_out_v2, !C0_B0_out_out_v2
-  }
-  func.func @after(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !C0_A1_A2_A3) -> (!A0_B0_out_out_v2, !C0_B0_out_out_v2) {
-    %0 = mlc.concat %a, %c {axis = 0 : i64} : (!A0_A1_A2_A3, !C0_A1_A2_A3) -> !A0plusC0_A1_A2_A3
-    %1 = mlc.conv %0, %b {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0plusC0_A1_A2_A3, !B0_A1_B2_B3) -> !A0plusC0_B0_out_out_v2
-    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!A0plusC0_B0_out_out_v2) -> !A0_B0_out_out_v2
-    %3 = mlc.slice %1 {sizes = #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>, starts = #mlc.dims<[A0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!A0plusC0_B0_out_out_v2) -> !C0_B0_out_out_v2
-    return %2, %3 : !A0_B0_out_out_v2, !C0_B0_out_out_v2
   }
 }
 
