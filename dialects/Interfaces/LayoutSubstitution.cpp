@@ -236,6 +236,9 @@ private:
       fail("dims that are cut in different ways meet");
       return nothing;
     }
+    // Out there is what a guarded read gives, and not what fills hold.
+    if (offset < 0 || offset + digits.split.size > split.size)
+      fail("a cut dim is read past its end");
     // Fills may be anything finite, but an element may be infinite.
     if (digits.split.isFilled() && offset + digits.split.size != split.size)
       fail("elements would be fills");

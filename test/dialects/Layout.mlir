@@ -184,3 +184,12 @@ func.func @f(%x: tensor<1x?x5xf32, #mlc.dims<[1, s, 5]>>, %y: tensor<1x?x5xf32, 
   %r = mlc.laid_out %x, %y {layouts = [#mlc.layout<[a, b, c]>, #mlc.layout<[a, b, c]>, #mlc.layout<[a, b div 4, c, b mod 4], b = 8>], plain_attributes = {axis = 1 : i64}, plain_op = "mlc.concat"} : (tensor<1x?x5xf32, #mlc.dims<[1, s, 5]>>, tensor<1x?x5xf32, #mlc.dims<[1, 8 - 1 * s, 5]>>) -> tensor<1x2x5x4xf32>
   return
 }
+
+// -----
+
+// Behind 3 channels in blocks of 2 lies a fill, which is not what is padded.
+func.func @f(%x: tensor<1x2x5x2xf32>) {
+  // expected-error @+1 {{'mlc.laid_out' op has no definition in these layouts: a cut dim is read past its end}}
+  %r = mlc.laid_out %x {layouts = [#mlc.layout<[a, b div 2, c, b mod 2], b = 3>, #mlc.layout<[a, b div 2, c, b mod 2], b = 4>], plain_attributes = {high = #mlc.dims<[0, 1, 0]>, low = #mlc.dims<[0, 0, 0]>, mode = "constant", value = #mlc.real<-2.0>}, plain_op = "mlc.pad"} : (tensor<1x2x5x2xf32>) -> tensor<1x2x5x2xf32>
+  return
+}

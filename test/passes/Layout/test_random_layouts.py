@@ -108,7 +108,8 @@ class Graph:
                   f"strides = {listed([stride] * 2)}, dilations = {listed([1, 1])}", [*d[:2], *size])
 
     def pad(self, x, d):
-        low, high = [0, self.pick.choice([0, 0, 1, 4]), self.pick.randint(0, 2), 0], [0, 0, 0, self.pick.randint(0, 2)]
+        low = [0, self.pick.choice([0, 0, 1, 4]), self.pick.randint(0, 2), 0]
+        high = [0, self.pick.choice([0, 0, 1, 4]), 0, self.pick.randint(0, 2)]
         self.emit("pad", [(x, d)], f'low = {listed(low)}, high = {listed(high)}, value = #mlc.real<1.5>, '
                   f'mode = "{self.pick.choice(["constant", "edge"])}"', [a + b + s for a, b, s in zip(low, high, d)])
 
@@ -166,20 +167,23 @@ def evaluate(tools, file, x, folder):
     return np.load(folder / "0.npy")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_values_are_the_same(tools, tmp_path, seed):
-    graph = Graph(seed)
-    plain, x = tmp_path / "plain.mlir", tmp_path / "x.npy"
+def agree(tools, folder, graph, layouts):
+    plain, x = folder / "plain.mlir", folder / "x.npy"
     plain.write_text(graph.text())
     np.save(x, graph.numbers.uniform(-1, 1, graph.input).astype("f4"))
-    want = evaluate(tools, plain, x, tmp_path / "plain")
-    for layout in LAYOUTS:
-        stored = tmp_path / "stored.mlir"
+    want = evaluate(tools, plain, x, folder / "plain")
+    for layout in layouts:
+        stored = folder / "stored.mlir"
         done = tools.run("mlc-opt", f"--mlc-assign-layout={layout}", plain, "-o", stored)
         assert done.returncode == 0, done.stderr
-        got = evaluate(tools, stored, x, tmp_path / "stored")
+        got = evaluate(tools, stored, x, folder / "stored")
         assert got.shape == want.shape
         np.testing.assert_allclose(got, want, 1e-3, 1e-4, err_msg=f"{layout}\n{graph.text()}")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_values_are_the_same(tools, tmp_path, seed):
+    agree(tools, tmp_path, Graph(seed), LAYOUTS)
 
 
 def test_graphs_meet_layouts(tools, tmp_path):
@@ -191,3 +195,16 @@ def test_graphs_meet_layouts(tools, tmp_path):
         text = tools.run("mlc-opt", "--mlc-assign-layout=block=4", file).stdout
         kinds |= {part.split('"')[0] for part in text.split('plain_op = "mlc.')[1:]}
     assert {"conv", "max_pool", "avg_pool", "broadcast", "slice", "concat", "resize", "reduce"} <= kinds, kinds
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_channels_that_are_padded_are_no_fills(tools, tmp_path, layout):
+    """Three channels fill no block, and a fourth is 1.5, not what fills hold."""
+    graph = Graph(0)
+    graph.lines, graph.values, graph.input = [], [], [1, 3, 4, 4]
+    x = graph.emit("conv", [("%x", graph.input), graph.constant([3, 3, 1, 1])],
+                   "strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, "
+                   "groups = #mlc.int<1>", [1, 3, 4, 4])
+    graph.emit("pad", [x], 'low = #mlc.dims<[0, 0, 0, 0]>, high = #mlc.dims<[0, 1, 0, 0]>, value = #mlc.real<1.5>, '
+               'mode = "constant"', [1, 4, 4, 4])
+    agree(tools, tmp_path, graph, [layout])
