@@ -103,9 +103,10 @@ LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
   if (!isKnown)
     return error() << "gives a size twice or of no dim";
   for (const DimSplit &split : splits) {
-    if (split.size < 0 || split.size > maxSize || split.block < 1 ||
+    if (split.size < 0 || split.size > maxSize || split.block < 0 ||
         split.block > maxSize || split.groups < 1 ||
-        split.size % split.groups != 0)
+        split.size % split.groups != 0 ||
+        (split.isLeftOut() && (split.size != 1 || split.groups != 1)))
       return error()
              << "requires sizes, positive blocks and groups that divide "
                 "sizes, got "
@@ -124,7 +125,8 @@ LogicalResult LayoutAttr::verify(llvm::function_ref<InFlightDiagnostic()> error,
       rank = d + 1;
   for (unsigned d = 0; d < rank; ++d) {
     bool isWhole = whole[d] == 1 && !blocks[d] && !lanes[d] && !splitOf[d];
-    bool isCut = !whole[d] && blocks[d] == 1 && lanes[d] == 1 && splitOf[d];
+    bool isCut = !whole[d] && blocks[d] == 1 && lanes[d] == 1 && splitOf[d] &&
+                 !splitOf[d]->isLeftOut();
     bool isLeftOut = !whole[d] && !blocks[d] && !lanes[d] && splitOf[d] &&
                      splitOf[d]->isLeftOut();
     if (!isWhole && !isCut && !isLeftOut)
@@ -182,7 +184,7 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
          parser.parseInteger(split.groups)))
       return {};
     split.dim = *dim;
-    split.block = blockOf.contains(*dim) ? blockOf[*dim] : 1;
+    split.block = blockOf.lookup(*dim); // none: left out
     splits.push_back(split);
   }
   if (parser.parseGreater())

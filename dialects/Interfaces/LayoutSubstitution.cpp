@@ -123,7 +123,8 @@ private:
     part.size = extent.getConstant();
     bool isAll = part.size == split.size,
          toTheEnd = offset.getConstant() + part.size == split.size;
-    if (!isAll && (split.groups != 1 || offset.getConstant() % split.block ||
+    if (!isAll && (split.isLeftOut() || split.groups != 1 ||
+                   offset.getConstant() % split.block ||
                    (part.size % split.block && !toTheEnd))) {
       fail("a part of a cut dim that is not of whole blocks");
       part = split;

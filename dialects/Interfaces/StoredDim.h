@@ -28,15 +28,15 @@ struct StoredDim {
 
 /// Dim `dim`, which has `size` elements, as `groups` groups of as many
 /// elements, each group cut into blocks of `block`, the last one filled up. A
-/// dim that is left out has size 1 and a block of 1.
+/// dim that is left out has size 1 and no block.
 struct DimSplit {
   unsigned dim;
-  int64_t size, block = 1, groups = 1;
+  int64_t size, block = 0, groups = 1;
   int64_t perGroup() const { return size / groups; }
   int64_t blocksPerGroup() const { return (perGroup() + block - 1) / block; }
   int64_t blocks() const { return blocksPerGroup() * groups; }
-  bool isFilled() const { return perGroup() % block != 0; }
-  bool isLeftOut() const { return size == 1 && block == 1; }
+  bool isFilled() const { return !isLeftOut() && perGroup() % block != 0; }
+  bool isLeftOut() const { return block == 0; }
   bool operator==(const DimSplit &other) const {
     return dim == other.dim && size == other.size && block == other.block &&
            groups == other.groups;

@@ -139,10 +139,13 @@ private:
     NamedAttrList attributes(conv->getAttrDictionary());
     attributes.set(conv.getPadsAttrName(), forms.dims(noPads));
     attributes.set(conv.getGroupsAttrName(), forms.integer(groups));
-    Value value = forms.layOut(loc, ConvOp::getOperationName(),
-                               {x.value, forms.rearrange(loc, w, weights)},
-                               attributes.getDictionary(conv.getContext()),
-                               {x.layout, weights, result});
+    Value filter = forms.rearrange(loc, w, weights);
+    if (!x.value || !filter)
+      return {};
+    Value value =
+        forms.layOut(loc, ConvOp::getOperationName(), {x.value, filter},
+                     attributes.getDictionary(conv.getContext()),
+                     {x.layout, weights, result});
     return {value, result, false};
   }
 
@@ -218,6 +221,8 @@ private:
                                               {1, shape.inputsPerGroup()}}),
                                      1)
                           .value);
+      if (!parts.back())
+        return {};
     }
     Value y = forms.create<ConcatOp>(loc, parts, 1);
     return {y, forms.layoutOf(sizesOf(conv.getResult()), shape.groups), false};

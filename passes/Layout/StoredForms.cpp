@@ -124,7 +124,7 @@ Value StoredForms::rearrange(Location loc, Value x, LayoutAttr layout) {
     permutation.push_back(stored.part == Part::Lane ? lanes[stored.dim]
                                                     : whole[stored.dim]);
   x = pad(loc, x, low, high);
-  if (!layout.getSplits().empty())
+  if (x && !layout.getSplits().empty())
     x = reshape(loc, x, parts);
-  return create<TransposeOp>(loc, x, permutation);
+  return x ? create<TransposeOp>(loc, x, permutation) : Value();
 }

@@ -193,3 +193,11 @@ func.func @f(%x: tensor<1x2x5x2xf32>) {
   %r = mlc.laid_out %x {layouts = [#mlc.layout<[a, b div 2, c, b mod 2], b = 3>, #mlc.layout<[a, b div 2, c, b mod 2], b = 4>], plain_attributes = {high = #mlc.dims<[0, 1, 0]>, low = #mlc.dims<[0, 0, 0]>, mode = "constant", value = #mlc.real<-2.0>}, plain_op = "mlc.pad"} : (tensor<1x2x5x2xf32>) -> tensor<1x2x5x2xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<1x1x5xf32>, %y: tensor<1x0x5xf32>) {
+  // expected-error @+1 {{'mlc.laid_out' op has no definition in these layouts: a part of a cut dim that is not of whole blocks}}
+  %r = mlc.laid_out %x, %y {layouts = [#mlc.layout<[a, b, c]>, #mlc.layout<[a, b, c]>, #mlc.layout<[a, c], b = 1>], plain_attributes = {axis = 1 : i64}, plain_op = "mlc.concat"} : (tensor<1x1x5xf32>, tensor<1x0x5xf32>) -> tensor<1x5xf32>
+  return
+}

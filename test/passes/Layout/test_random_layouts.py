@@ -11,7 +11,7 @@ import random
 import numpy as np
 import pytest
 
-LAYOUTS = ("channels-last", "block=4", "block=16")
+LAYOUTS = ("channels-last", "block=1", "block=4", "block=16")
 SEEDS = range(48)
 
 
