@@ -95,6 +95,11 @@ static FailureOr<Definition> getPlainDefinition(LaidOutOp op) {
     return op.emitOpError()
            << "requires the name of an operator with a definition, got '"
            << op.getPlainOp() << "'";
+  for (NamedAttribute attribute : op.getPlainAttributes())
+    if (!llvm::is_contained(known->getAttributeNames(), attribute.getName()))
+      return op.emitOpError()
+             << "gives " << op.getPlainOp() << " an attribute '"
+             << attribute.getName().getValue() << "', which it does not have";
   Block block;
   for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
     auto type = cast<RankedTensorType>(operand.getType());

@@ -109,14 +109,45 @@ FailureOr<Operation *> detail::createInferred(
   return op;
 }
 
+/// How many operands are declared; nothing where any number may be.
+static std::optional<size_t> countOperands(OperationName name) {
+  if (name.hasTrait<OpTrait::ZeroOperands>())
+    return 0;
+  if (name.hasTrait<OpTrait::OneOperand>())
+    return 1;
+  std::optional<size_t> count;
+  auto tryCount = [&]<unsigned... N>(std::integer_sequence<unsigned, N...>) {
+    ((name.hasTrait<OpTrait::NOperands<N + 2>::template Impl>()
+          ? void(count = N + 2)
+          : void()),
+     ...);
+  };
+  tryCount(std::make_integer_sequence<unsigned, 8>());
+  return count;
+}
+
+/// Who asks an operator believes that it has what is declared of it.
+static LogicalResult checkDeclared(Location loc, OperationName name,
+                                   ValueRange operands,
+                                   ArrayRef<NamedAttribute> attributes) {
+  std::optional<size_t> count = countOperands(name);
+  if (count && operands.size() != *count)
+    return emitError(loc) << "'" << name << "' op requires " << *count
+                          << " operands, got " << operands.size();
+  NamedAttrList list(attributes);
+  for (StringAttr attribute : name.getAttributeNames())
+    if (!list.get(attribute)) // none of the mlc dialect's is optional
+      return emitError(loc) << "'" << name << "' op requires attribute '"
+                            << attribute.getValue() << "'";
+  return name.verifyInherentAttrs(list, [&] { return emitError(loc); });
+}
+
 FailureOr<Operation *> createOp(OpBuilder &builder, Location loc,
                                 StringRef name, ValueRange operands,
                                 ArrayRef<NamedAttribute> attributes,
                                 unsigned numResults) {
-  // Before the operator is asked: its getters believe its attributes.
-  NamedAttrList list(attributes);
-  if (failed(OperationName(name, builder.getContext())
-                 .verifyInherentAttrs(list, [&] { return emitError(loc); })))
+  if (failed(checkDeclared(loc, OperationName(name, builder.getContext()),
+                           operands, attributes)))
     return failure();
   return detail::createInferred(builder, loc, name, numResults,
                                 [&](OperationState &state, TypeRange types) {

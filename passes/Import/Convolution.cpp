@@ -107,7 +107,8 @@ static std::optional<SmallVector<int64_t>> kernelOf(Node &n) {
 static std::optional<int64_t> groupsOf(Node &n) {
   int64_t groups = n.intAttr("group", 1);
   if (groups < 1 || groups > maxWindow) {
-    (void)n.invalid("group must be positive, got " + Twine(groups));
+    (void)n.invalid("group must be 1 to " + Twine(maxWindow) + ", got " +
+                    Twine(groups));
     return std::nullopt;
   }
   return groups;

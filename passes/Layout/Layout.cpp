@@ -76,7 +76,7 @@ struct LayoutPass : mlc::impl::LayoutPassBase<LayoutPass> {
     }
     if (block < -1 || block > 4096) {
       getOperation().emitError()
-          << "a block of " << block << " channels; give 1 to 4096, or 0";
+          << "a block of " << block.getValue() << " channels; give 1 to 4096, or 0";
       return signalPassFailure();
     }
     if (block >= 0)

@@ -21,8 +21,8 @@ static Error refuse(const char *format, Parts &&...parts) {
       llvm::formatv(format, std::forward<Parts>(parts)...).str());
 }
 
-/// Whether every element of a float tensor has the property. Comparisons with
-/// what is not a number are false.
+/// Whether every element of a float tensor has the property: of numbers, which
+/// infinities and NaN are none of.
 static bool elementsAre(const EvalTensor &tensor, ElementPredicate predicate) {
   if (!isa<FloatType>(tensor.getElementType()))
     return false;
@@ -31,21 +31,22 @@ static bool elementsAre(const EvalTensor &tensor, ElementPredicate predicate) {
                       : tensor.getNumElements();
   for (int64_t i = 0; i < count; ++i) {
     double x = tensor.getDouble(i);
+    bool isNumber = std::isfinite(x);
     switch (predicate) {
     case ElementPredicate::Positive:
-      if (!(x > 0))
+      if (!isNumber || !(x > 0))
         return false;
       break;
     case ElementPredicate::NonNegative:
-      if (!(x >= 0))
+      if (!isNumber || !(x >= 0))
         return false;
       break;
     case ElementPredicate::NonZero:
-      if (!(x < 0 || x > 0))
+      if (!isNumber || x == 0)
         return false;
       break;
     case ElementPredicate::Finite:
-      if (!std::isfinite(x))
+      if (!isNumber)
         return false;
       break;
     case ElementPredicate::AllEqual:

@@ -261,14 +261,15 @@ bool mlc::elementsAre(DenseElementsAttr elements, ElementPredicate predicate) {
     return false;
   if (predicate == ElementPredicate::AllEqual)
     return elements.isSplat();
+  // Properties of numbers, which infinities are none of.
   return llvm::all_of(elements.getValues<APFloat>(), [&](APFloat x) {
     switch (predicate) {
     case ElementPredicate::Positive:
-      return !x.isNaN() && !x.isNegative() && !x.isZero();
+      return x.isFinite() && !x.isNegative() && !x.isZero();
     case ElementPredicate::NonNegative:
-      return !x.isNaN() && (!x.isNegative() || x.isZero());
+      return x.isFinite() && (!x.isNegative() || x.isZero());
     case ElementPredicate::NonZero:
-      return !x.isNaN() && !x.isZero();
+      return x.isFinite() && !x.isZero();
     default:
       return x.isFinite();
     }

@@ -201,3 +201,35 @@ func.func @f(%x: tensor<1x1x5xf32>, %y: tensor<1x0x5xf32>) {
   %r = mlc.laid_out %x, %y {layouts = [#mlc.layout<[a, b, c]>, #mlc.layout<[a, b, c]>, #mlc.layout<[a, c], b = 1>], plain_attributes = {axis = 1 : i64}, plain_op = "mlc.concat"} : (tensor<1x1x5xf32>, tensor<1x0x5xf32>) -> tensor<1x5xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x4xf32>) {
+  // expected-error @+1 {{'mlc.cast' op requires attribute 'to'}}
+  %r = mlc.laid_out %x {layouts = [#mlc.layout<[a div 4, a mod 4], a = 5>, #mlc.layout<[a div 4, a mod 4], a = 5>], plain_attributes = {}, plain_op = "mlc.cast"} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x2x5xf32>) {
+  // expected-error @+1 {{'mlc.conv' op requires 2 operands, got 1}}
+  %r = mlc.laid_out %x {layouts = [#mlc.layout<[a, b, c]>, #mlc.layout<[a, b, c]>], plain_attributes = {}, plain_op = "mlc.conv"} : (tensor<1x2x5xf32>) -> tensor<1x2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{'mlc.relu' op requires 1 operands, got 2}}
+  %r = mlc.laid_out %x, %x {layouts = [#mlc.layout<[a]>, #mlc.layout<[a]>, #mlc.layout<[a]>], plain_attributes = {}, plain_op = "mlc.relu"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{'mlc.laid_out' op gives mlc.relu an attribute 'foo', which it does not have}}
+  %r = mlc.laid_out %x {layouts = [#mlc.layout<[a]>, #mlc.layout<[a]>], plain_attributes = {foo = 3}, plain_op = "mlc.relu"} : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}

@@ -195,3 +195,11 @@ def test_growing_dims_end(tmp_path):
     one = numpy_helper.from_array(np.ones(1, np.float32), "one")
     proto = model(nodes, [value("x", ["N", "M"])], [value("y", ["A", "B"])], [one])
     refused(tmp_path, proto, UNSUPPORTED, "expand")
+
+
+@pytest.mark.parametrize("group", [0, -1, 2**62])
+def test_groups(tmp_path, group):
+    conv = helper.make_node("Conv", ["x", "w"], ["y"], group=group)
+    weights = numpy_helper.from_array(np.ones((2, 2, 1, 1), np.float32), "w")
+    refused(tmp_path, model([conv], [value("x", [1, 2, 4, 4])], [value("y", [1, 2, 4, 4])], [weights]), BAD,
+            f"group must be 1 to 16777216, got {group}")

@@ -3,6 +3,7 @@
 #include "Fixture.h"
 #include "rewrites/Rules/Match.h"
 #include <catch2/catch.hpp>
+#include <limits>
 #include <set>
 
 using namespace mlc;
@@ -132,4 +133,19 @@ TEST_CASE("all ways to split a size are met") {
       widths.insert(type.getDimSize(1));
   }
   CHECK(widths == std::set<int64_t>{1, 2, 3, 6});
+}
+
+TEST_CASE("infinities are no positive and no other numbers") {
+  MLIRContext context;
+  auto type = RankedTensorType::get({2}, Float32Type::get(&context));
+  float infinity = std::numeric_limits<float>::infinity();
+  auto numbers = DenseElementsAttr::get(type, llvm::ArrayRef<float>{1, 2});
+  auto infinite =
+      DenseElementsAttr::get(type, llvm::ArrayRef<float>{1, infinity});
+  for (ElementPredicate predicate :
+       {ElementPredicate::Positive, ElementPredicate::NonNegative,
+        ElementPredicate::NonZero, ElementPredicate::Finite}) {
+    CHECK(elementsAre(numbers, predicate));
+    CHECK_FALSE(elementsAre(infinite, predicate));
+  }
 }
