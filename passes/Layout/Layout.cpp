@@ -75,8 +75,8 @@ struct LayoutPass : mlc::impl::LayoutPassBase<LayoutPass> {
       return signalPassFailure();
     }
     if (block < -1 || block > 4096) {
-      getOperation().emitError()
-          << "a block of " << block.getValue() << " channels; give 1 to 4096, or 0";
+      getOperation().emitError() << "a block of " << block.getValue()
+                                 << " channels; give 1 to 4096, or 0";
       return signalPassFailure();
     }
     if (block >= 0)

@@ -18,8 +18,8 @@ namespace mlc {
 /// float32 between casts first. Groups that would fill their blocks badly stay
 /// plain. The result computes the same function of finite numbers: where an
 /// element in front of a convolution is infinite, fills behind it are NaN, and
-/// so is what a further convolution makes of them, as in the tiles of Winograd's
-/// algorithm.
+/// so is what a further convolution makes of them, as in the tiles of
+/// Winograd's algorithm.
 std::unique_ptr<mlir::Pass> createLayoutPass(const CodeTarget &target);
 /// The same in the layout that is given; the plain one changes nothing.
 void assignLayout(mlir::ModuleOp module, const ConvolutionLayout &layout);
