@@ -2,7 +2,8 @@
 //
 // An artifact holds its kernels as images, each for one kind of device and one
 // architecture of it. A device takes the first that it can run (Device.h);
-// images of kinds that this runtime does not know are passed over.
+// images of kinds that this runtime does not know are passed over. What a
+// bundle is stands in CodeBundle.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +23,9 @@ namespace mlc::runtime {
 enum class ImageKind : uint32_t {
   Functions = 0, ///< NamedFunctions of this process; never in a file
   Elf = 1,       ///< a shared object that exports the kernels
-  Cubin = 2,     ///< reserved: machine code of one CUDA architecture
-  Ptx = 3,       ///< reserved: CUDA's assembly
-  Source = 4,    ///< reserved: text that a device compiles
+  Cubin = 2,     ///< a bundle of machine codes of one CUDA architecture
+  Ptx = 3,       ///< a bundle of texts in CUDA's assembly
+  Source = 4,    ///< a bundle of texts that a device compiles
 };
 
 /// "elf", "cubin", ...; "?" for a kind that this runtime does not know.
@@ -32,8 +33,9 @@ const char *name(ImageKind kind);
 
 struct CodeImage {
   ImageKind kind = ImageKind::Elf;
-  /// The architecture ("x86-64-v3", "sm_90"), and what else must be there: for
-  /// a CPU the features by their LLVM names ("avx2", "fma"; see Cpu.h).
+  /// The architecture ("x86-64-v3"; "sm_90" of a cubin, "compute_80" of PTX,
+  /// "cuda" of source), and what else must be there: for a CPU the features by
+  /// their LLVM names ("avx2", "fma"; see Cpu.h).
   std::string target;
   std::vector<std::string> features;
   /// Its place in the file; the hash is of its bytes.

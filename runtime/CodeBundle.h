@@ -1,0 +1,44 @@
+//===- CodeBundle.h - Several codes in one image ----------------*- C++ -*-===//
+//
+// The bytes of images of kinds Cubin, Ptx and Source: an entry for each kernel,
+// named by its symbol. Little-endian:
+//
+//   8 bytes   "mlcbundl"
+//   u64       the number of entries
+//   4 x u64   for each: offset and size of its name, of its bytes, from the
+//             bundle's begin on
+//   the names, one after the other
+//   the bytes of each at a multiple of 16, followed by a 0 at least, so that
+//   texts are C strings where they stand
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_CODEBUNDLE_H
+#define MLC_RUNTIME_CODEBUNDLE_H
+
+#include "runtime/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mlc::runtime {
+
+struct BundleEntry {
+  std::string name;
+  const uint8_t *data = nullptr; ///< in the bundle; data[size] is 0
+  size_t size = 0;
+};
+
+/// The bundle of pairs of names, which differ and are not empty, and bytes.
+std::string
+writeBundle(const std::vector<std::pair<std::string, std::string>> &entries);
+
+/// Reads any bytes. The entries point into `data`.
+Status readBundle(const void *data, size_t size,
+                  std::vector<BundleEntry> &entries);
+
+} // namespace mlc::runtime
+
+#endif // MLC_RUNTIME_CODEBUNDLE_H
