@@ -170,10 +170,11 @@ public:
   void stamp(size_t index) override {
     stamps[index] = std::chrono::steady_clock::now();
   }
-  uint64_t elapsed(size_t from, size_t to) const override {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(stamps[to] -
-                                                                stamps[from])
-        .count();
+  Status elapsed(size_t from, size_t to, uint64_t &ns) const override {
+    ns = std::chrono::duration_cast<std::chrono::nanoseconds>(stamps[to] -
+                                                              stamps[from])
+             .count();
+    return Status::success();
   }
 
 private:

@@ -10,8 +10,8 @@
 // device may follow, unless its memory is the host's.
 //
 // A new device derives from Device, Queue and LoadedCode and is added to the
-// list in Device.cpp; CpuDevice.cpp is one, test/unit/runtime/FarDevice.h a
-// small one with memory of its own.
+// list in Device.cpp; CpuDevice.cpp is one, runtime/cuda another,
+// test/unit/runtime/FarDevice.h a small one with memory of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,6 +48,10 @@ constexpr int64_t unknownWork = INT64_MAX;
 
 /// Tasks [0, grid) of a kernel. The arrays are the host's and are read before
 /// Queue::launch returns.
+///
+/// With a `block`, it is that many threads which share a task and `shared`
+/// bytes of fast memory, and scratch memory is a block's. Devices that know no
+/// blocks (cpu) do not look at the two: one thread does a task.
 struct Launch {
   KernelHandle kernel = nullptr;
   /// Addresses on the device: inputs, then outputs.
@@ -56,9 +60,12 @@ struct Launch {
   const int64_t *symbols = nullptr;
   size_t numSymbols = 0;
   int64_t grid = 0;
+  int64_t block = 0, shared = 0;
   /// Rough scalar operations of all tasks together.
   int64_t work = unknownWork;
   Scratch scratch;
+  /// What the launch is of, for messages; may be null.
+  const Step *step = nullptr;
 };
 
 /// Tasks [0, grid) of a library kernel; the operands' `data` are addresses on
@@ -106,7 +113,7 @@ public:
   /// Takes the time when everything queued so far is done.
   virtual void stamp(size_t index) = 0;
   /// Nanoseconds between two stamps of a run that is finished.
-  virtual uint64_t elapsed(size_t from, size_t to) const = 0;
+  virtual Status elapsed(size_t from, size_t to, uint64_t &ns) const = 0;
 
   Device &device;
 };
@@ -191,15 +198,16 @@ private:
   uint64_t size = 0;
 };
 
-/// The devices of this process; the first is the default.
+/// The devices that this process has from its begin; the first is the default.
 const std::vector<Device *> &devices();
 
 /// Adds a device that stays until the process ends. For libraries that bring
 /// one, before anything else of the runtime is used.
 void addDevice(Device &device);
 
-/// The device called `name` (null: the first). MLC_DEVICE for one of a kind
-/// that other builds may have, MLC_USAGE for other names.
+/// The device called `name` (null: the first), also one that is looked for when
+/// it is asked for (CudaDevices.h). MLC_DEVICE for one that this machine has
+/// not, MLC_USAGE for other names.
 Status findDevice(const char *name, Device *&device);
 
 } // namespace mlc::runtime

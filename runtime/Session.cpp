@@ -185,10 +185,13 @@ Status Session::run() {
   isSetUp &= finished.ok();
   if (status.ok())
     status = std::move(finished);
+  if (flags & MLC_SESSION_PROFILE)
+    for (size_t s = 0; status.ok() && s < stepTimes.size(); ++s) {
+      stepTimes[s] = 0;
+      if (!wasSkipped[s])
+        status = queue->elapsed(2 * s, 2 * s + 1, stepTimes[s]);
+    }
   ran = status.ok();
-  if (ran && (flags & MLC_SESSION_PROFILE))
-    for (size_t s = 0; s < stepTimes.size(); ++s)
-      stepTimes[s] = wasSkipped[s] ? 0 : queue->elapsed(2 * s, 2 * s + 1);
   return status;
 }
 

@@ -36,6 +36,8 @@ struct ReadyStep {
   uint32_t firstArg = 0;     ///< in EpochPlan::args
   int64_t tasks = 0;
   int64_t work = unknownWork;
+  // Grid launches.
+  int64_t block = 0, shared = 0;
   // Library steps.
   const LibraryKernel *library = nullptr;
   uint32_t firstLibraryOperand = 0;

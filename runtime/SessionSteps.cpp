@@ -21,17 +21,20 @@ struct Session::Steps {
 
   // Sets in `ready` what a run needs of the present sizes.
   Status prepare(const LaunchStep &launch, ReadyStep &ready);
+  Status prepare(const GridLaunchStep &launch, ReadyStep &ready);
   Status prepare(const LibraryStep &, ReadyStep &ready);
   Status prepare(const BindStep &, ReadyStep &) { return Status::success(); }
 
   // Hands the step's work to the queue.
   Status run(const LaunchStep &launch, const ReadyStep &ready);
+  Status run(const GridLaunchStep &launch, const ReadyStep &ready);
   Status run(const LibraryStep &, const ReadyStep &ready);
   Status run(const BindStep &bind, const ReadyStep &ready);
 
   Scratch scratch() const {
     return {session.scratch.data(), session.scratchStride};
   }
+  Launch launchOf(KernelId kernel, const ReadyStep &ready) const;
   LibraryCall libraryCall(const ReadyStep &ready) const;
 };
 
@@ -53,16 +56,71 @@ Status Session::Steps::prepare(const LaunchStep &launch, ReadyStep &ready) {
   return status;
 }
 
-Status Session::Steps::run(const LaunchStep &launch, const ReadyStep &ready) {
+Launch Session::Steps::launchOf(KernelId kernel, const ReadyStep &ready) const {
   Launch call;
-  call.kernel = session.loaded->kernels[launch.kernel];
+  call.kernel = session.loaded->kernels[kernel];
   call.buffers = plan.pointers.data() + ready.firstOperand;
   call.numBuffers = step.inputs.size() + step.outputs.size();
   call.symbols = plan.args.data() + ready.firstArg;
   call.numSymbols = step.args.size();
   call.grid = ready.tasks;
+  call.step = &step;
+  return call;
+}
+
+Status Session::Steps::run(const LaunchStep &launch, const ReadyStep &ready) {
+  Launch call = launchOf(launch.kernel, ready);
   call.work = ready.work;
   call.scratch = scratch();
+  session.queue->launch(call);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Launches of blocks
+//===----------------------------------------------------------------------===//
+
+Status Session::Steps::prepare(const GridLaunchStep &launch, ReadyStep &ready) {
+  uint64_t tasks = 0, block = 0, shared = 0, bytes = 0;
+  Status status =
+      session.sizeOf(launch.tasks, "the number of tasks", step.name, tasks);
+  if (status.ok())
+    status = session.sizeOf(launch.block, "the block size", step.name, block);
+  if (status.ok() && launch.shared)
+    status =
+        session.sizeOf(*launch.shared, "the shared memory", step.name, shared);
+  if (status.ok() && launch.scratch)
+    status =
+        session.sizeOf(*launch.scratch, "the scratch size", step.name, bytes);
+  if (!status.ok())
+    return status;
+  if (block < 1 || block > GridLaunchStep::maxBlock)
+    return Status::badFile(
+        "the program is damaged: '" + step.name + "' has " +
+        std::to_string(block) + " threads in a block, 1 to " +
+        std::to_string(GridLaunchStep::maxBlock) + " are possible");
+  if (shared > GridLaunchStep::maxShared)
+    return Status::badFile(
+        "the program is damaged: '" + step.name + "' has " +
+        std::to_string(shared) + " bytes of shared memory in a block, " +
+        std::to_string(GridLaunchStep::maxShared) + " are possible");
+  ready.tasks = tasks;
+  ready.block = block;
+  ready.shared = shared;
+  plan.scratch = std::max(plan.scratch, bytes);
+  return status;
+}
+
+Status Session::Steps::run(const GridLaunchStep &launch,
+                           const ReadyStep &ready) {
+  if (ready.tasks == 0)
+    return Status::success();
+  Launch call = launchOf(launch.kernel, ready);
+  call.block = ready.block;
+  call.shared = ready.shared;
+  // Blocks without scratch memory are not bound to the number of workers.
+  if (launch.scratch)
+    call.scratch = scratch();
   session.queue->launch(call);
   return Status::success();
 }

@@ -7,25 +7,35 @@
 
 namespace mlc::runtime {
 
-Step Step::launch(KernelId kernel, std::vector<BufferId> inputs,
-                  std::vector<BufferId> outputs, std::vector<ExprId> args,
-                  ExprId tasks) {
+static Step stepOf(StepDetail detail, std::vector<BufferId> inputs,
+                   std::vector<BufferId> outputs, std::vector<ExprId> args) {
   Step s;
   s.inputs = std::move(inputs);
   s.outputs = std::move(outputs);
   s.args = std::move(args);
-  s.detail = LaunchStep{kernel, tasks};
+  s.detail = detail;
   return s;
+}
+
+Step Step::launch(KernelId kernel, std::vector<BufferId> inputs,
+                  std::vector<BufferId> outputs, std::vector<ExprId> args,
+                  ExprId tasks) {
+  return stepOf(LaunchStep{kernel, tasks}, std::move(inputs),
+                std::move(outputs), std::move(args));
+}
+
+Step Step::gridLaunch(KernelId kernel, std::vector<BufferId> inputs,
+                      std::vector<BufferId> outputs, std::vector<ExprId> args,
+                      ExprId tasks, ExprId block) {
+  return stepOf(GridLaunchStep{kernel, tasks, block}, std::move(inputs),
+                std::move(outputs), std::move(args));
 }
 
 Step Step::library(std::string key, std::vector<BufferId> inputs,
                    std::vector<BufferId> outputs, std::vector<ExprId> args) {
-  Step s;
+  Step s = stepOf(LibraryStep{}, std::move(inputs), std::move(outputs),
+                  std::move(args));
   s.name = std::move(key);
-  s.inputs = std::move(inputs);
-  s.outputs = std::move(outputs);
-  s.args = std::move(args);
-  s.detail = LibraryStep{};
   return s;
 }
 

@@ -83,8 +83,32 @@ struct BindStep {
   }
 };
 
+/// Runs a kernel of the code image whose tasks are blocks of threads, on a GPU.
+struct GridLaunchStep {
+  static constexpr const char *kind = "grid-launch";
+  static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;
+
+  KernelId kernel = 0;                ///< takes the step's `args` as symbols
+  ExprId tasks = 0;                   ///< how many independent tasks
+  ExprId block = 0;                   ///< threads of a block, 1 to maxBlock
+  std::optional<ExprId> shared = {};  ///< bytes of dynamic shared memory
+  std::optional<ExprId> scratch = {}; ///< bytes for each block; none: 0
+
+  /// What no GPU exceeds.
+  static constexpr uint64_t maxBlock = 1024, maxShared = 227 * 1024;
+
+  template <typename Self, typename V> static void fields(Self &self, V &v) {
+    v.kernel("kernel", self.kernel);
+    v.size("tasks", self.tasks);
+    v.size("block", self.block);
+    v.size("shared", self.shared);
+    v.size("scratch", self.scratch);
+  }
+};
+
 /// Every kind; the places in this list are the numbers in the file.
-using StepDetail = std::variant<LaunchStep, LibraryStep, BindStep>;
+using StepDetail =
+    std::variant<LaunchStep, LibraryStep, BindStep, GridLaunchStep>;
 
 /// Output operand `output` of a step may take the memory of input operand
 /// `input` (indices into Step::inputs and Step::outputs) if that dies here:
@@ -109,6 +133,9 @@ struct Step {
   static Step launch(KernelId kernel, std::vector<BufferId> inputs,
                      std::vector<BufferId> outputs, std::vector<ExprId> args,
                      ExprId tasks);
+  static Step gridLaunch(KernelId kernel, std::vector<BufferId> inputs,
+                         std::vector<BufferId> outputs,
+                         std::vector<ExprId> args, ExprId tasks, ExprId block);
   static Step library(std::string key, std::vector<BufferId> inputs,
                       std::vector<BufferId> outputs, std::vector<ExprId> args);
   static Step bindSymbol(SymbolId symbol, BufferId from, uint64_t element);

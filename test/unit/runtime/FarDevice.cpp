@@ -68,9 +68,13 @@ public:
     std::vector<void *> buffers;
     for (size_t i = 0; i < launch.numBuffers; ++i)
       buffers.push_back(far.translate(launch.buffers[i]));
-    uint8_t *scratch =
-        far.translate(launch.scratch.base, workers() * launch.scratch.stride);
-    if (std::count(buffers.begin(), buffers.end(), nullptr) || !scratch) {
+    // A launch without scratch memory has none.
+    const Scratch &given = launch.scratch;
+    uint8_t *scratch = given.base
+                           ? far.translate(given.base, workers() * given.stride)
+                           : nullptr;
+    if (std::count(buffers.begin(), buffers.end(), nullptr) ||
+        (given.base && !scratch)) {
       failure = notMine("an operand of a launch");
       return;
     }
@@ -113,8 +117,9 @@ public:
   void stamp(size_t index) override {
     work.push_back([this, index] { stamps[index] = ++clock; });
   }
-  uint64_t elapsed(size_t from, size_t to) const override {
-    return stamps[to] - stamps[from];
+  Status elapsed(size_t from, size_t to, uint64_t &ns) const override {
+    ns = stamps[to] - stamps[from];
+    return Status::success();
   }
 
 private:

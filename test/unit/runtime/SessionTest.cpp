@@ -315,6 +315,50 @@ Program positives() {
 
 } // namespace
 
+TEST_CASE("launches of blocks", "[session]") {
+  ON_EACH_DEVICE;
+  Program p = scaleProgram();
+  ExprId rows = p.steps[0].as<LaunchStep>().tasks;
+  p.steps[0].detail = GridLaunchStep{0, rows, p.addConstant(128),
+                                     p.addConstant(227 * 1024), rows};
+  p.steps[0].name = "scale";
+  {
+    Session session(make(p, {scale}, bias, 16), queueOn(device), 0);
+    std::vector<float> x(4 * 5, 3);
+    for (int64_t n : {5, 0, 5}) {
+      bind(session, 0, {n, 4}, x.data());
+      run(session);
+      std::vector<float> y = floats(session, 0, {n, 4});
+      for (size_t i = 0; i < y.size(); ++i)
+        REQUIRE(y[i] == 6 + bias[i % 4]);
+    }
+  }
+  struct Wrong {
+    int64_t tasks, block, shared;
+    mlc_status code;
+    const char *message;
+  };
+  for (const Wrong &wrong :
+       {Wrong{-1, 1, 0, MLC_USAGE, "the number of tasks of 'scale' is -1"},
+        Wrong{1, -1, 0, MLC_USAGE, "the block size of 'scale' is -1"},
+        Wrong{1, 0, 0, MLC_BAD_FILE, "'scale' has 0 threads in a block"},
+        Wrong{1, 1025, 0, MLC_BAD_FILE, "'scale' has 1025 threads in a block"},
+        Wrong{1, 1, -1, MLC_USAGE, "the shared memory of 'scale' is -1"},
+        Wrong{1, 1, 227 * 1024 + 1, MLC_BAD_FILE,
+              "'scale' has 232449 bytes of shared memory"}}) {
+    Program q = p;
+    q.steps[0].detail =
+        GridLaunchStep{0, q.addConstant(wrong.tasks),
+                       q.addConstant(wrong.block), q.addConstant(wrong.shared)};
+    Session session(make(q, {scale}, bias, 16), queueOn(device), 0);
+    float x[4] = {};
+    bind(session, 0, {1, 4}, x);
+    Status status = session.run();
+    CHECK(status.code == wrong.code);
+    CHECK_THAT(status.message, Contains(wrong.message));
+  }
+}
+
 TEST_CASE("sizes from computed values", "[session]") {
   ON_EACH_DEVICE;
   Session session(make(positives(), {countPositive, compact}),
