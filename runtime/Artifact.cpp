@@ -232,6 +232,17 @@ const CodeImage *Artifact::findImage(const Device &device) const {
   return nullptr;
 }
 
+bool Artifact::hasImage(ImageKind kind) const {
+  return std::any_of(codeImages.begin(), codeImages.end(),
+                     [&](const CodeImage &i) { return i.kind == kind; });
+}
+
+/// Whether a device that is looked for only by name (CudaDevices.h) may run it.
+bool Artifact::hasCudaImage() const {
+  return hasImage(ImageKind::Cubin) || hasImage(ImageKind::Ptx) ||
+         hasImage(ImageKind::Source);
+}
+
 /// No device of this process runs any image: says why, of each.
 Status Artifact::noImage(const Device &device) const {
   std::string text = "has no code" + remedy;
@@ -239,20 +250,30 @@ Status Artifact::noImage(const Device &device) const {
     text = (&image == &codeImages[0] ? "was compiled for " : text + "; for ") +
            image.target + " (" + name(image.kind) + "), " +
            device.reasonAgainst(image);
-  if (!codeImages.empty())
-    text += "; compile it with --target=" + device.targetName();
-  return Status::error(MLC_DEVICE, text);
+  if (codeImages.empty())
+    return Status::error(MLC_DEVICE, text);
+  text += "; ";
+  if (device.usesHostMemory() && hasCudaImage()) {
+    bool isForGpu = hasImage(ImageKind::Cubin) || hasImage(ImageKind::Ptx);
+    text += std::string("run it with --device=") +
+            (isForGpu ? "cuda" : "emulator") + ", or ";
+  }
+  return Status::error(
+      MLC_DEVICE, text + "compile it with --target=" + device.targetName());
 }
 
 /// On the first device that has an image, so that a file which cannot run here
-/// is refused when it is opened.
+/// is refused when it is opened. Devices of CUDA are looked for when a session
+/// asks for one.
 Status Artifact::loadOnFirst() const {
   const std::vector<Device *> &all = devices();
   auto it = std::find_if(all.begin(), all.end(), [&](const Device *device) {
     return findImage(*device) || prog.kernels.empty();
   });
   const LoadedProgram *loaded;
-  return it == all.end() ? noImage(*all.front()) : loadOn(**it, loaded);
+  if (it != all.end())
+    return loadOn(**it, loaded);
+  return hasCudaImage() ? Status::success() : noImage(*all.front());
 }
 
 Status Artifact::load(Device &device, const LoadedProgram *&loaded) const {
@@ -314,8 +335,14 @@ Status Artifact::loadWeights(Device &device, LoadedProgram &loaded) const {
   std::unique_ptr<Queue> queue;
   if (status.ok())
     status = device.open({}, queue);
-  if (status.ok())
+  if (status.ok()) {
+    QueuedWork work(*queue);
     status = queue->upload(loaded.copy.data(), weightBytes, weightCount);
+    // They are there for all queues from now on.
+    Status finished = work.finish();
+    if (status.ok())
+      status = std::move(finished);
+  }
   loaded.weights = loaded.copy.data();
   return status;
 }

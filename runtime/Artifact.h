@@ -100,6 +100,8 @@ private:
   Status loadCode(Device &device, LoadedProgram &loaded) const;
   Status loadWeights(Device &device, LoadedProgram &loaded) const;
   Status named(Status status) const;
+  bool hasImage(ImageKind kind) const;
+  bool hasCudaImage() const;
   Status noImage(const Device &device) const;
 
   Program prog;

@@ -2,6 +2,7 @@
 
 #include "runtime/Device.h"
 #include "runtime/CpuDevice.h"
+#include "runtime/CudaDevices.h"
 
 #include <cstring>
 #include <utility>
@@ -74,15 +75,13 @@ Status findDevice(const char *name, Device *&device) {
       device = known;
       return Status::success();
     }
-    have += (have.empty() ? "" : ", ") + std::string(known->name());
+    have += known->name() + std::string(", ");
   }
-  bool isKind = !std::strncmp(name, "cuda", 4) && (!name[4] || name[4] == ':');
-  std::string text(name, strnlen(name, 80));
-  return isKind
-             ? Status::error(MLC_DEVICE, "there is no device '" + text +
-                                             "' in this build; it has " + have)
-             : Status::error(MLC_USAGE,
-                             "'" + text + "' is no device; there is " + have);
+  if (isCudaName(name))
+    return findCudaDevice(name, device);
+  return Status::error(MLC_USAGE, "'" + std::string(name, strnlen(name, 80)) +
+                                      "' is no device; there is " + have +
+                                      "cuda:N and emulator");
 }
 
 } // namespace mlc::runtime

@@ -336,8 +336,8 @@ TEST_CASE("the caller says through C where his pointers point", "[device]") {
   CHECK(mlc_session_create(opened.artifact, &options, &session) == MLC_DEVICE);
   CHECK_THAT(mlc_last_error(),
              Contains("artifact in memory: was compiled for sm_90 (cubin), "
-                      "which this device (cpu) does not run; compile it with "
-                      "--target=cpu:x86-64"));
+                      "which this device (cpu) does not run; run it with "
+                      "--device=cuda, or compile it with --target=cpu:x86-64"));
   options.device = "far";
   REQUIRE(mlc_session_create(opened.artifact, &options, &session) == MLC_OK);
   FarNumbers x(counting(8)), y(std::vector<float>(8, -7));
@@ -353,12 +353,13 @@ TEST_CASE("the caller says through C where his pointers point", "[device]") {
 
 TEST_CASE("no image for any device is an error that lists them", "[device]") {
   Sample sample;
-  sample.images = {imageOf(ImageKind::Ptx, "sm_90"),
-                   imageOf(ImageKind(9), "a newer machine")};
+  CodeImage newer = imageOf(ImageKind::Elf, "x86-64-v9");
+  newer.features = {"avx9000"};
+  sample.images = {newer, imageOf(ImageKind(9), "a newer machine")};
   Opened none(sample.bytes());
   CHECK(none.status == MLC_DEVICE);
   CHECK_THAT(mlc_last_error(),
-             Contains("was compiled for sm_90 (ptx), which") &&
+             Contains("was compiled for x86-64-v9 (elf), this CPU") &&
                  Contains("; for a newer machine (?), which") &&
                  Contains("; compile it with --target=cpu:x86-64"));
   // It can be looked at.

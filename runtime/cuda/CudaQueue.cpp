@@ -1,0 +1,316 @@
+//===- CudaQueue.cpp - A session's work on a GPU --------------------------===//
+
+#include "runtime/cuda/CudaQueue.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mlc::runtime::cuda {
+
+namespace {
+
+/// Larger copies go directly, which the driver does in pieces of its own.
+constexpr uint64_t pinnedSize = uint64_t(1) << 20;
+
+/// What a kernel has without asking.
+constexpr int64_t sharedOfAll = 48 * 1024;
+
+CUdeviceptr address(const void *memory) {
+  return reinterpret_cast<uintptr_t>(memory);
+}
+
+uint64_t roundUp(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// "kernel k3 (nodes Mul_0, Add_1)"
+std::string describe(const Launch &launch, const CudaKernel &kernel) {
+  constexpr size_t shown = 3;
+  std::string text = "kernel " + kernel.name;
+  if (!launch.step || launch.step->nodes.empty())
+    return text;
+  const std::vector<std::string> &nodes = launch.step->nodes;
+  text += nodes.size() == 1 ? " (node " : " (nodes ";
+  for (size_t i = 0; i < std::min(nodes.size(), shown); ++i)
+    text += (i ? ", " : "") + nodes[i];
+  return text + (nodes.size() > shown ? ", ...)" : ")");
+}
+
+} // namespace
+
+Status CudaQueue::open() {
+  Status status = gpu.enter();
+  return status.ok() ? driver.check(driver.cuStreamCreate(
+                                        &stream, CU_STREAM_NON_BLOCKING),
+                                    "cannot make a stream")
+                     : status;
+}
+
+CudaQueue::~CudaQueue() {
+  // Errors have been told, or nobody has asked for them.
+  (void)gpu.enter();
+  if (stream)
+    (void)driver.cuStreamSynchronize(stream);
+  for (CUevent event : stamps)
+    (void)driver.cuEventDestroy_v2(event);
+  if (pinned)
+    (void)driver.cuMemFreeHost(pinned);
+  if (stream)
+    (void)driver.cuStreamDestroy_v2(stream);
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+void CudaQueue::begin() {
+  isRunning = true;
+  failure = gpu.enter();
+}
+
+Status CudaQueue::finish() {
+  isRunning = false;
+  Status status = wait();
+  return failure.ok() ? std::move(status) : std::exchange(failure, Status());
+}
+
+/// Before anything is handed to the stream.
+Status CudaQueue::ready() const { return failure.ok() ? gpu.enter() : failure; }
+
+/// Until all is done that the stream holds; returns what failed there.
+Status CudaQueue::wait() {
+  CUresult result = driver.cuStreamSynchronize(stream);
+  uint64_t launches = std::exchange(numLaunches, 0);
+  if (result == CUDA_SUCCESS) {
+    pinnedUsed = 0;
+    return Status::success();
+  }
+  std::string name = gpu.name();
+  if (launches == 0)
+    return driver.error(result, "work on " + name + " has failed");
+  if (launches == 1)
+    return driver.error(result, "kernel " + lastKernel->name +
+                                    " has failed on " + name);
+  Status status = driver.error(
+      result, "one of " + std::to_string(launches) + " launches on " + name +
+                  " has failed, the last of them of kernel " +
+                  lastKernel->name);
+  status.message += "; run it with CUDA_LAUNCH_BLOCKING=1 to learn which";
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// Pinned memory that nothing uses.
+Status CudaQueue::takePinned(uint64_t bytes, uint8_t *&piece) {
+  if (!pinned) {
+    void *memory = nullptr;
+    if (CUresult result = driver.cuMemAllocHost_v2(&memory, pinnedSize))
+      return driver.error(result, "cannot allocate pinned memory");
+    pinned = static_cast<uint8_t *>(memory);
+  }
+  if (bytes > pinnedSize - pinnedUsed) {
+    Status status = wait();
+    if (!status.ok())
+      return status;
+  }
+  piece = pinned + pinnedUsed;
+  pinnedUsed = std::min(pinnedSize, pinnedUsed + roundUp(bytes));
+  return Status::success();
+}
+
+Status CudaQueue::upload(void *to, const void *from, uint64_t bytes) {
+  Status status = ready();
+  if (!status.ok() || bytes == 0)
+    return status;
+  const void *source = from;
+  bool isSmall = bytes <= pinnedSize;
+  if (isSmall) {
+    uint8_t *piece = nullptr;
+    status = takePinned(bytes, piece);
+    if (!status.ok())
+      return status;
+    source = std::memcpy(piece, from, bytes);
+  }
+  status = driver.check(
+      driver.cuMemcpyHtoDAsync_v2(address(to), source, bytes, stream),
+      "cannot copy to the GPU");
+  // Outside of a run nobody waits later.
+  return status.ok() && !(isSmall && isRunning) ? wait() : status;
+}
+
+Status CudaQueue::download(void *to, const void *from, uint64_t bytes) {
+  Status status = ready();
+  if (!status.ok() || bytes == 0)
+    return status;
+  void *target = to;
+  if (bytes <= pinnedSize) {
+    uint8_t *piece = nullptr;
+    status = takePinned(bytes, piece);
+    if (!status.ok())
+      return status;
+    target = piece;
+  }
+  status = driver.check(
+      driver.cuMemcpyDtoHAsync_v2(target, address(from), bytes, stream),
+      "cannot copy from the GPU");
+  if (status.ok())
+    status = wait();
+  if (status.ok() && target != to)
+    std::memcpy(to, target, bytes);
+  return status;
+}
+
+Status CudaQueue::copy(void *to, const void *from, uint64_t bytes) {
+  Status status = ready();
+  if (!status.ok() || bytes == 0)
+    return status;
+  return driver.check(
+      driver.cuMemcpyDtoDAsync_v2(address(to), address(from), bytes, stream),
+      "cannot copy on the GPU");
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+void CudaQueue::launch(const Launch &launch) {
+  if (failure.ok() && launch.grid > 0)
+    failure = tryLaunch(launch, *static_cast<CudaKernel *>(launch.kernel));
+}
+
+/// The kernel's parameters, as docs/Cuda.md has them.
+void CudaQueue::setWords(const Launch &launch) {
+  words.clear();
+  for (size_t i = 0; i < launch.numBuffers; ++i)
+    words.push_back(address(launch.buffers[i]));
+  for (size_t i = 0; i < launch.numSymbols; ++i)
+    words.push_back(launch.symbols[i]);
+  words.push_back(launch.grid);
+  words.push_back(address(launch.scratch.base));
+  words.push_back(launch.scratch.stride);
+}
+
+Status CudaQueue::allowShared(const Launch &launch, const CudaKernel &kernel) {
+  if (launch.shared <= sharedOfAll || kernel.hasMuchShared)
+    return Status::success();
+  // Sessions on other threads may do the same.
+  CUresult result = driver.cuFuncSetAttribute(
+      kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+      gpu.maxShared);
+  if (result != CUDA_SUCCESS)
+    return driver.error(result, describe(launch, kernel) +
+                                    " cannot have so much shared memory");
+  kernel.hasMuchShared = true;
+  return Status::success();
+}
+
+Status CudaQueue::tryLaunch(const Launch &launch, const CudaKernel &kernel) {
+  if (launch.block < 1)
+    return Status::error(MLC_DEVICE, describe(launch, kernel) +
+                                         " is launched without blocks, which " +
+                                         gpu.name() + " cannot do");
+  if (launch.shared > std::max(sharedOfAll, gpu.maxShared))
+    return Status::error(
+        MLC_DEVICE, describe(launch, kernel) + " needs " +
+                        std::to_string(launch.shared) +
+                        " bytes of shared memory in a block, " + gpu.name() +
+                        " has " + std::to_string(gpu.maxShared));
+  Status status = allowShared(launch, kernel);
+  if (!status.ok())
+    return status;
+  setWords(launch);
+  size_t bytes = words.size() * sizeof(uint64_t);
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words.data(),
+                   CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  // A block does several tasks where there are more than blocks.
+  int64_t blocks = std::min<int64_t>(launch.grid, INT32_MAX);
+  if (launch.scratch.base)
+    blocks = std::min<int64_t>(blocks, workers());
+  CUresult result =
+      driver.cuLaunchKernel(kernel.function, blocks, 1, 1, launch.block, 1, 1,
+                            launch.shared, stream, nullptr, extra);
+  if (result != CUDA_SUCCESS)
+    return driver.error(result, describe(launch, kernel));
+  ++numLaunches;
+  lastKernel = &kernel;
+  return status;
+}
+
+void CudaQueue::launch(const LibraryLaunch &launch) {
+  if (failure.ok())
+    failure = runOnHost(launch);
+}
+
+Status CudaQueue::runOnHost(const LibraryLaunch &launch) {
+  LibraryCall call = launch.call;
+  const size_t numOperands = call.numInputs + call.numOutputs;
+  hostOperands.assign(call.inputs, call.inputs + call.numInputs);
+  hostOperands.insert(hostOperands.end(), call.outputs,
+                      call.outputs + call.numOutputs);
+  auto bytesOf = [&](size_t i) {
+    uint64_t bytes = byteSize(hostOperands[i].type);
+    for (size_t d = 0; d < hostOperands[i].rank; ++d)
+      bytes *= hostOperands[i].dims[d];
+    return bytes;
+  };
+  uint64_t room = roundUp(launch.kernel->scratch(call));
+  for (size_t i = 0; i < numOperands; ++i)
+    room += roundUp(bytesOf(i));
+  bool grown;
+  Status status = hostMemory.reserve(room, grown);
+  if (!status.ok())
+    return status;
+  // The scratch memory is what the operands leave.
+  uint8_t *at = hostMemory.data();
+  for (size_t i = 0; i < numOperands; ++i) {
+    void *there = std::exchange(hostOperands[i].data, at);
+    if (status.ok() && i < call.numInputs)
+      status = download(at, there, bytesOf(i));
+    at += roundUp(bytesOf(i));
+  }
+  if (!status.ok())
+    return status;
+  const LibraryOperand *outputs = call.outputs;
+  call.inputs = hostOperands.data();
+  call.outputs = hostOperands.data() + call.numInputs;
+  launch.kernel->run(call, 0, launch.grid, at);
+  for (size_t i = 0; status.ok() && i < call.numOutputs; ++i)
+    status = upload(outputs[i].data, call.outputs[i].data,
+                    bytesOf(call.numInputs + i));
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+Status CudaQueue::reserveStamps(size_t count) {
+  Status status = gpu.enter();
+  stamps.reserve(count);
+  while (status.ok() && stamps.size() < count) {
+    CUevent event = nullptr;
+    status = driver.check(driver.cuEventCreate(&event, CU_EVENT_DEFAULT),
+                          "cannot make an event");
+    if (status.ok())
+      stamps.push_back(event);
+  }
+  return status;
+}
+
+void CudaQueue::stamp(size_t index) {
+  if (failure.ok())
+    failure = driver.check(driver.cuEventRecord(stamps[index], stream),
+                           "cannot take the time");
+}
+
+Status CudaQueue::elapsed(size_t from, size_t to, uint64_t &ns) const {
+  float milliseconds = 0;
+  Status status = driver.check(
+      driver.cuEventElapsedTime(&milliseconds, stamps[from], stamps[to]),
+      "cannot take the time");
+  ns = milliseconds > 0 ? uint64_t(double(milliseconds) * 1e6) : 0;
+  return status;
+}
+
+} // namespace mlc::runtime::cuda

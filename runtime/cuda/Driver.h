@@ -1,0 +1,142 @@
+//===- Driver.h - The functions of CUDA's driver ----------------*- C++ -*-===//
+//
+// What the runtime uses of the driver's interface, declared here so that it is
+// built without CUDA. The functions are taken at run time from NVIDIA's library
+// or from the emulator's, which exports the same names.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_CUDA_DRIVER_H
+#define MLC_RUNTIME_CUDA_DRIVER_H
+
+#include "runtime/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace mlc::runtime::cuda {
+
+// The types and values are CUDA's, and so are the names. Some results that are
+// told apart or made by the emulator have names here; there are more.
+enum CUresult : int {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NOT_INITIALIZED = 3,
+  CUDA_ERROR_NO_DEVICE = 100,
+  CUDA_ERROR_INVALID_DEVICE = 101,
+  CUDA_ERROR_INVALID_IMAGE = 200,
+  CUDA_ERROR_INVALID_CONTEXT = 201,
+  CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+  CUDA_ERROR_INVALID_PTX = 218,
+  CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
+  CUDA_ERROR_INVALID_SOURCE = 300,
+  CUDA_ERROR_INVALID_HANDLE = 400,
+  CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_NOT_READY = 600,
+  CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+  CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
+  CUDA_ERROR_LAUNCH_FAILED = 719,
+  CUDA_ERROR_NOT_SUPPORTED = 801,
+  CUDA_ERROR_UNKNOWN = 999,
+};
+
+enum CUdevice_attribute : int {
+  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
+  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+};
+
+enum CUfunction_attribute : int {
+  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+};
+
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = struct CUctx_st *;
+using CUmodule = struct CUmod_st *;
+using CUfunction = struct CUfunc_st *;
+using CUstream = struct CUstream_st *;
+using CUevent = struct CUevent_st *;
+
+constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
+constexpr unsigned CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2;
+
+// For the last argument of cuLaunchKernel.
+inline void *const CU_LAUNCH_PARAM_END = nullptr;
+inline void *const CU_LAUNCH_PARAM_BUFFER_POINTER =
+    reinterpret_cast<void *>(uintptr_t(1));
+inline void *const CU_LAUNCH_PARAM_BUFFER_SIZE =
+    reinterpret_cast<void *>(uintptr_t(2));
+
+// X(name, parameters) for each function; all return a CUresult.
+// clang-format off
+#define MLC_CUDA_DRIVER_FUNCTIONS(X)                                           \
+  X(cuInit, (unsigned flags))                                                  \
+  X(cuDriverGetVersion, (int *version))                                        \
+  X(cuDeviceGetCount, (int *count))                                            \
+  X(cuDeviceGet, (CUdevice *device, int ordinal))                              \
+  X(cuDeviceGetName, (char *name, int length, CUdevice device))                \
+  X(cuDeviceGetAttribute,                                                      \
+    (int *value, CUdevice_attribute attribute, CUdevice device))               \
+  X(cuDevicePrimaryCtxRetain, (CUcontext *context, CUdevice device))           \
+  X(cuDevicePrimaryCtxRelease_v2, (CUdevice device))                           \
+  X(cuCtxSetCurrent, (CUcontext context))                                      \
+  X(cuMemAlloc_v2, (CUdeviceptr *memory, size_t bytes))                        \
+  X(cuMemFree_v2, (CUdeviceptr memory))                                        \
+  X(cuMemAllocHost_v2, (void **memory, size_t bytes))                          \
+  X(cuMemFreeHost, (void *memory))                                             \
+  X(cuMemcpyHtoDAsync_v2,                                                      \
+    (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))         \
+  X(cuMemcpyDtoHAsync_v2,                                                      \
+    (void *to, CUdeviceptr from, size_t bytes, CUstream stream))               \
+  X(cuMemcpyDtoDAsync_v2,                                                      \
+    (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))         \
+  X(cuStreamCreate, (CUstream *stream, unsigned flags))                        \
+  X(cuStreamDestroy_v2, (CUstream stream))                                     \
+  X(cuStreamSynchronize, (CUstream stream))                                    \
+  X(cuModuleLoadData, (CUmodule *module, const void *image))                   \
+  X(cuModuleUnload, (CUmodule module))                                         \
+  X(cuModuleGetFunction,                                                       \
+    (CUfunction *function, CUmodule module, const char *name))                 \
+  X(cuFuncSetAttribute,                                                        \
+    (CUfunction function, CUfunction_attribute attribute, int value))          \
+  X(cuLaunchKernel,                                                            \
+    (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ,      \
+     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,  \
+     CUstream stream, void **parameters, void **extra))                        \
+  X(cuEventCreate, (CUevent *event, unsigned flags))                           \
+  X(cuEventDestroy_v2, (CUevent event))                                        \
+  X(cuEventRecord, (CUevent event, CUstream stream))                           \
+  X(cuEventSynchronize, (CUevent event))                                       \
+  X(cuEventElapsedTime, (float *milliseconds, CUevent from, CUevent to))       \
+  X(cuGetErrorName, (CUresult result, const char **text))                      \
+  X(cuGetErrorString, (CUresult result, const char **text))
+// clang-format on
+
+/// The table. It outlives all that was made with it.
+struct Driver {
+#define MLC_CUDA_DRIVER_MEMBER(name, parameters)                               \
+  CUresult(*name) parameters = nullptr;
+  MLC_CUDA_DRIVER_FUNCTIONS(MLC_CUDA_DRIVER_MEMBER)
+#undef MLC_CUDA_DRIVER_MEMBER
+
+  /// Takes the functions from `library`, which stays loaded, and initializes
+  /// it. `remedy` says what to do where that fails.
+  Status load(const char *library, const char *remedy);
+
+  /// "CUDA error 2 (CUDA_ERROR_OUT_OF_MEMORY): out of memory".
+  std::string describe(CUresult result) const;
+  /// Success, or `what` and the description: MLC_RESOURCES where memory is
+  /// lacking, else MLC_DEVICE.
+  Status check(CUresult result, const char *what) const {
+    return result == CUDA_SUCCESS ? Status::success() : error(result, what);
+  }
+  Status error(CUresult result, const std::string &what) const;
+};
+
+} // namespace mlc::runtime::cuda
+
+#endif // MLC_RUNTIME_CUDA_DRIVER_H
