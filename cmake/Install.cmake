@@ -11,7 +11,7 @@ install(TARGETS mlc mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-translate mlc-
 # What mlc::Passes, mlc::Rewritten (optimize and write back) and mlc::Verifier
 # need, each under its name without the prefix.
 set(libraries
-  MLCArtifact MLCBackends MLCCodegenCPU MLCExec MLCExport MLCExtract MLCForm MLCFuse MLCGraph MLCImport MLCKernel
+  MLCArtifact MLCBackends MLCCodegenCPU MLCCodegenCUDA MLCExec MLCExport MLCExtract MLCForm MLCFuse MLCGraph MLCImport MLCKernel
   MLCLayout MLCLower MLCOnnxSchema MLCOptimize MLCPassBase MLCPasses MLCProvedRules MLCReplay MLCRewrites
   MLCRewritten MLCRule MLCTarget MLCVerifier)
 foreach(library ${libraries})

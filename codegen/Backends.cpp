@@ -2,11 +2,13 @@
 
 #include "codegen/Backends.h"
 #include "codegen/cpu/Backend.h"
+#include "codegen/cuda/Backend.h"
 
 namespace mlc {
 
 llvm::ArrayRef<const Backend *> getBackends() {
-  static const Backend *const backends[] = {&cpu::getBackend()};
+  static const Backend *const backends[] = {&cpu::getBackend(),
+                                            &cuda::getBackend()};
   return backends;
 }
 
@@ -24,7 +26,7 @@ llvm::Expected<CodeTarget> parseCodeTarget(llvm::StringRef name) {
   const Backend *backend = findBackend(*target);
   if (!backend)
     return llvm::createStringError("code for target " + target->name +
-                                   " is unsupported yet; give a cpu target");
+                                   " is unsupported; give a cpu or a cuda target");
   return CodeTarget{std::move(*target), backend};
 }
 

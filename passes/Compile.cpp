@@ -269,10 +269,7 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
     return llvm::make_error<CompileError>(
         status.code == MLC_UNSUPPORTED ? Exit::Unsupported : Exit::Internal,
         status.message);
-  model.code = std::move(kernels->image);
-  model.codeImage.kind = kernels->imageKind;
-  model.codeImage.target = options.target.cpu;
-  model.codeImage.features = {options.target.cpu};
+  model.images = std::move(kernels->images);
   model.manifest = makeManifest(*module, model.program, options);
   model.rebuild = options.rebuild;
   model.module = std::move(module);
@@ -306,19 +303,25 @@ compileKernels(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
 }
 
 llvm::Error CompiledModel::write(llvm::raw_ostream &os) const {
-  std::vector<runtime::CodeImage> images;
-  if (!program.kernels.empty()) {
-    images.push_back(codeImage);
-    images.back().data = code.data();
-    images.back().size = code.size();
+  std::vector<runtime::CodeImage> all;
+  for (const KernelImage &image : images) {
+    runtime::CodeImage &entry = all.emplace_back();
+    entry.kind = image.kind;
+    entry.target = image.target;
+    entry.features = image.features;
+    entry.data = image.bytes.data();
+    entry.size = image.bytes.size();
   }
-  return weights.write(os, {manifest, &program, std::move(images), rebuild});
+  return weights.write(os, {manifest, &program, std::move(all), rebuild});
 }
 
 llvm::Error
 CompiledModel::writeToMemory(llvm::SmallVectorImpl<char> &out) const {
   out.clear();
-  out.reserve(weights.weightsSize() + code.size() + manifest.size() +
+  size_t code = 0;
+  for (const KernelImage &image : images)
+    code += image.bytes.size();
+  out.reserve(weights.weightsSize() + code + manifest.size() +
               (1 << 20));
   llvm::raw_svector_ostream os(out);
   return write(os);

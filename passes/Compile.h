@@ -58,8 +58,8 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   runtime::Program program;
   ArtifactWriter weights;
-  std::string code, manifest, rebuild;
-  runtime::CodeImage codeImage; ///< what `code` is; without its bytes
+  std::vector<KernelImage> images;
+  std::string manifest, rebuild;
   /// Seconds that each phase took.
   std::vector<std::pair<std::string, double>> seconds;
   /// Constants that had to be unpacked.

@@ -73,6 +73,8 @@ private:
   LogicalResult addBuffer(Operation *inner);
   LogicalResult addConstant(exec::ConstantOp constant);
   LogicalResult addParameter(exec::ParameterOp parameter);
+  rt::Step makeLaunch(exec::LaunchOp launch, const CompiledKernel &kernel,
+                      llvm::function_ref<IntExpr(IntExpr)> atLaunch);
   LogicalResult addLaunch(exec::LaunchOp launch);
   void addLibrary(exec::LibraryOp call);
   void addCheck(exec::CheckOp check);
@@ -335,6 +337,38 @@ static std::vector<std::string> toStrings(ArrayAttr attrs) {
   return result;
 }
 
+/// The step of `launch`; `atLaunch` gives the kernel's sizes in the program's
+/// symbols.
+rt::Step
+Translator::makeLaunch(exec::LaunchOp launch, const CompiledKernel &kernel,
+                       llvm::function_ref<IntExpr(IntExpr)> atLaunch) {
+  rt::KernelId id = program.addKernel(kernel.symbol);
+  std::vector<rt::BufferId> inputs = ids(launch.getInputs());
+  std::vector<rt::BufferId> outputs = ids(launch.getOutputs());
+  std::vector<rt::ExprId> args = add(launch.getArgs().getDims());
+  rt::ExprId tasks = add(atLaunch(kernel.tasks));
+  std::optional<rt::ExprId> scratch;
+  if (kernel.scratchBytes && !kernel.scratchBytes.isConstant(0))
+    scratch = add(atLaunch(kernel.scratchBytes));
+  auto constant = [&](int64_t value) {
+    return add(IntExpr::constant(launch.getContext(), value));
+  };
+  if (kernel.blockThreads) {
+    rt::Step step = rt::Step::gridLaunch(id, inputs, outputs, args, tasks,
+                                         constant(kernel.blockThreads));
+    auto &detail = step.as<rt::GridLaunchStep>();
+    detail.scratch = scratch;
+    if (kernel.sharedBytes)
+      detail.shared = constant(kernel.sharedBytes);
+    return step;
+  }
+  rt::Step step = rt::Step::launch(id, inputs, outputs, args, tasks);
+  step.as<rt::LaunchStep>().scratch = scratch;
+  if (launch.getWork())
+    step.as<rt::LaunchStep>().work = add(*launch.getWork());
+  return step;
+}
+
 LogicalResult Translator::addLaunch(exec::LaunchOp launch) {
   const CompiledKernel *kernel = kernelOf.lookup(launch.getKernel());
   if (!kernel)
@@ -348,16 +382,9 @@ LogicalResult Translator::addLaunch(exec::LaunchOp launch) {
   auto atLaunch = [&](IntExpr expr) {
     return expr.substitute([&](StringRef name) { return values.lookup(name); });
   };
-  rt::Step step = rt::Step::launch(
-      program.addKernel(kernel->symbol), ids(launch.getInputs()),
-      ids(launch.getOutputs()), add(launch.getArgs().getDims()),
-      add(atLaunch(kernel->tasks)));
+  rt::Step step = makeLaunch(launch, *kernel, atLaunch);
   step.name = launch.getKernel().str();
   step.nodes = toStrings(launch.getNodes());
-  if (kernel->scratchBytes && !kernel->scratchBytes.isConstant(0))
-    step.as<rt::LaunchStep>().scratch = add(atLaunch(kernel->scratchBytes));
-  if (launch.getWork())
-    step.as<rt::LaunchStep>().work = add(*launch.getWork());
   for (auto [input, output] : kernel->inPlace)
     step.inPlace.push_back({output, input});
   program.steps.push_back(std::move(step));

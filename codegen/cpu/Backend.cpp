@@ -24,7 +24,7 @@ class CPUBackend final : public Backend {
 public:
   llvm::StringRef getName() const override { return "cpu"; }
   bool supports(const Target &target) const override {
-    return target.hasCode();
+    return target.hasCode() && !target.isCuda();
   }
 
   void registerDialects(DialectRegistry &registry) const override {

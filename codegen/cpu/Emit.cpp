@@ -11,10 +11,8 @@
 #include "codegen/cpu/ContractionPlan.h"
 #include "codegen/cpu/Lowering.h"
 #include "codegen/cpu/Winograd.h"
+#include "codegen/kernel/DistinctKernels.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/Support/SHA256.h"
 #include "llvm/Support/ThreadPool.h"
 #include <mutex>
 
@@ -39,25 +37,6 @@ static FailureOr<EmittedKernel> emitKernel(KernelBody &body) {
       return emitter.emit(body);
   return const_cast<func::FuncOp &>(body.kernel.function)
       .emitError("no emitter for this kernel");
-}
-
-/// Everything of `function` but its name, as text: equal texts are equal code.
-static std::string content(func::FuncOp function) {
-  OwningOpRef<func::FuncOp> copy = function.clone();
-  copy->setName("k");
-  copy->setPublic();
-  for (StringRef kept : {"mlc.origin", "mlc.label"})
-    (*copy)->removeAttr(kept);
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  (*copy)->print(stream, OpPrintingFlags().useLocalScope());
-  return text;
-}
-
-static std::string symbolFor(StringRef content) {
-  auto hash = llvm::SHA256::hash(
-      llvm::ArrayRef(content.bytes_begin(), content.bytes_end()));
-  return "mlc_" + llvm::toHex(ArrayRef(hash).take_front(10), true);
 }
 
 namespace {
@@ -140,17 +119,10 @@ static bool compileShards(MutableArrayRef<Shard> shards, MLIRContext *ctx,
 FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
                                           const CodegenOptions &options) {
   MLIRContext *ctx = module.getContext();
+  DistinctKernels distinct(module);
   std::vector<Unit> units;
-  llvm::StringMap<size_t> unitOf;
-  SmallVector<std::pair<func::FuncOp, size_t>> kernels;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (!function->hasAttr("mlc.kernel"))
-      continue;
-    auto [it, isNew] = unitOf.try_emplace(content(function), units.size());
-    if (isNew)
-      units.push_back({function, symbolFor(it->getKey()), {}});
-    kernels.push_back({function, it->second});
-  }
+  for (const DistinctKernels::Unit &unit : distinct.units)
+    units.push_back({unit.function, unit.symbol, {}});
 
   std::vector<Shard> shards;
   size_t perShard = std::max(1u, options.kernelsPerModule);
@@ -176,9 +148,10 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
     llvm::Expected<std::string> object = linkSharedObject(objects);
     if (!object)
       return module.emitError(llvm::toString(object.takeError()));
-    result.image = std::move(*object);
+    result.images.push_back({runtime::ImageKind::Elf, target.cpu,
+                             {target.cpu}, std::move(*object)});
   }
-  for (auto [function, index] : kernels) {
+  for (auto [function, index] : distinct.kernels) {
     const Unit &unit = units[index];
     result.kernels.push_back({function.getName().str(), unit.symbol,
                               unit.emitted.tasks, unit.emitted.scratchBytes,

@@ -88,14 +88,26 @@ struct CompiledKernel {
   llvm::SmallVector<std::pair<unsigned, unsigned>> inPlace;
   /// Inputs that are read for nothing but to be multiplied in a contraction.
   llvm::SmallVector<unsigned> factors;
+  /// Threads of a block and bytes of its shared memory, where a task is a block
+  /// of threads (a step of kind grid-launch); no threads: a step of kind launch.
+  int64_t blockThreads = 0, sharedBytes = 0;
+};
+
+/// What a runtime loads: the code of all kernels in one form. The same bytes
+/// for the same kernels, target and options.
+struct KernelImage {
+  /// Elf: a shared object without undefined symbols that exports the symbols of
+  /// its kernels. Cubin, Ptx, Source: a bundle with an entry for each symbol.
+  runtime::ImageKind kind = runtime::ImageKind::Elf;
+  /// As runtime::CodeImage has it.
+  std::string target;
+  std::vector<std::string> features;
+  std::string bytes;
 };
 
 struct CompiledKernels {
-  /// What the runtime loads: for a CPU an ELF shared object without undefined
-  /// symbols that exports the symbols of its kernels. The same bytes for the
-  /// same kernels, target and options.
-  std::string image;
-  runtime::ImageKind imageKind = runtime::ImageKind::Elf;
+  /// The preferred one first; none without kernels.
+  std::vector<KernelImage> images;
   std::vector<CompiledKernel> kernels;
 };
 

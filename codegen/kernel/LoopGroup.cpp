@@ -70,10 +70,7 @@ static bool isReadRepeatedly(OpOperand *use) {
   return !map.isPermutation();
 }
 
-/// A reduction that a consumer can compute element by element with the
-/// consumer's innermost dim as vector lanes: all that it reads is contiguous
-/// along a parallel loop.
-static bool reducesAcrossLanes(linalg::LinalgOp op) {
+bool reducesAcrossLanes(linalg::LinalgOp op) {
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (out.getNumResults() == 0)
     return false;

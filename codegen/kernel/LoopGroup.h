@@ -84,6 +84,11 @@ private:
 llvm::SmallVector<IntExpr> loopSizes(const Kernel &kernel,
                                      mlir::linalg::LinalgOp op);
 
+/// A reduction that a consumer can compute element by element with the
+/// consumer's innermost dim as lanes or neighbouring threads: all that it reads
+/// is contiguous along a parallel loop.
+bool reducesAcrossLanes(mlir::linalg::LinalgOp op);
+
 } // namespace mlc
 
 #endif // MLC_CODEGEN_KERNEL_LOOPGROUP_H

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace llvm;
@@ -14,8 +15,10 @@ namespace mlc {
 
 ArrayRef<StringRef> knownTargets() {
   static const StringRef names[] = {
-      "cpu",      "cpu:x86-64-v3", "cpu:x86-64-v4", "gpu:k80",
-      "gpu:v100", "gpu:a100",      "gpu:h100",      "gpu:h200"};
+      "cpu",        "cpu:x86-64-v3", "cpu:x86-64-v4", "cuda:sm_75",
+      "cuda:sm_80", "cuda:sm_86",    "cuda:sm_89",    "cuda:sm_90",
+      "cuda:sm_90a", "cuda:sm_100",  "cuda:sm_120",   "gpu:k80",
+      "gpu:v100",   "gpu:a100",      "gpu:h100",      "gpu:h200"};
   return names;
 }
 
@@ -54,9 +57,32 @@ static Expected<Target> readFile(StringRef name) {
   return target;
 }
 
+/// The device whose costs stand for those of a CUDA architecture; empty for one
+/// that is unknown.
+static StringRef costsOf(StringRef arch) {
+  return StringSwitch<StringRef>(arch)
+      .Case("sm_75", "gpu:v100")
+      .Cases({"sm_80", "sm_86", "sm_89"}, "gpu:a100")
+      .Cases({"sm_90", "sm_90a"}, "gpu:h100")
+      .Cases({"sm_100", "sm_120"}, "gpu:h200")
+      .Default("");
+}
+
+static Expected<Target> parseCudaTarget(StringRef arch) {
+  Expected<Target> target = parseTarget(costsOf(arch));
+  if (!target)
+    return target;
+  target->name = ("cuda:" + arch).str();
+  target->triple = Target::cudaTriple;
+  target->cpu = arch.str();
+  return target;
+}
+
 Expected<Target> parseTarget(StringRef name) {
   if (isTargetFile(name))
     return readFile(name);
+  if (StringRef arch = name; arch.consume_front("cuda:") && !costsOf(arch).empty())
+    return parseCudaTarget(arch);
   if (name == "cpu") {
     Expected<StringRef> level = hostLevel();
     if (!level)

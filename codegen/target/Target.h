@@ -56,6 +56,10 @@ struct Target {
   unsigned lanes(unsigned bits) const { return vectorBits / bits; }
   /// Whether code can be made for it.
   bool hasCode() const { return !triple.empty(); }
+  /// Whether the code is for a GPU by CUDA; `cpu` is its architecture then, as
+  /// CUDA writes it ("sm_90a").
+  bool isCuda() const { return triple == cudaTriple; }
+  static constexpr const char *cudaTriple = "nvptx64-nvidia-cuda";
 };
 
 /// The names that parseTarget accepts, in the order in which help lists them.

@@ -11,7 +11,9 @@
 #ifndef MLC_DEVICE_CUH
 #define MLC_DEVICE_CUH
 
-#define MLC_KERNEL(name) extern "C" __global__ void name
+/// A kernel whose blocks have at most `threads` threads.
+#define MLC_KERNEL(name, threads)                                              \
+  extern "C" __global__ void __launch_bounds__(threads) name
 #define MLC_DEVICE __device__ __forceinline__
 
 #ifdef __CUDACC_RTC__

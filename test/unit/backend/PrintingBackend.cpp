@@ -29,8 +29,8 @@ public:
   FailureOr<CompiledKernels> compile(ModuleOp module, const Target &,
                                      const CodegenOptions &) const override {
     CompiledKernels result;
-    result.imageKind = runtime::ImageKind::Source;
-    llvm::raw_string_ostream os(result.image);
+    result.images.push_back({runtime::ImageKind::Source, "text", {}, ""});
+    llvm::raw_string_ostream os(result.images.front().bytes);
     for (auto function : module.getOps<func::FuncOp>()) {
       if (!function->hasAttr("mlc.kernel"))
         continue;

@@ -1,0 +1,54 @@
+//===- Backend.cpp - Code for GPUs by CUDA --------------------------------===//
+
+#include "codegen/cuda/Backend.h"
+#include "codegen/cuda/Emit.h"
+#include "codegen/kernel/GroupLimits.h"
+#include "dialects/Exec/Exec.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace mlc::cuda {
+namespace {
+
+class CudaBackend final : public Backend {
+public:
+  llvm::StringRef getName() const override { return "cuda"; }
+  bool supports(const Target &target) const override {
+    return target.isCuda();
+  }
+
+  void registerDialects(DialectRegistry &registry) const override {
+    registry.insert<affine::AffineDialect, arith::ArithDialect,
+                    exec::ExecDialect, func::FuncDialect, linalg::LinalgDialect,
+                    math::MathDialect, tensor::TensorDialect>();
+  }
+
+  bool canJoinLoopGroup(const Target &, llvm::ArrayRef<Operation *> group,
+                        Operation *op) const override {
+    // A launch costs more than what a cache would save; but blocks that share
+    // nothing must be many.
+    return mlc::canJoinLoopGroup(group, op,
+                                 {.operations = 32,
+                                  .scratchBytes = 1 << 20,
+                                  .tasks = 128,
+                                  .smallElements = 1 << 12});
+  }
+
+  FailureOr<CompiledKernels>
+  compile(ModuleOp module, const Target &target,
+          const CodegenOptions &options) const override {
+    return compileKernels(module, target, options);
+  }
+};
+
+} // namespace
+
+const Backend &getBackend() {
+  static const CudaBackend backend;
+  return backend;
+}
+
+} // namespace mlc::cuda

@@ -1,0 +1,498 @@
+//===- Element.cpp - One element of a tensor as CUDA C++ ------------------===//
+
+#include "codegen/cuda/Element.h"
+#include "codegen/kernel/LoopGroup.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace mlc::cuda {
+
+static Type elementOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+
+ElementPrinter::ElementPrinter(const Kernel &kernel, Code &code)
+    : kernel(kernel), code(code) {}
+
+void ElementPrinter::fail(Operation *op, const Twine &why) {
+  if (!failed)
+    op->emitError(why);
+  failed = true;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static std::string place(ElementPrinter &printer, const View &view,
+                         ArrayRef<Index> indices) {
+  Index at = view.offset;
+  for (auto [index, stride] : llvm::zip_equal(indices, view.strides))
+    at = printer.add(at, printer.mul(index, stride));
+  return view.pointer + "[" + at.text + "]";
+}
+
+std::string ElementPrinter::load(const View &view, ArrayRef<Index> indices) {
+  std::string stored = place(*this, view, indices);
+  return code.define(computeType(view.element), "x",
+                     fromStorage(view.element, stored));
+}
+
+void ElementPrinter::store(const View &view, ArrayRef<Index> indices,
+                           const std::string &value) {
+  std::string stored = place(*this, view, indices);
+  code.line(stored + " = " + toStorage(view.element, value) + ";");
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+std::string ElementPrinter::scalar(Value value) {
+  if (value.getType().isIndex())
+    if (IntExpr expr = kernel.asExpr(value))
+      return size(expr).text;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() != 0 || op->getNumResults() != 1) {
+    fail(kernel.ops.front(), "a scalar that is not computed in the kernel");
+    return "0";
+  }
+  SmallVector<std::string> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(scalar(operand));
+  if (std::optional<std::string> text = expression(op, operands, helpers))
+    return isa<arith::ConstantOp>(op)
+               ? *text
+               : code.define(computeType(value.getType()), "t", *text);
+  fail(op, "code generation for CUDA does not know this operation");
+  return "0";
+}
+
+std::string ElementPrinter::element(Value tensor, ArrayRef<Index> indices) {
+  if (!isa<RankedTensorType>(tensor.getType()))
+    return scalar(tensor);
+  if (auto found = views.find(tensor); found != views.end())
+    return load(found->second, indices);
+  Operation *op = tensor.getDefiningOp();
+  if (!op) {
+    fail(kernel.ops.front(), "an argument without memory");
+    return "0";
+  }
+  return llvm::TypeSwitch<Operation *, std::string>(op)
+      .Case([&](linalg::LinalgOp linalg) {
+        return linalgElement(linalg, cast<OpResult>(tensor).getResultNumber(),
+                             indices);
+      })
+      .Case([&](tensor::EmptyOp) {
+        return computeType(elementOf(tensor)) + "(0)";
+      })
+      .Case([&](arith::ConstantOp c) { return constant(c, indices); })
+      .Case([&](tensor::PadOp p) { return pad(p, indices); })
+      .Case([&](tensor::InsertSliceOp i) { return insert(i, indices); })
+      .Case([&](tensor::ConcatOp c) { return concat(c, indices); })
+      .Default([&](Operation *other) { return view(other, indices); });
+}
+
+std::string ElementPrinter::linalgElement(linalg::LinalgOp op, unsigned result,
+                                          ArrayRef<Index> indices) {
+  Indices loops(op.getNumLoops(), Index(0));
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+  for (auto [expr, index] : llvm::zip_equal(map.getResults(), indices))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      loops[dim.getPosition()] = index;
+  if (op.getNumReductionLoops() > 0)
+    return reduce(op, loops)[result];
+  return body(op, loops, {})[result];
+}
+
+/// A tensor constant: its one value, or an array before the kernel.
+std::string ElementPrinter::constant(arith::ConstantOp op,
+                                     ArrayRef<Index> indices) {
+  auto dense = cast<DenseElementsAttr>(op.getValue());
+  Type type = dense.getElementType();
+  auto text = [&](Attribute value) { return literal(cast<TypedAttr>(value)); };
+  if (dense.isSplat())
+    return text(dense.getSplatValue<Attribute>());
+  auto [it, isNew] = sizes.try_emplace(
+      "constant " + std::to_string(size_t(op.getOperation())));
+  if (isNew) {
+    it->second = "constant" + std::to_string(sizes.size());
+    // As values, not as they would be stored: nobody else reads them.
+    constants += "__device__ const " + computeType(type) + " " + it->second +
+                 "[" + std::to_string(dense.getNumElements()) + "] = {";
+    for (auto [i, value] : llvm::enumerate(dense.getValues<Attribute>()))
+      constants += (i ? i % 8 ? ", " : ",\n    " : "") + text(value);
+    constants += "};\n";
+  }
+  Index at(0);
+  for (auto [index, stride] :
+       llvm::zip_equal(indices, rowMajorStrides(kernel.shapeOf(op.getResult()),
+                                                kernel.context())))
+    at = add(at, mul(index, size(stride)));
+  return code.define(computeType(type), "x", it->second + "[" + at.text + "]");
+}
+
+std::string ElementPrinter::guarded(Type element, const std::string &condition,
+                                    function_ref<std::string()> inside,
+                                    function_ref<std::string()> otherwise) {
+  if (condition.empty())
+    return inside();
+  std::string name = code.fresh("x");
+  code.line(computeType(element) + " " + name + ";");
+  code.block("if (" + condition + ")",
+             [&] { code.line(name + " = " + inside() + ";"); });
+  code.block("else", [&] { code.line(name + " = " + otherwise() + ";"); });
+  return name;
+}
+
+void ElementPrinter::require(std::string &condition, const Index &index,
+                             const Index &low, const Index &high) {
+  auto demand = [&](const std::string &text) {
+    condition += (condition.empty() ? "" : " && ") + text;
+  };
+  if (index.value && low.value && high.value) {
+    if (*index.value < *low.value || *index.value >= *high.value)
+      demand("false");
+    return;
+  }
+  demand(index.text + " >= " + low.text);
+  demand(index.text + " < " + high.text);
+}
+
+std::string ElementPrinter::pad(tensor::PadOp op, ArrayRef<Index> indices) {
+  Value constant = op.getConstantPaddingValue();
+  if (!constant) {
+    fail(op, "padding with a value that depends on the position");
+    return "0";
+  }
+  Indices source;
+  std::string condition;
+  ArrayRef<IntExpr> shape = kernel.shapeOf(op.getSource());
+  for (auto [i, index] : llvm::enumerate(indices)) {
+    IntExpr low = kernel.asExpr(op.getMixedLowPad()[i]);
+    IntExpr high = kernel.asExpr(op.getMixedHighPad()[i]);
+    source.push_back(sub(index, size(low)));
+    if (!low.isConstant(0) || !high.isConstant(0))
+      require(condition, source.back(), Index(0), size(shape[i]));
+  }
+  return guarded(
+      elementOf(op.getResult()), condition,
+      [&] { return element(op.getSource(), source); },
+      [&] { return scalar(constant); });
+}
+
+std::string ElementPrinter::insert(tensor::InsertSliceOp op,
+                                   ArrayRef<Index> indices) {
+  ArrayRef<IntExpr> shape = kernel.shapeOf(op.getDest());
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Indices source;
+  std::string condition;
+  for (unsigned i = 0; i < shape.size(); ++i) {
+    IntExpr offset = kernel.asExpr(op.getMixedOffsets()[i]);
+    IntExpr step = kernel.asExpr(op.getMixedStrides()[i]);
+    IntExpr extent = kernel.asExpr(op.getMixedSizes()[i]);
+    if (!offset || !step || !extent) {
+      fail(op, "an offset is no expression of the symbols");
+      return "0";
+    }
+    Index distance = sub(indices[i], size(offset));
+    Index inner = distance;
+    if (!offset.isConstant(0) || !step.isConstant(1) || extent != shape[i])
+      require(condition, distance, Index(0), size(extent * step));
+    if (!step.isConstant(1)) {
+      require(condition, mod(distance, size(step)), Index(0), Index(1));
+      inner = div(distance, size(step));
+    }
+    if (!dropped.test(i))
+      source.push_back(inner);
+  }
+  return guarded(
+      elementOf(op.getResult()), condition,
+      [&] { return element(op.getSource(), source); },
+      [&] { return element(op.getDest(), indices); });
+}
+
+std::string ElementPrinter::concat(tensor::ConcatOp op,
+                                   ArrayRef<Index> indices) {
+  std::string name = code.fresh("x");
+  code.line(computeType(elementOf(op.getResult())) + " " + name + ";");
+  IntExpr end = IntExpr::constant(kernel.context(), 0);
+  Indices source(indices);
+  unsigned dim = op.getDim();
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    IntExpr begin = end;
+    end = end + kernel.shapeOf(input)[dim];
+    bool isLast = i + 1 == op.getInputs().size();
+    auto inside = [&, input = input] {
+      source[dim] = sub(indices[dim], size(begin));
+      code.line(name + " = " + element(input, source) + ";");
+    };
+    std::string word = i ? "else " : "";
+    if (isLast)
+      code.block(i ? "else" : "", inside);
+    else
+      code.block(word + "if (" + indices[dim].text + " < " + size(end).text +
+                     ")",
+                 inside);
+  }
+  return name;
+}
+
+std::string ElementPrinter::view(Operation *op, ArrayRef<Index> indices) {
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return element(cast.getSource(), indices);
+  Indices source;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    unsigned next = 0;
+    for (unsigned i = 0; i < dropped.size(); ++i) {
+      IntExpr offset = kernel.asExpr(slice.getMixedOffsets()[i]);
+      IntExpr step = kernel.asExpr(slice.getMixedStrides()[i]);
+      if (!offset || !step) {
+        fail(op, "an offset is no expression of the symbols");
+        return "0";
+      }
+      Index at = size(offset);
+      if (!dropped.test(i))
+        at = add(mul(indices[next++], size(step)), at);
+      source.push_back(at);
+    }
+    return element(slice.getSource(), source);
+  }
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    ArrayRef<IntExpr> shape = kernel.shapeOf(expand.getResult());
+    for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+      Index at(0);
+      for (int64_t dim : group)
+        at = add(mul(at, size(shape[dim])), indices[dim]);
+      source.push_back(at);
+    }
+    return element(expand.getSrc(), source);
+  }
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
+  if (!collapse) {
+    fail(op, "code generation for CUDA cannot compute elements of this "
+             "operation");
+    return "0";
+  }
+  ArrayRef<IntExpr> shape = kernel.shapeOf(collapse.getSrc());
+  // A scalar has no groups; its source has dims of 1 alone.
+  if (collapse.getReassociationIndices().empty())
+    source.assign(shape.size(), Index(0));
+  for (auto [narrow, group] :
+       llvm::enumerate(collapse.getReassociationIndices())) {
+    SmallVector<IntExpr> extents;
+    for (int64_t dim : group)
+      extents.push_back(shape[dim]);
+    source.append(unflatten(indices[narrow], extents));
+  }
+  return element(collapse.getSrc(), source);
+}
+
+/// An element at computed indices. They are data: each is brought into the
+/// tensor's range (unless it is known to lie there), and an empty tensor gives
+/// zero, so that no byte outside the buffer is read.
+std::string ElementPrinter::extract(Value tensor, ArrayRef<Index> indices,
+                                    ArrayRef<bool> inBounds) {
+  Indices safe;
+  std::string nonEmpty;
+  for (auto [index, extent, fine] :
+       llvm::zip_equal(indices, kernel.shapeOf(tensor), inBounds)) {
+    Index clamped = index;
+    if (!fine) {
+      helpers.need("minimum");
+      helpers.need("maximum");
+      Index last = size(extent - 1);
+      clamped = Index(code.define(
+          "Index", "i",
+          "Index(maximum<long long>(minimum<long long>(" + index.text + ", " +
+              last.text + "), 0))"));
+    }
+    safe.push_back(clamped);
+    if (!extent.isKnownPositive())
+      require(nonEmpty, Index(0), Index(0), size(extent));
+  }
+  return guarded(
+      elementOf(tensor), nonEmpty, [&] { return element(tensor, safe); },
+      [&] { return computeType(elementOf(tensor)) + "(0)"; });
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+/// Prints the region of one LinalgOp at one place.
+class BodyPrinter {
+public:
+  BodyPrinter(ElementPrinter &printer, linalg::LinalgOp op,
+              ArrayRef<Index> loops, ArrayRef<std::string> accumulators)
+      : printer(printer), op(op), loops(loops), accumulators(accumulators),
+        extents(loopSizes(printer.kernel, op)) {}
+
+  SmallVector<std::string> run() {
+    for (Operation &inner : op.getBlock()->without_terminator())
+      evaluate(&inner);
+    SmallVector<std::string> yields;
+    for (Value value : op.getBlock()->getTerminator()->getOperands())
+      yields.push_back(get(value));
+    return yields;
+  }
+
+private:
+  std::string get(Value value) {
+    std::string &known = values[value];
+    if (!known.empty())
+      return known;
+    auto argument = dyn_cast<BlockArgument>(value);
+    std::string computed = argument && argument.getOwner() == op.getBlock()
+                               ? operand(argument.getArgNumber())
+                               : printer.scalar(value);
+    return values[value] = computed;
+  }
+
+  std::string operand(unsigned number) {
+    unsigned inputs = op.getNumDpsInputs();
+    if (number >= inputs && !accumulators.empty())
+      return accumulators[number - inputs];
+    OpOperand &source = op->getOpOperand(number);
+    AffineMap map = op.getMatchingIndexingMap(&source);
+    return printer.element(source.get(), printer.evaluate(map, loops));
+  }
+
+  Index getIndex(Value value) {
+    if (auto loop = value.getDefiningOp<linalg::IndexOp>();
+        loop && loop->getBlock() == op.getBlock())
+      return loops[loop.getDim()];
+    if (auto constant = value.getDefiningOp<arith::ConstantIndexOp>())
+      return Index(constant.value());
+    return Index(get(value));
+  }
+
+  void evaluate(Operation *inner) {
+    if (inner->getNumResults() != 1 || inner->getNumRegions() != 0)
+      return unsupported(inner);
+    Value result = inner->getResult(0);
+    if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+      values[result] = loops[index.getDim()].text;
+      return;
+    }
+    if (auto apply = dyn_cast<affine::AffineApplyOp>(inner)) {
+      AffineMap map = apply.getAffineMap();
+      Indices operands;
+      for (Value value : apply.getOperands())
+        operands.push_back(getIndex(value));
+      ArrayRef<Index> all(operands);
+      values[result] =
+          printer
+              .evaluate(map.getResult(0), all.take_front(map.getNumDims()),
+                        all.drop_front(map.getNumDims()))
+              .text;
+      return;
+    }
+    if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
+      return evaluateExtract(extract);
+    if (isa<tensor::DimOp>(inner)) {
+      IntExpr expr = printer.kernel.asExpr(result);
+      if (!expr)
+        return unsupported(inner);
+      values[result] = printer.size(expr).text;
+      return;
+    }
+    SmallVector<std::string> operands;
+    for (Value value : inner->getOperands())
+      operands.push_back(get(value));
+    std::optional<std::string> text =
+        expression(inner, operands, printer.helpers);
+    if (!text)
+      return unsupported(inner);
+    values[result] =
+        isa<arith::ConstantOp>(inner)
+            ? *text
+            : printer.code.define(computeType(result.getType()), "t", *text);
+  }
+
+  void evaluateExtract(tensor::ExtractOp extract) {
+    Indices position;
+    SmallVector<bool> inBounds;
+    ArrayRef<IntExpr> shape = printer.kernel.shapeOf(extract.getTensor());
+    for (auto [value, size] : llvm::zip_equal(extract.getIndices(), shape)) {
+      position.push_back(getIndex(value));
+      auto loop = value.getDefiningOp<linalg::IndexOp>();
+      inBounds.push_back(loop && extents[loop.getDim()] == size);
+    }
+    values[extract.getResult()] =
+        printer.extract(extract.getTensor(), position, inBounds);
+  }
+
+  void unsupported(Operation *inner) {
+    printer.fail(inner, "code generation for CUDA does not know this operation "
+                        "in the body of a loop");
+    for (Value result : inner->getResults())
+      values[result] = "0";
+  }
+
+  ElementPrinter &printer;
+  linalg::LinalgOp op;
+  ArrayRef<Index> loops;
+  ArrayRef<std::string> accumulators;
+  SmallVector<IntExpr> extents;
+  llvm::DenseMap<Value, std::string> values;
+};
+
+SmallVector<std::string>
+ElementPrinter::body(linalg::LinalgOp op, ArrayRef<Index> loops,
+                     ArrayRef<std::string> accumulators) {
+  return BodyPrinter(*this, op, loops, accumulators).run();
+}
+
+SmallVector<std::string> ElementPrinter::initials(linalg::LinalgOp op,
+                                                  ArrayRef<Index> loops) {
+  SmallVector<std::string> values;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    values.push_back(element(
+        init.get(), evaluate(op.getMatchingIndexingMap(&init), loops)));
+  return values;
+}
+
+SmallVector<std::string> ElementPrinter::reduce(linalg::LinalgOp op,
+                                                Indices loops) {
+  SmallVector<std::string> accumulators;
+  for (auto [value, init] :
+       llvm::zip_equal(initials(op, loops), op.getDpsInits())) {
+    accumulators.push_back(code.fresh("sum"));
+    code.line(computeType(elementOf(init)) + " " + accumulators.back() + " = " +
+              value + ";");
+  }
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  SmallVector<IntExpr> extents = loopSizes(kernel, op);
+  auto level = [&](auto &self, unsigned depth) -> void {
+    if (depth < reductions.size()) {
+      std::string name = code.fresh("k");
+      loops[reductions[depth]] = Index(name);
+      code.block("for (Index " + name + " = 0; " + name + " < " +
+                     size(extents[reductions[depth]]).text + "; ++" + name +
+                     ")",
+                 [&] { self(self, depth + 1); });
+      return;
+    }
+    // All are computed before one changes.
+    SmallVector<std::string> next = body(op, loops, accumulators);
+    SmallVector<std::string> kept;
+    for (auto [value, init] : llvm::zip_equal(next, op.getDpsInits()))
+      kept.push_back(next.size() == 1
+                         ? value
+                         : code.define(computeType(elementOf(init)), "t",
+                                       value));
+    for (auto [accumulator, value] : llvm::zip_equal(accumulators, kept))
+      code.line(accumulator + " = " + value + ";");
+  };
+  level(level, 0);
+  return accumulators;
+}
+
+} // namespace mlc::cuda

@@ -1,0 +1,454 @@
+//===- Group.cpp - Kernels without a contraction as CUDA C++ --------------===//
+
+#include "codegen/cuda/Group.h"
+
+using namespace mlir;
+
+namespace mlc::cuda {
+
+/// Threads that share a task, or that have one each.
+constexpr int64_t threads = 256;
+/// A thread alone goes through a reduction of at most this many steps.
+constexpr int64_t shortReduction = 64;
+/// Stored intermediates beyond this lie in scratch memory.
+constexpr int64_t sharedLimit = 32 << 10;
+
+static Type elementOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+
+//===----------------------------------------------------------------------===//
+// Which skeleton
+//===----------------------------------------------------------------------===//
+
+static SmallVector<linalg::LinalgOp> reductionsOf(const Kernel &kernel) {
+  SmallVector<linalg::LinalgOp> found;
+  for (Operation *op : kernel.ops)
+    if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+      if (linalg.getNumReductionLoops() > 0)
+        found.push_back(linalg);
+  return found;
+}
+
+static bool isShort(const Kernel &kernel, linalg::LinalgOp op) {
+  IntExpr steps = IntExpr::constant(kernel.context(), 1);
+  SmallVector<unsigned> dims;
+  op.getReductionDims(dims);
+  SmallVector<IntExpr> extents = loopSizes(kernel, op);
+  for (unsigned dim : dims)
+    steps = steps * extents[dim];
+  std::optional<int64_t> count = steps.asConstant();
+  return count && *count <= shortReduction;
+}
+
+/// Whether one thread had better run `op` for each element of its result.
+static bool suitsThread(const Kernel &kernel, linalg::LinalgOp op) {
+  return kernel.anchor == op || reducesAcrossLanes(op) || isShort(kernel, op);
+}
+
+bool acceptsElementwise(const Kernel &kernel, const Target &) {
+  // Outputs of one kernel may be computed from each other: a thread computes
+  // what it reads again, which must not be much.
+  LoopGroup plan(kernel);
+  auto reductions = reductionsOf(kernel);
+  return plan.stored.empty() &&
+         (reductions.empty() || kernel.outputs.size() == 1) &&
+         llvm::all_of(reductions, [&](linalg::LinalgOp op) {
+           return suitsThread(kernel, op);
+         });
+}
+
+bool acceptsColumns(const Kernel &kernel, const Target &) {
+  LoopGroup plan(kernel);
+  return plan.tiled &&
+         llvm::all_of(reductionsOf(kernel), [&](linalg::LinalgOp op) {
+           return reducesAcrossLanes(op);
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// A thread for each element
+//===----------------------------------------------------------------------===//
+
+FailureOr<KernelText> emitElementwise(KernelPrinter &to) {
+  const Kernel &kernel = to.kernel;
+  ElementPrinter &printer = to.printer;
+  KernelText text;
+  text.block = threads;
+  text.scratchBytes = IntExpr::constant(kernel.context(), 0);
+  IntExpr most = text.scratchBytes;
+  SmallVector<IntExpr> counts;
+  for (Value output : kernel.outputs) {
+    counts.push_back(elementCount(kernel.shapeOf(output), kernel.context()));
+    most = IntExpr::max(most, counts.back());
+  }
+  text.tasks = most.ceilDiv(threads);
+  std::string flat = to.code.define("Index", "flat",
+                                    "Index(task) * " + std::to_string(threads) +
+                                        " + Index(threadIdx.x)");
+  for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
+    View view = printer.dense(output, "out" + std::to_string(i));
+    to.code.block("if (" + flat + " < " + printer.size(counts[i]).text + ")",
+                  [&] {
+                    Indices at = printer.unflatten(Index(flat),
+                                                   kernel.shapeOf(output));
+                    std::string value = printer.element(output, at);
+                    View linear = view;
+                    linear.strides = {Index(1)};
+                    printer.store(linear, {Index(flat)}, value);
+                  });
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Storage
+//===----------------------------------------------------------------------===//
+
+GroupPrinter::GroupPrinter(KernelPrinter &to, bool perThread)
+    : plan(to.kernel), kernel(to.kernel), printer(to.printer),
+      code(to.code), perThread(perThread) {}
+
+void GroupPrinter::place(KernelText &text) {
+  MLIRContext *ctx = kernel.context();
+  for (auto [i, output] : llvm::enumerate(kernel.outputs))
+    if (!printer.views.contains(output))
+      printer.views[output] = printer.dense(output, "out" + std::to_string(i));
+
+  SmallVector<std::pair<Value, IntExpr>> places;
+  IntExpr bytes = IntExpr::constant(ctx, 0);
+  for (Value value : plan.stored) {
+    auto bound = plan.bindings.find(value);
+    if (bound == plan.bindings.end())
+      continue;
+    Shape extents(kernel.shapeOf(value));
+    for (auto [extent, id] : llvm::zip_equal(extents, bound->second))
+      if (id >= 0)
+        extent = IntExpr::constant(ctx, 1);
+    View view;
+    view.element = elementOf(value);
+    int64_t copies = perThread ? threads : 1;
+    view.offset = perThread ? Index("Index(threadIdx.x)") : Index(0);
+    for (auto [stride, id] :
+         llvm::zip_equal(rowMajorStrides(extents, ctx), bound->second))
+      view.strides.push_back(id >= 0 ? Index(0)
+                                     : printer.size(stride * copies));
+    view.pointer = "stored" + std::to_string(places.size());
+    printer.views[value] = view;
+    places.push_back({value, bytes});
+    IntExpr size =
+        elementCount(extents, ctx) * (copies * storageBytes(view.element));
+    bytes = bytes + size.ceilDiv(16) * 16;
+  }
+  std::optional<int64_t> known = bytes.asConstant();
+  bool fits = known && *known <= sharedLimit;
+  text.sharedBytes = exchangeBytes = perThread ? 0 : 1024;
+  text.scratchBytes = fits ? IntExpr::constant(ctx, 0) : bytes;
+  for (auto [value, at] : places) {
+    std::string type = storageType(elementOf(value));
+    std::string base = fits ? "sharedMemory() + " +
+                                  std::to_string(exchangeBytes)
+                            : "scratch + blockIdx.x * stride";
+    printer.head.line(type + " *" + printer.views[value].pointer +
+                      " = reinterpret_cast<" + type + " *>(" + base + " + " +
+                      printer.size(at).text + ");");
+  }
+  if (fits)
+    text.sharedBytes += *known;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void GroupPrinter::sync() {
+  if (!perThread)
+    code.line("syncBlock();");
+}
+
+void GroupPrinter::forEach(ArrayRef<IntExpr> extents,
+                           function_ref<void(ArrayRef<Index>)> inside) {
+  IntExpr count = elementCount(extents, kernel.context());
+  if (count.isConstant(1) && perThread)
+    return inside(Indices(extents.size(), Index(0)));
+  std::string name = code.fresh("p");
+  std::string begin = perThread ? "0" : "threadIdx.x";
+  std::string step = perThread ? "1" : "blockDim.x";
+  code.block("for (Index " + name + " = " + begin + "; " + name + " < " +
+                 printer.size(count).text + "; " + name + " += " + step + ")",
+             [&] { inside(printer.unflatten(Index(name), extents)); });
+}
+
+void GroupPrinter::printGroup(ArrayRef<Index> at) {
+  shared.assign(at.begin(), at.end());
+  for (Operation *op : kernel.ops)
+    if (llvm::any_of(op->getResults(), [&](Value result) {
+          return plan.bindings.contains(result);
+        })) {
+      print(op);
+      sync();
+    }
+  // Inputs that are returned, and tensors that are returned twice.
+  for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
+    std::string pointer = "out" + std::to_string(i);
+    if (printer.views[output].pointer != pointer)
+      printCopy(output, printer.dense(output, pointer),
+                plan.bindings.lookup(output));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+void GroupPrinter::print(Operation *op) {
+  if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+    return printLinalg(linalg);
+  Value value = op->getResult(0);
+  // Computed where it is read, this once.
+  View view = printer.views[value];
+  printer.views.erase(value);
+  printCopy(value, view, plan.bindings.lookup(value));
+  printer.views[value] = view;
+}
+
+void GroupPrinter::printCopy(Value value, const View &view,
+                             const Binding &binding) {
+  Indices at;
+  SmallVector<unsigned> free;
+  SmallVector<IntExpr> extents;
+  for (auto [d, extent] : llvm::enumerate(kernel.shapeOf(value))) {
+    int id = d < binding.size() ? binding[d] : -1;
+    at.push_back(id >= 0 ? shared[id] : Index(0));
+    if (id < 0) {
+      free.push_back(d);
+      extents.push_back(extent);
+    }
+  }
+  forEach(extents, [&](ArrayRef<Index> inner) {
+    for (auto [d, index] : llvm::zip_equal(free, inner))
+      at[d] = index;
+    printer.store(view, at, printer.element(value, at));
+  });
+}
+
+void GroupPrinter::storeResults(linalg::LinalgOp op, ArrayRef<Index> loops,
+                                ArrayRef<std::string> values) {
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    if (plan.bindings.contains(result)) {
+      AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(i));
+      printer.store(printer.views[result], printer.evaluate(map, loops),
+                    values[i]);
+    }
+}
+
+void GroupPrinter::printLinalg(linalg::LinalgOp op) {
+  SmallVector<IntExpr> sizes = loopSizes(kernel, op);
+  Binding binding = plan.loopBinding(op);
+  Indices loops(op.getNumLoops(), Index(0));
+  SmallVector<unsigned> free;
+  for (auto [d, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (binding[d] >= 0)
+      loops[d] = shared[binding[d]];
+    else if (kind != utils::IteratorType::reduction)
+      free.push_back(d);
+  }
+  if (op.getNumReductionLoops() > 0)
+    return printReduction(op, loops, free);
+  SmallVector<IntExpr> extents;
+  for (unsigned d : free)
+    extents.push_back(sizes[d]);
+  forEach(extents, [&](ArrayRef<Index> inner) {
+    for (auto [d, index] : llvm::zip_equal(free, inner))
+      loops[d] = index;
+    storeResults(op, loops, printer.body(op, loops, {}));
+  });
+}
+
+/// For each result of `op` the operation that combines it with what was there,
+/// and what changes nothing; empty where one is combined in another way.
+static SmallVector<Operation *> combinersOf(linalg::LinalgOp op) {
+  SmallVector<Operation *> found;
+  Block *block = op.getBlock();
+  for (auto [i, yielded] :
+       llvm::enumerate(block->getTerminator()->getOperands())) {
+    BlockArgument accumulator = block->getArgument(op.getNumDpsInputs() + i);
+    Operation *combine = yielded.getDefiningOp();
+    if (!combine || combine->getBlock() != block || !accumulator.hasOneUse() ||
+        *accumulator.user_begin() != combine || !neutral(combine))
+      return {};
+    found.push_back(combine);
+  }
+  return found;
+}
+
+void GroupPrinter::printReduction(linalg::LinalgOp op, Indices loops,
+                                  ArrayRef<unsigned> free) {
+  SmallVector<IntExpr> sizes = loopSizes(kernel, op);
+  SmallVector<IntExpr> extents;
+  for (unsigned d : free)
+    extents.push_back(sizes[d]);
+  auto set = [&](ArrayRef<Index> inner) {
+    for (auto [d, index] : llvm::zip_equal(free, inner))
+      loops[d] = index;
+  };
+  if (perThread || combinersOf(op).empty() || isShort(kernel, op))
+    return forEach(extents, [&](ArrayRef<Index> inner) {
+      set(inner);
+      storeResults(op, loops, printer.reduce(op, loops));
+    });
+  IntExpr count = elementCount(extents, kernel.context());
+  if (count.isConstant(1)) {
+    set(Indices(free.size(), Index(0)));
+    return reduceByTeam(op, loops, "threadIdx.x", "blockDim.x");
+  }
+  // A warp for each.
+  std::string name = code.fresh("p");
+  code.block("for (Index " + name + " = threadIdx.x / 32; " + name + " < " +
+                 printer.size(count).text + "; " + name + " += blockDim.x / 32)",
+             [&] {
+               set(printer.unflatten(Index(name), extents));
+               reduceByTeam(op, loops, "threadIdx.x % 32", "32");
+             });
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions by several threads
+//===----------------------------------------------------------------------===//
+
+void GroupPrinter::reduceByTeam(linalg::LinalgOp op, Indices loops,
+                                StringRef rank, StringRef team) {
+  SmallVector<Operation *> combiners = combinersOf(op);
+  SmallVector<unsigned> dims;
+  op.getReductionDims(dims);
+  SmallVector<IntExpr> sizes = loopSizes(kernel, op), extents;
+  for (unsigned d : dims)
+    extents.push_back(sizes[d]);
+  SmallVector<std::string> partials;
+  for (auto [combine, result] : llvm::zip_equal(combiners, op->getResults())) {
+    partials.push_back(code.fresh("sum"));
+    code.line(computeType(elementOf(result)) + " " + partials.back() + " = " +
+              *neutral(combine) + ";");
+  }
+  std::string name = code.fresh("k");
+  IntExpr count = elementCount(extents, kernel.context());
+  code.block("for (Index " + name + " = " + rank + "; " + name + " < " +
+                 printer.size(count).text + "; " + name + " += " + team + ")",
+             [&] {
+               Indices inner = printer.unflatten(Index(name), extents);
+               for (auto [d, index] : llvm::zip_equal(dims, inner))
+                 loops[d] = index;
+               SmallVector<std::string> next =
+                   printer.body(op, loops, partials);
+               for (auto [partial, value] : llvm::zip_equal(partials, next))
+                 code.line(partial + " = " + value + ";");
+             });
+  for (unsigned d : dims)
+    loops[d] = Index(0);
+  combineAcross(op, partials, team != "32");
+  code.block("if (" + rank + " == 0)", [&] {
+    SmallVector<std::string> values;
+    for (auto [i, start] : llvm::enumerate(printer.initials(op, loops)))
+      values.push_back(
+          code.define(computeType(elementOf(op->getResult(i))), "t",
+                      *expression(combiners[i], {start, partials[i]},
+                                  printer.helpers)));
+    storeResults(op, loops, values);
+  });
+}
+
+/// Small integers and truths are exchanged as int.
+static std::string exchanged(Type type, const std::string &name) {
+  std::string own = computeType(type);
+  bool isNarrow = type.isInteger() && type.getIntOrFloatBitWidth() < 32;
+  return isNarrow ? own + "(shuffleXor(int(" + name + "), distance))"
+                  : "shuffleXor(" + name + ", distance)";
+}
+
+/// Combines what the threads of a warp, or of the block, have: then lane 0, or
+/// thread 0, has it all. The order is the same in every run.
+void GroupPrinter::combineAcross(linalg::LinalgOp op,
+                                 ArrayRef<std::string> partials, bool byBlock) {
+  SmallVector<Operation *> combiners = combinersOf(op);
+  auto combine = [&](unsigned i, const std::string &other) {
+    std::string value =
+        code.define(computeType(elementOf(op->getResult(i))), "t", other);
+    code.line(partials[i] + " = " +
+              *expression(combiners[i], {partials[i], value},
+                          printer.helpers) +
+              ";");
+  };
+  code.block("for (int distance = 16; distance > 0; distance /= 2)", [&] {
+    for (auto [i, partial] : llvm::enumerate(partials))
+      combine(i, exchanged(elementOf(op->getResult(i)), partial));
+  });
+  if (!byBlock)
+    return;
+  for (auto [i, partial] : llvm::enumerate(partials)) {
+    std::string type = computeType(elementOf(op->getResult(i)));
+    std::string memory = code.fresh("warps");
+    code.line(type + " *" + memory + " = reinterpret_cast<" + type +
+              " *>(sharedMemory());");
+    code.block("if (threadIdx.x % 32 == 0)", [&] {
+      code.line(memory + "[threadIdx.x / 32] = " + partial + ";");
+    });
+    code.line("syncBlock();");
+    code.block("if (threadIdx.x == 0)", [&] {
+      code.block("for (int warp = 1; warp < blockDim.x / 32; ++warp)",
+                 [&] { combine(i, memory + "[warp]"); });
+    });
+    code.line("syncBlock();");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// A block, or a thread, for each place of the shared dims
+//===----------------------------------------------------------------------===//
+
+/// Threads that have something to do in every operation of a task.
+static int64_t chooseBlock(const Kernel &kernel, const LoopGroup &plan) {
+  int64_t most = 1;
+  for (Operation *op : kernel.ops) {
+    auto linalg = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalg)
+      continue;
+    IntExpr steps = IntExpr::constant(kernel.context(), 1);
+    Binding binding = plan.loopBinding(linalg);
+    for (auto [extent, id] : llvm::zip_equal(loopSizes(kernel, linalg), binding))
+      if (id < 0 && extent)
+        steps = steps * extent;
+    most = std::max(most, steps.asConstant().value_or(threads));
+  }
+  return std::min<int64_t>(threads, llvm::alignTo(most, 32));
+}
+
+FailureOr<KernelText> emitRows(KernelPrinter &to) {
+  GroupPrinter group(to, /*perThread=*/false);
+  KernelText text;
+  group.place(text);
+  text.block = chooseBlock(to.kernel, group.plan);
+  text.tasks = elementCount(group.plan.shared, to.kernel.context());
+  std::string flat = to.code.define("Index", "row", "Index(task)");
+  // What the task before left in shared or scratch memory has been read.
+  group.printGroup(to.printer.unflatten(Index(flat), group.plan.shared));
+  to.code.line("syncBlock();");
+  return text;
+}
+
+FailureOr<KernelText> emitColumns(KernelPrinter &to) {
+  GroupPrinter group(to, /*perThread=*/true);
+  KernelText text;
+  group.place(text);
+  text.block = threads;
+  IntExpr count = elementCount(group.plan.shared, to.kernel.context());
+  text.tasks = count.ceilDiv(threads);
+  std::string flat = to.code.define("Index", "flat",
+                                    "Index(task) * " + std::to_string(threads) +
+                                        " + Index(threadIdx.x)");
+  to.code.block("if (" + flat + " < " + to.printer.size(count).text + ")", [&] {
+    group.printGroup(to.printer.unflatten(Index(flat), group.plan.shared));
+  });
+  return text;
+}
+
+} // namespace mlc::cuda

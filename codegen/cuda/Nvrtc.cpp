@@ -1,0 +1,156 @@
+//===- Nvrtc.cpp - CUDA C++ to machine code -------------------------------===//
+
+#include "codegen/cuda/Nvrtc.h"
+#include "codegen/cuda/DeviceHeader.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cstdlib>
+#include <dlfcn.h>
+#include <vector>
+
+namespace mlc::cuda {
+namespace {
+
+// NVRTC's interface as its documentation (CUDA toolkit 13.0) has it.
+using Program = void *;
+using Result = int;
+constexpr Result success = 0, compilationFailed = 6;
+
+struct Nvrtc {
+  Result (*nvrtcVersion)(int *major, int *minor);
+  const char *(*nvrtcGetErrorString)(Result);
+  Result (*nvrtcCreateProgram)(Program *, const char *source, const char *name,
+                               int numHeaders, const char *const *headers,
+                               const char *const *includeNames);
+  Result (*nvrtcDestroyProgram)(Program *);
+  Result (*nvrtcCompileProgram)(Program, int numOptions,
+                                const char *const *options);
+  Result (*nvrtcGetProgramLogSize)(Program, size_t *);
+  Result (*nvrtcGetProgramLog)(Program, char *);
+  Result (*nvrtcGetCUBINSize)(Program, size_t *);
+  Result (*nvrtcGetCUBIN)(Program, char *);
+  Result (*nvrtcGetPTXSize)(Program, size_t *);
+  Result (*nvrtcGetPTX)(Program, char *);
+
+  /// Why it is not there; "" where it is.
+  std::string error;
+  Nvrtc();
+};
+
+Nvrtc::Nvrtc() {
+  // Versions of one major number are compatible (NVRTC's user guide).
+  const char *given = std::getenv("MLC_NVRTC");
+  std::vector<const char *> names = {"libnvrtc.so.13", "libnvrtc.so"};
+  if (given)
+    names = {given};
+  void *library = nullptr;
+  for (const char *name : names)
+    if (!library)
+      library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  constexpr const char *remedy =
+      "; install it (pip package nvidia-cuda-nvrtc, or the CUDA toolkit 13) "
+      "and give its path in MLC_NVRTC where the linker does not find it";
+  if (!library) {
+    const char *text = dlerror();
+    error = std::string("code for CUDA is made by NVRTC, which is not here: ") +
+            (text ? text : "unknown reason") + remedy;
+    return;
+  }
+  auto find = [&](auto *&function, const char *name) {
+    void *address = dlsym(library, name);
+    if (!address && error.empty())
+      error = std::string("NVRTC lacks ") + name + remedy;
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
+        address);
+  };
+#define MLC_FIND(name) find(name, #name)
+  MLC_FIND(nvrtcVersion);
+  MLC_FIND(nvrtcGetErrorString);
+  MLC_FIND(nvrtcCreateProgram);
+  MLC_FIND(nvrtcDestroyProgram);
+  MLC_FIND(nvrtcCompileProgram);
+  MLC_FIND(nvrtcGetProgramLogSize);
+  MLC_FIND(nvrtcGetProgramLog);
+  MLC_FIND(nvrtcGetCUBINSize);
+  MLC_FIND(nvrtcGetCUBIN);
+  MLC_FIND(nvrtcGetPTXSize);
+  MLC_FIND(nvrtcGetPTX);
+#undef MLC_FIND
+}
+
+const Nvrtc &nvrtc() {
+  static const Nvrtc library;
+  return library;
+}
+
+llvm::Error failed(Result result, const char *what) {
+  return llvm::createStringError(llvm::Twine("NVRTC cannot ") + what + ": " +
+                                 nvrtc().nvrtcGetErrorString(result));
+}
+
+/// What a pair of functions (size, bytes) gives.
+template <typename Size, typename Get>
+llvm::Error fetch(Program program, Size size, Get get, std::string &bytes) {
+  size_t count = 0;
+  Result result = size(program, &count);
+  bytes.resize(count);
+  if (result == success && count)
+    result = get(program, bytes.data());
+  if (result != success)
+    return failed(result, "give what it made");
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<std::string> nvrtcVersion() {
+  if (!nvrtc().error.empty())
+    return llvm::createStringError(nvrtc().error);
+  int major = 0, minor = 0;
+  nvrtc().nvrtcVersion(&major, &minor);
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+llvm::Expected<CompiledSource> compileSource(llvm::StringRef source,
+                                             llvm::StringRef arch) {
+  const Nvrtc &library = nvrtc();
+  if (!library.error.empty())
+    return llvm::createStringError(library.error);
+  Program program = nullptr;
+  const char *header = deviceHeaderText().data();
+  const char *headerName = deviceHeaderName;
+  Result result = library.nvrtcCreateProgram(
+      &program, source.str().c_str(), "kernel.cu", 1, &header, &headerName);
+  if (result != success)
+    return failed(result, "begin");
+  auto destroy =
+      llvm::make_scope_exit([&] { library.nvrtcDestroyProgram(&program); });
+  std::string archOption = "-arch=" + arch.str();
+  const char *options[] = {archOption.c_str(), "-std=c++17",
+                           "--ptxas-options=-v", "-lineinfo"};
+  result =
+      library.nvrtcCompileProgram(program, std::size(options), options);
+  CompiledSource made;
+  if (llvm::Error error = fetch(program, library.nvrtcGetProgramLogSize,
+                                library.nvrtcGetProgramLog, made.log))
+    return error;
+  if (result == compilationFailed)
+    return llvm::createStringError(
+        "NVRTC refuses a kernel; this is a bug in mlc:\n" +
+        llvm::StringRef(made.log).rtrim('\0').str());
+  if (result != success)
+    return failed(result, ("compile for " + arch.str()).c_str());
+  if (llvm::Error error = fetch(program, library.nvrtcGetCUBINSize,
+                                library.nvrtcGetCUBIN, made.cubin))
+    return error;
+  if (llvm::Error error = fetch(program, library.nvrtcGetPTXSize,
+                                library.nvrtcGetPTX, made.ptx))
+    return error;
+  // Texts come with their end.
+  made.ptx = llvm::StringRef(made.ptx).rtrim('\0').str();
+  made.log = llvm::StringRef(made.log).rtrim('\0').str();
+  return made;
+}
+
+} // namespace mlc::cuda

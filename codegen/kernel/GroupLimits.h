@@ -1,0 +1,26 @@
+//===- GroupLimits.h - What may run as one loop group -----------*- C++ -*-===//
+
+#ifndef MLC_CODEGEN_KERNEL_GROUPLIMITS_H
+#define MLC_CODEGEN_KERNEL_GROUPLIMITS_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace mlc {
+
+/// What a back end allows a loop group.
+struct GroupLimits {
+  /// Structured operations, and bytes of stored intermediates for each task.
+  int64_t operations = 24, scratchBytes = 0;
+  /// A group that has grown has at least so many tasks, or as many as its parts
+  /// had, unless all its tensors have few elements.
+  int64_t tasks = 0, smallElements = 0;
+};
+
+/// Whether `op` may join `group` (Backend::canJoinLoopGroup) within `limits`.
+bool canJoinLoopGroup(llvm::ArrayRef<mlir::Operation *> group,
+                      mlir::Operation *op, const GroupLimits &limits);
+
+} // namespace mlc
+
+#endif // MLC_CODEGEN_KERNEL_GROUPLIMITS_H
