@@ -64,10 +64,16 @@ std::string ElementPrinter::scalar(Value value) {
   SmallVector<std::string> operands;
   for (Value operand : op->getOperands())
     operands.push_back(scalar(operand));
+  return compute(op, operands);
+}
+
+std::string ElementPrinter::compute(Operation *op,
+                                    ArrayRef<std::string> operands) {
   if (std::optional<std::string> text = expression(op, operands, helpers))
     return isa<arith::ConstantOp>(op)
                ? *text
-               : code.define(computeType(value.getType()), "t", *text);
+               : code.define(computeType(op->getResult(0).getType()), "t",
+                             *text);
   fail(op, "code generation for CUDA does not know this operation");
   return "0";
 }
@@ -333,6 +339,12 @@ public:
       : printer(printer), op(op), loops(loops), accumulators(accumulators),
         extents(loopSizes(printer.kernel, op)) {}
 
+  void give(ArrayRef<std::string> operands) {
+    for (auto [argument, value] :
+         llvm::zip_equal(op.getBlock()->getArguments(), operands))
+      values[argument] = value;
+  }
+
   SmallVector<std::string> run() {
     for (Operation &inner : op.getBlock()->without_terminator())
       evaluate(&inner);
@@ -405,14 +417,7 @@ private:
     SmallVector<std::string> operands;
     for (Value value : inner->getOperands())
       operands.push_back(get(value));
-    std::optional<std::string> text =
-        expression(inner, operands, printer.helpers);
-    if (!text)
-      return unsupported(inner);
-    values[result] =
-        isa<arith::ConstantOp>(inner)
-            ? *text
-            : printer.code.define(computeType(result.getType()), "t", *text);
+    values[result] = printer.compute(inner, operands);
   }
 
   void evaluateExtract(tensor::ExtractOp extract) {
@@ -447,6 +452,13 @@ SmallVector<std::string>
 ElementPrinter::body(linalg::LinalgOp op, ArrayRef<Index> loops,
                      ArrayRef<std::string> accumulators) {
   return BodyPrinter(*this, op, loops, accumulators).run();
+}
+
+SmallVector<std::string>
+ElementPrinter::apply(linalg::LinalgOp op, ArrayRef<std::string> operands) {
+  BodyPrinter body(*this, op, {}, {});
+  body.give(operands);
+  return body.run();
 }
 
 SmallVector<std::string> ElementPrinter::initials(linalg::LinalgOp op,

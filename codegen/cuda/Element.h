@@ -65,6 +65,9 @@ public:
   llvm::SmallVector<std::string> body(mlir::linalg::LinalgOp op,
                                       llvm::ArrayRef<Index> loops,
                                       llvm::ArrayRef<std::string> accumulators);
+  /// The same where the values of all operands, of outputs too, are given.
+  llvm::SmallVector<std::string> apply(mlir::linalg::LinalgOp op,
+                                       llvm::ArrayRef<std::string> operands);
   /// What the outputs of `op` begin with.
   llvm::SmallVector<std::string> initials(mlir::linalg::LinalgOp op,
                                           llvm::ArrayRef<Index> loops);
@@ -88,6 +91,9 @@ public:
   /// The place that `flat` is of a row-major tensor of `shape`.
   Indices unflatten(Index flat, llvm::ArrayRef<IntExpr> shape);
 
+  /// The value of `op` of arith or math.
+  std::string compute(mlir::Operation *op,
+                      llvm::ArrayRef<std::string> operands);
   /// Reports that `op` cannot be printed.
   void fail(mlir::Operation *op, const llvm::Twine &why);
   bool failed = false;

@@ -1,6 +1,7 @@
 //===- Emit.cpp - From kernels to CUDA C++ --------------------------------===//
 
 #include "codegen/cuda/Emit.h"
+#include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/Group.h"
 
 using namespace mlir;
@@ -105,6 +106,7 @@ struct Emitter {
 /// In order of preference.
 static ArrayRef<Emitter> emitters() {
   static const Emitter table[] = {
+      {"tiles", acceptsTiles, emitTiles},
       {"elementwise", acceptsElementwise, emitElementwise},
       {"columns", acceptsColumns, emitColumns},
       {"rows", [](const Kernel &, const Target &) { return true; }, emitRows},

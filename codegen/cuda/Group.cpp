@@ -181,12 +181,15 @@ void GroupPrinter::forEach(ArrayRef<IntExpr> extents,
 
 void GroupPrinter::printGroup(ArrayRef<Index> at) {
   shared.assign(at.begin(), at.end());
+  bool isFirst = true;
   for (Operation *op : kernel.ops)
     if (llvm::any_of(op->getResults(), [&](Value result) {
           return plan.bindings.contains(result);
         })) {
+      if (!isFirst)
+        sync();
+      isFirst = false;
       print(op);
-      sync();
     }
   // Inputs that are returned, and tensors that are returned twice.
   for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
@@ -292,12 +295,13 @@ void GroupPrinter::printReduction(linalg::LinalgOp op, Indices loops,
     for (auto [d, index] : llvm::zip_equal(free, inner))
       loops[d] = index;
   };
-  if (perThread || combinersOf(op).empty() || isShort(kernel, op))
+  IntExpr count = elementCount(extents, kernel.context());
+  if (perThread || combinersOf(op).empty() ||
+      (isShort(kernel, op) && !count.isConstant(1)))
     return forEach(extents, [&](ArrayRef<Index> inner) {
       set(inner);
       storeResults(op, loops, printer.reduce(op, loops));
     });
-  IntExpr count = elementCount(extents, kernel.context());
   if (count.isConstant(1)) {
     set(Indices(free.size(), Index(0)));
     return reduceByTeam(op, loops, "threadIdx.x", "blockDim.x");
@@ -349,10 +353,7 @@ void GroupPrinter::reduceByTeam(linalg::LinalgOp op, Indices loops,
   code.block("if (" + rank + " == 0)", [&] {
     SmallVector<std::string> values;
     for (auto [i, start] : llvm::enumerate(printer.initials(op, loops)))
-      values.push_back(
-          code.define(computeType(elementOf(op->getResult(i))), "t",
-                      *expression(combiners[i], {start, partials[i]},
-                                  printer.helpers)));
+      values.push_back(printer.compute(combiners[i], {start, partials[i]}));
     storeResults(op, loops, values);
   });
 }
@@ -374,9 +375,7 @@ void GroupPrinter::combineAcross(linalg::LinalgOp op,
     std::string value =
         code.define(computeType(elementOf(op->getResult(i))), "t", other);
     code.line(partials[i] + " = " +
-              *expression(combiners[i], {partials[i], value},
-                          printer.helpers) +
-              ";");
+              printer.compute(combiners[i], {partials[i], value}) + ";");
   };
   code.block("for (int distance = 16; distance > 0; distance /= 2)", [&] {
     for (auto [i, partial] : llvm::enumerate(partials))

@@ -39,6 +39,9 @@ std::string literal(mlir::Type type, const llvm::APInt &value);
 class Helpers {
 public:
   void need(llvm::StringRef name);
+  void add(const Helpers &others) {
+    needed.insert(others.needed.begin(), others.needed.end());
+  }
   /// The texts of what is needed, in the order of the table.
   std::string text() const;
 

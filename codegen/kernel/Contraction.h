@@ -45,7 +45,8 @@ struct EpilogueNode {
   unsigned load = 0;
   /// Scalar: a constant attribute of element type `element`.
   mlir::TypedAttr scalar;
-  /// Op: an element-wise linalg op and the nodes of its inputs and outputs.
+  /// Op: an element-wise linalg op and the nodes of its inputs and outputs (~0u
+  /// for one that it does not use).
   mlir::linalg::LinalgOp op;
   unsigned result = 0;
   llvm::SmallVector<unsigned> operands;
