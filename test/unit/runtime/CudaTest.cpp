@@ -1,142 +1,12 @@
 //===- CudaTest.cpp - Sessions on CUDA's driver, without a GPU ------------===//
 
-#include "FakeDriver.h"
-#include "Sample.h"
-#include "runtime/CodeBundle.h"
-#include "runtime/CudaDevices.h"
-#include "runtime/Session.h"
-#include "runtime/cuda/CudaDevice.h"
+#include "CudaSample.h"
 
-#include <catch2/catch.hpp>
-
-#include <numeric>
+#include <set>
 #include <thread>
 
-using namespace mlc;
-using namespace mlc::runtime;
-using namespace mlc::runtime::cuda;
 using namespace mlc::test;
 using Catch::Contains;
-
-namespace {
-
-FakeDriver *fake;
-
-template <typename T> T *at(uint64_t address, uint64_t count) {
-  return reinterpret_cast<T *>(fake->host(address, count * sizeof(T)));
-}
-
-/// The kernel of scaleProgram: x, c, y, N, tasks, scratch, stride.
-void scale(const FakeLaunch &launch) {
-  const std::vector<uint64_t> &w = launch.words;
-  auto *x = at<float>(w[0], w[3] * 4), *c = at<float>(w[1], 4),
-       *y = at<float>(w[2], w[3] * 4);
-  for (uint64_t block = 0; block < launch.grid; ++block) {
-    if (w[5])
-      *at<uint8_t>(w[5] + block * w[6], 8) = 1;
-    for (uint64_t task = block; task < w[4]; task += launch.grid)
-      for (uint64_t i = task * 4; i < task * 4 + 4; ++i)
-        y[i] = 2 * x[i] + c[i % 4];
-  }
-}
-
-FakeDriver &freshFake() {
-  fake = &freshDriver();
-  fake->kernels["scale"] = scale;
-  return *fake;
-}
-
-/// scaleProgram on blocks of 64, and the two best of each row of Y as further
-/// outputs.
-struct CudaSample : Sample {
-  std::string bundle = writeBundle({{"scale", "scale"}});
-
-  explicit CudaSample(bool withTopK = true, bool withScratch = true) {
-    Program &p = program;
-    ExprId rows = p.steps[0].as<LaunchStep>().tasks;
-    GridLaunchStep launch{0, rows, p.addConstant(64)};
-    launch.shared = p.addConstant(100 * 1024);
-    if (withScratch)
-      launch.scratch = p.addConstant(100);
-    p.steps[0].detail = launch;
-    if (withTopK) {
-      ExprId two = p.addConstant(2), one = p.addConstant(1);
-      ExprId bytes = p.addExpr(Expr::symbol(0) * Expr::constant(8));
-      ExprId wide = p.addExpr(Expr::symbol(0) * Expr::constant(16));
-      BufferId values =
-          p.addBuffer(Buffer::arena(bytes, DType::F32, {rows, two}, "V"));
-      BufferId indices =
-          p.addBuffer(Buffer::arena(wide, DType::I64, {rows, two}, "I"));
-      p.steps.push_back(
-          Step::library("topk", {2}, {values, indices}, {one, one}));
-      p.outputs.push_back({"V", values});
-      p.outputs.push_back({"I", indices});
-    }
-    images = {imageOf(ImageKind::Cubin, "sm_90")};
-  }
-  CodeImage imageOf(ImageKind kind, const std::string &target) const {
-    CodeImage image;
-    image.kind = kind;
-    image.target = target;
-    image.data = bundle.data();
-    image.size = bundle.size();
-    return image;
-  }
-  std::shared_ptr<const Artifact> artifact() const {
-    std::vector<char> all = bytes();
-    // openMemory() reads where it is told to, so that it must stay.
-    static std::vector<std::unique_ptr<std::vector<char>>> kept;
-    kept.push_back(std::make_unique<std::vector<char>>(std::move(all)));
-    std::shared_ptr<const Artifact> result;
-    Status status = Artifact::openMemory(kept.back()->data(),
-                                         kept.back()->size(), 0, result);
-    INFO(status.message);
-    REQUIRE(status.ok());
-    return result;
-  }
-};
-
-std::unique_ptr<CudaDevice> gpu(DeviceKind kind = DeviceKind::Gpu) {
-  std::unique_ptr<CudaDevice> device;
-  Status status = CudaDevice::open(
-      fakeTable(), 0, kind == DeviceKind::Gpu ? "cuda:0" : "emulator", kind,
-      device);
-  INFO(status.message);
-  REQUIRE(status.ok());
-  return device;
-}
-
-std::unique_ptr<Queue> queueOf(Device &device) {
-  std::unique_ptr<Queue> queue;
-  REQUIRE(device.open({}, queue).ok());
-  return queue;
-}
-
-struct Numbers {
-  std::vector<float> x, y;
-  explicit Numbers(size_t rows) : x(rows * 4), y(rows * 4, -7) {
-    std::iota(x.begin(), x.end(), 0.f);
-  }
-  Status bind(Session &session) {
-    int64_t dims[] = {int64_t(x.size() / 4), 4};
-    Status status = session.bindInput(0, DType::F32, 2, dims, x.data());
-    return status.ok() ? session.bindOutput(0, y.data(), y.size() * 4) : status;
-  }
-  bool isRight() const {
-    for (size_t i = 0; i < x.size(); ++i)
-      if (y[i] != 2 * x[i] + bias[i % 4])
-        return false;
-    return true;
-  }
-};
-
-void checkClean() {
-  CHECK(fake->held().empty());
-  INFO((fake->misuses.empty() ? "" : fake->misuses[0]));
-  CHECK(fake->misuses.empty());
-}
-
-} // namespace
 
 TEST_CASE("kernels get their words, grid and block", "[cuda]") {
   freshFake();
@@ -173,51 +43,6 @@ TEST_CASE("kernels get their words, grid and block", "[cuda]") {
     CHECK(fake->counts["cuFuncSetAttribute"] == 1 + withScratch);
   }
   checkClean();
-}
-
-TEST_CASE("a GPU takes the code that is for it", "[cuda]") {
-  freshFake();
-  CudaSample sample;
-  auto reason = [&](int major, int minor, ImageKind kind,
-                    const std::string &target) {
-    fake->major = major;
-    fake->minor = minor;
-    return gpu()->reasonAgainst(sample.imageOf(kind, target));
-  };
-  ImageKind cubin = ImageKind::Cubin, ptx = ImageKind::Ptx;
-  CHECK(reason(9, 0, cubin, "sm_90") == "");
-  CHECK(reason(9, 0, cubin, "sm_90a") == "");
-  CHECK(reason(8, 6, cubin, "sm_80") == "");
-  CHECK(reason(10, 3, cubin, "sm_100") == "");
-  CHECK(reason(8, 0, cubin, "sm_86") == "this GPU (Fake GPU, sm_80) is older");
-  CHECK(reason(8, 0, cubin, "sm_90") == "this GPU (Fake GPU, sm_80) is older");
-  CHECK(reason(9, 0, cubin, "sm_80") ==
-        "this GPU (Fake GPU, sm_90) has another architecture");
-  CHECK(reason(9, 1, cubin, "sm_90a") ==
-        "this GPU (Fake GPU, sm_91) has another architecture");
-  CHECK(reason(9, 0, ptx, "compute_80") == "");
-  CHECK(reason(12, 0, ptx, "compute_90") == "");
-  CHECK(reason(12, 0, ptx, "compute_90a") ==
-        "this GPU (Fake GPU, sm_120) has another architecture");
-  CHECK(reason(7, 5, ptx, "compute_80") ==
-        "this GPU (Fake GPU, sm_75) is older");
-  for (const char *odd : {"", "sm_", "sm_9", "sm_9000", "sm_90f", "sm_90aa",
-                          "sm_a", "compute_90", "90", "sm_-90"})
-    CHECK(reason(9, 0, cubin, odd) ==
-          "which is no GPU that this runtime knows");
-  for (ImageKind kind :
-       {ImageKind::Elf, ImageKind::Source, ImageKind::Functions, ImageKind(9)})
-    CHECK(reason(9, 0, kind, "sm_90") ==
-          "which this device (cuda:0) does not run");
-  auto emulator = gpu(DeviceKind::Emulator);
-  CHECK(emulator->reasonAgainst(sample.imageOf(ImageKind::Source, "cuda")) ==
-        "");
-  for (ImageKind kind : {cubin, ptx, ImageKind::Elf})
-    CHECK(emulator->reasonAgainst(sample.imageOf(kind, "sm_90")) ==
-          "which this device (emulator) does not run");
-  fake->major = 8;
-  fake->minor = 9;
-  CHECK(gpu()->targetName() == "cuda:sm_89");
 }
 
 TEST_CASE("the host's memory may change after a copy", "[cuda]") {
@@ -428,41 +253,6 @@ TEST_CASE("an error without a name has a number", "[cuda]") {
         "CUDA error 2 (CUDA_ERROR_OUT_OF_MEMORY)");
 }
 
-TEST_CASE("code that does not load is an error with its kernel", "[cuda]") {
-  freshFake();
-  auto device = gpu();
-  auto load = [&](const std::string &bundle, size_t at = 0) {
-    std::vector<char> bytes(bundle.size() + 16);
-    std::copy(bundle.begin(), bundle.end(), bytes.begin() + at);
-    CodeImage image;
-    image.kind = ImageKind::Ptx;
-    image.data = bytes.data() + at;
-    image.size = bundle.size();
-    std::unique_ptr<LoadedCode> code;
-    Status status = device->load(image, code);
-    CHECK(status.ok() == bool(code));
-    if (code) {
-      CHECK(code->find("scale"));
-      CHECK_FALSE(code->find("scal"));
-    }
-    return status;
-  };
-  std::string good = writeBundle({{"scale", "scale"}});
-  CHECK(load(good).ok());
-  CHECK(load(good, 1).ok()); // a caller's memory may lie anywhere
-  CHECK(load(good.substr(1)).code == MLC_BAD_FILE);
-  CHECK(load("").code == MLC_BAD_FILE);
-  Status status = load(writeBundle({{"scale", "scale"}, {"k2", "bad"}}));
-  CHECK(status.code == MLC_DEVICE);
-  CHECK(status.message == "kernel k2 cannot be loaded: CUDA error 200 "
-                          "(CUDA_ERROR_FAKE): made to fail (cuda:0, driver "
-                          "12.4)");
-  CHECK_THAT(load(writeBundle({{"other", "scale"}})).message,
-             Contains("kernel other is not in its code"));
-  device.reset();
-  checkClean();
-}
-
 TEST_CASE("a GPU refuses launches that it cannot do", "[cuda]") {
   freshFake();
   auto device = gpu();
@@ -522,44 +312,4 @@ TEST_CASE("sessions share a GPU", "[cuda]") {
   }
   device.reset();
   checkClean();
-}
-
-//===----------------------------------------------------------------------===//
-// Finding
-//===----------------------------------------------------------------------===//
-
-TEST_CASE("a driver that is not there is an error with a remedy", "[cuda]") {
-  Driver driver;
-  Status status = driver.load("libnone.so.7", "install it");
-  CHECK(status.code == MLC_DEVICE);
-  CHECK_THAT(status.message,
-             Contains("cannot load libnone.so.7") && Contains("; install it"));
-  status = driver.load("libm.so.6", "install it");
-  CHECK(status.code == MLC_DEVICE);
-  CHECK(status.message == "libm.so.6 has no function cuInit; install it");
-  freshFake();
-  std::unique_ptr<CudaDevice> device;
-  status = CudaDevice::open(fakeTable(), 3, "cuda:3", DeviceKind::Gpu, device);
-  CHECK(status.code == MLC_DEVICE);
-  CHECK(status.message ==
-        "there is no device 'cuda:3'; this machine has 1 GPU");
-  checkClean();
-}
-
-TEST_CASE("devices of CUDA have names", "[cuda]") {
-  for (const char *name : {"cuda", "cuda:0", "cuda:15", "emulator"})
-    CHECK(isCudaName(name));
-  for (const char *name : {"", "cpu", "cuda0", "cuda:", "cuda:1x", "cuda: 1",
-                           "cuda:12345", "CUDA", "emulator:0", "emulators"})
-    CHECK_FALSE(isCudaName(name));
-  const char *before = std::getenv("MLC_EMULATOR");
-  std::string kept = before ? before : "";
-  setenv("MLC_EMULATOR", "/nowhere/emulator.so", 1);
-  Device *device = nullptr;
-  Status status = findDevice("emulator", device);
-  CHECK(status.code == MLC_DEVICE);
-  CHECK_THAT(status.message, Contains("there is no device 'emulator': ") &&
-                                 Contains("/nowhere/emulator.so") &&
-                                 Contains("set MLC_EMULATOR to"));
-  before ? setenv("MLC_EMULATOR", kept.c_str(), 1) : unsetenv("MLC_EMULATOR");
 }
