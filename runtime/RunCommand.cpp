@@ -67,16 +67,19 @@ Status Run::operator()() {
     status = readInputs();
   if (status.ok())
     status = refuseInputs(outputPaths(), read);
-  Device &device = *devices().front();
+  Device *device = nullptr;
+  if (status.ok())
+    status = findDevice(
+        options.device.empty() ? nullptr : options.device.c_str(), device);
   const LoadedProgram *loaded;
   if (status.ok())
-    status = artifact->load(device, loaded);
+    status = artifact->load(*device, loaded);
   QueueOptions queueOptions;
   queueOptions.threads = options.threads ? options.threads : usableCores();
   queueOptions.flushDenormals = options.flushDenormals;
   std::unique_ptr<Queue> queue;
   if (status.ok())
-    status = device.open(queueOptions, queue);
+    status = device->open(queueOptions, queue);
   if (!status.ok())
     return status;
   Session session(artifact, std::move(queue),
@@ -330,6 +333,7 @@ const char *const usage =
     "                          FILE.npz alone every array by its name\n"
     "  --output-dir DIR        write DIR/<index>.npy and DIR/outputs.json\n"
     "  --output FILE.npz       write all outputs into one file\n"
+    "  --device NAME           cpu, cuda, cuda:N or emulator (cpu)\n"
     "  --threads N             threads to use (all cores)\n"
     "  --profile               print the time of every step\n"
     "  --flush-denormals       treat denormals as zero\n"
@@ -364,6 +368,7 @@ Status parseArguments(int argc, char **argv, RunOptions &options) {
         {"--input", &value},
         {"--output-dir", &options.outputDir},
         {"--output", &options.outputNpz},
+        {"--device", &options.device},
         {"--threads", &threads}};
     int taken = 0;
     for (auto [flag, to] : flags)

@@ -26,6 +26,8 @@ struct RunOptions {
   std::string outputDir;
   /// A .npz of all outputs by name. Empty: not written.
   std::string outputNpz;
+  /// "cpu", "cuda", "cuda:N", "emulator"; empty: the first device.
+  std::string device;
   unsigned threads = 0; ///< 0: one per core
   /// Print the time of every step, of a second run.
   bool profile = false;

@@ -28,8 +28,10 @@ Status Session::load() {
   Status status = artifact->load(device, loaded);
   if (status.ok() && (flags & MLC_SESSION_PROFILE))
     status = queue->reserveStamps(2 * program.steps.size());
-  if (!status.ok())
+  if (!status.ok()) {
+    loaded = nullptr; // the next run tries again
     return status;
+  }
   // Unless a parameter has been set already.
   for (size_t b = 0; b < program.buffers.size(); ++b)
     if (program.buffers[b].isWeight() && !addresses[b])

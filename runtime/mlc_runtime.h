@@ -120,7 +120,10 @@ typedef enum mlc_space {
 } mlc_space;
 
 /** The devices that this library runs programs on; "cpu" is the first. The name
- * lives as long as the library; NULL beyond the last. */
+ * lives as long as the library; NULL beyond the last. Not among them are those
+ * that are looked for when a session asks for one: "cuda:0" (or "cuda"),
+ * "cuda:1", ... by NVIDIA's driver, and "emulator", which checks the code for
+ * GPUs and is slow. */
 MLC_API size_t mlc_device_count(void);
 MLC_API const char *mlc_device_name(size_t index);
 
@@ -236,7 +239,8 @@ typedef struct mlc_session_options {
    * this process may use. */
   uint32_t threads;
   uint32_t flags; /**< a sum of MLC_SESSION_* */
-  /** A name as mlc_device_name gives it; NULL: the first. */
+  /** A name as mlc_device_name gives it, "cuda:0" or another that is looked
+   * for; NULL: the first. */
   const char *device;
 } mlc_session_options;
 

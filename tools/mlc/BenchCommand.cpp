@@ -21,7 +21,7 @@ class BenchCommand : public Command {
 public:
   BenchCommand()
       : Command("bench", "Measure the time and memory of one inference"),
-        model(sub, "<model.onnx|model.mlca>"), inputs(sub),
+        model(sub, "<model.onnx|model.mlca>"), inputs(sub), device(sub),
         threads("threads", cl::init(0), cl::value_desc("number"),
                 cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
         runs("runs", cl::init(20), cl::value_desc("number"),
@@ -35,6 +35,7 @@ private:
 
   ModelOptions model;
   InputOptions inputs;
+  DeviceOption device;
   cl::opt<unsigned> threads, runs;
   cl::opt<bool> asJson;
 };
@@ -95,7 +96,7 @@ llvm::Error BenchCommand::run() {
   auto feed = makeFeed(built->model, *sizes, inputs);
   if (!feed)
     return feed.takeError();
-  auto session = Session::create(built->model, threads);
+  auto session = Session::create(built->model, device.device, threads);
   if (!session)
     return session.takeError();
   if (llvm::Error error = session->bind(std::move(*feed)))

@@ -92,7 +92,8 @@ private:
       fillRandomly(*tensor, /*seed=*/0);
       feed.push_back(std::move(*tensor));
     }
-    auto session = Session::create(model, 1, MLC_SESSION_PROFILE);
+    auto session =
+        Session::create(model, /*device=*/"", 1, MLC_SESSION_PROFILE);
     if (!session)
       return session.takeError();
     if (llvm::Error error = session->bind(std::move(feed)))

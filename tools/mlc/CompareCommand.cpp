@@ -34,7 +34,7 @@ public:
   CompareCommand()
       : Command("compare", "Compare results with ONNX Runtime, or with the "
                            "reference evaluator where it is not installed"),
-        model(sub, "<model.onnx>"), inputs(sub),
+        model(sub, "<model.onnx>"), inputs(sub), device(sub),
         threads("threads", cl::init(0), cl::value_desc("number"),
                 cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
         tolerance("tolerance", cl::value_desc("number"),
@@ -67,6 +67,7 @@ private:
 
   ModelOptions model;
   InputOptions inputs;
+  DeviceOption device;
   cl::opt<unsigned> threads;
   cl::opt<double> tolerance;
   cl::opt<bool> layers, asJson;
@@ -244,7 +245,7 @@ llvm::Error CompareCommand::run() {
   for (auto [port, tensor] : llvm::zip(built->model.inputs(), *feed))
     named.push_back({port.name, tensor});
 
-  auto session = Session::create(built->model, threads,
+  auto session = Session::create(built->model, device.device, threads,
                                  layers ? MLC_SESSION_KEEP_BUFFERS : 0);
   if (!session)
     return session.takeError();

@@ -43,6 +43,12 @@ InputOptions::InputOptions(cl::SubCommand &sub)
       seed("seed", cl::init(0), cl::value_desc("number"),
            cl::desc("Seed of the random inputs (0)"), cl::sub(sub)) {}
 
+DeviceOption::DeviceOption(cl::SubCommand &sub)
+    : device("device", cl::value_desc("name"),
+             cl::desc("Device that runs it: cpu, cuda, cuda:<number> or "
+                      "emulator (cpu)"),
+             cl::sub(sub)) {}
+
 static std::pair<llvm::StringRef, llvm::StringRef>
 splitLast(llvm::StringRef text) {
   // Names of dims and tensors may hold any character, `=` too.

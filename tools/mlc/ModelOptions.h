@@ -55,6 +55,13 @@ struct InputOptions {
   llvm::cl::opt<uint64_t> seed;
 };
 
+/// Where a run takes place.
+struct DeviceOption {
+  explicit DeviceOption(llvm::cl::SubCommand &sub);
+
+  llvm::cl::opt<std::string> device;
+};
+
 } // namespace mlc::cli
 
 #endif // MLC_TOOLS_MLC_MODELOPTIONS_H

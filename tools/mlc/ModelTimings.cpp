@@ -45,7 +45,7 @@ namespace {
 /// may take the core away.
 llvm::Expected<std::vector<double>>
 stepSeconds(const Model &model, std::vector<HostTensor> feed, unsigned runs) {
-  auto session = Session::create(model, 1, MLC_SESSION_PROFILE);
+  auto session = Session::create(model, /*device=*/"", 1, MLC_SESSION_PROFILE);
   if (!session)
     return session.takeError();
   if (llvm::Error error = session->bind(std::move(feed)))

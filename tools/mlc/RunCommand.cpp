@@ -3,6 +3,7 @@
 #include "runtime/RunCommand.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/ModelOptions.h"
 
 using namespace mlc::cli;
 namespace cl = llvm::cl;
@@ -25,6 +26,7 @@ public:
         outputNpz("output-npz", cl::value_desc("file"),
                   cl::desc("Write all outputs by name to this .npz"),
                   cl::sub(sub)),
+        device(sub),
         threads("threads", cl::init(0), cl::value_desc("number"),
                 cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
         profile("profile", cl::desc("Print the time of every step"),
@@ -39,6 +41,7 @@ private:
   cl::opt<std::string> file;
   cl::list<std::string> inputs;
   cl::opt<std::string> outputDir, outputNpz;
+  DeviceOption device;
   cl::opt<unsigned> threads;
   cl::opt<bool> profile, flushDenormals;
 };
@@ -53,6 +56,7 @@ llvm::Error RunCommand::run() {
   options.inputs.assign(inputs.begin(), inputs.end());
   options.outputDir = outputDir;
   options.outputNpz = outputNpz;
+  options.device = device.device;
   options.threads = threads;
   options.profile = profile;
   options.flushDenormals = flushDenormals;

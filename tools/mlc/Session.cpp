@@ -5,13 +5,15 @@
 
 using namespace mlc::cli;
 
-llvm::Expected<Session> Session::create(const Model &model, unsigned threads,
-                                        uint32_t flags) {
+llvm::Expected<Session> Session::create(const Model &model,
+                                        const std::string &device,
+                                        unsigned threads, uint32_t flags) {
   Session session;
   session.model = &model;
   mlc_session_options options = MLC_SESSION_OPTIONS_INIT;
   options.threads = threads;
   options.flags = flags;
+  options.device = device.empty() ? nullptr : device.c_str();
   mlc_session *handle = nullptr;
   if (mlc_status status = mlc_session_create(model.get(), &options, &handle))
     return runtimeFailure(model.name(), status);

@@ -10,10 +10,11 @@ namespace mlc::cli {
 /// A session of the runtime with the inputs it reads.
 class Session {
 public:
-  /// `model` outlives the session; `threads` 0: all cores; `flags` is a sum of
-  /// MLC_SESSION_*.
-  static llvm::Expected<Session> create(const Model &model, unsigned threads,
-                                        uint32_t flags = 0);
+  /// `model` outlives the session; `device` "": the first; `threads` 0: all
+  /// cores; `flags` is a sum of MLC_SESSION_*.
+  static llvm::Expected<Session> create(const Model &model,
+                                        const std::string &device,
+                                        unsigned threads, uint32_t flags = 0);
 
   /// Binds one tensor per input, in order.
   llvm::Error bind(std::vector<HostTensor> inputs);

@@ -205,7 +205,7 @@ class Session(_Owner):
     """Memory and threads to run a model with; used by one thread at a time.
 
     threads: cores that work on a run (0: all that this process may use)
-    device: one of `mlc.devices()`
+    device: one of `mlc.devices()`, "cuda", "cuda:N" or "emulator"
     flush_denormals: treat denormals as zero
     profile: measure each step (`step_times`)
     """

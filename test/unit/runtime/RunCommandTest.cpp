@@ -178,6 +178,26 @@ TEST_CASE("a standard output that takes nothing is an error", "[run]") {
   CHECK(file.open(npz).ok());
 }
 
+TEST_CASE("mlc-run runs on the device that is named", "[run]") {
+  Bench bench;
+  std::string arguments = bench.model + " --input " + bench.x;
+  CHECK(bench.run(arguments + " --device=cpu").code == 0);
+  Result r = bench.run(arguments + " --device tpu");
+  CHECK(r.code == 2);
+  CHECK_THAT(r.err, Contains("'tpu' is no device; there is cpu, cuda:N and "
+                             "emulator"));
+  r = bench.run(arguments + " --device=emulator",
+                "MLC_EMULATOR=/nowhere/emulator.so ");
+  CHECK(r.code == 8);
+  CHECK_THAT(r.err, Contains("no device 'emulator'") &&
+                        Contains("set MLC_EMULATOR to"));
+  // Whether the GPU is missing or the code for it.
+  r = bench.run(arguments + " --device=cuda");
+  CHECK(r.code == 8);
+  CHECK_THAT(r.err, Contains("cuda:0"));
+  CHECK_THAT(bench.run("--help").out, Contains("--device NAME"));
+}
+
 TEST_CASE("an interrupted run exits with 130 and leaves no output", "[run]") {
   Bench bench;
   std::vector<float> large(4 << 20);

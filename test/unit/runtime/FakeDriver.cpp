@@ -1,0 +1,385 @@
+//===- FakeDriver.cpp - CUDA's driver without a GPU -----------------------===//
+
+#include "FakeDriver.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+namespace mlc::test {
+
+using namespace runtime::cuda;
+
+namespace {
+
+/// Set in every address of the GPU's memory: none is one of the host.
+constexpr uint64_t farBit = uint64_t(1) << 62;
+
+FakeDriver fake;
+std::recursive_mutex mutex;
+thread_local CUcontext current = nullptr;
+int theContext;
+
+/// Around each function: counts it, and says whether it shall fail.
+struct Call {
+  std::lock_guard<std::recursive_mutex> lock{mutex};
+  const char *name;
+  CUresult result = CUDA_SUCCESS;
+
+  explicit Call(const char *name, bool needsContext = true) : name(name) {
+    ++fake.counts[name];
+    if (++fake.calls == fake.failAt || name == fake.failName) {
+      fake.failName.clear();
+      fake.failed = name;
+      result = fake.failWith;
+    }
+    if (needsContext && !current)
+      misuse("no context");
+  }
+  void misuse(const std::string &what) {
+    fake.misuses.push_back(std::string(name) + ": " + what);
+    if (!result)
+      result = CUDA_ERROR_INVALID_HANDLE;
+  }
+  bool fails() const { return result != CUDA_SUCCESS; }
+};
+
+void drain(std::vector<std::function<void()>> &work) {
+  for (const std::function<void()> &item : work)
+    item();
+  work.clear();
+}
+
+template <typename Set, typename Key>
+void release(Call &call, Set &set, Key key) {
+  if (!set.erase(key))
+    call.misuse("not there");
+}
+
+CUresult enqueue(Call &call, CUstream stream, std::function<void()> work) {
+  auto it = fake.streams.find(stream);
+  if (it == fake.streams.end())
+    call.misuse("no stream");
+  if (!call.fails())
+    it->second.push_back(std::move(work));
+  return call.result;
+}
+
+//===----------------------------------------------------------------------===//
+// Device and memory
+//===----------------------------------------------------------------------===//
+
+CUresult init(unsigned) { return Call("cuInit", false).result; }
+CUresult version(int *version) {
+  *version = 12040;
+  return Call("cuDriverGetVersion", false).result;
+}
+CUresult deviceCount(int *count) {
+  *count = 1;
+  return Call("cuDeviceGetCount", false).result;
+}
+CUresult device(CUdevice *device, int ordinal) {
+  *device = ordinal;
+  return Call("cuDeviceGet", false).result;
+}
+CUresult deviceName(char *name, int length, CUdevice) {
+  std::strncpy(name, "Fake GPU", length);
+  return Call("cuDeviceGetName", false).result;
+}
+CUresult attribute(int *value, CUdevice_attribute attribute, CUdevice) {
+  *value = attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+               ? fake.multiprocessors
+           : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+               ? fake.major
+           : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
+               ? fake.minor
+               : fake.maxShared;
+  return Call("cuDeviceGetAttribute", false).result;
+}
+CUresult retain(CUcontext *context, CUdevice) {
+  Call call("cuDevicePrimaryCtxRetain", false);
+  if (call.fails())
+    return call.result;
+  ++fake.contexts;
+  *context = reinterpret_cast<CUcontext>(&theContext);
+  return call.result;
+}
+// Functions that give back do so even where they are made to fail, as CUDA's:
+// they then tell of what failed before.
+CUresult releaseContext(CUdevice) {
+  Call call("cuDevicePrimaryCtxRelease_v2", false);
+  if (--fake.contexts < 0)
+    call.misuse("not there");
+  return call.result;
+}
+CUresult setCurrent(CUcontext context) {
+  Call call("cuCtxSetCurrent", false);
+  if (fake.contexts < 1)
+    call.misuse("no context is retained");
+  if (!call.fails())
+    current = context;
+  return call.result;
+}
+
+CUresult allocate(CUdeviceptr *address, size_t bytes) {
+  Call call("cuMemAlloc_v2");
+  if (bytes > size_t(1) << 40)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  if (call.fails())
+    return call.result;
+  auto *memory = static_cast<uint8_t *>(std::aligned_alloc(64, bytes));
+  std::memset(memory, 0xa5, bytes);
+  fake.memory[memory] = bytes;
+  *address = reinterpret_cast<uintptr_t>(memory) | farBit;
+  return call.result;
+}
+CUresult freeMemory(CUdeviceptr address) {
+  Call call("cuMemFree_v2");
+  for (auto &stream : fake.streams)
+    drain(stream.second);
+  auto *memory = reinterpret_cast<uint8_t *>(address & ~farBit);
+  if (fake.memory.erase(memory))
+    std::free(memory);
+  else
+    call.misuse("not there");
+  return call.result;
+}
+CUresult allocateHost(void **memory, size_t bytes) {
+  Call call("cuMemAllocHost_v2");
+  if (call.fails())
+    return call.result;
+  *memory = std::malloc(bytes);
+  fake.pinned[static_cast<uint8_t *>(*memory)] = bytes;
+  return call.result;
+}
+CUresult freeHost(void *memory) {
+  Call call("cuMemFreeHost");
+  if (fake.pinned.erase(static_cast<uint8_t *>(memory)))
+    std::free(memory);
+  else
+    call.misuse("not there");
+  return call.result;
+}
+
+CUresult toDevice(CUdeviceptr to, const void *from, size_t bytes,
+                  CUstream stream) {
+  Call call("cuMemcpyHtoDAsync_v2");
+  uint8_t *target = fake.host(to, bytes);
+  if (!target)
+    call.misuse("no memory of the device");
+  return enqueue(call, stream, [=] { std::memcpy(target, from, bytes); });
+}
+CUresult toHost(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  Call call("cuMemcpyDtoHAsync_v2");
+  uint8_t *source = fake.host(from, bytes);
+  if (!source)
+    call.misuse("no memory of the device");
+  return enqueue(call, stream, [=] { std::memcpy(to, source, bytes); });
+}
+CUresult onDevice(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                  CUstream stream) {
+  Call call("cuMemcpyDtoDAsync_v2");
+  uint8_t *source = fake.host(from, bytes), *target = fake.host(to, bytes);
+  if (!source || !target)
+    call.misuse("no memory of the device");
+  return enqueue(call, stream, [=] { std::memcpy(target, source, bytes); });
+}
+
+//===----------------------------------------------------------------------===//
+// Streams and events
+//===----------------------------------------------------------------------===//
+
+CUresult streamCreate(CUstream *stream, unsigned) {
+  Call call("cuStreamCreate");
+  if (call.fails())
+    return call.result;
+  *stream = reinterpret_cast<CUstream>(new char);
+  fake.streams[*stream];
+  return call.result;
+}
+CUresult streamDestroy(CUstream stream) {
+  Call call("cuStreamDestroy_v2");
+  release(call, fake.streams, static_cast<void *>(stream));
+  delete reinterpret_cast<char *>(stream);
+  return call.result;
+}
+CUresult streamSynchronize(CUstream stream) {
+  Call call("cuStreamSynchronize");
+  auto it = fake.streams.find(stream);
+  if (it == fake.streams.end())
+    call.misuse("no stream");
+  if (call.fails())
+    return call.result;
+  drain(it->second);
+  return std::exchange(fake.streamResult, CUDA_SUCCESS);
+}
+CUresult eventCreate(CUevent *event, unsigned) {
+  Call call("cuEventCreate");
+  if (call.fails())
+    return call.result;
+  *event = reinterpret_cast<CUevent>(new uint64_t(0));
+  fake.events.insert(reinterpret_cast<uint64_t *>(*event));
+  return call.result;
+}
+CUresult eventDestroy(CUevent event) {
+  Call call("cuEventDestroy_v2");
+  auto *time = reinterpret_cast<uint64_t *>(event);
+  release(call, fake.events, time);
+  delete time;
+  return call.result;
+}
+CUresult eventRecord(CUevent event, CUstream stream) {
+  Call call("cuEventRecord");
+  auto *time = reinterpret_cast<uint64_t *>(event);
+  if (!fake.events.count(time))
+    call.misuse("no event");
+  return enqueue(call, stream, [=] { *time = ++fake.clock; });
+}
+CUresult eventSynchronize(CUevent) { return Call("cuEventSynchronize").result; }
+CUresult elapsed(float *milliseconds, CUevent from, CUevent to) {
+  *milliseconds =
+      *reinterpret_cast<uint64_t *>(to) - *reinterpret_cast<uint64_t *>(from);
+  return Call("cuEventElapsedTime").result;
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+CUresult moduleLoad(CUmodule *module, const void *image) {
+  Call call("cuModuleLoadData");
+  if (reinterpret_cast<uintptr_t>(image) % 16)
+    call.misuse("not aligned");
+  std::string code = static_cast<const char *>(image);
+  if (!call.fails() && !fake.kernels.count(code))
+    return CUDA_ERROR_INVALID_IMAGE;
+  if (call.fails())
+    return call.result;
+  auto *loaded = new std::string(code);
+  fake.modules.insert(loaded);
+  *module = reinterpret_cast<CUmodule>(loaded);
+  return call.result;
+}
+CUresult moduleUnload(CUmodule module) {
+  Call call("cuModuleUnload");
+  auto *loaded = reinterpret_cast<std::string *>(module);
+  release(call, fake.modules, loaded);
+  delete loaded;
+  return call.result;
+}
+CUresult getFunction(CUfunction *function, CUmodule module, const char *name) {
+  Call call("cuModuleGetFunction");
+  auto *loaded = reinterpret_cast<std::string *>(module);
+  if (!fake.modules.count(loaded))
+    call.misuse("no module");
+  else if (*loaded != name)
+    return CUDA_ERROR_NOT_FOUND;
+  *function = reinterpret_cast<CUfunction>(loaded);
+  return call.result;
+}
+CUresult functionAttribute(CUfunction, CUfunction_attribute, int) {
+  return Call("cuFuncSetAttribute").result;
+}
+CUresult launchKernel(CUfunction function, unsigned gridX, unsigned gridY,
+                      unsigned gridZ, unsigned blockX, unsigned blockY,
+                      unsigned blockZ, unsigned shared, CUstream stream,
+                      void **parameters, void **extra) {
+  Call call("cuLaunchKernel");
+  auto *loaded = reinterpret_cast<std::string *>(function);
+  if (!fake.modules.count(loaded) || gridY != 1 || gridZ != 1 || blockY != 1 ||
+      blockZ != 1 || parameters || extra[0] != CU_LAUNCH_PARAM_BUFFER_POINTER ||
+      extra[2] != CU_LAUNCH_PARAM_BUFFER_SIZE ||
+      extra[4] != CU_LAUNCH_PARAM_END)
+    call.misuse("a wrong launch");
+  if (call.fails())
+    return call.result;
+  auto *words = static_cast<uint64_t *>(extra[1]);
+  size_t bytes = *static_cast<size_t *>(extra[3]);
+  FakeLaunch launch{*loaded, gridX, blockX, shared, {words, words + bytes / 8}};
+  fake.launches.push_back(launch);
+  FakeKernel kernel = fake.kernels[*loaded];
+  return enqueue(call, stream, [=] { kernel(launch); });
+}
+
+CUresult errorName(CUresult result, const char **text) {
+  *text = result == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
+                                             : "CUDA_ERROR_FAKE";
+  return Call("cuGetErrorName", false).result;
+}
+CUresult errorString(CUresult, const char **text) {
+  *text = "made to fail";
+  return Call("cuGetErrorString", false).result;
+}
+
+} // namespace
+
+uint8_t *FakeDriver::host(uint64_t address, uint64_t bytes) const {
+  auto *place = reinterpret_cast<uint8_t *>(address & ~farBit);
+  auto block = memory.upper_bound(place);
+  if (!(address & farBit) || block == memory.begin())
+    return nullptr;
+  --block;
+  uint64_t offset = place - block->first;
+  return offset <= block->second && bytes <= block->second - offset ? place
+                                                                    : nullptr;
+}
+
+std::string FakeDriver::held() const {
+  std::string text;
+  auto add = [&](const char *what, size_t count) {
+    if (count)
+      text += std::to_string(count) + " " + what + " ";
+  };
+  add("allocations", memory.size());
+  add("pinned", pinned.size());
+  add("streams", streams.size());
+  add("modules", modules.size());
+  add("events", events.size());
+  add("contexts", contexts);
+  return text;
+}
+
+FakeDriver &freshDriver() {
+  fake = FakeDriver();
+  current = nullptr;
+  return fake;
+}
+
+const Driver &fakeTable() {
+  // In the order of the table, so that a function which is missing or of
+  // another type does not compile.
+  static const Driver table{init,
+                            version,
+                            deviceCount,
+                            device,
+                            deviceName,
+                            attribute,
+                            retain,
+                            releaseContext,
+                            setCurrent,
+                            allocate,
+                            freeMemory,
+                            allocateHost,
+                            freeHost,
+                            toDevice,
+                            toHost,
+                            onDevice,
+                            streamCreate,
+                            streamDestroy,
+                            streamSynchronize,
+                            moduleLoad,
+                            moduleUnload,
+                            getFunction,
+                            functionAttribute,
+                            launchKernel,
+                            eventCreate,
+                            eventDestroy,
+                            eventRecord,
+                            eventSynchronize,
+                            elapsed,
+                            errorName,
+                            errorString};
+  return table;
+}
+
+} // namespace mlc::test

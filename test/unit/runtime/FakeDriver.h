@@ -1,0 +1,73 @@
+//===- FakeDriver.h - CUDA's driver without a GPU ---------------*- C++ -*-===//
+//
+// A table of the driver's functions over one GPU that is not there. Its memory
+// is of addresses that the host must not follow, its streams do nothing before
+// somebody waits, its modules' code is the name of a function of this process,
+// any call can be made to fail, and what is not given back is counted.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_TEST_UNIT_RUNTIME_FAKEDRIVER_H
+#define MLC_TEST_UNIT_RUNTIME_FAKEDRIVER_H
+
+#include "runtime/cuda/Driver.h"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace mlc::test {
+
+struct FakeLaunch {
+  std::string kernel;
+  unsigned grid, block, shared;
+  std::vector<uint64_t> words;
+};
+using FakeKernel = void (*)(const FakeLaunch &launch);
+
+class FakeDriver {
+public:
+  /// The kernels that a module can name.
+  std::map<std::string, FakeKernel> kernels;
+  /// The GPU.
+  int major = 9, minor = 0, multiprocessors = 2, maxShared = 227 * 1024;
+
+  /// All calls so far by name, and how many.
+  std::map<std::string, unsigned> counts;
+  unsigned calls = 0;
+  /// The call with this number fails once, with this result; 0: none does.
+  unsigned failAt = 0;
+  runtime::cuda::CUresult failWith = runtime::cuda::CUDA_ERROR_UNKNOWN;
+  /// So does the next call of this function.
+  std::string failName;
+  /// The function that has been made to fail.
+  std::string failed;
+  /// What the next wait for a stream returns.
+  runtime::cuda::CUresult streamResult = runtime::cuda::CUDA_SUCCESS;
+  /// What has been misused: wrong handles, no context.
+  std::vector<std::string> misuses;
+  std::vector<FakeLaunch> launches;
+
+  /// "" if nothing is held.
+  std::string held() const;
+  /// Where `bytes` of the device's memory lie; null where there are none.
+  uint8_t *host(uint64_t address, uint64_t bytes) const;
+
+  // The insides, for the functions of the table.
+  std::map<uint8_t *, size_t> memory, pinned;
+  std::map<void *, std::vector<std::function<void()>>> streams;
+  std::set<std::string *> modules, functions;
+  std::set<uint64_t *> events;
+  int contexts = 0;
+  uint64_t clock = 0;
+};
+
+/// The one of this process, as it begins.
+FakeDriver &freshDriver();
+const runtime::cuda::Driver &fakeTable();
+
+} // namespace mlc::test
+
+#endif // MLC_TEST_UNIT_RUNTIME_FAKEDRIVER_H
