@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 ROOTS = ("dialects", "verifier", "rewrites", "codegen", "passes", "runtime", "tools")
-BACKENDS = ("codegen/cpu",)
+BACKENDS = ("codegen/cpu", "codegen/cuda")
 REGISTRY = "codegen/Backends.cpp"
 
 

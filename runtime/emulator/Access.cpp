@@ -1,0 +1,310 @@
+//===- Access.cpp - Every load and store of a kernel is looked at ---------===//
+//
+// The functions that clang's thread sanitizer calls in front of loads and
+// stores. Whole words whose records say nothing unusual take the short way.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Access.h"
+#include "runtime/emulator/Arena.h"
+#include "runtime/emulator/Cuda.h"
+#include "runtime/emulator/Execution.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace mlc::emulator {
+
+namespace {
+
+std::string doing(bool isWrite, size_t bytes) {
+  return (isWrite ? "writes " : "reads ") + std::to_string(bytes) +
+         (bytes == 1 ? " byte" : " bytes");
+}
+
+/// An access of the running thread.
+struct Access {
+  uintptr_t address;
+  size_t bytes;
+  bool isWrite;
+  const void *at;
+  Who who;
+  uint64_t floor; ///< stamps below it are of no concern
+
+  Side self() const {
+    return {execution.place(at), execution.running, 0, doing(isWrite, bytes)};
+  }
+};
+
+[[gnu::noinline, gnu::cold]] void found(Problem problem, const Access &access,
+                                        uintptr_t where) {
+  execution.report({problem, access.self(), {}, arena.describe(where)});
+}
+
+[[gnu::noinline, gnu::cold]] void foundRace(const Access &access,
+                                            uintptr_t where, Who other,
+                                            uint32_t otherAt, bool otherWrote) {
+  // What runs between the two may be any of several lanes or warps: the record
+  // has the last.
+  Side side{otherAt, threadOf(other), stampOf(other),
+            otherWrote ? "wrote it" : "read it"};
+  execution.report({Problem::Race, access.self(), side, arena.describe(where)});
+}
+
+/// The record's side: is there a conflict? Then remembers the access.
+void compareAndRecord(Cell &cell, const Access &access, uintptr_t where) {
+  const Clock &clock = execution.clock;
+  if (clock.unordered(cell.write, access.who, access.floor))
+    foundRace(access, where, cell.write, cell.writeAt, true);
+  if (access.isWrite) {
+    if (clock.unordered(cell.read, access.who, access.floor))
+      foundRace(access, where, cell.read, cell.readAt, false);
+    cell.write = access.who;
+    cell.writeAt = execution.place(access.at);
+  } else {
+    cell.read = clock.addRead(cell.read, access.who, access.floor);
+    cell.readAt = execution.place(access.at);
+  }
+}
+
+/// The records of a word's bytes, made from the word's if there are none.
+Cell *bytesOf(Cell &cell, const Access &access) {
+  bool shared =
+      access.floor == execution.clock.block && arena.isShared(access.address);
+  SplitCells &cells = shared ? execution.splitShared : execution.splitGlobal;
+  bool current = stampOf(cell.write) >= access.floor;
+  if (current && (cell.write & split))
+    return cells.at(cell.read);
+  uint64_t index = cells.add();
+  Cell *bytes = cells.at(index);
+  Cell word = cell;
+  word.write &= ~split;
+  // An old index is no record of a read.
+  if (!current && (cell.write & split))
+    word.read = 0;
+  std::fill(bytes, bytes + 4, word);
+  cell.read = index;
+  cell.write = access.who | split | (current ? cell.write & pending : 0);
+  return bytes;
+}
+
+/// One access within a word, bytes [from, end) of it.
+void checkWord(const Access &access, uintptr_t word, unsigned from,
+               unsigned end) {
+  unsigned mask = ((1u << end) - 1) & ~((1u << from) - 1);
+  uint8_t &marks = arena.marks(word);
+  unsigned missing = mask & ~(unsigned(marks) >> 4);
+  if (missing) [[unlikely]]
+    return found(Problem::OutOfBounds, access,
+                 word + unsigned(__builtin_ctz(missing)));
+  Cell &cell = arena.cell(word);
+  if ((cell.write & pending) && stampOf(cell.write) >= access.floor)
+      [[unlikely]] {
+    Side side{cell.writeAt, threadOf(cell.write), stampOf(cell.write),
+              "started the copy"};
+    return execution.report({Problem::UnwaitedCopy, access.self(), side,
+                             arena.describe(word + from)});
+  }
+  if (access.isWrite)
+    marks |= uint8_t(mask);
+  else if (mask & ~unsigned(marks)) [[unlikely]] {
+    found(Problem::Unwritten, access,
+          word + unsigned(__builtin_ctz(mask & ~unsigned(marks))));
+    marks |= uint8_t(mask); // said once
+  }
+  bool isSplit = (cell.write & split) && stampOf(cell.write) >= access.floor;
+  if (mask == 0xf && !isSplit) {
+    if (cell.write & split) // of an earlier launch
+      cell.write = cell.read = 0;
+    return compareAndRecord(cell, access, word);
+  }
+  Cell *bytes = bytesOf(cell, access);
+  for (unsigned i = from; i < end; ++i)
+    compareAndRecord(bytes[i], access, word + i);
+}
+
+/// An address that is not the device's: the thread's own variables and the
+/// module's constants are no one's business.
+[[gnu::noinline]] void checkLocal(const Access &access) {
+  unsigned owner = execution.fibers.owner(access.address);
+  if (owner == execution.running)
+    return;
+  const Launch &launch = *execution.launch;
+  if (!access.isWrite && access.address >= launch.moduleBase &&
+      access.address + access.bytes <= launch.moduleEnd)
+    return;
+  if (owner < Fibers::count)
+    return execution.report({Problem::OutOfBounds,
+                             access.self(),
+                             {},
+                             "a variable of thread " + std::to_string(owner)});
+  found(Problem::OutOfBounds, access, access.address);
+}
+
+inline uint64_t floorOf(uintptr_t address) {
+  const Clock &clock = execution.clock;
+  return arena.isShared(address) ? clock.block : clock.launch;
+}
+
+[[gnu::noinline]] void checkSlowly(uintptr_t address, size_t bytes,
+                                   size_t align, bool isWrite, const void *at,
+                                   Who who) {
+  Access access{address, bytes, isWrite, at, who, floorOf(address)};
+  if (!arena.has(address))
+    return checkLocal(access);
+  if (address & (align - 1))
+    return found(Problem::Misaligned, access, address);
+  for (uintptr_t here = address, end = address + bytes; here < end;) {
+    uintptr_t word = here & ~uintptr_t(3);
+    unsigned from = unsigned(here - word);
+    unsigned to = unsigned(std::min<uintptr_t>(end - word, 4));
+    checkWord(access, word, from, to);
+    here = word + to;
+  }
+}
+
+/// A load or store of whole words at a multiple of its size.
+template <unsigned bytes, bool isWrite>
+inline void checkWords(uintptr_t address, const void *at) {
+  const Clock &clock = execution.clock;
+  Who me = clock.me;
+  ++execution.accesses;
+  if (!arena.has(address) || (address & (bytes - 1))) [[unlikely]]
+    return checkSlowly(address, bytes, bytes, isWrite, at, me);
+  uint64_t floor = floorOf(address);
+  for (unsigned i = 0; i < bytes; i += 4) {
+    uint8_t &marks = arena.marks(address + i);
+    Cell &cell = arena.cell(address + i);
+    bool plain = isWrite ? (marks & 0xf0) == 0xf0 : marks == 0xff;
+    plain = plain && !(cell.write & (pending | split)) &&
+            !clock.unordered(cell.write, me, floor) &&
+            !(isWrite && clock.unordered(cell.read, me, floor));
+    if (!plain) [[unlikely]]
+      return checkSlowly(address, bytes, 1, isWrite, at, me);
+    if (isWrite) {
+      marks = 0xff;
+      cell.write = me;
+      cell.writeAt = execution.place(at);
+    } else if (cell.read != me) {
+      cell.read = clock.addRead(cell.read, me, floor);
+      cell.readAt = execution.place(at);
+    }
+  }
+}
+
+} // namespace
+
+void checkAccess(uintptr_t address, size_t bytes, size_t align, bool isWrite,
+                 const void *at, Who who) {
+  ++execution.accesses;
+  if (bytes)
+    checkSlowly(address, bytes, align, isWrite, at, who);
+}
+
+void beginCopy(uintptr_t to, unsigned bytes, const void *at) {
+  checkAccess(to, bytes, bytes, true, at, execution.clock.me);
+  for (unsigned i = 0; i < bytes; i += 4) {
+    Cell &cell = arena.cell(to + i);
+    cell.write = execution.clock.me | pending | (cell.write & split);
+    cell.writeAt = execution.place(at);
+  }
+}
+
+void endCopy(uintptr_t to, unsigned bytes, const void *at) {
+  for (unsigned i = 0; i < bytes; i += 4)
+    arena.cell(to + i).write &= ~pending;
+  checkAccess(to, bytes, bytes, true, at, execution.clock.me);
+}
+
+} // namespace mlc::emulator
+
+//===----------------------------------------------------------------------===//
+// What the sanitizer's code calls
+//===----------------------------------------------------------------------===//
+
+using namespace mlc::emulator;
+
+#define MLC_HERE __builtin_return_address(0)
+static uintptr_t addressOf(const void *memory) {
+  return reinterpret_cast<uintptr_t>(memory);
+}
+static void checkPlain(const void *memory, size_t bytes, size_t align,
+                       bool isWrite, const void *at) {
+  checkAccess(addressOf(memory), bytes, align, isWrite, at, execution.clock.me);
+}
+
+#define MLC_SMALL(size, name, isWrite)                                         \
+  extern "C" MLC_EMULATOR_API void __tsan_##name##size(void *memory) {         \
+    checkPlain(memory, size, size, isWrite, MLC_HERE);                         \
+  }                                                                            \
+  extern "C" MLC_EMULATOR_API void __tsan_##name##size##_pc(void *memory,      \
+                                                            void *at) {        \
+    checkPlain(memory, size, size, isWrite, at);                               \
+  }
+#define MLC_WORDS(size, name, isWrite)                                         \
+  extern "C" MLC_EMULATOR_API void __tsan_##name##size(void *memory) {         \
+    checkWords<size, isWrite>(addressOf(memory), MLC_HERE);                    \
+  }                                                                            \
+  extern "C" MLC_EMULATOR_API void __tsan_##name##size##_pc(void *memory,      \
+                                                            void *at) {        \
+    checkWords<size, isWrite>(addressOf(memory), at);                          \
+  }
+// Loads that the program's types do not promise to be aligned: the GPU's code
+// has several smaller ones for such.
+#define MLC_UNALIGNED(size, name, isWrite)                                     \
+  extern "C" MLC_EMULATOR_API void __tsan_unaligned_##name##size(              \
+      void *memory) {                                                          \
+    checkPlain(memory, size, 1, isWrite, MLC_HERE);                            \
+  }
+MLC_SMALL(1, read, false)
+MLC_SMALL(2, read, false)
+MLC_WORDS(4, read, false)
+MLC_WORDS(8, read, false)
+MLC_WORDS(16, read, false)
+MLC_SMALL(1, write, true)
+MLC_SMALL(2, write, true)
+MLC_WORDS(4, write, true)
+MLC_WORDS(8, write, true)
+MLC_WORDS(16, write, true)
+MLC_UNALIGNED(2, read, false)
+MLC_UNALIGNED(4, read, false)
+MLC_UNALIGNED(8, read, false)
+MLC_UNALIGNED(16, read, false)
+MLC_UNALIGNED(2, write, true)
+MLC_UNALIGNED(4, write, true)
+MLC_UNALIGNED(8, write, true)
+MLC_UNALIGNED(16, write, true)
+
+extern "C" {
+MLC_EMULATOR_API void __tsan_init() {}
+MLC_EMULATOR_API void __tsan_func_entry(void *) {}
+MLC_EMULATOR_API void __tsan_func_exit() {}
+MLC_EMULATOR_API void __tsan_vptr_update(void **memory, void *) {
+  checkPlain(memory, sizeof(void *), sizeof(void *), true, MLC_HERE);
+}
+MLC_EMULATOR_API void __tsan_vptr_read(void **memory) {
+  checkPlain(memory, sizeof(void *), sizeof(void *), false, MLC_HERE);
+}
+MLC_EMULATOR_API void __tsan_read_range(void *memory, size_t bytes) {
+  checkPlain(memory, bytes, 1, false, MLC_HERE);
+}
+MLC_EMULATOR_API void __tsan_write_range(void *memory, size_t bytes) {
+  checkPlain(memory, bytes, 1, true, MLC_HERE);
+}
+MLC_EMULATOR_API void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
+  checkPlain(from, bytes, 1, false, MLC_HERE);
+  checkPlain(to, bytes, 1, true, MLC_HERE);
+  return std::memcpy(to, from, bytes);
+}
+MLC_EMULATOR_API void *__tsan_memmove(void *to, const void *from,
+                                      size_t bytes) {
+  checkPlain(from, bytes, 1, false, MLC_HERE);
+  checkPlain(to, bytes, 1, true, MLC_HERE);
+  return std::memmove(to, from, bytes);
+}
+MLC_EMULATOR_API void *__tsan_memset(void *to, int value, size_t bytes) {
+  checkPlain(to, bytes, 1, true, MLC_HERE);
+  return std::memset(to, value, bytes);
+}
+}

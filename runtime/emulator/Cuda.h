@@ -1,0 +1,129 @@
+//===- Cuda.h - The driver functions that the emulator answers --*- C++ -*-===//
+//
+// CUDA's driver interface as far as mlc uses it, in our own words: names,
+// signatures and numbers are those of libcuda.so.1. What the emulator has
+// beside stands at the end.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_EMULATOR_CUDA_H
+#define MLC_RUNTIME_EMULATOR_CUDA_H
+
+#include <cstddef>
+#include <cstdint>
+
+#define MLC_EMULATOR_API __attribute__((visibility("default")))
+
+extern "C" {
+
+/// Numbers rather than an enumeration: callers have one of their own.
+using CUresult = int;
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = struct CUctx_st *;
+using CUmodule = struct CUmod_st *;
+using CUfunction = struct CUfunc_st *;
+using CUstream = struct CUstream_st *;
+using CUevent = struct CUevent_st *;
+
+MLC_EMULATOR_API CUresult cuInit(unsigned flags);
+MLC_EMULATOR_API CUresult cuDriverGetVersion(int *version);
+MLC_EMULATOR_API CUresult cuDeviceGetCount(int *count);
+MLC_EMULATOR_API CUresult cuDeviceGet(CUdevice *device, int ordinal);
+MLC_EMULATOR_API CUresult cuDeviceGetName(char *name, int length,
+                                          CUdevice device);
+MLC_EMULATOR_API CUresult cuDeviceGetAttribute(int *value, int attribute,
+                                               CUdevice device);
+MLC_EMULATOR_API CUresult cuDevicePrimaryCtxRetain(CUcontext *context,
+                                                   CUdevice device);
+MLC_EMULATOR_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
+MLC_EMULATOR_API CUresult cuCtxSetCurrent(CUcontext context);
+
+MLC_EMULATOR_API CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes);
+MLC_EMULATOR_API CUresult cuMemFree_v2(CUdeviceptr memory);
+MLC_EMULATOR_API CUresult cuMemAllocHost_v2(void **memory, size_t bytes);
+MLC_EMULATOR_API CUresult cuMemFreeHost(void *memory);
+MLC_EMULATOR_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from,
+                                               size_t bytes, CUstream stream);
+MLC_EMULATOR_API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from,
+                                               size_t bytes, CUstream stream);
+MLC_EMULATOR_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from,
+                                               size_t bytes, CUstream stream);
+
+MLC_EMULATOR_API CUresult cuStreamCreate(CUstream *stream, unsigned flags);
+MLC_EMULATOR_API CUresult cuStreamDestroy_v2(CUstream stream);
+MLC_EMULATOR_API CUresult cuStreamSynchronize(CUstream stream);
+MLC_EMULATOR_API CUresult cuEventCreate(CUevent *event, unsigned flags);
+MLC_EMULATOR_API CUresult cuEventDestroy_v2(CUevent event);
+MLC_EMULATOR_API CUresult cuEventRecord(CUevent event, CUstream stream);
+MLC_EMULATOR_API CUresult cuEventSynchronize(CUevent event);
+MLC_EMULATOR_API CUresult cuEventElapsedTime(float *milliseconds, CUevent start,
+                                             CUevent end);
+
+MLC_EMULATOR_API CUresult cuModuleLoadData(CUmodule *module, const void *image);
+MLC_EMULATOR_API CUresult cuModuleUnload(CUmodule module);
+MLC_EMULATOR_API CUresult cuModuleGetFunction(CUfunction *function,
+                                              CUmodule module,
+                                              const char *name);
+MLC_EMULATOR_API CUresult cuFuncSetAttribute(CUfunction function, int attribute,
+                                             int value);
+MLC_EMULATOR_API CUresult cuLaunchKernel(CUfunction function, unsigned gridX,
+                                         unsigned gridY, unsigned gridZ,
+                                         unsigned blockX, unsigned blockY,
+                                         unsigned blockZ, unsigned sharedBytes,
+                                         CUstream stream, void **parameters,
+                                         void **extra);
+MLC_EMULATOR_API CUresult cuGetErrorName(CUresult error, const char **name);
+MLC_EMULATOR_API CUresult cuGetErrorString(CUresult error, const char **text);
+
+/// What was found since the last mlcEmulatorClearReport(), as text; empty if
+/// nothing. The text is valid until the next call of either.
+MLC_EMULATOR_API const char *mlcEmulatorReport();
+MLC_EMULATOR_API void mlcEmulatorClearReport();
+/// "cuMemAlloc_v2:3": the third call from now on fails; more than one with
+/// commas between, none with an empty text. `=2` behind it is the error.
+MLC_EMULATOR_API void mlcEmulatorFail(const char *what);
+/// How many accesses of kernels have been checked in this process.
+MLC_EMULATOR_API uint64_t mlcEmulatorAccesses();
+}
+
+namespace mlc::emulator {
+
+/// The results that the emulator gives: number, name without CUDA_ERROR_, text.
+#define MLC_EMULATOR_ERRORS(row)                                               \
+  row(1, INVALID_VALUE, "invalid argument") row(                               \
+      2, OUT_OF_MEMORY, "out of memory") row(3, NOT_INITIALIZED,               \
+                                             "initialization error")           \
+      row(101, INVALID_DEVICE, "invalid device ordinal") row(                  \
+          200, INVALID_IMAGE, "device kernel image is invalid")                \
+          row(201, INVALID_CONTEXT, "invalid device context") row(             \
+              221, JIT_COMPILER_NOT_FOUND, "the compiler was not found")       \
+              row(300, INVALID_SOURCE, "device kernel source is invalid") row( \
+                  304, OPERATING_SYSTEM, "OS call failed")                     \
+                  row(400, INVALID_HANDLE, "invalid resource handle") row(     \
+                      500, NOT_FOUND, "named symbol not found")                \
+                      row(600, NOT_READY, "device not ready") row(             \
+                          700, ILLEGAL_ADDRESS,                                \
+                          "an illegal memory access was encountered")          \
+                          row(701, LAUNCH_OUT_OF_RESOURCES,                    \
+                              "too many resources requested for launch")       \
+                              row(716, MISALIGNED_ADDRESS,                     \
+                                  "misaligned address")                        \
+                                  row(719, LAUNCH_FAILED,                      \
+                                      "unspecified launch failure")            \
+                                      row(801, NOT_SUPPORTED,                  \
+                                          "operation not supported")           \
+                                          row(999, UNKNOWN, "unknown error")
+
+constexpr CUresult CUDA_SUCCESS = 0;
+#define MLC_EMULATOR_ERROR(number, name, text)                                 \
+  constexpr CUresult CUDA_ERROR_##name = number;
+MLC_EMULATOR_ERRORS(MLC_EMULATOR_ERROR)
+#undef MLC_EMULATOR_ERROR
+
+/// The attributes that have names here; the others are in Device.cpp.
+constexpr int maxDynamicSharedAttribute = 8; // of a function
+
+} // namespace mlc::emulator
+
+#endif // MLC_RUNTIME_EMULATOR_CUDA_H

@@ -1,0 +1,241 @@
+//===- Device.cpp - The device, its context and errors --------------------===//
+
+#include "runtime/emulator/Arena.h"
+#include "runtime/emulator/Driver.h"
+#include "runtime/emulator/Execution.h"
+#include "runtime/emulator/Finding.h"
+#include "runtime/emulator/Options.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace mlc::emulator {
+
+Driver driver;
+thread_local CUcontext currentContext = nullptr;
+
+Call::Call(const char *function, Needs needs) : lock(driver.mutex) {
+  error = injectedFailure(function);
+  if (error)
+    return;
+  if (needs != Nothing && !driver.initialized)
+    error = CUDA_ERROR_NOT_INITIALIZED;
+  else if (needs == Context && (!currentContext || !driver.users))
+    error = CUDA_ERROR_INVALID_CONTEXT;
+}
+
+void Driver::closeContext() {
+  runAll();
+  std::string left;
+  auto count = [&](size_t n, const char *what) {
+    if (n)
+      left += (left.empty() ? "" : ", ") + std::to_string(n) + " " + what;
+  };
+  count(arena.allocations().size(), "allocations");
+  count(hostMemory.size(), "allocations of the host's memory");
+  count(modules.size(), "modules");
+  count(streams.size(), "streams");
+  count(events.size(), "events");
+  if (!left.empty()) {
+    std::string sizes;
+    for (const auto &[start, bytes] : arena.allocations())
+      sizes += (sizes.empty() ? "; bytes: " : ", ") + std::to_string(bytes);
+    addToReport("mlc emulator: leak: at the end of the context there are " +
+                left + sizes + "\n");
+  }
+  while (!arena.allocations().empty())
+    arena.free(arena.allocations().begin()->first);
+  for (const auto &[start, bytes] : hostMemory)
+    std::free(reinterpret_cast<void *>(start));
+  for (CUmodule module : modules) {
+    module->code.unload();
+    delete module;
+  }
+  for (CUstream stream : streams)
+    delete stream;
+  for (CUevent event : events)
+    delete event;
+  hostMemory.clear();
+  modules.clear();
+  functions.clear();
+  streams.clear();
+  events.clear();
+}
+
+} // namespace mlc::emulator
+
+using namespace mlc::emulator;
+
+CUresult cuInit(unsigned flags) {
+  MLC_CALL(Nothing);
+  if (flags)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!architecture()) {
+    addToReport("mlc emulator: MLC_EMULATOR_ARCH must be sm_75 or later\n");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  driver.initialized = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int *version) {
+  MLC_CALL(Nothing);
+  if (!version)
+    return CUDA_ERROR_INVALID_VALUE;
+  *version = 12090;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count) {
+  MLC_CALL(Initialized);
+  if (!count)
+    return CUDA_ERROR_INVALID_VALUE;
+  *count = 1;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal) {
+  MLC_CALL(Initialized);
+  if (!device)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (ordinal != 0)
+    return CUDA_ERROR_INVALID_DEVICE;
+  *device = 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
+  MLC_CALL(Initialized);
+  if (device != 0)
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (!name || length <= 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::snprintf(name, size_t(length), "mlc emulator (sm_%u)", architecture());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
+  MLC_CALL(Initialized);
+  if (device != 0)
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (!value)
+    return CUDA_ERROR_INVALID_VALUE;
+  struct Row {
+    int attribute, value;
+  };
+  const int shared = int(maxSharedMemory());
+  const Row rows[] = {
+      {1, 1024},                     // threads of a block
+      {2, 1024},                     // of its x
+      {3, 1024},                     // of its y
+      {4, 64},                       // of its z
+      {5, 0x7fffffff},               // blocks of a grid's x
+      {6, 65535},                    // of its y
+      {7, 65535},                    // of its z
+      {8, int(defaultSharedMemory)}, // shared memory of a block
+      {9, 65536},                    // constant memory
+      {10, 32},                      // threads of a warp
+      {11, 0x7fffffff},              // pitch of copies
+      {12, 65536},                   // registers of a block
+      {13, 1000000},                 // clock rate, kHz
+      {14, 512},                     // alignment of textures
+      {15, 1},                       // copies beside kernels
+      {16, 4},                       // multiprocessors
+      {17, 0},                       // limit on the time of kernels
+      {18, 0},                       // integrated
+      {19, 1},                       // can map the host's memory
+      {20, 0},                       // compute mode: default
+      {31, 1},                       // concurrent kernels
+      {32, 1},                       // error correction
+      {36, 1000000},                 // clock rate of the memory, kHz
+      {37, 64},                      // width of its bus, bits
+      {38, 1 << 20},                 // L2 cache
+      {39, 2048},                    // threads of a multiprocessor
+      {40, 1},                       // engines of copies
+      {41, 1},                       // one space of addresses
+      {75, int(architecture() / 10)},
+      {76, int(architecture() % 10)},
+      {78, 0},             // priorities of streams
+      {81, shared + 1024}, // shared memory of a multiprocessor
+      {82, 65536},         // its registers
+      {83, 0},             // managed memory
+      {97, shared},        // shared memory of a block that asks for it
+      {111, 1024},         // what the system keeps of it
+  };
+  for (const Row &row : rows)
+    if (row.attribute == attribute) {
+      *value = row.value;
+      return CUDA_SUCCESS;
+    }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  MLC_CALL(Initialized);
+  if (device != 0)
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (!context)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!arena.open() || !execution.fibers.open())
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  ++driver.users;
+  *context = &driver.context;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  MLC_CALL(Initialized);
+  if (device != 0)
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (!driver.users)
+    return CUDA_ERROR_INVALID_CONTEXT;
+  if (!--driver.users)
+    driver.closeContext();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext context) {
+  MLC_CALL(Initialized);
+  if (context && (context != &driver.context || !driver.users))
+    return CUDA_ERROR_INVALID_CONTEXT;
+  currentContext = context;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorName(CUresult error, const char **name) {
+  if (!name)
+    return CUDA_ERROR_INVALID_VALUE;
+  switch (error) {
+  case CUDA_SUCCESS:
+    *name = "CUDA_SUCCESS";
+    return CUDA_SUCCESS;
+#define MLC_EMULATOR_NAME(number, text, _)                                     \
+  case number:                                                                 \
+    *name = "CUDA_ERROR_" #text;                                               \
+    return CUDA_SUCCESS;
+    MLC_EMULATOR_ERRORS(MLC_EMULATOR_NAME)
+#undef MLC_EMULATOR_NAME
+  }
+  *name = nullptr;
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult error, const char **text) {
+  if (!text)
+    return CUDA_ERROR_INVALID_VALUE;
+  switch (error) {
+  case CUDA_SUCCESS:
+    *text = "no error";
+    return CUDA_SUCCESS;
+#define MLC_EMULATOR_TEXT(number, _, meaning)                                  \
+  case number:                                                                 \
+    *text = meaning;                                                           \
+    return CUDA_SUCCESS;
+    MLC_EMULATOR_ERRORS(MLC_EMULATOR_TEXT)
+#undef MLC_EMULATOR_TEXT
+  }
+  *text = nullptr;
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+void mlcEmulatorFail(const char *what) { setFailures(what); }

@@ -1,0 +1,102 @@
+//===- Driver.h - What the driver's functions share -------------*- C++ -*-===//
+
+#ifndef MLC_RUNTIME_EMULATOR_DRIVER_H
+#define MLC_RUNTIME_EMULATOR_DRIVER_H
+
+#include "runtime/emulator/Cuda.h"
+#include "runtime/emulator/Module.h"
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+/// Work that is done when somebody waits for it, as late as CUDA may do it: so
+/// it shows who forgets to wait.
+struct CUstream_st {
+  std::deque<std::function<CUresult()>> work;
+  CUresult error = 0; ///< of what was done, until a call returns it
+
+  /// Does all of it; after an error the rest is dropped.
+  void run();
+  CUresult takeError();
+};
+
+struct CUevent_st {
+  struct Record {
+    bool done = false;
+    std::chrono::steady_clock::time_point time;
+    CUstream stream = nullptr;
+  };
+  std::shared_ptr<Record> last; ///< null until it is recorded
+};
+
+struct CUfunc_st {
+  CUmodule module;
+  std::string name;
+  void *function;
+  unsigned maxShared;
+};
+
+struct CUmod_st {
+  mlc::emulator::LoadedModule code;
+  std::vector<std::unique_ptr<CUfunc_st>> functions;
+};
+
+struct CUctx_st {};
+
+namespace mlc::emulator {
+
+/// All handles that are good, so that others are told from them.
+struct Driver {
+  std::mutex mutex;
+  bool initialized = false;
+  unsigned users = 0; ///< of the primary context
+  CUctx_st context;
+  std::map<uintptr_t, size_t> hostMemory;
+  std::set<CUstream> streams;
+  std::set<CUevent> events;
+  std::set<CUmodule> modules;
+  std::set<CUfunction> functions;
+  CUstream_st defaultStream;
+
+  /// Does what all streams have to do.
+  void runAll();
+  /// Does `work`, which `stream` may be null of, in its turn.
+  CUresult submit(CUstream stream, std::function<CUresult()> work);
+  bool isStream(CUstream stream) const {
+    return !stream || streams.count(stream);
+  }
+  /// Forgets everything, and reports what was still there.
+  void closeContext();
+};
+
+extern Driver driver;
+extern thread_local CUcontext currentContext;
+
+/// A call of a driver's function: it holds the lock, and has an error where
+/// the call shall fail at once.
+class Call {
+public:
+  enum Needs { Nothing, Initialized, Context };
+  Call(const char *function, Needs needs);
+  CUresult error = CUDA_SUCCESS;
+
+private:
+  std::unique_lock<std::mutex> lock;
+};
+
+/// The first line of a driver's function.
+#define MLC_CALL(needs)                                                        \
+  Call call(__func__, Call::needs);                                            \
+  if (call.error)                                                              \
+  return call.error
+
+} // namespace mlc::emulator
+
+#endif // MLC_RUNTIME_EMULATOR_DRIVER_H

@@ -1,0 +1,132 @@
+//===- Execution.h - One launch of a kernel ---------------------*- C++ -*-===//
+//
+// Blocks run one after another on the calling thread, and a block's threads as
+// fibers: each runs until it must wait for others. Nothing here is locked;
+// there is one launch at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_EMULATOR_EXECUTION_H
+#define MLC_RUNTIME_EMULATOR_EXECUTION_H
+
+#include "runtime/emulator/Fiber.h"
+#include "runtime/emulator/Finding.h"
+#include "runtime/emulator/Shadow.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mlc::emulator {
+
+struct Index {
+  unsigned x, y, z;
+  uint64_t count() const { return uint64_t(x) * y * z; }
+};
+
+struct Launch {
+  std::string name;
+  void *function = nullptr;
+  uintptr_t moduleBase = 0; ///< places in code are offsets from it
+  uintptr_t moduleEnd = 0;
+  std::string modulePath;
+  std::vector<uint64_t> words; ///< the parameters
+  Index grid = {}, block = {};
+  unsigned sharedBytes = 0;
+};
+
+/// The most words of parameters: 4 KiB of them.
+constexpr size_t maxWords = 512;
+
+/// What a thread waits for.
+enum class Wait : uint8_t {
+  Nothing,
+  Block,
+  Warp,
+  Shuffle,
+  Load,
+  Multiply,
+  Done
+};
+
+/// An asynchronous copy that its thread has not waited for.
+struct Copy {
+  uintptr_t to;
+  unsigned bytes;
+  unsigned group;
+  uint32_t at;
+  uint8_t data[16];
+};
+
+struct Thread {
+  Wait wait = Wait::Done;
+  bool transposed = false; // Load
+  uint8_t kind = 0;        // Multiply: of the elements
+  int mask = 0;            // Shuffle
+  void *at = nullptr;      // where it waits
+  uint64_t words[3] = {};  // operands; results of Shuffle and Load
+  float sums[4] = {};      // Multiply: in and out
+  Index index = {};
+  unsigned group = 0; // copies' groups that are closed
+  std::vector<Copy> copies;
+};
+
+class Execution {
+public:
+  /// Runs all blocks, or up to the first error after which there is no going
+  /// on. What was found is left in `findings`.
+  void run(const Launch &launch);
+
+  // For the functions that kernels call.
+  Thread &current() { return threads[running]; }
+  /// Returns when what the thread waits for has happened.
+  void wait(Wait what, void *at);
+  uint32_t place(const void *address) const {
+    return uint32_t(reinterpret_cast<uintptr_t>(address) - launch->moduleBase);
+  }
+  /// Adds what was found; ends the launch, without returning to the kernel,
+  /// where nothing good can follow.
+  void report(Finding finding);
+
+  const Launch *launch = nullptr;
+  Index blockIndex = {};
+  bool checks = true;
+  Clock clock;
+  SplitCells splitGlobal, splitShared;
+  Fibers fibers;
+  std::vector<Finding> findings;
+  uint64_t accesses = 0;
+  /// The thread that runs; `Fibers::count` if none does.
+  unsigned running = Fibers::count;
+
+private:
+  static void threadMain();
+  void startBlock(uint64_t number);
+  void runBlock(uint64_t number);
+  bool runWarp(unsigned warp);
+  bool completeWarp(unsigned first, unsigned end);
+  bool passBarrier();
+  void reportDivergence();
+  void shuffle(unsigned first, unsigned end);
+  void loadMatrices(unsigned first, unsigned end);
+  void multiply(unsigned first, unsigned end);
+  void shuffleOrder(std::vector<unsigned> &order);
+  uint64_t random();
+
+  unsigned threadCount = 0, warpCount = 0;
+  std::vector<Thread> threads = std::vector<Thread>(Fibers::count);
+  std::vector<uint64_t> warpStamps = std::vector<uint64_t>(32);
+  std::vector<unsigned> warpOrder, laneOrder;
+  /// First stamp and number of each block that ran, for reports.
+  std::vector<std::pair<uint64_t, uint64_t>> blockStamps;
+  uint64_t seed = 0, randomState = 0;
+  bool stopped = false;
+
+  uint64_t blockOf(uint64_t stamp) const;
+};
+
+extern Execution execution;
+
+} // namespace mlc::emulator
+
+#endif // MLC_RUNTIME_EMULATOR_EXECUTION_H

@@ -1,0 +1,242 @@
+//===- Intrinsics.cpp - The functions behind the device header ------------===//
+
+#include "runtime/emulator/Access.h"
+#include "runtime/emulator/Arena.h"
+#include "runtime/emulator/Cuda.h"
+#include "runtime/emulator/Execution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace mlc::emulator {
+
+//===----------------------------------------------------------------------===//
+// What a warp does once all its lanes are there
+//===----------------------------------------------------------------------===//
+
+static Finding absent(const Thread &thread, unsigned number,
+                      const char *expected) {
+  return {Problem::AbsentLane,
+          {execution.place(thread.at), number, 0, expected},
+          {},
+          "the warp has fewer than 32 lanes"};
+}
+
+void Execution::shuffle(unsigned first, unsigned end) {
+  uint64_t values[32];
+  for (unsigned i = first; i < end; ++i)
+    values[i - first] = threads[i].words[0];
+  for (unsigned i = first; i < end; ++i) {
+    unsigned lane = (i - first) ^ (unsigned(threads[i].mask) & 31);
+    if (lane >= end - first)
+      return report(absent(threads[i], i, "asks a lane that does not exist"));
+    threads[i].words[0] = values[lane];
+  }
+}
+
+void Execution::loadMatrices(unsigned first, unsigned end) {
+  if (end - first < 32)
+    return report(absent(threads[first], first, "loads matrices"));
+  uint16_t rows[32][8];
+  for (unsigned lane = 0; lane < 32; ++lane)
+    std::memcpy(rows[lane],
+                reinterpret_cast<const void *>(threads[first + lane].words[0]),
+                16);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    Thread &thread = threads[first + lane];
+    uint32_t words[4];
+    for (unsigned matrix = 0; matrix < 4; ++matrix) {
+      const uint16_t (*rowsOf)[8] = rows + 8 * matrix;
+      unsigned pair = 2 * (lane % 4), line = lane / 4;
+      uint16_t low = rowsOf[line][pair], high = rowsOf[line][pair + 1];
+      if (thread.transposed) {
+        low = rowsOf[pair][line];
+        high = rowsOf[pair + 1][line];
+      }
+      words[matrix] = low | (uint32_t(high) << 16);
+    }
+    thread.words[0] = words[0] | (uint64_t(words[1]) << 32);
+    thread.words[1] = words[2] | (uint64_t(words[3]) << 32);
+  }
+}
+
+static float fromF16(uint16_t bits) {
+  uint32_t sign = uint32_t(bits & 0x8000) << 16, rest = bits & 0x7fff;
+  uint32_t word;
+  if (rest >= 0x7c00) { // infinities and NaN
+    word = 0x7f800000 | ((rest & 0x3ff) << 13);
+  } else if (rest >= 0x400) {
+    word = (rest << 13) + (112u << 23);
+  } else {
+    float small = std::ldexp(float(rest), -24);
+    std::memcpy(&word, &small, sizeof(word));
+  }
+  word |= sign;
+  float value;
+  std::memcpy(&value, &word, sizeof(value));
+  return value;
+}
+
+static float fromWord(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/// Element `i` of those packed in `words`, for each kind of elements.
+static float element(unsigned kind, const uint64_t *words, unsigned i) {
+  if (kind == 2)
+    return fromWord(uint32_t(words[i / 2] >> (i % 2 * 32)) & 0xffffe000);
+  uint16_t bits = uint16_t(words[i / 4] >> (i % 4 * 16));
+  return kind == 1 ? fromWord(uint32_t(bits) << 16) : fromF16(bits);
+}
+
+void Execution::multiply(unsigned first, unsigned end) {
+  if (end - first < 32)
+    return report(absent(threads[first], first, "multiplies matrices"));
+  unsigned kind = threads[first].kind - 1, depth = kind == 2 ? 8 : 16;
+  float a[16][16], b[16][8];
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const uint64_t *words = threads[first + lane].words;
+    unsigned g = lane / 4, t = lane % 4;
+    // In order of a: rows g and g + 8 in turn, then the later columns.
+    if (kind == 2) {
+      for (unsigned i = 0; i < 4; ++i)
+        a[g + i % 2 * 8][t + i / 2 * 4] = element(kind, words, i);
+      for (unsigned i = 0; i < 2; ++i)
+        b[t + i * 4][g] = element(kind, words + 2, i);
+      continue;
+    }
+    for (unsigned i = 0; i < 8; ++i)
+      a[g + i / 2 % 2 * 8][2 * t + i % 2 + i / 4 * 8] = element(kind, words, i);
+    for (unsigned i = 0; i < 4; ++i)
+      b[2 * t + i % 2 + i / 2 * 8][g] = element(kind, words + 2, i);
+  }
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    float *sums = threads[first + lane].sums;
+    for (unsigned i = 0; i < 4; ++i) {
+      unsigned row = lane / 4 + i / 2 * 8, column = 2 * (lane % 4) + i % 2;
+      // The product is exact in double; one rounding to float for each.
+      for (unsigned k = 0; k < depth; ++k)
+        sums[i] = float(double(sums[i]) + double(a[row][k]) * b[k][column]);
+    }
+  }
+}
+
+} // namespace mlc::emulator
+
+//===----------------------------------------------------------------------===//
+// What kernels call
+//===----------------------------------------------------------------------===//
+
+using namespace mlc::emulator;
+
+#define MLC_HERE __builtin_return_address(0)
+
+struct Words {
+  uint64_t first, second;
+};
+struct Sums {
+  float sums[4];
+};
+
+extern "C" {
+
+MLC_EMULATOR_API Index mlcEmulatorThreadIdx() {
+  return execution.current().index;
+}
+MLC_EMULATOR_API Index mlcEmulatorBlockIdx() { return execution.blockIndex; }
+MLC_EMULATOR_API Index mlcEmulatorBlockDim() { return execution.launch->block; }
+MLC_EMULATOR_API Index mlcEmulatorGridDim() { return execution.launch->grid; }
+MLC_EMULATOR_API uint8_t *mlcEmulatorSharedMemory() { return arena.shared(); }
+
+MLC_EMULATOR_API void mlcEmulatorSyncBlock() {
+  execution.wait(Wait::Block, MLC_HERE);
+}
+MLC_EMULATOR_API void mlcEmulatorSyncWarp() {
+  execution.wait(Wait::Warp, MLC_HERE);
+}
+MLC_EMULATOR_API uint64_t mlcEmulatorShuffleXor(uint64_t value, int mask) {
+  Thread &thread = execution.current();
+  thread.words[0] = value;
+  thread.mask = mask;
+  execution.wait(Wait::Shuffle, MLC_HERE);
+  return thread.words[0];
+}
+
+MLC_EMULATOR_API void mlcEmulatorCopyAsync(void *to, const void *from,
+                                           unsigned bytes, bool valid) {
+  Thread &thread = execution.current();
+  auto target = reinterpret_cast<uintptr_t>(to);
+  auto source = reinterpret_cast<uintptr_t>(from);
+  auto misplaced = [&](uintptr_t address, const char *does) {
+    Side self{execution.place(MLC_HERE), execution.running, 0, does};
+    execution.report({Problem::OutOfBounds, self, {}, arena.describe(address)});
+  };
+  if (!arena.isShared(target))
+    misplaced(target, "copies to what is not shared memory");
+  if (valid && arena.isShared(source))
+    misplaced(source, "copies from what is not global memory");
+  if (execution.checks) {
+    if (valid)
+      checkAccess(source, bytes, bytes, false, MLC_HERE, execution.clock.me);
+    beginCopy(target, bytes, MLC_HERE);
+  }
+  Copy copy{target, bytes, thread.group, execution.place(MLC_HERE), {}};
+  if (valid)
+    std::memcpy(copy.data, from, bytes);
+  thread.copies.push_back(copy);
+}
+
+MLC_EMULATOR_API void mlcEmulatorCommitCopies() { ++execution.current().group; }
+
+MLC_EMULATOR_API void mlcEmulatorWaitForCopies(unsigned pending) {
+  Thread &thread = execution.current();
+  // Groups are numbered from 0; copies of the open one have thread.group.
+  auto isDone = [&](const Copy &copy) {
+    return uint64_t(copy.group) + pending < thread.group;
+  };
+  auto later = std::find_if_not(thread.copies.begin(), thread.copies.end(),
+                                isDone); // in order of their groups
+  for (auto copy = thread.copies.begin(); copy != later; ++copy) {
+    if (execution.checks)
+      endCopy(copy->to, copy->bytes, MLC_HERE);
+    std::memcpy(reinterpret_cast<void *>(copy->to), copy->data, copy->bytes);
+  }
+  thread.copies.erase(thread.copies.begin(), later);
+}
+
+MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row,
+                                               bool transposed) {
+  Thread &thread = execution.current();
+  auto address = reinterpret_cast<uintptr_t>(row);
+  if (!arena.isShared(address)) {
+    Side self{execution.place(MLC_HERE), execution.running, 0,
+              "loads matrices from what is not shared memory"};
+    execution.report({Problem::OutOfBounds, self, {}, arena.describe(address)});
+  }
+  // All lanes get parts of the row.
+  if (execution.checks)
+    checkAccess(address, 16, 16, false, MLC_HERE,
+                execution.clock.me | manyLanes);
+  thread.words[0] = address;
+  thread.transposed = transposed;
+  execution.wait(Wait::Load, MLC_HERE);
+  return {thread.words[0], thread.words[1]};
+}
+
+MLC_EMULATOR_API Sums mlcEmulatorMultiplyAdd(unsigned kind, Sums d, uint64_t a0,
+                                             uint64_t a1, uint64_t b) {
+  Thread &thread = execution.current();
+  thread.kind = uint8_t(kind + 1); // 0 is none
+  thread.words[0] = a0;
+  thread.words[1] = a1;
+  thread.words[2] = b;
+  std::copy(d.sums, d.sums + 4, thread.sums);
+  execution.wait(Wait::Multiply, MLC_HERE);
+  Sums result;
+  std::copy(thread.sums, thread.sums + 4, result.sums);
+  return result;
+}
+}

@@ -1,0 +1,167 @@
+//===- Kernel.cpp - Modules, functions and launches -----------------------===//
+
+#include "runtime/emulator/Driver.h"
+#include "runtime/emulator/Execution.h"
+#include "runtime/emulator/Finding.h"
+#include "runtime/emulator/Options.h"
+
+#include <cstring>
+#include <utility>
+
+using namespace mlc::emulator;
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image) {
+  std::string source, message;
+  {
+    MLC_CALL(Context);
+    if (!module || !image)
+      return CUDA_ERROR_INVALID_VALUE;
+    auto *text = static_cast<const char *>(image);
+    if (std::strncmp(text, "#include \"mlc_device.cuh\"", 25) != 0) {
+      addToReport("mlc emulator: a module must be the source of kernels, which "
+                  "begins with #include \"mlc_device.cuh\"\n");
+      return CUDA_ERROR_INVALID_IMAGE;
+    }
+    source = text;
+  }
+  // The compiler runs without the lock: modules compile beside each other.
+  auto loaded = std::make_unique<CUmod_st>();
+  CUresult error = compileModule(source, loaded->code.path, message);
+  if (!error && !loaded->code.load(message))
+    error = CUDA_ERROR_INVALID_IMAGE;
+  if (error) {
+    addToReport("mlc emulator: " + message + "\n");
+    return error;
+  }
+  std::lock_guard<std::mutex> lock(driver.mutex);
+  *module = loaded.release();
+  driver.modules.insert(*module);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  MLC_CALL(Context);
+  if (!driver.modules.count(module))
+    return CUDA_ERROR_INVALID_HANDLE;
+  driver.runAll();
+  for (const auto &function : module->functions)
+    driver.functions.erase(function.get());
+  driver.modules.erase(module);
+  module->code.unload();
+  delete module;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
+                             const char *name) {
+  MLC_CALL(Context);
+  if (!driver.modules.count(module))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!function || !name)
+    return CUDA_ERROR_INVALID_VALUE;
+  for (const auto &known : module->functions)
+    if (known->name == name) {
+      *function = known.get();
+      return CUDA_SUCCESS;
+    }
+  void *code = module->code.find(name);
+  if (!code)
+    return CUDA_ERROR_NOT_FOUND;
+  module->functions.push_back(std::make_unique<CUfunc_st>(
+      CUfunc_st{module, name, code, defaultSharedMemory}));
+  *function = module->functions.back().get();
+  driver.functions.insert(*function);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
+  MLC_CALL(Context);
+  if (!driver.functions.count(function))
+    return CUDA_ERROR_INVALID_HANDLE;
+  constexpr int carveout = 9; // a wish that has no meaning here
+  if (attribute == carveout)
+    return CUDA_SUCCESS;
+  if (attribute != maxDynamicSharedAttribute || value < 0 ||
+      unsigned(value) > maxSharedMemory())
+    return CUDA_ERROR_INVALID_VALUE;
+  function->maxShared = unsigned(value);
+  return CUDA_SUCCESS;
+}
+
+namespace {
+
+/// Reads the parameters from `extra`: pairs of a key and a value, ended by 0.
+CUresult readWords(void **extra, std::vector<uint64_t> &words) {
+  enum { End = 0, Pointer = 1, Size = 2 };
+  const void *buffer = nullptr;
+  size_t bytes = 0;
+  for (void **pair = extra; pair && pair[0]; pair += 2) {
+    switch (reinterpret_cast<uintptr_t>(pair[0])) {
+    case Pointer:
+      buffer = pair[1];
+      break;
+    case Size:
+      if (!pair[1])
+        return CUDA_ERROR_INVALID_VALUE;
+      bytes = *static_cast<const size_t *>(pair[1]);
+      break;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  if (bytes % 8 || bytes / 8 > maxWords || (bytes && !buffer))
+    return CUDA_ERROR_INVALID_VALUE;
+  words.resize(bytes / 8);
+  if (bytes)
+    std::memcpy(words.data(), buffer, bytes);
+  return CUDA_SUCCESS;
+}
+
+bool fits(const Index &grid, const Index &block) {
+  return grid.x && grid.y && grid.z && grid.x <= 0x7fffffff &&
+         grid.y <= 65535 && grid.z <= 65535 && block.x && block.y && block.z &&
+         block.x <= 1024 && block.y <= 1024 && block.z <= 64 &&
+         block.count() <= Fibers::count;
+}
+
+CUresult runLaunch(const Launch &launch) {
+  execution.run(launch);
+  if (execution.findings.empty())
+    return CUDA_SUCCESS;
+  addToReport(describe(launch, execution.findings));
+  return errorOf(execution.findings.front().problem);
+}
+
+} // namespace
+
+CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
+                        unsigned gridZ, unsigned blockX, unsigned blockY,
+                        unsigned blockZ, unsigned sharedBytes, CUstream stream,
+                        void **parameters, void **extra) {
+  MLC_CALL(Context);
+  if (!driver.functions.count(function) || !driver.isStream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  // Their number cannot be known from the kernel's code.
+  if (parameters)
+    return CUDA_ERROR_NOT_SUPPORTED;
+  Launch launch;
+  launch.grid = {gridX, gridY, gridZ};
+  launch.block = {blockX, blockY, blockZ};
+  if (!fits(launch.grid, launch.block) || sharedBytes > function->maxShared)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult error = readWords(extra, launch.words))
+    return error;
+  const LoadedModule &code = function->module->code;
+  launch.name = function->name;
+  launch.function = function->function;
+  launch.moduleBase = code.base;
+  launch.moduleEnd = code.end;
+  launch.modulePath = code.path;
+  launch.sharedBytes = sharedBytes;
+  CUresult result = driver.submit(
+      stream, [launch = std::move(launch)] { return runLaunch(launch); });
+  if (result != CUDA_SUCCESS || !stream || !launchBlocking())
+    return result;
+  stream->run();
+  return stream->takeError();
+}

@@ -1,0 +1,135 @@
+//===- Memory.cpp - Memory of the device, and copies ----------------------===//
+
+#include "runtime/emulator/Arena.h"
+#include "runtime/emulator/Driver.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <memory>
+
+using namespace mlc::emulator;
+
+namespace {
+
+void *pointer(CUdeviceptr address) {
+  return reinterpret_cast<void *>(uintptr_t(address));
+}
+
+/// Whether all bytes are of one cuMemAllocHost_v2(): such may be read and
+/// written later, while of other memory a copy is taken at once.
+bool isPinned(const void *memory, size_t bytes) {
+  auto address = reinterpret_cast<uintptr_t>(memory);
+  auto found = driver.hostMemory.upper_bound(address);
+  if (found == driver.hostMemory.begin())
+    return false;
+  --found;
+  size_t offset = address - found->first;
+  return offset <= found->second && bytes <= found->second - offset;
+}
+
+} // namespace
+
+CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
+  MLC_CALL(Context);
+  if (!memory || !bytes)
+    return CUDA_ERROR_INVALID_VALUE;
+  uintptr_t address = arena.allocate(bytes);
+  if (!address)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  *memory = address;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr memory) {
+  MLC_CALL(Context);
+  if (!memory)
+    return CUDA_SUCCESS;
+  driver.runAll();
+  return arena.free(uintptr_t(memory)) ? CUDA_SUCCESS
+                                       : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemAllocHost_v2(void **memory, size_t bytes) {
+  MLC_CALL(Context);
+  if (!memory || !bytes)
+    return CUDA_ERROR_INVALID_VALUE;
+  constexpr size_t page = 4096;
+  if (bytes > SIZE_MAX - page)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  void *block = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+  if (!block)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  driver.hostMemory[reinterpret_cast<uintptr_t>(block)] = bytes;
+  *memory = block;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemFreeHost(void *memory) {
+  MLC_CALL(Context);
+  if (!memory)
+    return CUDA_SUCCESS;
+  driver.runAll();
+  if (!driver.hostMemory.erase(reinterpret_cast<uintptr_t>(memory)))
+    return CUDA_ERROR_INVALID_VALUE;
+  std::free(memory);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
+                              CUstream stream) {
+  MLC_CALL(Context);
+  if (!driver.isStream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!bytes)
+    return CUDA_SUCCESS;
+  if (!from || !arena.contains(uintptr_t(to), bytes))
+    return CUDA_ERROR_INVALID_VALUE;
+  auto copy = [to, bytes](const void *source) {
+    std::memcpy(pointer(to), source, bytes);
+    arena.mark(uintptr_t(to), bytes, true, true);
+    return CUDA_SUCCESS;
+  };
+  if (isPinned(from, bytes))
+    return driver.submit(stream, [copy, from] { return copy(from); });
+  auto *begin = static_cast<const uint8_t *>(from);
+  auto staged = std::make_shared<std::vector<uint8_t>>(begin, begin + bytes);
+  return driver.submit(stream, [copy, staged] { return copy(staged->data()); });
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
+                              CUstream stream) {
+  MLC_CALL(Context);
+  if (!driver.isStream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!bytes)
+    return CUDA_SUCCESS;
+  if (!to || !arena.contains(uintptr_t(from), bytes))
+    return CUDA_ERROR_INVALID_VALUE;
+  CUresult result = driver.submit(stream, [to, from, bytes] {
+    std::memcpy(to, pointer(from), bytes);
+    return CUDA_SUCCESS;
+  });
+  // Only copies to pinned memory may come later.
+  if (result != CUDA_SUCCESS || isPinned(to, bytes) || !stream)
+    return result;
+  stream->run();
+  return stream->takeError();
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                              CUstream stream) {
+  MLC_CALL(Context);
+  if (!driver.isStream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!bytes)
+    return CUDA_SUCCESS;
+  if (!arena.contains(uintptr_t(to), bytes) ||
+      !arena.contains(uintptr_t(from), bytes))
+    return CUDA_ERROR_INVALID_VALUE;
+  return driver.submit(stream, [to, from, bytes] {
+    std::memmove(pointer(to), pointer(from), bytes);
+    arena.copyMarks(uintptr_t(to), uintptr_t(from), bytes);
+    return CUDA_SUCCESS;
+  });
+}

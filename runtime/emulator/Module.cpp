@@ -1,0 +1,227 @@
+//===- Module.cpp - Sources of kernels as loaded code ---------------------===//
+
+#include "runtime/emulator/Module.h"
+#include "runtime/Blake3.h"
+#include "runtime/emulator/Cuda.h"
+#include "runtime/emulator/Options.h"
+#include "runtime/emulator/Process.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace mlc::emulator {
+
+namespace {
+
+/// Raised when modules compiled earlier do not fit the library any more.
+constexpr const char *revision = "1";
+
+/// Where compiled modules are kept; empty if nowhere.
+std::string cacheFolder() {
+  std::string folder;
+  const char *cache = std::getenv("XDG_CACHE_HOME");
+  const char *home = std::getenv("HOME");
+  if (cache && *cache == '/')
+    folder = cache;
+  else if (home && *home == '/')
+    folder = std::string(home) + "/.cache";
+  if (folder.empty())
+    return "";
+  folder += "/mlc/emulator";
+  return makeFolders(folder) ? folder : "";
+}
+
+std::string findCompiler() {
+  const char *wanted = std::getenv("MLC_EMULATOR_CXX");
+  if (wanted && *wanted)
+    return findProgram({wanted});
+  return findProgram({"clang++-22", "clang++"});
+}
+
+/// This library: modules are linked with it, so that what they call is found.
+std::string ownPath() {
+  Dl_info info = {};
+  dladdr(reinterpret_cast<const void *>(&mlcEmulatorReport), &info);
+  return info.dli_fname ? info.dli_fname : "";
+}
+
+std::vector<std::string> compilerFlags() {
+  std::vector<std::string> flags = {"-x",
+                                    "c++",
+                                    "-std=c++20",
+                                    "-O1",
+                                    "-g1",
+                                    "-fPIC",
+                                    "-shared",
+                                    "-w",
+                                    "-nostdinc",
+                                    "-fno-exceptions",
+                                    "-fno-rtti",
+                                    "-fno-math-errno",
+                                    "-ffp-contract=off",
+                                    "-fno-omit-frame-pointer",
+                                    "-fvisibility=hidden",
+                                    "-D__CUDA_ARCH__=" +
+                                        std::to_string(architecture() * 10)};
+  if (checksOn())
+    for (const char *flag :
+         {"-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0",
+          // `x += 1` reads, which matters where nobody wrote x.
+          "-mllvm", "-tsan-instrument-read-before-write=1"})
+      flags.push_back(flag);
+  return flags;
+}
+
+std::string keyOf(const std::string &source, const std::string &compiler,
+                  const std::vector<std::string> &flags) {
+  std::string all = std::string(revision) + '\0' + compiler + '\0';
+  struct stat file = {};
+  if (stat(compiler.c_str(), &file) == 0)
+    all += std::to_string(file.st_size) + " " +
+           std::to_string(file.st_mtim.tv_sec) + '\0';
+  for (const std::string &flag : flags)
+    all += flag + '\0';
+  all += deviceHeader;
+  all += '\0' + source;
+  return runtime::toHex(runtime::blake3(all.data(), all.size())).substr(0, 32);
+}
+
+/// A folder of our own for one compilation, gone with this.
+struct WorkFolder {
+  std::string path;
+  std::vector<std::string> files;
+
+  bool make(const std::string &parent) {
+    std::string name = parent + "/build.XXXXXX";
+    if (!mkdtemp(name.data()))
+      return false;
+    path = name;
+    return true;
+  }
+  std::string file(const std::string &name) {
+    files.push_back(path + "/" + name);
+    return files.back();
+  }
+  ~WorkFolder() {
+    for (const std::string &name : files)
+      unlink(name.c_str());
+    if (!path.empty())
+      rmdir(path.c_str());
+  }
+};
+
+int compile(const std::string &source, const std::string &compiler,
+            std::vector<std::string> command, const std::string &folder,
+            const std::string &key, std::string &message) {
+  WorkFolder work;
+  std::string own = ownPath();
+  if (!work.make(folder)) {
+    message = "cannot write into " + folder + ": " + std::strerror(errno);
+    return CUDA_ERROR_OPERATING_SYSTEM;
+  }
+  std::string text = work.file(key + ".cu"), object = work.file(key + ".so");
+  if (!writeFile(text, source) ||
+      !writeFile(work.file("mlc_device.cuh"), deviceHeader)) {
+    message = "cannot write into " + work.path;
+    return CUDA_ERROR_OPERATING_SYSTEM;
+  }
+  command.insert(command.begin(), compiler);
+  // Lines of the source are found where it stays.
+  command.push_back("-ffile-prefix-map=" + work.path + "=" + folder);
+  command.insert(command.end(),
+                 {"-o", object, text, "-x", "none", own, "-nostdlib++", "-lm",
+                  "-Wl,-z,defs", "-Wl,--no-undefined"});
+  std::string output;
+  int status = runProgram(command, output);
+  // The user knows the source, not the folder.
+  for (size_t at; (at = output.find(work.path + "/")) != std::string::npos;)
+    output.erase(at, work.path.size() + 1);
+  if (status != 0) {
+    message = compiler + " does not accept the kernels' source:\n" + output;
+    return CUDA_ERROR_INVALID_SOURCE;
+  }
+  std::string kept = folder + "/" + key;
+  if (rename(text.c_str(), (kept + ".cu").c_str()) != 0 ||
+      rename(object.c_str(), (kept + ".so").c_str()) != 0) {
+    message = "cannot write " + kept + ".so: " + std::strerror(errno);
+    return CUDA_ERROR_OPERATING_SYSTEM;
+  }
+  return CUDA_SUCCESS;
+}
+
+} // namespace
+
+int compileModule(const std::string &source, std::string &path,
+                  std::string &message) {
+  std::string compiler = findCompiler();
+  if (compiler.empty()) {
+    const char *wanted = std::getenv("MLC_EMULATOR_CXX");
+    message = (wanted && *wanted)
+                  ? "MLC_EMULATOR_CXX is " + std::string(wanted) +
+                        ", which cannot be run"
+                  : "no clang++ in PATH; install clang, or set "
+                    "MLC_EMULATOR_CXX";
+    return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+  }
+  std::string folder = cacheFolder();
+  if (folder.empty()) {
+    message = "no folder for compiled kernels: neither XDG_CACHE_HOME nor "
+              "HOME is a folder that can be written into";
+    return CUDA_ERROR_OPERATING_SYSTEM;
+  }
+  std::vector<std::string> flags = compilerFlags();
+  std::string key = keyOf(source, compiler, flags);
+  path = folder + "/" + key + ".so";
+  if (access(path.c_str(), R_OK) == 0)
+    return CUDA_SUCCESS;
+  return compile(source, compiler, flags, folder, key, message);
+}
+
+bool LoadedModule::load(std::string &message) {
+  library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *text = dlerror();
+    message = text ? text : "cannot load " + path;
+    return false;
+  }
+  link_map *map = nullptr;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !map) {
+    message = "cannot find " + path + " in memory";
+    return false;
+  }
+  base = end = map->l_addr;
+  auto measure = [](dl_phdr_info *info, size_t, void *data) {
+    auto *module = static_cast<LoadedModule *>(data);
+    if (info->dlpi_addr != module->base)
+      return 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i)
+      if (info->dlpi_phdr[i].p_type == PT_LOAD)
+        module->end = std::max<uintptr_t>(
+            module->end, module->base + info->dlpi_phdr[i].p_vaddr +
+                             info->dlpi_phdr[i].p_memsz);
+    return 1;
+  };
+  dl_iterate_phdr(measure, this);
+  return true;
+}
+
+void LoadedModule::unload() {
+  if (library)
+    dlclose(library);
+  library = nullptr;
+}
+
+void *LoadedModule::find(const char *name) const {
+  void *found = dlsym(library, name);
+  auto address = reinterpret_cast<uintptr_t>(found);
+  return address >= base && address < end ? found : nullptr;
+}
+
+} // namespace mlc::emulator

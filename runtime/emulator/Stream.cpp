@@ -1,0 +1,137 @@
+//===- Stream.cpp - Streams and events ------------------------------------===//
+
+#include "runtime/emulator/Driver.h"
+
+#include <utility>
+
+using namespace mlc::emulator;
+
+void CUstream_st::run() {
+  while (!work.empty()) {
+    std::function<CUresult()> next = std::move(work.front());
+    work.pop_front();
+    CUresult result = next();
+    if (result != CUDA_SUCCESS) {
+      if (!error)
+        error = result;
+      work.clear();
+    }
+  }
+}
+
+CUresult CUstream_st::takeError() { return std::exchange(error, CUDA_SUCCESS); }
+
+void Driver::runAll() {
+  for (CUstream stream : streams)
+    stream->run();
+}
+
+CUresult Driver::submit(CUstream stream, std::function<CUresult()> work) {
+  if (stream) {
+    stream->work.push_back(std::move(work));
+    return CUDA_SUCCESS;
+  }
+  // The default stream waits for all others, and they for it.
+  runAll();
+  defaultStream.work.push_back(std::move(work));
+  defaultStream.run();
+  return defaultStream.takeError();
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+  MLC_CALL(Context);
+  if (!stream || flags > 1)
+    return CUDA_ERROR_INVALID_VALUE;
+  *stream = new CUstream_st;
+  driver.streams.insert(*stream);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream) {
+  MLC_CALL(Context);
+  if (!driver.streams.count(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  stream->run();
+  CUresult error = stream->takeError();
+  driver.streams.erase(stream);
+  delete stream;
+  return error;
+}
+
+CUresult cuStreamSynchronize(CUstream stream) {
+  MLC_CALL(Context);
+  if (!driver.isStream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (stream) {
+    stream->run();
+    return stream->takeError();
+  }
+  driver.runAll();
+  CUresult first = CUDA_SUCCESS;
+  for (CUstream each : driver.streams) {
+    CUresult error = each->takeError();
+    if (!first)
+      first = error;
+  }
+  return first;
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+  MLC_CALL(Context);
+  if (!event || flags > 3)
+    return CUDA_ERROR_INVALID_VALUE;
+  *event = new CUevent_st;
+  driver.events.insert(*event);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy_v2(CUevent event) {
+  MLC_CALL(Context);
+  if (!driver.events.erase(event))
+    return CUDA_ERROR_INVALID_HANDLE;
+  delete event;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  MLC_CALL(Context);
+  if (!driver.events.count(event) || !driver.isStream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  auto record = std::make_shared<CUevent_st::Record>();
+  record->stream = stream;
+  event->last = record;
+  return driver.submit(stream, [record] {
+    record->done = true;
+    record->time = std::chrono::steady_clock::now();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  MLC_CALL(Context);
+  if (!driver.events.count(event))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!event->last || event->last->done)
+    return CUDA_SUCCESS;
+  // A stream that is gone has done all that it ever will.
+  CUstream stream = event->last->stream;
+  if (!driver.streams.count(stream))
+    return CUDA_ERROR_LAUNCH_FAILED;
+  stream->run();
+  return stream->takeError();
+}
+
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
+  MLC_CALL(Context);
+  if (!driver.events.count(start) || !driver.events.count(end) ||
+      !start->last || !end->last)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!milliseconds)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!start->last->done || !end->last->done)
+    return CUDA_ERROR_NOT_READY;
+  std::chrono::duration<float, std::milli> took =
+      end->last->time - start->last->time;
+  *milliseconds = took.count();
+  return CUDA_SUCCESS;
+}

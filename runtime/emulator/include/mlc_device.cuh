@@ -1,0 +1,403 @@
+//===- mlc_device.cuh - What kernels use, in C++ ----------------*- C++ -*-===//
+//
+// The emulator's header of this name: each function means what the function of
+// codegen/cuda/kernels/mlc_device.cuh means. What CUDA's language has beside
+// C++ comes first. Kernels are compiled with no other header, so that a
+// compilation takes a tenth of a second.
+//
+// Functions of the emulator take and return values, never addresses of a
+// kernel's variables: an address that is handed out makes the compiler ask
+// about each use of the variable.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_DEVICE_CUH
+#define MLC_DEVICE_CUH
+
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+typedef __SIZE_TYPE__ size_t;
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+
+//===----------------------------------------------------------------------===//
+// The language
+//===----------------------------------------------------------------------===//
+
+// Kernels alone can be found by name: all else is compiled hidden.
+#define __global__ __attribute__((visibility("default")))
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __constant__
+// What other threads write through a pointer is no business of the compiler
+// here: without the promise it keeps nothing in registers across a barrier.
+#define __restrict__
+#define __restrict
+
+struct uint3 {
+  unsigned x, y, z;
+};
+typedef uint3 dim3;
+
+// A thread's place does not change: the compiler may ask once.
+#define MLC_EMULATOR_PLACE extern "C" __attribute__((const, nothrow))
+MLC_EMULATOR_PLACE uint3 mlcEmulatorThreadIdx();
+MLC_EMULATOR_PLACE uint3 mlcEmulatorBlockIdx();
+MLC_EMULATOR_PLACE uint3 mlcEmulatorBlockDim();
+MLC_EMULATOR_PLACE uint3 mlcEmulatorGridDim();
+MLC_EMULATOR_PLACE uint8_t *mlcEmulatorSharedMemory();
+#undef MLC_EMULATOR_PLACE
+#define threadIdx (mlcEmulatorThreadIdx())
+#define blockIdx (mlcEmulatorBlockIdx())
+#define blockDim (mlcEmulatorBlockDim())
+#define gridDim (mlcEmulatorGridDim())
+static const int warpSize = 32;
+
+//===----------------------------------------------------------------------===//
+// CUDA's functions of numbers
+//===----------------------------------------------------------------------===//
+
+#define MLC_EMULATOR_INLINE static inline __attribute__((always_inline))
+
+MLC_EMULATOR_INLINE float __int_as_float(int x) {
+  return __builtin_bit_cast(float, x);
+}
+MLC_EMULATOR_INLINE float __uint_as_float(unsigned x) {
+  return __builtin_bit_cast(float, x);
+}
+MLC_EMULATOR_INLINE int __float_as_int(float x) {
+  return __builtin_bit_cast(int, x);
+}
+MLC_EMULATOR_INLINE unsigned __float_as_uint(float x) {
+  return __builtin_bit_cast(unsigned, x);
+}
+MLC_EMULATOR_INLINE long long __double_as_longlong(double x) {
+  return __builtin_bit_cast(long long, x);
+}
+MLC_EMULATOR_INLINE double __longlong_as_double(long long x) {
+  return __builtin_bit_cast(double, x);
+}
+
+// Each is CUDA's `NAMEf(float)`, `NAME(double)` and `NAME(float)`.
+#define MLC_EMULATOR_UNARY(name)                                               \
+  extern "C" double name(double) noexcept;                                     \
+  extern "C" float name##f(float) noexcept;                                    \
+  MLC_EMULATOR_INLINE float name(float x) { return name##f(x); }
+#define MLC_EMULATOR_BINARY(name)                                              \
+  extern "C" double name(double, double) noexcept;                             \
+  extern "C" float name##f(float, float) noexcept;                             \
+  MLC_EMULATOR_INLINE float name(float x, float y) { return name##f(x, y); }
+MLC_EMULATOR_UNARY(acos)
+MLC_EMULATOR_UNARY(acosh)
+MLC_EMULATOR_UNARY(asin)
+MLC_EMULATOR_UNARY(asinh)
+MLC_EMULATOR_UNARY(atan)
+MLC_EMULATOR_UNARY(atanh)
+MLC_EMULATOR_UNARY(cbrt)
+MLC_EMULATOR_UNARY(ceil)
+MLC_EMULATOR_UNARY(cos)
+MLC_EMULATOR_UNARY(cosh)
+MLC_EMULATOR_UNARY(erf)
+MLC_EMULATOR_UNARY(erfc)
+MLC_EMULATOR_UNARY(exp)
+MLC_EMULATOR_UNARY(exp10)
+MLC_EMULATOR_UNARY(exp2)
+MLC_EMULATOR_UNARY(expm1)
+MLC_EMULATOR_UNARY(fabs)
+MLC_EMULATOR_UNARY(floor)
+MLC_EMULATOR_UNARY(lgamma)
+MLC_EMULATOR_UNARY(log)
+MLC_EMULATOR_UNARY(log10)
+MLC_EMULATOR_UNARY(log1p)
+MLC_EMULATOR_UNARY(log2)
+MLC_EMULATOR_UNARY(nearbyint)
+MLC_EMULATOR_UNARY(rint)
+MLC_EMULATOR_UNARY(round)
+MLC_EMULATOR_UNARY(sin)
+MLC_EMULATOR_UNARY(sinh)
+MLC_EMULATOR_UNARY(sqrt)
+MLC_EMULATOR_UNARY(tan)
+MLC_EMULATOR_UNARY(tanh)
+MLC_EMULATOR_UNARY(tgamma)
+MLC_EMULATOR_UNARY(trunc)
+MLC_EMULATOR_BINARY(atan2)
+MLC_EMULATOR_BINARY(copysign)
+MLC_EMULATOR_BINARY(fmax)
+MLC_EMULATOR_BINARY(fmin)
+MLC_EMULATOR_BINARY(fmod)
+MLC_EMULATOR_BINARY(hypot)
+MLC_EMULATOR_BINARY(nextafter)
+MLC_EMULATOR_BINARY(pow)
+MLC_EMULATOR_BINARY(remainder)
+extern "C" float fmaf(float, float, float) noexcept;
+extern "C" double fma(double, double, double) noexcept;
+extern "C" float ldexpf(float, int) noexcept;
+extern "C" double ldexp(double, int) noexcept;
+MLC_EMULATOR_INLINE float fma(float x, float y, float z) {
+  return fmaf(x, y, z);
+}
+MLC_EMULATOR_INLINE float ldexp(float x, int e) { return ldexpf(x, e); }
+MLC_EMULATOR_INLINE float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+MLC_EMULATOR_INLINE double rsqrt(double x) { return 1.0 / sqrt(x); }
+MLC_EMULATOR_INLINE float __expf(float x) { return expf(x); }
+MLC_EMULATOR_INLINE float __logf(float x) { return logf(x); }
+MLC_EMULATOR_INLINE float __fdividef(float x, float y) { return x / y; }
+MLC_EMULATOR_INLINE float __fmul_rn(float x, float y) { return x * y; }
+MLC_EMULATOR_INLINE float __fadd_rn(float x, float y) { return x + y; }
+MLC_EMULATOR_INLINE float __fsub_rn(float x, float y) { return x - y; }
+MLC_EMULATOR_INLINE float __fdiv_rn(float x, float y) { return x / y; }
+MLC_EMULATOR_INLINE float __fsqrt_rn(float x) { return sqrtf(x); }
+MLC_EMULATOR_INLINE float __frcp_rn(float x) { return 1.0f / x; }
+MLC_EMULATOR_INLINE float __fmaf_rn(float x, float y, float z) {
+  return fmaf(x, y, z);
+}
+MLC_EMULATOR_INLINE double __dmul_rn(double x, double y) { return x * y; }
+MLC_EMULATOR_INLINE double __dadd_rn(double x, double y) { return x + y; }
+MLC_EMULATOR_INLINE double __fma_rn(double x, double y, double z) {
+  return fma(x, y, z);
+}
+
+MLC_EMULATOR_INLINE bool isnan(float x) { return __builtin_isnan(x); }
+MLC_EMULATOR_INLINE bool isnan(double x) { return __builtin_isnan(x); }
+MLC_EMULATOR_INLINE bool isinf(float x) { return __builtin_isinf(x); }
+MLC_EMULATOR_INLINE bool isinf(double x) { return __builtin_isinf(x); }
+MLC_EMULATOR_INLINE bool isfinite(float x) { return __builtin_isfinite(x); }
+MLC_EMULATOR_INLINE bool isfinite(double x) { return __builtin_isfinite(x); }
+MLC_EMULATOR_INLINE bool signbit(float x) { return __builtin_signbit(x); }
+MLC_EMULATOR_INLINE bool signbit(double x) { return __builtin_signbit(x); }
+
+#define MLC_EMULATOR_LEAST_AND_GREATEST(type)                                  \
+  MLC_EMULATOR_INLINE type min(type x, type y) { return y < x ? y : x; }       \
+  MLC_EMULATOR_INLINE type max(type x, type y) { return x < y ? y : x; }
+MLC_EMULATOR_LEAST_AND_GREATEST(int)
+MLC_EMULATOR_LEAST_AND_GREATEST(unsigned)
+MLC_EMULATOR_LEAST_AND_GREATEST(long)
+MLC_EMULATOR_LEAST_AND_GREATEST(unsigned long)
+MLC_EMULATOR_LEAST_AND_GREATEST(long long)
+MLC_EMULATOR_LEAST_AND_GREATEST(unsigned long long)
+MLC_EMULATOR_INLINE float min(float x, float y) { return fminf(x, y); }
+MLC_EMULATOR_INLINE float max(float x, float y) { return fmaxf(x, y); }
+MLC_EMULATOR_INLINE double min(double x, double y) { return fmin(x, y); }
+MLC_EMULATOR_INLINE double max(double x, double y) { return fmax(x, y); }
+extern "C" int abs(int) noexcept;
+extern "C" long long llabs(long long) noexcept;
+MLC_EMULATOR_INLINE long long abs(long long x) { return llabs(x); }
+MLC_EMULATOR_INLINE float abs(float x) { return fabsf(x); }
+MLC_EMULATOR_INLINE double abs(double x) { return fabs(x); }
+MLC_EMULATOR_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
+MLC_EMULATOR_INLINE int __clz(int x) { return x ? __builtin_clz(x) : 32; }
+MLC_EMULATOR_INLINE unsigned __umulhi(unsigned x, unsigned y) {
+  return unsigned((uint64_t(x) * y) >> 32);
+}
+MLC_EMULATOR_INLINE uint64_t __umul64hi(uint64_t x, uint64_t y) {
+  return uint64_t(((unsigned __int128)x * y) >> 64);
+}
+
+//===----------------------------------------------------------------------===//
+// Types: storage of 16-bit floating point; arithmetic is float's
+//===----------------------------------------------------------------------===//
+
+#define MLC_KERNEL(name, ...) extern "C" __global__ void name
+#define MLC_DEVICE static __device__ __forceinline__
+
+struct f16 {
+  uint16_t bits;
+};
+struct bf16 {
+  uint16_t bits;
+};
+
+MLC_DEVICE float toFloat(f16 value) {
+  return float(__builtin_bit_cast(_Float16, value.bits));
+}
+MLC_DEVICE float toFloat(bf16 value) {
+  return __int_as_float(int(unsigned(value.bits) << 16));
+}
+/// Rounded to nearest, ties to even; of NaN the one that the GPU makes.
+MLC_DEVICE f16 toF16(float value) {
+  if (isnan(value))
+    return {0x7fff};
+  return {__builtin_bit_cast(uint16_t, _Float16(value))};
+}
+MLC_DEVICE f16 toF16(double value) {
+  if (isnan(value))
+    return {0x7fff};
+  return {__builtin_bit_cast(uint16_t, _Float16(value))};
+}
+MLC_DEVICE bf16 toBF16(float value) {
+  uint32_t bits = __float_as_uint(value);
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    return {uint16_t((bits >> 16) | 0x40)};
+  return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks and warps
+//===----------------------------------------------------------------------===//
+
+#define MLC_EMULATOR_TOGETHER extern "C" __attribute__((convergent, nothrow))
+MLC_EMULATOR_TOGETHER void mlcEmulatorSyncBlock();
+MLC_EMULATOR_TOGETHER void mlcEmulatorSyncWarp();
+MLC_EMULATOR_TOGETHER uint64_t mlcEmulatorShuffleXor(uint64_t value, int mask);
+
+/// The dynamic shared memory of the launch, at a multiple of 128.
+MLC_DEVICE uint8_t *sharedMemory() { return mlcEmulatorSharedMemory(); }
+
+/// All threads of the block, or of the warp, get here before one goes on, and
+/// what they wrote before is seen by all of them after.
+MLC_DEVICE void syncBlock() { mlcEmulatorSyncBlock(); }
+MLC_DEVICE void syncWarp() { mlcEmulatorSyncWarp(); }
+
+/// The value that lane `lane ^ mask` of the warp has. All 32 lanes call it.
+MLC_DEVICE unsigned long long shuffleXor(unsigned long long value, int mask) {
+  return mlcEmulatorShuffleXor(value, mask);
+}
+MLC_DEVICE long long shuffleXor(long long value, int mask) {
+  return (long long)mlcEmulatorShuffleXor(uint64_t(value), mask);
+}
+MLC_DEVICE int shuffleXor(int value, int mask) {
+  return int(mlcEmulatorShuffleXor(unsigned(value), mask));
+}
+MLC_DEVICE unsigned shuffleXor(unsigned value, int mask) {
+  return unsigned(mlcEmulatorShuffleXor(value, mask));
+}
+MLC_DEVICE float shuffleXor(float value, int mask) {
+  return __int_as_float(shuffleXor(__float_as_int(value), mask));
+}
+MLC_DEVICE double shuffleXor(double value, int mask) {
+  return __longlong_as_double(shuffleXor(__double_as_longlong(value), mask));
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies from global to shared memory (sm_80)
+//===----------------------------------------------------------------------===//
+
+extern "C" void mlcEmulatorCopyAsync(void *to, const void *from, unsigned bytes,
+                                     bool valid) noexcept;
+extern "C" void mlcEmulatorCommitCopies() noexcept;
+extern "C" void mlcEmulatorWaitForCopies(unsigned pending) noexcept;
+
+/// Starts a copy of `bytes` (4, 8 or 16) bytes, both addresses multiples of it;
+/// where not `valid`, zeros are written and `from` is not read.
+template <int bytes>
+MLC_DEVICE void copyAsync(void *to, const void *from, bool valid) {
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+#if __CUDA_ARCH__ >= 800
+  mlcEmulatorCopyAsync(to, from, bytes, valid);
+#else
+  for (int i = 0; i < bytes / 4; ++i)
+    static_cast<uint32_t *>(to)[i] =
+        valid ? static_cast<const uint32_t *>(from)[i] : 0;
+#endif
+}
+
+/// Closes a group of the copies that this thread started since the last one.
+MLC_DEVICE void commitCopies() {
+#if __CUDA_ARCH__ >= 800
+  mlcEmulatorCommitCopies();
+#endif
+}
+
+/// Waits until all but the last `pending` groups of this thread are there, for
+/// this thread to see; a barrier shows them to others.
+template <int pending> MLC_DEVICE void waitForCopies() {
+  static_assert(pending >= 0);
+#if __CUDA_ARCH__ >= 800
+  mlcEmulatorWaitForCopies(pending);
+#endif
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor cores. A warp calls these together.
+//===----------------------------------------------------------------------===//
+
+struct mlcEmulatorWords {
+  uint64_t first, second;
+};
+struct mlcEmulatorSums {
+  float sums[4];
+};
+MLC_EMULATOR_TOGETHER mlcEmulatorWords mlcEmulatorLoadMatrices(const void *row,
+                                                               bool transposed);
+/// `kind` is 0 for f16, 1 for bf16, 2 for tf32.
+MLC_EMULATOR_TOGETHER mlcEmulatorSums mlcEmulatorMultiplyAdd(
+    unsigned kind, mlcEmulatorSums d, uint64_t a0, uint64_t a1, uint64_t b);
+
+MLC_DEVICE void mlcEmulatorLoadInto(uint32_t (&to)[4], const void *row,
+                                    bool transposed) {
+  mlcEmulatorWords words = mlcEmulatorLoadMatrices(row, transposed);
+  to[0] = uint32_t(words.first);
+  to[1] = uint32_t(words.first >> 32);
+  to[2] = uint32_t(words.second);
+  to[3] = uint32_t(words.second >> 32);
+}
+MLC_DEVICE void mlcEmulatorMultiplyInto(unsigned kind, float (&d)[4],
+                                        const uint32_t (&a)[4],
+                                        const uint32_t (&b)[2]) {
+  mlcEmulatorSums sums = {{d[0], d[1], d[2], d[3]}};
+  sums = mlcEmulatorMultiplyAdd(kind, sums, a[0] | (uint64_t(a[1]) << 32),
+                                a[2] | (uint64_t(a[3]) << 32),
+                                b[0] | (uint64_t(b[1]) << 32));
+  for (int i = 0; i < 4; ++i)
+    d[i] = sums.sums[i];
+}
+
+/// Four 8x8 matrices of 16-bit elements from shared memory: lane l gives the
+/// address, a multiple of 16, of row l % 8 of matrix l / 8, and gets elements
+/// 2 * (l % 4) and the next of row l / 4 of each matrix.
+MLC_DEVICE void loadMatrices(uint32_t (&to)[4], const void *row) {
+  mlcEmulatorLoadInto(to, row, false);
+}
+/// The same of the matrices transposed.
+MLC_DEVICE void loadMatricesTransposed(uint32_t (&to)[4], const void *row) {
+  mlcEmulatorLoadInto(to, row, true);
+}
+
+// d += a * b for a 16 x k times a k x 8 matrix. Lane l = 4 g + t holds
+//   d: rows g, g, g + 8, g + 8; columns 2 t, 2 t + 1, 2 t, 2 t + 1
+//   16-bit a (k = 16): in words, columns 2 t and next of rows g and g + 8, then
+//     columns 2 t + 8 and next of them; b: rows 2 t and next, 2 t + 8 and next
+//     of column g
+//   tf32 a (k = 8): rows g, g + 8, g, g + 8 of columns t, t, t + 4, t + 4;
+//     b: rows t, t + 4 of column g
+// The emulator adds products, which are exact, from k = 0 upwards, and rounds
+// each sum to float; a GPU's order and rounding are not documented.
+
+MLC_DEVICE void multiplyAddF16(float (&d)[4], const uint32_t (&a)[4],
+                               const uint32_t (&b)[2]) {
+  mlcEmulatorMultiplyInto(0, d, a, b);
+}
+
+#if __CUDA_ARCH__ >= 800
+MLC_DEVICE void multiplyAddBF16(float (&d)[4], const uint32_t (&a)[4],
+                                const uint32_t (&b)[2]) {
+  mlcEmulatorMultiplyInto(1, d, a, b);
+}
+
+/// The bits of `value` rounded to nearest (ties away from zero) in tf32: 8 bits
+/// of exponent, 10 of mantissa.
+MLC_DEVICE uint32_t toTF32(float value) {
+  uint32_t bits = __float_as_uint(value);
+  if ((bits & 0x7f800000) == 0x7f800000) // NaN keeps a bit that says so
+    return (bits & 0x7fffff) ? 0x7fffe000 : bits;
+  return (bits + 0x1000) & 0xffffe000;
+}
+
+/// Reads the tf32 bits of its factors; what lies below them is dropped.
+MLC_DEVICE void multiplyAddTF32(float (&d)[4], const uint32_t (&a)[4],
+                                const uint32_t (&b)[2]) {
+  mlcEmulatorMultiplyInto(2, d, a, b);
+}
+#endif
+
+#endif // MLC_DEVICE_CUH

@@ -1,0 +1,1 @@
+#include "Gpu.h"
