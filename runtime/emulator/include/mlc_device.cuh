@@ -208,7 +208,7 @@ MLC_EMULATOR_INLINE uint64_t __umul64hi(uint64_t x, uint64_t y) {
 //===----------------------------------------------------------------------===//
 
 #define MLC_KERNEL(name, ...) extern "C" __global__ void name
-#define MLC_DEVICE static __device__ __forceinline__
+#define MLC_DEVICE inline __attribute__((always_inline))
 
 struct f16 {
   uint16_t bits;
