@@ -37,6 +37,10 @@ public:
                                   .smallElements = 1 << 12});
   }
 
+  bool canReadPadded(linalg::LinalgOp, tensor::PadOp pad) const override {
+    return pad.getConstantPaddingValue() != nullptr;
+  }
+
   FailureOr<CompiledKernels>
   compile(ModuleOp module, const Target &target,
           const CodegenOptions &options) const override {

@@ -76,7 +76,7 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
     FailureOr<Kernel> kernel = Kernel::read(found.function);
     if (failed(kernel))
       return failure();
-    FailureOr<KernelText> text = emitKernel(*kernel, target, found.symbol);
+    FailureOr<KernelText> text = emitKernel(*kernel, {target, options.precision}, found.symbol);
     if (failed(text))
       return failure();
     units.push_back({found.function, found.symbol, std::move(*text), {}, {}});

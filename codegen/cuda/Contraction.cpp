@@ -41,15 +41,14 @@ Roles findRoles(const Contraction &c) {
   return roles;
 }
 
-static IntExpr product(const Contraction &c, ArrayRef<unsigned> dims) {
+IntExpr product(const Contraction &c, ArrayRef<unsigned> dims) {
   IntExpr all = IntExpr::constant(c.context, 1);
   for (unsigned d : dims)
     all = all * c.dims[d].extent;
   return all;
 }
 
-/// Whether neighbours along the fastest of `dims` are neighbours in memory.
-static bool runsAlong(const Access &access, ArrayRef<unsigned> dims) {
+bool runsAlong(const Access &access, ArrayRef<unsigned> dims) {
   return !dims.empty() && access.strides[dims.back()].isConstant(1);
 }
 
@@ -57,33 +56,48 @@ static bool runsAlong(const Access &access, ArrayRef<unsigned> dims) {
 // Acceptance
 //===----------------------------------------------------------------------===//
 
-static FailureOr<Contraction> match(const Kernel &kernel) {
+FailureOr<Contraction> matchTiles(const Kernel &kernel) {
   std::string why;
-  FailureOr<Contraction> c = matchContraction(kernel, why);
-  if (failed(c) || c->splitOuter >= 0)
+  if (!kernel.anchor)
+    return failure();
+  FailureOr<Contraction> c =
+      matchContraction(kernel, why, /*readsBounds=*/true);
+  if (failed(c) || c->splitOuter >= 0 || computeType(c->accumulator).empty())
     return failure();
   for (const ContractionOutput &output : c->outputs)
     if (!output.pads.empty())
       return failure();
   simplifyLoops(*c);
-  return c;
-}
-
-bool acceptsTiles(const Kernel &kernel, const Target &) {
-  if (!kernel.anchor)
-    return false;
-  FailureOr<Contraction> c = match(kernel);
-  if (failed(c) || computeType(c->accumulator).empty())
-    return false;
-  // A few rows or columns leave most of a tile unused: threads compute
-  // elements, or blocks rows, without sharing factors.
   Roles roles = findRoles(*c);
   constexpr int64_t few = 4;
   auto isFew = [&](ArrayRef<unsigned> dims) {
     std::optional<int64_t> count = product(*c, dims).asConstant();
     return count && *count <= few;
   };
-  return !isFew(roles.rows) && !isFew(roles.columns);
+  if (isFew(roles.rows) || isFew(roles.columns))
+    return failure();
+  return c;
+}
+
+Extents::Extents(const Contraction &c, const Roles &roles) {
+  auto guess = [&](ArrayRef<unsigned> dims) {
+    return product(c, dims)
+        .evaluate([](StringRef) { return std::optional<int64_t>(512); })
+        .value_or(512);
+  };
+  rows = guess(roles.rows);
+  columns = guess(roles.columns);
+  batch = guess(roles.batch);
+  depth = guess(roles.depth);
+}
+
+int64_t Extents::tiles(int64_t m, int64_t n) const {
+  return int64_t(llvm::divideCeil(rows, m) * llvm::divideCeil(columns, n)) *
+         batch;
+}
+
+bool acceptsTiles(const Kernel &kernel, const EmitOptions &) {
+  return succeeded(matchTiles(kernel));
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,22 +112,22 @@ public:
   ProblemPrinter(KernelPrinter &to, const Contraction &c, const Roles &roles)
       : to(to), kernel(to.kernel), c(c), roles(roles) {}
 
-  std::string print(int64_t tileM, int64_t tileN);
-  /// The arguments of the kernel, to make a Problem of.
-  std::string initializer() const;
+  std::string print();
 
 private:
   using Fill = function_ref<std::string(ElementPrinter &, Code &)>;
   /// A function of the problem that returns what `fill` prints.
   void method(StringRef type, StringRef name, StringRef parameters, Fill fill);
   void size(StringRef name, IntExpr value);
-  void offsets(StringRef name, StringRef parameter, const Access &access,
-               ArrayRef<unsigned> dims);
-  void load(StringRef name, const Access &access,
-            ArrayRef<Operation *> casts);
+  void side(StringRef name, StringRef row, const Access &access,
+            ArrayRef<unsigned> rows, ArrayRef<Operation *> casts);
+  void place(StringRef name, StringRef function, StringRef parameters,
+             const Access &access,
+             ArrayRef<std::pair<StringRef, ArrayRef<unsigned>>> parts,
+             bool hasOffset);
+  void inside(StringRef name, const Access &access);
+  void load(StringRef name, const Access &access, ArrayRef<Operation *> casts);
   void finish();
-  Index offsetOf(ElementPrinter &printer, const Access &access,
-                 ArrayRef<unsigned> dims, ArrayRef<Index> places);
   Indices placesOf(ElementPrinter &printer, StringRef flat,
                    ArrayRef<unsigned> dims);
   std::string pointerOf(Value input) const {
@@ -166,35 +180,92 @@ Indices ProblemPrinter::placesOf(ElementPrinter &printer, StringRef flat,
   return printer.unflatten(Index(flat.str()), extents);
 }
 
-Index ProblemPrinter::offsetOf(ElementPrinter &printer, const Access &access,
-                               ArrayRef<unsigned> dims,
-                               ArrayRef<Index> places) {
-  Index at(0);
-  for (auto [d, place] : llvm::zip_equal(dims, places))
-    at = printer.add(at, printer.mul(place, printer.size(access.strides[d])));
-  return at;
+/// A struct of an element's offset and its index along each bounded dim, and
+/// the functions that make and use one.
+void ProblemPrinter::side(StringRef name, StringRef row, const Access &access,
+                          ArrayRef<unsigned> rows,
+                          ArrayRef<Operation *> casts) {
+  std::string type = ("Place" + name).str(), fields = "at", sums = "x.at + y.at";
+  for (size_t i = 0; i < access.bounds.size(); ++i) {
+    std::string field = "along" + std::to_string(i);
+    fields += ", " + field;
+    sums += ", x." + field + " + y." + field;
+  }
+  text += "  struct " + type + " {\n    Index " + fields +
+          ";\n    MLC_DEVICE friend " + type + " operator+(" + type + " x, " +
+          type + " y) {\n      return {" + sums + "};\n    }\n  };\n";
+  place(name, ("place" + name).str(), ("Index batch, Index " + row).str(),
+        access, {{"batch", roles.batch}, {row, rows}}, /*hasOffset=*/true);
+  place(name, ("step" + name).str(), "Index k", access, {{"k", roles.depth}},
+        /*hasOffset=*/false);
+  inside(name, access);
+  load(name, access, casts);
+  method("const void *", ("address" + name).str(), type + " place",
+         [&](ElementPrinter &, Code &) {
+           return pointerOf(access.tensor) + " + place.at";
+         });
 }
 
-void ProblemPrinter::offsets(StringRef name, StringRef parameter,
-                             const Access &access, ArrayRef<unsigned> dims) {
-  method("Index", name, ("Index " + parameter).str(),
+void ProblemPrinter::place(
+    StringRef name, StringRef function, StringRef parameters,
+    const Access &access,
+    ArrayRef<std::pair<StringRef, ArrayRef<unsigned>>> parts, bool hasOffset) {
+  method(("Place" + name).str(), function, parameters,
          [&](ElementPrinter &printer, Code &) {
-           return offsetOf(printer, access, dims,
-                           placesOf(printer, parameter, dims))
-               .text;
+           SmallVector<std::pair<unsigned, Index>> indices;
+           for (auto [flat, dims] : parts)
+             for (auto [d, index] :
+                  llvm::zip_equal(dims, placesOf(printer, flat, dims)))
+               indices.push_back({d, index});
+           auto sum = [&](IntExpr offset, ArrayRef<IntExpr> strides) {
+             Index at = hasOffset ? printer.size(offset) : Index(0);
+             for (auto &[d, index] : indices)
+               at = printer.add(
+                   at, printer.mul(index, printer.size(strides[d])));
+             return at.text;
+           };
+           std::string all = sum(access.offset, access.strides);
+           for (const Bound &bound : access.bounds)
+             all += ", " + sum(bound.offset, bound.strides);
+           return "{" + all + "}";
+         });
+}
+
+void ProblemPrinter::inside(StringRef name, const Access &access) {
+  method("bool", ("inside" + name).str(), ("Place" + name + " place").str(),
+         [&](ElementPrinter &printer, Code &) {
+           std::string all;
+           for (auto [i, bound] : llvm::enumerate(access.bounds)) {
+             std::string at = "place.along" + std::to_string(i);
+             all += (i ? " && " : "") + at + " >= 0 && " + at + " < " +
+                    printer.size(bound.extent).text;
+           }
+           return all.empty() ? "true" : all;
          });
 }
 
 void ProblemPrinter::load(StringRef name, const Access &access,
                           ArrayRef<Operation *> casts) {
-  method(computeType(c.accumulator), name, "Index offset",
-         [&](ElementPrinter &printer, Code &) {
+  method(computeType(c.accumulator), ("load" + name).str(),
+         ("Place" + name + " place").str(),
+         [&](ElementPrinter &printer, Code &code) {
            View view;
            view.pointer = pointerOf(access.tensor);
-           view.offset = printer.size(access.offset);
+           view.offset = Index(0);
            view.strides = {Index(1)};
            view.element = access.element;
-           std::string value = printer.load(view, {Index("offset")});
+           std::string value;
+           if (access.bounds.empty()) {
+             value = printer.load(view, {Index("place.at")});
+           } else {
+             value = code.fresh("x");
+             code.line(computeType(access.element) + " " + value + " = " +
+                       literal(access.padValue) + ";");
+             code.block(("if (inside" + name + "(place))").str(), [&] {
+               code.line(value + " = " +
+                         printer.load(view, {Index("place.at")}) + ";");
+             });
+           }
            for (Operation *cast : casts)
              value = printer.compute(cast, {value});
            return value;
@@ -260,21 +331,7 @@ void ProblemPrinter::finish() {
   });
 }
 
-std::string ProblemPrinter::initializer() const {
-  std::string names;
-  auto add = [&](const std::string &name) {
-    names += (names.empty() ? "" : ", ") + name;
-  };
-  for (size_t i = 0; i < kernel.inputs.size(); ++i)
-    add("in" + std::to_string(i));
-  for (size_t i = 0; i < kernel.outputs.size(); ++i)
-    add("out" + std::to_string(i));
-  for (size_t i = 0; i < kernel.symbols.size(); ++i)
-    add("s" + std::to_string(i));
-  return "{" + names + "}";
-}
-
-std::string ProblemPrinter::print(int64_t tileM, int64_t tileN) {
+std::string ProblemPrinter::print() {
   text = "\n/// The contraction of this kernel, as the skeleton asks for it.\n"
          "struct Problem {\n";
   for (auto [i, input] : llvm::enumerate(kernel.inputs))
@@ -285,20 +342,11 @@ std::string ProblemPrinter::print(int64_t tileM, int64_t tileN) {
             std::to_string(i) + ";\n";
   for (size_t i = 0; i < kernel.symbols.size(); ++i)
     text += "  long long s" + std::to_string(i) + ";\n";
-  IntExpr rows = product(c, roles.rows), columns = product(c, roles.columns);
-  size("rows", rows);
-  size("columns", columns);
+  size("rows", product(c, roles.rows));
+  size("columns", product(c, roles.columns));
   size("depth", product(c, roles.depth));
-  size("tileRows", rows.ceilDiv(tileM));
-  size("tileColumns", columns.ceilDiv(tileN));
-  offsets("a", "batch", roles.a(c), roles.batch);
-  offsets("aRow", "m", roles.a(c), roles.rows);
-  offsets("aDepth", "k", roles.a(c), roles.depth);
-  load("loadA", roles.a(c), roles.aCasts(c));
-  offsets("b", "batch", roles.b(c), roles.batch);
-  offsets("bColumn", "n", roles.b(c), roles.columns);
-  offsets("bDepth", "k", roles.b(c), roles.depth);
-  load("loadB", roles.b(c), roles.bCasts(c));
+  side("A", "m", roles.a(c), roles.rows, roles.aCasts(c));
+  side("B", "n", roles.b(c), roles.columns, roles.bCasts(c));
   finish();
   return text + "};\n";
 }
@@ -314,59 +362,66 @@ struct Tile {
 };
 } // namespace
 
-/// The largest that gives every multiprocessor work; open sizes are taken to
-/// be large.
+/// The largest that gives every multiprocessor work.
 static Tile chooseTile(const Contraction &c, const Roles &roles,
                        const Target &target, bool isWide) {
   static const Tile tiles[] = {
       {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 32, 2, 2}};
-  auto guess = [](IntExpr size) {
-    return size
-        .evaluate([](StringRef) { return std::optional<int64_t>(512); })
-        .value_or(512);
-  };
-  int64_t rows = guess(product(c, roles.rows));
-  int64_t columns = guess(product(c, roles.columns));
-  int64_t batch = guess(product(c, roles.batch));
+  Extents extents(c, roles);
   for (const Tile &tile : ArrayRef(tiles).drop_front(isWide).drop_back())
-    if (rows * 2 > tile.m && columns * 2 > tile.n &&
-        int64_t(llvm::divideCeil(rows, tile.m) *
-                llvm::divideCeil(columns, tile.n)) *
-                batch >=
-            target.cost.units)
+    if (extents.rows * 2 > tile.m && extents.columns * 2 > tile.n &&
+        extents.tiles(tile.m, tile.n) >= target.cost.units)
       return tile;
   return tiles[2];
 }
 
+std::string printProblem(KernelPrinter &to, const Contraction &c,
+                         const Roles &roles) {
+  return ProblemPrinter(to, c, roles).print();
+}
+
+void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
+                  const Roles &roles, StringRef skeleton, int64_t m,
+                  int64_t n) {
+  text.scratchBytes = IntExpr::constant(to.kernel.context(), 0);
+  text.tasks = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
+               product(c, roles.columns).ceilDiv(n);
+  std::string members;
+  auto add = [&](StringRef prefix, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+      members += (members.empty() ? "" : ", ") + prefix.str() +
+                 std::to_string(i);
+  };
+  add("in", to.kernel.inputs.size());
+  add("out", to.kernel.outputs.size());
+  add("s", to.kernel.symbols.size());
+  to.code.line("const Problem problem = {" + members + "};");
+  to.code.line(skeleton + "(problem, task);");
+}
+
 FailureOr<KernelText> emitTiles(KernelPrinter &to) {
-  FailureOr<Contraction> c = match(to.kernel);
+  FailureOr<Contraction> c = matchTiles(to.kernel);
   if (failed(c))
     return failure();
   Roles roles = findRoles(*c);
   int64_t bytes = storageBytes(c->accumulator);
-  Tile tile = chooseTile(*c, roles, to.target, bytes > 4);
-  ProblemPrinter problem(to, *c, roles);
-  to.before = skeletonText("contraction.cuh").str() +
-              problem.print(tile.m, tile.n);
+  Tile tile = chooseTile(*c, roles, to.options.target, bytes > 4);
+  to.before =
+      (skeletonText("problem.cuh") + skeletonText("contraction.cuh")).str() +
+      printProblem(to, *c, roles);
   KernelText text;
   text.block = tile.threads();
   text.sharedBytes = bytes * tile.k * (tile.m + 1 + tile.n + 1);
-  text.scratchBytes = IntExpr::constant(to.kernel.context(), 0);
-  text.tasks = product(*c, roles.batch) *
-               product(*c, roles.rows).ceilDiv(tile.m) *
-               product(*c, roles.columns).ceilDiv(tile.n);
-  auto truth = [](bool value) { return value ? "true" : "false"; };
+  auto truth = [](bool value) { return value ? ", true" : ", false"; };
   std::string arguments = computeType(c->accumulator);
   for (int64_t number : {tile.m, tile.n, tile.k, tile.threadM, tile.threadN})
     arguments += ", " + std::to_string(number);
-  arguments += std::string(", ") +
-               truth(runsAlong(roles.a(*c), roles.depth) ||
-                     !runsAlong(roles.a(*c), roles.rows)) +
-               ", " +
-               truth(runsAlong(roles.b(*c), roles.depth) &&
+  arguments += truth(runsAlong(roles.a(*c), roles.depth) ||
+                     !runsAlong(roles.a(*c), roles.rows));
+  arguments += truth(runsAlong(roles.b(*c), roles.depth) &&
                      !runsAlong(roles.b(*c), roles.columns));
-  to.code.line("const Problem problem = " + problem.initializer() + ";");
-  to.code.line("multiplyTile<" + arguments + ">(problem, task);");
+  callSkeleton(to, text, *c, roles, "multiplyTile<" + arguments + ">", tile.m,
+               tile.n);
   return text;
 }
 

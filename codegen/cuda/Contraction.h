@@ -35,8 +35,39 @@ struct Roles {
 /// Neighbours along columns are neighbours in the first output.
 Roles findRoles(const Contraction &c);
 
-bool acceptsTiles(const Kernel &kernel, const Target &target);
+bool acceptsTiles(const Kernel &kernel, const EmitOptions &options);
 mlir::FailureOr<KernelText> emitTiles(KernelPrinter &to);
+
+/// On tensor cores: factors of float32 (where TF32 will do), float16 or
+/// bfloat16, sums of float32.
+bool acceptsTensor(const Kernel &kernel, const EmitOptions &options);
+mlir::FailureOr<KernelText> emitTensor(KernelPrinter &to);
+
+// What both make of a kernel.
+
+/// The contraction that `kernel` is; nothing where it is none, or one that
+/// wastes most of a tile: threads compute elements, or blocks rows, without
+/// sharing factors.
+mlir::FailureOr<Contraction> matchTiles(const Kernel &kernel);
+/// How many places a list of loops has.
+IntExpr product(const Contraction &c, llvm::ArrayRef<unsigned> dims);
+/// Whether neighbours along the fastest of `dims` are neighbours in memory.
+bool runsAlong(const Access &access, llvm::ArrayRef<unsigned> dims);
+/// The text of `struct Problem`.
+std::string printProblem(KernelPrinter &to, const Contraction &c,
+                         const Roles &roles);
+/// Fills text and code with a call of `skeleton` for the problem, which
+/// computes tiles of `m` x `n`.
+void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
+                  const Roles &roles, llvm::StringRef skeleton, int64_t m,
+                  int64_t n);
+/// Sizes, open ones taken to be large: rows, columns, batch, depth.
+struct Extents {
+  Extents(const Contraction &c, const Roles &roles);
+  int64_t rows, columns, batch, depth;
+  /// Tiles of this size.
+  int64_t tiles(int64_t m, int64_t n) const;
+};
 
 } // namespace mlc::cuda
 

@@ -50,9 +50,16 @@ static bool fitsInt(const Kernel &kernel) {
   return true;
 }
 
-KernelPrinter::KernelPrinter(const Kernel &kernel, const Target &target,
+int EmitOptions::arch() const {
+  int number = 0;
+  StringRef text = StringRef(target.cpu).drop_front(3);
+  text.consumeInteger(10, number);
+  return number;
+}
+
+KernelPrinter::KernelPrinter(const Kernel &kernel, const EmitOptions &options,
                              StringRef name)
-    : kernel(kernel), target(target), name(name.str()), code(2),
+    : kernel(kernel), options(options), name(name.str()), code(2),
       printer(kernel, code) {
   for (auto [i, input] : llvm::enumerate(kernel.inputs))
     printer.views[input] = printer.dense(input, "in" + std::to_string(i));
@@ -98,7 +105,7 @@ std::string KernelPrinter::finish(const KernelText &text) {
 namespace {
 struct Emitter {
   StringRef name;
-  bool (*accepts)(const Kernel &, const Target &);
+  bool (*accepts)(const Kernel &, const EmitOptions &);
   FailureOr<KernelText> (*emit)(KernelPrinter &);
 };
 } // namespace
@@ -106,20 +113,21 @@ struct Emitter {
 /// In order of preference.
 static ArrayRef<Emitter> emitters() {
   static const Emitter table[] = {
+      {"tensor", acceptsTensor, emitTensor},
       {"tiles", acceptsTiles, emitTiles},
       {"elementwise", acceptsElementwise, emitElementwise},
       {"columns", acceptsColumns, emitColumns},
-      {"rows", [](const Kernel &, const Target &) { return true; }, emitRows},
+      {"rows", [](const Kernel &, const EmitOptions &) { return true; }, emitRows},
   };
   return table;
 }
 
-FailureOr<KernelText> emitKernel(const Kernel &kernel, const Target &target,
-                                 StringRef name) {
+FailureOr<KernelText> emitKernel(const Kernel &kernel,
+                                 const EmitOptions &options, StringRef name) {
   for (const Emitter &emitter : emitters()) {
-    if (!emitter.accepts(kernel, target))
+    if (!emitter.accepts(kernel, options))
       continue;
-    KernelPrinter printer(kernel, target, name);
+    KernelPrinter printer(kernel, options, name);
     FailureOr<KernelText> text = emitter.emit(printer);
     if (failed(text) || printer.printer.failed)
       return failure();

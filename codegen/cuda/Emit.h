@@ -8,6 +8,14 @@
 
 namespace mlc::cuda {
 
+struct EmitOptions {
+  const Target &target;
+  Precision precision = Precision::TF32;
+
+  /// The architecture as a number: 80 for sm_80, 90 for sm_90a.
+  int arch() const;
+};
+
 /// A kernel as text, and how it is launched; sizes are of its own symbols.
 struct KernelText {
   /// One translation unit with the kernel called as it was asked for.
@@ -19,22 +27,22 @@ struct KernelText {
   int64_t block = 256, sharedBytes = 0;
 };
 
-/// The text of `kernel`, called `name`, for `target`: by the first of the
+/// The text of `kernel`, called `name`: by the first of the
 /// emitters (a table in Emit.cpp) that takes it; the last takes all. Emits an
 /// error on the kernel's function where it has something that cannot be
 /// printed.
 mlir::FailureOr<KernelText> emitKernel(const Kernel &kernel,
-                                       const Target &target,
+                                       const EmitOptions &options,
                                        llvm::StringRef name);
 
 /// What an emitter fills: the body of one kernel's function.
 class KernelPrinter {
 public:
-  KernelPrinter(const Kernel &kernel, const Target &target,
+  KernelPrinter(const Kernel &kernel, const EmitOptions &options,
                 llvm::StringRef name);
 
   const Kernel &kernel;
-  const Target &target;
+  const EmitOptions &options;
   std::string name;
   Code code;
   ElementPrinter printer;

@@ -46,7 +46,7 @@ static bool suitsThread(const Kernel &kernel, linalg::LinalgOp op) {
   return kernel.anchor == op || reducesAcrossLanes(op) || isShort(kernel, op);
 }
 
-bool acceptsElementwise(const Kernel &kernel, const Target &) {
+bool acceptsElementwise(const Kernel &kernel, const EmitOptions &) {
   // Outputs of one kernel may be computed from each other: a thread computes
   // what it reads again, which must not be much.
   LoopGroup plan(kernel);
@@ -58,7 +58,7 @@ bool acceptsElementwise(const Kernel &kernel, const Target &) {
          });
 }
 
-bool acceptsColumns(const Kernel &kernel, const Target &) {
+bool acceptsColumns(const Kernel &kernel, const EmitOptions &) {
   LoopGroup plan(kernel);
   return plan.tiled &&
          llvm::all_of(reductionsOf(kernel), [&](linalg::LinalgOp op) {

@@ -24,8 +24,8 @@
 
 namespace mlc::cuda {
 
-bool acceptsElementwise(const Kernel &kernel, const Target &target);
-bool acceptsColumns(const Kernel &kernel, const Target &target);
+bool acceptsElementwise(const Kernel &kernel, const EmitOptions &options);
+bool acceptsColumns(const Kernel &kernel, const EmitOptions &options);
 
 /// Prints a loop group, operation by operation, for one task.
 class GroupPrinter {

@@ -32,6 +32,10 @@ bool Backend::canPadResult(linalg::LinalgOp, tensor::PadOp) const {
   return false;
 }
 
+bool Backend::canReadPadded(linalg::LinalgOp, tensor::PadOp) const {
+  return false;
+}
+
 bool Backend::canReadThrough(linalg::GenericOp, AffineMap, AffineMap,
                              AffineMap) const {
   return true;

@@ -67,7 +67,14 @@ struct ConstantTransform {
       apply;
 };
 
+/// What contractions of float32 may be computed with where that is faster.
+enum class Precision {
+  IEEE, ///< float32
+  TF32, ///< factors rounded to 10 bits of mantissa, where tensor cores do that
+};
+
 struct CodegenOptions {
+  Precision precision = Precision::TF32;
   /// Threads that compile; the bytes do not depend on it.
   unsigned threads = 2;
   /// Kernels per unit of compilation; the bytes depend on it.
@@ -139,6 +146,10 @@ public:
   /// of `pad` around it. No by default: the pad is a kernel of its own.
   virtual bool canPadResult(mlir::linalg::LinalgOp contraction,
                             mlir::tensor::PadOp pad) const;
+  /// Whether the kernel of `contraction`, which alone reads `pad`, may read its
+  /// source and check bounds instead. No by default.
+  virtual bool canReadPadded(mlir::linalg::LinalgOp contraction,
+                             mlir::tensor::PadOp pad) const;
   /// Whether `contraction` may read an operand through a movement of its
   /// elements (`movement`: from the dims of what was moved to its source), so
   /// that it reads by `after` instead of by `before`. Yes by default.

@@ -19,6 +19,12 @@
 
 namespace mlc {
 
+/// Where an access stays in its buffer: 0 <= offset + Σ stride[d]·i_d < extent.
+struct Bound {
+  IntExpr offset, extent;
+  llvm::SmallVector<IntExpr> strides;
+};
+
 /// How a loop nest touches one flat buffer: element `offset + Σ stride[d]·i_d`.
 struct Access {
   /// The kernel argument that is read, or null for an output. Where that is the
@@ -28,6 +34,10 @@ struct Access {
   mlir::Type element;
   IntExpr offset;
   llvm::SmallVector<IntExpr> strides;
+  /// Where a factor is read through a pad: outside of the bounds it is
+  /// `padValue`.
+  std::vector<Bound> bounds;
+  mlir::TypedAttr padValue;
 };
 
 /// One dim of the loop nest.
@@ -80,8 +90,8 @@ struct Contraction {
   mlir::Type accumulator;
   std::vector<EpilogueNode> nodes;
   unsigned init = 0;
-  llvm::SmallVector<Access> loads;
-  llvm::SmallVector<ContractionOutput> outputs;
+  std::vector<Access> loads;
+  std::vector<ContractionOutput> outputs;
   /// Where dims (outer, inner) were made from one dim whose extent is not a
   /// multiple of the inner one: their bound, else null.
   int splitOuter = -1, splitInner = -1;
@@ -90,9 +100,11 @@ struct Contraction {
 
 /// Takes `kernel` (seam 3) apart. Fails, with the reason in `why`, if it is not
 /// one contraction `acc + x·w` with linear maps, fill or element-wise init,
-/// element-wise epilogue and final pad; the kernel is left as it is.
+/// element-wise epilogue and final pad; the kernel is left as it is. Factors
+/// may be pads of arguments where the caller reads bounds.
 mlir::FailureOr<Contraction> matchContraction(const Kernel &kernel,
-                                              std::string &why);
+                                              std::string &why,
+                                              bool readsBounds = false);
 
 /// The kernel's inputs that are factors of `c` and nothing else.
 llvm::SmallVector<unsigned> factorsOf(const Kernel &kernel,

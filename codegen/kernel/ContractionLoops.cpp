@@ -17,8 +17,11 @@ SmallVector<Access *> accesses(Contraction &c) {
 
 static void eraseDim(Contraction &c, unsigned d) {
   c.dims.erase(c.dims.begin() + d);
-  for (Access *a : accesses(c))
+  for (Access *a : accesses(c)) {
     a->strides.erase(a->strides.begin() + d);
+    for (Bound &bound : a->bounds)
+      bound.strides.erase(bound.strides.begin() + d);
+  }
   for (int *s : {&c.splitInner, &c.splitOuter})
     *s -= *s > int(d);
 }
@@ -41,8 +44,14 @@ static bool mergeOnce(Contraction &c) {
           split(b))
         continue;
       IntExpr size = c.dims[b].extent;
+      auto likeOne = [&](ArrayRef<IntExpr> strides) {
+        return strides[a] == strides[b] * size;
+      };
       if (!llvm::all_of(accesses(c), [&](Access *s) {
-            return s->strides[a] == s->strides[b] * size;
+            return likeOne(s->strides) &&
+                   llvm::all_of(s->bounds, [&](const Bound &bound) {
+                     return likeOne(bound.strides);
+                   });
           }))
         continue;
       c.dims[b].extent = c.dims[a].extent * size;

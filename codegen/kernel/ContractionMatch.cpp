@@ -16,8 +16,9 @@ using Exprs = SmallVector<AffineExpr>;
 
 class Matcher {
 public:
-  Matcher(const Kernel &kernel, std::string &why)
-      : kernel(kernel), why(why), ctx(kernel.context()) {}
+  Matcher(const Kernel &kernel, std::string &why, bool readsBounds)
+      : kernel(kernel), why(why), readsBounds(readsBounds),
+        ctx(kernel.context()) {}
 
   FailureOr<Contraction> run();
 
@@ -36,6 +37,8 @@ private:
   AffineExpr splitExpr(AffineExpr e);
   FailureOr<Access> access(Value tensor, ArrayRef<AffineExpr> indices,
                            ArrayRef<IntExpr> shape, ArrayRef<IntExpr> low = {});
+  LogicalResult factor(OpOperand &operand, Access &access);
+  tensor::PadOp padBefore(Value factor) const;
   Exprs accumulatorIndices();
   FailureOr<unsigned> node(Value v, ArrayRef<AffineExpr> indices);
   FailureOr<unsigned> elementWise(OpResult v, ArrayRef<AffineExpr> indices);
@@ -47,6 +50,7 @@ private:
 
   const Kernel &kernel;
   std::string &why;
+  bool readsBounds;
   MLIRContext *ctx;
   linalg::LinalgOp anchor;
   /// Extents of the anchor's own loops before a split.
@@ -59,6 +63,8 @@ private:
 };
 
 } // namespace
+
+static LogicalResult addLinear(AffineExpr e, IntExpr scale, Access &a);
 
 /// What a factor is read from: itself, or what it is the original of.
 static Value argumentOf(Value factor) {
@@ -79,9 +85,11 @@ LogicalResult Matcher::findAnchor() {
     return fail("no op with a reduction");
   if (anchor.getNumDpsInputs() != 2 || anchor.getNumDpsInits() != 1)
     return fail("the reduction does not have two inputs and one output");
-  for (OpOperand *in : anchor.getDpsInputOperands())
-    if (!isa<BlockArgument>(argumentOf(in->get())))
+  for (OpOperand *in : anchor.getDpsInputOperands()) {
+    tensor::PadOp pad = padBefore(in->get());
+    if (!isa<BlockArgument>(pad ? pad.getSource() : argumentOf(in->get())))
       return fail("a factor of the contraction is not a kernel argument");
+  }
   return success();
 }
 
@@ -95,6 +103,52 @@ static BlockArgument followCasts(Value v, SmallVectorImpl<Operation *> &casts) {
     v = op->getOperand(0);
   }
   return cast<BlockArgument>(v);
+}
+
+/// The pad that makes a factor, where the caller reads through it.
+tensor::PadOp Matcher::padBefore(Value factor) const {
+  return readsBounds ? factor.getDefiningOp<tensor::PadOp>() : tensor::PadOp();
+}
+
+/// The access of a factor of the anchor.
+LogicalResult Matcher::factor(OpOperand &operand, Access &result) {
+  Exprs at;
+  for (AffineExpr e : anchor.getMatchingIndexingMap(&operand).getResults())
+    at.push_back(splitExpr(e));
+  Value value = operand.get();
+  tensor::PadOp pad = padBefore(value);
+  Value source = pad ? pad.getSource() : value;
+  auto a = access(argumentOf(source), at, kernel.shapeOf(source));
+  if (failed(a))
+    return failure();
+  result = *a;
+  result.element = getElementTypeOrSelf(value.getType());
+  if (!pad)
+    return success();
+  Attribute constantValue;
+  if (!pad.getConstantPaddingValue() ||
+      !matchPattern(pad.getConstantPaddingValue(), m_Constant(&constantValue)))
+    return fail("a pad's value is not a constant");
+  result.padValue = cast<TypedAttr>(constantValue);
+  Shape strides = rowMajorStrides(kernel.shapeOf(source), ctx);
+  for (unsigned d = 0; d < at.size(); ++d) {
+    IntExpr low = kernel.asExpr(pad.getMixedLowPad()[d]);
+    IntExpr high = kernel.asExpr(pad.getMixedHighPad()[d]);
+    if (!low || !high)
+      return fail("a pad's width is no expression of the symbols");
+    result.offset = result.offset - strides[d] * low;
+    if (low.isConstant(0) && high.isConstant(0))
+      continue;
+    // The index of this dim alone, as an access of a row of its own.
+    Access index;
+    index.offset = -low;
+    index.strides.assign(c.dims.size(), constant(0));
+    if (failed(addLinear(at[d], constant(1), index)))
+      return fail("an index map is not linear");
+    result.bounds.push_back(
+        {index.offset, kernel.shapeOf(source)[d], index.strides});
+  }
+  return success();
 }
 
 /// The body must be `yield acc + cast(a)·cast(b)`.
@@ -395,16 +449,8 @@ FailureOr<Contraction> Matcher::run() {
     return failure();
   Access *factors[2] = {&c.x, &c.w};
   for (unsigned i = 0; i < 2; ++i) {
-    OpOperand *operand = anchor.getDpsInputOperand(i);
-    Exprs at;
-    for (AffineExpr e : anchor.getMatchingIndexingMap(operand).getResults())
-      at.push_back(splitExpr(e));
-    auto a =
-        access(argumentOf(operand->get()), at, kernel.shapeOf(operand->get()));
-    if (failed(a))
+    if (failed(factor(*anchor.getDpsInputOperand(i), *factors[i])))
       return failure();
-    *factors[i] = *a;
-    factors[i]->element = getElementTypeOrSelf(operand->get().getType());
   }
   auto init = node(anchor.getDpsInits()[0], accumulatorIndices());
   if (failed(init))
@@ -417,8 +463,8 @@ FailureOr<Contraction> Matcher::run() {
 }
 
 FailureOr<Contraction> matchContraction(const Kernel &kernel,
-                                        std::string &why) {
-  return Matcher(kernel, why).run();
+                                        std::string &why, bool readsBounds) {
+  return Matcher(kernel, why, readsBounds).run();
 }
 
 SmallVector<unsigned> factorsOf(const Kernel &kernel, const Contraction &c) {

@@ -258,8 +258,29 @@ bool Grouping::dependsOn(Operation *op, unsigned group) const {
 // Joining
 //===----------------------------------------------------------------------===//
 
+/// The contraction whose kernel reads through `op`, where that is a pad of which
+/// this holds; null otherwise.
+Operation *Grouping::readerOfPadded(Operation *op) const {
+  auto pad = dyn_cast<tensor::PadOp>(op);
+  if (!pad || !pad->hasOneUse())
+    return nullptr;
+  OpOperand &use = *pad->use_begin();
+  if (!isContraction(use.getOwner()) || !isFactor(use, use.getOwner()))
+    return nullptr;
+  // The pad's own source has memory: nothing else is made in front of it.
+  auto contraction = cast<linalg::LinalgOp>(use.getOwner());
+  return target.backend->canReadPadded(contraction, pad) ? use.getOwner()
+                                                         : nullptr;
+}
+
 void Grouping::start(Operation *op) {
   Group group;
+  for (Value operand : op->getOperands())
+    if (Operation *def = operand.getDefiningOp())
+      if (readerOfPadded(def) == op) {
+        groupIndex[def] = groups.size();
+        group.ops.push_back(def);
+      }
   group.ops.push_back(op);
   if (isa<OpaqueOpInterface>(op))
     group.library = op;
@@ -434,7 +455,8 @@ Grouping::Grouping(func::FuncOp function, ShapeTable &shapes,
   for (Operation &op : function.getBody().front().without_terminator()) {
     bool isView = op.getNumResults() == 1 && isTensor(op.getResult(0)) &&
                   getView(op.getResult(0), shapes);
-    if (!isWork(&op) || isView || placedInserts.contains(&op))
+    if (!isWork(&op) || isView || placedInserts.contains(&op) ||
+        readerOfPadded(&op))
       continue;
     // A fill that every reader makes for itself needs no kernel.
     if (!isMadeInKernel(&op) || needsMemory(&op))

@@ -61,6 +61,7 @@ private:
   void placeConcatenations(mlir::func::FuncOp function);
   bool needsMemory(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
+  mlir::Operation *readerOfPadded(mlir::Operation *op) const;
   void start(mlir::Operation *op);
   void join(mlir::Operation *op, unsigned group,
             llvm::ArrayRef<mlir::Operation *> views);

@@ -3,57 +3,65 @@
 // Contractions without tensor cores
 //===----------------------------------------------------------------------===//
 
-/// Tile `task` of the products of a batch of matrices A (M x K) and B (K x N):
-/// BM x BN elements of a result, K in steps of BK. Each thread of
+/// What one thread brings of a tile of ROWS x BK elements of T, in every step.
+/// `alongDepth`: neighbours in k are neighbours in memory; the threads that
+/// read them are then neighbours as well.
+template <typename T, int ROWS, int BK, int THREADS, bool alongDepth,
+          typename Side>
+struct ElementReader {
+  static constexpr int loads = ROWS * BK / THREADS;
+  static_assert(loads * THREADS == ROWS * BK, "threads share tiles evenly");
+  /// A column of padding keeps writes along k out of one bank.
+  static constexpr int stride = ROWS + 1;
+
+  Side side;
+  typename Side::Place places[loads];
+  bool inside[loads];
+
+  MLC_DEVICE static int row(int i) {
+    const int e = threadIdx.x + i * THREADS;
+    return alongDepth ? e / BK : e % ROWS;
+  }
+  MLC_DEVICE static int depth(int i) {
+    const int e = threadIdx.x + i * THREADS;
+    return alongDepth ? e % BK : e / ROWS;
+  }
+  MLC_DEVICE ElementReader(Side side, Index batch, Index first) : side(side) {
+#pragma unroll
+    for (int i = 0; i < loads; ++i) {
+      const Index r = first + row(i);
+      inside[i] = r < side.count();
+      places[i] = side.place(batch, inside[i] ? r : 0);
+    }
+  }
+  MLC_DEVICE void read(T *tile, Index firstK) const {
+#pragma unroll
+    for (int i = 0; i < loads; ++i) {
+      const Index k = firstK + depth(i);
+      T value = T(0);
+      if (inside[i] && k < side.depth())
+        value = side.load(places[i] + side.step(k));
+      tile[depth(i) * stride + row(i)] = value;
+    }
+  }
+};
+
+/// Tile `task`: BM x BN elements of the result, K in steps of BK. Each thread of
 /// (BM / TM) * (BN / TN) computes TM x TN of them, rows and columns that are
 /// BM / TM and BN / TN apart.
-///
-/// The problem says where things are, by offsets that add up:
-///   rows(), columns(), depth()             M, N, K
-///   tileRows(), tileColumns()              how many tiles there are
-///   a(batch), aRow(m), aDepth(k), loadA(offset); b the same with bColumn(n)
-///   finish(batch, m, n, sum)               writes an element
-/// `aAlongDepth`: neighbours in A's memory are neighbours in k, not in m; the
-/// threads that read them are then neighbours as well. `bAlongDepth` the same.
 template <typename T, int BM, int BN, int BK, int TM, int TN, bool aAlongDepth,
           bool bAlongDepth, typename Problem>
 MLC_DEVICE void multiplyTile(const Problem &problem, long long task) {
   constexpr int threadsM = BM / TM, threadsN = BN / TN;
   constexpr int threads = threadsM * threadsN;
-  // A column of padding keeps writes along k out of one bank.
   constexpr int strideA = BM + 1, strideB = BN + 1;
   T *tileA = reinterpret_cast<T *>(sharedMemory());
   T *tileB = tileA + BK * strideA;
-  const Index tilesN = problem.tileColumns();
-  const Index tilesM = problem.tileRows();
-  const Index batch = Index(task / (long long)(tilesM * tilesN));
-  const Index tile = Index(task % (long long)(tilesM * tilesN));
-  const Index firstM = tile / tilesN * BM, firstN = tile % tilesN * BN;
-  const int thread = threadIdx.x;
-
-  // The part of the tiles that this thread reads.
-  constexpr int loadsA = BM * BK / threads, loadsB = BN * BK / threads;
-  static_assert(loadsA * threads == BM * BK && loadsB * threads == BN * BK,
-                "threads share the tiles evenly");
-  constexpr int apartA = aAlongDepth ? BK : BM;
-  constexpr int apartB = bAlongDepth ? BK : BN;
-  // Offsets of what stays the same in every step; m, or n.
-  Index offsetA[loadsA], offsetB[loadsB];
-  bool insideA[loadsA], insideB[loadsB];
-#pragma unroll
-  for (int i = 0; i < loadsA; ++i) {
-    const int e = thread + i * threads;
-    const Index m = firstM + (aAlongDepth ? e / apartA : e % apartA);
-    insideA[i] = m < problem.rows();
-    offsetA[i] = insideA[i] ? problem.a(batch) + problem.aRow(m) : 0;
-  }
-#pragma unroll
-  for (int i = 0; i < loadsB; ++i) {
-    const int e = thread + i * threads;
-    const Index n = firstN + (bAlongDepth ? e / apartB : e % apartB);
-    insideB[i] = n < problem.columns();
-    offsetB[i] = insideB[i] ? problem.b(batch) + problem.bColumn(n) : 0;
-  }
+  const TileOfTask<BM, BN> tile(problem, task);
+  const ElementReader<T, BM, BK, threads, aAlongDepth, SideA<Problem>> readA(
+      {problem}, tile.batch, tile.firstM);
+  const ElementReader<T, BN, BK, threads, bAlongDepth, SideB<Problem>> readB(
+      {problem}, tile.batch, tile.firstN);
 
   T sums[TM][TN];
 #pragma unroll
@@ -62,28 +70,10 @@ MLC_DEVICE void multiplyTile(const Problem &problem, long long task) {
     for (int j = 0; j < TN; ++j)
       sums[i][j] = T(0);
 
-  const int threadM = thread / threadsN, threadN = thread % threadsN;
+  const int threadM = threadIdx.x / threadsN, threadN = threadIdx.x % threadsN;
   for (Index firstK = 0; firstK < problem.depth(); firstK += BK) {
-#pragma unroll
-    for (int i = 0; i < loadsA; ++i) {
-      const int e = thread + i * threads;
-      const int m = aAlongDepth ? e / apartA : e % apartA;
-      const int k = aAlongDepth ? e % apartA : e / apartA;
-      T value = T(0);
-      if (insideA[i] && firstK + k < problem.depth())
-        value = problem.loadA(offsetA[i] + problem.aDepth(firstK + k));
-      tileA[k * strideA + m] = value;
-    }
-#pragma unroll
-    for (int i = 0; i < loadsB; ++i) {
-      const int e = thread + i * threads;
-      const int n = bAlongDepth ? e / apartB : e % apartB;
-      const int k = bAlongDepth ? e % apartB : e / apartB;
-      T value = T(0);
-      if (insideB[i] && firstK + k < problem.depth())
-        value = problem.loadB(offsetB[i] + problem.bDepth(firstK + k));
-      tileB[k * strideB + n] = value;
-    }
+    readA.read(tileA, firstK);
+    readB.read(tileB, firstK);
     syncBlock();
 #pragma unroll
     for (int k = 0; k < BK; ++k) {
@@ -100,15 +90,16 @@ MLC_DEVICE void multiplyTile(const Problem &problem, long long task) {
         for (int j = 0; j < TN; ++j)
           sums[i][j] += a[i] * b[j];
     }
+    // Nobody reads the tiles any more when the next step fills them.
     syncBlock();
   }
 #pragma unroll
   for (int i = 0; i < TM; ++i)
 #pragma unroll
     for (int j = 0; j < TN; ++j) {
-      const Index m = firstM + threadM + i * threadsM;
-      const Index n = firstN + threadN + j * threadsN;
+      const Index m = tile.firstM + threadM + i * threadsM;
+      const Index n = tile.firstN + threadN + j * threadsN;
       if (m < problem.rows() && n < problem.columns())
-        problem.finish(batch, m, n, sums[i][j]);
+        problem.finish(tile.batch, m, n, sums[i][j]);
     }
 }

@@ -18,24 +18,22 @@ enum class Way {
 };
 
 /// What one thread brings of a tile of ROWS rows, in every step.
-///
-/// Side: count() and depth(), how many rows and k there are; offset(batch, row);
-/// at(k); word(offset, k), the bits of a word from element k on; address(offset)
-template <int ROWS, int THREADS, Way way, bool alongDepth, typename Side>
-struct TileReader {
+template <int ROWS, int THREADS, Way way, bool alongDepth, typename Mma,
+          typename Side>
+struct WordReader {
   static constexpr int wide = way == Way::Vectors ? 4 : 1;
   static constexpr int perRow = wordsOfTile / wide;
   static constexpr int loads = ROWS * perRow / THREADS;
   /// Along k: threads are neighbours in k, and each has several rows. Else they
   /// are neighbours in rows, and each has several places in k.
-  static constexpr int numOffsets = alongDepth ? loads : 1;
+  static constexpr int numPlaces = alongDepth ? loads : 1;
   static_assert(alongDepth ? THREADS % perRow == 0 : THREADS % ROWS == 0,
                 "a thread keeps its row or its place in k");
   static_assert(way != Way::Vectors || alongDepth, "vectors lie along k");
 
   Side side;
-  Index offsets[numOffsets];
-  bool inside[numOffsets];
+  typename Side::Place places[numPlaces];
+  bool inside[numPlaces];
 
   MLC_DEVICE static int row(int i) {
     return alongDepth ? threadIdx.x / perRow + i * (THREADS / perRow)
@@ -46,14 +44,25 @@ struct TileReader {
                        : threadIdx.x / ROWS + i * (THREADS / ROWS)) *
            wide;
   }
-
-  MLC_DEVICE TileReader(Side side, Index batch, Index first) : side(side) {
+  MLC_DEVICE WordReader(Side side, Index batch, Index first) : side(side) {
 #pragma unroll
-    for (int i = 0; i < numOffsets; ++i) {
+    for (int i = 0; i < numPlaces; ++i) {
       const Index r = first + row(i);
       inside[i] = r < side.count();
-      offsets[i] = inside[i] ? side.offset(batch, r) : 0;
+      places[i] = side.place(batch, inside[i] ? r : 0);
     }
+  }
+
+  /// The bits of a word, element by element.
+  MLC_DEVICE uint32_t elements(const typename Side::Place &place,
+                               bool isRow, Index k) const {
+    uint32_t bits = 0;
+#pragma unroll
+    for (int e = 0; e < Mma::perWord; ++e)
+      if (isRow && k + e < side.depth())
+        bits |= Mma::bits(side.load(place + side.step(k + e)))
+                << (e * 32 / Mma::perWord);
+    return bits;
   }
 
   /// Begins to fill `tile` with what lies from `firstK` on.
@@ -61,20 +70,21 @@ struct TileReader {
 #pragma unroll
     for (int i = 0; i < loads; ++i) {
       const int which = alongDepth ? i : 0;
-      const Index k = firstK + word(i) * Side::perWord;
-      const bool valid = inside[which] && k < side.depth();
+      const Index k = firstK + word(i) * Mma::perWord;
       uint32_t *to = tile + row(i) * wordsOfRow + word(i);
-      const Index from = valid ? offsets[which] + side.at(k) : 0;
-      if constexpr (way == Way::Elements)
-        *to = valid ? side.word(offsets[which], k) : 0;
-      else
-        copyAsync<4 * wide>(to, side.address(from), valid);
+      if constexpr (way == Way::Elements) {
+        *to = elements(places[which], inside[which], k);
+      } else {
+        const bool isStored = inside[which] && k < side.depth();
+        const auto at = places[which] + side.step(isStored ? k : 0);
+        copyAsync<4 * wide>(to, side.address(at),
+                            isStored && side.inside(at));
+      }
     }
   }
 };
 
-/// Tile `task` of the products of a batch of matrices, as multiplyTile has it.
-/// A block of WM * WN warps computes BM x BN; `Mma::run(d, a, b)` adds the
+/// Tile `task`: a block of WM * WN warps computes BM x BN; `Mma::run(d, a, b)` adds the
 /// product of a fragment of A and one of B.
 template <int BM, int BN, int WM, int WN, int STAGES, typename Mma, Way wayA,
           bool aAlongDepth, Way wayB, bool bAlongDepth, typename Problem>
@@ -84,22 +94,17 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
   constexpr int fragmentsM = warpM / 16, fragmentsN = warpN / 8;
   static_assert(fragmentsN % 2 == 0, "columns are loaded two fragments a time");
   constexpr int wordsA = BM * wordsOfRow, wordsB = BN * wordsOfRow;
-  constexpr int step = wordsOfTile * Problem::SideA::perWord;
+  constexpr int step = wordsOfTile * Mma::perWord;
 
   uint32_t *tiles = reinterpret_cast<uint32_t *>(sharedMemory());
-  const Index tilesN = problem.tileColumns(), tilesM = problem.tileRows();
-  const Index batch = Index(task / (long long)(tilesM * tilesN));
-  const Index tile = Index(task % (long long)(tilesM * tilesN));
-  const Index firstM = tile / tilesN * BM, firstN = tile % tilesN * BN;
+  const TileOfTask<BM, BN> tile(problem, task);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int rowOfWarp = warp / WN * warpM, columnOfWarp = warp % WN * warpN;
 
-  using SideA = typename Problem::SideA;
-  using SideB = typename Problem::SideB;
-  TileReader<BM, threads, wayA, aAlongDepth, SideA> readA(
-      SideA{problem}, batch, firstM);
-  TileReader<BN, threads, wayB, bAlongDepth, SideB> readB(
-      SideB{problem}, batch, firstN);
+  const WordReader<BM, threads, wayA, aAlongDepth, Mma, SideA<Problem>> readA(
+      {problem}, tile.batch, tile.firstM);
+  const WordReader<BN, threads, wayB, bAlongDepth, Mma, SideB<Problem>> readB(
+      {problem}, tile.batch, tile.firstN);
   const Index steps = (problem.depth() + step - 1) / step;
   auto fetch = [&](Index s) {
     if (s < steps) {
@@ -170,16 +175,22 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
     for (int j = 0; j < fragmentsN; ++j)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        const Index m = firstM + rowOfWarp + i * 16 + lane / 4 + e / 2 * 8;
-        const Index n = firstN + columnOfWarp + j * 8 + lane % 4 * 2 + e % 2;
+        const Index m =
+            tile.firstM + rowOfWarp + i * 16 + lane / 4 + e / 2 * 8;
+        const Index n =
+            tile.firstN + columnOfWarp + j * 8 + lane % 4 * 2 + e % 2;
         if (m < problem.rows() && n < problem.columns())
-          problem.finish(batch, m, n, sums[i][j][e]);
+          problem.finish(tile.batch, m, n, sums[i][j][e]);
       }
 }
 
 /// float32, its factors rounded to tf32.
 struct MmaTF32 {
   using Sum = float;
+  static constexpr int perWord = 1;
+  MLC_DEVICE static uint32_t bits(float value) {
+    return __float_as_int(value);
+  }
   template <int N, int M> MLC_DEVICE static void prepare(uint32_t (&words)[N][M]) {
 #pragma unroll
     for (int i = 0; i < N; ++i)
@@ -195,6 +206,8 @@ struct MmaTF32 {
 
 struct MmaF16 {
   using Sum = float;
+  static constexpr int perWord = 2;
+  MLC_DEVICE static uint32_t bits(float value) { return toF16(value).bits; }
   template <int N, int M> MLC_DEVICE static void prepare(uint32_t (&)[N][M]) {}
   MLC_DEVICE static void run(float (&d)[4], const uint32_t (&a)[4],
                              const uint32_t (&b)[2]) {
@@ -204,6 +217,8 @@ struct MmaF16 {
 
 struct MmaBF16 {
   using Sum = float;
+  static constexpr int perWord = 2;
+  MLC_DEVICE static uint32_t bits(float value) { return toBF16(value).bits; }
   template <int N, int M> MLC_DEVICE static void prepare(uint32_t (&)[N][M]) {}
   MLC_DEVICE static void run(float (&d)[4], const uint32_t (&a)[4],
                              const uint32_t (&b)[2]) {

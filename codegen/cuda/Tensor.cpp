@@ -1,0 +1,150 @@
+//===- Tensor.cpp - Contractions on tensor cores --------------------------===//
+
+#include "codegen/cuda/Contraction.h"
+#include "codegen/cuda/DeviceHeader.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace mlc::cuda {
+
+/// Words that a row of a tile takes, with what keeps rows out of one bank
+/// (kernels/tensor.cuh).
+constexpr int64_t wordsOfRow = 36;
+
+/// The skeleton's word for how the products are made; empty where tensor cores
+/// do not make them.
+static StringRef productsOf(const Contraction &c, const EmitOptions &options) {
+  Type x = c.x.element, w = c.w.element;
+  if (x != w || !c.accumulator.isF32() || options.arch() < 80)
+    return "";
+  if (x.isF32())
+    return c.xCasts.empty() && c.wCasts.empty() &&
+                   options.precision == Precision::TF32
+               ? "MmaTF32"
+               : "";
+  auto isWidened = [](ArrayRef<Operation *> casts) {
+    return casts.size() == 1 && isa<arith::ExtFOp>(casts[0]);
+  };
+  if (!isWidened(c.xCasts) || !isWidened(c.wCasts))
+    return "";
+  return x.isF16() ? "MmaF16" : x.isBF16() ? "MmaBF16" : "";
+}
+
+bool acceptsTensor(const Kernel &kernel, const EmitOptions &options) {
+  FailureOr<Contraction> c = matchTiles(kernel);
+  if (failed(c) || productsOf(*c, options).empty())
+    return false;
+  // A word or two along k would be mostly zeros.
+  return Extents(*c, findRoles(*c)).depth >= 8;
+}
+
+//===----------------------------------------------------------------------===//
+// How factors are read
+//===----------------------------------------------------------------------===//
+
+/// Whether `value` is a multiple of `count` whatever its symbols are.
+static bool isMultiple(IntExpr value, int64_t count) {
+  return value.mod(count).isConstant(0);
+}
+
+/// Whether runs of `count` elements along the depth, at multiples of `count`,
+/// lie together, at a multiple of `count`, and end with the depth.
+static bool hasRuns(const Contraction &c, const Access &access,
+                    const Roles &roles, int64_t count) {
+  if (!runsAlong(access, roles.depth) || !isMultiple(access.offset, count) ||
+      !isMultiple(c.dims[roles.depth.back()].extent, count))
+    return false;
+  for (auto [d, stride] : llvm::enumerate(access.strides))
+    if (d != roles.depth.back() && !isMultiple(stride, count))
+      return false;
+  // The border of a pad would cut a run.
+  return llvm::all_of(access.bounds, [&](const Bound &bound) {
+    return bound.strides[roles.depth.back()].isConstant(0);
+  });
+}
+
+namespace {
+struct Reading {
+  StringRef way;
+  bool alongDepth;
+};
+} // namespace
+
+static Reading chooseReading(const Contraction &c, const Access &access,
+                             const Roles &roles, ArrayRef<unsigned> rows) {
+  int64_t bytes = storageBytes(access.element);
+  // What lies outside of the bounds is filled with zeros only.
+  bool isZeroOutside =
+      !access.padValue ||
+      (isa<FloatAttr>(access.padValue) &&
+       cast<FloatAttr>(access.padValue).getValue().isPosZero());
+  bool alongDepth =
+      runsAlong(access, roles.depth) || !runsAlong(access, rows);
+  if (!isZeroOutside)
+    return {"Way::Elements", alongDepth};
+  if (hasRuns(c, access, roles, 16 / bytes))
+    return {"Way::Vectors", true};
+  if (bytes == 4 || hasRuns(c, access, roles, 4 / bytes))
+    return {"Way::Words", bytes == 4 ? alongDepth : true};
+  return {"Way::Elements", alongDepth};
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct WarpTile {
+  int64_t m, n, warpsM, warpsN, stages;
+  int64_t threads() const { return warpsM * warpsN * 32; }
+  int64_t sharedBytes() const { return stages * (m + n) * wordsOfRow * 4; }
+};
+} // namespace
+
+/// The largest that gives every multiprocessor work. All fit into the 99 KiB
+/// that a block has on every architecture from sm_80 on.
+static WarpTile chooseTile(const Contraction &c, const Roles &roles,
+                           const Target &target) {
+  static const WarpTile tiles[] = {
+      {128, 128, 2, 4, 2}, {64, 128, 2, 2, 2}, {64, 64, 2, 2, 3},
+      {32, 64, 1, 2, 3}};
+  Extents extents(c, roles);
+  for (const WarpTile &tile : ArrayRef(tiles).drop_back())
+    if (extents.rows * 4 > tile.m * 3 && extents.columns * 4 > tile.n * 3 &&
+        extents.tiles(tile.m, tile.n) >= target.cost.units)
+      return tile;
+  return tiles[3];
+}
+
+FailureOr<KernelText> emitTensor(KernelPrinter &to) {
+  FailureOr<Contraction> c = matchTiles(to.kernel);
+  if (failed(c))
+    return failure();
+  Roles roles = findRoles(*c);
+  WarpTile tile = chooseTile(*c, roles, to.options.target);
+  to.before =
+      (skeletonText("problem.cuh") + skeletonText("tensor.cuh")).str() +
+      printProblem(to, *c, roles);
+  KernelText text;
+  text.block = tile.threads();
+  text.sharedBytes = tile.sharedBytes();
+  Reading a = chooseReading(*c, roles.a(*c), roles, roles.rows);
+  Reading b = chooseReading(*c, roles.b(*c), roles, roles.columns);
+  std::string arguments;
+  for (int64_t number :
+       {tile.m, tile.n, tile.warpsM, tile.warpsN, tile.stages})
+    arguments += std::to_string(number) + ", ";
+  auto add = [&](const Reading &reading) {
+    arguments += ", " + reading.way.str() +
+                 (reading.alongDepth ? ", true" : ", false");
+  };
+  arguments += productsOf(*c, to.options);
+  add(a);
+  add(b);
+  callSkeleton(to, text, *c, roles, "multiplyTileByWarps<" + arguments + ">",
+               tile.m, tile.n);
+  return text;
+}
+
+} // namespace mlc::cuda
