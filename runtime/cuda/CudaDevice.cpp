@@ -105,7 +105,8 @@ Status CudaDevice::allocate(uint64_t bytes, void *&memory, uint64_t &capacity) {
   CUdeviceptr address = 0;
   if (CUresult result = driver.cuMemAlloc_v2(&address, size))
     return driver.error(result, lacks());
-  memory = reinterpret_cast<void *>(static_cast<uintptr_t>(address));
+  static_assert(sizeof(memory) == sizeof(address));
+  std::memcpy(static_cast<void *>(&memory), &address, sizeof(memory));
   capacity = size;
   return status;
 }

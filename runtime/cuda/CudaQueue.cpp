@@ -221,15 +221,17 @@ Status CudaQueue::tryLaunch(const Launch &launch, const CudaKernel &kernel) {
     return status;
   setWords(launch);
   size_t bytes = words.size() * sizeof(uint64_t);
-  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words.data(),
-                   CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  uintptr_t extra[] = {
+      CU_LAUNCH_PARAM_BUFFER_POINTER, reinterpret_cast<uintptr_t>(words.data()),
+      CU_LAUNCH_PARAM_BUFFER_SIZE, reinterpret_cast<uintptr_t>(&bytes),
+      CU_LAUNCH_PARAM_END};
   // A block does several tasks where there are more than blocks.
   int64_t blocks = std::min<int64_t>(launch.grid, INT32_MAX);
   if (launch.scratch.base)
     blocks = std::min<int64_t>(blocks, workers());
-  CUresult result =
-      driver.cuLaunchKernel(kernel.function, blocks, 1, 1, launch.block, 1, 1,
-                            launch.shared, stream, nullptr, extra);
+  CUresult result = driver.cuLaunchKernel(
+      kernel.function, blocks, 1, 1, launch.block, 1, 1, launch.shared, stream,
+      nullptr, reinterpret_cast<void **>(extra));
   if (result != CUDA_SUCCESS)
     return driver.error(result, describe(launch, kernel));
   ++numLaunches;

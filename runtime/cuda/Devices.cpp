@@ -29,7 +29,7 @@ int ordinalOf(const char *name) {
   if (name[4] != ':' || length < 1 || length > 4 ||
       std::strspn(digits, "0123456789") != length)
     return -1;
-  return std::atoi(digits);
+  return int(std::strtol(digits, nullptr, 10));
 }
 
 std::string folderOf(const std::string &path) {

@@ -16,13 +16,18 @@ Status Driver::load(const char *library, const char *remedy) {
     const char *text = dlerror();
     return lacks("cannot load " + std::string(text ? text : library));
   }
-#define MLC_CUDA_DRIVER_LOOKUP(function, parameters)                           \
-  function =                                                                   \
-      reinterpret_cast<CUresult(*) parameters>(dlsym(handle, #function));      \
-  if (!function)                                                               \
-    return lacks(std::string(library) + " has no function " #function);
+  std::string missing;
+  auto take = [&](auto &function, const char *name) {
+    function =
+        reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(handle, name));
+    if (!function && missing.empty())
+      missing = name;
+  };
+#define MLC_CUDA_DRIVER_LOOKUP(name, parameters) take(name, #name);
   MLC_CUDA_DRIVER_FUNCTIONS(MLC_CUDA_DRIVER_LOOKUP)
 #undef MLC_CUDA_DRIVER_LOOKUP
+  if (!missing.empty())
+    return lacks(std::string(library) + " has no function " + missing);
   if (CUresult result = cuInit(0))
     return lacks("the driver cannot be used: " + describe(result));
   return Status::success();

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 namespace mlc::runtime::cuda {
 
@@ -64,12 +65,9 @@ using CUevent = struct CUevent_st *;
 constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
 constexpr unsigned CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2;
 
-// For the last argument of cuLaunchKernel.
-inline void *const CU_LAUNCH_PARAM_END = nullptr;
-inline void *const CU_LAUNCH_PARAM_BUFFER_POINTER =
-    reinterpret_cast<void *>(uintptr_t(1));
-inline void *const CU_LAUNCH_PARAM_BUFFER_SIZE =
-    reinterpret_cast<void *>(uintptr_t(2));
+// For the last argument of cuLaunchKernel: pointers with these values.
+constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
+                    CU_LAUNCH_PARAM_BUFFER_SIZE = 2;
 
 // X(name, parameters) for each function; all return a CUresult.
 // clang-format off
@@ -119,7 +117,7 @@ inline void *const CU_LAUNCH_PARAM_BUFFER_SIZE =
 /// The table. It outlives all that was made with it.
 struct Driver {
 #define MLC_CUDA_DRIVER_MEMBER(name, parameters)                               \
-  CUresult(*name) parameters = nullptr;
+  std::add_pointer_t<CUresult parameters> name = nullptr;
   MLC_CUDA_DRIVER_FUNCTIONS(MLC_CUDA_DRIVER_MEMBER)
 #undef MLC_CUDA_DRIVER_MEMBER
 

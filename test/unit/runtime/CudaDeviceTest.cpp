@@ -1,6 +1,7 @@
 //===- CudaDeviceTest.cpp - Finding GPUs, and code for them ---------------===//
 
 #include "CudaSample.h"
+#include "runtime/CpuDevice.h"
 #include "runtime/CudaDevices.h"
 
 #include <cstdlib>
@@ -122,4 +123,26 @@ TEST_CASE("devices of CUDA have names", "[cuda]") {
                                  Contains("/nowhere/emulator.so") &&
                                  Contains("set MLC_EMULATOR to"));
   before ? setenv("MLC_EMULATOR", kept.c_str(), 1) : unsetenv("MLC_EMULATOR");
+}
+
+TEST_CASE("an artifact for GPUs alone says how it is run", "[cuda]") {
+  freshFake();
+  CudaSample sample;
+  const LoadedProgram *loaded = nullptr;
+  Status status = sample.artifact()->load(cpuDevice(), loaded);
+  CHECK(status.code == MLC_DEVICE);
+  CHECK_THAT(status.message,
+             Contains("was compiled for compute_80 (ptx), which this device "
+                      "(cpu) does not run; run it with --device=cuda, or "
+                      "compile it with --target=cpu:"));
+  sample.images = {sample.imageOf(ImageKind::Source, "cuda")};
+  status = sample.artifact()->load(cpuDevice(), loaded);
+  CHECK_THAT(status.message, Contains("run it with --device=emulator, or"));
+  auto device = gpu();
+  status = sample.artifact()->load(*device, loaded);
+  CHECK(status.code == MLC_DEVICE);
+  CHECK_THAT(status.message,
+             Contains("was compiled for cuda (source), which this device "
+                      "(cuda:0) does not run; compile it with "
+                      "--target=cuda:sm_90"));
 }

@@ -286,10 +286,10 @@ CUresult launchKernel(CUfunction function, unsigned gridX, unsigned gridY,
                       void **parameters, void **extra) {
   Call call("cuLaunchKernel");
   auto *loaded = reinterpret_cast<std::string *>(function);
+  auto *tags = reinterpret_cast<uintptr_t *>(extra);
   if (!fake.modules.count(loaded) || gridY != 1 || gridZ != 1 || blockY != 1 ||
-      blockZ != 1 || parameters || extra[0] != CU_LAUNCH_PARAM_BUFFER_POINTER ||
-      extra[2] != CU_LAUNCH_PARAM_BUFFER_SIZE ||
-      extra[4] != CU_LAUNCH_PARAM_END)
+      blockZ != 1 || parameters || tags[0] != CU_LAUNCH_PARAM_BUFFER_POINTER ||
+      tags[2] != CU_LAUNCH_PARAM_BUFFER_SIZE || tags[4] != CU_LAUNCH_PARAM_END)
     call.misuse("a wrong launch");
   if (call.fails())
     return call.result;
