@@ -6,6 +6,7 @@
 #include "runtime/emulator/Process.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -104,10 +105,9 @@ private:
     size_t colon = where.find(':');
     if (colon == std::string::npos)
       return plain;
-    std::string line =
-        lineOf(where.substr(0, colon),
-               std::strtoul(where.c_str() + colon + 1, nullptr, 10));
-    return line.empty() ? where : where + ": " + line;
+    std::string path = where.substr(0, colon);
+    unsigned long line = std::strtoul(where.c_str() + colon + 1, nullptr, 10);
+    return path + ":" + std::to_string(line) + ": " + lineOf(path, line);
   }
 
   const Launch &launch;

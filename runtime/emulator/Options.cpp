@@ -19,20 +19,6 @@ std::string_view environment(const char *name) {
   return text ? text : "";
 }
 
-unsigned readArchitecture() {
-  std::string_view text = environment("MLC_EMULATOR_ARCH");
-  if (text.empty())
-    return 90;
-  if (text.substr(0, 3) == "sm_")
-    text.remove_prefix(3);
-  if (text.size() < 2 || text.size() > 3 ||
-      !std::all_of(text.begin(), text.end(),
-                   [](char c) { return c >= '0' && c <= '9'; }))
-    return 0;
-  unsigned number = unsigned(std::atoi(std::string(text).c_str()));
-  return number >= 75 ? number : 0;
-}
-
 struct Failure {
   std::string function;
   uint64_t call;
@@ -78,8 +64,17 @@ uint64_t orderSeed() {
 bool launchBlocking() { return environment("CUDA_LAUNCH_BLOCKING") == "1"; }
 
 unsigned architecture() {
-  static const unsigned number = readArchitecture();
-  return number;
+  std::string_view text = environment("MLC_EMULATOR_ARCH");
+  if (text.empty())
+    return 90;
+  if (text.substr(0, 3) == "sm_")
+    text.remove_prefix(3);
+  if (text.size() < 2 || text.size() > 3 ||
+      !std::all_of(text.begin(), text.end(),
+                   [](char c) { return c >= '0' && c <= '9'; }))
+    return 0;
+  unsigned number = unsigned(std::atoi(std::string(text).c_str()));
+  return number >= 75 ? number : 0;
 }
 
 unsigned maxSharedMemory() {
