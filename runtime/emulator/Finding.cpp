@@ -123,7 +123,11 @@ void append(std::string &text, const Side &side, const Launch &launch,
   text += "  thread " + std::to_string(x);
   if (block.y > 1 || block.z > 1)
     text += "," + std::to_string(y) + "," + std::to_string(z);
-  text += " of block " + std::to_string(side.block) + " " + side.does + "\n";
+  text += " of block " + std::to_string(side.block) + " " + side.does;
+  if (side.bytes)
+    text += " " + std::to_string(side.bytes) +
+            (side.bytes == 1 ? " byte" : " bytes");
+  text += "\n";
   if (side.at)
     text += "    " + lines(side.at) + "\n";
 }
@@ -152,7 +156,7 @@ std::string describe(const Launch &launch,
       text += ": " + finding.what;
     text += "\n";
     append(text, finding.self, launch, lines);
-    if (!finding.other.does.empty())
+    if (finding.other.does)
       append(text, finding.other, launch, lines);
   }
   return text;

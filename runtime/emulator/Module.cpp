@@ -186,7 +186,8 @@ bool LoadedModule::load(std::string &message) {
     return false;
   }
   link_map *map = nullptr;
-  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !map) {
+  if (dlinfo(library, RTLD_DI_LINKMAP, static_cast<void *>(&map)) != 0 ||
+      !map) {
     message = "cannot find " + path + " in memory";
     return false;
   }

@@ -19,7 +19,10 @@ constexpr CUresult invalidValue = 1, outOfMemory = 2, invalidImage = 200,
 const char *const setKernel = "MLC_KERNEL(k)(int *out, long long value) { "
                               "out[threadIdx.x] = int(value); }";
 
-template <typename T> T bad() { return reinterpret_cast<T>(uintptr_t(64)); }
+template <typename T> T bad() {
+  static int something[16];
+  return reinterpret_cast<T>(something);
+}
 
 /// A folder for compiled kernels that is gone with the test.
 class CacheFolder {
@@ -192,7 +195,7 @@ TEST_CASE("launches that cannot be", "[driver]") {
   CHECK(cuLaunchKernel(bad<CUfunction>(), 1, 1, 1, 1, 1, 1, 0, gpu.stream,
                        nullptr, nullptr) == invalidHandle);
   size_t bytes = 7;
-  void *extra[] = {reinterpret_cast<void *>(1), parameters,
+  void *extra[] = {reinterpret_cast<void *>(1), static_cast<void *>(parameters),
                    reinterpret_cast<void *>(2), &bytes, nullptr};
   CHECK(cuLaunchKernel(set, 1, 1, 1, 1, 1, 1, 0, gpu.stream, nullptr, extra) ==
         invalidValue);
@@ -276,6 +279,7 @@ TEST_CASE("many compile the same at once", "[driver]") {
   CUmodule modules[4] = {};
   CUresult errors[4] = {1, 1, 1, 1};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&, i] {
       cuCtxSetCurrent(context);
