@@ -124,17 +124,18 @@ void checkWord(const Access &access, uintptr_t word, unsigned from,
 /// module's constants are no one's business.
 [[gnu::noinline]] void checkLocal(const Access &access) {
   unsigned owner = execution.fibers.owner(access.address);
-  if (owner == execution.running)
+  if (owner == execution.runningStack)
     return;
   const Launch &launch = *execution.launch;
   if (!access.isWrite && access.address >= launch.moduleBase &&
       access.address + access.bytes <= launch.moduleEnd)
     return;
   if (owner < Fibers::count)
-    return execution.report({Problem::OutOfBounds,
-                             access.self(),
-                             {},
-                             "a variable of thread " + std::to_string(owner)});
+    return execution.report(
+        {Problem::OutOfBounds,
+         access.self(),
+         {},
+         "a variable of thread " + std::to_string(execution.ownerOf(owner))});
   found(Problem::OutOfBounds, access, access.address);
 }
 
