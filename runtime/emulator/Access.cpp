@@ -18,11 +18,6 @@ namespace mlc::emulator {
 
 namespace {
 
-std::string doing(bool isWrite, size_t bytes) {
-  return (isWrite ? "writes " : "reads ") + std::to_string(bytes) +
-         (bytes == 1 ? " byte" : " bytes");
-}
-
 /// An access of the running thread.
 struct Access {
   uintptr_t address;
@@ -33,7 +28,8 @@ struct Access {
   uint64_t floor; ///< stamps below it are of no concern
 
   Side self() const {
-    return {execution.place(at), execution.running, 0, doing(isWrite, bytes)};
+    return {execution.place(at), execution.running, 0,
+            isWrite ? "writes" : "reads", bytes};
   }
 };
 
@@ -128,17 +124,18 @@ void checkWord(const Access &access, uintptr_t word, unsigned from,
 /// module's constants are no one's business.
 [[gnu::noinline]] void checkLocal(const Access &access) {
   unsigned owner = execution.fibers.owner(access.address);
-  if (owner == execution.running)
+  if (owner == execution.runningStack)
     return;
   const Launch &launch = *execution.launch;
   if (!access.isWrite && access.address >= launch.moduleBase &&
       access.address + access.bytes <= launch.moduleEnd)
     return;
   if (owner < Fibers::count)
-    return execution.report({Problem::OutOfBounds,
-                             access.self(),
-                             {},
-                             "a variable of thread " + std::to_string(owner)});
+    return execution.report(
+        {Problem::OutOfBounds,
+         access.self(),
+         {},
+         "a variable of thread " + std::to_string(execution.ownerOf(owner))});
   found(Problem::OutOfBounds, access, access.address);
 }
 
@@ -281,10 +278,12 @@ MLC_EMULATOR_API void __tsan_init() {}
 MLC_EMULATOR_API void __tsan_func_entry(void *) {}
 MLC_EMULATOR_API void __tsan_func_exit() {}
 MLC_EMULATOR_API void __tsan_vptr_update(void **memory, void *) {
-  checkPlain(memory, sizeof(void *), sizeof(void *), true, MLC_HERE);
+  checkPlain(static_cast<void *>(memory), sizeof(void *), sizeof(void *), true,
+             MLC_HERE);
 }
 MLC_EMULATOR_API void __tsan_vptr_read(void **memory) {
-  checkPlain(memory, sizeof(void *), sizeof(void *), false, MLC_HERE);
+  checkPlain(static_cast<void *>(memory), sizeof(void *), sizeof(void *), false,
+             MLC_HERE);
 }
 MLC_EMULATOR_API void __tsan_read_range(void *memory, size_t bytes) {
   checkPlain(memory, bytes, 1, false, MLC_HERE);

@@ -53,7 +53,13 @@ void Execution::wait(Wait what, void *at) {
   Thread &thread = current();
   thread.wait = what;
   thread.at = at;
-  fibers.leave(running);
+  fibers.leave(runningStack);
+}
+
+unsigned Execution::ownerOf(unsigned stack) const {
+  auto owns = [&](const Thread &thread) { return thread.stack == stack; };
+  auto end = threads.begin() + threadCount;
+  return unsigned(std::find_if(threads.begin(), end, owns) - threads.begin());
 }
 
 //===----------------------------------------------------------------------===//
@@ -89,6 +95,8 @@ void Execution::run(const Launch &given) {
   findings.clear();
   blockStamps.clear();
   stopped = false;
+  freeStacks.resize(Fibers::count);
+  std::iota(freeStacks.rbegin(), freeStacks.rend(), 0);
   threadCount = unsigned(launch->block.count());
   warpCount = (threadCount + 31) / 32;
   warpOrder.resize(warpCount);
@@ -138,7 +146,7 @@ void Execution::startBlock(uint64_t number) {
     thread.index = {i % block.x, i / block.x % block.y, i / block.x / block.y};
     thread.group = 0;
     thread.copies.clear();
-    fibers.prepare(i, threadMain);
+    thread.stack = Fibers::count;
   }
 }
 
@@ -161,6 +169,22 @@ void Execution::runBlock(uint64_t number) {
   }
 }
 
+void Execution::resume(Thread &thread, uint64_t stamp, unsigned number) {
+  if (thread.stack == Fibers::count) {
+    thread.stack = freeStacks.back();
+    freeStacks.pop_back();
+    fibers.prepare(thread.stack, threadMain);
+  }
+  running = number;
+  runningStack = thread.stack;
+  clock.me = makeWho(stamp, number);
+  fibers.enter(thread.stack);
+  if (thread.wait == Wait::Done) {
+    freeStacks.push_back(thread.stack);
+    thread.stack = Fibers::count;
+  }
+}
+
 /// Runs the warp's threads as far as they get without other warps; whether
 /// that was anywhere.
 bool Execution::runWarp(unsigned warp) {
@@ -174,9 +198,7 @@ bool Execution::runWarp(unsigned warp) {
       if (i >= end || threads[i].wait != Wait::Nothing)
         continue;
       any = true;
-      running = i;
-      clock.me = makeWho(warpStamps[warp], i);
-      fibers.enter(i);
+      resume(threads[i], warpStamps[warp], i);
       if (stopped)
         return true;
     }
@@ -315,7 +337,7 @@ void Execution::report(Finding finding) {
     return;
   stopped = true;
   if (running < Fibers::count)
-    fibers.leave(running);
+    fibers.leave(runningStack);
 }
 
 } // namespace mlc::emulator

@@ -67,7 +67,8 @@ struct Thread {
   uint64_t words[3] = {};  // operands; results of Shuffle and Load
   float sums[4] = {};      // Multiply: in and out
   Index index = {};
-  unsigned group = 0; // copies' groups that are closed
+  unsigned stack = Fibers::count; // it has one from its start to its end
+  unsigned group = 0;             // copies' groups that are closed
   std::vector<Copy> copies;
 };
 
@@ -98,11 +99,15 @@ public:
   uint64_t accesses = 0;
   /// The thread that runs; `Fibers::count` if none does.
   unsigned running = Fibers::count;
+  unsigned runningStack = Fibers::count;
+  /// The thread that has this stack.
+  unsigned ownerOf(unsigned stack) const;
 
 private:
   static void threadMain();
   void startBlock(uint64_t number);
   void runBlock(uint64_t number);
+  void resume(Thread &thread, uint64_t stamp, unsigned number);
   bool runWarp(unsigned warp);
   bool completeWarp(unsigned first, unsigned end);
   bool passBarrier();
@@ -117,6 +122,8 @@ private:
   std::vector<Thread> threads = std::vector<Thread>(Fibers::count);
   std::vector<uint64_t> warpStamps = std::vector<uint64_t>(32);
   std::vector<unsigned> warpOrder, laneOrder;
+  /// A thread takes the one that came last, which is still in the caches.
+  std::vector<unsigned> freeStacks;
   /// First stamp and number of each block that ran, for reports.
   std::vector<std::pair<uint64_t, uint64_t>> blockStamps;
   uint64_t seed = 0, randomState = 0;

@@ -6,6 +6,7 @@
 #include "runtime/emulator/Process.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -104,10 +105,9 @@ private:
     size_t colon = where.find(':');
     if (colon == std::string::npos)
       return plain;
-    std::string line =
-        lineOf(where.substr(0, colon),
-               std::strtoul(where.c_str() + colon + 1, nullptr, 10));
-    return line.empty() ? where : where + ": " + line;
+    std::string path = where.substr(0, colon);
+    unsigned long line = std::strtoul(where.c_str() + colon + 1, nullptr, 10);
+    return path + ":" + std::to_string(line) + ": " + lineOf(path, line);
   }
 
   const Launch &launch;
@@ -123,7 +123,11 @@ void append(std::string &text, const Side &side, const Launch &launch,
   text += "  thread " + std::to_string(x);
   if (block.y > 1 || block.z > 1)
     text += "," + std::to_string(y) + "," + std::to_string(z);
-  text += " of block " + std::to_string(side.block) + " " + side.does + "\n";
+  text += " of block " + std::to_string(side.block) + " " + side.does;
+  if (side.bytes)
+    text += " " + std::to_string(side.bytes) +
+            (side.bytes == 1 ? " byte" : " bytes");
+  text += "\n";
   if (side.at)
     text += "    " + lines(side.at) + "\n";
 }
@@ -152,7 +156,7 @@ std::string describe(const Launch &launch,
       text += ": " + finding.what;
     text += "\n";
     append(text, finding.self, launch, lines);
-    if (!finding.other.does.empty())
+    if (finding.other.does)
       append(text, finding.other, launch, lines);
   }
   return text;

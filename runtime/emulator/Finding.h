@@ -21,12 +21,14 @@ enum class Problem : uint8_t {
   AbsentLane, ///< a warp that lacks lanes does what needs them all
 };
 
-/// One side of a finding. Places are offsets in the module's code; 0 is none.
+/// One side of a finding. It owns nothing, since whoever finds an error may
+/// never come to its end. Places are offsets in the module's code; 0 is none.
 struct Side {
   uint32_t at = 0;
   unsigned thread = 0;
   uint64_t block = 0;
-  std::string does; ///< "reads 4 bytes"
+  const char *does = nullptr; ///< "reads"; null if there is no such side
+  uint64_t bytes = 0;         ///< of what it does it with, if not 0
 };
 
 struct Finding {

@@ -53,23 +53,17 @@ std::string ownPath() {
 }
 
 std::vector<std::string> compilerFlags() {
-  std::vector<std::string> flags = {"-x",
-                                    "c++",
-                                    "-std=c++20",
-                                    "-O1",
-                                    "-g1",
-                                    "-fPIC",
-                                    "-shared",
-                                    "-w",
-                                    "-nostdinc",
-                                    "-fno-exceptions",
-                                    "-fno-rtti",
-                                    "-fno-math-errno",
-                                    "-ffp-contract=off",
-                                    "-fno-omit-frame-pointer",
-                                    "-fvisibility=hidden",
-                                    "-D__CUDA_ARCH__=" +
-                                        std::to_string(architecture() * 10)};
+  std::vector<std::string> flags = {"-D__CUDA_ARCH__=" +
+                                    std::to_string(architecture() * 10)};
+  for (const char *flag :
+       {"-x", "c++", "-std=c++20", "-O1", "-g1", "-fPIC", "-shared", "-w",
+        "-nostdinc", "-fno-exceptions", "-fno-rtti", "-fno-math-errno",
+        "-ffp-contract=off", "-fvisibility=hidden",
+        // What is wrong shall be seen, not thought away.
+        "-fno-delete-null-pointer-checks", "-fno-strict-aliasing",
+        // Else a call at a function's end would not know its place.
+        "-fno-optimize-sibling-calls"})
+    flags.push_back(flag);
   if (checksOn())
     for (const char *flag :
          {"-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0",
@@ -192,7 +186,8 @@ bool LoadedModule::load(std::string &message) {
     return false;
   }
   link_map *map = nullptr;
-  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !map) {
+  if (dlinfo(library, RTLD_DI_LINKMAP, static_cast<void *>(&map)) != 0 ||
+      !map) {
     message = "cannot find " + path + " in memory";
     return false;
   }

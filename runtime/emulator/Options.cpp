@@ -4,6 +4,7 @@
 #include "runtime/emulator/Cuda.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -17,20 +18,6 @@ namespace {
 std::string_view environment(const char *name) {
   const char *text = std::getenv(name);
   return text ? text : "";
-}
-
-unsigned readArchitecture() {
-  std::string_view text = environment("MLC_EMULATOR_ARCH");
-  if (text.empty())
-    return 90;
-  if (text.substr(0, 3) == "sm_")
-    text.remove_prefix(3);
-  if (text.size() < 2 || text.size() > 3 ||
-      !std::all_of(text.begin(), text.end(),
-                   [](char c) { return c >= '0' && c <= '9'; }))
-    return 0;
-  unsigned number = unsigned(std::atoi(std::string(text).c_str()));
-  return number >= 75 ? number : 0;
 }
 
 struct Failure {
@@ -57,7 +44,7 @@ struct Failures {
       int error = name.rfind("cuMemAlloc", 0) == 0 ? CUDA_ERROR_OUT_OF_MEMORY
                                                    : CUDA_ERROR_UNKNOWN;
       if (equals != std::string::npos)
-        error = std::atoi(item.c_str() + equals + 1);
+        error = int(std::strtol(item.c_str() + equals + 1, nullptr, 10));
       list.push_back(
           {name, std::strtoull(item.c_str() + colon + 1, nullptr, 10), error});
     }
@@ -78,8 +65,18 @@ uint64_t orderSeed() {
 bool launchBlocking() { return environment("CUDA_LAUNCH_BLOCKING") == "1"; }
 
 unsigned architecture() {
-  static const unsigned number = readArchitecture();
-  return number;
+  std::string_view text = environment("MLC_EMULATOR_ARCH");
+  if (text.empty())
+    return 90;
+  if (text.substr(0, 3) == "sm_")
+    text.remove_prefix(3);
+  if (text.size() < 2 || text.size() > 3 ||
+      !std::all_of(text.begin(), text.end(),
+                   [](char c) { return c >= '0' && c <= '9'; }))
+    return 0;
+  unsigned number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number >= 75 ? number : 0;
 }
 
 unsigned maxSharedMemory() {
@@ -105,8 +102,11 @@ int injectedFailure(const char *function) {
     failures.set(environment("MLC_EMULATOR_FAIL"));
   int error = 0;
   for (Failure &failure : failures.list)
-    if (failure.function == function && failure.call && !--failure.call)
-      error = failure.error;
+    if (failure.function == function && failure.call) {
+      --failure.call;
+      if (!failure.call)
+        error = failure.error;
+    }
   return error;
 }
 

@@ -13,7 +13,7 @@ bool checksOn();       ///< MLC_EMULATOR_CHECKS, anything but 0
 uint64_t orderSeed();  ///< MLC_EMULATOR_SEED; 0 is the plain order
 bool launchBlocking(); ///< CUDA_LAUNCH_BLOCKING, as CUDA has it
 
-/// MLC_EMULATOR_ARCH: 90 for sm_90. Read once; 0 if it cannot be read.
+/// MLC_EMULATOR_ARCH: 90 for sm_90; 0 if it cannot be read.
 unsigned architecture();
 /// What a block of that architecture can have, in bytes.
 unsigned maxSharedMemory();

@@ -2,6 +2,7 @@
 
 #include "runtime/emulator/Process.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 namespace mlc::emulator {
 
 int runProgram(const std::vector<std::string> &arguments, std::string &output) {
@@ -23,6 +22,7 @@ int runProgram(const std::vector<std::string> &arguments, std::string &output) {
     return -1;
   }
   std::vector<char *> words;
+  words.reserve(arguments.size() + 1);
   for (const std::string &argument : arguments)
     words.push_back(const_cast<char *>(argument.c_str()));
   words.push_back(nullptr);
