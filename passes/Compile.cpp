@@ -184,6 +184,9 @@ std::string makeManifest(ModuleOp module, const runtime::Program &program,
       {"outputs", describePorts(program, program.outputs)},
       {"rewrites", options.rewrites},
   };
+  if (options.target.isCuda())
+    manifest["precision"] =
+        options.precision == Precision::TF32 ? "tf32" : "ieee";
   if (llvm::Expected<std::vector<Trail>> trails = getTrails(module))
     manifest["trail"] = toJson(*trails);
   else
@@ -245,6 +248,7 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
   ErrorCollector errors(module->getContext());
   CodegenOptions codegen;
   codegen.threads = options.threads;
+  codegen.precision = options.precision;
   codegen.dumpDirectory = options.dumpDirectory;
   FailureOr<CompiledKernels> kernels = clock.run("codegen", [&] {
     return options.getCodeTarget().backend->compile(*module, options.target,

@@ -19,6 +19,7 @@ namespace mlc {
 struct CompileOptions : PipelineOptions {
   /// Threads that compile; the artifact's bytes do not depend on it.
   unsigned threads = 2;
+  Precision precision = Precision::TF32;
   /// Where not empty: the IR and assembly of kernels, for people.
   std::string dumpDirectory;
   /// For the manifest: the options that shaped the artifact, as given.

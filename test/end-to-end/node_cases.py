@@ -53,7 +53,7 @@ def check(case, proto, data_sets, folder, target, device):
     folder.mkdir()
     model, artifact = folder / "case.onnx", folder / "case.mlca"
     onnx.save(proto, model)
-    compiled = run(MLC, "compile", model, "-o", artifact, "--target", target)
+    compiled = run(MLC, "compile", model, "-o", artifact, "--target", target, "--precision=ieee")
     if compiled.returncode == 4:
         return "unsupported"
     if compiled.returncode != 0:

@@ -173,6 +173,9 @@ llvm::Error Compilation::read(const ModelOptions &options,
       "--target=" + (target->file.empty()
                          ? target->name
                          : llvm::sys::path::filename(target->file).str()));
+  compileOptions.precision = options.precision;
+  if (target->isCuda() && options.precision == Precision::IEEE)
+    compileOptions.flags.push_back("--precision=ieee");
   if (options.noRewrites)
     compileOptions.flags.push_back("--no-rewrites");
   if (llvm::Error error = readRules(options))

@@ -39,7 +39,8 @@ public:
                 cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
         tolerance("tolerance", cl::value_desc("number"),
                   cl::desc("Largest error, relative to the output's largest "
-                           "magnitude (1e-4 for float32)"),
+                           "magnitude (1e-4 for float32, 1e-2 "
+                           "where products are of tf32)"),
                   cl::sub(sub)),
         layers("layers",
                cl::desc("Compare layer by layer and name the first "
@@ -71,6 +72,8 @@ private:
   cl::opt<unsigned> threads;
   cl::opt<double> tolerance;
   cl::opt<bool> layers, asJson;
+  /// Whether the artifact computes products with tf32.
+  bool isTF32 = false;
 };
 
 /// Names of the tensors that the program keeps in buffers of their own.
@@ -122,8 +125,9 @@ json::Array jsonRows(llvm::ArrayRef<Row> rows) {
 
 Row CompareCommand::compare(llvm::StringRef name, const mlc_tensor &got,
                             const HostTensor &want) const {
-  double allowed = tolerance.getNumOccurrences() ? tolerance.getValue()
-                                                 : defaultTolerance(want.type);
+  double allowed = tolerance.getNumOccurrences()
+                       ? tolerance.getValue()
+                       : defaultTolerance(want.type, isTF32);
   return {name.str(), difference(got, want), allowed};
 }
 
@@ -238,6 +242,11 @@ llvm::Error CompareCommand::run() {
     return fail(Exit::Usage, model.model +
                                  ": is an artifact; give the model (.onnx) it "
                                  "was made of");
+  auto manifest = built->model.manifest();
+  if (!manifest)
+    return manifest.takeError();
+  if (const json::Object *object = manifest->getAsObject())
+    isTF32 = object->getString("precision") == llvm::StringRef("tf32");
   auto feed = makeFeed(built->model, *sizes, inputs);
   if (!feed)
     return feed.takeError();

@@ -103,12 +103,12 @@ Difference mlc::cli::difference(const mlc_tensor &got, const HostTensor &want) {
   return result;
 }
 
-double mlc::cli::defaultTolerance(mlc_dtype type) {
+double mlc::cli::defaultTolerance(mlc_dtype type, bool isTF32) {
   switch (type) {
   case MLC_F64:
     return 1e-9;
   case MLC_F32:
-    return 1e-4;
+    return isTF32 ? 1e-2 : 1e-4;
   case MLC_F16:
     return 5e-3;
   case MLC_BF16:

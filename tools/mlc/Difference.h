@@ -20,9 +20,10 @@ struct Difference {
 
 Difference difference(const mlc_tensor &got, const HostTensor &want);
 
-/// What may differ by default: 1e-4 for float32 and less precise ones as their
-/// precision asks; 0 for integers and bool.
-double defaultTolerance(mlc_dtype type);
+/// What may differ by default: 1e-4 for float32 (1e-2 where `isTF32`, products
+/// are of factors rounded to tf32) and less precise ones as their precision
+/// asks; 0 for integers and bool.
+double defaultTolerance(mlc_dtype type, bool isTF32);
 
 } // namespace mlc::cli
 

@@ -13,9 +13,11 @@ ModelOptions::ModelOptions(cl::SubCommand &sub, const char *modelHelp)
             cl::sub(sub)),
       target("target", cl::init("cpu"), cl::value_desc("name"),
              cl::desc("What code is made for: cpu (this machine), "
-                      "cpu:x86-64-v3, cpu:x86-64-v4, or a target file "
-                      "(.json); only costed yet: gpu:k80, gpu:v100, "
-                      "gpu:a100, gpu:h100, gpu:h200"),
+                      "cpu:x86-64-v3, cpu:x86-64-v4, cuda:sm_75, cuda:sm_80, "
+                      "cuda:sm_86, cuda:sm_89, cuda:sm_90, cuda:sm_90a, "
+                      "cuda:sm_100, cuda:sm_120, or a target file (.json); "
+                      "only costed: gpu:k80, gpu:v100, gpu:a100, gpu:h100, "
+                      "gpu:h200"),
              cl::sub(sub)),
       dims("dim", cl::value_desc("name=N|name=any"),
            cl::desc("Fix a symbolic dim, or say that it stays open (as it "
@@ -34,7 +36,16 @@ ModelOptions::ModelOptions(cl::SubCommand &sub, const char *modelHelp)
       timings("timings", cl::value_desc("file.json"),
               cl::desc("Measured times of operators, which mlc calibrate "
                        "writes; they go before predicted ones"),
-              cl::sub(sub)) {}
+              cl::sub(sub)),
+      precision("precision", cl::init(Precision::TF32),
+                cl::desc("What matrix products and convolutions of float32 are "
+                         "computed with on GPUs (tf32); CPUs compute in "
+                         "float32:"),
+                cl::values(clEnumValN(Precision::TF32, "tf32",
+                                      "factors rounded to 10 bits of mantissa, "
+                                      "on tensor cores"),
+                           clEnumValN(Precision::IEEE, "ieee", "float32")),
+                cl::sub(sub)) {}
 
 InputOptions::InputOptions(cl::SubCommand &sub)
     : inputs("input", cl::value_desc("name=x.npy"),

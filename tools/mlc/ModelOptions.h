@@ -3,6 +3,7 @@
 #ifndef MLC_TOOLS_MLC_MODELOPTIONS_H
 #define MLC_TOOLS_MLC_MODELOPTIONS_H
 
+#include "codegen/kernel/Backend.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -45,6 +46,7 @@ struct ModelOptions {
   llvm::cl::opt<bool> noRewrites;
   llvm::cl::list<std::string> rules;
   llvm::cl::opt<std::string> timings;
+  llvm::cl::opt<Precision> precision;
 };
 
 /// What a run is fed with.
