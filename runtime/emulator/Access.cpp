@@ -131,11 +131,10 @@ void checkWord(const Access &access, uintptr_t word, unsigned from,
       access.address + access.bytes <= launch.moduleEnd)
     return;
   if (owner < Fibers::count)
-    return execution.report(
-        {Problem::OutOfBounds,
-         access.self(),
-         {},
-         "a variable of thread " + std::to_string(execution.ownerOf(owner))});
+    return execution.report({Problem::OutOfBounds,
+                             access.self(),
+                             {},
+                             execution.describeStack(owner)});
   found(Problem::OutOfBounds, access, access.address);
 }
 

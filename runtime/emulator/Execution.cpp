@@ -3,6 +3,7 @@
 #include "runtime/emulator/Execution.h"
 #include "runtime/emulator/Arena.h"
 #include "runtime/emulator/Options.h"
+#include "runtime/emulator/Trap.h"
 
 #include <algorithm>
 #include <array>
@@ -56,10 +57,11 @@ void Execution::wait(Wait what, void *at) {
   fibers.leave(runningStack);
 }
 
-unsigned Execution::ownerOf(unsigned stack) const {
-  auto owns = [&](const Thread &thread) { return thread.stack == stack; };
-  auto end = threads.begin() + threadCount;
-  return unsigned(std::find_if(threads.begin(), end, owns) - threads.begin());
+std::string Execution::describeStack(unsigned stack) const {
+  for (unsigned i = 0; i < threadCount; ++i)
+    if (threads[i].stack == stack)
+      return "a variable of thread " + std::to_string(i);
+  return "a variable of a thread that has ended";
 }
 
 //===----------------------------------------------------------------------===//
@@ -104,6 +106,16 @@ void Execution::run(const Launch &given) {
   laneOrder.resize(32);
   std::iota(laneOrder.begin(), laneOrder.end(), 0);
 
+  Traps traps;
+  if (sigsetjmp(Traps::escape, 1) == 0)
+    runBlocks();
+  else
+    reportTrap();
+  running = Fibers::count;
+  launch = nullptr;
+}
+
+void Execution::runBlocks() {
   // A permutation that needs no memory: multiples of a number without a common
   // factor.
   uint64_t blocks = launch->grid.count(), first = 0, step = 1;
@@ -118,8 +130,6 @@ void Execution::run(const Launch &given) {
     runBlock(number);
     number = (number + step) % blocks;
   }
-  running = Fibers::count;
-  launch = nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -310,6 +320,24 @@ void Execution::reportDivergence() {
   Finding finding{Problem::Divergence, side(a), side(b), ""};
   findings.push_back(finding);
   stopped = true;
+}
+
+void Execution::reportTrap() {
+  const Traps::Trap &trap = Traps::last;
+  Finding finding{};
+  finding.problem =
+      trap.signal == SIGFPE ? Problem::Division : Problem::OutOfBounds;
+  finding.self.thread = running;
+  finding.self.block = blockStamps.back().second;
+  finding.self.does = trap.signal == SIGFPE ? "divides" : "accesses memory";
+  // Places are behind the instruction, as where calls return to.
+  if (trap.at >= launch->moduleBase && trap.at < launch->moduleEnd)
+    finding.self.at = uint32_t(trap.at - launch->moduleBase) + 1;
+  if (fibers.isGuard(trap.address))
+    finding.what = "its stack of 64 KiB is full";
+  else if (trap.signal != SIGFPE)
+    finding.what = arena.describe(trap.address);
+  findings.push_back(std::move(finding));
 }
 
 uint64_t Execution::blockOf(uint64_t stamp) const {

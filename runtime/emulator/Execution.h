@@ -100,8 +100,8 @@ public:
   /// The thread that runs; `Fibers::count` if none does.
   unsigned running = Fibers::count;
   unsigned runningStack = Fibers::count;
-  /// The thread that has this stack.
-  unsigned ownerOf(unsigned stack) const;
+  /// Whose stack this is, for people.
+  std::string describeStack(unsigned stack) const;
 
 private:
   static void threadMain();
@@ -115,6 +115,8 @@ private:
   void shuffle(unsigned first, unsigned end);
   void loadMatrices(unsigned first, unsigned end);
   void multiply(unsigned first, unsigned end);
+  void runBlocks();
+  void reportTrap();
   void shuffleOrder(std::vector<unsigned> &order);
   uint64_t random();
 

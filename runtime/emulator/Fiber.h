@@ -32,6 +32,11 @@ public:
     return offset < count * stride ? unsigned(offset / stride) : count;
   }
 
+  /// Whether it is where a stack ends that is full.
+  bool isGuard(uintptr_t address) const {
+    return owner(address) < count && (address - base) % stride < guard;
+  }
+
 private:
   // A page that faults lies below each stack.
   static constexpr size_t guard = 4096;

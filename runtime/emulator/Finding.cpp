@@ -36,6 +36,8 @@ const char *titleOf(Problem problem) {
     return "misaligned access";
   case Problem::Divergence:
     return "divergent barrier: not all threads reach it";
+  case Problem::Division:
+    return "division of an integer by zero";
   case Problem::AbsentLane:
     return "lanes that do not exist";
   }

@@ -18,6 +18,7 @@ enum class Problem : uint8_t {
   OutOfBounds,
   Misaligned,
   Divergence, ///< a barrier that not all threads reach
+  Division,   ///< of an integer by zero
   AbsentLane, ///< a warp that lacks lanes does what needs them all
 };
 

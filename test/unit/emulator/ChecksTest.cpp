@@ -206,6 +206,26 @@ TEST_CASE("all of several mistakes are reported", "[checks]") {
                 {1, 32, 128}, failed, {".cu:3", ".cu:4", ".cu:5", "race"});
 }
 
+TEST_CASE("a full stack", "[checks]") {
+  expectFinding("__noinline__ int deep(int *x, int n) { int a[64];\n"
+                "for (int i = 0; i < 64; ++i) a[i] = x[i] + n;\n"
+                "return n ? deep(a, n - 1) + a[n % 64] : a[0]; }\n" +
+                    body("out[t] = deep(in, 1000);"),
+                {1, 33}, illegalAddress, {"stack of 64 KiB is full", "thread"});
+}
+
+TEST_CASE("a division by zero", "[checks]") {
+  expectFinding(body("out[t] = 5 / in[t];"), {1, 32}, failed,
+                {"division of an integer by zero", "thread 0 of block 0",
+                 ".cu:3: out[t]"});
+}
+
+TEST_CASE("an access to nowhere without the checks", "[checks]") {
+  Variable off("MLC_EMULATOR_CHECKS", "0");
+  expectFinding(body("out[t + (1ll << 50)] = 0;"), {2, 64}, illegalAddress,
+                {"out of bounds", "which is not the device's", ".cu:3: out[t"});
+}
+
 TEST_CASE("nothing is checked without the checks", "[checks]") {
   Gpu gpu;
   Variable off("MLC_EMULATOR_CHECKS", "0");
