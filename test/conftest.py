@@ -15,6 +15,11 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("test/models", "runtime/python
 os.environ["MLC_BUILD"] = str(BUILD)  # where `import mlc` finds its library
 
 
+# As ./dev has it: NVRTC of .venv makes code for GPUs.
+for found in (ROOT / ".venv/lib").glob("python*/site-packages/nvidia/*/lib/libnvrtc.so.13"):
+    os.environ.setdefault("MLC_NVRTC", str(found))
+
+
 class Tools:
     """Runs a tool of the build; `tools.mlc("compile", ...)`."""
 
