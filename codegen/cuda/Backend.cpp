@@ -37,6 +37,7 @@ public:
                                   .smallElements = 1 << 12});
   }
 
+  bool canPermuteResult() const override { return true; }
   bool canReadPadded(linalg::LinalgOp, tensor::PadOp pad) const override {
     return pad.getConstantPaddingValue() != nullptr;
   }

@@ -146,6 +146,9 @@ public:
   /// of `pad` around it. No by default: the pad is a kernel of its own.
   virtual bool canPadResult(mlir::linalg::LinalgOp contraction,
                             mlir::tensor::PadOp pad) const;
+  /// Whether the kernel of a contraction may write its result with its dims in
+  /// another order. No by default.
+  virtual bool canPermuteResult() const;
   /// Whether the kernel of `contraction`, which alone reads `pad`, may read its
   /// source and check bounds instead. No by default.
   virtual bool canReadPadded(mlir::linalg::LinalgOp contraction,

@@ -418,9 +418,17 @@ LogicalResult Matcher::matchOutput(Value v) {
     inner = pad.getSource();
   }
   ArrayRef<IntExpr> shape = kernel.shapeOf(inner);
-  Exprs indices = accumulatorIndices();
+  Exprs indices = accumulatorIndices(), places = indices;
   if (shape.size() != indices.size())
     return fail("an output has another rank than the contraction");
+  // Written with its dims in another order.
+  if (auto moved = inner.getDefiningOp<linalg::GenericOp>())
+    if (std::optional<AffineMap> movement = getMovement(moved);
+        movement && movement->isPermutation() && !movement->isIdentity()) {
+      inner = moved.getDpsInputs()[0];
+      for (auto [dim, from] : llvm::enumerate(movement->getResults()))
+        places[cast<AffineDimExpr>(from).getPosition()] = indices[dim];
+    }
   auto chain = node(inner, indices);
   if (failed(chain))
     return failure();
@@ -434,7 +442,7 @@ LogicalResult Matcher::matchOutput(Value v) {
     padded[d] = lo + shape[d] + hi;
     before.push_back(lo);
   }
-  auto a = access(Value(), indices, padded, before);
+  auto a = access(Value(), places, padded, before);
   if (failed(a))
     return failure();
   out.access = *a;

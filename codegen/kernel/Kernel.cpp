@@ -431,6 +431,20 @@ FailureOr<Kernel> Kernel::preview(ArrayRef<Operation *> ops) {
 // Contractions
 //===----------------------------------------------------------------------===//
 
+std::optional<AffineMap> getMovement(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+      op.getNumReductionLoops() != 0)
+    return std::nullopt;
+  Operation *yield = op.getBody()->getTerminator();
+  if (&op.getBody()->front() != yield ||
+      yield->getOperand(0) != op.getBody()->getArgument(0))
+    return std::nullopt;
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!out.isIdentity())
+    return std::nullopt;
+  return op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+}
+
 /// `value` behind conversions to a wider type.
 static Value behindCasts(Value value) {
   while (Operation *op = value.getDefiningOp()) {

@@ -12,6 +12,7 @@
 
 #include "dialects/Interfaces/IntExpr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
@@ -83,6 +84,10 @@ private:
   bool isPreview = false;
   mutable llvm::DenseMap<mlir::Value, IntExpr> unknowns;
 };
+
+/// The one input that `op` copies to its output, element for element, and how
+/// the output's dims index it; nothing where it does anything else.
+std::optional<mlir::AffineMap> getMovement(mlir::linalg::GenericOp op);
 
 /// Whether `op` multiplies and accumulates over a reduction dim: the ops that
 /// the contraction emitter anchors a kernel on.

@@ -324,6 +324,17 @@ bool Grouping::canJoinEpilogue(Operation *op, unsigned index) const {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || !isElementwise(generic))
     return false;
+  // What comes behind another order would have it too.
+  if (llvm::any_of(group.ops, [](Operation *member) {
+        auto moved = dyn_cast<linalg::GenericOp>(member);
+        return moved && getMovement(moved);
+      }))
+    return false;
+  if (std::optional<AffineMap> movement = getMovement(generic))
+    if (movement->isPermutation() && !movement->isIdentity())
+      return target.backend->canPermuteResult() &&
+             isResult(generic.getDpsInputs()[0]) &&
+             !generic.getDpsInputs()[0].getDefiningOp<tensor::PadOp>();
   ArrayRef<IntExpr> dims = shapes.of(group.anchor->getResult(0));
   if (shapes.of(op->getResult(0)) != dims)
     return false;

@@ -16,22 +16,6 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-/// The one input that `op` copies to its output, element for element, and how
-/// the output's dims index it; nothing where it does anything else.
-static std::optional<AffineMap> getMovement(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
-      op.getNumReductionLoops() != 0)
-    return std::nullopt;
-  Operation *yield = op.getBody()->getTerminator();
-  if (&op.getBody()->front() != yield ||
-      yield->getOperand(0) != op.getBody()->getArgument(0))
-    return std::nullopt;
-  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (!out.isIdentity())
-    return std::nullopt;
-  return op.getMatchingIndexingMap(op.getDpsInputOperand(0));
-}
-
 /// Whether the maps still give every loop's extent.
 static bool showAllLoops(ArrayRef<AffineMap> maps, MLIRContext *context) {
   return inversePermutation(concatAffineMaps(maps, context)) != AffineMap();
