@@ -58,67 +58,72 @@ std::string lineOf(const std::string &path, unsigned long number) {
   return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-/// "FILE:12:3" of the innermost frame that is the kernel's own text, not the
-/// device header's. The tool prints two lines for each frame.
-std::string ownFrame(const std::string &frames) {
-  std::istringstream stream(frames);
-  std::string function, where, result;
-  while (std::getline(stream, function) && std::getline(stream, where)) {
-    if (where.rfind("??", 0) == 0)
-      break;
-    result = where;
-    if (where.find("mlc_device.cuh:") == std::string::npos)
-      break;
-  }
-  return result;
-}
-
+/// Finds lines of the source, all of them with one run of a tool.
 class Symbolizer {
 public:
-  explicit Symbolizer(const Launch &launch) : launch(launch) {
-    tool = findProgram({"llvm-symbolizer-22", "llvm-symbolizer", "addr2line"});
+  Symbolizer(const Launch &launch, const std::vector<Finding> &findings) {
+    for (const Finding &finding : findings)
+      for (uint32_t place : {finding.self.at, finding.other.at})
+        if (place)
+          lines[place];
+    std::string tool =
+        findProgram({"llvm-symbolizer-22", "llvm-symbolizer", "addr2line"});
+    std::vector<std::string> command = {tool, "-a", "-f",
+                                        "-i", "-e", launch.modulePath};
+    for (auto &[place, line] : lines) {
+      line = launch.modulePath + "+" + offset(place) +
+             " (install llvm-symbolizer or addr2line to see the line)";
+      command.push_back(offset(place));
+    }
+    std::string output;
+    if (!lines.empty() && !tool.empty() && runProgram(command, output) == 0)
+      read(output);
   }
 
-  std::string operator()(uint32_t place) {
-    auto [found, isNew] = known.try_emplace(place);
-    if (isNew)
-      found->second = find(place);
-    return found->second;
+  const std::string &operator()(uint32_t place) const {
+    return lines.find(place)->second;
   }
 
 private:
-  std::string find(uint32_t place) const {
-    char offset[32];
-    // The place is where the call returns to, the next instruction.
-    std::snprintf(offset, sizeof(offset), "0x%x", place - 1);
-    std::string plain =
-        launch.modulePath + "+" + std::string(offset) +
-        " (install llvm-symbolizer or addr2line to see the source's line)";
-    if (tool.empty())
-      return plain;
-    bool isBinutils = tool.find("addr2line") != std::string::npos;
-    std::string output;
-    std::vector<std::string> command = {
-        tool, isBinutils ? "-fie" : "-fi",
-        isBinutils ? launch.modulePath : "--obj=" + launch.modulePath, offset};
-    if (runProgram(command, output) != 0)
-      return plain;
-    std::string where = ownFrame(output);
-    size_t colon = where.find(':');
-    if (colon == std::string::npos)
-      return plain;
-    std::string path = where.substr(0, colon);
-    unsigned long line = std::strtoul(where.c_str() + colon + 1, nullptr, 10);
-    return path + ":" + std::to_string(line) + ": " + lineOf(path, line);
+  /// The place is where a call returns to, the next instruction.
+  static std::string offset(uint32_t place) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "0x%x", place - 1);
+    return text;
   }
 
-  const Launch &launch;
-  std::string tool;
-  std::map<uint32_t, std::string> known;
+  /// For each address a line that repeats it, then two for each frame from the
+  /// inside out: the function, and FILE:12 with more behind. The first frame
+  /// that is the kernel's own text counts, not the device header's.
+  void read(const std::string &output) {
+    std::istringstream stream(output);
+    std::string text, where;
+    auto next = lines.begin(), current = lines.end();
+    bool isOwn = false;
+    while (std::getline(stream, text)) {
+      if (text.rfind("0x", 0) == 0 && next != lines.end()) {
+        current = next++;
+        isOwn = false;
+        continue;
+      }
+      if (text.empty() || !std::getline(stream, where))
+        continue;
+      if (current == lines.end() || isOwn || where[0] == '?')
+        continue;
+      isOwn = where.find("mlc_device.cuh:") == std::string::npos;
+      std::string path = where.substr(0, where.find(':'));
+      unsigned long number =
+          std::strtoul(where.c_str() + path.size() + 1, nullptr, 10);
+      current->second =
+          path + ":" + std::to_string(number) + ": " + lineOf(path, number);
+    }
+  }
+
+  std::map<uint32_t, std::string> lines;
 };
 
 void append(std::string &text, const Side &side, const Launch &launch,
-            Symbolizer &lines) {
+            const Symbolizer &lines) {
   Index block = launch.block;
   unsigned x = side.thread % block.x, y = side.thread / block.x % block.y,
            z = side.thread / block.x / block.y;
@@ -149,7 +154,7 @@ int errorOf(Problem problem) {
 
 std::string describe(const Launch &launch,
                      const std::vector<Finding> &findings) {
-  Symbolizer lines(launch);
+  Symbolizer lines(launch, findings);
   std::string text;
   for (const Finding &finding : findings) {
     text +=
