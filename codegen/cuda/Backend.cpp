@@ -16,9 +16,7 @@ namespace {
 class CudaBackend final : public Backend {
 public:
   llvm::StringRef getName() const override { return "cuda"; }
-  bool supports(const Target &target) const override {
-    return target.isCuda();
-  }
+  bool supports(const Target &target) const override { return target.isCuda(); }
 
   void registerDialects(DialectRegistry &registry) const override {
     registry.insert<affine::AffineDialect, arith::ArithDialect,
@@ -37,6 +35,7 @@ public:
                                   .smallElements = 1 << 12});
   }
 
+  bool canWidenFactors() const override { return true; }
   bool canPermuteResult() const override { return true; }
   bool canReadPadded(linalg::LinalgOp, tensor::PadOp pad) const override {
     return pad.getConstantPaddingValue() != nullptr;

@@ -76,7 +76,8 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
     FailureOr<Kernel> kernel = Kernel::read(found.function);
     if (failed(kernel))
       return failure();
-    FailureOr<KernelText> text = emitKernel(*kernel, {target, options.precision}, found.symbol);
+    FailureOr<KernelText> text =
+        emitKernel(*kernel, {target, options.precision}, found.symbol);
     if (failed(text))
       return failure();
     units.push_back({found.function, found.symbol, std::move(*text), {}, {}});
@@ -105,12 +106,9 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
   }
   for (auto [function, index] : distinct.kernels) {
     const Unit &unit = units[index];
-    CompiledKernel kernel{function.getName().str(),
-                          unit.symbol,
-                          unit.text.tasks,
-                          unit.text.scratchBytes,
-                          {},
-                          {}};
+    CompiledKernel kernel{
+        function.getName().str(), unit.symbol, unit.text.tasks,
+        unit.text.scratchBytes,   {},          {}};
     kernel.blockThreads = unit.text.block;
     kernel.sharedBytes = unit.text.sharedBytes;
     result.kernels.push_back(std::move(kernel));

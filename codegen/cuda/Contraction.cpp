@@ -154,9 +154,9 @@ void ProblemPrinter::method(StringRef type, StringRef name,
   ElementPrinter printer(kernel, code);
   printer.head = Code(2);
   std::string result = fill(printer, code);
-  text += ("  MLC_DEVICE " + type + " " + name + "(" + parameters +
-           ") const {\n")
-              .str();
+  text +=
+      ("  MLC_DEVICE " + type + " " + name + "(" + parameters + ") const {\n")
+          .str();
   text += printer.head.text() + code.text();
   if (!result.empty())
     text += "    return " + result + ";\n";
@@ -185,7 +185,8 @@ Indices ProblemPrinter::placesOf(ElementPrinter &printer, StringRef flat,
 void ProblemPrinter::side(StringRef name, StringRef row, const Access &access,
                           ArrayRef<unsigned> rows,
                           ArrayRef<Operation *> casts) {
-  std::string type = ("Place" + name).str(), fields = "at", sums = "x.at + y.at";
+  std::string type = ("Place" + name).str(), fields = "at",
+              sums = "x.at + y.at";
   for (size_t i = 0; i < access.bounds.size(); ++i) {
     std::string field = "along" + std::to_string(i);
     fields += ", " + field;
@@ -220,8 +221,8 @@ void ProblemPrinter::place(
            auto sum = [&](IntExpr offset, ArrayRef<IntExpr> strides) {
              Index at = hasOffset ? printer.size(offset) : Index(0);
              for (auto &[d, index] : indices)
-               at = printer.add(
-                   at, printer.mul(index, printer.size(strides[d])));
+               at = printer.add(at,
+                                printer.mul(index, printer.size(strides[d])));
              return at.text;
            };
            std::string all = sum(access.offset, access.strides);
@@ -273,8 +274,8 @@ void ProblemPrinter::load(StringRef name, const Access &access,
 }
 
 void ProblemPrinter::finish() {
-  std::string parameters = "Index batch, Index m, Index n, " +
-                           computeType(c.accumulator) + " sum";
+  std::string parameters =
+      "Index batch, Index m, Index n, " + computeType(c.accumulator) + " sum";
   method("void", "finish", parameters, [&](ElementPrinter &printer, Code &) {
     Indices places(c.dims.size(), Index(0));
     auto set = [&](StringRef flat, ArrayRef<unsigned> dims) {
@@ -305,8 +306,7 @@ void ProblemPrinter::finish() {
         return value = "total";
       case EpilogueNode::Kind::Load: {
         const Access &from = c.loads[node.load];
-        return value =
-                   printer.load(view(from, pointerOf(from.tensor)), places);
+        return value = printer.load(view(from, pointerOf(from.tensor)), places);
       }
       case EpilogueNode::Kind::Scalar:
         return value = literal(node.scalar);
@@ -320,8 +320,8 @@ void ProblemPrinter::finish() {
     };
     // What the sum began with.
     std::string type = computeType(c.accumulator);
-    printer.code.line("const " + type + " total = " +
-                      evaluate(evaluate, c.init) + " + sum;");
+    printer.code.line("const " + type +
+                      " total = " + evaluate(evaluate, c.init) + " + sum;");
     for (auto [i, output] : llvm::enumerate(c.outputs)) {
       std::string value = evaluate(evaluate, output.node);
       printer.store(view(output.access, "out" + std::to_string(i)), places,
@@ -389,8 +389,8 @@ void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
   std::string members;
   auto add = [&](StringRef prefix, size_t count) {
     for (size_t i = 0; i < count; ++i)
-      members += (members.empty() ? "" : ", ") + prefix.str() +
-                 std::to_string(i);
+      members +=
+          (members.empty() ? "" : ", ") + prefix.str() + std::to_string(i);
   };
   add("in", to.kernel.inputs.size());
   add("out", to.kernel.outputs.size());

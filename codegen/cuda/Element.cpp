@@ -313,10 +313,10 @@ std::string ElementPrinter::extract(Value tensor, ArrayRef<Index> indices,
       helpers.need("minimum");
       helpers.need("maximum");
       Index last = size(extent - 1);
-      clamped = Index(code.define(
-          "Index", "i",
-          "Index(maximum<long long>(minimum<long long>(" + index.text + ", " +
-              last.text + "), 0))"));
+      clamped =
+          Index(code.define("Index", "i",
+                            "Index(maximum<long long>(minimum<long long>(" +
+                                index.text + ", " + last.text + "), 0))"));
     }
     safe.push_back(clamped);
     if (!extent.isKnownPositive())
@@ -454,8 +454,8 @@ ElementPrinter::body(linalg::LinalgOp op, ArrayRef<Index> loops,
   return BodyPrinter(*this, op, loops, accumulators).run();
 }
 
-SmallVector<std::string>
-ElementPrinter::apply(linalg::LinalgOp op, ArrayRef<std::string> operands) {
+SmallVector<std::string> ElementPrinter::apply(linalg::LinalgOp op,
+                                               ArrayRef<std::string> operands) {
   BodyPrinter body(*this, op, {}, {});
   body.give(operands);
   return body.run();
@@ -465,8 +465,8 @@ SmallVector<std::string> ElementPrinter::initials(linalg::LinalgOp op,
                                                   ArrayRef<Index> loops) {
   SmallVector<std::string> values;
   for (OpOperand &init : op.getDpsInitsMutable())
-    values.push_back(element(
-        init.get(), evaluate(op.getMatchingIndexingMap(&init), loops)));
+    values.push_back(
+        element(init.get(), evaluate(op.getMatchingIndexingMap(&init), loops)));
   return values;
 }
 
@@ -496,10 +496,10 @@ SmallVector<std::string> ElementPrinter::reduce(linalg::LinalgOp op,
     SmallVector<std::string> next = body(op, loops, accumulators);
     SmallVector<std::string> kept;
     for (auto [value, init] : llvm::zip_equal(next, op.getDpsInits()))
-      kept.push_back(next.size() == 1
-                         ? value
-                         : code.define(computeType(elementOf(init)), "t",
-                                       value));
+      kept.push_back(
+          next.size() == 1
+              ? value
+              : code.define(computeType(elementOf(init)), "t", value));
     for (auto [accumulator, value] : llvm::zip_equal(accumulators, kept))
       code.line(accumulator + " = " + value + ";");
   };

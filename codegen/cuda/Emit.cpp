@@ -32,9 +32,9 @@ static bool fitsInt(const Kernel &kernel) {
         return false;
     bool readsData = false;
     op->walk([&](Operation *inner) {
-      readsData |= isa<tensor::ExtractOp>(inner) ||
-                   inner->getName().getStringRef().starts_with(
-                       "arith.index_cast");
+      readsData |=
+          isa<tensor::ExtractOp>(inner) ||
+          inner->getName().getStringRef().starts_with("arith.index_cast");
     });
     if (readsData)
       return false;
@@ -117,7 +117,8 @@ static ArrayRef<Emitter> emitters() {
       {"tiles", acceptsTiles, emitTiles},
       {"elementwise", acceptsElementwise, emitElementwise},
       {"columns", acceptsColumns, emitColumns},
-      {"rows", [](const Kernel &, const EmitOptions &) { return true; }, emitRows},
+      {"rows", [](const Kernel &, const EmitOptions &) { return true; },
+       emitRows},
   };
   return table;
 }

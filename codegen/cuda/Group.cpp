@@ -88,15 +88,14 @@ FailureOr<KernelText> emitElementwise(KernelPrinter &to) {
                                         " + Index(threadIdx.x)");
   for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
     View view = printer.dense(output, "out" + std::to_string(i));
-    to.code.block("if (" + flat + " < " + printer.size(counts[i]).text + ")",
-                  [&] {
-                    Indices at = printer.unflatten(Index(flat),
-                                                   kernel.shapeOf(output));
-                    std::string value = printer.element(output, at);
-                    View linear = view;
-                    linear.strides = {Index(1)};
-                    printer.store(linear, {Index(flat)}, value);
-                  });
+    to.code.block(
+        "if (" + flat + " < " + printer.size(counts[i]).text + ")", [&] {
+          Indices at = printer.unflatten(Index(flat), kernel.shapeOf(output));
+          std::string value = printer.element(output, at);
+          View linear = view;
+          linear.strides = {Index(1)};
+          printer.store(linear, {Index(flat)}, value);
+        });
   }
   return text;
 }
@@ -106,8 +105,8 @@ FailureOr<KernelText> emitElementwise(KernelPrinter &to) {
 //===----------------------------------------------------------------------===//
 
 GroupPrinter::GroupPrinter(KernelPrinter &to, bool perThread)
-    : plan(to.kernel), kernel(to.kernel), printer(to.printer),
-      code(to.code), perThread(perThread) {}
+    : plan(to.kernel), kernel(to.kernel), printer(to.printer), code(to.code),
+      perThread(perThread) {}
 
 void GroupPrinter::place(KernelText &text) {
   MLIRContext *ctx = kernel.context();
@@ -146,9 +145,9 @@ void GroupPrinter::place(KernelText &text) {
   text.scratchBytes = fits ? IntExpr::constant(ctx, 0) : bytes;
   for (auto [value, at] : places) {
     std::string type = storageType(elementOf(value));
-    std::string base = fits ? "sharedMemory() + " +
-                                  std::to_string(exchangeBytes)
-                            : "scratch + blockIdx.x * stride";
+    std::string base = fits
+                           ? "sharedMemory() + " + std::to_string(exchangeBytes)
+                           : "scratch + blockIdx.x * stride";
     printer.head.line(type + " *" + printer.views[value].pointer +
                       " = reinterpret_cast<" + type + " *>(" + base + " + " +
                       printer.size(at).text + ");");
@@ -309,7 +308,8 @@ void GroupPrinter::printReduction(linalg::LinalgOp op, Indices loops,
   // A warp for each.
   std::string name = code.fresh("p");
   code.block("for (Index " + name + " = threadIdx.x / 32; " + name + " < " +
-                 printer.size(count).text + "; " + name + " += blockDim.x / 32)",
+                 printer.size(count).text + "; " + name +
+                 " += blockDim.x / 32)",
              [&] {
                set(printer.unflatten(Index(name), extents));
                reduceByTeam(op, loops, "threadIdx.x % 32", "32");
@@ -413,7 +413,8 @@ static int64_t chooseBlock(const Kernel &kernel, const LoopGroup &plan) {
       continue;
     IntExpr steps = IntExpr::constant(kernel.context(), 1);
     Binding binding = plan.loopBinding(linalg);
-    for (auto [extent, id] : llvm::zip_equal(loopSizes(kernel, linalg), binding))
+    for (auto [extent, id] :
+         llvm::zip_equal(loopSizes(kernel, linalg), binding))
       if (id < 0 && extent)
         steps = steps * extent;
     most = std::max(most, steps.asConstant().value_or(threads));

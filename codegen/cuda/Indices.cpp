@@ -81,9 +81,8 @@ Index ElementPrinter::evaluate(AffineExpr expr, ArrayRef<Index> dims,
   Index rhs = evaluate(pair.getRHS(), dims, symbols);
   auto call = [&](StringRef helper) {
     helpers.need(helper);
-    return Index(code.define("Index", "i",
-                             helper + "<Index>(" + lhs.text + ", " + rhs.text +
-                                 ")"));
+    return Index(code.define(
+        "Index", "i", helper + "<Index>(" + lhs.text + ", " + rhs.text + ")"));
   };
   switch (expr.getKind()) {
   case AffineExprKind::Add:

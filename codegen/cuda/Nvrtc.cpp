@@ -61,8 +61,8 @@ Nvrtc::Nvrtc() {
     void *address = dlsym(library, name);
     if (!address && error.empty())
       error = std::string("NVRTC lacks ") + name + remedy;
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
-        address);
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(address);
   };
 #define MLC_FIND(name) find(name, #name)
   MLC_FIND(nvrtcVersion);
@@ -129,8 +129,7 @@ llvm::Expected<CompiledSource> compileSource(llvm::StringRef source,
   std::string archOption = "-arch=" + arch.str();
   const char *options[] = {archOption.c_str(), "-std=c++17",
                            "--ptxas-options=-v", "-lineinfo"};
-  result =
-      library.nvrtcCompileProgram(program, std::size(options), options);
+  result = library.nvrtcCompileProgram(program, std::size(options), options);
   CompiledSource made;
   if (llvm::Error error = fetch(program, library.nvrtcGetProgramLogSize,
                                 library.nvrtcGetProgramLog, made.log))

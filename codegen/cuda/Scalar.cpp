@@ -406,9 +406,8 @@ static std::string narrowed(Type from, Type to, const std::string &x,
   return "roundBF16(" + x + ")";
 }
 
-std::optional<std::string> expression(Operation *op,
-                                      ArrayRef<std::string> operands,
-                                      Helpers &helpers) {
+std::optional<std::string>
+expression(Operation *op, ArrayRef<std::string> operands, Helpers &helpers) {
   Type result = op->getResult(0).getType();
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return literal(constant.getValue());
@@ -422,7 +421,9 @@ std::optional<std::string> expression(Operation *op,
     return compareFloats(compare.getPredicate(), operands[0], operands[1]);
   Type from = op->getNumOperands() ? op->getOperand(0).getType() : result;
   return llvm::TypeSwitch<Operation *, std::optional<std::string>>(op)
-      .Case([&](arith::ExtFOp) { return computeType(result) + "(" + operands[0] + ")"; })
+      .Case([&](arith::ExtFOp) {
+        return computeType(result) + "(" + operands[0] + ")";
+      })
       .Case([&](arith::TruncFOp) {
         return narrowed(from, result, operands[0], helpers);
       })
@@ -470,8 +471,8 @@ std::optional<std::string> neutral(Operation *op) {
   return llvm::TypeSwitch<Operation *, Text>(op)
       .Case([&](arith::AddFOp) { return real(false, true, true); })
       .Case([&](arith::MulFOp) {
-        return literal(type, APFloat(cast<FloatType>(type).getFloatSemantics(),
-                                     1));
+        return literal(type,
+                       APFloat(cast<FloatType>(type).getFloatSemantics(), 1));
       })
       .Case([&](arith::MaximumFOp) { return real(false, false, true); })
       .Case([&](arith::MinimumFOp) { return real(false, false, false); })

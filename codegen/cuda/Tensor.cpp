@@ -14,26 +14,39 @@ constexpr int64_t wordsOfRow = 36;
 
 /// The skeleton's word for how the products are made; empty where tensor cores
 /// do not make them.
-static StringRef productsOf(const Contraction &c, const EmitOptions &options) {
+static std::string productsOf(const Contraction &c, const Roles &roles,
+                              const EmitOptions &options) {
   Type x = c.x.element, w = c.w.element;
-  if (x != w || !c.accumulator.isF32() || options.arch() < 80)
+  if (x != w || options.arch() < 80)
     return "";
-  if (x.isF32())
-    return c.xCasts.empty() && c.wCasts.empty() &&
-                   options.precision == Precision::TF32
-               ? "MmaTF32"
-               : "";
-  auto isWidened = [](ArrayRef<Operation *> casts) {
-    return casts.size() == 1 && isa<arith::ExtFOp>(casts[0]);
+  auto single = [](ArrayRef<Operation *> casts) -> Operation * {
+    return casts.size() == 1 ? casts[0] : nullptr;
   };
-  if (!isWidened(c.xCasts) || !isWidened(c.wCasts))
+  Operation *a = single(roles.aCasts(c)), *b = single(roles.bCasts(c));
+  if (c.accumulator.isF32()) {
+    if (x.isF32() && c.xCasts.empty() && c.wCasts.empty() &&
+        options.precision == Precision::TF32)
+      return "MmaTF32";
+    if (!isa_and_nonnull<arith::ExtFOp>(a) ||
+        !isa_and_nonnull<arith::ExtFOp>(b))
+      return "";
+    return x.isF16() ? "MmaF16" : x.isBF16() ? "MmaBF16" : "";
+  }
+  auto isWidened = [](Operation *cast) {
+    return isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(cast);
+  };
+  if (!c.accumulator.isInteger(32) || !x.isInteger(8) || !isWidened(a) ||
+      !isWidened(b))
     return "";
-  return x.isF16() ? "MmaF16" : x.isBF16() ? "MmaBF16" : "";
+  auto sign = [](Operation *cast) {
+    return isa<arith::ExtSIOp>(cast) ? "true" : "false";
+  };
+  return std::string("MmaBytes<") + sign(a) + ", " + sign(b) + ">";
 }
 
 bool acceptsTensor(const Kernel &kernel, const EmitOptions &options) {
   FailureOr<Contraction> c = matchTiles(kernel);
-  if (failed(c) || productsOf(*c, options).empty())
+  if (failed(c) || productsOf(*c, findRoles(*c), options).empty())
     return false;
   // A word or two along k would be mostly zeros.
   return Extents(*c, findRoles(*c)).depth >= 8;
@@ -75,12 +88,13 @@ static Reading chooseReading(const Contraction &c, const Access &access,
                              const Roles &roles, ArrayRef<unsigned> rows) {
   int64_t bytes = storageBytes(access.element);
   // What lies outside of the bounds is filled with zeros only.
-  bool isZeroOutside =
-      !access.padValue ||
-      (isa<FloatAttr>(access.padValue) &&
-       cast<FloatAttr>(access.padValue).getValue().isPosZero());
-  bool alongDepth =
-      runsAlong(access, roles.depth) || !runsAlong(access, rows);
+  auto isZero = [](TypedAttr value) {
+    if (auto real = dyn_cast<FloatAttr>(value))
+      return real.getValue().isPosZero();
+    return cast<IntegerAttr>(value).getValue().isZero();
+  };
+  bool isZeroOutside = !access.padValue || isZero(access.padValue);
+  bool alongDepth = runsAlong(access, roles.depth) || !runsAlong(access, rows);
   if (!isZeroOutside)
     return {"Way::Elements", alongDepth};
   if (hasRuns(c, access, roles, 16 / bytes))
@@ -106,9 +120,10 @@ struct WarpTile {
 /// that a block has on every architecture from sm_80 on.
 static WarpTile chooseTile(const Contraction &c, const Roles &roles,
                            const Target &target) {
-  static const WarpTile tiles[] = {
-      {128, 128, 2, 4, 2}, {64, 128, 2, 2, 2}, {64, 64, 2, 2, 3},
-      {32, 64, 1, 2, 3}};
+  static const WarpTile tiles[] = {{128, 128, 2, 4, 2},
+                                   {64, 128, 2, 2, 2},
+                                   {64, 64, 2, 2, 3},
+                                   {32, 64, 1, 2, 3}};
   Extents extents(c, roles);
   for (const WarpTile &tile : ArrayRef(tiles).drop_back())
     if (extents.rows * 4 > tile.m * 3 && extents.columns * 4 > tile.n * 3 &&
@@ -123,23 +138,21 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
     return failure();
   Roles roles = findRoles(*c);
   WarpTile tile = chooseTile(*c, roles, to.options.target);
-  to.before =
-      (skeletonText("problem.cuh") + skeletonText("tensor.cuh")).str() +
-      printProblem(to, *c, roles);
+  to.before = (skeletonText("problem.cuh") + skeletonText("tensor.cuh")).str() +
+              printProblem(to, *c, roles);
   KernelText text;
   text.block = tile.threads();
   text.sharedBytes = tile.sharedBytes();
   Reading a = chooseReading(*c, roles.a(*c), roles, roles.rows);
   Reading b = chooseReading(*c, roles.b(*c), roles, roles.columns);
   std::string arguments;
-  for (int64_t number :
-       {tile.m, tile.n, tile.warpsM, tile.warpsN, tile.stages})
+  for (int64_t number : {tile.m, tile.n, tile.warpsM, tile.warpsN, tile.stages})
     arguments += std::to_string(number) + ", ";
   auto add = [&](const Reading &reading) {
-    arguments += ", " + reading.way.str() +
-                 (reading.alongDepth ? ", true" : ", false");
+    arguments +=
+        ", " + reading.way.str() + (reading.alongDepth ? ", true" : ", false");
   };
-  arguments += productsOf(*c, to.options);
+  arguments += productsOf(*c, roles, to.options);
   add(a);
   add(b);
   callSkeleton(to, text, *c, roles, "multiplyTileByWarps<" + arguments + ">",

@@ -32,6 +32,8 @@ bool Backend::canPadResult(linalg::LinalgOp, tensor::PadOp) const {
   return false;
 }
 
+bool Backend::canWidenFactors() const { return false; }
+
 bool Backend::canPermuteResult() const { return false; }
 
 bool Backend::canReadPadded(linalg::LinalgOp, tensor::PadOp) const {

@@ -96,7 +96,8 @@ struct CompiledKernel {
   /// Inputs that are read for nothing but to be multiplied in a contraction.
   llvm::SmallVector<unsigned> factors;
   /// Threads of a block and bytes of its shared memory, where a task is a block
-  /// of threads (a step of kind grid-launch); no threads: a step of kind launch.
+  /// of threads (a step of kind grid-launch); no threads: a step of kind
+  /// launch.
   int64_t blockThreads = 0, sharedBytes = 0;
 };
 
@@ -146,6 +147,9 @@ public:
   /// of `pad` around it. No by default: the pad is a kernel of its own.
   virtual bool canPadResult(mlir::linalg::LinalgOp contraction,
                             mlir::tensor::PadOp pad) const;
+  /// Whether contractions had better widen factors as they read them than read
+  /// what was widened before. No by default.
+  virtual bool canWidenFactors() const;
   /// Whether the kernel of a contraction may write its result with its dims in
   /// another order. No by default.
   virtual bool canPermuteResult() const;

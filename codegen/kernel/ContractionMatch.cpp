@@ -470,8 +470,8 @@ FailureOr<Contraction> Matcher::run() {
   return c;
 }
 
-FailureOr<Contraction> matchContraction(const Kernel &kernel,
-                                        std::string &why, bool readsBounds) {
+FailureOr<Contraction> matchContraction(const Kernel &kernel, std::string &why,
+                                        bool readsBounds) {
   return Matcher(kernel, why, readsBounds).run();
 }
 

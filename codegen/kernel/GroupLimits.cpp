@@ -44,10 +44,9 @@ static GroupEstimate estimateGroup(ArrayRef<Operation *> ops) {
         found.tasks, std::max<int64_t>(estimate(size), 1));
   for (Value value : plan.stored)
     if (plan.bindings.contains(value))
-      found.scratchBytes +=
-          estimate(
-              elementCount(plan.scratchExtents(value), kernel->context())) *
-          bytesOf(value);
+      found.scratchBytes += estimate(elementCount(plan.scratchExtents(value),
+                                                  kernel->context())) *
+                            bytesOf(value);
   for (Operation *op : kernel->ops)
     for (Value result : op->getResults())
       if (isa<RankedTensorType>(result.getType()))

@@ -258,8 +258,8 @@ bool Grouping::dependsOn(Operation *op, unsigned group) const {
 // Joining
 //===----------------------------------------------------------------------===//
 
-/// The contraction whose kernel reads through `op`, where that is a pad of which
-/// this holds; null otherwise.
+/// The contraction whose kernel reads through `op`, where that is a pad of
+/// which this holds; null otherwise.
 Operation *Grouping::readerOfPadded(Operation *op) const {
   auto pad = dyn_cast<tensor::PadOp>(op);
   if (!pad || !pad->hasOneUse())

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
@@ -53,6 +54,49 @@ static void readThroughMovement(linalg::GenericOp op, const Backend &backend) {
   }
 }
 
+/// The one operation of a body that widens what it reads, exactly; null where
+/// `op` does anything else.
+static Operation *getWidening(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+      op.getNumReductionLoops() != 0 ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
+      !llvm::hasSingleElement(op.getBody()->without_terminator()))
+    return nullptr;
+  Operation &cast = op.getBody()->front();
+  if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(cast) ||
+      cast.getOperand(0) != op.getBody()->getArgument(0) ||
+      op.getBody()->getTerminator()->getOperand(0) != cast.getResult(0))
+    return nullptr;
+  return &cast;
+}
+
+/// Moves what widens a factor of a contraction into the contraction's body.
+static void widenFactors(linalg::GenericOp op, const Backend &backend) {
+  if (!isContraction(op) || !backend.canWidenFactors())
+    return;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+    Operation *cast = producer ? getWidening(producer) : nullptr;
+    if (!cast)
+      continue;
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    unsigned i = operand->getOperandNumber();
+    OpOperand *source = producer.getDpsInputOperand(0);
+    maps[i] = producer.getMatchingIndexingMap(source).compose(maps[i]);
+    if (!showAllLoops(maps, op.getContext()))
+      continue;
+    BlockArgument argument = op.getBody()->getArgument(i);
+    argument.setType(cast->getOperand(0).getType());
+    OpBuilder b = OpBuilder::atBlockBegin(op.getBody());
+    IRMapping mapping;
+    mapping.map(cast->getOperand(0), argument);
+    Operation *copy = b.clone(*cast, mapping);
+    argument.replaceAllUsesExcept(copy->getResult(0), copy);
+    operand->set(source->get());
+    op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+  }
+}
+
 /// Numbers that a body uses belong into it, so that it can be moved alone;
 /// sharing of equal ops takes them out.
 static void sinkConstants(linalg::LinalgOp op) {
@@ -86,8 +130,10 @@ void prepareForFusion(func::FuncOp function, const Backend &backend) {
   IRRewriter rewriter(function.getContext());
   DominanceInfo dominance(function);
   eliminateCommonSubExpressions(rewriter, dominance, function);
-  function.walk(
-      [&](linalg::GenericOp op) { readThroughMovement(op, backend); });
+  function.walk([&](linalg::GenericOp op) {
+    readThroughMovement(op, backend);
+    widenFactors(op, backend);
+  });
   eraseDeadOps(function);
   function.walk([](linalg::GenericOp op) { sinkConstants(op); });
 }

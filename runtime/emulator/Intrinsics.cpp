@@ -92,9 +92,40 @@ static float element(unsigned kind, const uint64_t *words, unsigned i) {
   return kind == 1 ? fromWord(uint32_t(bits) << 16) : fromF16(bits);
 }
 
+/// Byte `i` of `words` as a number.
+static int32_t byteOf(const uint64_t *words, unsigned i, bool isSigned) {
+  auto bits = uint8_t(words[i / 8] >> (i % 8 * 8));
+  return isSigned ? int8_t(bits) : bits;
+}
+
+/// The product of bytes: sums are the bits of 32-bit integers, which wrap.
+static void multiplyBytes(Thread *lanes, bool aSigned, bool bSigned) {
+  int32_t a[16][32], b[32][8];
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const uint64_t *words = lanes[lane].words;
+    unsigned g = lane / 4, t = lane % 4;
+    for (unsigned i = 0; i < 16; ++i)
+      a[g + i / 4 % 2 * 8][4 * t + i % 4 + i / 8 * 16] =
+          byteOf(words, i, aSigned);
+    for (unsigned i = 0; i < 8; ++i)
+      b[4 * t + i % 4 + i / 4 * 16][g] = byteOf(words + 2, i, bSigned);
+  }
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned i = 0; i < 4; ++i) {
+      unsigned row = lane / 4 + i / 2 * 8, column = 2 * (lane % 4) + i % 2;
+      uint32_t sum;
+      std::memcpy(&sum, &lanes[lane].sums[i], sizeof(sum));
+      for (unsigned k = 0; k < 32; ++k)
+        sum += uint32_t(a[row][k] * b[k][column]);
+      std::memcpy(&lanes[lane].sums[i], &sum, sizeof(sum));
+    }
+}
+
 void Execution::multiply(unsigned first, unsigned end) {
   if (end - first < 32)
     return report(absent(threads[first], first, "multiplies matrices"));
+  if (unsigned number = threads[first].kind - 1; number >= 4)
+    return multiplyBytes(&threads[first], number & 2, number & 1);
   unsigned kind = threads[first].kind - 1, depth = kind == 2 ? 8 : 16;
   float a[16][16], b[16][8];
   for (unsigned lane = 0; lane < 32; ++lane) {

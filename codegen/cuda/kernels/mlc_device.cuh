@@ -222,6 +222,28 @@ MLC_DEVICE void multiplyAddTF32(float (&d)[4], const uint32_t (&a)[4],
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]),
                  "r"(b[1]));
 }
+
+/// The product of bytes, with signs or without; k = 32, four bytes in a word.
+/// Sums wrap.
+template <bool aSigned, bool bSigned>
+MLC_DEVICE void multiplyAddBytes(int (&d)[4], const uint32_t (&a)[4],
+                                 const uint32_t (&b)[2]) {
+#define MLC_MULTIPLY_BYTES(types)                                              \
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32." types                  \
+               ".s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"    \
+               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]),        \
+                 "r"(b[1]))
+  if constexpr (aSigned && bSigned)
+    MLC_MULTIPLY_BYTES("s8.s8");
+  else if constexpr (aSigned)
+    MLC_MULTIPLY_BYTES("s8.u8");
+  else if constexpr (bSigned)
+    MLC_MULTIPLY_BYTES("u8.s8");
+  else
+    MLC_MULTIPLY_BYTES("u8.u8");
+#undef MLC_MULTIPLY_BYTES
+}
 #endif
 
 #endif // MLC_DEVICE_CUH

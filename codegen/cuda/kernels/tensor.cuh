@@ -225,3 +225,15 @@ struct MmaBF16 {
     multiplyAddBF16(d, a, b);
   }
 };
+
+/// Bytes, with signs or without, and sums of 32-bit integers.
+template <bool aSigned, bool bSigned> struct MmaBytes {
+  using Sum = int;
+  static constexpr int perWord = 4;
+  MLC_DEVICE static uint32_t bits(int value) { return uint8_t(value); }
+  template <int N, int M> MLC_DEVICE static void prepare(uint32_t (&)[N][M]) {}
+  MLC_DEVICE static void run(int (&d)[4], const uint32_t (&a)[4],
+                             const uint32_t (&b)[2]) {
+    multiplyAddBytes<aSigned, bSigned>(d, a, b);
+  }
+};

@@ -329,7 +329,8 @@ struct mlcEmulatorSums {
 };
 MLC_EMULATOR_TOGETHER mlcEmulatorWords mlcEmulatorLoadMatrices(const void *row,
                                                                bool transposed);
-/// `kind` is 0 for f16, 1 for bf16, 2 for tf32.
+/// `kind` is 0 for f16, 1 for bf16, 2 for tf32; for bytes 4, and 2 and 1 more
+/// where those of a, and of b, have signs.
 MLC_EMULATOR_TOGETHER mlcEmulatorSums mlcEmulatorMultiplyAdd(
     unsigned kind, mlcEmulatorSums d, uint64_t a0, uint64_t a1, uint64_t b);
 
@@ -397,6 +398,19 @@ MLC_DEVICE uint32_t toTF32(float value) {
 MLC_DEVICE void multiplyAddTF32(float (&d)[4], const uint32_t (&a)[4],
                                 const uint32_t (&b)[2]) {
   mlcEmulatorMultiplyInto(2, d, a, b);
+}
+
+/// The product of bytes, with signs or without; k = 32, four bytes in a word.
+/// Sums wrap.
+template <bool aSigned, bool bSigned>
+MLC_DEVICE void multiplyAddBytes(int (&d)[4], const uint32_t (&a)[4],
+                                 const uint32_t (&b)[2]) {
+  float bits[4];
+  for (int i = 0; i < 4; ++i)
+    bits[i] = __int_as_float(d[i]);
+  mlcEmulatorMultiplyInto(4 + 2 * aSigned + bSigned, bits, a, b);
+  for (int i = 0; i < 4; ++i)
+    d[i] = __float_as_int(bits[i]);
 }
 #endif
 
