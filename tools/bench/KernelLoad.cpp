@@ -144,7 +144,7 @@ LoadedKernel::LoadedKernel(const std::string &text, const Target &target,
   int fd;
   if (llvm::sys::fs::createTemporaryFile("kernel", "so", fd, path))
     die("no temporary file");
-  llvm::raw_fd_ostream(fd, true) << state->compiled.image;
+  llvm::raw_fd_ostream(fd, true) << state->compiled.images.front().bytes;
   state->library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   llvm::sys::fs::remove(path);
   if (!state->library)

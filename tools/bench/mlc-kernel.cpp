@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
     llvm::errs() << "mlc: error: " << path << ": " << error.message() << "\n";
     return 9;
   }
-  file << compiled->image;
+  file << compiled->images.front().bytes;
   for (const CompiledKernel &kernel : compiled->kernels)
     printKernel(kernel);
   return 0;
