@@ -290,19 +290,26 @@ MLC_EMULATOR_API void __tsan_read_range(void *memory, size_t bytes) {
 MLC_EMULATOR_API void __tsan_write_range(void *memory, size_t bytes) {
   checkPlain(memory, bytes, 1, true, MLC_HERE);
 }
-MLC_EMULATOR_API void *__tsan_memcpy(void *to, const void *from, size_t bytes) {
-  checkPlain(from, bytes, 1, false, MLC_HERE);
-  checkPlain(to, bytes, 1, true, MLC_HERE);
-  return std::memcpy(to, from, bytes);
-}
-MLC_EMULATOR_API void *__tsan_memmove(void *to, const void *from,
-                                      size_t bytes) {
-  checkPlain(from, bytes, 1, false, MLC_HERE);
-  checkPlain(to, bytes, 1, true, MLC_HERE);
-  return std::memmove(to, from, bytes);
-}
-MLC_EMULATOR_API void *__tsan_memset(void *to, int value, size_t bytes) {
-  checkPlain(to, bytes, 1, true, MLC_HERE);
-  return std::memset(to, value, bytes);
-}
+
+// Compilers before clang 15 call the C library's functions instead; the linker
+// turns these calls into such of __wrap_ and the name.
+#define MLC_BYTES(prefix)                                                      \
+  MLC_EMULATOR_API void *prefix##memcpy(void *to, const void *from,            \
+                                        size_t bytes) {                        \
+    checkPlain(from, bytes, 1, false, MLC_HERE);                               \
+    checkPlain(to, bytes, 1, true, MLC_HERE);                                  \
+    return std::memcpy(to, from, bytes);                                       \
+  }                                                                            \
+  MLC_EMULATOR_API void *prefix##memmove(void *to, const void *from,           \
+                                         size_t bytes) {                       \
+    checkPlain(from, bytes, 1, false, MLC_HERE);                               \
+    checkPlain(to, bytes, 1, true, MLC_HERE);                                  \
+    return std::memmove(to, from, bytes);                                      \
+  }                                                                            \
+  MLC_EMULATOR_API void *prefix##memset(void *to, int value, size_t bytes) {   \
+    checkPlain(to, bytes, 1, true, MLC_HERE);                                  \
+    return std::memset(to, value, bytes);                                      \
+  }
+MLC_BYTES(__tsan_)
+MLC_BYTES(__wrap_)
 }

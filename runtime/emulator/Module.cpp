@@ -45,12 +45,18 @@ std::string findCompiler() {
   return findProgram({"clang++-22", "clang++"});
 }
 
-/// This library: modules are linked with it, so that what they call is found.
-std::string ownPath() {
+/// This library's path: modules are linked with it, so that what they call is
+/// found. Asked when the library is loaded, since a relative path holds only in
+/// the folder of that time.
+std::string findOwnPath() {
   Dl_info info = {};
   dladdr(reinterpret_cast<const void *>(&mlcEmulatorReport), &info);
-  return info.dli_fname ? info.dli_fname : "";
+  char *real = info.dli_fname ? realpath(info.dli_fname, nullptr) : nullptr;
+  std::string path = real ? real : "";
+  std::free(real);
+  return path;
 }
+const std::string ownPath = findOwnPath();
 
 std::vector<std::string> compilerFlags() {
   std::vector<std::string> flags = {"-D__CUDA_ARCH__=" +
@@ -68,7 +74,8 @@ std::vector<std::string> compilerFlags() {
     for (const char *flag :
          {"-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0",
           // `x += 1` reads, which matters where nobody wrote x.
-          "-mllvm", "-tsan-instrument-read-before-write=1"})
+          "-mllvm", "-tsan-instrument-read-before-write=1",
+          "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"})
       flags.push_back(flag);
   return flags;
 }
@@ -115,7 +122,6 @@ int compile(const std::string &source, const std::string &compiler,
             std::vector<std::string> command, const std::string &folder,
             const std::string &key, std::string &message) {
   WorkFolder work;
-  std::string own = ownPath();
   if (!work.make(folder)) {
     message = "cannot write into " + folder + ": " + std::strerror(errno);
     return CUDA_ERROR_OPERATING_SYSTEM;
@@ -130,8 +136,8 @@ int compile(const std::string &source, const std::string &compiler,
   // Lines of the source are found where it stays.
   command.push_back("-ffile-prefix-map=" + work.path + "=" + folder);
   command.insert(command.end(),
-                 {"-o", object, text, "-x", "none", own, "-nostdlib++", "-lm",
-                  "-Wl,-z,defs", "-Wl,--no-undefined"});
+                 {"-o", object, text, "-x", "none", ownPath, "-nostdlib++",
+                  "-lm", "-Wl,-z,defs", "-Wl,--no-undefined"});
   std::string output;
   int status = runProgram(command, output);
   // The user knows the source, not the folder.

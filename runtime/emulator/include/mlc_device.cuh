@@ -218,22 +218,34 @@ struct bf16 {
 };
 
 MLC_DEVICE float toFloat(f16 value) {
-  return float(__builtin_bit_cast(_Float16, value.bits));
+  unsigned sign = unsigned(value.bits & 0x8000) << 16;
+  unsigned rest = value.bits & 0x7fff;
+  if (rest < 0x400) // subnormal: a multiple of 2^-24
+    return __uint_as_float(__float_as_uint(float(rest) * 0x1p-24f) | sign);
+  if (rest >= 0x7c00) // infinite or not a number
+    return __uint_as_float((rest << 13) | 0x7f800000 | sign);
+  return __uint_as_float(((rest << 13) + (112u << 23)) | sign);
 }
 MLC_DEVICE float toFloat(bf16 value) {
   return __int_as_float(int(unsigned(value.bits) << 16));
 }
-/// Rounded to nearest, ties to even; of NaN the one that the GPU makes.
-MLC_DEVICE f16 toF16(float value) {
-  if (isnan(value))
-    return {0x7fff};
-  return {__builtin_bit_cast(uint16_t, _Float16(value))};
-}
+/// Rounded to nearest, ties to even; of NaN the one that the GPU makes. In
+/// arithmetic of our own, since not every clang has the type.
 MLC_DEVICE f16 toF16(double value) {
+  uint64_t bits = uint64_t(__double_as_longlong(value));
+  unsigned sign = unsigned(bits >> 48) & 0x8000;
+  double magnitude = fabs(value);
   if (isnan(value))
     return {0x7fff};
-  return {__builtin_bit_cast(uint16_t, _Float16(value))};
+  if (magnitude >= 65520)
+    return {uint16_t(sign | 0x7c00)};
+  long long exponent = max((long long)(bits >> 52 & 0x7ff) - 1023, -14ll);
+  // In units of the last place; beside 2^52 a sum has none behind the point.
+  double units = magnitude * __longlong_as_double((1033 - exponent) << 52);
+  unsigned rounded = unsigned(__double_as_longlong(units + 0x1p52));
+  return {uint16_t(sign | (unsigned((exponent + 14) << 10) + rounded))};
 }
+MLC_DEVICE f16 toF16(float value) { return toF16(double(value)); }
 MLC_DEVICE bf16 toBF16(float value) {
   uint32_t bits = __float_as_uint(value);
   if ((bits & 0x7fffffff) > 0x7f800000)

@@ -27,13 +27,7 @@ template <typename T> T bad() {
 /// A folder for compiled kernels that is gone with the test.
 class CacheFolder {
 public:
-  CacheFolder() {
-    char name[] = "/tmp/mlc-emulator-XXXXXX";
-    path = mkdtemp(name);
-    setenv("XDG_CACHE_HOME", path.c_str(), 1);
-  }
   ~CacheFolder() {
-    unsetenv("XDG_CACHE_HOME");
     for (const std::string &name : files())
       unlink((folder() + name).c_str());
     for (const char *part : {"/mlc/emulator", "/mlc", ""})
@@ -52,7 +46,13 @@ public:
   }
 
 private:
-  std::string path;
+  static std::string make() {
+    char name[] = "/tmp/mlc-emulator-XXXXXX";
+    REQUIRE(mkdtemp(name));
+    return name;
+  }
+  const std::string path = make();
+  Variable variable{"XDG_CACHE_HOME", path};
 };
 
 } // namespace
@@ -78,6 +78,18 @@ TEST_CASE("the device says what it is", "[driver]") {
     CHECK(value == row.value);
   }
   CHECK(cuDeviceGetAttribute(&value, 12345, 0) == invalidValue);
+  {
+    Variable architecture("MLC_EMULATOR_ARCH", "sm_86");
+    CHECK(cuDeviceGetAttribute(&value, 76, 0) == 0);
+    CHECK(value == 6);
+    CHECK(cuDeviceGetAttribute(&value, 97, 0) == 0);
+    CHECK(value == 99 << 10);
+  }
+  {
+    Variable architecture("MLC_EMULATOR_ARCH", "sm_70");
+    CHECK(cuInit(0) == invalidValue);
+    CHECK_THAT(gpu.report(), Contains("MLC_EMULATOR_ARCH must be"));
+  }
   const char *text = nullptr;
   CHECK(cuGetErrorName(700, &text) == 0);
   CHECK(std::string(text) == "CUDA_ERROR_ILLEGAL_ADDRESS");

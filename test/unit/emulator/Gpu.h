@@ -18,12 +18,22 @@ namespace mlc::test {
 class Variable {
 public:
   Variable(const char *name, const std::string &value) : name(name) {
+    const char *old = std::getenv(name);
+    wasSet = old != nullptr;
+    before = old ? old : "";
     setenv(name, value.c_str(), 1);
   }
-  ~Variable() { unsetenv(name); }
+  ~Variable() {
+    if (wasSet)
+      setenv(name, before.c_str(), 1);
+    else
+      unsetenv(name);
+  }
 
 private:
   const char *name;
+  bool wasSet;
+  std::string before;
 };
 
 /// Context, stream and all that a test makes; takes it down without a leak.
