@@ -25,8 +25,9 @@ llvm::Expected<CodeTarget> parseCodeTarget(llvm::StringRef name) {
     return target.takeError();
   const Backend *backend = findBackend(*target);
   if (!backend)
-    return llvm::createStringError("code for target " + target->name +
-                                   " is unsupported; give a cpu or a cuda target");
+    return llvm::createStringError(
+        "code for target " + target->name +
+        " is unsupported; give a cpu or a cuda target");
   return CodeTarget{std::move(*target), backend};
 }
 

@@ -325,8 +325,7 @@ CompiledModel::writeToMemory(llvm::SmallVectorImpl<char> &out) const {
   size_t code = 0;
   for (const KernelImage &image : images)
     code += image.bytes.size();
-  out.reserve(weights.weightsSize() + code + manifest.size() +
-              (1 << 20));
+  out.reserve(weights.weightsSize() + code + manifest.size() + (1 << 20));
   llvm::raw_svector_ostream os(out);
   return write(os);
 }

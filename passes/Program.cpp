@@ -339,9 +339,9 @@ static std::vector<std::string> toStrings(ArrayAttr attrs) {
 
 /// The step of `launch`; `atLaunch` gives the kernel's sizes in the program's
 /// symbols.
-rt::Step
-Translator::makeLaunch(exec::LaunchOp launch, const CompiledKernel &kernel,
-                       llvm::function_ref<IntExpr(IntExpr)> atLaunch) {
+rt::Step Translator::makeLaunch(exec::LaunchOp launch,
+                                const CompiledKernel &kernel,
+                                llvm::function_ref<IntExpr(IntExpr)> atLaunch) {
   rt::KernelId id = program.addKernel(kernel.symbol);
   std::vector<rt::BufferId> inputs = ids(launch.getInputs());
   std::vector<rt::BufferId> outputs = ids(launch.getOutputs());

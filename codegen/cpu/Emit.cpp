@@ -148,8 +148,10 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
     llvm::Expected<std::string> object = linkSharedObject(objects);
     if (!object)
       return module.emitError(llvm::toString(object.takeError()));
-    result.images.push_back({runtime::ImageKind::Elf, target.cpu,
-                             {target.cpu}, std::move(*object)});
+    result.images.push_back({runtime::ImageKind::Elf,
+                             target.cpu,
+                             {target.cpu},
+                             std::move(*object)});
   }
   for (auto [function, index] : distinct.kernels) {
     const Unit &unit = units[index];

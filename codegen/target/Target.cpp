@@ -15,10 +15,10 @@ namespace mlc {
 
 ArrayRef<StringRef> knownTargets() {
   static const StringRef names[] = {
-      "cpu",        "cpu:x86-64-v3", "cpu:x86-64-v4", "cuda:sm_75",
-      "cuda:sm_80", "cuda:sm_86",    "cuda:sm_89",    "cuda:sm_90",
-      "cuda:sm_90a", "cuda:sm_100",  "cuda:sm_120",   "gpu:k80",
-      "gpu:v100",   "gpu:a100",      "gpu:h100",      "gpu:h200"};
+      "cpu",         "cpu:x86-64-v3", "cpu:x86-64-v4", "cuda:sm_75",
+      "cuda:sm_80",  "cuda:sm_86",    "cuda:sm_89",    "cuda:sm_90",
+      "cuda:sm_90a", "cuda:sm_100",   "cuda:sm_120",   "gpu:k80",
+      "gpu:v100",    "gpu:a100",      "gpu:h100",      "gpu:h200"};
   return names;
 }
 
@@ -81,7 +81,8 @@ static Expected<Target> parseCudaTarget(StringRef arch) {
 Expected<Target> parseTarget(StringRef name) {
   if (isTargetFile(name))
     return readFile(name);
-  if (StringRef arch = name; arch.consume_front("cuda:") && !costsOf(arch).empty())
+  if (StringRef arch = name;
+      arch.consume_front("cuda:") && !costsOf(arch).empty())
     return parseCudaTarget(arch);
   if (name == "cpu") {
     Expected<StringRef> level = hostLevel();

@@ -3,7 +3,7 @@
     .venv/bin/python test/cuda/all_node_cases.py [--every N] [--target cuda:sm_80] [NAME...]
 
 prints what is not right and, last, how many are. Of the same rule as on the
-CPU: right, or refused as unsupported. test_node_cases.py runs a fixed tenth in
+CPU: right, or refused as unsupported. test_cuda_node_cases.py runs a fixed tenth in
 every run of the tests; this takes all of them (half an hour on two cores).
 """
 
