@@ -6,8 +6,6 @@ using namespace mlir;
 
 namespace mlc::cuda {
 
-/// Threads that share a task, or that have one each.
-constexpr int64_t threads = 256;
 /// A thread alone goes through a reduction of at most this many steps.
 constexpr int64_t shortReduction = 64;
 /// Stored intermediates beyond this lie in scratch memory.
@@ -21,7 +19,7 @@ static Type elementOf(Value tensor) {
 // Which skeleton
 //===----------------------------------------------------------------------===//
 
-static SmallVector<linalg::LinalgOp> reductionsOf(const Kernel &kernel) {
+SmallVector<linalg::LinalgOp> reductionsOf(const Kernel &kernel) {
   SmallVector<linalg::LinalgOp> found;
   for (Operation *op : kernel.ops)
     if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
@@ -30,7 +28,7 @@ static SmallVector<linalg::LinalgOp> reductionsOf(const Kernel &kernel) {
   return found;
 }
 
-static bool isShort(const Kernel &kernel, linalg::LinalgOp op) {
+bool isShort(const Kernel &kernel, linalg::LinalgOp op) {
   IntExpr steps = IntExpr::constant(kernel.context(), 1);
   SmallVector<unsigned> dims;
   op.getReductionDims(dims);
@@ -41,63 +39,12 @@ static bool isShort(const Kernel &kernel, linalg::LinalgOp op) {
   return count && *count <= shortReduction;
 }
 
-/// Whether one thread had better run `op` for each element of its result.
-static bool suitsThread(const Kernel &kernel, linalg::LinalgOp op) {
-  return kernel.anchor == op || reducesAcrossLanes(op) || isShort(kernel, op);
-}
-
-bool acceptsElementwise(const Kernel &kernel, const EmitOptions &) {
-  // Outputs of one kernel may be computed from each other: a thread computes
-  // what it reads again, which must not be much.
-  LoopGroup plan(kernel);
-  auto reductions = reductionsOf(kernel);
-  return plan.stored.empty() &&
-         (reductions.empty() || kernel.outputs.size() == 1) &&
-         llvm::all_of(reductions, [&](linalg::LinalgOp op) {
-           return suitsThread(kernel, op);
-         });
-}
-
 bool acceptsColumns(const Kernel &kernel, const EmitOptions &) {
   LoopGroup plan(kernel);
   return plan.tiled &&
          llvm::all_of(reductionsOf(kernel), [&](linalg::LinalgOp op) {
            return reducesAcrossLanes(op);
          });
-}
-
-//===----------------------------------------------------------------------===//
-// A thread for each element
-//===----------------------------------------------------------------------===//
-
-FailureOr<KernelText> emitElementwise(KernelPrinter &to) {
-  const Kernel &kernel = to.kernel;
-  ElementPrinter &printer = to.printer;
-  KernelText text;
-  text.block = threads;
-  text.scratchBytes = IntExpr::constant(kernel.context(), 0);
-  IntExpr most = text.scratchBytes;
-  SmallVector<IntExpr> counts;
-  for (Value output : kernel.outputs) {
-    counts.push_back(elementCount(kernel.shapeOf(output), kernel.context()));
-    most = IntExpr::max(most, counts.back());
-  }
-  text.tasks = most.ceilDiv(threads);
-  std::string flat = to.code.define("Index", "flat",
-                                    "Index(task) * " + std::to_string(threads) +
-                                        " + Index(threadIdx.x)");
-  for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
-    View view = printer.dense(output, "out" + std::to_string(i));
-    to.code.block(
-        "if (" + flat + " < " + printer.size(counts[i]).text + ")", [&] {
-          Indices at = printer.unflatten(Index(flat), kernel.shapeOf(output));
-          std::string value = printer.element(output, at);
-          View linear = view;
-          linear.strides = {Index(1)};
-          printer.store(linear, {Index(flat)}, value);
-        });
-  }
-  return text;
 }
 
 //===----------------------------------------------------------------------===//

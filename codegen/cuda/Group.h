@@ -24,6 +24,14 @@
 
 namespace mlc::cuda {
 
+/// Threads that share a task, or that have one each.
+constexpr int64_t threads = 256;
+
+/// The operations that reduce, in order.
+llvm::SmallVector<mlir::linalg::LinalgOp> reductionsOf(const Kernel &kernel);
+/// Whether a reduction has so few steps that one thread may go through them.
+bool isShort(const Kernel &kernel, mlir::linalg::LinalgOp op);
+
 bool acceptsElementwise(const Kernel &kernel, const EmitOptions &options);
 bool acceptsColumns(const Kernel &kernel, const EmitOptions &options);
 

@@ -1,0 +1,13 @@
+
+/// Neighbours in memory that are read and written together; at most 16 bytes.
+template <typename T, int N> struct alignas(sizeof(T) * N) Vector {
+  T at[N];
+};
+/// The N elements from `from` on, a multiple of their bytes.
+template <int N, typename T> MLC_DEVICE Vector<T, N> loadVector(const T *from) {
+  return *reinterpret_cast<const Vector<T, N> *>(from);
+}
+template <int N, typename T>
+MLC_DEVICE void storeVector(T *to, const Vector<T, N> &value) {
+  *reinterpret_cast<Vector<T, N> *>(to) = value;
+}
