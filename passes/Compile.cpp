@@ -99,7 +99,7 @@ llvm::Error checkBackend(StringRef last, const CompileOptions &options) {
       return llvm::make_error<CompileError>(
           Exit::Unsupported,
           "code for target " + options.target.name +
-              " is unsupported yet; give a cpu target, or see "
+              " is unsupported; give a cpu or a cuda target, or see "
               "with mlc optimize what is chosen for it");
     if (phase.name == last)
       break;
@@ -170,7 +170,8 @@ llvm::json::Array describePorts(const runtime::Program &program,
 }
 
 std::string makeManifest(ModuleOp module, const runtime::Program &program,
-                         const CompileOptions &options) {
+                         const CompileOptions &options,
+                         llvm::ArrayRef<KernelReport> reports) {
   llvm::json::Array flags; // names of files may be any bytes
   for (const std::string &flag : options.flags)
     flags.push_back(llvm::json::fixUTF8(flag));
@@ -187,6 +188,18 @@ std::string makeManifest(ModuleOp module, const runtime::Program &program,
   if (options.target.isCuda())
     manifest["precision"] =
         options.precision == Precision::TF32 ? "tf32" : "ieee";
+  llvm::json::Array kernels;
+  for (const KernelReport &report : reports)
+    kernels.push_back(llvm::json::Object{{"symbol", report.symbol},
+                                         {"skeleton", report.skeleton},
+                                         {"block", report.block},
+                                         {"registers", report.registers},
+                                         {"shared", report.sharedBytes},
+                                         {"stack", report.stack},
+                                         {"spill_stores", report.spillStores},
+                                         {"spill_loads", report.spillLoads}});
+  if (!kernels.empty())
+    manifest["kernels"] = std::move(kernels);
   if (llvm::Expected<std::vector<Trail>> trails = getTrails(module))
     manifest["trail"] = toJson(*trails);
   else
@@ -274,7 +287,8 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
         status.code == MLC_UNSUPPORTED ? Exit::Unsupported : Exit::Internal,
         status.message);
   model.images = std::move(kernels->images);
-  model.manifest = makeManifest(*module, model.program, options);
+  model.manifest =
+      makeManifest(*module, model.program, options, kernels->reports);
   model.rebuild = options.rebuild;
   model.module = std::move(module);
   return llvm::Error::success();

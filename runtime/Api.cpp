@@ -318,6 +318,7 @@ mlc_status mlc_artifact_image(const mlc_artifact *artifact, size_t index,
   image->kind = name(images[index].kind);
   image->target = images[index].target.c_str();
   image->bytes = images[index].size;
+  image->data = images[index].data;
   return MLC_OK;
 }
 

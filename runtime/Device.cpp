@@ -10,6 +10,7 @@
 namespace mlc::runtime {
 
 LoadedCode::~LoadedCode() = default;
+Recording::~Recording() = default;
 Queue::~Queue() = default;
 Device::~Device() = default;
 

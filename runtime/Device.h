@@ -79,6 +79,12 @@ struct LibraryLaunch {
 
 class Device;
 
+/// Launches that a queue has recorded, with their addresses and sizes.
+class Recording {
+public:
+  virtual ~Recording();
+};
+
 /// One session's work on a device. Used by one thread at a time.
 class Queue {
 public:
@@ -107,6 +113,16 @@ public:
   /// finish() at the latest.
   virtual void launch(const Launch &launch) = 0;
   virtual void launch(const LibraryLaunch &launch) = 0;
+
+  /// Recording: between beginRecording() and endRecording() launches are noted,
+  /// not done; replay() does them, as often as it is called. Nothing else is
+  /// handed over in between. endRecording() leaves `recording` empty where
+  /// something failed; replay() tells of failures as launch() does. A queue
+  /// that cannot record says so, as it does by default.
+  virtual bool canRecord() const { return false; }
+  virtual void beginRecording() {}
+  virtual void endRecording(std::unique_ptr<Recording> &recording) {}
+  virtual void replay(Recording &recording) {}
 
   /// Makes room for the stamps [0, count).
   virtual Status reserveStamps(size_t count) = 0;

@@ -60,6 +60,12 @@ struct EpochPlan {
   // Addresses of `operands`, valid while the session's stamp is this.
   std::vector<void *> pointers;
   uint64_t stamp = 0;
+  /// The launches of a whole run, and the addresses that stand in them: kept
+  /// from a run that begins like the one before.
+  std::unique_ptr<Recording> recording;
+  std::vector<void *> recordedPointers;
+  Scratch recordedScratch;
+  bool recordedSetUp = false;
 };
 
 class Session {
@@ -126,6 +132,8 @@ private:
   Status reserve(DeviceMemory &memory, uint64_t bytes);
   Status runEpochs();
   Status runEpoch(uint32_t epoch);
+  Status runSteps(uint32_t epoch, EpochPlan &plan);
+  bool isRecordable(uint32_t epoch) const;
   Status makeReadable(BufferId id, mlc_tensor &tensor);
 
   Status value(ExprId id, int64_t &result) const;

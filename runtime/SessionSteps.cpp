@@ -272,11 +272,53 @@ Status Session::makeStep(const Step &step, EpochPlan &plan) {
   return status;
 }
 
+/// Whether all that the steps of an epoch do is to launch: what waits for the
+/// device cannot be recorded.
+bool Session::isRecordable(uint32_t epoch) const {
+  if (!queue->canRecord() || (flags & MLC_SESSION_PROFILE))
+    return false;
+  const std::vector<uint32_t> &first = artifact->epochs().firstStep;
+  return std::all_of(
+      program.steps.begin() + first[epoch],
+      program.steps.begin() + first[epoch + 1], [](const Step &step) {
+        return std::holds_alternative<GridLaunchStep>(step.detail);
+      });
+}
+
+/// The launches of a plan are recorded when they come for the second time with
+/// the same addresses; from then on the whole is one piece of work.
 Status Session::runEpoch(uint32_t epoch) {
   Status status = activate(epoch);
   if (!status.ok())
     return status;
   EpochPlan &plan = plans[epoch].front();
+  if (!isRecordable(epoch))
+    return runSteps(epoch, plan);
+  bool isSame = plan.recordedPointers == plan.pointers &&
+                plan.recordedScratch.base == scratch.data() &&
+                plan.recordedScratch.stride == scratchStride &&
+                plan.recordedSetUp == isSetUp;
+  if (!isSame) {
+    plan.recording.reset();
+    plan.recordedPointers = plan.pointers;
+    plan.recordedScratch = {scratch.data(), scratchStride};
+    plan.recordedSetUp = isSetUp;
+    return runSteps(epoch, plan);
+  }
+  if (!plan.recording) {
+    queue->beginRecording();
+    status = runSteps(epoch, plan);
+    queue->endRecording(plan.recording);
+    ++allocationCount;
+  }
+  if (status.ok() && plan.recording)
+    queue->replay(*plan.recording);
+  return status;
+}
+
+/// Hands the steps to the queue, one after another.
+Status Session::runSteps(uint32_t epoch, EpochPlan &plan) {
+  Status status;
   uint32_t first = artifact->epochs().firstStep[epoch];
   bool profile = flags & MLC_SESSION_PROFILE;
   for (size_t i = 0; i < plan.steps.size(); ++i) {

@@ -212,6 +212,7 @@ typedef struct mlc_image {
   const char *kind;   /**< "elf", "cubin", "ptx", "source"; "?" if unknown */
   const char *target; /**< its architecture, "x86-64-v3" */
   uint64_t bytes;
+  const void *data; /**< its bytes, while the artifact is open */
 } mlc_image;
 
 MLC_API size_t mlc_artifact_image_count(const mlc_artifact *artifact);

@@ -1,6 +1,7 @@
 //===- Backend.cpp - Code for GPUs by CUDA --------------------------------===//
 
 #include "codegen/cuda/Backend.h"
+#include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Emit.h"
 #include "codegen/kernel/GroupLimits.h"
 #include "dialects/Exec/Exec.h"
@@ -39,6 +40,11 @@ public:
   bool canPermuteResult() const override { return true; }
   bool canReadPadded(linalg::LinalgOp, tensor::PadOp pad) const override {
     return pad.getConstantPaddingValue() != nullptr;
+  }
+
+  std::vector<std::pair<llvm::StringRef, llvm::StringRef>>
+  getSourceHeaders() const override {
+    return {{deviceHeaderName, deviceHeaderText()}};
   }
 
   FailureOr<CompiledKernels>

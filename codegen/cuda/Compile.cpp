@@ -87,12 +87,16 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
 
   using Entries = std::vector<std::pair<std::string, std::string>>;
   Entries cubins, ptx, sources;
+  CompiledKernels result;
   for (Unit &unit : units) {
+    Resources used = readResources(unit.made.log);
+    result.reports.push_back(
+        {unit.symbol, unit.text.skeleton.str(), unit.text.block, used.registers,
+         unit.text.sharedBytes, used.stack, used.spillStores, used.spillLoads});
     cubins.push_back({unit.symbol, std::move(unit.made.cubin)});
     ptx.push_back({unit.symbol, std::move(unit.made.ptx)});
     sources.push_back({unit.symbol, std::move(unit.text.source)});
   }
-  CompiledKernels result;
   if (!units.empty()) {
     std::string version = StringRef(target.cpu).drop_front(3).str();
     auto add = [&](runtime::ImageKind kind, std::string name,

@@ -48,8 +48,26 @@ IntExpr product(const Contraction &c, ArrayRef<unsigned> dims) {
   return all;
 }
 
-bool runsAlong(const Access &access, ArrayRef<unsigned> dims) {
-  return !dims.empty() && access.strides[dims.back()].isConstant(1);
+IntExpr runAlong(const Contraction &c, const Access &access,
+                 ArrayRef<unsigned> dims) {
+  IntExpr length = IntExpr::constant(c.context, 1);
+  for (unsigned d : llvm::reverse(dims)) {
+    if (access.strides[d] != length)
+      break;
+    length = length * c.dims[d].extent;
+  }
+  return length;
+}
+
+bool readsAlongDepth(const Contraction &c, const Access &access,
+                     const Roles &roles, ArrayRef<unsigned> rows) {
+  auto lengthOf = [&](ArrayRef<unsigned> dims) {
+    // Open sizes are taken to be large.
+    return runAlong(c, access, dims).asConstant().value_or(1 << 20);
+  };
+  constexpr int64_t enough = 8;
+  int64_t depth = lengthOf(roles.depth), along = lengthOf(rows);
+  return depth >= enough ? along < enough || depth >= along : false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,6 +198,35 @@ Indices ProblemPrinter::placesOf(ElementPrinter &printer, StringRef flat,
   return printer.unflatten(Index(flat.str()), extents);
 }
 
+/// Joins neighbours of `dims` that step through `access`, and along its bounds,
+/// like one: for each run its innermost dim, by whose strides it steps, and in
+/// `extents` how long it is.
+static SmallVector<unsigned> joinRuns(const Contraction &c,
+                                      const Access &access,
+                                      ArrayRef<unsigned> dims,
+                                      SmallVectorImpl<IntExpr> &extents) {
+  SmallVector<unsigned> runs;
+  auto isOne = [&](ArrayRef<IntExpr> strides, unsigned outer, unsigned inner,
+                   IntExpr length) {
+    return strides[outer] == strides[inner] * length;
+  };
+  for (unsigned d : llvm::reverse(dims)) {
+    if (!runs.empty() &&
+        isOne(access.strides, d, runs.back(), extents.back()) &&
+        llvm::all_of(access.bounds, [&](const Bound &bound) {
+          return isOne(bound.strides, d, runs.back(), extents.back());
+        })) {
+      extents.back() = extents.back() * c.dims[d].extent;
+      continue;
+    }
+    runs.push_back(d);
+    extents.push_back(c.dims[d].extent);
+  }
+  std::reverse(runs.begin(), runs.end());
+  std::reverse(extents.begin(), extents.end());
+  return runs;
+}
+
 /// A struct of an element's offset and its index along each bounded dim, and
 /// the functions that make and use one.
 void ProblemPrinter::side(StringRef name, StringRef row, const Access &access,
@@ -214,10 +261,13 @@ void ProblemPrinter::place(
   method(("Place" + name).str(), function, parameters,
          [&](ElementPrinter &printer, Code &) {
            SmallVector<std::pair<unsigned, Index>> indices;
-           for (auto [flat, dims] : parts)
-             for (auto [d, index] :
-                  llvm::zip_equal(dims, placesOf(printer, flat, dims)))
+           for (auto [flat, dims] : parts) {
+             SmallVector<IntExpr> extents;
+             SmallVector<unsigned> runs = joinRuns(c, access, dims, extents);
+             for (auto [d, index] : llvm::zip_equal(
+                      runs, printer.unflatten(Index(flat.str()), extents)))
                indices.push_back({d, index});
+           }
            auto sum = [&](IntExpr offset, ArrayRef<IntExpr> strides) {
              Index at = hasOffset ? printer.size(offset) : Index(0);
              for (auto &[d, index] : indices)
@@ -416,10 +466,8 @@ FailureOr<KernelText> emitTiles(KernelPrinter &to) {
   std::string arguments = computeType(c->accumulator);
   for (int64_t number : {tile.m, tile.n, tile.k, tile.threadM, tile.threadN})
     arguments += ", " + std::to_string(number);
-  arguments += truth(runsAlong(roles.a(*c), roles.depth) ||
-                     !runsAlong(roles.a(*c), roles.rows));
-  arguments += truth(runsAlong(roles.b(*c), roles.depth) &&
-                     !runsAlong(roles.b(*c), roles.columns));
+  arguments += truth(readsAlongDepth(*c, roles.a(*c), roles, roles.rows));
+  arguments += truth(readsAlongDepth(*c, roles.b(*c), roles, roles.columns));
   callSkeleton(to, text, *c, roles, "multiplyTile<" + arguments + ">", tile.m,
                tile.n);
   return text;

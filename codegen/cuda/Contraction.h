@@ -51,8 +51,14 @@ mlir::FailureOr<KernelText> emitTensor(KernelPrinter &to);
 mlir::FailureOr<Contraction> matchTiles(const Kernel &kernel);
 /// How many places a list of loops has.
 IntExpr product(const Contraction &c, llvm::ArrayRef<unsigned> dims);
-/// Whether neighbours along the fastest of `dims` are neighbours in memory.
-bool runsAlong(const Access &access, llvm::ArrayRef<unsigned> dims);
+/// How many places, one after another along `dims`, lie together in memory.
+IntExpr runAlong(const Contraction &c, const Access &access,
+                 llvm::ArrayRef<unsigned> dims);
+/// Whether threads that are neighbours had better read a factor along the
+/// depth, not along its `rows` (for B: columns): longer runs lie together
+/// there.
+bool readsAlongDepth(const Contraction &c, const Access &access,
+                     const Roles &roles, llvm::ArrayRef<unsigned> rows);
 /// The text of `struct Problem`.
 std::string printProblem(KernelPrinter &to, const Contraction &c,
                          const Roles &roles);

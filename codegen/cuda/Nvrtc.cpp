@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/Nvrtc.h"
 #include "codegen/cuda/DeviceHeader.h"
+#include "codegen/cuda/KernelCache.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -104,6 +105,25 @@ llvm::Error fetch(Program program, Size size, Get get, std::string &bytes) {
 
 } // namespace
 
+/// The number before `words` in `text`, or 0.
+static int64_t numberBefore(llvm::StringRef text, llvm::StringRef words) {
+  auto [before, after] = text.split(words);
+  if (before.size() == text.size())
+    return 0;
+  int64_t number = 0;
+  before = before.rtrim();
+  before.substr(before.find_last_not_of("0123456789") + 1)
+      .getAsInteger(10, number);
+  return number;
+}
+
+Resources readResources(llvm::StringRef log) {
+  return {numberBefore(log, " registers"),
+          numberBefore(log, " bytes stack frame"),
+          numberBefore(log, " bytes spill stores"),
+          numberBefore(log, " bytes spill loads")};
+}
+
 llvm::Expected<std::string> nvrtcVersion() {
   if (!nvrtc().error.empty())
     return llvm::createStringError(nvrtc().error);
@@ -112,8 +132,9 @@ llvm::Expected<std::string> nvrtcVersion() {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-llvm::Expected<CompiledSource> compileSource(llvm::StringRef source,
-                                             llvm::StringRef arch) {
+/// Compiles without asking the cache.
+static llvm::Expected<CompiledSource> compile(llvm::StringRef source,
+                                              llvm::StringRef arch) {
   const Nvrtc &library = nvrtc();
   if (!library.error.empty())
     return llvm::createStringError(library.error);
@@ -150,6 +171,21 @@ llvm::Expected<CompiledSource> compileSource(llvm::StringRef source,
   made.ptx = llvm::StringRef(made.ptx).rtrim('\0').str();
   made.log = llvm::StringRef(made.log).rtrim('\0').str();
   return made;
+}
+
+llvm::Expected<CompiledSource> compileSource(llvm::StringRef source,
+                                             llvm::StringRef arch) {
+  llvm::Expected<std::string> version = nvrtcVersion();
+  if (!version)
+    return version.takeError();
+  KernelCache cache({deviceHeaderText(), source, arch, *version, "2"});
+  CompiledSource made;
+  if (cache.read(made))
+    return made;
+  llvm::Expected<CompiledSource> compiled = compile(source, arch);
+  if (compiled)
+    cache.write(*compiled);
+  return compiled;
 }
 
 } // namespace mlc::cuda

@@ -14,9 +14,18 @@
 
 namespace mlc::cuda {
 
+/// What ptxas says of a kernel: registers of a thread; bytes of its stack, of
+/// those that registers spilled there are stored and loaded.
+struct Resources {
+  int64_t registers = 0, stack = 0, spillStores = 0, spillLoads = 0;
+};
+
+/// Reads the log that `--ptxas-options=-v` gives for one kernel.
+Resources readResources(llvm::StringRef log);
+
 struct CompiledSource {
   std::string cubin, ptx;
-  /// What ptxas says: registers, stack, spills.
+  /// What ptxas says.
   std::string log;
 };
 

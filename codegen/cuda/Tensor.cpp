@@ -3,6 +3,7 @@
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/DeviceHeader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -65,15 +66,27 @@ static bool isMultiple(IntExpr value, int64_t count) {
 /// lie together, at a multiple of `count`, and end with the depth.
 static bool hasRuns(const Contraction &c, const Access &access,
                     const Roles &roles, int64_t count) {
-  if (!runsAlong(access, roles.depth) || !isMultiple(access.offset, count) ||
-      !isMultiple(c.dims[roles.depth.back()].extent, count))
+  IntExpr length = runAlong(c, access, roles.depth);
+  if (length.isConstant(1) || !isMultiple(length, count) ||
+      !isMultiple(access.offset, count))
     return false;
+  // Which loops the run is made of; other steps must not leave the multiples.
+  IntExpr within = IntExpr::constant(c.context, 1);
+  llvm::SmallBitVector together(c.dims.size());
+  for (unsigned d : llvm::reverse(roles.depth)) {
+    if (within == length)
+      break;
+    together.set(d);
+    within = within * c.dims[d].extent;
+  }
   for (auto [d, stride] : llvm::enumerate(access.strides))
-    if (d != roles.depth.back() && !isMultiple(stride, count))
+    if (!together.test(d) && !isMultiple(stride, count))
       return false;
   // The border of a pad would cut a run.
   return llvm::all_of(access.bounds, [&](const Bound &bound) {
-    return bound.strides[roles.depth.back()].isConstant(0);
+    return llvm::all_of(together.set_bits(), [&](unsigned d) {
+      return bound.strides[d].isConstant(0);
+    });
   });
 }
 
@@ -94,7 +107,7 @@ static Reading chooseReading(const Contraction &c, const Access &access,
     return cast<IntegerAttr>(value).getValue().isZero();
   };
   bool isZeroOutside = !access.padValue || isZero(access.padValue);
-  bool alongDepth = runsAlong(access, roles.depth) || !runsAlong(access, rows);
+  bool alongDepth = readsAlongDepth(c, access, roles, rows);
   if (!isZeroOutside)
     return {"Way::Elements", alongDepth};
   if (hasRuns(c, access, roles, 16 / bytes))

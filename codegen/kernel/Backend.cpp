@@ -45,6 +45,11 @@ bool Backend::canReadThrough(linalg::GenericOp, AffineMap, AffineMap,
   return true;
 }
 
+std::vector<std::pair<llvm::StringRef, llvm::StringRef>>
+Backend::getSourceHeaders() const {
+  return {};
+}
+
 double Backend::getConvolutionShare(const Target &,
                                     const ConvolutionShape &) const {
   return 1;

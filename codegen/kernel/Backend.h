@@ -113,7 +113,16 @@ struct KernelImage {
   std::string bytes;
 };
 
+/// What a person wants to know of a kernel's code.
+struct KernelReport {
+  std::string symbol, skeleton;
+  int64_t block = 0, registers = 0, sharedBytes = 0, stack = 0, spillStores = 0,
+          spillLoads = 0;
+};
+
 struct CompiledKernels {
+  /// For the manifest; empty where a back end has nothing to say.
+  std::vector<KernelReport> reports;
   /// The preferred one first; none without kernels.
   std::vector<KernelImage> images;
   std::vector<CompiledKernel> kernels;
@@ -176,6 +185,10 @@ public:
   /// is constant, in another form; none by default.
   virtual std::optional<ConstantTransform>
   findTransform(const Kernel &kernel, const Target &target) const;
+
+  /// Files that the sources of its kernels include: name and text.
+  virtual std::vector<std::pair<llvm::StringRef, llvm::StringRef>>
+  getSourceHeaders() const;
 
   /// Makes code for every function with `mlc.kernel` of `module` (left
   /// unchanged). Errors are emitted at the function concerned.

@@ -34,6 +34,10 @@ public:
   Status copy(void *to, const void *from, uint64_t bytes) override;
   void launch(const Launch &launch) override;
   void launch(const LibraryLaunch &launch) override;
+  bool canRecord() const override { return true; }
+  void beginRecording() override;
+  void endRecording(std::unique_ptr<Recording> &recording) override;
+  void replay(Recording &recording) override;
   Status reserveStamps(size_t count) override;
   void stamp(size_t index) override;
   Status elapsed(size_t from, size_t to, uint64_t &ns) const override;
@@ -51,10 +55,14 @@ private:
   const Driver &driver;
   CUstream stream = nullptr;
   bool isRunning = false;
+  /// Whether the stream notes what it is given.
+  bool isRecording = false;
   /// The first of the run; nothing is done after it.
   Status failure;
   /// Of what the queue has not waited for.
   uint64_t numLaunches = 0;
+  /// How many there were when the recording under way began.
+  uint64_t recordedFrom = 0;
   const CudaKernel *lastKernel = nullptr;
 
   /// Of pinnedSize bytes from the first copy on, the front part in use.

@@ -61,8 +61,12 @@ using CUmodule = struct CUmod_st *;
 using CUfunction = struct CUfunc_st *;
 using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
+using CUgraph = struct CUgraph_st *;
+using CUgraphExec = struct CUgraphExec_st *;
 
 constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
+/// Of cuStreamBeginCapture: what other threads do is not looked at.
+constexpr int CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1;
 constexpr unsigned CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2;
 
 // For the last argument of cuLaunchKernel: pointers with these values.
@@ -95,6 +99,13 @@ constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
   X(cuStreamCreate, (CUstream *stream, unsigned flags))                        \
   X(cuStreamDestroy_v2, (CUstream stream))                                     \
   X(cuStreamSynchronize, (CUstream stream))                                    \
+  X(cuStreamBeginCapture_v2, (CUstream stream, int mode))                      \
+  X(cuStreamEndCapture, (CUstream stream, CUgraph *graph))                     \
+  X(cuGraphInstantiateWithFlags,                                               \
+    (CUgraphExec *exec, CUgraph graph, unsigned long long flags))              \
+  X(cuGraphDestroy, (CUgraph graph))                                           \
+  X(cuGraphExecDestroy, (CUgraphExec exec))                                    \
+  X(cuGraphLaunch, (CUgraphExec exec, CUstream stream))                        \
   X(cuModuleLoadData, (CUmodule *module, const void *image))                   \
   X(cuModuleUnload, (CUmodule module))                                         \
   X(cuModuleGetFunction,                                                       \

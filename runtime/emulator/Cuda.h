@@ -25,6 +25,8 @@ using CUmodule = struct CUmod_st *;
 using CUfunction = struct CUfunc_st *;
 using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
+using CUgraph = struct CUgraph_st *;
+using CUgraphExec = struct CUgraphExec_st *;
 
 MLC_EMULATOR_API CUresult cuInit(unsigned flags);
 MLC_EMULATOR_API CUresult cuDriverGetVersion(int *version);
@@ -53,6 +55,14 @@ MLC_EMULATOR_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from,
 MLC_EMULATOR_API CUresult cuStreamCreate(CUstream *stream, unsigned flags);
 MLC_EMULATOR_API CUresult cuStreamDestroy_v2(CUstream stream);
 MLC_EMULATOR_API CUresult cuStreamSynchronize(CUstream stream);
+MLC_EMULATOR_API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
+MLC_EMULATOR_API CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
+MLC_EMULATOR_API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec,
+                                                      CUgraph graph,
+                                                      unsigned long long flags);
+MLC_EMULATOR_API CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream);
+MLC_EMULATOR_API CUresult cuGraphDestroy(CUgraph graph);
+MLC_EMULATOR_API CUresult cuGraphExecDestroy(CUgraphExec exec);
 MLC_EMULATOR_API CUresult cuEventCreate(CUevent *event, unsigned flags);
 MLC_EMULATOR_API CUresult cuEventDestroy_v2(CUevent event);
 MLC_EMULATOR_API CUresult cuEventRecord(CUevent event, CUstream stream);
@@ -90,30 +100,29 @@ MLC_EMULATOR_API uint64_t mlcEmulatorAccesses();
 namespace mlc::emulator {
 
 /// The results that the emulator gives: number, name without CUDA_ERROR_, text.
+// clang-format off
 #define MLC_EMULATOR_ERRORS(row)                                               \
-  row(1, INVALID_VALUE, "invalid argument") row(                               \
-      2, OUT_OF_MEMORY, "out of memory") row(3, NOT_INITIALIZED,               \
-                                             "initialization error")           \
-      row(101, INVALID_DEVICE, "invalid device ordinal") row(                  \
-          200, INVALID_IMAGE, "device kernel image is invalid")                \
-          row(201, INVALID_CONTEXT, "invalid device context") row(             \
-              221, JIT_COMPILER_NOT_FOUND, "the compiler was not found")       \
-              row(300, INVALID_SOURCE, "device kernel source is invalid") row( \
-                  304, OPERATING_SYSTEM, "OS call failed")                     \
-                  row(400, INVALID_HANDLE, "invalid resource handle") row(     \
-                      500, NOT_FOUND, "named symbol not found")                \
-                      row(600, NOT_READY, "device not ready") row(             \
-                          700, ILLEGAL_ADDRESS,                                \
-                          "an illegal memory access was encountered")          \
-                          row(701, LAUNCH_OUT_OF_RESOURCES,                    \
-                              "too many resources requested for launch")       \
-                              row(716, MISALIGNED_ADDRESS,                     \
-                                  "misaligned address")                        \
-                                  row(719, LAUNCH_FAILED,                      \
-                                      "unspecified launch failure")            \
-                                      row(801, NOT_SUPPORTED,                  \
-                                          "operation not supported")           \
-                                          row(999, UNKNOWN, "unknown error")
+  row(1, INVALID_VALUE, "invalid argument")                                    \
+  row(2, OUT_OF_MEMORY, "out of memory")                                       \
+  row(3, NOT_INITIALIZED, "initialization error")                              \
+  row(101, INVALID_DEVICE, "invalid device ordinal")                           \
+  row(200, INVALID_IMAGE, "device kernel image is invalid")                    \
+  row(201, INVALID_CONTEXT, "invalid device context")                          \
+  row(221, JIT_COMPILER_NOT_FOUND, "the compiler was not found")               \
+  row(300, INVALID_SOURCE, "device kernel source is invalid")                  \
+  row(304, OPERATING_SYSTEM, "OS call failed")                                 \
+  row(400, INVALID_HANDLE, "invalid resource handle")                          \
+  row(500, NOT_FOUND, "named symbol not found")                                \
+  row(600, NOT_READY, "device not ready")                                      \
+  row(700, ILLEGAL_ADDRESS, "an illegal memory access was encountered")        \
+  row(701, LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch") \
+  row(716, MISALIGNED_ADDRESS, "misaligned address")                           \
+  row(719, LAUNCH_FAILED, "unspecified launch failure")                        \
+  row(801, NOT_SUPPORTED, "operation not supported")                           \
+  row(900, STREAM_CAPTURE_UNSUPPORTED,                                         \
+      "operation not permitted when stream is capturing")                      \
+  row(999, UNKNOWN, "unknown error")
+// clang-format on
 
 constexpr CUresult CUDA_SUCCESS = 0;
 #define MLC_EMULATOR_ERROR(number, name, text)                                 \

@@ -36,6 +36,8 @@ void Driver::closeContext() {
   count(modules.size(), "modules");
   count(streams.size(), "streams");
   count(events.size(), "events");
+  count(graphs.size(), "graphs");
+  count(execs.size(), "graphs that can be launched");
   if (!left.empty()) {
     std::string sizes;
     for (const auto &[start, bytes] : arena.allocations())
@@ -55,11 +57,17 @@ void Driver::closeContext() {
     delete stream;
   for (CUevent event : events)
     delete event;
+  for (CUgraph graph : graphs)
+    delete graph;
+  for (CUgraphExec exec : execs)
+    delete exec;
   hostMemory.clear();
   modules.clear();
   functions.clear();
   streams.clear();
   events.clear();
+  graphs.clear();
+  execs.clear();
 }
 
 } // namespace mlc::emulator

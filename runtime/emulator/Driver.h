@@ -16,11 +16,20 @@
 #include <string>
 #include <vector>
 
+/// Work that a stream was given while it was captured, in order. A copy that
+/// can be launched has the same.
+struct CUgraph_st {
+  std::vector<std::function<CUresult()>> work;
+};
+struct CUgraphExec_st : CUgraph_st {};
+
 /// Work that is done when somebody waits for it, as late as CUDA may do it: so
 /// it shows who forgets to wait.
 struct CUstream_st {
   std::deque<std::function<CUresult()>> work;
   CUresult error = 0; ///< of what was done, until a call returns it
+  /// Where work goes while it is captured; null otherwise.
+  std::unique_ptr<CUgraph_st> capture;
 
   /// Does all of it; after an error the rest is dropped.
   void run();
@@ -63,6 +72,8 @@ struct Driver {
   std::set<CUevent> events;
   std::set<CUmodule> modules;
   std::set<CUfunction> functions;
+  std::set<CUgraph> graphs;
+  std::set<CUgraphExec> execs;
   CUstream_st defaultStream;
 
   /// Does what all streams have to do.

@@ -28,7 +28,10 @@ void Driver::runAll() {
 
 CUresult Driver::submit(CUstream stream, std::function<CUresult()> work) {
   if (stream) {
-    stream->work.push_back(std::move(work));
+    if (stream->capture)
+      stream->capture->work.push_back(std::move(work));
+    else
+      stream->work.push_back(std::move(work));
     return CUDA_SUCCESS;
   }
   // The default stream waits for all others, and they for it.
@@ -63,6 +66,8 @@ CUresult cuStreamSynchronize(CUstream stream) {
   if (!driver.isStream(stream))
     return CUDA_ERROR_INVALID_HANDLE;
   if (stream) {
+    if (stream->capture)
+      return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     stream->run();
     return stream->takeError();
   }

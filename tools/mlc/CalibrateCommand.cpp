@@ -60,7 +60,7 @@ llvm::Error CalibrateCommand::run() {
   if (!findBackend(*target))
     return fail(Exit::Unsupported,
                 "measuring " + target->name +
-                    " is unsupported yet; calibrate a cpu target");
+                    " is unsupported; calibrate a cpu target");
   if (!model.timings.empty())
     return addTimings(*target);
   llvm::Expected<Target> measured = [&] {

@@ -9,6 +9,7 @@
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Explain.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/Kernels.h"
 #include "tools/mlc/Memory.h"
 #include "tools/mlc/Model.h"
 #include "tools/mlc/ModelOptions.h"
@@ -30,6 +31,10 @@ public:
         file(cl::Positional, cl::desc("<model.mlca>"), cl::sub(sub)),
         dims("dim", cl::value_desc("name=N"),
              cl::desc("Size of an open dim, to plan memory for"), cl::sub(sub)),
+        extract("extract", cl::value_desc("folder"),
+                cl::desc("Write source, PTX and machine code of the kernels "
+                         "for GPUs there"),
+                cl::sub(sub)),
         asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {}
 
   llvm::Error run() override;
@@ -37,6 +42,7 @@ public:
 private:
   cl::opt<std::string> file;
   cl::list<std::string> dims;
+  cl::opt<std::string> extract;
   cl::opt<bool> asJson;
 };
 
@@ -170,6 +176,12 @@ llvm::Error InspectCommand::run() {
   auto manifest = model->manifest();
   if (!manifest)
     return manifest.takeError();
+  const json::Object *object = manifest->getAsObject();
+  if (!extract.empty())
+    if (llvm::Error error = extractKernels(
+            *model, object ? object->getString("target").value_or("") : "",
+            extract))
+      return error;
   auto allSteps = steps(*model);
   if (!allSteps)
     return allSteps.takeError();
@@ -183,25 +195,23 @@ llvm::Error InspectCommand::run() {
   const uint64_t weights = mlc_artifact_weight_bytes(model->get());
   const uint64_t code = mlc_artifact_code_bytes(model->get());
   if (asJson) {
-    json::Object object{{"file", json::fixUTF8(file.getValue())},
-                        {"manifest", std::move(*manifest)},
-                        {"inputs", ports(model->inputs())},
-                        {"outputs", ports(model->outputs())},
-                        {"steps", std::move(*allSteps)},
-                        {"weight_bytes", weights},
-                        {"code_bytes", code},
-                        {"images", std::move(*allImages)}};
+    json::Object all{{"file", json::fixUTF8(file.getValue())},
+                     {"manifest", std::move(*manifest)},
+                     {"inputs", ports(model->inputs())},
+                     {"outputs", ports(model->outputs())},
+                     {"steps", std::move(*allSteps)},
+                     {"weight_bytes", weights},
+                     {"code_bytes", code},
+                     {"images", std::move(*allImages)}};
     if (memory->figures) {
-      object["arena_bytes"] = memory->figures->arena;
-      object["arena_lower_bound_bytes"] = memory->figures->lowerBound;
+      all["arena_bytes"] = memory->figures->arena;
+      all["arena_lower_bound_bytes"] = memory->figures->lowerBound;
     }
-    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(object)))
-                 << '\n';
+    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(all))) << '\n';
     return llvm::Error::success();
   }
 
   llvm::outs() << printable(file.getValue()) << '\n';
-  const json::Object *object = manifest->getAsObject();
   if (object)
     printScalars(*object);
   printPorts("inputs", model->inputs());
@@ -215,6 +225,8 @@ llvm::Error InspectCommand::run() {
   else
     llvm::outs() << "arena: " << memory->reason << '\n';
   printSteps(*allSteps);
+  if (object)
+    printKernels(*object, *allSteps);
   if (const json::Value *value = object ? object->get("trail") : nullptr) {
     // An artifact is anybody's file: its manifest may say anything.
     auto trails = mlc::parseTrails(llvm::formatv("{0}", *value).str());

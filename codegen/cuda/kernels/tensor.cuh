@@ -65,21 +65,31 @@ struct WordReader {
     return bits;
   }
 
+  MLC_DEVICE void readWord(uint32_t *tile, Index firstK, int i,
+                           int which) const {
+    const Index k = firstK + word(i) * Mma::perWord;
+    uint32_t *to = tile + row(i) * wordsOfRow + word(i);
+    if constexpr (way == Way::Elements) {
+      *to = elements(places[which], inside[which], k);
+    } else {
+      const bool isStored = inside[which] && k < side.depth();
+      const auto at = places[which] + side.step(isStored ? k : 0);
+      copyAsync<4 * wide>(to, side.address(at), isStored && side.inside(at));
+    }
+  }
+
   /// Begins to fill `tile` with what lies from `firstK` on.
   MLC_DEVICE void read(uint32_t *tile, Index firstK) const {
+    if constexpr (alongDepth) {
+      // The place in k is the same for all, and places stay in registers.
 #pragma unroll
-    for (int i = 0; i < loads; ++i) {
-      const int which = alongDepth ? i : 0;
-      const Index k = firstK + word(i) * Mma::perWord;
-      uint32_t *to = tile + row(i) * wordsOfRow + word(i);
-      if constexpr (way == Way::Elements) {
-        *to = elements(places[which], inside[which], k);
-      } else {
-        const bool isStored = inside[which] && k < side.depth();
-        const auto at = places[which] + side.step(isStored ? k : 0);
-        copyAsync<4 * wide>(to, side.address(at),
-                            isStored && side.inside(at));
-      }
+      for (int i = 0; i < loads; ++i)
+        readWord(tile, firstK, i, i);
+    } else {
+      // Each place in k takes divisions: many at once take many registers.
+#pragma unroll 4
+      for (int i = 0; i < loads; ++i)
+        readWord(tile, firstK, i, 0);
     }
   }
 };

@@ -60,8 +60,11 @@ CUresult enqueue(Call &call, CUstream stream, std::function<void()> work) {
   auto it = fake.streams.find(stream);
   if (it == fake.streams.end())
     call.misuse("no stream");
-  if (!call.fails())
-    it->second.push_back(std::move(work));
+  if (call.fails())
+    return call.result;
+  auto capture = fake.captures.find(stream);
+  auto &to = capture == fake.captures.end() ? it->second : capture->second;
+  to.push_back(std::move(work));
   return call.result;
 }
 
@@ -208,10 +211,76 @@ CUresult streamSynchronize(CUstream stream) {
   auto it = fake.streams.find(stream);
   if (it == fake.streams.end())
     call.misuse("no stream");
+  if (fake.captures.count(stream))
+    call.misuse("a wait while launches are captured");
   if (call.fails())
     return call.result;
   drain(it->second);
   return std::exchange(fake.streamResult, CUDA_SUCCESS);
+}
+CUresult beginCapture(CUstream stream, int) {
+  Call call("cuStreamBeginCapture_v2");
+  if (!fake.streams.count(stream) || fake.captures.count(stream))
+    call.misuse("no stream, or one that is captured");
+  if (!call.fails())
+    fake.captures[stream];
+  return call.result;
+}
+CUresult endCapture(CUstream stream, CUgraph *graph) {
+  Call call("cuStreamEndCapture");
+  auto it = fake.captures.find(stream);
+  if (it == fake.captures.end())
+    call.misuse("nothing is captured");
+  auto *work = new FakeDriver::Work;
+  if (it != fake.captures.end()) {
+    *work = std::move(it->second);
+    fake.captures.erase(it); // also where it fails
+  }
+  if (call.fails()) {
+    delete work;
+    return call.result;
+  }
+  fake.graphs.insert(work);
+  *graph = reinterpret_cast<CUgraph>(work);
+  return call.result;
+}
+CUresult instantiate(CUgraphExec *exec, CUgraph graph, unsigned long long) {
+  Call call("cuGraphInstantiateWithFlags");
+  auto *work = reinterpret_cast<FakeDriver::Work *>(graph);
+  if (!fake.graphs.count(work))
+    call.misuse("no graph");
+  if (call.fails())
+    return call.result;
+  auto *copy = new FakeDriver::Work(*work);
+  fake.execs.insert(copy);
+  *exec = reinterpret_cast<CUgraphExec>(copy);
+  return call.result;
+}
+CUresult graphDestroy(CUgraph graph) {
+  Call call("cuGraphDestroy");
+  auto *work = reinterpret_cast<FakeDriver::Work *>(graph);
+  release(call, fake.graphs, work);
+  delete work;
+  return call.result;
+}
+CUresult graphExecDestroy(CUgraphExec exec) {
+  Call call("cuGraphExecDestroy");
+  auto *work = reinterpret_cast<FakeDriver::Work *>(exec);
+  release(call, fake.execs, work);
+  delete work;
+  return call.result;
+}
+CUresult graphLaunch(CUgraphExec exec, CUstream stream) {
+  Call call("cuGraphLaunch");
+  auto *work = reinterpret_cast<FakeDriver::Work *>(exec);
+  if (!fake.execs.count(work))
+    call.misuse("no graph that can be launched");
+  if (call.fails())
+    return call.result;
+  return enqueue(call, stream, [copy = *work] {
+    for (const std::function<void()> &item : copy)
+      item();
+  });
 }
 CUresult eventCreate(CUevent *event, unsigned) {
   Call call("cuEventCreate");
@@ -335,6 +404,8 @@ std::string FakeDriver::held() const {
   add("streams", streams.size());
   add("modules", modules.size());
   add("events", events.size());
+  add("graphs", graphs.size());
+  add("graphs to launch", execs.size());
   add("contexts", contexts);
   return text;
 }
@@ -367,6 +438,12 @@ const Driver &fakeTable() {
                             streamCreate,
                             streamDestroy,
                             streamSynchronize,
+                            beginCapture,
+                            endCapture,
+                            instantiate,
+                            graphDestroy,
+                            graphExecDestroy,
+                            graphLaunch,
                             moduleLoad,
                             moduleUnload,
                             getFunction,

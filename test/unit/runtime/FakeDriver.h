@@ -57,7 +57,11 @@ public:
 
   // The insides, for the functions of the table.
   std::map<uint8_t *, size_t> memory, pinned;
-  std::map<void *, std::vector<std::function<void()>>> streams;
+  using Work = std::vector<std::function<void()>>;
+  std::map<void *, Work> streams;
+  /// What is captured, by stream, and what was.
+  std::map<void *, Work> captures;
+  std::set<Work *> graphs, execs;
   std::set<std::string *> modules, functions;
   std::set<uint64_t *> events;
   int contexts = 0;

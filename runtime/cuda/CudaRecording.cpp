@@ -1,0 +1,73 @@
+//===- CudaRecording.cpp - Launches as CUDA graphs ------------------------===//
+
+#include "runtime/cuda/CudaQueue.h"
+
+namespace mlc::runtime::cuda {
+
+namespace {
+
+/// A graph that can be launched.
+class CudaRecording final : public Recording {
+public:
+  explicit CudaRecording(CudaDevice &gpu) : gpu(gpu) {}
+  ~CudaRecording() override {
+    // Errors have been told, or nobody has asked for them.
+    (void)gpu.enter();
+    if (exec)
+      (void)gpu.driver.cuGraphExecDestroy(exec);
+  }
+
+  CudaDevice &gpu;
+  CUgraphExec exec = nullptr;
+  /// What is told of a failure.
+  uint64_t numLaunches = 0;
+  const CudaKernel *lastKernel = nullptr;
+};
+
+} // namespace
+
+void CudaQueue::beginRecording() {
+  if (!failure.ok())
+    return;
+  failure = driver.check(driver.cuStreamBeginCapture_v2(
+                             stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                         "cannot record launches");
+  isRecording = failure.ok();
+  recordedFrom = numLaunches;
+}
+
+void CudaQueue::endRecording(std::unique_ptr<Recording> &recording) {
+  if (!isRecording)
+    return;
+  isRecording = false;
+  uint64_t launches = numLaunches - recordedFrom;
+  // Nothing of it was done.
+  numLaunches = recordedFrom;
+  CUgraph graph = nullptr;
+  CUresult result = driver.cuStreamEndCapture(stream, &graph);
+  auto made = std::make_unique<CudaRecording>(gpu);
+  made->numLaunches = launches;
+  made->lastKernel = lastKernel;
+  if (result == CUDA_SUCCESS && failure.ok())
+    result = driver.cuGraphInstantiateWithFlags(&made->exec, graph, 0);
+  if (graph)
+    (void)driver.cuGraphDestroy(graph);
+  if (failure.ok() && result != CUDA_SUCCESS)
+    failure = driver.error(result, "cannot record launches");
+  if (failure.ok())
+    recording = std::move(made);
+}
+
+void CudaQueue::replay(Recording &recording) {
+  if (!failure.ok())
+    return;
+  auto &made = static_cast<CudaRecording &>(recording);
+  failure = driver.check(driver.cuGraphLaunch(made.exec, stream),
+                         "cannot launch what was recorded");
+  if (!failure.ok())
+    return;
+  numLaunches += made.numLaunches;
+  lastKernel = made.lastKernel;
+}
+
+} // namespace mlc::runtime::cuda

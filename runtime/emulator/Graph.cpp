@@ -1,0 +1,67 @@
+//===- Graph.cpp - Work that is captured and launched as one --------------===//
+
+#include "runtime/emulator/Driver.h"
+
+using namespace mlc::emulator;
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
+  MLC_CALL(Context);
+  if (!driver.streams.count(stream)) // the default stream cannot be captured
+    return stream ? CUDA_ERROR_INVALID_HANDLE
+                  : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (mode < 0 || mode > 2 || stream->capture)
+    return CUDA_ERROR_INVALID_VALUE;
+  stream->capture = std::make_unique<CUgraph_st>();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+  MLC_CALL(Context);
+  if (!driver.streams.count(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!graph || !stream->capture)
+    return CUDA_ERROR_INVALID_VALUE;
+  *graph = stream->capture.release();
+  driver.graphs.insert(*graph);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
+                                     unsigned long long flags) {
+  MLC_CALL(Context);
+  if (!driver.graphs.count(graph))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!exec || flags)
+    return CUDA_ERROR_INVALID_VALUE;
+  *exec = new CUgraphExec_st{{graph->work}};
+  driver.execs.insert(*exec);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  MLC_CALL(Context);
+  if (!driver.execs.count(exec) || !driver.isStream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  for (const std::function<CUresult()> &work : exec->work)
+    if (CUresult error = driver.submit(stream, work))
+      return error;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphDestroy(CUgraph graph) {
+  MLC_CALL(Context);
+  if (!driver.graphs.erase(graph))
+    return CUDA_ERROR_INVALID_HANDLE;
+  delete graph;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec) {
+  MLC_CALL(Context);
+  if (!driver.execs.erase(exec))
+    return CUDA_ERROR_INVALID_HANDLE;
+  // What it was launched for is done first.
+  driver.runAll();
+  delete exec;
+  return CUDA_SUCCESS;
+}
