@@ -91,6 +91,16 @@ void ArtifactWriter::emit(const Contents &contents, const File &file,
   padTo(header.fileSize);
 }
 
+void ArtifactWriter::writeWeights(raw_ostream &os) const {
+  uint64_t at = 0;
+  for (const Place &place : places) {
+    os.write_zeros(place.offset - at);
+    os.write(place.bytes.data(), place.bytes.size());
+    at = place.offset + place.bytes.size();
+  }
+  os.write_zeros(nextOffset - at);
+}
+
 Error ArtifactWriter::write(raw_ostream &os, const Contents &contents) const {
   Status status = validate(*contents.program, nextOffset);
   if (!status.ok())

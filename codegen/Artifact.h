@@ -50,6 +50,9 @@ public:
   /// Bytes of the weights so far.
   uint64_t weightsSize() const { return nextOffset; }
 
+  /// Writes the weights alone: weightsSize() bytes.
+  void writeWeights(llvm::raw_ostream &os) const;
+
   /// Writes the file's bytes. Error: the program cannot be in an artifact, as
   /// runtime/Program.h says what can.
   llvm::Error write(llvm::raw_ostream &os, const Contents &contents) const;

@@ -3,6 +3,7 @@
 #include "codegen/cuda/Backend.h"
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Emit.h"
+#include "codegen/cuda/Program.h"
 #include "codegen/kernel/GroupLimits.h"
 #include "dialects/Exec/Exec.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -45,6 +46,13 @@ public:
   std::vector<std::pair<llvm::StringRef, llvm::StringRef>>
   getSourceHeaders() const override {
     return {{deviceHeaderName, deviceHeaderText()}};
+  }
+
+  llvm::Expected<SourceTree> printProgram(const runtime::Program &program,
+                                          llvm::ArrayRef<KernelImage> images,
+                                          uint64_t weightsSize,
+                                          const Target &target) const override {
+    return cuda::printProgram(program, images, weightsSize, target);
   }
 
   FailureOr<CompiledKernels>

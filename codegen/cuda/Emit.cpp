@@ -82,12 +82,15 @@ std::string KernelPrinter::finish(const KernelText &text) {
   // Helpers that sizes need are known only now.
   bool isInt = fitsInt(kernel);
   std::string source = "#include \"mlc_device.cuh\"\n\n";
+  // Its own: programs of several kernels have such names in each of them.
+  source += "namespace {\n\n";
   source += std::string("typedef ") + (isInt ? "int" : "long long") +
             " Index;\ntypedef unsigned " + (isInt ? "int" : "long long") +
             " UnsignedIndex;\n";
   source += printer.helpers.text() + before;
   if (!printer.constants.empty())
     source += "\n" + printer.constants;
+  source += "\n} // namespace\n";
   source += "\nMLC_KERNEL(" + name + ", " + std::to_string(text.block) + ")(" +
             parameters() + ") {\n";
   source += printer.head.text();

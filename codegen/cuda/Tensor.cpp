@@ -134,9 +134,9 @@ struct WarpTile {
 static WarpTile chooseTile(const Contraction &c, const Roles &roles,
                            const Target &target) {
   static const WarpTile tiles[] = {{128, 128, 2, 4, 2},
-                                   {64, 128, 2, 2, 2},
-                                   {64, 64, 2, 2, 3},
-                                   {32, 64, 1, 2, 3}};
+                                   {64, 128, 2, 4, 2},
+                                   {64, 64, 4, 2, 3},
+                                   {32, 64, 2, 2, 3}};
   Extents extents(c, roles);
   for (const WarpTile &tile : ArrayRef(tiles).drop_back())
     if (extents.rows * 4 > tile.m * 3 && extents.columns * 4 > tile.n * 3 &&

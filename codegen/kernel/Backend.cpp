@@ -50,6 +50,15 @@ Backend::getSourceHeaders() const {
   return {};
 }
 
+llvm::Expected<SourceTree> Backend::printProgram(const runtime::Program &,
+                                                 llvm::ArrayRef<KernelImage>,
+                                                 uint64_t,
+                                                 const Target &target) const {
+  return llvm::createStringError("there are no sources of programs for " +
+                                 target.name +
+                                 "; give a target like cuda:sm_80");
+}
+
 double Backend::getConvolutionShare(const Target &,
                                     const ConvolutionShape &) const {
   return 1;

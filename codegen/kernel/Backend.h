@@ -22,6 +22,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/CodeImage.h"
+#include "runtime/Program.h"
+#include "llvm/Support/Error.h"
 #include <functional>
 #include <string>
 #include <vector>
@@ -128,6 +130,9 @@ struct CompiledKernels {
   std::vector<CompiledKernel> kernels;
 };
 
+/// Files by name, with `/` between folders.
+using SourceTree = std::vector<std::pair<std::string, std::string>>;
+
 /// One kind of device that code is made for. Has no state: everything is said
 /// by the arguments, and the functions may run on several threads.
 class Backend {
@@ -189,6 +194,15 @@ public:
   /// Files that the sources of its kernels include: name and text.
   virtual std::vector<std::pair<llvm::StringRef, llvm::StringRef>>
   getSourceHeaders() const;
+
+  /// A program's own source, in the language of its kernels: reads inputs and
+  /// writes outputs as .npy files, and the weights, of which there are
+  /// `weightsSize` bytes, from weights.bin. An error where the back end has no
+  /// such language, as by default, or for a step that has no counterpart in it.
+  virtual llvm::Expected<SourceTree>
+  printProgram(const runtime::Program &program,
+               llvm::ArrayRef<KernelImage> images, uint64_t weightsSize,
+               const Target &target) const;
 
   /// Makes code for every function with `mlc.kernel` of `module` (left
   /// unchanged). Errors are emitted at the function concerned.

@@ -86,6 +86,12 @@ MLC_EMULATOR_API CUresult cuLaunchKernel(CUfunction function, unsigned gridX,
 MLC_EMULATOR_API CUresult cuGetErrorName(CUresult error, const char **name);
 MLC_EMULATOR_API CUresult cuGetErrorString(CUresult error, const char **text);
 
+/// Runs a function of this process on a grid, with parameters of eight bytes:
+/// a program that was built against the emulator has its kernels in itself.
+MLC_EMULATOR_API CUresult mlcEmulatorLaunch(
+    const void *kernel, unsigned gridX, unsigned gridY, unsigned gridZ,
+    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+    const uint64_t *words, size_t count);
 /// What was found since the last mlcEmulatorClearReport(), as text; empty if
 /// nothing. The text is valid until the next call of either.
 MLC_EMULATOR_API const char *mlcEmulatorReport();

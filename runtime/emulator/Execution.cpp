@@ -90,7 +90,7 @@ void Execution::run(const Launch &given) {
                       : count <= 128 ? 128
                                      : maxWords);
   launch = &padded;
-  checks = checksOn();
+  checks = checksOn() && given.isInstrumented;
   seed = randomState = orderSeed();
   clock.launch = clock.next;
   splitGlobal.clear();

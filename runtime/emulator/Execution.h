@@ -33,6 +33,8 @@ struct Launch {
   std::vector<uint64_t> words; ///< the parameters
   Index grid = {}, block = {};
   unsigned sharedBytes = 0;
+  /// Whether its loads and stores can be seen.
+  bool isInstrumented = true;
 };
 
 /// The most words of parameters: 4 KiB of them.

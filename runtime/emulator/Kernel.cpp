@@ -6,6 +6,7 @@
 #include "runtime/emulator/Options.h"
 
 #include <cstring>
+#include <dlfcn.h>
 #include <utility>
 
 using namespace mlc::emulator;
@@ -164,4 +165,31 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
     return result;
   stream->run();
   return stream->takeError();
+}
+
+CUresult mlcEmulatorLaunch(const void *kernel, unsigned gridX, unsigned gridY,
+                           unsigned gridZ, unsigned blockX, unsigned blockY,
+                           unsigned blockZ, unsigned sharedBytes,
+                           const uint64_t *words, size_t count) {
+  MLC_CALL(Context);
+  Launch launch;
+  launch.grid = {gridX, gridY, gridZ};
+  launch.block = {blockX, blockY, blockZ};
+  if (!kernel || !fits(launch.grid, launch.block) ||
+      sharedBytes > maxSharedMemory() || count > maxWords || (count && !words))
+    return CUDA_ERROR_INVALID_VALUE;
+  launch.words.assign(words, words + count);
+  launch.function = const_cast<void *>(kernel);
+  launch.isInstrumented = false;
+  launch.sharedBytes = sharedBytes;
+  Dl_info place = {};
+  if (dladdr(kernel, &place)) {
+    launch.name = place.dli_sname ? place.dli_sname : "kernel";
+    launch.modulePath = place.dli_fname;
+    launch.moduleBase = reinterpret_cast<uintptr_t>(place.dli_fbase);
+    // Reports say where in the program something is.
+    launch.moduleEnd = launch.moduleBase + UINT32_MAX;
+  }
+  return driver.submit(
+      nullptr, [launch = std::move(launch)] { return runLaunch(launch); });
 }

@@ -45,6 +45,8 @@ public:
   llvm::ArrayRef<GivenRules> getGivenRules() const {
     return compileOptions.rewriting.rules;
   }
+  /// What code is made for, and who makes it.
+  CodeTarget getCodeTarget() const { return compileOptions.getCodeTarget(); }
   /// What leads the search; refers to this compilation.
   CostModel makeCostModel() const {
     return mlc::makeCostModel(compileOptions.getCodeTarget(),

@@ -6,6 +6,8 @@
 #include "tools/mlc/ExplainFlag.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlc::cli;
 namespace cl = llvm::cl;
@@ -23,6 +25,10 @@ public:
                cl::sub(sub)),
         compileTo("compile-to", cl::value_desc("phase"),
                   cl::desc(compileToHelp), cl::sub(sub)),
+        emit("emit", cl::value_desc("language"),
+             cl::desc("Write the program as source into the folder -o: cuda, "
+                      "CUDA C++ with its weights and how to build it"),
+             cl::sub(sub)),
         explain(sub),
         asJson("json",
                cl::desc("Print what the search for rewrites came to "
@@ -40,6 +46,8 @@ private:
   }
   llvm::Error writeArtifact(const mlc::CompiledModel &compiled);
   llvm::Error writeText(Compilation &compilation);
+  llvm::Error writeSources(const mlc::CompiledModel &compiled,
+                           const mlc::CodeTarget &target);
 
   // The options keep a reference to it.
   std::string compileToHelp =
@@ -48,6 +56,7 @@ private:
   SearchFlags search;
   cl::opt<std::string> output;
   cl::opt<std::string> compileTo;
+  cl::opt<std::string> emit;
   ExplainFlag explain;
   cl::opt<bool> asJson;
 };
@@ -74,7 +83,43 @@ llvm::Error CompileCommand::writeArtifact(const mlc::CompiledModel &compiled) {
                      [&](llvm::raw_ostream &os) { return compiled.write(os); });
 }
 
+/// The folder may be there; files in it are written anew.
+llvm::Error CompileCommand::writeSources(const mlc::CompiledModel &compiled,
+                                         const mlc::CodeTarget &target) {
+  auto tree = target.backend->printProgram(compiled.program, compiled.images,
+                                           compiled.weights.weightsSize(),
+                                           target.target);
+  if (!tree)
+    return fail(Exit::Unsupported,
+                model.model + ": " + llvm::toString(tree.takeError()));
+  for (const auto &[name, text] : *tree) {
+    std::string path = output + "/" + name;
+    llvm::StringRef folder = llvm::sys::path::parent_path(path);
+    if (std::error_code error = llvm::sys::fs::create_directories(folder))
+      return fail(
+          error == std::errc::no_space_on_device ? Exit::Resources
+                                                 : Exit::Usage,
+          (folder + ": cannot make the folder: " + error.message()).str());
+    if (llvm::Error error =
+            writeOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
+              os << text;
+              return llvm::Error::success();
+            }))
+      return error;
+  }
+  return writeOutput(output + "/weights.bin",
+                     [&](llvm::raw_ostream &os) -> llvm::Error {
+                       compiled.weights.writeWeights(os);
+                       return llvm::Error::success();
+                     });
+}
+
 llvm::Error CompileCommand::run() {
+  if (!emit.empty() && emit != "cuda")
+    return fail(Exit::Usage,
+                "--emit=" + emit + ": no such language; there is cuda");
+  if (!emit.empty() && !compileTo.empty())
+    return fail(Exit::Usage, "--emit and --compile-to exclude each other");
   if (!compileTo.empty() && !mlc::findPhase(compileTo))
     return fail(Exit::Usage, "--compile-to=" + compileTo +
                                  ": no such phase; there are " + phaseNames());
@@ -98,7 +143,10 @@ llvm::Error CompileCommand::run() {
           **compilation, model.model, std::move(before), *(*compiled)->module,
           asJson ? llvm::errs() : llvm::outs()))
     return error;
-  if (llvm::Error error = writeArtifact(**compiled))
+  if (llvm::Error error =
+          emit.empty()
+              ? writeArtifact(**compiled)
+              : writeSources(**compiled, (*compilation)->getCodeTarget()))
     return error;
   if (asJson || explain.isGiven())
     show((*compilation)->getSearchReport(), asJson);

@@ -11,6 +11,9 @@
 #ifndef MLC_DEVICE_CUH
 #define MLC_DEVICE_CUH
 
+// Kernels name sizes that not all of them use.
+#pragma nv_diag_suppress 177, 550
+
 /// A kernel whose blocks have at most `threads` threads.
 #define MLC_KERNEL(name, threads)                                              \
   extern "C" __global__ void __launch_bounds__(threads) name
@@ -195,7 +198,8 @@ MLC_DEVICE void multiplyAddF16(float (&d)[4], const uint32_t (&a)[4],
 #endif
 }
 
-#if __CUDA_ARCH__ >= 800
+// A host compiler, which reads this too, has no architecture.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 MLC_DEVICE void multiplyAddBF16(float (&d)[4], const uint32_t (&a)[4],
                                 const uint32_t (&b)[2]) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "

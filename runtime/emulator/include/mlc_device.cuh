@@ -304,7 +304,7 @@ extern "C" void mlcEmulatorWaitForCopies(unsigned pending) noexcept;
 template <int bytes>
 MLC_DEVICE void copyAsync(void *to, const void *from, bool valid) {
   static_assert(bytes == 4 || bytes == 8 || bytes == 16);
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   mlcEmulatorCopyAsync(to, from, bytes, valid);
 #else
   for (int i = 0; i < bytes / 4; ++i)
@@ -315,7 +315,7 @@ MLC_DEVICE void copyAsync(void *to, const void *from, bool valid) {
 
 /// Closes a group of the copies that this thread started since the last one.
 MLC_DEVICE void commitCopies() {
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   mlcEmulatorCommitCopies();
 #endif
 }
@@ -324,7 +324,7 @@ MLC_DEVICE void commitCopies() {
 /// this thread to see; a barrier shows them to others.
 template <int pending> MLC_DEVICE void waitForCopies() {
   static_assert(pending >= 0);
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   mlcEmulatorWaitForCopies(pending);
 #endif
 }
@@ -391,7 +391,7 @@ MLC_DEVICE void multiplyAddF16(float (&d)[4], const uint32_t (&a)[4],
   mlcEmulatorMultiplyInto(0, d, a, b);
 }
 
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 MLC_DEVICE void multiplyAddBF16(float (&d)[4], const uint32_t (&a)[4],
                                 const uint32_t (&b)[2]) {
   mlcEmulatorMultiplyInto(1, d, a, b);

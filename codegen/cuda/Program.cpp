@@ -1,0 +1,502 @@
+//===- Program.cpp - A whole program as CUDA C++ --------------------------===//
+
+#include "codegen/cuda/Program.h"
+#include "codegen/cuda/Code.h"
+#include "codegen/cuda/DeviceHeader.h"
+#include "runtime/CodeBundle.h"
+#include "runtime/ProgramPlan.h"
+#include "runtime/Text.h"
+#include "llvm/ADT/StringExtras.h"
+#include <set>
+
+using namespace mlc::runtime;
+
+namespace mlc::cuda {
+
+namespace {
+
+class ProgramPrinter {
+public:
+  ProgramPrinter(const Program &program, uint64_t weightsSize)
+      : program(program), weightsSize(weightsSize) {}
+
+  std::string print();
+
+private:
+  void printInputs();
+  void printChecks(bool afterBinding);
+  void printMemory();
+  void printBuffer(BufferId id);
+  void need(BufferId id);
+  void printStep(const Step &step);
+  void printLaunch(const Step &step, const GridLaunchStep &launch);
+  void printOutputs();
+
+  std::string sizeText(const Expr &expr) const;
+  std::string sizeText(ExprId id) const { return sizeText(program.exprs[id]); }
+  std::string bytesText(BufferId id) const;
+  bool isKnown(const Expr &expr) const;
+
+  const Program &program;
+  uint64_t weightsSize;
+  Code code;
+  /// Buffers that have a name by now, and symbols that have a value.
+  std::set<BufferId> named;
+  std::set<SymbolId> bound;
+  /// Offsets in one arena, where all sizes are fixed.
+  std::vector<std::pair<BufferId, uint64_t>> offsets;
+  bool isFixed = true;
+};
+
+std::string quoted(llvm::StringRef text) {
+  std::string result = "\"";
+  for (char c : printable(text)) {
+    if (c == '"' || c == '\\')
+      result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+/// A text that a comment can hold.
+std::string comment(llvm::StringRef text) {
+  std::string result = printable(text);
+  for (size_t at; (at = result.find('\\')) != std::string::npos;)
+    result[at] = '/';
+  return result;
+}
+
+const char *numpyType(DType type) {
+  switch (type) {
+  case DType::F32:
+    return "<f4";
+  case DType::F16:
+    return "<f2";
+  case DType::BF16:
+    return "<V2";
+  case DType::F64:
+    return "<f8";
+  case DType::I8:
+    return "|i1";
+  case DType::I16:
+    return "<i2";
+  case DType::I32:
+    return "<i4";
+  case DType::I64:
+    return "<i8";
+  case DType::U8:
+    return "|u1";
+  case DType::U16:
+    return "<u2";
+  case DType::U32:
+    return "<u4";
+  case DType::U64:
+    return "<u8";
+  case DType::Bool:
+    return "|b1";
+  }
+  llvm_unreachable("all types are above");
+}
+
+/// The type in C++ of an integer that a size is read from.
+const char *integerType(DType type) {
+  switch (type) {
+  case DType::I8:
+    return "signed char";
+  case DType::I16:
+    return "short";
+  case DType::I32:
+    return "int";
+  case DType::U8:
+  case DType::Bool:
+    return "unsigned char";
+  case DType::U16:
+    return "unsigned short";
+  case DType::U32:
+    return "unsigned";
+  default:
+    return "long long";
+  }
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+std::string ProgramPrinter::sizeText(const Expr &expr) const {
+  std::vector<std::string> stack;
+  for (const Expr::Inst &inst : expr.code) {
+    if (inst.op == Expr::Const) {
+      stack.push_back(std::to_string(inst.operand) + "ll");
+      continue;
+    }
+    if (inst.op == Expr::Symbol) {
+      stack.push_back("n" + std::to_string(inst.operand));
+      continue;
+    }
+    std::string y = std::move(stack.back());
+    stack.pop_back();
+    std::string &x = stack.back();
+    switch (inst.op) {
+    case Expr::Add:
+      x = "(" + x + " + " + y + ")";
+      break;
+    case Expr::Mul:
+      x = "(" + x + " * " + y + ")";
+      break;
+    case Expr::FloorDiv:
+      x = "floorDiv(" + x + ", " + y + ")";
+      break;
+    case Expr::Mod:
+      x = "floorMod(" + x + ", " + y + ")";
+      break;
+    case Expr::Min:
+      x = "std::min<long long>(" + x + ", " + y + ")";
+      break;
+    default:
+      x = "std::max<long long>(" + x + ", " + y + ")";
+      break;
+    }
+  }
+  return stack.back();
+}
+
+bool ProgramPrinter::isKnown(const Expr &expr) const {
+  return llvm::all_of(expr.code, [&](const Expr::Inst &inst) {
+    return inst.op != Expr::Symbol || bound.count(SymbolId(inst.operand));
+  });
+}
+
+std::string ProgramPrinter::bytesText(BufferId id) const {
+  const Buffer &buffer = program.buffers[id];
+  std::string text = std::to_string(byteSize(buffer.type)) + "ll";
+  for (ExprId dim : buffer.dims)
+    text += " * " + sizeText(dim);
+  return "size_t(" + text + ")";
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs and memory
+//===----------------------------------------------------------------------===//
+
+void ProgramPrinter::printInputs() {
+  size_t count = program.inputs.size();
+  code.block("if (argc != " + std::to_string(count + 2) + ")", [&] {
+    std::string usage;
+    for (const Port &port : program.inputs)
+      usage += " " + port.name + ".npy";
+    code.line("fail(\"usage: \", argv[0], " + quoted(usage + " FOLDER") + ");");
+  });
+  for (auto [i, port] : llvm::enumerate(program.inputs)) {
+    const Buffer &buffer = program.buffers[port.buffer];
+    code.line("const Array x" + std::to_string(i) + " = readInput(argv[" +
+              std::to_string(i + 1) + "], " + quoted(port.name) + ", \"" +
+              numpyType(buffer.type) + "\", " +
+              std::to_string(buffer.dims.size()) + ");");
+  }
+  for (auto [id, symbol] : llvm::enumerate(program.symbols)) {
+    std::string name = "n" + std::to_string(id);
+    std::string note = " // " + comment(symbol.name);
+    if (symbol.kind == Symbol::FromTensor) {
+      code.line("long long " + name + " = 0;" + note + ", read below");
+      continue;
+    }
+    code.line("const long long " + name + " = x" +
+              std::to_string(symbol.source) + ".dims[" +
+              std::to_string(symbol.index) + "];" + note);
+    bound.insert(id);
+  }
+  for (auto [i, port] : llvm::enumerate(program.inputs))
+    for (auto [d, dim] : llvm::enumerate(program.buffers[port.buffer].dims))
+      code.block("if (x" + std::to_string(i) + ".dims[" + std::to_string(d) +
+                     "] != " + sizeText(dim) + ")",
+                 [&] {
+                   code.line("fail(argv[" + std::to_string(i + 1) +
+                             "], \": dim " + std::to_string(d) +
+                             " must be \", " + sizeText(dim) + ");");
+                 });
+}
+
+/// Conditions on sizes: those known at once, or those that a read value
+/// decides.
+void ProgramPrinter::printChecks(bool afterBinding) {
+  for (const Check &check : program.checks) {
+    const Expr &lhs = program.exprs[check.lhs], &rhs = program.exprs[check.rhs];
+    if (!isKnown(lhs) || !isKnown(rhs))
+      continue;
+    bool readsBound = false;
+    for (const Expr *side : {&lhs, &rhs})
+      for (const Expr::Inst &inst : side->code)
+        readsBound |= inst.op == Expr::Symbol &&
+                      program.symbols[inst.operand].kind == Symbol::FromTensor;
+    if (readsBound != afterBinding)
+      continue;
+    std::string x = sizeText(lhs), y = sizeText(rhs), condition;
+    switch (check.kind) {
+    case Check::Equal:
+      condition = x + " == " + y;
+      break;
+    case Check::LessEqual:
+      condition = x + " <= " + y;
+      break;
+    case Check::Less:
+      condition = x + " < " + y;
+      break;
+    case Check::Divides:
+      condition = x + " != 0 && " + y + " % " + x + " == 0";
+      break;
+    }
+    code.line("if (!(" + condition + "))");
+    code.line("  fail(" + quoted(check.message) + ");");
+  }
+}
+
+void ProgramPrinter::printMemory() {
+  std::vector<int64_t> none;
+  ArenaPlan plan;
+  if (isFixed &&
+      planArena(program, liveRanges(program), none.data(), {}, plan).ok()) {
+    for (auto [buffer, offset] :
+         llvm::zip_equal(plan.buffers, plan.memory.offsets))
+      offsets.push_back({buffer, offset});
+    code.line("char *const arena = allocate(" +
+              std::to_string(plan.memory.peak) + "ll);");
+  } else {
+    isFixed = false;
+  }
+  if (weightsSize) {
+    std::string size = std::to_string(weightsSize) + "u";
+    code.line("char *const weights = upload(readFile(\"weights.bin\", " + size +
+              ").data(), " + size + ");");
+  }
+  ExprId scratch = 0;
+  bool hasScratch = false;
+  std::string most = "0ll";
+  for (const Step &step : program.steps)
+    if (auto *launch = std::get_if<GridLaunchStep>(&step.detail);
+        launch && launch->scratch && isKnown(program.exprs[*launch->scratch])) {
+      hasScratch = true;
+      scratch = *launch->scratch;
+      most = "std::max<long long>(" + most + ", " + sizeText(scratch) + ")";
+    }
+  if (hasScratch)
+    code.line("const Scratch scratch = makeScratch(" + most + ");");
+}
+
+/// Gives the buffer, and what it is a part of, a name.
+void ProgramPrinter::need(BufferId id) {
+  if (!named.insert(id).second)
+    return;
+  const Buffer &buffer = program.buffers[id];
+  if (buffer.kind == Buffer::Alias)
+    need(buffer.source);
+  printBuffer(id);
+}
+
+void ProgramPrinter::printBuffer(BufferId id) {
+  const Buffer &buffer = program.buffers[id];
+  std::string text;
+  switch (buffer.kind) {
+  case Buffer::Input: {
+    std::string array = "x" + std::to_string(buffer.source);
+    text = "upload(" + array + ".bytes.data(), " + array + ".bytes.size())";
+    break;
+  }
+  case Buffer::Constant:
+  case Buffer::Parameter:
+    text = "weights + " + std::to_string(buffer.offset);
+    break;
+  case Buffer::Arena: {
+    auto place = llvm::find_if(
+        offsets, [&](const auto &entry) { return entry.first == id; });
+    text = place != offsets.end()
+               ? "arena + " + std::to_string(place->second)
+               : "allocate(" + sizeText(buffer.sizeExpr) + ")";
+    break;
+  }
+  case Buffer::Alias:
+    text = "b" + std::to_string(buffer.source) + " + " +
+           sizeText(buffer.offsetExpr);
+    break;
+  }
+  std::string note = buffer.name.empty() ? "" : " // " + comment(buffer.name);
+  code.line("char *const b" + std::to_string(id) + " = " + text + ";" + note);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+void ProgramPrinter::printLaunch(const Step &step,
+                                 const GridLaunchStep &launch) {
+  const std::string &kernel = program.kernels[launch.kernel];
+  std::string arguments;
+  auto pass = [&](const std::string &text) { arguments += ", " + text; };
+  auto cast = [&](BufferId id) { pass("b" + std::to_string(id)); };
+  llvm::for_each(step.inputs, cast);
+  llvm::for_each(step.outputs, cast);
+  for (ExprId size : step.args)
+    pass(sizeText(size));
+  std::string tasks = sizeText(launch.tasks);
+  pass(tasks);
+  pass(launch.scratch ? "scratch.memory" : "nullptr");
+  pass(launch.scratch ? "scratch.stride" : "0ll");
+  std::string shared = launch.shared ? sizeText(*launch.shared) : "0";
+  std::string what = "kernel " + kernel;
+  for (auto [i, node] : llvm::enumerate(step.nodes))
+    what += (i ? ", " : " of ") + node;
+  code.line("launch(" + quoted(what) + ",");
+  code.line("       " + kernel + ", " + tasks + ", " + sizeText(launch.block) +
+            ", size_t(" + shared + "), " +
+            (launch.scratch ? "scratch.blocks" : "2147483647ll") + arguments +
+            ");");
+}
+
+void ProgramPrinter::printStep(const Step &step) {
+  for (const std::vector<BufferId> *list : {&step.inputs, &step.outputs})
+    llvm::for_each(*list, [&](BufferId id) { need(id); });
+  if (auto *launch = std::get_if<GridLaunchStep>(&step.detail))
+    return printLaunch(step, *launch);
+  auto &bind = std::get<BindStep>(step.detail);
+  DType type = program.buffers[step.inputs[0]].type;
+  std::string name = "n" + std::to_string(bind.symbol);
+  size_t at = bind.element * byteSize(type);
+  code.line(name + " = readValue<" + integerType(type) + ">(b" +
+            std::to_string(step.inputs[0]) + " + " + std::to_string(at) + ");");
+  const Symbol &symbol = program.symbols[bind.symbol];
+  code.line("if (" + name + " < " + std::to_string(symbol.min) + "ll || " +
+            name + " > " + std::to_string(symbol.max) + "ll)");
+  code.line("  fail(" + quoted(symbol.name) + ", \" is \", " + name + ");");
+  bound.insert(bind.symbol);
+  printChecks(/*afterBinding=*/true);
+}
+
+void ProgramPrinter::printOutputs() {
+  code.line("check(cudaDeviceSynchronize(), \"the kernels\");");
+  for (auto [i, port] : llvm::enumerate(program.outputs)) {
+    need(port.buffer);
+    const Buffer &buffer = program.buffers[port.buffer];
+    std::string dims;
+    for (ExprId dim : buffer.dims)
+      dims += (dims.empty() ? "" : ", ") + sizeText(dim);
+    code.line("writeArray(std::string(argv[argc - 1]) + \"/" +
+              std::to_string(i) + ".npy\", {\"" + numpyType(buffer.type) +
+              "\", {" + dims + "}, download(b" + std::to_string(port.buffer) +
+              ", " + bytesText(port.buffer) + ")}); // " + comment(port.name));
+  }
+}
+
+std::string ProgramPrinter::print() {
+  isFixed = program.symbols.empty();
+  printInputs();
+  printChecks(/*afterBinding=*/false);
+  printMemory();
+  for (const Step &step : program.steps)
+    printStep(step);
+  printOutputs();
+  return code.text();
+}
+
+//===----------------------------------------------------------------------===//
+// The text
+//===----------------------------------------------------------------------===//
+
+/// `extern "C" __global__ void NAME(void *, ..., long long, ...)` for each.
+static std::string declareKernels(const Program &program) {
+  std::set<KernelId> declared;
+  std::string text;
+  for (const Step &step : program.steps) {
+    auto *launch = std::get_if<GridLaunchStep>(&step.detail);
+    if (!launch || !declared.insert(launch->kernel).second)
+      continue;
+    text +=
+        "extern \"C\" __global__ void " + program.kernels[launch->kernel] + "(";
+    for (size_t i = 0; i < step.inputs.size() + step.outputs.size(); ++i)
+      text += "void *, ";
+    for (size_t i = 0; i < step.args.size(); ++i)
+      text += "long long, ";
+    text += "long long, void *, long long);\n";
+  }
+  return text;
+}
+
+/// Why the program cannot be printed; "" where it can.
+static std::string reasonAgainst(const Program &program, const Step &step) {
+  std::string node = step.nodes.empty() ? "" : step.nodes[0] + ": ";
+  if (std::holds_alternative<LibraryStep>(step.detail))
+    return node + step.name +
+           " runs in the runtime's library, which a program of its own has "
+           "not; compile the model to an artifact";
+  auto *launch = std::get_if<GridLaunchStep>(&step.detail);
+  if (!launch || !launch->scratch)
+    return "";
+  for (const Expr::Inst &inst : program.exprs[*launch->scratch].code)
+    if (inst.op == Expr::Symbol &&
+        program.symbols[inst.operand].kind == Symbol::FromTensor)
+      return node + "its scratch memory depends on a value that is read at run "
+                    "time; compile the model to an artifact";
+  return "";
+}
+
+static constexpr const char *readme = R"(A program for GPUs, made by mlc.
+
+model.cu has sizes, memory and launches, kernels/ a file for each kernel, and
+weights.bin is read from the current folder.
+
+With CUDA's toolkit (give your GPU's architecture):
+
+  nvcc -std=c++17 -arch=ARCH -Iinclude model.cu kernels/*.cu -o model
+
+Without a GPU, against the headers and the library of mlc's emulator:
+
+  clang++ -std=c++17 -x c++ -Imlc/runtime/emulator/include model.cu kernels/*.cu \
+    -Lmlc/build/bin -lmlc_emulator -o model
+
+Run it on an array for each input, in order, and a folder for the outputs:
+
+  ./model INPUT.npy... FOLDER
+)";
+
+llvm::Expected<SourceTree> printProgram(const Program &program,
+                                        llvm::ArrayRef<KernelImage> images,
+                                        uint64_t weightsSize,
+                                        const Target &target) {
+  for (const Step &step : program.steps)
+    if (std::string reason = reasonAgainst(program, step); !reason.empty())
+      return llvm::createStringError(reason);
+  SourceTree tree;
+  for (const KernelImage &image : images) {
+    if (image.kind != ImageKind::Source)
+      continue;
+    std::vector<BundleEntry> entries;
+    Status status = readBundle(image.bytes.data(), image.bytes.size(), entries);
+    if (!status.ok())
+      return llvm::createStringError(status.message);
+    for (const BundleEntry &entry : entries)
+      tree.push_back(
+          {"kernels/" + entry.name + ".cu",
+           {reinterpret_cast<const char *>(entry.data), entry.size}});
+  }
+  std::string text =
+      "// A model for " + target.name +
+      ", as mlc runs it.\n//\n// README.txt says how this is built and "
+      "run.\n\n#include <cuda_runtime.h>\n\n";
+  for (const char *header : {"algorithm", "cstdlib", "cstring", "fstream",
+                             "iostream", "iterator", "string", "vector"})
+    text += std::string("#include <") + header + ">\n";
+  text += "\n" + declareKernels(program) + skeletonText("program.cuh").str();
+  ProgramPrinter printer(program, weightsSize);
+  text += "\nint main(int argc, char **argv) {\n" + printer.print() +
+          "  return 0;\n}\n";
+  tree.push_back({"model.cu", text});
+  tree.push_back(
+      {std::string("include/") + deviceHeaderName, deviceHeaderText().str()});
+  std::string instructions = readme;
+  size_t arch = instructions.find("ARCH");
+  tree.push_back({"README.txt", instructions.replace(arch, 4, target.cpu)});
+  return tree;
+}
+
+} // namespace mlc::cuda

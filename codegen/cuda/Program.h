@@ -1,0 +1,22 @@
+//===- Program.h - A whole program as CUDA C++ ------------------*- C++ -*-===//
+
+#ifndef MLC_CODEGEN_CUDA_PROGRAM_H
+#define MLC_CODEGEN_CUDA_PROGRAM_H
+
+#include "codegen/kernel/Backend.h"
+#include "runtime/Program.h"
+#include "llvm/Support/Error.h"
+
+namespace mlc::cuda {
+
+/// The files of a program that does what `program` says with the kernels whose
+/// sources are in `images` (Backend::printProgram).
+/// Errors: a step that runs in the runtime's library, with its node.
+llvm::Expected<SourceTree> printProgram(const runtime::Program &program,
+                                        llvm::ArrayRef<KernelImage> images,
+                                        uint64_t weightsSize,
+                                        const Target &target);
+
+} // namespace mlc::cuda
+
+#endif // MLC_CODEGEN_CUDA_PROGRAM_H

@@ -1,0 +1,131 @@
+"""Programs that `mlc compile --emit=cuda` writes: built by a host compiler against
+the emulator they write the bytes of `mlc run`; nvcc takes them without a warning."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto as T
+from onnx import helper
+
+NVCC = shutil.which("nvcc") or next(map(str, pathlib.Path("/usr/local").glob("cuda*/bin/nvcc")), None)
+CLANG = shutil.which("clang++-22") or shutil.which("clang++")
+
+
+def open_sizes(path):
+    """Two outputs, open dims, a softmax and a product."""
+    graph = helper.make_graph(
+        [helper.make_node("Softmax", ["x"], ["s"], axis=-1), helper.make_node("MatMul", ["s", "w"], ["y"]),
+         helper.make_node("ReduceMax", ["x"], ["m"], axes=[0], keepdims=0)], "g",
+        [helper.make_tensor_value_info("x", T.FLOAT, ["N", 50])],
+        [helper.make_tensor_value_info("y", T.FLOAT, ["N", 7]), helper.make_tensor_value_info("m", T.FLOAT, [50])],
+        [helper.make_tensor("w", T.FLOAT, [50, 7], np.random.default_rng(1).standard_normal(350))])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+    return [(33, 50)]
+
+
+def experiment(name):
+    def write(path):
+        sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools/experiments"))
+        import catalog
+        import models
+        models.write(name, path, small=True)
+        return [[d.dim_value for d in i.type.tensor_type.shape.dim] for i in catalog.fed_inputs(onnx.load(path))]
+    return write
+
+
+MODELS = {"open sizes": open_sizes, "bert-base": experiment("bert-base"), "llama": experiment("llama"),
+          "mobilenet-v2": experiment("mobilenet-v2"), "nasrnn": experiment("nasrnn")}
+
+
+def emit(tools, folder, write, *options):
+    shapes = write(folder / "m.onnx")
+    done = tools.mlc("compile", folder / "m.onnx", "--emit=cuda", "-o", folder / "program", "--target=cuda:sm_80", *options)
+    assert done.returncode == 0, done.stderr
+    rng = np.random.default_rng(0)
+    inputs = []
+    for i, shape in enumerate(shapes):
+        inputs.append(folder / f"x{i}.npy")
+        np.save(inputs[-1], rng.standard_normal(shape).astype(np.float32))
+    return folder / "program", inputs
+
+
+def host_build(tools, program):
+    sources = ["model.cu", *sorted(str(path.relative_to(program)) for path in program.glob("kernels/*.cu"))]
+    return subprocess.run([CLANG, "-std=c++17", "-x", "c++", f"-I{tools.source / 'runtime/emulator/include'}", *sources,
+                           f"-L{tools.build / 'bin'}", "-lmlc_emulator", f"-Wl,-rpath,{(tools.build / 'bin').resolve()}",
+                           "-o", "model"], cwd=program, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_same_bytes_as_a_run(tools, tmp_path, name):
+    program, inputs = emit(tools, tmp_path, MODELS[name])
+    done = host_build(tools, program)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    (tmp_path / "out").mkdir()
+    done = subprocess.run(["./model", *inputs, tmp_path / "out"], cwd=program, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    names = [i.name for i in onnx.load(tmp_path / "m.onnx").graph.input][:len(inputs)]
+    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", "--target=cuda:sm_80")
+    assert done.returncode == 0, done.stderr
+    arguments = [part for name, path in zip(names, inputs) for part in ("--input", f"{name}={path}")]
+    done = tools.mlc("run", tmp_path / "m.mlca", "--device=emulator", "--output-dir", tmp_path / "want", *arguments)
+    assert done.returncode == 0, done.stderr
+    files = sorted(path.name for path in (tmp_path / "want").glob("*.npy"))
+    assert files and files == sorted(path.name for path in (tmp_path / "out").iterdir())
+    for file in files:
+        want, got = np.load(tmp_path / "want" / file), np.load(tmp_path / "out" / file)
+        assert want.dtype == got.dtype and want.shape == got.shape and want.tobytes() == got.tobytes()
+
+
+@pytest.mark.skipif(NVCC is None, reason="nvcc is not installed")
+@pytest.mark.parametrize("name", ["open sizes", "nasrnn"])
+def test_nvcc_warns_of_nothing(tools, tmp_path, name):
+    program, _ = emit(tools, tmp_path, MODELS[name])
+    done = subprocess.run([NVCC, "-std=c++17", "-arch=sm_80", "-Werror", "all-warnings", "-Iinclude", "model.cu",
+                           *sorted(map(str, program.glob("kernels/*.cu"))), "-o", "model"],
+                          cwd=program, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
+
+
+def test_wrong_arrays_are_refused(tools, tmp_path):
+    program, (x,) = emit(tools, tmp_path, open_sizes)
+    assert host_build(tools, program).returncode == 0
+
+    def said(*arguments):
+        done = subprocess.run(["./model", *arguments], cwd=program, capture_output=True, text=True)
+        assert done.returncode == 1, done
+        return done.stderr
+
+    assert "usage" in said()
+    assert "cannot be read" in said(tmp_path / "nothing.npy", tmp_path)
+    np.save(tmp_path / "wide.npy", np.zeros((3, 51), np.float32))
+    assert "dim 1 must be 50" in said(tmp_path / "wide.npy", tmp_path)
+    np.save(tmp_path / "double.npy", np.zeros((3, 50)))
+    assert "has type <f4" in said(tmp_path / "double.npy", tmp_path)
+    whole = x.read_bytes()
+    for cut in (0, 5, 9, 30, 130, len(whole) - 3):
+        (tmp_path / "cut.npy").write_bytes(whole[:cut])
+        assert "error: " in said(tmp_path / "cut.npy", tmp_path)
+    os.truncate(program / "weights.bin", 10)
+    assert "weights.bin" in said(x, tmp_path)
+
+
+def test_what_cannot_be_emitted(tools, tmp_path):
+    open_sizes(tmp_path / "m.onnx")
+    done = tools.mlc("compile", tmp_path / "m.onnx", "--emit=cuda", "-o", tmp_path / "p")
+    assert done.returncode == 4 and "cuda:sm_80" in done.stderr
+    done = tools.mlc("compile", tmp_path / "m.onnx", "--emit=fortran", "-o", tmp_path / "p", "--target=cuda:sm_80")
+    assert done.returncode == 2 and "there is cuda" in done.stderr
+    graph = helper.make_graph(
+        [helper.make_node("TopK", ["x", "k"], ["v", "i"], "best")], "g", [helper.make_tensor_value_info("x", T.FLOAT, [9])],
+        [helper.make_tensor_value_info("v", T.FLOAT, [2]), helper.make_tensor_value_info("i", T.INT64, [2])],
+        [helper.make_tensor("k", T.INT64, [1], [2])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "k.onnx")
+    done = tools.mlc("compile", tmp_path / "k.onnx", "--emit=cuda", "-o", tmp_path / "p", "--target=cuda:sm_80")
+    assert done.returncode == 4 and "best" in done.stderr and "topk" in done.stderr
