@@ -102,8 +102,8 @@ def product(a, b):
 CASES = [
     # Words that are copied asynchronously, along k and across; 5 steps, 2 x 2 tiles.
     Case("tf32", [(("MatMul", {}), "x0 x1 y")], [[37, 134], [134, 69]], lambda a, b: tf32(a) @ tf32(b)),
-    # Elements, and two in a word; 4 steps, 2 tiles.
-    Case("f16", [(("MatMul", {}), "x0 x1 y")], [[37, 197], [197, 45]], product, "float16", tolerance=1e-3),
+    # Elements, and two in a word; 4 steps, two batches of 2 tiles.
+    Case("f16", [(("MatMul", {}), "x0 x1 y")], [[2, 37, 197], [2, 197, 45]], product, "float16", tolerance=1e-3),
     # 16 bytes at a time.
     Case("vectors", [(("Transpose", {"perm": [1, 0]}), "x1 t"), (("MatMul", {}), "x0 t y")],
          [[37, 264], [45, 264]], lambda a, b: a @ b.T, "float16", tolerance=1e-3),
@@ -333,6 +333,8 @@ def faults():
     yield from tensor_faults("tf32")
     yield Fault("tf32", "waits for a copy less", "waitForCopies<STAGES - 2>", "waitForCopies<STAGES - 1>")
     yield Fault("tf32", "waits for no copies", "waitForCopies<STAGES - 2>();", "")
+    yield Fault("tf32", "waits behind the barrier", p(r"(waitForCopies<STAGES - 2>\(\);)([^;]*;)( fetch)"), r"\2\1\3")
+    yield Fault("tf32", "a warp's barrier in steps", "    syncBlock();\n    fetch(", "    syncWarp();\n    fetch(")
     yield Fault("tf32", "no groups of copies", "    commitCopies();\n", "")
     yield Fault("tf32", "groups of those alone that have copies", p(r"(readB\.read\([^;]*;) \} commitCopies\(\);"),
                 r"\1 commitCopies(); }")
@@ -342,14 +344,14 @@ def faults():
     yield Fault("tf32", "k up to K", "inside[which] && k < side.depth()", "inside[which] && k <= side.depth()")
     yield Fault("tf32", "k unbounded", "inside[which] && k < side.depth()", "inside[which]")
     yield Fault("tf32", "reads a row too much", "inside[i] = r < side.count()", "inside[i] = r <= side.count()")
-    yield Fault("tf32", "reads all rows of a tile", p(r"inside\[i\] = r < side.count\(\)( ; places\[i\] =) ([^;]*);"),
+    yield Fault("tf32", "reads all rows of a tile", p(r"inside\[i\] = r < side\.count\(\)(; places\[i\] =) [^;]*;"),
                 r"inside[i] = true\1 side.place(batch, r);")
     yield Fault("tf32", "copies what is outside", "isStored && side.inside(at)", "true")
     yield Fault("tf32", "writes all of a tile", "if (m < problem.rows() && n < problem.columns())", "")
     yield Fault("tf32", "A's words 8 apart", "lane / 16 * 4", "lane / 16 * 8")
     yield Fault("tf32", "B's words 2 apart", "lane / 8 % 2 * 4", "lane / 8 % 2 * 2")
     yield Fault("tf32", "lane's row is lane % 4", p(r"lane / 4 \+ e / 2 \* 8"), "lane % 4 + e / 2 * 8")
-    yield Fault("tf32", "lane's row and column swapped", p(r"lane / 4 \+ e / 2 \* 8;( const .*? j \* 8 \+) lane % 4"),
+    yield Fault("tf32", "lane's row and column swapped", p(r"lane / 4 \+ e / 2 \* 8;( const [^;]* j \* 8 \+) lane % 4"),
                 r"lane % 4 + e / 2 * 8;\1 lane / 4")
     yield Fault("tf32", "neighbours swapped", "lane % 4 * 2 + e % 2", "lane % 4 * 2 + 1 - e % 2")
     yield Fault("tf32", "sums begin at 1", "sums[i][j][e] = 0;", "sums[i][j][e] = 1;")
@@ -358,8 +360,16 @@ def faults():
     yield Fault("tf32", "warps' rows and columns swapped",
                 "rowOfWarp = warp / WN * warpM, columnOfWarp = warp % WN * warpN",
                 "rowOfWarp = warp % WN * warpM, columnOfWarp = warp / WN * warpN")
+    yield Fault("tf32", "lanes of the block", "lane = threadIdx.x % 32", "lane = threadIdx.x")
+    yield Fault("tf32", "all warps read the first columns", "(columnOfWarp + j * 8", "(j * 8")
+    yield Fault("tf32", "every second product", "k < wordsOfTile; k += 8", "k < wordsOfTile; k += 16")
+    yield Fault("tf32", "a word too many", "k < wordsOfTile; k += 8", "k <= wordsOfTile; k += 8")
+    yield Fault("tf32", "a lane does not multiply", "Mma::run(sums", "if (lane != 5) Mma::run(sums")
+    yield Fault("tf32", "a lane does not load", "loadMatrices(both,", "if (lane != 5) loadMatrices(both,")
+    yield Fault("tf32", "loads for one warp of two", "WordReader<BM, threads,", "WordReader<BM, 32,")
+    yield Fault("tf32", "sums begin nowhere", "sums[i][j][e] = 0;", ";")
     yield Fault("tf32", "threads' rows overlap", "i * (THREADS / perRow)", "i")
-    yield Fault("tf32", "tiles of M rounded down", "(problem.columns() + BN - 1) / BN", "problem.columns() / BN")
+    yield Fault("tf32", "tiles of N rounded down", "(problem.columns() + BN - 1) / BN", "problem.columns() / BN")
     yield Fault("tf32", "tiles along the diagonal", "task / tilesN % tilesM", "task % tilesM")
     yield Fault("tf32", "every block does each task", "task = blockIdx.x", "task = 0")
     yield Fault("tf32", "last task skipped", "task < tasks;", "task < tasks - 1;")
@@ -368,13 +378,14 @@ def faults():
 
     yield Fault("f16", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
     yield Fault("f16", "no barrier between tasks", "waitForCopies<0>();\n  syncBlock();", "waitForCopies<0>();")
+    yield Fault("f16", "tiles of M rounded down", "(problem.rows() + BM - 1) / BM", "problem.rows() / BM")
+    yield Fault("f16", "batches of a column of tiles", "task / (tilesM * tilesN)", "task / tilesN")
     yield Fault("f16", "no bound of k in a word", "isRow && k + e < side.depth()", "isRow")
-    yield Fault("f16", "bound of a word, not its elements", "isRow && k + e < side.depth()", "isRow && k < side.depth()")
-    yield Fault("f16", "rows unbounded", p(r"\(isRow && k \+ e"), "(k + e")
+    yield Fault("f16", "bound of a word, not its elements", "k + e < side.depth()", "k < side.depth()")
     yield Fault("f16", "elements 8 bits apart", "e * 32 / Mma::perWord", "e * 16 / Mma::perWord")
     yield Fault("f16", "first element twice", "side.step(k + e)", "side.step(k)")
     yield Fault("f16", "k counts words", "word(i) * Mma::perWord", "word(i)")
-    yield Fault("f16", "steps of words", "readB.read(to + wordsA, s * step)", "readB.read(to + wordsA, s * wordsOfTile)")
+    yield Fault("f16", "steps of words", "(to + wordsA, s * step)", "(to + wordsA, s * wordsOfTile)")
     yield Fault("f16", "taken for bf16", "multiplyAddF16(d", "multiplyAddBF16(d")
     yield Fault("f16", "not converted", "return toF16(value).bits;", "return uint16_t(value);")
 
@@ -382,6 +393,7 @@ def faults():
     yield Fault("vectors", "waits for a copy less", "waitForCopies<STAGES - 2>", "waitForCopies<STAGES - 1>")
     yield Fault("vectors", "no groups of copies", "    commitCopies();\n", "")
     yield Fault("vectors", "8 bytes of 16", "copyAsync<4 * wide>", "copyAsync<2 * wide>")
+    yield Fault("vectors", "vectors begin one too far", "isStored ? k : 0", "isStored ? k + 1 : 0")
     yield Fault("vectors", "vectors overlap", p(r"\* wide;"), "* wide / 2;")
 
     yield Fault("int8", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
@@ -420,10 +432,17 @@ def faults():
     for which, what in ((0, "behind partial maxima"), (2, "behind the maximum"), (4, "behind partial sums"),
                         (6, "behind the sum")):
         yield Fault("softmax", f"no barrier {what}", "syncBlock();", "", which)
+    yield Fault("softmax", "a warp's barrier behind partial maxima", "syncBlock();", "syncWarp();", 0)
+    yield Fault("softmax", "a barrier too many in a warp", "syncBlock();",
+                "syncBlock();\nif (threadIdx.x < 32) syncBlock();", 7)
+    yield Fault("softmax", "half a warp at a warp's barrier", "syncBlock();",
+                "syncBlock();\nif (threadIdx.x % 32 < 16) syncWarp();", 0)
     yield Fault("softmax", "one warp at a barrier", "syncBlock();", "if (threadIdx.x < 32) syncBlock();", 4)
     yield Fault("softmax", "thread 0 alone at a barrier", "syncBlock();", "if (threadIdx.x == 0) syncBlock();", 0)
-    yield Fault("softmax", "half a warp shuffles", "for (int distance", "if (threadIdx.x % 32 < 16) for (int distance", 1)
+    yield Fault("softmax", "half a warp shuffles", "for (int distance",
+                "if (threadIdx.x % 32 < 16)\nfor (int distance", 1)
     yield Fault("softmax", "distances from 8 on", "distance = 16", "distance = 8")
+    yield Fault("softmax", "distances from 32 on", "distance = 16", "distance = 32")
     yield Fault("softmax", "distance 1 dropped", "distance > 0", "distance > 1")
     yield Fault("softmax", "distances by 4", "distance /= 2", "distance /= 4")
     yield Fault("softmax", "a warp too many", "warp < blockDim.x / 32", "warp <= blockDim.x / 32")
@@ -435,8 +454,7 @@ def faults():
     yield Fault("softmax", "all threads write the maximum", p(r"if \(threadIdx\.x == 0\)( \{[^}]* stored0)"), r"\1")
     yield Fault("softmax", "each warp writes the sum", p(r"threadIdx\.x == 0(\) \{[^}]* stored2)"),
                 r"threadIdx.x % 32 == 0\1")
-    yield Fault("softmax", "first element skipped", p(r"(float NAME = \(-0\.0E\+0f\); for \(Index NAME = threadIdx\.x);"),
-                r"\1 + 1;")
+    yield Fault("softmax", "first element skipped", p(r"(for \(Index k\w+ = threadIdx\.x);"), r"\1 + 1;", 1)
     yield Fault("softmax", "an element too many", p(r"(for \(Index NAME = threadIdx\.x; NAME <) 300"), r"\1= 300")
     yield Fault("softmax", "an element too many in the result", p(r"(for \(Index p\w+ = threadIdx\.x; NAME <) 300"),
                 r"\1= 300", 1)
@@ -445,6 +463,7 @@ def faults():
                 r"\1 32")
     yield Fault("softmax", "maximum and exponentials overlap", "1024 + 16)", "1024 + 0)")
     yield Fault("softmax", "sum and exponentials overlap", "1024 + 1216)", "1024 + 1212)")
+    yield Fault("softmax", "sum outside of shared memory", "1024 + 1216)", "1024 + 1232)")
     yield Fault("softmax", "exponentials lie on the warps", "sharedMemory() + 1024 + 16", "sharedMemory() + 16")
     yield Fault("softmax", "rows of 299", p(r"\* 300(; [^;]*; out0)"), r"* 299\1")
     yield Fault("softmax", "a task too many", "task < tasks;", "task <= tasks;")
@@ -478,7 +497,7 @@ def faults():
     yield Fault("warps", "lanes begin at the block's thread", p(r"(Index k\w+ =) threadIdx\.x % 32"), r"\1 threadIdx.x")
 
     yield Fault("columns", "threads share what is stored", "stored0[Index(threadIdx.x)]", "stored0[0]")
-    yield Fault("columns", "neighbours' places overlap", p(r"\* 256(; const Index NAME = Index\(threadIdx)"), r"* 255\1")
+    yield Fault("columns", "neighbours' places overlap", p(r"\* 256(; [^;]* = Index\(threadIdx)"), r"* 255\1")
     yield Fault("columns", "columns unbounded", p(r"if \(flat0 < 300\)"), "")
     yield Fault("columns", "a column too many", "flat0 < 300", "flat0 <= 300")
     yield Fault("columns", "a row too many", p(r"(k\w+) < 6"), r"\1 < 7", 0)
@@ -498,7 +517,6 @@ def faults():
     yield Fault("transpose", "all tasks the same", "Index(task) * 256", "0 * 256")
 
     yield Fault("pad", "no barrier behind the joined", "syncBlock();", "", 0)
-    yield Fault("pad", "second part one too long", p(r"(NAME >= 0 && NAME <) 6"), r"\1= 6")
     yield Fault("pad", "begin of the second part", p(r"NAME - 7;"), "i2 - 6;")
     yield Fault("pad", "no bound at the end", p(r"(NAME >= 0 &&) NAME < 5"), r"\1 true")
     yield Fault("pad", "no bound at the begin", p(r"(NAME < 5 &&) NAME >= 0"), r"\1 true")
