@@ -1,0 +1,53 @@
+"""A few of mutants.py's faults, of every kind of kernel and of fault: the emulator
+finds each; the right kernels pass under two orders."""
+
+import os
+
+import pytest
+
+# Found by a report whose begin this is, or by the result.
+FEW = {
+    "tf32: no barrier in steps": "report: race",
+    "tf32: waits for a copy less": "report: use of bytes that an asynchronous copy",
+    "tf32: row + 8 dropped": "result",
+    "tf32: a lane does not multiply": "report: divergent barrier",
+    "vectors: rows of 31 words": "report: misaligned access",
+    "conv: pads are not asked": "report: access out of bounds",
+    "ieee: no barrier before the next": "report: race",
+    "softmax: no barrier behind partial maxima": "report: read of bytes that nobody wrote",
+    "softmax: distance 1 dropped": "result",
+    "scratch: blocks share scratch memory": "report: race",
+    "sum: shuffles after leaving": "report: divergent barrier",
+    "vector: tail one too long": "report: access out of bounds",
+    "pad: pad one too wide": "report: read of bytes that nobody wrote",
+}
+
+
+@pytest.fixture(scope="module")
+def mutants(tools):
+    os.environ["MLC_BUILD"] = str(tools.build)
+    import mutants
+    return mutants
+
+
+def test_faults_are_found(mutants, tmp_path):
+    chosen = [fault for fault in mutants.faults() if fault.name in FEW]
+    assert len(chosen) == len(FEW)
+    found = {fault.name: how for fault, how in mutants.outcomes(chosen, tmp_path)}
+    wrong = {name: found[name] for name, how in FEW.items() if not (found[name] or "").startswith(how)}
+    assert not wrong
+
+
+def test_every_fault_has_a_name_and_its_text(mutants, tmp_path):
+    chosen = list(mutants.faults())
+    assert len({fault.name for fault in chosen}) == len(chosen)
+    kernels = mutants.kernels(tmp_path)
+    for fault in chosen:
+        assert fault.applied(kernels[fault.kernel].text) != kernels[fault.kernel].text, fault.name
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_right_kernels_in_any_order(mutants, tmp_path, seed):
+    kernels = mutants.kernels(tmp_path, ["tf32", "softmax", "scratch", "warps", "sum"])
+    found = {name: kernel.outcome(kernel.text, "right", seed) for name, kernel in kernels.items()}
+    assert not any(found.values()), found
