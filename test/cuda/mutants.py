@@ -357,9 +357,8 @@ def faults():
     yield Fault("tf32", "sums begin at 1", "sums[i][j][e] = 0;", "sums[i][j][e] = 1;")
     yield Fault("tf32", "B not rounded", "      Mma::prepare(b);\n", "")
     yield Fault("tf32", "nothing rounded", "words[i][j] = toTF32(__int_as_float(words[i][j]))", "")
-    yield Fault("tf32", "warps' rows and columns swapped",
-                "rowOfWarp = warp / WN * warpM, columnOfWarp = warp % WN * warpN",
-                "rowOfWarp = warp % WN * warpM, columnOfWarp = warp / WN * warpN")
+    yield Fault("tf32", "warps' rows and columns alike", "columnOfWarp = warp % WN * warpN",
+                "columnOfWarp = warp / WN * warpN")
     yield Fault("tf32", "lanes of the block", "lane = threadIdx.x % 32", "lane = threadIdx.x")
     yield Fault("tf32", "all warps read the first columns", "(columnOfWarp + j * 8", "(j * 8")
     yield Fault("tf32", "every second product", "k < wordsOfTile; k += 8", "k < wordsOfTile; k += 16")
