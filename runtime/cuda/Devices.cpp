@@ -56,7 +56,7 @@ std::string findEmulator() {
   if (given && *given)
     return given;
   for (const std::string &folder : ownFolders())
-    for (const char *inside : {"/", "/../lib/"}) {
+    for (const char *inside : {"/", "/../lib/", "/../bin/"}) {
       std::string path = folder + inside + emulatorLibrary;
       if (access(path.c_str(), R_OK) == 0)
         return path;
