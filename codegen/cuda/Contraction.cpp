@@ -455,7 +455,11 @@ FailureOr<KernelText> emitTiles(KernelPrinter &to) {
     return failure();
   Roles roles = findRoles(*c);
   int64_t bytes = storageBytes(c->accumulator);
-  Tile tile = chooseTile(*c, roles, to.options.target, bytes > 4);
+  // Long indices take registers as wide elements do.
+  bool isWide = bytes > 4 || llvm::any_of(c->dims, [](const LoopDim &dim) {
+                  return !dim.extent.isConstant();
+                });
+  Tile tile = chooseTile(*c, roles, to.options.target, isWide);
   to.before =
       (skeletonText("problem.cuh") + skeletonText("contraction.cuh")).str() +
       printProblem(to, *c, roles);
