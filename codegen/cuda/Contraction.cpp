@@ -87,12 +87,11 @@ FailureOr<Contraction> matchTiles(const Kernel &kernel) {
       return failure();
   simplifyLoops(*c);
   Roles roles = findRoles(*c);
-  constexpr int64_t few = 4;
-  auto isFew = [&](ArrayRef<unsigned> dims) {
+  auto isFew = [&](ArrayRef<unsigned> dims, int64_t few) {
     std::optional<int64_t> count = product(*c, dims).asConstant();
     return count && *count <= few;
   };
-  if (isFew(roles.rows) || isFew(roles.columns))
+  if (isFew(roles.rows, 4) || isFew(roles.columns, 4) || isFew(roles.depth, 7))
     return failure();
   return c;
 }

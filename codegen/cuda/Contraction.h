@@ -46,8 +46,8 @@ mlir::FailureOr<KernelText> emitTensor(KernelPrinter &to);
 // What both make of a kernel.
 
 /// The contraction that `kernel` is; nothing where it is none, or one that
-/// wastes most of a tile: threads compute elements, or blocks rows, without
-/// sharing factors.
+/// wastes most of a tile (few rows, columns or steps): threads compute
+/// elements, or blocks rows, without sharing factors.
 mlir::FailureOr<Contraction> matchTiles(const Kernel &kernel);
 /// How many places a list of loops has.
 IntExpr product(const Contraction &c, llvm::ArrayRef<unsigned> dims);
