@@ -97,6 +97,10 @@ class Subject:
         artifact.unlink(missing_ok=True)
         options = ([] if rewrites else ["--no-rewrites"]) + \
             ([f"--target={target}"] if target else [])
+        # Kernels for GPUs run on the emulator, and are judged as the CPU's are.
+        is_gpu = target.startswith("cuda:")
+        if is_gpu:
+            options.append("--precision=ieee")
         stage = " ".join(["compile", *options])
         self.say(stage)
         code, text = self.tool("mlc", "compile", path, "-o", artifact, *options)
@@ -107,7 +111,7 @@ class Subject:
             run = f"run{' --no-rewrites' if not rewrites else ''} threads={number} {target}".strip()
             self.say(run)
             try:
-                session = mlc.Session(mlc.load(artifact), threads=number)
+                session = mlc.Session(mlc.load(artifact), threads=number, device="emulator" if is_gpu else None)
                 for world, feed in enumerate(court.feeds):
                     results = session.run(feed)
                     court.compare(outcome, results, world, "run", run)
