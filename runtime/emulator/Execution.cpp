@@ -152,6 +152,7 @@ void Execution::startBlock(uint64_t number) {
     thread.wait = Wait::Nothing;
     thread.kind = 0;
     thread.transposed = false;
+    thread.site = 0;
     thread.at = nullptr;
     thread.index = {i % block.x, i / block.x % block.y, i / block.x / block.y};
     thread.group = 0;
@@ -254,10 +255,10 @@ bool Execution::completeWarp(unsigned first, unsigned end) {
   return true;
 }
 
-/// Opens the block's barrier if all threads are there.
+/// Opens the block's barrier if all threads are there: at one and the same.
 bool Execution::passBarrier() {
   for (unsigned i = 0; i < threadCount; ++i)
-    if (threads[i].wait != Wait::Block)
+    if (threads[i].wait != Wait::Block || threads[i].site != threads[0].site)
       return false;
   clock.phase = clock.next;
   for (unsigned warp = 0; warp < warpCount; ++warp)
@@ -297,7 +298,9 @@ void Execution::reportDivergence() {
   auto differ = [&](unsigned i, unsigned j) {
     return threads[i].wait != threads[j].wait ||
            threads[i].kind != threads[j].kind ||
-           threads[i].transposed != threads[j].transposed;
+           threads[i].transposed != threads[j].transposed ||
+           (threads[i].wait == Wait::Block &&
+            threads[i].site != threads[j].site);
   };
   for (unsigned i = 1; i < threadCount && !b; ++i)
     if (i % 32 && differ(i, i - 1))
@@ -318,6 +321,12 @@ void Execution::reportDivergence() {
   };
   running = Fibers::count;
   Finding finding{Problem::Divergence, side(a), side(b), ""};
+  // Of calls that the compiler has joined, only the sites know the lines.
+  if (threads[a].wait == Wait::Block && threads[b].wait == Wait::Block) {
+    auto [first, second] = std::minmax(threads[a].site, threads[b].site);
+    finding.what = "two of lines " + std::to_string(first >> 12) + " and " +
+                   std::to_string(second >> 12);
+  }
   findings.push_back(finding);
   stopped = true;
 }

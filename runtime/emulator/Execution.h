@@ -64,6 +64,7 @@ struct Thread {
   Wait wait = Wait::Done;
   bool transposed = false; // Load
   uint8_t kind = 0;        // Multiply: of the elements
+  unsigned site = 0;       // Block: which barrier of the text
   int mask = 0;            // Shuffle
   void *at = nullptr;      // where it waits
   uint64_t words[3] = {};  // operands; results of Shuffle and Load

@@ -182,7 +182,8 @@ MLC_EMULATOR_API Index mlcEmulatorBlockDim() { return execution.launch->block; }
 MLC_EMULATOR_API Index mlcEmulatorGridDim() { return execution.launch->grid; }
 MLC_EMULATOR_API uint8_t *mlcEmulatorSharedMemory() { return arena.shared(); }
 
-MLC_EMULATOR_API void mlcEmulatorSyncBlock() {
+MLC_EMULATOR_API void mlcEmulatorSyncBlock(unsigned site) {
+  execution.current().site = site;
   execution.wait(Wait::Block, MLC_HERE);
 }
 MLC_EMULATOR_API void mlcEmulatorSyncWarp() {

@@ -438,6 +438,10 @@ def faults():
                 "syncBlock();\nif (threadIdx.x % 32 < 16) syncWarp();", 0)
     yield Fault("softmax", "one warp at a barrier", "syncBlock();", "if (threadIdx.x < 32) syncBlock();", 4)
     yield Fault("softmax", "thread 0 alone at a barrier", "syncBlock();", "if (threadIdx.x == 0) syncBlock();", 0)
+    yield Fault("softmax", "warp 0 at a barrier of its own", "syncBlock();",
+                "if (threadIdx.x < 32)\nsyncBlock();\nelse\nsyncBlock();", 0)
+    yield Fault("softmax", "lanes at two barriers", "syncBlock();",
+                "if (threadIdx.x % 2)\nsyncBlock();\nelse\nsyncBlock();", 0)
     yield Fault("softmax", "half a warp shuffles", "for (int distance",
                 "if (threadIdx.x % 32 < 16)\nfor (int distance", 1)
     yield Fault("softmax", "distances from 8 on", "distance = 16", "distance = 8")

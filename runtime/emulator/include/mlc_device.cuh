@@ -258,7 +258,7 @@ MLC_DEVICE bf16 toBF16(float value) {
 //===----------------------------------------------------------------------===//
 
 #define MLC_EMULATOR_TOGETHER extern "C" __attribute__((convergent, nothrow))
-MLC_EMULATOR_TOGETHER void mlcEmulatorSyncBlock();
+MLC_EMULATOR_TOGETHER void mlcEmulatorSyncBlock(unsigned site);
 MLC_EMULATOR_TOGETHER void mlcEmulatorSyncWarp();
 MLC_EMULATOR_TOGETHER uint64_t mlcEmulatorShuffleXor(uint64_t value, int mask);
 
@@ -267,7 +267,12 @@ MLC_DEVICE uint8_t *sharedMemory() { return mlcEmulatorSharedMemory(); }
 
 /// All threads of the block, or of the warp, get here before one goes on, and
 /// what they wrote before is seen by all of them after.
-MLC_DEVICE void syncBlock() { mlcEmulatorSyncBlock(); }
+/// The place in the text tells barriers from each other, whatever the compiler
+/// makes of the branches around them.
+MLC_DEVICE void syncBlock(unsigned line = __builtin_LINE(),
+                          unsigned column = __builtin_COLUMN()) {
+  mlcEmulatorSyncBlock(line << 12 | column);
+}
 MLC_DEVICE void syncWarp() { mlcEmulatorSyncWarp(); }
 
 /// The value that lane `lane ^ mask` of the warp has. All 32 lanes call it.

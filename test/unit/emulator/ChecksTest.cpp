@@ -100,6 +100,12 @@ TEST_CASE("barriers that not all reach", "[checks]") {
                 failed,
                 {"divergent barrier", "waits in syncWarp", "waits in syncBlock",
                  ".cu:3", ".cu:4"});
+  // Two barriers are not one, for warps and for lanes.
+  for (const char *some : {"t < 32", "t % 2"})
+    expectFinding(body("if (" + std::string(some) +
+                       ")\nsyncBlock();\nelse\nsyncBlock();\nout[t] = 0;"),
+                  {1, 64}, failed,
+                  {"divergent barrier", "two of lines 4 and 6"});
   expectFinding(body("if (t != 9) out[t] = shuffleXor(t, 1);"), {1, 32}, failed,
                 {"divergent barrier", "waits in a shuffle"});
 }
