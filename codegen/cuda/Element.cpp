@@ -67,13 +67,62 @@ std::string ElementPrinter::scalar(Value value) {
   return compute(op, operands);
 }
 
+/// The operand beside the literal 1; empty where there is none.
+static std::string besideOne(Type type, ArrayRef<std::string> operands) {
+  std::string one =
+      literal(type, APFloat(cast<FloatType>(type).getFloatSemantics(), 1));
+  if (operands[1] == one)
+    return operands[0];
+  return operands[0] == one ? operands[1] : "";
+}
+
+/// Sums and differences with 1 that lose digits have functions of their own:
+/// exp(x) - 1 near zero, log(1 + x) near zero, 1 + erf(x) below zero. Empty
+/// where `op` is none of them.
+std::string
+ElementPrinter::withoutCancellation(Operation *op,
+                                    ArrayRef<std::string> operands) const {
+  Type type = op->getResult(0).getType();
+  if (!isa<FloatType>(type))
+    return "";
+  std::string f = type.isF64() ? "(" : "f(";
+  auto madeBy = [](const std::map<std::string, std::string> &values,
+                   const std::string &name) -> std::string {
+    auto found = values.find(name);
+    return found == values.end() ? "" : found->second;
+  };
+  if (isa<arith::SubFOp>(op) && besideOne(type, operands) == operands[0])
+    if (std::string x = madeBy(exponentials, operands[0]); !x.empty())
+      return "expm1" + f + x + ")";
+  if (isa<arith::AddFOp>(op))
+    if (std::string x = madeBy(errorFunctions, besideOne(type, operands));
+        !x.empty())
+      return "erfc" + f + "-" + x + ")";
+  if (isa<math::LogOp>(op))
+    if (std::string x = madeBy(onePlus, operands[0]); !x.empty())
+      return "log1p" + f + x + ")";
+  return "";
+}
+
 std::string ElementPrinter::compute(Operation *op,
                                     ArrayRef<std::string> operands) {
-  if (std::optional<std::string> text = expression(op, operands, helpers))
-    return isa<arith::ConstantOp>(op)
-               ? *text
-               : code.define(computeType(op->getResult(0).getType()), "t",
-                             *text);
+  std::optional<std::string> text = expression(op, operands, helpers);
+  if (text && isa<arith::ConstantOp>(op))
+    return *text;
+  if (text) {
+    if (std::string better = withoutCancellation(op, operands); !better.empty())
+      text = better;
+    Type type = op->getResult(0).getType();
+    std::string name = code.define(computeType(type), "t", *text);
+    if (isa<math::ExpOp>(op))
+      exponentials[name] = operands[0];
+    else if (isa<math::ErfOp>(op))
+      errorFunctions[name] = operands[0];
+    else if (isa<arith::AddFOp>(op))
+      if (std::string x = besideOne(type, operands); !x.empty())
+        onePlus[name] = x;
+    return name;
+  }
   fail(op, "code generation for CUDA does not know this operation");
   return "0";
 }

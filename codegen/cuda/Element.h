@@ -123,7 +123,13 @@ private:
   void require(std::string &condition, const Index &index, const Index &low,
                const Index &high);
 
+  std::string withoutCancellation(mlir::Operation *op,
+                                  llvm::ArrayRef<std::string> operands) const;
+
   std::map<std::string, std::string> sizes;
+  /// Names whose values one of these operations makes of another value: what
+  /// withoutCancellation() looks for.
+  std::map<std::string, std::string> exponentials, errorFunctions, onePlus;
 };
 
 } // namespace mlc::cuda
