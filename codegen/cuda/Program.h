@@ -17,6 +17,9 @@ llvm::Expected<SourceTree> printProgram(const runtime::Program &program,
                                         uint64_t weightsSize,
                                         const Target &target);
 
+/// The body of its `main`.
+std::string printMain(const runtime::Program &program, uint64_t weightsSize);
+
 } // namespace mlc::cuda
 
 #endif // MLC_CODEGEN_CUDA_PROGRAM_H

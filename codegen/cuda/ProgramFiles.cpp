@@ -1,0 +1,107 @@
+//===- ProgramFiles.cpp - The files of a program in CUDA C++ --------------===//
+
+#include "codegen/cuda/DeviceHeader.h"
+#include "codegen/cuda/Program.h"
+#include "runtime/CodeBundle.h"
+#include <set>
+
+using namespace mlc::runtime;
+
+namespace mlc::cuda {
+
+/// `extern "C" __global__ void NAME(void *, ..., long long, ...)` for each.
+static std::string declareKernels(const Program &program) {
+  std::set<KernelId> declared;
+  std::string text;
+  for (const Step &step : program.steps) {
+    auto *launch = std::get_if<GridLaunchStep>(&step.detail);
+    if (!launch || !declared.insert(launch->kernel).second)
+      continue;
+    text +=
+        "extern \"C\" __global__ void " + program.kernels[launch->kernel] + "(";
+    for (size_t i = 0; i < step.inputs.size() + step.outputs.size(); ++i)
+      text += "void *, ";
+    for (size_t i = 0; i < step.args.size(); ++i)
+      text += "long long, ";
+    text += "long long, void *, long long);\n";
+  }
+  return text;
+}
+
+/// Why the program cannot be printed; "" where it can.
+static std::string reasonAgainst(const Program &program, const Step &step) {
+  std::string node = step.nodes.empty() ? "" : step.nodes[0] + ": ";
+  if (std::holds_alternative<LibraryStep>(step.detail))
+    return node + step.name +
+           " runs in the runtime's library, which a program of its own has "
+           "not; compile the model to an artifact";
+  auto *launch = std::get_if<GridLaunchStep>(&step.detail);
+  if (!launch || !launch->scratch)
+    return "";
+  for (const Expr::Inst &inst : program.exprs[*launch->scratch].code)
+    if (inst.op == Expr::Symbol &&
+        program.symbols[inst.operand].kind == Symbol::FromTensor)
+      return node + "its scratch memory depends on a value that is read at run "
+                    "time; compile the model to an artifact";
+  return "";
+}
+
+static constexpr const char *readme = R"(A program for GPUs, made by mlc.
+
+model.cu has sizes, memory and launches, kernels/ a file for each kernel, and
+weights.bin is read from the current folder.
+
+With CUDA's toolkit (give your GPU's architecture):
+
+  nvcc -std=c++17 -arch=ARCH -Iinclude model.cu kernels/*.cu -o model
+
+Without a GPU, against the headers and the library of mlc's emulator:
+
+  clang++ -std=c++17 -x c++ -Imlc/runtime/emulator/include model.cu kernels/*.cu \
+    -Lmlc/build/bin -lmlc_emulator -o model
+
+Run it on an array for each input, in order, and a folder for the outputs:
+
+  ./model INPUT.npy... FOLDER
+)";
+
+llvm::Expected<SourceTree> printProgram(const Program &program,
+                                        llvm::ArrayRef<KernelImage> images,
+                                        uint64_t weightsSize,
+                                        const Target &target) {
+  for (const Step &step : program.steps)
+    if (std::string reason = reasonAgainst(program, step); !reason.empty())
+      return llvm::createStringError(reason);
+  SourceTree tree;
+  for (const KernelImage &image : images) {
+    if (image.kind != ImageKind::Source)
+      continue;
+    std::vector<BundleEntry> entries;
+    Status status = readBundle(image.bytes.data(), image.bytes.size(), entries);
+    if (!status.ok())
+      return llvm::createStringError(status.message);
+    for (const BundleEntry &entry : entries)
+      tree.push_back(
+          {"kernels/" + entry.name + ".cu",
+           {reinterpret_cast<const char *>(entry.data), entry.size}});
+  }
+  std::string text =
+      "// A model for " + target.name +
+      ", as mlc runs it.\n//\n// README.txt says how this is built and "
+      "run.\n\n#include <cuda_runtime.h>\n\n";
+  for (const char *header : {"algorithm", "cstdlib", "cstring", "fstream",
+                             "iostream", "iterator", "string", "vector"})
+    text += std::string("#include <") + header + ">\n";
+  text += "\n" + declareKernels(program) + skeletonText("program.cuh").str();
+  text += "\nint main(int argc, char **argv) {\n" +
+          printMain(program, weightsSize) + "  return 0;\n}\n";
+  tree.push_back({"model.cu", text});
+  tree.push_back(
+      {std::string("include/") + deviceHeaderName, deviceHeaderText().str()});
+  std::string instructions = readme;
+  size_t arch = instructions.find("ARCH");
+  tree.push_back({"README.txt", instructions.replace(arch, 4, target.cpu)});
+  return tree;
+}
+
+} // namespace mlc::cuda

@@ -1,0 +1,247 @@
+"""Faults of kernels: what mutants.py replaces in their sources, and by what."""
+
+import re
+
+
+class Fault:
+    """`old`, a text or a pattern, replaced by `new`: where it stands for the `which`th
+    time, or everywhere (None)."""
+
+    def __init__(self, kernel, name, old, new, which=None):
+        self.kernel, self.name, self.old, self.new, self.which = kernel, f"{kernel}: {name}", old, new, which
+
+    def applied(self, text):
+        pattern, new = self.old, self.new
+        if isinstance(pattern, str):
+            pattern, new = re.compile(re.escape(pattern)), new.replace("\\", "\\\\")
+        matches = list(pattern.finditer(text))
+        chosen = matches if self.which is None else matches[self.which:self.which + 1]
+        assert chosen, f"{self.name}: the kernel has no such text: {pattern.pattern}"
+        for match in reversed(chosen):
+            text = text[:match.start()] + match.expand(new) + text[match.end():]
+        return text
+
+
+def p(pattern):
+    """A pattern in which NAME is any name and a blank any space."""
+    return re.compile(pattern.replace("NAME", r"\w+").replace(" ", r"\s+"))
+
+
+def tensor_faults(kernel):
+    """Faults that matter whatever the type is."""
+    yield Fault(kernel, "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
+    yield Fault(kernel, "no barrier between tasks", "waitForCopies<0>();\n  syncBlock();", "waitForCopies<0>();")
+    yield Fault(kernel, "fetches before the barrier", "syncBlock();\n    fetch(s + STAGES - 1);",
+                "fetch(s + STAGES - 1);\n    syncBlock();")
+    yield Fault(kernel, "one stage less in fetch", "uint32_t *to = tiles + int(s % STAGES)",
+                "uint32_t *to = tiles + int(s % (STAGES - 1))")
+    yield Fault(kernel, "next stage multiplied", "*tileA = tiles + int(s % STAGES)",
+                "*tileA = tiles + int((s + 1) % STAGES)")
+    yield Fault(kernel, "stages overlap", "% STAGES) * (wordsA + wordsB)", "% STAGES) * wordsA")
+    yield Fault(kernel, "B's tile begins in A's", "wordsA = BM * wordsOfRow", "wordsA = BM * wordsOfTile")
+    yield Fault(kernel, "rows of 31 words", "wordsOfRow = 36", "wordsOfRow = 31")
+    yield Fault(kernel, "A's rows 8 of 16", "i * 16 + lane % 16", "i * 16 + lane % 8")
+    yield Fault(kernel, "B's words swapped", "b[j][0] = both[0];\n        b[j][1] = both[1];",
+                "b[j][0] = both[1];\n        b[j][1] = both[0];")
+    yield Fault(kernel, "both fragments of B the same", "b[j + 1][0] = both[2];\n        b[j + 1][1] = both[3];",
+                "b[j + 1][0] = both[0];\n        b[j + 1][1] = both[1];")
+    yield Fault(kernel, "row + 8 dropped", "lane / 4 + e / 2 * 8", "lane / 4")
+    yield Fault(kernel, "rows up to M", "m < problem.rows()", "m <= problem.rows()")
+    yield Fault(kernel, "columns up to N", "n < problem.columns()", "n <= problem.columns()")
+
+
+def faults():
+    yield from tensor_faults("tf32")
+    yield Fault("tf32", "waits for a copy less", "waitForCopies<STAGES - 2>", "waitForCopies<STAGES - 1>")
+    yield Fault("tf32", "waits for no copies", "waitForCopies<STAGES - 2>();", "")
+    yield Fault("tf32", "waits behind the barrier", p(r"(waitForCopies<STAGES - 2>\(\);)([^;]*;)( fetch)"), r"\2\1\3")
+    yield Fault("tf32", "a warp's barrier in steps", "    syncBlock();\n    fetch(", "    syncWarp();\n    fetch(")
+    yield Fault("tf32", "no groups of copies", "    commitCopies();\n", "")
+    yield Fault("tf32", "groups of those alone that have copies", p(r"(readB\.read\([^;]*;) \} commitCopies\(\);"),
+                r"\1 commitCopies(); }")
+    yield Fault("tf32", "a stage less at first", "s < STAGES - 1; ++s)\n    fetch", "s < STAGES - 2; ++s)\n    fetch")
+    yield Fault("tf32", "a step too far", "fetch(s + STAGES - 1)", "fetch(s + STAGES)")
+    yield Fault("tf32", "last part of a step dropped", "(problem.depth() + step - 1) / step", "problem.depth() / step")
+    yield Fault("tf32", "k up to K", "inside[which] && k < side.depth()", "inside[which] && k <= side.depth()")
+    yield Fault("tf32", "k unbounded", "inside[which] && k < side.depth()", "inside[which]")
+    yield Fault("tf32", "reads a row too much", "inside[i] = r < side.count()", "inside[i] = r <= side.count()")
+    yield Fault("tf32", "reads all rows of a tile", p(r"inside\[i\] = r < side\.count\(\)(; places\[i\] =) [^;]*;"),
+                r"inside[i] = true\1 side.place(batch, r);")
+    yield Fault("tf32", "copies what is outside", "isStored && side.inside(at)", "true")
+    yield Fault("tf32", "writes all of a tile", "if (m < problem.rows() && n < problem.columns())", "")
+    yield Fault("tf32", "A's words 8 apart", "lane / 16 * 4", "lane / 16 * 8")
+    yield Fault("tf32", "B's words 2 apart", "lane / 8 % 2 * 4", "lane / 8 % 2 * 2")
+    yield Fault("tf32", "lane's row is lane % 4", p(r"lane / 4 \+ e / 2 \* 8"), "lane % 4 + e / 2 * 8")
+    yield Fault("tf32", "lane's row and column swapped", p(r"lane / 4 \+ e / 2 \* 8;( const [^;]* j \* 8 \+) lane % 4"),
+                r"lane % 4 + e / 2 * 8;\1 lane / 4")
+    yield Fault("tf32", "neighbours swapped", "lane % 4 * 2 + e % 2", "lane % 4 * 2 + 1 - e % 2")
+    yield Fault("tf32", "sums begin at 1", "sums[i][j][e] = 0;", "sums[i][j][e] = 1;")
+    yield Fault("tf32", "B not rounded", "      Mma::prepare(b);\n", "")
+    yield Fault("tf32", "nothing rounded", "words[i][j] = toTF32(__int_as_float(words[i][j]))", "")
+    yield Fault("tf32", "warps' rows and columns alike", "columnOfWarp = warp % WN * warpN",
+                "columnOfWarp = warp / WN * warpN")
+    yield Fault("tf32", "lanes of the block", "lane = threadIdx.x % 32", "lane = threadIdx.x")
+    yield Fault("tf32", "all warps read the first columns", "(columnOfWarp + j * 8", "(j * 8")
+    yield Fault("tf32", "every second product", "k < wordsOfTile; k += 8", "k < wordsOfTile; k += 16")
+    yield Fault("tf32", "a word too many", "k < wordsOfTile; k += 8", "k <= wordsOfTile; k += 8")
+    yield Fault("tf32", "a lane does not multiply", "Mma::run(sums", "if (lane != 5) Mma::run(sums")
+    yield Fault("tf32", "a lane does not load", "loadMatrices(both,", "if (lane != 5) loadMatrices(both,")
+    yield Fault("tf32", "loads for one warp of two", "WordReader<BM, threads,", "WordReader<BM, 32,")
+    yield Fault("tf32", "sums begin nowhere", "sums[i][j][e] = 0;", ";")
+    yield Fault("tf32", "threads' rows overlap", "i * (THREADS / perRow)", "i")
+    yield Fault("tf32", "tiles of N rounded down", "(problem.columns() + BN - 1) / BN", "problem.columns() / BN")
+    yield Fault("tf32", "tiles along the diagonal", "task / tilesN % tilesM", "task % tilesM")
+    yield Fault("tf32", "every block does each task", "task = blockIdx.x", "task = 0")
+    yield Fault("tf32", "last task skipped", "task < tasks;", "task < tasks - 1;")
+    yield Fault("tf32", "steps over a task", "task += gridDim.x)", "task += gridDim.x + 1)")
+    yield Fault("tf32", "adds to the result", p(r"(out0\[NAME\]) = total"), r"\1 += total")
+
+    yield Fault("f16", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
+    yield Fault("f16", "no barrier between tasks", "waitForCopies<0>();\n  syncBlock();", "waitForCopies<0>();")
+    yield Fault("f16", "tiles of M rounded down", "(problem.rows() + BM - 1) / BM", "problem.rows() / BM")
+    yield Fault("f16", "batches of a column of tiles", "task / (tilesM * tilesN)", "task / tilesN")
+    yield Fault("f16", "no bound of k in a word", "isRow && k + e < side.depth()", "isRow")
+    yield Fault("f16", "bound of a word, not its elements", "k + e < side.depth()", "k < side.depth()")
+    yield Fault("f16", "elements 8 bits apart", "e * 32 / Mma::perWord", "e * 16 / Mma::perWord")
+    yield Fault("f16", "first element twice", "side.step(k + e)", "side.step(k)")
+    yield Fault("f16", "k counts words", "word(i) * Mma::perWord", "word(i)")
+    yield Fault("f16", "steps of words", "(to + wordsA, s * step)", "(to + wordsA, s * wordsOfTile)")
+    yield Fault("f16", "taken for bf16", "multiplyAddF16(d", "multiplyAddBF16(d")
+    yield Fault("f16", "not converted", "return toF16(value).bits;", "return uint16_t(value);")
+
+    yield from tensor_faults("vectors")
+    yield Fault("vectors", "waits for a copy less", "waitForCopies<STAGES - 2>", "waitForCopies<STAGES - 1>")
+    yield Fault("vectors", "no groups of copies", "    commitCopies();\n", "")
+    yield Fault("vectors", "8 bytes of 16", "copyAsync<4 * wide>", "copyAsync<2 * wide>")
+    yield Fault("vectors", "vectors begin one too far", "isStored ? k : 0", "isStored ? k + 1 : 0")
+    yield Fault("vectors", "vectors overlap", p(r"\* wide;"), "* wide / 2;")
+
+    yield Fault("int8", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
+    yield Fault("int8", "A without signs", "MmaBytes<true, true>", "MmaBytes<false, true>")
+    yield Fault("int8", "B without signs", "MmaBytes<true, true>", "MmaBytes<true, false>")
+    yield Fault("int8", "signs spill", "return uint8_t(value);", "return uint32_t(value);")
+    yield Fault("int8", "no bound of k in a word", "isRow && k + e < side.depth()", "isRow")
+    yield Fault("int8", "fragments transposed", "loadMatrices(both,", "loadMatricesTransposed(both,")
+
+    for bound in ("along0 >= 0", "along0 < 9", "along1 >= 0", "along1 < 7"):
+        yield Fault("conv", f"pad's bound {bound} dropped", f"place.{bound}", "true")
+    yield Fault("conv", "pad's bound one too high", "place.along0 < 9", "place.along0 <= 9")
+    yield Fault("conv", "pad's bound one too low", "place.along1 >= 0", "place.along1 >= -1")
+    yield Fault("conv", "pad's last row dropped", "place.along0 < 9", "place.along0 < 8")
+    yield Fault("conv", "pads are not asked", "isStored && side.inside(at)", "isStored")
+    yield Fault("conv", "places do not add up", "x.along1 + y.along1", "x.along1")
+    yield Fault("conv", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
+
+    yield Fault("ieee", "no barrier behind the tiles", p(r"(readB\.read\(tileB, firstK\);) syncBlock\(\);"), r"\1")
+    yield Fault("ieee", "no barrier before the next", p(r"// Nobody reads the tiles any more when the next step "
+                                                        r"fills them\. syncBlock\(\);"), "")
+    yield Fault("ieee", "tiles overlap", "tileB = tileA + BK * strideA", "tileB = tileA + BK * BM")
+    yield Fault("ieee", "rows' padding in one place", "strideA = BM + 1", "strideA = BM")
+    yield Fault("ieee", "k unbounded", "if (inside[i] && k < side.depth())", "if (inside[i])")
+    yield Fault("ieee", "reads a row too much", "inside[i] = r < side.count()", "inside[i] = r <= side.count()")
+    yield Fault("ieee", "steps of half a tile", "firstK += BK", "firstK += BK / 2")
+    yield Fault("ieee", "a place in k too many", "k < BK; ++k", "k <= BK; ++k")
+    yield Fault("ieee", "a place in k too few", "k < BK; ++k", "k < BK - 1; ++k")
+    yield Fault("ieee", "sums begin at 1", "sums[i][j] = T(0);", "sums[i][j] = T(1);")
+    yield Fault("ieee", "sums do not sum", "sums[i][j] += a[i]", "sums[i][j] = a[i]")
+    yield Fault("ieee", "writes neighbours", "threadM + i * threadsM;\n      const", "threadM * TM + i;\n      const")
+    yield Fault("ieee", "columns up to N", "n < problem.columns()", "n <= problem.columns()")
+    yield Fault("ieee", "rows of depth", "alongDepth ? e / BK : e % ROWS", "alongDepth ? e % BK : e % ROWS")
+
+    # Behind a warp's partial results; the first and second results.
+    for which, what in ((0, "behind partial maxima"), (2, "behind the maximum"), (4, "behind partial sums"),
+                        (6, "behind the sum")):
+        yield Fault("softmax", f"no barrier {what}", "syncBlock();", "", which)
+    yield Fault("softmax", "a warp's barrier behind partial maxima", "syncBlock();", "syncWarp();", 0)
+    yield Fault("softmax", "a barrier too many in a warp", "syncBlock();",
+                "syncBlock();\nif (threadIdx.x < 32) syncBlock();", 7)
+    yield Fault("softmax", "half a warp at a warp's barrier", "syncBlock();",
+                "syncBlock();\nif (threadIdx.x % 32 < 16) syncWarp();", 0)
+    yield Fault("softmax", "one warp at a barrier", "syncBlock();", "if (threadIdx.x < 32) syncBlock();", 4)
+    yield Fault("softmax", "thread 0 alone at a barrier", "syncBlock();", "if (threadIdx.x == 0) syncBlock();", 0)
+    yield Fault("softmax", "warp 0 at a barrier of its own", "syncBlock();",
+                "if (threadIdx.x < 32)\nsyncBlock();\nelse\nsyncBlock();", 0)
+    yield Fault("softmax", "lanes at two barriers", "syncBlock();",
+                "if (threadIdx.x % 2)\nsyncBlock();\nelse\nsyncBlock();", 0)
+    yield Fault("softmax", "half a warp shuffles", "for (int distance",
+                "if (threadIdx.x % 32 < 16)\nfor (int distance", 1)
+    yield Fault("softmax", "distances from 8 on", "distance = 16", "distance = 8")
+    yield Fault("softmax", "distances from 32 on", "distance = 16", "distance = 32")
+    yield Fault("softmax", "distance 1 dropped", "distance > 0", "distance > 1")
+    yield Fault("softmax", "distances by 4", "distance /= 2", "distance /= 4")
+    yield Fault("softmax", "a warp too many", "warp < blockDim.x / 32", "warp <= blockDim.x / 32")
+    yield Fault("softmax", "half of the warps", "warp < blockDim.x / 32", "warp < blockDim.x / 64", 1)
+    yield Fault("softmax", "warp 0 twice", "int warp = 1", "int warp = 0", 1)
+    yield Fault("softmax", "warp 1 skipped", "int warp = 1", "int warp = 2", 1)
+    yield Fault("softmax", "all lanes write", "if (threadIdx.x % 32 == 0)", "", 1)
+    yield Fault("softmax", "all threads sum up", "if (threadIdx.x == 0)", "if (true)")
+    yield Fault("softmax", "all threads write the maximum", p(r"if \(threadIdx\.x == 0\)( \{[^}]* stored0)"), r"\1")
+    yield Fault("softmax", "each warp writes the sum", p(r"threadIdx\.x == 0(\) \{[^}]* stored2)"),
+                r"threadIdx.x % 32 == 0\1")
+    yield Fault("softmax", "first element skipped", p(r"(for \(Index k\w+ = threadIdx\.x);"), r"\1 + 1;", 1)
+    yield Fault("softmax", "an element too many", p(r"(for \(Index NAME = threadIdx\.x; NAME <) 300"), r"\1= 300")
+    yield Fault("softmax", "an element too many in the result", p(r"(for \(Index p\w+ = threadIdx\.x; NAME <) 300"),
+                r"\1= 300", 1)
+    yield Fault("softmax", "last element dropped", p(r"(for \(Index k\w+ = threadIdx\.x; NAME <) 300"), r"\1 299", 1)
+    yield Fault("softmax", "threads step by a warp", p(r"(for \(Index k\w+ = [^;]*; [^;]*; NAME \+=) blockDim\.x"),
+                r"\1 32")
+    yield Fault("softmax", "maximum and exponentials overlap", "1024 + 16)", "1024 + 0)")
+    yield Fault("softmax", "sum and exponentials overlap", "1024 + 1216)", "1024 + 1212)")
+    yield Fault("softmax", "sum outside of shared memory", "1024 + 1216)", "1024 + 1232)")
+    yield Fault("softmax", "exponentials lie on the warps", "sharedMemory() + 1024 + 16", "sharedMemory() + 16")
+    yield Fault("softmax", "rows of 299", p(r"\* 300(; [^;]*; out0)"), r"* 299\1")
+    yield Fault("softmax", "a task too many", "task < tasks;", "task <= tasks;")
+    yield Fault("softmax", "last task skipped", "task < tasks;", "task < tasks - 1;")
+    yield Fault("softmax", "every block does each task", "task = blockIdx.x", "task = 0")
+
+    yield Fault("scratch", "blocks share scratch memory", "scratch + blockIdx.x * stride", "scratch")
+    yield Fault("scratch", "blocks' scratch memory overlaps", "blockIdx.x * stride", "blockIdx.x * (stride - 16)")
+    yield Fault("scratch", "scratch memory of the next block", "blockIdx.x * stride", "(blockIdx.x + 1) * stride")
+    yield Fault("scratch", "no barrier behind the maximum", "syncBlock();", "", 2)
+    yield Fault("scratch", "an element too many", p(r"(Index p\w+ = threadIdx\.x; NAME <) n0"), r"\1= n0")
+
+    for which, what in ((0, "behind partial sums"), (3, "behind the mean"), (4, "behind partial variances"),
+                        (7, "behind the deviation")):
+        yield Fault("norm", f"no barrier {what}", "syncBlock();", "", which)
+    yield Fault("norm", "mean lies on the warps", "sharedMemory() + 1024 + 16", "sharedMemory() + 16")
+    yield Fault("norm", "mean and sum exchanged", "stored1[0]", "stored0[0]", 1)
+    yield Fault("norm", "first element skipped", p(r"(for \(Index k\w+ = threadIdx\.x);"), r"\1 + 1;", 1)
+
+    yield Fault("sum", "no barrier between tasks", p(r"syncBlock\(\); (if \(threadIdx\.x == 0\) \{[^}]* out0[^}]*\}) "
+                                                    r"syncBlock\(\);"), r"\1")
+    yield Fault("sum", "all threads write the sum", p(r"if \(threadIdx\.x == 0\)( \{[^}]* out0)"), r"\1")
+    yield Fault("sum", "warps' sums lie a word apart in two", "[threadIdx.x / 32]", "[threadIdx.x / 64]")
+    yield Fault("sum", "shuffles after leaving", p(r"for \(int distance"),
+                "if (threadIdx.x >= 224) break;\n    for (int distance")
+
+    for which, what in ((0, "behind the maxima"), (1, "behind the exponentials"), (2, "behind the sums")):
+        yield Fault("warps", f"no barrier {what}", "syncBlock();", "", which)
+    yield Fault("warps", "rows step by a thread", p(r"NAME \+= blockDim\.x / 32"), "p1 += 1", 0)
+    yield Fault("warps", "all lanes write a maximum", p(r"if \(threadIdx\.x % 32 == 0\)( \{[^}]* stored0)"), r"\1")
+    yield Fault("warps", "lanes begin at the block's thread", p(r"(Index k\w+ =) threadIdx\.x % 32"), r"\1 threadIdx.x")
+
+    yield Fault("columns", "threads share what is stored", "stored0[Index(threadIdx.x)]", "stored0[0]")
+    yield Fault("columns", "neighbours' places overlap", p(r"\* 256(; [^;]* = Index\(threadIdx)"), r"* 255\1")
+    yield Fault("columns", "columns unbounded", p(r"if \(flat0 < 300\)"), "")
+    yield Fault("columns", "a column too many", "flat0 < 300", "flat0 <= 300")
+    yield Fault("columns", "a row too many", p(r"(k\w+) < 6"), r"\1 < 7", 0)
+
+    yield Fault("vector", "tail as a vector", p(r"first0 \+ 4 <= (\d+)"), r"first0 < \1")
+    yield Fault("vector", "no tail", p(r"else \{ for \(Index e = first0; e < \d+"), "else {\n for (Index e = 0; e < 0")
+    yield Fault("vector", "tail one too long", p(r"e = first0; e < (\d+)"), r"e = first0; e <= \1")
+    yield Fault("vector", "tail's first skipped", "e = first0;", "e = first0 + 1;")
+    yield Fault("vector", "tasks overlap", "Index(task) * 256", "Index(task) * 255")
+    yield Fault("vector", "vectors of 4 at multiples of 3", "Index(threadIdx.x)) * 4", "Index(threadIdx.x)) * 3")
+    yield Fault("vector", "misaligned load", "loadVector<4>(in1 + first0)", "loadVector<4>(in1 + first0 + 1)")
+    yield Fault("vector", "three of four", "e < 4", "e < 3")
+
+    yield Fault("transpose", "an element too many", p(r"flat0 < (\d+)"), r"flat0 <= \1")
+    yield Fault("transpose", "elements unbounded", p(r"if \(flat0 < \d+\)"), "")
+    yield Fault("transpose", "rows and columns exchanged", p(r"flat0 % (\d+)(;[^;]*)flat0 / "), r"flat0 / \1\2flat0 % ")
+    yield Fault("transpose", "all tasks the same", "Index(task) * 256", "0 * 256")
+
+    yield Fault("pad", "no barrier behind the joined", "syncBlock();", "", 0)
+    yield Fault("pad", "begin of the second part", p(r"NAME - 7;"), "i2 - 6;")
+    yield Fault("pad", "no bound at the end", p(r"(NAME >= 0 &&) NAME < 5"), r"\1 true")
+    yield Fault("pad", "no bound at the begin", p(r"(NAME < 5 &&) NAME >= 0"), r"\1 true")
+    yield Fault("pad", "pad one too wide", p(r"(NAME >= 0 && NAME <) 13"), r"\1= 13")
