@@ -65,7 +65,7 @@ struct EpochPlan {
   std::unique_ptr<Recording> recording;
   std::vector<void *> recordedPointers;
   Scratch recordedScratch;
-  bool recordedSetUp = false;
+  bool recordedSkips = false;
 };
 
 class Session {

@@ -294,15 +294,21 @@ Status Session::runEpoch(uint32_t epoch) {
   EpochPlan &plan = plans[epoch].front();
   if (!isRecordable(epoch))
     return runSteps(epoch, plan);
+  // Runs after the first leave out what depends on parameters alone.
+  const std::vector<uint32_t> &first = artifact->epochs().firstStep;
+  const std::vector<uint8_t> &isSetupStep = artifact->setupSteps().isStep;
+  bool skips = isSetUp && std::any_of(isSetupStep.begin() + first[epoch],
+                                      isSetupStep.begin() + first[epoch + 1],
+                                      [](uint8_t is) { return is != 0; });
   bool isSame = plan.recordedPointers == plan.pointers &&
                 plan.recordedScratch.base == scratch.data() &&
                 plan.recordedScratch.stride == scratchStride &&
-                plan.recordedSetUp == isSetUp;
+                plan.recordedSkips == skips;
   if (!isSame) {
     plan.recording.reset();
     plan.recordedPointers = plan.pointers;
     plan.recordedScratch = {scratch.data(), scratchStride};
-    plan.recordedSetUp = isSetUp;
+    plan.recordedSkips = skips;
     return runSteps(epoch, plan);
   }
   if (!plan.recording) {

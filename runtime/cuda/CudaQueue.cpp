@@ -73,13 +73,19 @@ Status CudaQueue::finish() {
 }
 
 /// Before anything is handed to the stream.
-Status CudaQueue::ready() const { return failure.ok() ? gpu.enter() : failure; }
+Status CudaQueue::ready() {
+  isBusy = true;
+  return failure.ok() ? gpu.enter() : failure;
+}
 
 /// Until all is done that the stream holds; returns what failed there.
 Status CudaQueue::wait() {
+  if (!isBusy)
+    return Status::success();
   CUresult result = driver.cuStreamSynchronize(stream);
   uint64_t launches = std::exchange(numLaunches, 0);
   if (result == CUDA_SUCCESS) {
+    isBusy = false;
     pinnedUsed = 0;
     return Status::success();
   }
@@ -175,6 +181,7 @@ Status CudaQueue::copy(void *to, const void *from, uint64_t bytes) {
 //===----------------------------------------------------------------------===//
 
 void CudaQueue::launch(const Launch &launch) {
+  isBusy = true;
   if (failure.ok() && launch.grid > 0)
     failure = tryLaunch(launch, *static_cast<CudaKernel *>(launch.kernel));
 }
@@ -301,6 +308,7 @@ Status CudaQueue::reserveStamps(size_t count) {
 }
 
 void CudaQueue::stamp(size_t index) {
+  isBusy = true;
   if (failure.ok())
     failure = driver.check(driver.cuEventRecord(stamps[index], stream),
                            "cannot take the time");

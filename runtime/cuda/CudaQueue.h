@@ -43,7 +43,7 @@ public:
   Status elapsed(size_t from, size_t to, uint64_t &ns) const override;
 
 private:
-  Status ready() const;
+  Status ready();
   Status wait();
   Status takePinned(uint64_t bytes, uint8_t *&piece);
   Status tryLaunch(const Launch &launch, const CudaKernel &kernel);
@@ -59,6 +59,8 @@ private:
   bool isRecording = false;
   /// The first of the run; nothing is done after it.
   Status failure;
+  /// Whether the stream was given anything since the queue waited for it.
+  bool isBusy = false;
   /// Of what the queue has not waited for.
   uint64_t numLaunches = 0;
   /// How many there were when the recording under way began.

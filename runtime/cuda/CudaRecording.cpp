@@ -62,6 +62,7 @@ void CudaQueue::replay(Recording &recording) {
   if (!failure.ok())
     return;
   auto &made = static_cast<CudaRecording &>(recording);
+  isBusy = true;
   failure = driver.check(driver.cuGraphLaunch(made.exec, stream),
                          "cannot launch what was recorded");
   if (!failure.ok())
