@@ -53,13 +53,16 @@ weights.bin is read from the current folder.
 
 With CUDA's toolkit (give your GPU's architecture):
 
-  nvcc -std=c++17 -arch=ARCH -Iinclude model.cu kernels/*.cu -o model
+  nvcc -std=c++17 -arch=ARCH -Iinclude -o model SOURCES
 
 Without a GPU, against the headers and the library of mlc's emulator:
 
-  clang++ -std=c++17 -x c++ -Imlc/runtime/emulator/include model.cu kernels/*.cu \
-    -Lmlc/build/bin -lmlc_emulator -o model
+  clang++ -std=c++17 -x c++ -IMLC/runtime/emulator/include -LMLC/build/bin \
+    -Wl,-rpath,MLC/build/bin -lmlc_emulator -o model SOURCES
 
+where MLC is the folder of mlc's sources, built there. SOURCES are
+
+FILES
 Run it on an array for each input, in order, and a folder for the outputs:
 
   ./model INPUT.npy... FOLDER
@@ -99,8 +102,16 @@ llvm::Expected<SourceTree> printProgram(const Program &program,
   tree.push_back(
       {std::string("include/") + deviceHeaderName, deviceHeaderText().str()});
   std::string instructions = readme;
-  size_t arch = instructions.find("ARCH");
-  tree.push_back({"README.txt", instructions.replace(arch, 4, target.cpu)});
+  auto fill = [&](llvm::StringRef word, const std::string &text) {
+    instructions.replace(instructions.find(word.str()), word.size(), text);
+  };
+  std::string files;
+  for (const auto &[name, text] : tree)
+    if (llvm::StringRef(name).ends_with(".cu"))
+      files += "  " + name + "\n";
+  fill("ARCH", target.cpu);
+  fill("FILES", files);
+  tree.push_back({"README.txt", instructions});
   return tree;
 }
 

@@ -24,7 +24,7 @@ def open_sizes(path):
          helper.make_node("ReduceMax", ["x"], ["m"], axes=[0], keepdims=0)], "g",
         [helper.make_tensor_value_info("x", T.FLOAT, ["N", 50])],
         [helper.make_tensor_value_info("y", T.FLOAT, ["N", 7]), helper.make_tensor_value_info("m", T.FLOAT, [50])],
-        [helper.make_tensor("w", T.FLOAT, [50, 7], np.random.default_rng(1).standard_normal(350))])
+        [onnx.numpy_helper.from_array(np.random.default_rng(1).standard_normal((50, 7)).astype(np.float32), "w")])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
     return [(33, 50)]
 
@@ -114,6 +114,25 @@ def test_wrong_arrays_are_refused(tools, tmp_path):
         assert "error: " in said(tmp_path / "cut.npy", tmp_path)
     os.truncate(program / "weights.bin", 10)
     assert "weights.bin" in said(x, tmp_path)
+
+
+def test_all_files_or_none(tools, tmp_path):
+    """Weights that the model reads are not written over, and nothing is half there."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    open_sizes(tmp_path / "m.onnx")
+    model = onnx.load(tmp_path / "m.onnx")
+    onnx.save(model, folder / "m.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0)
+    before = (folder / "weights.bin").read_bytes()
+    done = tools.mlc("compile", folder / "m.onnx", "--emit=cuda", "-o", folder, "--target=cuda:sm_80")
+    assert done.returncode == 2 and "weights.bin" in done.stderr, done.stderr
+    assert (folder / "weights.bin").read_bytes() == before and not (folder / "model.cu").exists()
+    (tmp_path / "p/weights.bin").mkdir(parents=True)
+    done = tools.mlc("compile", tmp_path / "m.onnx", "--emit=cuda", "-o", tmp_path / "p", "--target=cuda:sm_80")
+    assert done.returncode == 2 and "weights.bin" in done.stderr, done.stderr
+    assert not [path for path in (tmp_path / "p").rglob("*") if path.is_file()]
+    done = tools.mlc("compile", tmp_path / "m.onnx", "--emit=cuda", "-o", "-", "--target=cuda:sm_80", cwd=tmp_path)
+    assert done.returncode == 2 and "folder" in done.stderr and not (tmp_path / "-").exists()
 
 
 def test_what_cannot_be_emitted(tools, tmp_path):

@@ -47,7 +47,8 @@ private:
   llvm::Error writeArtifact(const mlc::CompiledModel &compiled);
   llvm::Error writeText(Compilation &compilation);
   llvm::Error writeSources(const mlc::CompiledModel &compiled,
-                           const mlc::CodeTarget &target);
+                           const mlc::CodeTarget &target,
+                           llvm::ArrayRef<std::string> inputFiles);
 
   // The options keep a reference to it.
   std::string compileToHelp =
@@ -84,40 +85,51 @@ llvm::Error CompileCommand::writeArtifact(const mlc::CompiledModel &compiled) {
 }
 
 /// The folder may be there; files in it are written anew.
-llvm::Error CompileCommand::writeSources(const mlc::CompiledModel &compiled,
-                                         const mlc::CodeTarget &target) {
+llvm::Error
+CompileCommand::writeSources(const mlc::CompiledModel &compiled,
+                             const mlc::CodeTarget &target,
+                             llvm::ArrayRef<std::string> inputFiles) {
   auto tree = target.backend->printProgram(compiled.program, compiled.images,
                                            compiled.weights.weightsSize(),
                                            target.target);
   if (!tree)
     return fail(Exit::Unsupported,
                 model.model + ": " + llvm::toString(tree.takeError()));
-  for (const auto &[name, text] : *tree) {
-    std::string path = output + "/" + name;
+  std::vector<Output> outputs;
+  std::vector<std::string> paths;
+  auto add = [&](llvm::StringRef name, auto write) {
+    paths.push_back((output + "/" + name).str());
+    outputs.push_back({paths.back(), write});
+  };
+  for (const auto &[name, text] : *tree)
+    add(name, [&text = text](llvm::raw_ostream &os) -> llvm::Error {
+      os << text;
+      return llvm::Error::success();
+    });
+  add("weights.bin", [&](llvm::raw_ostream &os) -> llvm::Error {
+    compiled.weights.writeWeights(os);
+    return llvm::Error::success();
+  });
+  if (llvm::Error error = refuseInputs(paths, inputFiles))
+    return error;
+  for (const std::string &path : paths) {
     llvm::StringRef folder = llvm::sys::path::parent_path(path);
     if (std::error_code error = llvm::sys::fs::create_directories(folder))
       return fail(
           error == std::errc::no_space_on_device ? Exit::Resources
                                                  : Exit::Usage,
           (folder + ": cannot make the folder: " + error.message()).str());
-    if (llvm::Error error =
-            writeOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
-              os << text;
-              return llvm::Error::success();
-            }))
-      return error;
   }
-  return writeOutput(output + "/weights.bin",
-                     [&](llvm::raw_ostream &os) -> llvm::Error {
-                       compiled.weights.writeWeights(os);
-                       return llvm::Error::success();
-                     });
+  return writeOutputs(outputs);
 }
 
 llvm::Error CompileCommand::run() {
   if (!emit.empty() && emit != "cuda")
     return fail(Exit::Usage,
                 "--emit=" + emit + ": no such language; there is cuda");
+  if (!emit.empty() && output == "-")
+    return fail(Exit::Usage, "--emit writes several files; give a folder, "
+                             "-o FOLDER");
   if (!emit.empty() && !compileTo.empty())
     return fail(Exit::Usage, "--emit and --compile-to exclude each other");
   if (!compileTo.empty() && !mlc::findPhase(compileTo))
@@ -146,7 +158,8 @@ llvm::Error CompileCommand::run() {
   if (llvm::Error error =
           emit.empty()
               ? writeArtifact(**compiled)
-              : writeSources(**compiled, (*compilation)->getCodeTarget()))
+              : writeSources(**compiled, (*compilation)->getCodeTarget(),
+                             (*compilation)->getInputFiles()))
     return error;
   if (asJson || explain.isGiven())
     show((*compilation)->getSearchReport(), asJson);

@@ -54,18 +54,26 @@ llvm::Error mlc::cli::writeOutput(
     llvm::outs().flush();
     return failure;
   }
-  OutputFiles files({path.str()}, "");
+  return writeOutputs({{path.str(), write}});
+}
+
+llvm::Error mlc::cli::writeOutputs(llvm::ArrayRef<Output> outputs) {
+  std::vector<std::string> paths;
+  for (const Output &output : outputs)
+    paths.push_back(output.path);
+  OutputFiles files(std::move(paths), "");
   Status status = files.begin();
-  if (status.ok())
-    status = files.open(0);
-  if (!status.ok())
-    return toError(status);
-  FileStream stream(files);
-  if (llvm::Error failure = write(stream))
-    return failure;
-  status = stream.finish();
-  if (status.ok())
-    status = files.close();
+  for (size_t i = 0; status.ok() && i < outputs.size(); ++i) {
+    status = files.open(i);
+    if (!status.ok())
+      break;
+    FileStream stream(files);
+    if (llvm::Error failure = outputs[i].write(stream))
+      return failure;
+    status = stream.finish();
+    if (status.ok())
+      status = files.close();
+  }
   if (status.ok())
     status = files.commit();
   return toError(status);

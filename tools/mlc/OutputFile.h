@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
 #include <string>
 
 namespace mlc::cli {
@@ -21,6 +22,14 @@ namespace mlc::cli {
 llvm::Error
 writeOutput(llvm::StringRef path,
             llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write);
+
+/// A file and what writes it.
+struct Output {
+  std::string path;
+  std::function<llvm::Error(llvm::raw_ostream &)> write;
+};
+/// The same for several files: all appear, or none. Their folders are there.
+llvm::Error writeOutputs(llvm::ArrayRef<Output> outputs);
 
 /// An error if one of `outputs` is the same file as one of `inputs`: a command
 /// asks before it works for long.

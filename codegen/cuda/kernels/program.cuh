@@ -71,7 +71,8 @@ inline Array readArray(const char *path) {
     text = rest + std::strspn(rest, ", ");
   }
   array.bytes.assign(all.begin() + start + length, all.end());
-  size_t width = std::atoi(array.type.c_str() + array.type.size() - 1);
+  size_t width =
+      array.type.empty() ? 0 : std::atoi(&array.type[array.type.size() - 1]);
   if (array.bytes.size() != size_t(count) * width)
     fail(path, ": has ", array.bytes.size(), " bytes of data");
   return array;
