@@ -157,7 +157,8 @@ class Graph:
         self.kernels = {c.name: [] for c in self.cases}
         for step in shown["steps"]:
             for case in {n.split("/")[0] for n in step["nodes"]}:
-                self.kernels[case].append(re.match(r"kernel (\w+),", step["text"])[1])
+                kernel = re.match(r"kernel (\w+),", step["text"])
+                self.kernels[case].append(kernel and kernel[1])
         return self
 
     def run(self, inputs, seed=0):
@@ -184,7 +185,7 @@ class Graph:
         """Cases whose kernels come from another skeleton than they are to test."""
         found = []
         for case in self.cases:
-            skeletons = [skeleton_of(self.sources[k]) for k in self.kernels[case.name]]
+            skeletons = [k and skeleton_of(self.sources[k]) for k in self.kernels[case.name]]
             if case.skeleton not in [None, *skeletons] or (case.steps and len(skeletons) != case.steps):
                 found.append(f"{case.name}: kernels are {skeletons}, not {case.skeleton} ({case.steps or 'any'})")
         return found
