@@ -97,6 +97,25 @@ def test_float_reductions(graph):
     graph.check()
 
 
+def test_nested_reductions(graph):
+    """A block has several long reductions at a time: each warp takes one."""
+    case = graph.case("norm", "rows", 1e-5)
+    x = case.input(normal(3, 5, 100))
+    rows = case.node("ReduceSum", case.node("Abs", x), ints(2))
+    case.output(case.node("ReduceMax", rows, ints(1)))
+    case = graph.case("normed", "rows", 1e-5)
+    x = case.input(normal(3, 17, 130))
+    rows = case.node("ReduceSum", case.node("Abs", x), ints(2))
+    case.output(case.node("Div", x, case.node("ReduceMax", rows, ints(1))))
+    case = graph.case("softmax_of_sums", "rows", 1e-5)
+    x = case.input(normal(3, 17, 130))
+    case.output(case.node("Softmax", case.node("ReduceMean", x, ints(2), keepdims=0), axis=1))
+    case = graph.case("open", "rows", 1e-5)
+    x = case.input(normal(3, 17, 130), ["A", "B", "C"], [normal(1, 40, 3), normal(2, 1, 0)])
+    case.output(case.node("Softmax", case.node("ReduceSum", x, ints(2), keepdims=0), axis=1))
+    graph.check()
+
+
 def test_integer_reductions(graph):
     for dtype in (np.int32, np.int64, np.int8, np.uint8):
         for op in ("ReduceMax", "ReduceMin") + (("ReduceSum", "ReduceProd") if np.dtype(dtype).itemsize > 1 else ()):
@@ -147,7 +166,8 @@ def test_casts(graph):
             continue
         add_casts(graph, f"from_{np.dtype(dtype).name}", np.array([0, 1, 2.5, 3, 99.75, 127, 0.1]).astype(dtype), TYPES)
         if t in signed:
-            add_casts(graph, f"negative_{np.dtype(dtype).name}", np.array([-1, -2.5, -99.75, -128]).astype(dtype), signed)
+            add_casts(graph, f"negative_{np.dtype(dtype).name}", np.array([-1, -2.5, -99.75, -128]).astype(dtype),
+                      signed)
     floats = [TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.BFLOAT16, TensorProto.BOOL]
     edges = [0.1, 1 / 3, 65504, 65519.99, 65520, 1e-8, 6e-8, 1e-5, 3e38, 1e-40, -0.0, np.nan, np.inf, -np.inf,
              2049, 2051, 1 + 2 ** -8, 1 + 3 * 2 ** -8, 1 + 2 ** -11, 1 + 2 ** -11 + 2 ** -20]
