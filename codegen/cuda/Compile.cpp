@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Emit.h"
+#include "codegen/cuda/Resources.h"
 #include "codegen/cuda/Nvrtc.h"
 #include "codegen/kernel/DistinctKernels.h"
 #include "runtime/CodeBundle.h"

@@ -91,8 +91,8 @@ std::string KernelPrinter::finish(const KernelText &text) {
   if (!printer.constants.empty())
     source += "\n" + printer.constants;
   source += "\n} // namespace\n";
-  source += "\nMLC_KERNEL(" + name + ", " + std::to_string(text.block) + ")(" +
-            parameters() + ") {\n";
+  source += ("\n// Skeleton: " + text.skeleton + "\nMLC_KERNEL(").str() + name +
+            ", " + std::to_string(text.block) + ")(" + parameters() + ") {\n";
   source += printer.head.text();
   source += "  for (long long task = blockIdx.x; task < tasks; task += "
             "gridDim.x) {\n";

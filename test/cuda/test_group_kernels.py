@@ -1,0 +1,285 @@
+"""Kernels without contractions, of every skeleton, on the emulator against NumPy."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto
+
+from emulated import Graph
+
+RNG = np.random.default_rng(1)
+
+
+@pytest.fixture(autouse=True)
+def numbers():
+    """Those of a test do not depend on which tests ran before it."""
+    global RNG
+    RNG = np.random.default_rng(1)
+
+
+@pytest.fixture
+def graph(tools, tmp_path):
+    return Graph(tools, tmp_path)
+
+
+def normal(*shape, dtype=np.float32):
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def add(graph, name, skeleton, op, *arrays, tolerance=1e-5, constants=(), **attributes):
+    """A case of one node; `arrays` are its inputs, `constants` come behind them."""
+    case = graph.case(name, skeleton, tolerance)
+    inputs = [case.input(a) for a in arrays]
+    case.output(case.node(op, *inputs, *constants, **attributes))
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def test_softmax(graph):
+    for shape in [(3, 1), (17, 33), (5, 130), (2, 3, 257), (65,), (2, 40000)]:
+        add(graph, f"last{'x'.join(map(str, shape))}", "rows", "Softmax", normal(*shape), axis=-1)
+    add(graph, "first", "columns", "Softmax", normal(17, 300), axis=0)
+    add(graph, "middle", "columns", "Softmax", normal(3, 17, 65), axis=1)
+    add(graph, "narrow", "rows", "Softmax", normal(5, 33, dtype=np.float16), axis=-1, tolerance=1e-2)
+    add(graph, "double", "rows", "Softmax", normal(5, 33, dtype=np.float64), axis=-1, tolerance=1e-13)
+    add(graph, "log", "rows", "LogSoftmax", normal(5, 70), axis=-1)
+    special = normal(4, 40)
+    special[0, 3], special[1, 39], special[2, 0] = np.nan, np.inf, -np.inf
+    add(graph, "special", "rows", "Softmax", special, axis=-1)
+    case = graph.case("masked", "rows", 1e-5)
+    scores = case.node("Mul", case.input(normal(2, 3, 17, 33)), np.float32(0.125))
+    case.output(case.node("Softmax", case.node("Add", scores, case.input(normal(2, 1, 1, 33))), axis=-1))
+    graph.check()
+
+
+def test_normalizations(graph):
+    for axis, shape in [(-1, (5, 130)), (1, (3, 5, 17)), (-1, (2, 3, 1)), (-1, (1, 5000))]:
+        scale = shape[axis:]
+        add(graph, f"layer{axis % 9}x{shape[-1]}", "rows", "LayerNormalization", normal(*shape), normal(*scale),
+            normal(*scale), axis=axis)
+    case = graph.case("residual", "rows", 1e-5)
+    total = case.node("Add", case.input(normal(7, 96)), case.input(normal(7, 96)))
+    case.output(case.node("LayerNormalization", total, case.input(normal(96)), case.input(normal(96))))
+    case.output(total)
+    case = graph.case("narrow", "rows", 1e-2)
+    case.output(case.node("LayerNormalization", *(case.input(normal(*s, dtype=np.float16))
+                                                  for s in ((7, 96), (96,), (96,)))))
+    add(graph, "instance", "rows", "InstanceNormalization", normal(2, 3, 9, 11), normal(3), normal(3))
+    case = graph.case("rms", "rows", 1e-5)
+    x = case.input(normal(6, 65))
+    mean = case.node("ReduceMean", case.node("Mul", x, x), ints(-1))
+    root = case.node("Sqrt", case.node("Add", mean, np.float32(1e-6)))
+    case.output(case.node("Mul", case.node("Div", x, root), case.input(normal(65))))
+    graph.check()
+
+
+def test_float_reductions(graph):
+    rows = [((5, 100), (1,)), ((4, 7, 90), (2,)), ((4, 7, 9), (0, 2)), ((3, 70), (0, 1)), ((1000,), (0,)),
+            ((2, 40000), (1,)), ((2, 3, 5, 6, 16), (2, 3)), ((300, 33), (1,)), ((2, 3, 65, 2), (1, 2))]
+    for op in ("ReduceSum", "ReduceMax", "ReduceProd", "ReduceMin", "ReduceMean"):
+        for i, (shape, axes) in enumerate(rows if op == "ReduceSum" else rows[:4]):
+            value = RNG.uniform(0.9, 1.1, shape).astype(np.float32)
+            add(graph, f"{op}{i}", None, op, value, constants=[ints(*axes)], keepdims=i % 2)
+    for op in ("ReduceL1", "ReduceL2", "ReduceLogSumExp", "ReduceSumSquare"):
+        add(graph, op, None, op, normal(7, 130), constants=[ints(-1)])
+    add(graph, "columns", None, "ReduceSum", normal(130, 33), constants=[ints(0)])
+    add(graph, "empty_sum", None, "ReduceSum", normal(0, 5), constants=[ints(0)])
+    add(graph, "empty_prod", None, "ReduceProd", normal(5, 0), constants=[ints(1)])
+    add(graph, "no_rows", None, "ReduceMax", normal(0, 5), constants=[ints(1)])
+    special = normal(4, 100)
+    special[0, 3], special[1, 99], special[2, 64], special[3, 7] = np.nan, np.inf, -np.inf, np.nan
+    for op in ("ReduceSum", "ReduceMax", "ReduceMin"):
+        add(graph, f"special_{op}", "rows", op, special, constants=[ints(1)])
+    add(graph, "narrow", "rows", "ReduceSum", normal(3, 300, dtype=np.float16), constants=[ints(1)], tolerance=1e-2)
+    add(graph, "double", "rows", "ReduceSum", normal(3, 300, dtype=np.float64), constants=[ints(1)], tolerance=1e-13)
+    graph.check()
+
+
+def test_nested_reductions(graph):
+    """A block has several long reductions at a time: each warp takes one."""
+    case = graph.case("norm", "rows", 1e-5)
+    x = case.input(normal(3, 5, 100))
+    rows = case.node("ReduceSum", case.node("Abs", x), ints(2))
+    case.output(case.node("ReduceMax", rows, ints(1)))
+    case = graph.case("normed", "rows", 1e-5)
+    x = case.input(normal(3, 17, 130))
+    rows = case.node("ReduceSum", case.node("Abs", x), ints(2))
+    case.output(case.node("Div", x, case.node("ReduceMax", rows, ints(1))))
+    case = graph.case("softmax_of_sums", "rows", 1e-5)
+    x = case.input(normal(3, 17, 130))
+    case.output(case.node("Softmax", case.node("ReduceMean", x, ints(2), keepdims=0), axis=1))
+    case = graph.case("open", "rows", 1e-5)
+    x = case.input(normal(3, 17, 130), ["A", "B", "C"], [normal(1, 40, 3), normal(2, 1, 0)])
+    case.output(case.node("Softmax", case.node("ReduceSum", x, ints(2), keepdims=0), axis=1))
+    graph.check()
+
+
+def test_integer_reductions(graph):
+    for dtype in (np.int32, np.int64, np.int8, np.uint8):
+        for op in ("ReduceMax", "ReduceMin") + (("ReduceSum", "ReduceProd") if np.dtype(dtype).itemsize > 1 else ()):
+            value = RNG.integers(1, 3 if op == "ReduceProd" else 100, (3, 90)).astype(dtype)
+            expected = getattr(np, op[6:].lower())(value, axis=1, keepdims=True).astype(dtype)
+            case = graph.case(f"{op}{np.dtype(dtype).name}", "rows", 0)
+            case.output(case.node(op, case.input(value), ints(1)), expected)
+    for i, (shape, axis) in enumerate([((5, 100), 1), ((5, 100), 0), ((4, 7, 9), 1), ((3000,), 0), ((2, 65), 1)]):
+        value = RNG.integers(0, 9, shape).astype(np.float32)  # there are many equal ones
+        add(graph, f"argmax{i}", None, "ArgMax", value, axis=axis, keepdims=i % 2)
+        add(graph, f"argmin{i}", None, "ArgMin", value, axis=axis, select_last_index=1)
+    graph.check()
+
+
+def test_top_k(graph):
+    for i, (shape, k, axis, largest) in enumerate([((3, 40), 5, 1, 1), ((3, 40), 40, 1, 0), ((17, 9), 3, 0, 1),
+                                                   ((2, 300, 3), 7, 1, 1), ((4, 1), 1, 1, 1)]):
+        value = RNG.permutation(np.prod(shape)).reshape(shape).astype(np.float32)
+        case = graph.case(f"top{i}", None, 0)
+        for name in case.node("TopK", case.input(value), ints(k), outputs=2, axis=axis, largest=largest):
+            case.output(name)
+    graph.check()
+
+
+TYPES = {TensorProto.BOOL: bool, TensorProto.INT8: np.int8, TensorProto.UINT8: np.uint8, TensorProto.INT16: np.int16,
+         TensorProto.UINT16: np.uint16, TensorProto.INT32: np.int32, TensorProto.UINT32: np.uint32,
+         TensorProto.INT64: np.int64, TensorProto.UINT64: np.uint64, TensorProto.FLOAT16: np.float16,
+         TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64, TensorProto.BFLOAT16: ml_dtypes.bfloat16}
+
+
+def add_casts(graph, name, values, to):
+    """Values in each type of `to`, one below the other, as doubles."""
+    case = graph.case(name, "elementwise", 0)
+    x, row = case.input(values), np.arange(len(to))[:, None]
+    result = np.zeros((len(to), 1))
+    for i, t in enumerate(to):
+        part = case.node("Cast", case.node("Cast", x, to=t), to=TensorProto.DOUBLE)
+        result = case.node("Where", row == i, part, result)
+    with np.errstate(all="ignore"):
+        expected = np.stack([values.astype(TYPES[t]).astype(np.float64) for t in to])
+    case.output(result, expected)
+
+
+def test_casts(graph):
+    signed = [t for t, dtype in TYPES.items() if dtype is not bool and np.dtype(dtype).kind != "u"]
+    for t, dtype in TYPES.items():
+        if dtype is ml_dtypes.bfloat16:
+            continue
+        add_casts(graph, f"from_{np.dtype(dtype).name}", np.array([0, 1, 2.5, 3, 99.75, 127, 0.1]).astype(dtype), TYPES)
+        if t in signed:
+            add_casts(graph, f"negative_{np.dtype(dtype).name}", np.array([-1, -2.5, -99.75, -128]).astype(dtype),
+                      signed)
+    floats = [TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.BFLOAT16, TensorProto.BOOL]
+    edges = [0.1, 1 / 3, 65504, 65519.99, 65520, 1e-8, 6e-8, 1e-5, 3e38, 1e-40, -0.0, np.nan, np.inf, -np.inf,
+             2049, 2051, 1 + 2 ** -8, 1 + 3 * 2 ** -8, 1 + 2 ** -11, 1 + 2 ** -11 + 2 ** -20]
+    add_casts(graph, "rounded_single", np.array(edges, np.float32), floats)
+    with np.errstate(all="ignore"):
+        add_casts(graph, "rounded_half", np.array(edges, np.float16), floats)
+    add_casts(graph, "rounded_double", np.array([*edges, 1e300, 1 + 2 ** -11 + 2 ** -40]), floats[:3])
+    wide = np.array([2 ** 24 + 1, 2 ** 31, 2 ** 31 - 1, -2 ** 31, 300, 65536 + 5, -129])
+    add_casts(graph, "wrapped", wide, [t for t in TYPES if np.dtype(TYPES[t]).kind in "iu" and t != TensorProto.UINT64])
+    add_casts(graph, "to_floats", wide, [TensorProto.FLOAT, TensorProto.DOUBLE])
+    graph.check()
+
+
+def test_elementwise(graph):
+    case = graph.case("chain", "elementwise", 1e-5, steps=1)
+    x, y = case.input(normal(3, 17, 33)), case.input(normal(17, 1))
+    case.output(case.node("Tanh", case.node("Add", case.node("Sigmoid", x), case.node("Mul", y, np.float32(3)))))
+    case = graph.case("special", "elementwise", 1e-5)
+    special = np.array([np.nan, np.inf, -np.inf, 0, -0.0, 1, -1, 1e30], np.float32)
+    x = case.input(special)
+    for op in ("Relu", "Exp", "Tanh", "Sigmoid", "Sqrt", "Abs", "Floor", "Neg", "Reciprocal"):
+        case.output(case.node(op, x))
+    for op in ("Max", "Min", "Add", "Mul", "Div"):
+        case.output(case.node(op, x, case.input(special[::-1].copy())))
+    for op in ("Less", "Equal", "GreaterOrEqual"):
+        case.output(case.node(op, x, case.input(special[::-1].copy())))
+    for dtype in (np.int8, np.uint8, np.int32, np.int64):
+        case = graph.case(np.dtype(dtype).name, "elementwise", 0)
+        low = 0 if dtype is np.uint8 else -50
+        a, b = case.input(RNG.integers(low, 50, (5, 33)).astype(dtype)), case.input(
+            RNG.integers(1, 9, (5, 33)).astype(dtype))
+        for op in ("Add", "Sub", "Mul", "Max", "Min"):
+            case.output(case.node(op, a, b))
+        case.output(case.node("Mod", a, b))
+    case = graph.case("where", "elementwise", 0)
+    case.output(case.node("Where", case.input(RNG.random((5, 1, 33)) > 0.5), case.input(normal(3, 33)),
+                          case.input(normal(5, 3, 1))))
+    add(graph, "scalar", "elementwise", "Exp", np.float32(0.5))
+    add(graph, "empty", None, "Exp", normal(0, 5))
+    add(graph, "half", "elementwise", "Exp", normal(130, dtype=np.float16), tolerance=1e-2)
+    graph.check()
+
+
+def test_moves(graph):
+    for i, (shape, perm) in enumerate([((17, 33), (1, 0)), ((3, 5, 65), (2, 0, 1)), ((2, 3, 5, 7), (0, 2, 3, 1)),
+                                       ((3, 1, 130), (1, 2, 0))]):
+        add(graph, f"transpose{i}", None, "Transpose", normal(*shape), perm=perm, tolerance=0)
+    for axis in range(3):
+        parts = [normal(*(n if d == axis else 5 for d in range(3))) for n in (1, 17, 0, 3)]
+        add(graph, f"concat{axis}", None, "Concat", *parts, axis=axis, tolerance=0)
+    for mode in ("constant", "reflect", "edge"):
+        add(graph, f"pad_{mode}", None, "Pad", normal(5, 7), constants=[ints(2, 3, 1, 4)], mode=mode, tolerance=0)
+    value, case = normal(5, 7), graph.case("pad_negative", None, 0)
+    padded = np.pad(value[1:, :5], ((0, 2), (3, 0)), constant_values=2)
+    case.output(case.node("Pad", case.input(value), ints(-1, 3, 2, -2), np.float32(2)), padded)
+    for i, (starts, ends, steps) in enumerate([((0, 1), (5, 17), (2, 3)), ((-1, 16), (-9, 0), (-1, -4)),
+                                               ((3, 3), (3, 9), (1, 1))]):
+        add(graph, f"slice{i}", None, "Slice", normal(7, 17), tolerance=0,
+            constants=[ints(*starts), ints(*ends), ints(0, 1), ints(*steps)])
+    add(graph, "tile", None, "Tile", normal(3, 5), constants=[ints(2, 3)], tolerance=0)
+    add(graph, "expand", None, "Expand", normal(3, 1, 5), constants=[ints(2, 3, 4, 5)], tolerance=0)
+    add(graph, "depth", None, "DepthToSpace", normal(1, 12, 3, 5), blocksize=2, tolerance=0)
+    add(graph, "trilu", None, "Trilu", normal(2, 7, 9), upper=0, tolerance=0)
+    add(graph, "cumsum", None, "CumSum", normal(5, 33), constants=[np.array(1)], reverse=1, exclusive=1)
+    for dtype in (bool, np.int64, np.float64, np.float16, np.uint8):
+        add(graph, f"transpose_{np.dtype(dtype).name}", None, "Transpose", (normal(9, 33) * 50 + 99).astype(dtype),
+            tolerance=0)
+    graph.check()
+
+
+def test_indexed_moves(graph):
+    table = normal(17, 5)
+    add(graph, "gather", None, "Gather", table, RNG.integers(-17, 17, (3, 4)), tolerance=0)
+    add(graph, "gather_across", None, "Gather", table, RNG.integers(0, 5, 9).astype(np.int32), axis=1, tolerance=0)
+    add(graph, "one_hot", None, "OneHot", RNG.integers(0, 5, 9), constants=[np.array(5), np.array([0, 1], np.float32)],
+        tolerance=0)
+    graph.check()
+
+
+def test_pooling_and_resizing(graph):
+    x = normal(2, 3, 13, 11)
+    for i, attributes in enumerate([{}, {"strides": [2, 3], "pads": [1, 0, 1, 2]},
+                                    {"strides": [2, 2], "ceil_mode": 1}, {"dilations": [2, 2]}]):
+        for op in ("MaxPool", "AveragePool"):
+            add(graph, f"{op}{i}", None, op, x, kernel_shape=[3, 3], **attributes)
+    add(graph, "counted", None, "AveragePool", x, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
+    add(graph, "global", "rows", "GlobalAveragePool", x)
+    add(graph, "global_max", "rows", "GlobalMaxPool", x)
+    none = np.zeros(0, np.float32)
+    for mode, where in [("nearest", "asymmetric"), ("linear", "half_pixel"), ("linear", "align_corners")]:
+        # Of 0.6 of a size and align_corners onnx says other than all the world.
+        for scale in (2, 0.6) if where != "align_corners" else (2, 3):
+            add(graph, f"{mode}_{where}_{int(scale * 10)}", None, "Resize", normal(1, 2, 7, 5), mode=mode,
+                constants=[none, np.array([1, 1, scale, scale], np.float32)], coordinate_transformation_mode=where)
+    graph.check()
+
+
+def test_open_sizes(graph):
+    def value(*shapes):
+        return normal(*shapes[0]), [normal(*shape) for shape in shapes[1:]]
+    shapes = [(3, 130), (1, 1), (0, 5), (40, 300)]
+    for name, skeleton, op, attributes in [
+            ("softmax", "rows", "Softmax", {}), ("softmax_down", "columns", "Softmax", {"axis": 0}),
+            ("exp", "elementwise", "Exp", {}), ("turned", None, "Transpose", {})]:
+        case = graph.case(name, skeleton, 1e-5)
+        first, others = value(*shapes)
+        case.output(case.node(op, case.input(first, ["N", "M"], others), **attributes))
+    case = graph.case("sum", "rows", 1e-5)
+    first, others = value((3, 130), (1, 1), (4, 0), (5, 300))
+    case.output(case.node("ReduceSum", case.input(first, ["R", "C"], others), ints(1)))
+    case = graph.case("normalized", "rows", 1e-5)
+    first, others = value((3, 5, 64), (1, 1, 64), (0, 2, 64), (2, 33, 64))
+    case.output(case.node("LayerNormalization", case.input(first, ["B", "T", 64], others), case.input(normal(64)),
+                          case.input(normal(64))))
+    graph.check()
