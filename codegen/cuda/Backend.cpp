@@ -2,7 +2,6 @@
 
 #include "codegen/cuda/Backend.h"
 #include "codegen/cuda/DeviceHeader.h"
-#include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Program.h"
 #include "codegen/kernel/GroupLimits.h"
@@ -54,10 +53,6 @@ public:
                                           uint64_t weightsSize,
                                           const Target &target) const override {
     return cuda::printProgram(program, images, weightsSize, target);
-  }
-
-  std::vector<SourceFile> getIncludedFiles() const override {
-    return {{deviceHeaderName, deviceHeaderText().rtrim('\0')}};
   }
 
   FailureOr<CompiledKernels>

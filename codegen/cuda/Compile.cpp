@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/Emit.h"
-#include "codegen/cuda/Resources.h"
 #include "codegen/cuda/Nvrtc.h"
 #include "codegen/kernel/DistinctKernels.h"
 #include "runtime/CodeBundle.h"

@@ -204,9 +204,6 @@ public:
                llvm::ArrayRef<KernelImage> images, uint64_t weightsSize,
                const Target &target) const;
 
-  /// What an image of kind Source needs beside it; nothing by default.
-  virtual std::vector<SourceFile> getIncludedFiles() const;
-
   /// Makes code for every function with `mlc.kernel` of `module` (left
   /// unchanged). Errors are emitted at the function concerned.
   virtual mlir::FailureOr<CompiledKernels>
