@@ -8,7 +8,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-BUILD = pathlib.Path(os.environ.get("MLC_BUILD", ROOT / "build"))
+BUILD = pathlib.Path(os.environ.get("MLC_BUILD", ROOT / "build")).resolve()
 sys.path[:0] = [str(ROOT / folder) for folder in ("test/models", "runtime/python", "tools/bench")]
 
 

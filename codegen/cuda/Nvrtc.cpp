@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 #include <cstdlib>
 #include <dlfcn.h>
 #include <vector>
@@ -16,6 +17,9 @@ namespace {
 // NVRTC's interface as its documentation (CUDA toolkit 13.0) has it.
 using Program = void *;
 using Result = int;
+/// For messages. There is no option -lineinfo, which would bring the current
+/// folder into the code.
+constexpr const char *sourceName = "kernel.cu";
 constexpr Result success = 0, compilationFailed = 6;
 
 struct Nvrtc {
@@ -37,7 +41,26 @@ struct Nvrtc {
   /// Why it is not there; "" where it is.
   std::string error;
   Nvrtc();
+
+private:
+  void loadBuiltins() const;
 };
+
+/// NVRTC looks for its second library by name alone, so that the linker finds
+/// it only where it finds NVRTC. The one beside NVRTC is loaded first; where
+/// there is none, NVRTC's own search decides.
+void Nvrtc::loadBuiltins() const {
+  Dl_info place = {};
+  int major = 0, minor = 0;
+  if (nvrtcVersion(&major, &minor) != success ||
+      !dladdr(reinterpret_cast<void *>(nvrtcVersion), &place) ||
+      !place.dli_fname)
+    return;
+  llvm::StringRef folder = llvm::sys::path::parent_path(place.dli_fname);
+  std::string name = "libnvrtc-builtins.so." + std::to_string(major) + "." +
+                     std::to_string(minor);
+  dlopen((folder + "/" + name).str().c_str(), RTLD_NOW | RTLD_GLOBAL);
+}
 
 Nvrtc::Nvrtc() {
   // Versions of one major number are compatible (NVRTC's user guide).
@@ -78,6 +101,8 @@ Nvrtc::Nvrtc() {
   MLC_FIND(nvrtcGetPTXSize);
   MLC_FIND(nvrtcGetPTX);
 #undef MLC_FIND
+  if (error.empty())
+    loadBuiltins();
 }
 
 const Nvrtc &nvrtc() {
@@ -142,14 +167,14 @@ static llvm::Expected<CompiledSource> compile(llvm::StringRef source,
   const char *header = deviceHeaderText().data();
   const char *headerName = deviceHeaderName;
   Result result = library.nvrtcCreateProgram(
-      &program, source.str().c_str(), "kernel.cu", 1, &header, &headerName);
+      &program, source.str().c_str(), sourceName, 1, &header, &headerName);
   if (result != success)
     return failed(result, "begin");
   auto destroy =
       llvm::make_scope_exit([&] { library.nvrtcDestroyProgram(&program); });
   std::string archOption = "-arch=" + arch.str();
   const char *options[] = {archOption.c_str(), "-std=c++17",
-                           "--ptxas-options=-v", "-lineinfo"};
+                           "--ptxas-options=-v"};
   result = library.nvrtcCompileProgram(program, std::size(options), options);
   CompiledSource made;
   if (llvm::Error error = fetch(program, library.nvrtcGetProgramLogSize,
@@ -178,7 +203,7 @@ llvm::Expected<CompiledSource> compileSource(llvm::StringRef source,
   llvm::Expected<std::string> version = nvrtcVersion();
   if (!version)
     return version.takeError();
-  KernelCache cache({deviceHeaderText(), source, arch, *version, "2"});
+  KernelCache cache({deviceHeaderText(), source, arch, *version, "3"});
   CompiledSource made;
   if (cache.read(made))
     return made;
