@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fstream>
+#include <iterator>
 #include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,6 +96,24 @@ std::string keyOf(const std::string &source, const std::string &compiler,
   return runtime::toHex(runtime::blake3(all.data(), all.size())).substr(0, 32);
 }
 
+/// The hash of a file's bytes as text; "" where it cannot be read.
+std::string hashOf(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return "";
+  std::string bytes((std::istreambuf_iterator<char>(file)),
+                    std::istreambuf_iterator<char>());
+  return runtime::toHex(runtime::blake3(bytes.data(), bytes.size()));
+}
+
+/// Whether the module is there as it was made. To load one that a full disk or
+/// a crash cut off would end the process.
+bool isWhole(const std::string &kept) {
+  std::ifstream file(kept + ".sum");
+  std::string sum;
+  return file >> sum && sum == hashOf(kept + ".so");
+}
+
 /// A folder of our own for one compilation, gone with this.
 struct WorkFolder {
   std::string path;
@@ -147,8 +167,10 @@ int compile(const std::string &source, const std::string &compiler,
     message = compiler + " does not accept the kernels' source:\n" + output;
     return CUDA_ERROR_INVALID_SOURCE;
   }
-  std::string kept = folder + "/" + key;
-  if (rename(text.c_str(), (kept + ".cu").c_str()) != 0 ||
+  std::string kept = folder + "/" + key, sum = work.file(key + ".sum");
+  if (!writeFile(sum, hashOf(object)) ||
+      rename(sum.c_str(), (kept + ".sum").c_str()) != 0 ||
+      rename(text.c_str(), (kept + ".cu").c_str()) != 0 ||
       rename(object.c_str(), (kept + ".so").c_str()) != 0) {
     message = "cannot write " + kept + ".so: " + std::strerror(errno);
     return CUDA_ERROR_OPERATING_SYSTEM;
@@ -179,7 +201,7 @@ int compileModule(const std::string &source, std::string &path,
   std::vector<std::string> flags = compilerFlags();
   std::string key = keyOf(source, compiler, flags);
   path = folder + "/" + key + ".so";
-  if (access(path.c_str(), R_OK) == 0)
+  if (isWhole(folder + "/" + key))
     return CUDA_SUCCESS;
   return compile(source, compiler, flags, folder, key, message);
 }

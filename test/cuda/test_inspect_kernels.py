@@ -98,6 +98,27 @@ def test_compiled_kernels_are_kept(tools, tmp_path):
     assert compiled("e", tmp_path / "file") == without
 
 
+def test_damaged_modules_of_the_emulator_are_made_again(tools, tmp_path):
+    matmul(tmp_path / "m.onnx", "MatMul", (T.FLOAT, T.FLOAT), T.FLOAT)
+    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", "--target=cuda:sm_80")
+    assert done.returncode == 0, done.stderr
+    for name in "ab":
+        np.save(tmp_path / f"{name}.npy", np.ones((64, 64), np.float32))
+
+    def run():
+        done = tools.mlc("run", tmp_path / "m.mlca", "--device=emulator", "--input", f"a={tmp_path / 'a.npy'}", "--input",
+                         f"b={tmp_path / 'b.npy'}", env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")})
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+    run()
+    (module,) = (tmp_path / "cache/mlc/emulator").glob("*.so")
+    whole = module.read_bytes()
+    for damaged in (b"", whole[:3000], whole[:-1], whole[:5000] + b"x" * 99 + whole[5099:]):
+        module.write_bytes(damaged)
+        run()
+        assert module.read_bytes() != damaged
+
+
 def test_without_nvrtc(tools, tmp_path):
     matmul(tmp_path / "m.onnx", "MatMul", (T.FLOAT, T.FLOAT), T.FLOAT)
     done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", "--target=cuda:sm_80",
