@@ -48,7 +48,8 @@ def look(mlc, path, arch, folder):
                           env={**os.environ, "MLC_CACHE": "off"})
     seconds = time.monotonic() - start
     if done.returncode != 0:
-        return done.stderr.strip().splitlines()[-1].split(": ", 2)[-1][:90], []
+        said = done.stderr.strip().splitlines()[-1].removeprefix("mlc: error: ").removeprefix(f"{path}: ")
+        return said.split(";")[0].split(",")[0], []
     shown = json.loads(subprocess.run([mlc, "inspect", "--json", artifact], capture_output=True, text=True,
                                       check=True).stdout)
     kernels = shown["manifest"].get("kernels", [])
