@@ -108,6 +108,11 @@ public:
   virtual Status upload(void *to, const void *hostFrom, uint64_t bytes) = 0;
   virtual Status download(void *hostTo, const void *from, uint64_t bytes) = 0;
   virtual Status copy(void *to, const void *from, uint64_t bytes) = 0;
+  /// As download(), in a run, but the host's memory holds the copy when
+  /// finish() has returned success, and not before.
+  virtual Status downloadLater(void *hostTo, const void *from, uint64_t bytes) {
+    return download(hostTo, from, bytes);
+  }
 
   /// What fails in a launch is told by the next function that returns a Status,
   /// finish() at the latest.

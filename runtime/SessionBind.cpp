@@ -220,9 +220,10 @@ Status Session::copyOutputs() {
                                  std::to_string(output.capacity));
       if (!copies || !tensor.bytes)
         continue;
-      status = output.space == MLC_SPACE_HOST
-                   ? queue->download(output.data, tensor.data, tensor.bytes)
-                   : queue->copy(output.data, tensor.data, tensor.bytes);
+      status =
+          output.space == MLC_SPACE_HOST
+              ? queue->downloadLater(output.data, tensor.data, tensor.bytes)
+              : queue->copy(output.data, tensor.data, tensor.bytes);
       if (!status.ok())
         return status;
     }

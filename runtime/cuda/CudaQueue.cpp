@@ -3,14 +3,17 @@
 #include "runtime/cuda/CudaQueue.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace mlc::runtime::cuda {
 
 namespace {
 
-/// Larger copies go directly, which the driver does in pieces of its own.
-constexpr uint64_t pinnedSize = uint64_t(1) << 20;
+/// Pinned memory that a queue has at least and at most. Larger copies go
+/// directly, which the driver does in pieces of its own.
+constexpr uint64_t leastPinned = uint64_t(1) << 20, mostPinned = uint64_t(64)
+                                                                 << 20;
 
 /// What a kernel has without asking.
 constexpr int64_t sharedOfAll = 48 * 1024;
@@ -21,22 +24,27 @@ CUdeviceptr address(const void *memory) {
 
 uint64_t roundUp(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// "kernel k3 (nodes Mul_0, Add_1)"
 std::string describe(const Launch &launch, const CudaKernel &kernel) {
+  return LaunchName{&kernel, launch.step}.text();
+}
+
+} // namespace
+
+std::string LaunchName::text() const {
   constexpr size_t shown = 3;
-  std::string text = "kernel " + kernel.name;
-  if (!launch.step || launch.step->nodes.empty())
+  std::string text = "kernel " + kernel->name;
+  if (!step || step->nodes.empty())
     return text;
-  const std::vector<std::string> &nodes = launch.step->nodes;
+  const std::vector<std::string> &nodes = step->nodes;
   text += nodes.size() == 1 ? " (node " : " (nodes ";
   for (size_t i = 0; i < std::min(nodes.size(), shown); ++i)
     text += (i ? ", " : "") + nodes[i];
   return text + (nodes.size() > shown ? ", ...)" : ")");
 }
 
-} // namespace
-
 Status CudaQueue::open() {
+  const char *blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  launchesBlock = blocking && !std::strcmp(blocking, "1");
   Status status = gpu.enter();
   return status.ok() ? driver.check(driver.cuStreamCreate(
                                         &stream, CU_STREAM_NON_BLOCKING),
@@ -63,11 +71,15 @@ CudaQueue::~CudaQueue() {
 
 void CudaQueue::begin() {
   isRunning = true;
+  pinnedWanted = 0;
+  lateCopies.clear();
   failure = gpu.enter();
 }
 
 Status CudaQueue::finish() {
   isRunning = false;
+  if (!failure.ok())
+    lateCopies.clear();
   Status status = wait();
   return failure.ok() ? std::move(status) : std::exchange(failure, Status());
 }
@@ -87,18 +99,20 @@ Status CudaQueue::wait() {
   if (result == CUDA_SUCCESS) {
     isBusy = false;
     pinnedUsed = 0;
+    for (const LateCopy &copy : lateCopies)
+      std::memcpy(copy.to, copy.from, copy.bytes);
+    lateCopies.clear();
     return Status::success();
   }
+  lateCopies.clear();
   std::string name = gpu.name();
   if (launches == 0)
     return driver.error(result, "work on " + name + " has failed");
   if (launches == 1)
-    return driver.error(result, "kernel " + lastKernel->name +
-                                    " has failed on " + name);
+    return driver.error(result, lastLaunch.text() + " has failed on " + name);
   Status status = driver.error(
       result, "one of " + std::to_string(launches) + " launches on " + name +
-                  " has failed, the last of them of kernel " +
-                  lastKernel->name);
+                  " has failed, the last of them of " + lastLaunch.text());
   status.message += "; run it with CUDA_LAUNCH_BLOCKING=1 to learn which";
   return status;
 }
@@ -109,20 +123,44 @@ Status CudaQueue::wait() {
 
 /// Pinned memory that nothing uses.
 Status CudaQueue::takePinned(uint64_t bytes, uint8_t *&piece) {
-  if (!pinned) {
-    void *memory = nullptr;
-    if (CUresult result = driver.cuMemAllocHost_v2(&memory, pinnedSize))
-      return driver.error(result, "cannot allocate pinned memory");
-    pinned = static_cast<uint8_t *>(memory);
-  }
+  pinnedWanted += roundUp(bytes);
   if (bytes > pinnedSize - pinnedUsed) {
-    Status status = wait();
+    // The next run like this one will have room for all.
+    Status status = pinned ? wait() : Status::success();
+    if (status.ok())
+      status = growPinned();
     if (!status.ok())
       return status;
+    isBusy = true; // again, by what the piece is for
   }
   piece = pinned + pinnedUsed;
   pinnedUsed = std::min(pinnedSize, pinnedUsed + roundUp(bytes));
   return Status::success();
+}
+
+/// Makes room for what the run has asked for, where nothing is in use.
+Status CudaQueue::growPinned() {
+  uint64_t wanted = leastPinned;
+  while (wanted < mostPinned && wanted < pinnedWanted)
+    wanted *= 2;
+  if (wanted <= pinnedSize)
+    return Status::success();
+  if (pinned)
+    (void)driver.cuMemFreeHost(pinned);
+  pinned = nullptr;
+  pinnedSize = 0;
+  void *memory = nullptr;
+  if (CUresult result = driver.cuMemAllocHost_v2(&memory, wanted))
+    return driver.error(result, "cannot allocate pinned memory");
+  pinned = static_cast<uint8_t *>(memory);
+  pinnedSize = wanted;
+  return Status::success();
+}
+
+/// Whether so many bytes are copied by way of pinned memory. Outside of a run
+/// each copy waits, and little is gained.
+bool CudaQueue::usesPinned(uint64_t bytes) const {
+  return bytes <= (isRunning ? mostPinned : leastPinned);
 }
 
 Status CudaQueue::upload(void *to, const void *from, uint64_t bytes) {
@@ -130,7 +168,7 @@ Status CudaQueue::upload(void *to, const void *from, uint64_t bytes) {
   if (!status.ok() || bytes == 0)
     return status;
   const void *source = from;
-  bool isSmall = bytes <= pinnedSize;
+  bool isSmall = usesPinned(bytes);
   if (isSmall) {
     uint8_t *piece = nullptr;
     status = takePinned(bytes, piece);
@@ -145,12 +183,12 @@ Status CudaQueue::upload(void *to, const void *from, uint64_t bytes) {
   return status.ok() && !(isSmall && isRunning) ? wait() : status;
 }
 
-Status CudaQueue::download(void *to, const void *from, uint64_t bytes) {
+Status CudaQueue::downloadLater(void *to, const void *from, uint64_t bytes) {
   Status status = ready();
   if (!status.ok() || bytes == 0)
     return status;
   void *target = to;
-  if (bytes <= pinnedSize) {
+  if (usesPinned(bytes)) {
     uint8_t *piece = nullptr;
     status = takePinned(bytes, piece);
     if (!status.ok())
@@ -160,11 +198,14 @@ Status CudaQueue::download(void *to, const void *from, uint64_t bytes) {
   status = driver.check(
       driver.cuMemcpyDtoHAsync_v2(target, address(from), bytes, stream),
       "cannot copy from the GPU");
-  if (status.ok())
-    status = wait();
   if (status.ok() && target != to)
-    std::memcpy(to, target, bytes);
+    lateCopies.push_back({to, target, bytes});
   return status;
+}
+
+Status CudaQueue::download(void *to, const void *from, uint64_t bytes) {
+  Status status = downloadLater(to, from, bytes);
+  return status.ok() ? wait() : status;
 }
 
 Status CudaQueue::copy(void *to, const void *from, uint64_t bytes) {
@@ -241,8 +282,8 @@ Status CudaQueue::tryLaunch(const Launch &launch, const CudaKernel &kernel) {
       nullptr, reinterpret_cast<void **>(extra));
   if (result != CUDA_SUCCESS)
     return driver.error(result, describe(launch, kernel));
-  ++numLaunches;
-  lastKernel = &kernel;
+  ++(isRecording ? numRecorded : numLaunches);
+  lastLaunch = {&kernel, launch.step};
   return status;
 }
 

@@ -1,8 +1,8 @@
 //===- CudaQueue.h - A session's work on a GPU ------------------*- C++ -*-===//
 //
-// A stream. Small copies pass through pinned memory, so that the host's may
-// change at once; large ones wait. In a run that has been done before nothing
-// is allocated.
+// A stream. Copies pass through pinned memory, so that the host's may change at
+// once; only what is larger than that waits. In a run that has been done before
+// nothing is allocated, and one wait, at the end, is for all.
 //
 // Library kernels run on the host: the queue waits for their operands, takes
 // them there and brings the results back. That is correct, and slow.
@@ -16,6 +16,14 @@
 #include "runtime/cuda/CudaDevice.h"
 
 namespace mlc::runtime::cuda {
+
+/// What is told of a launch that fails.
+struct LaunchName {
+  const CudaKernel *kernel = nullptr;
+  const Step *step = nullptr; ///< may be null
+  /// "kernel k3 (nodes Mul_0, Add_1)"
+  std::string text() const;
+};
 
 class CudaQueue final : public Queue {
 public:
@@ -32,9 +40,10 @@ public:
   Status upload(void *to, const void *from, uint64_t bytes) override;
   Status download(void *to, const void *from, uint64_t bytes) override;
   Status copy(void *to, const void *from, uint64_t bytes) override;
+  Status downloadLater(void *to, const void *from, uint64_t bytes) override;
   void launch(const Launch &launch) override;
   void launch(const LibraryLaunch &launch) override;
-  bool canRecord() const override { return true; }
+  bool canRecord() const override { return !launchesBlock; }
   void beginRecording() override;
   void endRecording(std::unique_ptr<Recording> &recording) override;
   void replay(Recording &recording) override;
@@ -46,6 +55,8 @@ private:
   Status ready();
   Status wait();
   Status takePinned(uint64_t bytes, uint8_t *&piece);
+  Status growPinned();
+  bool usesPinned(uint64_t bytes) const;
   Status tryLaunch(const Launch &launch, const CudaKernel &kernel);
   Status allowShared(const Launch &launch, const CudaKernel &kernel);
   void setWords(const Launch &launch);
@@ -61,15 +72,27 @@ private:
   Status failure;
   /// Whether the stream was given anything since the queue waited for it.
   bool isBusy = false;
+  /// Whether the driver waits in each launch (CUDA_LAUNCH_BLOCKING), so that it
+  /// can say which has failed; of recorded ones it could not.
+  bool launchesBlock = false;
   /// Of what the queue has not waited for.
   uint64_t numLaunches = 0;
-  /// How many there were when the recording under way began.
-  uint64_t recordedFrom = 0;
-  const CudaKernel *lastKernel = nullptr;
+  LaunchName lastLaunch;
+  /// Of the recording under way.
+  uint64_t numRecorded = 0;
 
-  /// Of pinnedSize bytes from the first copy on, the front part in use.
+  /// Pinned memory, the front part in use; grows to what a run needs.
   uint8_t *pinned = nullptr;
-  uint64_t pinnedUsed = 0;
+  uint64_t pinnedSize = 0, pinnedUsed = 0;
+  /// What the run has asked of it so far.
+  uint64_t pinnedWanted = 0;
+  /// Copies from pinned memory to the caller's that are left for the wait.
+  struct LateCopy {
+    void *to;
+    const void *from;
+    uint64_t bytes;
+  };
+  std::vector<LateCopy> lateCopies;
   std::vector<CUevent> stamps;
   /// Reused from launch to launch.
   std::vector<uint64_t> words;

@@ -21,7 +21,16 @@ public:
   CUgraphExec exec = nullptr;
   /// What is told of a failure.
   uint64_t numLaunches = 0;
-  const CudaKernel *lastKernel = nullptr;
+  LaunchName lastLaunch;
+
+  std::string text() const {
+    if (numLaunches == 0)
+      return "no launches";
+    if (numLaunches == 1)
+      return lastLaunch.text();
+    return std::to_string(numLaunches) + " launches, the last of them of " +
+           lastLaunch.text();
+  }
 };
 
 } // namespace
@@ -33,27 +42,24 @@ void CudaQueue::beginRecording() {
                              stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                          "cannot record launches");
   isRecording = failure.ok();
-  recordedFrom = numLaunches;
+  numRecorded = 0;
 }
 
 void CudaQueue::endRecording(std::unique_ptr<Recording> &recording) {
   if (!isRecording)
     return;
   isRecording = false;
-  uint64_t launches = numLaunches - recordedFrom;
-  // Nothing of it was done.
-  numLaunches = recordedFrom;
   CUgraph graph = nullptr;
   CUresult result = driver.cuStreamEndCapture(stream, &graph);
   auto made = std::make_unique<CudaRecording>(gpu);
-  made->numLaunches = launches;
-  made->lastKernel = lastKernel;
+  made->numLaunches = numRecorded;
+  made->lastLaunch = lastLaunch;
   if (result == CUDA_SUCCESS && failure.ok())
     result = driver.cuGraphInstantiateWithFlags(&made->exec, graph, 0);
   if (graph)
     (void)driver.cuGraphDestroy(graph);
   if (failure.ok() && result != CUDA_SUCCESS)
-    failure = driver.error(result, "cannot record launches");
+    failure = driver.error(result, "cannot record " + made->text());
   if (failure.ok())
     recording = std::move(made);
 }
@@ -63,12 +69,13 @@ void CudaQueue::replay(Recording &recording) {
     return;
   auto &made = static_cast<CudaRecording &>(recording);
   isBusy = true;
-  failure = driver.check(driver.cuGraphLaunch(made.exec, stream),
-                         "cannot launch what was recorded");
-  if (!failure.ok())
+  if (CUresult result = driver.cuGraphLaunch(made.exec, stream)) {
+    failure = driver.error(result, "cannot launch " + made.text());
     return;
+  }
   numLaunches += made.numLaunches;
-  lastKernel = made.lastKernel;
+  if (made.numLaunches)
+    lastLaunch = made.lastLaunch;
 }
 
 } // namespace mlc::runtime::cuda

@@ -2,6 +2,10 @@
 
 #include "CudaSample.h"
 
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
 using namespace mlc::test;
 using Catch::Contains;
 
@@ -18,6 +22,17 @@ std::map<std::string, unsigned> callsOf(Session &session) {
     if (count != before[name])
       calls[name] = count - before[name];
   return calls;
+}
+
+/// One launch, one wait, and nothing that is made or given back.
+void checkSteady(std::map<std::string, unsigned> calls) {
+  CHECK(calls.count("cuLaunchKernel") == 0);
+  CHECK(calls["cuGraphLaunch"] == 1);
+  CHECK(calls["cuStreamSynchronize"] == 1);
+  for (const auto &[name, count] : calls)
+    CHECK_THAT(name, !Contains("Alloc") && !Contains("Create") &&
+                         !Contains("Capture") && !Contains("Instantiate") &&
+                         !Contains("Free") && !Contains("Destroy"));
 }
 
 /// A session's life with launches alone, four runs; the first error ends it,
@@ -67,13 +82,7 @@ TEST_CASE("a run like those before is one launch and one wait", "[cuda]") {
       std::fill(numbers.y.begin(), numbers.y.end(), -7.f);
       auto steady = callsOf(session);
       CHECK(numbers.isRight());
-      CHECK(steady.count("cuLaunchKernel") == 0);
-      CHECK(steady["cuGraphLaunch"] == 1);
-      // The output's copy waits; at the end of the run nothing is left.
-      CHECK(steady["cuStreamSynchronize"] == 1);
-      for (const auto &[name, count] : steady)
-        CHECK_THAT(name, !Contains("Alloc") && !Contains("Create") &&
-                             !Contains("Instantiate") && !Contains("Free"));
+      checkSteady(steady);
     }
   }
   device.reset();
@@ -95,6 +104,143 @@ TEST_CASE("other sizes have launches of their own", "[cuda]") {
     }
     CHECK(fake->counts["cuGraphLaunch"] > 4);
   }
+  device.reset();
+  checkClean();
+}
+
+TEST_CASE("a run waits once, however many outputs it copies", "[cuda]") {
+  freshFake();
+  auto device = gpu();
+  {
+    Session session(CudaSample(false).artifact(), queueOf(*device), 0);
+    // Small; and more than the first pinned memory holds, several times.
+    for (size_t rows : {20, 300000}) {
+      Numbers numbers(rows);
+      std::vector<float> z(rows * 4);
+      REQUIRE(numbers.bind(session).ok());
+      REQUIRE(session.bindOutput(1, z.data(), rows * 16).ok());
+      for (int i = 0; i < 3; ++i)
+        callsOf(session);
+      for (int i = 0; i < 2; ++i) {
+        std::fill(z.begin(), z.end(), -7.f);
+        uint64_t allocations = session.allocations();
+        auto steady = callsOf(session);
+        checkSteady(steady);
+        CHECK(steady["cuMemcpyHtoDAsync_v2"] == 1);
+        CHECK(steady["cuMemcpyDtoHAsync_v2"] == 2);
+        CHECK(session.allocations() == allocations);
+        CHECK(numbers.isRight());
+        CHECK((z == numbers.y));
+      }
+      CHECK(fake->pinned.size() == 1);
+    }
+  }
+  device.reset();
+  checkClean();
+}
+
+TEST_CASE("after a failure nothing is written", "[cuda]") {
+  freshFake();
+  auto device = gpu();
+  {
+    Session session(CudaSample(false).artifact(), queueOf(*device), 0);
+    Numbers numbers(20);
+    REQUIRE(numbers.bind(session).ok());
+    for (int i = 0; i < 3; ++i)
+      REQUIRE(session.run().ok());
+    for (const char *call : {"cuStreamSynchronize", "cuMemcpyDtoHAsync_v2"}) {
+      std::vector<float> kept(numbers.y.size(), -7.f);
+      numbers.y = kept;
+      fake->failName = call;
+      CHECK(session.run().code == MLC_DEVICE);
+      CHECK((numbers.y == kept));
+      REQUIRE(session.run().ok());
+      CHECK(numbers.isRight());
+    }
+  }
+  device.reset();
+  checkClean();
+}
+
+TEST_CASE("launches are recorded for the caller's memory", "[cuda]") {
+  freshFake();
+  auto device = gpu();
+  {
+    Numbers numbers(20);
+    const uint64_t bytes = numbers.x.size() * 4;
+    DeviceMemory x, y[2];
+    bool grown;
+    for (DeviceMemory *memory : {&x, &y[0], &y[1]})
+      REQUIRE(memory->reserve(*device, bytes, grown).ok());
+    auto queue = queueOf(*device);
+    REQUIRE(queue->upload(x.data(), numbers.x.data(), bytes).ok());
+    Session session(CudaSample(false).artifact(), queueOf(*device), 0);
+    int64_t dims[] = {20, 4};
+    REQUIRE(
+        session.bindInput(0, DType::F32, 2, dims, x.data(), MLC_SPACE_DEVICE)
+            .ok());
+    for (int round : {0, 1, 0}) {
+      DeviceMemory &out = y[round];
+      REQUIRE(session.bindOutput(0, out.data(), bytes, MLC_SPACE_DEVICE).ok());
+      // Another address: not what was recorded.
+      CHECK(callsOf(session).count("cuGraphLaunch") == 0);
+      callsOf(session);
+      REQUIRE(queue->upload(out.data(), numbers.x.data(), bytes).ok());
+      auto steady = callsOf(session);
+      checkSteady(steady);
+      for (const auto &[name, count] : steady)
+        CHECK_THAT(name, !Contains("Memcpy"));
+      REQUIRE(queue->download(numbers.y.data(), out.data(), bytes).ok());
+      CHECK(numbers.isRight());
+    }
+  }
+  device.reset();
+  checkClean();
+}
+
+TEST_CASE("sessions of several threads and GPUs record", "[cuda]") {
+  freshFake().devices = 2;
+  {
+    std::unique_ptr<CudaDevice> gpus[] = {gpu(DeviceKind::Gpu, 0),
+                                          gpu(DeviceKind::Gpu, 1)};
+    auto artifact = CudaSample(false).artifact();
+    std::atomic<unsigned> wrong{0};
+    std::vector<std::thread> threads;
+    // Two for each GPU. Checks are not for threads.
+    for (size_t t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        std::unique_ptr<Queue> queue;
+        if (!gpus[t % 2]->open({}, queue).ok()) {
+          ++wrong;
+          return;
+        }
+        Session session(artifact, std::move(queue), 0);
+        for (size_t round = 0; round < 60; ++round) {
+          Numbers numbers(1 + t + round / 10);
+          bool ok = numbers.bind(session).ok() && session.run().ok() &&
+                    numbers.isRight();
+          wrong += !ok;
+        }
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    CHECK(wrong == 0);
+    CHECK(fake->counts["cuModuleLoadData"] == 2);
+    CHECK(fake->counts["cuGraphLaunch"] > 150);
+  }
+  checkClean();
+}
+
+TEST_CASE("launches that block are not recorded", "[cuda]") {
+  // So that the driver can say which of them has failed.
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+  freshFake();
+  auto device = gpu();
+  auto queue = queueOf(*device);
+  unsetenv("CUDA_LAUNCH_BLOCKING");
+  CHECK_FALSE(queue->canRecord());
+  CHECK(queueOf(*device)->canRecord());
+  queue.reset();
   device.reset();
   checkClean();
 }
@@ -133,6 +279,10 @@ TEST_CASE("any call may fail where launches are recorded", "[cuda]") {
     if (!status.ok()) {
       CHECK(status.code == MLC_DEVICE);
       CHECK_THAT(status.message, Contains("CUDA error 999 ("));
+      if (failed == "cuLaunchKernel" || failed == "cuGraphLaunch" ||
+          failed == "cuGraphInstantiateWithFlags")
+        CHECK_THAT(status.message,
+                   Contains("kernel scale (nodes Mul_0, Add_1)"));
     }
   }
   for (const char *name :
@@ -153,7 +303,9 @@ TEST_CASE("a recorded launch that fails is told of", "[cuda]") {
     fake->streamResult = CUDA_ERROR_ILLEGAL_ADDRESS;
     Status status = session.run();
     CHECK(status.code == MLC_DEVICE);
-    CHECK_THAT(status.message, Contains("kernel scale has failed on cuda:0"));
+    CHECK_THAT(
+        status.message,
+        Contains("kernel scale (nodes Mul_0, Add_1) has failed on cuda:0"));
     std::fill(numbers.y.begin(), numbers.y.end(), -7.f);
     REQUIRE(session.run().ok());
     CHECK(numbers.isRight());

@@ -94,11 +94,13 @@ struct CudaSample : Sample {
   }
 };
 
-inline std::unique_ptr<CudaDevice> gpu(DeviceKind kind = DeviceKind::Gpu) {
+inline std::unique_ptr<CudaDevice> gpu(DeviceKind kind = DeviceKind::Gpu,
+                                       int ordinal = 0) {
   std::unique_ptr<CudaDevice> device;
   Status status = CudaDevice::open(
-      fakeTable(), 0, kind == DeviceKind::Gpu ? "cuda:0" : "emulator", kind,
-      device);
+      fakeTable(), ordinal,
+      kind == DeviceKind::Gpu ? "cuda:" + std::to_string(ordinal) : "emulator",
+      kind, device);
   INFO(status.message);
   REQUIRE(status.ok());
   return device;

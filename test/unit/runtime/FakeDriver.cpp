@@ -18,7 +18,7 @@ constexpr uint64_t farBit = uint64_t(1) << 62;
 FakeDriver fake;
 std::recursive_mutex mutex;
 thread_local CUcontext current = nullptr;
-int theContext;
+int theContexts[2]; // one for each GPU
 
 /// Around each function: counts it, and says whether it shall fail.
 struct Call {
@@ -60,6 +60,8 @@ CUresult enqueue(Call &call, CUstream stream, std::function<void()> work) {
   auto it = fake.streams.find(stream);
   if (it == fake.streams.end())
     call.misuse("no stream");
+  else if (fake.streamContexts[stream] != current)
+    call.misuse("a stream of another context");
   if (call.fails())
     return call.result;
   auto capture = fake.captures.find(stream);
@@ -78,7 +80,7 @@ CUresult version(int *version) {
   return Call("cuDriverGetVersion", false).result;
 }
 CUresult deviceCount(int *count) {
-  *count = 1;
+  *count = fake.devices;
   return Call("cuDeviceGetCount", false).result;
 }
 CUresult device(CUdevice *device, int ordinal) {
@@ -99,12 +101,12 @@ CUresult attribute(int *value, CUdevice_attribute attribute, CUdevice) {
                : fake.maxShared;
   return Call("cuDeviceGetAttribute", false).result;
 }
-CUresult retain(CUcontext *context, CUdevice) {
+CUresult retain(CUcontext *context, CUdevice device) {
   Call call("cuDevicePrimaryCtxRetain", false);
   if (call.fails())
     return call.result;
   ++fake.contexts;
-  *context = reinterpret_cast<CUcontext>(&theContext);
+  *context = reinterpret_cast<CUcontext>(&theContexts[device]);
   return call.result;
 }
 // Functions that give back do so even where they are made to fail, as CUDA's:
@@ -198,6 +200,7 @@ CUresult streamCreate(CUstream *stream, unsigned) {
     return call.result;
   *stream = reinterpret_cast<CUstream>(new char);
   fake.streams[*stream];
+  fake.streamContexts[*stream] = current;
   return call.result;
 }
 CUresult streamDestroy(CUstream stream) {

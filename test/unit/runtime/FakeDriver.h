@@ -1,9 +1,9 @@
 //===- FakeDriver.h - CUDA's driver without a GPU ---------------*- C++ -*-===//
 //
-// A table of the driver's functions over one GPU that is not there. Its memory
-// is of addresses that the host must not follow, its streams do nothing before
-// somebody waits, its modules' code is the name of a function of this process,
-// any call can be made to fail, and what is not given back is counted.
+// A table of the driver's functions over GPUs that are not there. Their memory
+// is of addresses that the host must not follow, their streams do nothing
+// before somebody waits, their modules' code is the name of a function of this
+// process, any call can be made to fail, and what is not given back is counted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,8 @@ class FakeDriver {
 public:
   /// The kernels that a module can name.
   std::map<std::string, FakeKernel> kernels;
-  /// The GPU.
+  /// How many GPUs there are, one or two, and what they are.
+  int devices = 1;
   int major = 9, minor = 0, multiprocessors = 2, maxShared = 227 * 1024;
 
   /// All calls so far by name, and how many.
@@ -59,6 +60,7 @@ public:
   std::map<uint8_t *, size_t> memory, pinned;
   using Work = std::vector<std::function<void()>>;
   std::map<void *, Work> streams;
+  std::map<void *, runtime::cuda::CUcontext> streamContexts;
   /// What is captured, by stream, and what was.
   std::map<void *, Work> captures;
   std::set<Work *> graphs, execs;
