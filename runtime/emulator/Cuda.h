@@ -118,6 +118,8 @@ namespace mlc::emulator {
   row(300, INVALID_SOURCE, "device kernel source is invalid")                  \
   row(304, OPERATING_SYSTEM, "OS call failed")                                 \
   row(400, INVALID_HANDLE, "invalid resource handle")                          \
+  row(401, ILLEGAL_STATE,                                                      \
+      "the operation cannot be performed in the present state")                \
   row(500, NOT_FOUND, "named symbol not found")                                \
   row(600, NOT_READY, "device not ready")                                      \
   row(700, ILLEGAL_ADDRESS, "an illegal memory access was encountered")        \
@@ -127,6 +129,14 @@ namespace mlc::emulator {
   row(801, NOT_SUPPORTED, "operation not supported")                           \
   row(900, STREAM_CAPTURE_UNSUPPORTED,                                         \
       "operation not permitted when stream is capturing")                      \
+  row(901, STREAM_CAPTURE_INVALIDATED,                                         \
+      "operation failed due to a previous error during capture")               \
+  row(907, CAPTURED_EVENT,                                                     \
+      "operation not permitted on an event last recorded in a capturing "      \
+      "stream")                                                                \
+  row(908, STREAM_CAPTURE_WRONG_THREAD,                                        \
+      "attempt to terminate a thread-local capture sequence from another "     \
+      "thread")                                                                \
   row(999, UNKNOWN, "unknown error")
 // clang-format on
 

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 /// Work that a stream was given while it was captured, in order. A copy that
@@ -23,13 +24,21 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st : CUgraph_st {};
 
+/// What a stream is given while it is captured; where something was done that
+/// a capture does not allow, nothing becomes of it.
+struct Capture {
+  CUgraph_st graph;
+  int mode; ///< 0: of all threads, 1: of this one, 2: nothing is forbidden
+  std::thread::id thread = std::this_thread::get_id();
+  bool isValid = true;
+};
+
 /// Work that is done when somebody waits for it, as late as CUDA may do it: so
 /// it shows who forgets to wait.
 struct CUstream_st {
   std::deque<std::function<CUresult()>> work;
   CUresult error = 0; ///< of what was done, until a call returns it
-  /// Where work goes while it is captured; null otherwise.
-  std::unique_ptr<CUgraph_st> capture;
+  std::unique_ptr<Capture> capture; ///< null unless it is captured
 
   /// Does all of it; after an error the rest is dropped.
   void run();
@@ -78,6 +87,9 @@ struct Driver {
 
   /// Does what all streams have to do.
   void runAll();
+  /// Whether a capture forbids the calling thread what may wait, as making and
+  /// giving back memory may; such captures become nothing.
+  bool isForbidden();
   /// Does `work`, which `stream` may be null of, in its turn.
   CUresult submit(CUstream stream, std::function<CUresult()> work);
   bool isStream(CUstream stream) const {

@@ -4,14 +4,32 @@
 
 using namespace mlc::emulator;
 
+bool Driver::isForbidden() {
+  bool forbidden = false;
+  for (CUstream stream : streams) {
+    Capture *capture = stream->capture.get();
+    bool concerns =
+        capture &&
+        (capture->mode == 0 ||
+         (capture->mode == 1 && capture->thread == std::this_thread::get_id()));
+    if (concerns)
+      capture->isValid = false;
+    forbidden |= concerns;
+  }
+  return forbidden;
+}
+
 CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
   MLC_CALL(Context);
   if (!driver.streams.count(stream)) // the default stream cannot be captured
     return stream ? CUDA_ERROR_INVALID_HANDLE
                   : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  if (mode < 0 || mode > 2 || stream->capture)
+  if (mode < 0 || mode > 2)
     return CUDA_ERROR_INVALID_VALUE;
-  stream->capture = std::make_unique<CUgraph_st>();
+  if (stream->capture)
+    return CUDA_ERROR_ILLEGAL_STATE;
+  stream->capture = std::make_unique<Capture>();
+  stream->capture->mode = mode;
   return CUDA_SUCCESS;
 }
 
@@ -19,9 +37,18 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
   MLC_CALL(Context);
   if (!driver.streams.count(stream))
     return CUDA_ERROR_INVALID_HANDLE;
-  if (!graph || !stream->capture)
+  if (!graph)
     return CUDA_ERROR_INVALID_VALUE;
-  *graph = stream->capture.release();
+  if (!stream->capture)
+    return CUDA_ERROR_ILLEGAL_STATE;
+  if (stream->capture->mode != 2 &&
+      stream->capture->thread != std::this_thread::get_id())
+    return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+  std::unique_ptr<Capture> capture = std::move(stream->capture);
+  *graph = nullptr;
+  if (!capture->isValid)
+    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  *graph = new CUgraph_st(std::move(capture->graph));
   driver.graphs.insert(*graph);
   return CUDA_SUCCESS;
 }

@@ -32,6 +32,8 @@ bool isPinned(const void *memory, size_t bytes) {
 
 CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
   MLC_CALL(Context);
+  if (driver.isForbidden())
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (!memory || !bytes)
     return CUDA_ERROR_INVALID_VALUE;
   uintptr_t address = arena.allocate(bytes);
@@ -43,6 +45,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
 
 CUresult cuMemFree_v2(CUdeviceptr memory) {
   MLC_CALL(Context);
+  if (driver.isForbidden())
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (!memory)
     return CUDA_SUCCESS;
   driver.runAll();
@@ -52,6 +56,8 @@ CUresult cuMemFree_v2(CUdeviceptr memory) {
 
 CUresult cuMemAllocHost_v2(void **memory, size_t bytes) {
   MLC_CALL(Context);
+  if (driver.isForbidden())
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (!memory || !bytes)
     return CUDA_ERROR_INVALID_VALUE;
   constexpr size_t page = 4096;
@@ -67,6 +73,8 @@ CUresult cuMemAllocHost_v2(void **memory, size_t bytes) {
 
 CUresult cuMemFreeHost(void *memory) {
   MLC_CALL(Context);
+  if (driver.isForbidden())
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (!memory)
     return CUDA_SUCCESS;
   driver.runAll();
@@ -111,7 +119,8 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
     return CUDA_SUCCESS;
   });
   // Only copies to pinned memory may come later.
-  if (result != CUDA_SUCCESS || isPinned(to, bytes) || !stream)
+  if (result != CUDA_SUCCESS || isPinned(to, bytes) || !stream ||
+      stream->capture)
     return result;
   stream->run();
   return stream->takeError();

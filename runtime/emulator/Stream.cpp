@@ -1,6 +1,7 @@
 //===- Stream.cpp - Streams and events ------------------------------------===//
 
 #include "runtime/emulator/Driver.h"
+#include "runtime/emulator/Finding.h"
 
 #include <utility>
 
@@ -28,8 +29,10 @@ void Driver::runAll() {
 
 CUresult Driver::submit(CUstream stream, std::function<CUresult()> work) {
   if (stream) {
+    if (stream->capture && !stream->capture->isValid)
+      return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (stream->capture)
-      stream->capture->work.push_back(std::move(work));
+      stream->capture->graph.work.push_back(std::move(work));
     else
       stream->work.push_back(std::move(work));
     return CUDA_SUCCESS;
@@ -54,6 +57,8 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
   MLC_CALL(Context);
   if (!driver.streams.count(stream))
     return CUDA_ERROR_INVALID_HANDLE;
+  if (stream->capture)
+    addToReport("mlc emulator: a stream is destroyed while it is captured\n");
   stream->run();
   CUresult error = stream->takeError();
   driver.streams.erase(stream);
@@ -66,8 +71,10 @@ CUresult cuStreamSynchronize(CUstream stream) {
   if (!driver.isStream(stream))
     return CUDA_ERROR_INVALID_HANDLE;
   if (stream) {
-    if (stream->capture)
+    if (stream->capture) {
+      stream->capture->isValid = false;
       return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     stream->run();
     return stream->takeError();
   }
@@ -122,6 +129,8 @@ CUresult cuEventSynchronize(CUevent event) {
   CUstream stream = event->last->stream;
   if (!driver.streams.count(stream))
     return CUDA_ERROR_LAUNCH_FAILED;
+  if (stream->capture)
+    return CUDA_ERROR_CAPTURED_EVENT;
   stream->run();
   return stream->takeError();
 }
