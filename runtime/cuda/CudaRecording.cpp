@@ -51,6 +51,9 @@ void CudaQueue::endRecording(std::unique_ptr<Recording> &recording) {
   isRecording = false;
   CUgraph graph = nullptr;
   CUresult result = driver.cuStreamEndCapture(stream, &graph);
+  // Whatever it was: from here on the stream does what it is given.
+  if (result != CUDA_SUCCESS)
+    (void)driver.cuStreamEndCapture(stream, &graph);
   auto made = std::make_unique<CudaRecording>(gpu);
   made->numLaunches = numRecorded;
   made->lastLaunch = lastLaunch;

@@ -234,15 +234,10 @@ CUresult endCapture(CUstream stream, CUgraph *graph) {
   auto it = fake.captures.find(stream);
   if (it == fake.captures.end())
     call.misuse("nothing is captured");
-  auto *work = new FakeDriver::Work;
-  if (it != fake.captures.end()) {
-    *work = std::move(it->second);
-    fake.captures.erase(it); // also where it fails
-  }
-  if (call.fails()) {
-    delete work;
+  if (call.fails())
     return call.result;
-  }
+  auto *work = new FakeDriver::Work(std::move(it->second));
+  fake.captures.erase(it);
   fake.graphs.insert(work);
   *graph = reinterpret_cast<CUgraph>(work);
   return call.result;
