@@ -68,7 +68,8 @@ def test_runs_that_are_recorded(tools, artifact, fault, code):
 
 
 def test_what_fails_in_a_kernel(tools, artifact):
-    """The launch is made and its work fails: the wait for it, the third after two of loading, tells of it, and how to learn which it was."""
+    """The launch is made and its work fails: the wait for it tells of that, and how to learn which it was. Loading
+    has waited twice before."""
     found, line = failing(tools, "cuStreamSynchronize:3=719", *run_of(artifact))
     assert found == 8
     assert re.search(r"one of 3 launches on emulator has failed, the last of them of kernel mlc_\w+ \(node third\): "
