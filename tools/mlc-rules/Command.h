@@ -26,6 +26,7 @@ Command checkCommand();
 Command exportCommand();
 Command generateCommand();
 Command listCommand();
+Command proofsCommand();
 Command verifyCommand();
 
 /// The category of all options of this tool.

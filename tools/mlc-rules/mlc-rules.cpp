@@ -10,9 +10,9 @@ using namespace mlc::rules;
 namespace cl = llvm::cl;
 
 static Exit runTool(int argc, char **argv) {
-  const Command commands[] = {auditCommand(),  checkCommand(),
-                              exportCommand(), generateCommand(),
-                              listCommand(),   verifyCommand()};
+  const Command commands[] = {
+      auditCommand(), checkCommand(),  exportCommand(), generateCommand(),
+      listCommand(),  proofsCommand(), verifyCommand()};
   cl::HideUnrelatedOptions({&category()});
   std::string names;
   llvm::ListSeparator separator(" or ");

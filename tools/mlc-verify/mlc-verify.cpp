@@ -26,6 +26,7 @@
 #include "tools/CommandLine.h"
 #include "tools/mlc-verify/TrailCommand.h"
 #include "verifier/AssumeText.h"
+#include "verifier/ByKernel.h"
 #include "verifier/RestsOn.h"
 #include "verifier/Verifier.h"
 #include "llvm/Support/CommandLine.h"
@@ -67,6 +68,14 @@ static cl::opt<std::string>
     certificateFile("certificate",
                     cl::desc("Write the proof's integer lemmas as SMT-LIB"),
                     cl::value_desc("file"), cl::cat(category));
+static cl::opt<std::string> proofFile(
+    "proof", cl::value_desc("file"),
+    cl::desc("Look for a proof that the kernel accepts, and write it"),
+    cl::cat(category));
+static cl::opt<std::string>
+    checkedFile("check-proof", cl::value_desc("file"),
+                cl::desc("Have the kernel check this proof, and nothing else"),
+                cl::cat(category));
 static cl::opt<double>
     effort("effort", cl::value_desc("factor"),
            cl::desc("How much of the usual, counted work to spend at most (1)"),
@@ -155,16 +164,51 @@ static void printText(const Verdict &verdict, const Assumptions &assumptions) {
   printRestsOn(restsOn(verdict, assumptions));
 }
 
-static Exit writeCertificate(const std::string &text) {
-  llvm::Error failed = llvm::writeToOutput(
-      certificateFile, [&](llvm::raw_ostream &os) -> llvm::Error {
+static Exit writeTo(llvm::StringRef path, const std::string &text) {
+  llvm::Error failed =
+      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
         os << text;
         return llvm::Error::success();
       });
   if (!failed)
     return Exit::Done;
   return error(Exit::Resources,
-               certificateFile + ": " + llvm::toString(std::move(failed)));
+               path + ": " + llvm::toString(std::move(failed)));
+}
+
+/// Proofs for the kernel: one is looked for and written, or one is checked.
+static Exit askKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
+                      const Assumptions &assumptions,
+                      const VerifierOptions &options) {
+  verifier::KernelVerdict verdict;
+  if (checkedFile.empty()) {
+    verdict = verifier::proveByKernel(before, after, assumptions, options);
+  } else {
+    auto buffer = llvm::MemoryBuffer::getFile(checkedFile);
+    if (!buffer)
+      return error(Exit::BadFile, checkedFile + ": cannot be read: " +
+                                      buffer.getError().message());
+    verdict = verifier::checkByKernel(before, after, assumptions,
+                                      (*buffer)->getBuffer(), options);
+  }
+  if (json) {
+    llvm::json::Object object{
+        {"verdict", verdict.isAccepted ? "accepted" : "refused"},
+        {"ms", verdict.ms},
+        {"obligations", verdict.numObligations}};
+    if (!verdict.isAccepted)
+      object["reason"] = verdict.reason;
+    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object)))
+                 << '\n';
+  } else if (verdict.isAccepted) {
+    llvm::outs() << "accepted by the kernel (" << verdict.numObligations
+                 << " obligations)\n";
+  } else {
+    llvm::outs() << "refused by the kernel: " << verdict.reason << '\n';
+  }
+  if (!verdict.isAccepted)
+    return Exit::Unknown;
+  return checkedFile.empty() ? writeTo(proofFile, verdict.proof) : Exit::Done;
 }
 
 static Exit compareFunctions(const VerifierOptions &options) {
@@ -204,10 +248,12 @@ static Exit compareFunctions(const VerifierOptions &options) {
     return error(Exit::BadFile, files.front() + ": " +
                                     llvm::toString(assumptions.takeError()));
 
+  if (!proofFile.empty() || !checkedFile.empty())
+    return askKernel(functions[0], functions[1], *assumptions, options);
   Verdict verdict = verify(functions[0], functions[1], *assumptions, options);
   json ? printJson(verdict, *assumptions) : printText(verdict, *assumptions);
   if (verdict.isProved() && !certificateFile.empty())
-    if (Exit code = writeCertificate(verdict.certificate.smtlib);
+    if (Exit code = writeTo(certificateFile, verdict.certificate.smtlib);
         code != Exit::Done)
       return code;
   return exitOf(verdict);

@@ -1,6 +1,7 @@
 //===- Main.cpp - Random pairs: verdicts beside labels --------------------===//
 //
 //   random-pairs N [--seed S] [--effort F] [--jobs J] [--keep FOLDER]
+//   [--kernel]
 //
 // Makes N pairs of functions, asks the verifier, labels them by construction
 // and by evaluation, and prints counts of verdict x label. A false pair that
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "verifier/AssumeText.h"
+#include "verifier/ByKernel.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -42,6 +44,9 @@ static cl::opt<double> effort("effort",
 static cl::opt<unsigned> jobs("jobs", cl::desc("Threads (1)"), cl::init(1));
 static cl::opt<std::string> keep("keep",
                                  cl::desc("Folder for what disagrees (none)"));
+static cl::opt<bool> byKernel("kernel",
+                              cl::desc("Ask for proofs that the kernel "
+                                       "accepts, not the prover"));
 static cl::opt<bool> show("show", cl::desc("Print every pair and its answers"));
 
 namespace {
@@ -144,7 +149,15 @@ Answer ask(const Pair &pair, mlir::MLIRContext *context, uint64_t number) {
   options.scaleWork(effort);
   options.trialsAfter = 30;
   options.classifyFloats = false;
-  answer.verdict = verify(before, after, *assumptions, options);
+  if (byKernel) {
+    verifier::KernelVerdict kernel =
+        verifier::proveByKernel(before, after, *assumptions, options);
+    answer.verdict.kind =
+        kernel.isAccepted ? Verdict::Kind::Proved : Verdict::Kind::Unknown;
+    answer.verdict.reason = kernel.reason;
+  } else {
+    answer.verdict = verify(before, after, *assumptions, options);
+  }
   answer.label = pair.before.isScalar
                      ? labelScalars(before, after, number)
                      : labelGraphs(before, after, *assumptions, number);

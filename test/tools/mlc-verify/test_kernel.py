@@ -1,0 +1,144 @@
+"""Proofs that the kernel accepts: of the literature's rules all that are true and none that is false, whatever the text."""
+
+import json
+import random
+import re
+
+import pytest
+
+PAIR = """
+func.func @b(%x: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> {{
+  %0 = mlc.relu %x : (tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  %1 = mlc.{second} %0 : (tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %1 : tensor<?xf32, #mlc.dims<[n]>>
+}}
+func.func @a(%x: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> {{
+  %0 = mlc.relu %x : (tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def literature(tools, tmp_path_factory):
+    """The folder of the proofs, and whether each rule is one that the audit proves."""
+    folder = tmp_path_factory.mktemp("proofs")
+    rules = tools.source / "test/rules/literature.mlir"
+    done = tools.run("mlc-rules", "proofs", rules, "--out", folder, "--json")
+    assert done.returncode == 6 and done.stderr == ""
+    answers = {a["name"]: a for a in json.loads(done.stdout)}
+    expected = json.loads(tools.run("mlc-rules", "audit", rules, "--json").stdout)
+    return folder, rules, answers, {a["name"]: a["verdict"] == "proved" for a in expected}
+
+
+def test_what_is_proved_is_accepted(literature):
+    folder, _, answers, is_proved = literature
+    assert sum(is_proved.values()) >= 60
+    assert {n for n, a in answers.items() if a["verdict"] == "accepted"} == {n for n, p in is_proved.items() if p}
+    assert {p.stem for p in folder.iterdir()} == {n for n, p in is_proved.items() if p}
+    assert all(a.get("reason") for a in answers.values() if a["verdict"] == "refused")
+
+
+def test_proofs_are_checked_alone(tools, literature):
+    """Another process reads them, and looks for none."""
+    folder, rules, answers, _ = literature
+    done = tools.run("mlc-rules", "proofs", rules, "--check", folder, "--json")
+    checked = {a["name"]: a for a in json.loads(done.stdout)}
+    assert {n: a["verdict"] for n, a in checked.items()} == {n: a["verdict"] for n, a in answers.items()}
+    refused = [a["reason"] for a in checked.values() if a["verdict"] == "refused"]
+    assert refused and all(r.startswith("there is no proof") for r in refused)
+
+
+def mutated(text, rng):
+    """A proof with one to three changes: a number, a word, a list that goes, comes twice or moves."""
+    tokens = re.findall(r'"[^"]*"|[()]|[^()\s"]+', text)
+
+    def list_at(i):
+        depth, j = 0, i
+        while True:
+            depth += (tokens[j] == "(") - (tokens[j] == ")")
+            j += 1
+            if depth == 0:
+                return tokens[i:j], j
+
+    for _ in range(rng.randint(1, 3)):
+        i = rng.randrange(len(tokens))
+        if re.fullmatch(r"#?-?\d+", tokens[i]):
+            mark = "#" if tokens[i][0] == "#" else ""
+            tokens[i] = mark + str(max(0, int(tokens[i].lstrip("#")) + rng.choice([-1, 1, 2])))
+        elif tokens[i] == "(" and i:
+            part, end = list_at(i)
+            tokens[i:end] = rng.choice([[], part + part, tokens[end:end + 1] + part])
+        else:
+            tokens[i] = rng.choice(tokens)
+    return " ".join(tokens)
+
+
+def test_no_text_proves_what_is_false(tools, literature, tmp_path):
+    """Proofs of true rules, as they are and changed, given for false ones; for the true ones they do no harm."""
+    folder, rules, _, is_proved = literature
+    rng = random.Random(11)
+    texts = [p.read_text() for p in sorted(folder.iterdir())]
+    judged = 0
+    for round_ in range(4):
+        for name in is_proved:
+            text = rng.choice(texts)
+            (tmp_path / f"{name}.proof").write_text(text if round_ == 0 else mutated(text, rng))
+        done = tools.run("mlc-rules", "proofs", rules, "--check", tmp_path, "--json")
+        assert done.returncode in (0, 6) and done.stderr == ""
+        for answer in json.loads(done.stdout):
+            judged += 1
+            assert answer["verdict"] == "refused" or is_proved[answer["name"]], answer["name"]
+    assert judged == 4 * len(is_proved)
+
+
+# Their two sides are equal as floats where a window lies in the border alone (minus infinity plus itself), and not as
+# numbers; the others need quotients of several sizes at once.
+BEYOND = {f"max_pool{dense}_of_add{more}{rank}" for dense in ("", "_dense") for more in ("", "_of_add")
+          for rank in ("", "_2d")} | {"finely_grouped_conv_as_fewer_groups",
+                                      "conv_transpose_is_conv_and_shuffle"}
+
+
+def test_shipped_rules(tools, tmp_path):
+    done = tools.run("mlc-rules", "proofs", "--out", tmp_path, "--json")
+    answers = json.loads(done.stdout)
+    assert len(answers) > 280
+    assert {a["name"] for a in answers if a["verdict"] == "refused"} == BEYOND
+    again = json.loads(tools.run("mlc-rules", "proofs", "--check", tmp_path, "--json").stdout)
+    assert {a["name"] for a in again if a["verdict"] == "refused"} == BEYOND
+
+
+def test_one_pair(tools, tmp_path):
+    for second, code in [("relu", 0), ("exp", 6)]:
+        (tmp_path / f"{second}.mlir").write_text(PAIR.format(second=second))
+        done = tools.run("mlc-verify", tmp_path / f"{second}.mlir", "--proof", tmp_path / f"{second}.proof")
+        assert (done.returncode, done.stderr) == (code, "")
+        assert (tmp_path / f"{second}.proof").exists() == (code == 0)
+    assert done.stdout.startswith("refused by the kernel: ")
+    check = ("--check-proof", tmp_path / "relu.proof")
+    done = tools.run("mlc-verify", tmp_path / "relu.mlir", *check)
+    assert done.returncode == 0 and done.stdout.startswith("accepted by the kernel (")
+    done = tools.run("mlc-verify", tmp_path / "exp.mlir", *check, "--json")
+    assert done.returncode == 6 and json.loads(done.stdout)["verdict"] == "refused"
+
+
+@pytest.mark.parametrize("text, reason", [
+    ("", "the proof ends early"), ("(proof", "a list has no end"), ("(" * 9999, "nested too deep"),
+    ("(proof) (proof)", "something follows"), ("(proof)", "of another statement"),
+    ("(proof (case (needs) (results)))", "of another statement"),
+    ("(proof (case (needs) (results (zero (group 7)))))", "in no group|a term that is none"),
+    ('(proof (case (needs) (results (zero (split 0 0 0 0 (where (=0 #99)))))))', "not well formed"),
+    ("(proof (case (needs) (results (zero (fly 0 0 0 0)))))", "expected a step")])
+def test_texts_that_are_none(tools, tmp_path, text, reason):
+    (tmp_path / "relu.mlir").write_text(PAIR.format(second="relu"))
+    (tmp_path / "bad.proof").write_text(text)
+    done = tools.run("mlc-verify", tmp_path / "relu.mlir", "--check-proof", tmp_path / "bad.proof")
+    assert done.returncode == 6 and re.search(reason, done.stdout), done.stdout
+
+
+def test_errors(tools, tmp_path):
+    (tmp_path / "relu.mlir").write_text(PAIR.format(second="relu"))
+    done = tools.run("mlc-verify", tmp_path / "relu.mlir", "--check-proof", tmp_path / "none")
+    assert done.returncode == 3 and "none: cannot be read" in done.stderr
+    done = tools.run("mlc-rules", "proofs", "--check", tmp_path, "--out", tmp_path)
+    assert done.returncode == 2 and "--out or --check" in done.stderr

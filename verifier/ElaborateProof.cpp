@@ -1,0 +1,369 @@
+//===- ElaborateProof.cpp - Groups of terms that cancel ------------===//
+
+#include "verifier/Elaborate.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using llvm::ArrayRef;
+using namespace mlc::kernel;
+
+namespace mlc::elaborate {
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+std::optional<Zero> Elaborator::zero(const Context &context, const Sum &sum,
+                                     unsigned width) {
+  constexpr unsigned maxDepth = 12;
+  if (depth >= maxDepth || isExhausted())
+    return fail("the search became too deep or took too long");
+  llvm::SaveAndRestore<unsigned> deeper(depth, depth + 1);
+  if (std::optional<std::vector<Group>> found = groups(context, sum, width))
+    return Zero{std::nullopt, {}, {}, std::move(*found)};
+  Sum simple = sum;
+  std::vector<Step> steps;
+  if (!simplify(context, simple, steps))
+    return std::nullopt;
+  if (std::optional<std::vector<Group>> found = groups(context, simple, width))
+    return Zero{std::nullopt, {}, std::move(steps), std::move(*found)};
+  return std::nullopt;
+}
+
+std::optional<std::vector<Group>>
+Elaborator::groups(const Context &context, const Sum &sum, unsigned width) {
+  std::vector<Group> result;
+  std::vector<unsigned> open;
+  for (unsigned i = 0; i < sum.size(); ++i)
+    open.push_back(i);
+  while (!open.empty()) {
+    std::optional<Group> found;
+    for (unsigned reference : open)
+      if ((found = groupOf(context, sum, width, reference, open)))
+        break;
+    if (!found)
+      return fail("a term is cancelled by none: " +
+                  signatureOf(sum[open.front()]));
+    llvm::erase(open, found->reference);
+    for (const Member &member : found->members)
+      llvm::erase(open, member.term);
+    result.push_back(std::move(*found));
+  }
+  return result;
+}
+
+std::optional<Group> Elaborator::groupOf(const Context &context, const Sum &sum,
+                                         unsigned width, unsigned reference,
+                                         ArrayRef<unsigned> open) {
+  const Term &base = sum[reference];
+  std::string signature = signatureOf(base);
+  auto cancels = [&](const Group &group) {
+    Sum part{base};
+    Group local{0, group.members};
+    for (auto [i, member] : llvm::enumerate(local.members)) {
+      part.push_back(sum[member.term]);
+      member.term = i + 1;
+    }
+    Zero proof;
+    proof.groups.push_back(local);
+    return checker.isZero(context, part, width, proof);
+  };
+  Group all{reference, {}};
+  for (unsigned term : open) {
+    if (term == reference || signatureOf(sum[term]) != signature)
+      continue;
+    std::optional<Member> member = align(context, sum[term], base);
+    if (!member)
+      continue;
+    member->term = term;
+    bool isOpposite = (sum[term].coefficient + base.coefficient) == Rational(0);
+    Group two{reference, {*member}};
+    if (isOpposite && cancels(two))
+      return two;
+    all.members.push_back(std::move(*member));
+  }
+  if (cancels(all))
+    return all;
+  Group alone{reference, {}};
+  return !all.members.empty() && cancels(alone) ? std::optional(alone)
+                                                : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+std::optional<Member> Elaborator::align(const Context &context,
+                                        const Term &term,
+                                        const Term &reference) {
+  Term own = renamed(term, names), base = renamed(reference, names);
+  for (const std::vector<unsigned> &partner :
+       pairings(productOf(own).factors, productOf(base).factors))
+    if (std::optional<Member> member = alignBy(context, own, base, partner))
+      return member;
+  return std::nullopt;
+}
+
+std::optional<Member> Elaborator::alignBy(const Context &context,
+                                          const Term &term,
+                                          const Term &reference,
+                                          ArrayRef<unsigned> partner) {
+  ++work;
+  if (isExhausted())
+    return std::nullopt;
+  Product own = productOf(term), base = productOf(reference);
+  Pairing pairing;
+  for (auto [i, factor] : llvm::enumerate(own.factors))
+    if (!pair(*factor, *base.factors[partner[i]], pairing))
+      return std::nullopt;
+  std::optional<Bindings> sigma =
+      solve(pairing, true, term.variables, reference.variables, term.guards,
+            reference.guards, context.known, /*pairByRange=*/true);
+  std::optional<Bindings> tau =
+      solve(pairing, false, reference.variables, term.variables,
+            reference.guards, term.guards, context.known, /*pairByRange=*/true);
+  if (!sigma || !tau)
+    return std::nullopt;
+  Context inReference = context, inTerm = context;
+  inReference.bind(reference.variables);
+  inTerm.bind(term.variables);
+  inTerm.assume(term.guards);
+  std::optional<std::vector<Integer>> sigmaSlots =
+                                          toSlots(term.variables, *sigma,
+                                                  inReference.scope),
+                                      tauSlots = toSlots(reference.variables,
+                                                         *tau, inTerm.scope);
+  if (!sigmaSlots || !tauSlots)
+    return std::nullopt;
+  std::vector<Formula> returns, image;
+  for (Variable v : term.variables)
+    returns.push_back(
+        Formula::equal(substitute(sigma->at(v), *tau), Integer::variable(v)));
+  if (!decider.holds(inTerm.known, Formula::all(std::move(returns))))
+    return std::nullopt;
+  for (const Formula &guard : term.guards)
+    image.push_back(substitute(guard, *sigma));
+  for (Variable r : reference.variables)
+    image.push_back(
+        Formula::equal(substitute(tau->at(r), *sigma), Integer::variable(r)));
+  inReference.assume(image);
+  Member member{0, std::move(*sigmaSlots), std::move(*tauSlots), {}};
+  for (auto [i, factor] : llvm::enumerate(own.factors)) {
+    std::optional<Match> one =
+        match(inReference, *substitute(factor, *sigma, names),
+              *base.factors[partner[i]], partner[i]);
+    if (!one)
+      return std::nullopt;
+    member.factors.push_back(std::move(*one));
+  }
+  return member;
+}
+
+std::optional<Match> Elaborator::match(const Context &context,
+                                       const Factor &factor,
+                                       const Factor &partner,
+                                       unsigned position) {
+  Match result{position, {}, {}, {}};
+  if (same(factor, partner))
+    return result;
+  std::vector<Formula> equal;
+  for (auto [x, y] : llvm::zip(factor.index, partner.index))
+    if (!(x == y))
+      equal.push_back(Formula::equal(x, y));
+  if (!decider.holds(context.known, Formula::all(std::move(equal))))
+    return std::nullopt;
+  auto differ = [&](const Sum &x, const Sum &y) {
+    return zero(context, add(x, scaled(y, Rational(-1))), 0);
+  };
+  if (factor.kind != Factor::Kind::Reduce) {
+    for (auto [x, y] : llvm::zip(factor.arguments, partner.arguments)) {
+      std::optional<Zero> proof = differ(x, y);
+      if (!proof)
+        return std::nullopt;
+      result.arguments.push_back(
+          std::make_shared<const Zero>(std::move(*proof)));
+    }
+    return result;
+  }
+  if (!isIdempotent(factor.name)) {
+    std::optional<Zero> proof =
+        differ(branchesAsTerms(factor), branchesAsTerms(partner));
+    if (!proof)
+      return std::nullopt;
+    result.arguments.push_back(std::make_shared<const Zero>(std::move(*proof)));
+    return result;
+  }
+  auto all = [&](const Factor &from, const Factor &to,
+                 std::vector<std::vector<Cover>> &out) {
+    return llvm::all_of(from.branches, [&](const Branch &branch) {
+      auto covers = cover(context, branch, to.branches);
+      if (covers)
+        out.push_back(std::move(*covers));
+      return covers.has_value();
+    });
+  };
+  if (!all(factor, partner, result.left) || !all(partner, factor, result.right))
+    return std::nullopt;
+  return result;
+}
+
+std::optional<std::vector<Cover>> Elaborator::cover(const Context &context,
+                                                    const Branch &original,
+                                                    ArrayRef<Branch> others) {
+  ++work;
+  if (isExhausted())
+    return std::nullopt;
+  Branch branch = renamed(original, names);
+  Context inside = context;
+  inside.bind(branch.variables);
+  inside.assume(branch.guards);
+  std::vector<Cover> result;
+  std::vector<Formula> any;
+  if (decider.holds(inside.known, Formula::any({})))
+    return result;
+  for (auto [i, candidate] : llvm::enumerate(others)) {
+    Branch other = renamed(candidate, names);
+    Pairing pairing;
+    if (other.value.size() != branch.value.size() ||
+        !pair(other.value, branch.value, pairing))
+      continue;
+    std::optional<Bindings> map =
+        solve(pairing, true, other.variables, branch.variables, other.guards,
+              branch.guards, inside.known, /*pairByRange=*/true);
+    if (!map)
+      map = solve(pairing, true, other.variables, branch.variables,
+                  other.guards, branch.guards, inside.known,
+                  /*pairByRange=*/false);
+    if (!map)
+      continue;
+    // What the equations leave open: the least value that its guards admit.
+    for (Variable v : other.variables) {
+      if (map->count(v))
+        continue;
+      std::vector<Formula> there;
+      for (const Formula &guard : other.guards)
+        there.push_back(substitute(guard, *map));
+      std::vector<IntExpr> witnesses = verifier::witnessCandidates(
+          IntExpr::symbol(mlir, nameOf(v)), toGuards(there));
+      std::optional<Integer> value = fromExpr(witnesses.front());
+      if (!value)
+        break;
+      map->insert({v, *value});
+      for (auto &[variable, integer] : *map)
+        integer = substitute(integer, Bindings{{v, *value}});
+    }
+    std::optional<std::vector<Integer>> slots =
+        toSlots(other.variables, *map, inside.scope);
+    if (!slots)
+      continue;
+    std::vector<Formula> there;
+    for (const Formula &guard : other.guards)
+      there.push_back(substitute(guard, *map));
+    Context both = inside;
+    both.assume(there);
+    Sum value = substitute(other.value, *map, names);
+    std::optional<Zero> proof =
+        zero(both, add(value, scaled(branch.value, Rational(-1))), 0);
+    if (!proof)
+      continue;
+    result.push_back({static_cast<unsigned>(i), std::move(*slots),
+                      std::make_shared<const Zero>(*proof)});
+    any.push_back(Formula::all(std::move(there)));
+    if (decider.holds(inside.known, Formula::any(any)))
+      return result;
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Needs
+//===----------------------------------------------------------------------===//
+
+std::optional<Shown> Elaborator::showGiven(Need::Kind kind, unsigned width,
+                                           const Context &context,
+                                           const Sum &value,
+                                           ArrayRef<Sum> path) {
+  for (auto [i, original] : llvm::enumerate(given)) {
+    // Its variables may be those of the context.
+    Branch named =
+        renamed({original.variables, original.guards, original.value}, names);
+    Need need = original;
+    need.variables = named.variables;
+    need.guards = named.guards;
+    need.value = named.value;
+    if (need.isOptional || need.width != width ||
+        (need.kind != kind && need.kind != Need::Kind::Positive))
+      continue;
+    for (bool isNegative : {false, true}) {
+      if (isNegative && kind != Need::Kind::NotZero)
+        continue;
+      Pairing pairing;
+      if (!pair(need.value, value, pairing))
+        continue;
+      std::optional<Bindings> map =
+          solve(pairing, true, need.variables, {}, need.guards, {},
+                context.known, /*pairByRange=*/false);
+      if (!map)
+        continue;
+      for (Variable v : need.variables) {
+        if (map->count(v))
+          continue;
+        std::vector<Formula> there;
+        for (const Formula &guard : need.guards)
+          there.push_back(substitute(guard, *map));
+        std::vector<IntExpr> witnesses = verifier::witnessCandidates(
+            IntExpr::symbol(mlir, nameOf(v)), toGuards(there));
+        Integer least = fromExpr(witnesses.front()).value_or(Integer(0));
+        map->insert({v, least});
+        for (auto &[variable, integer] : *map)
+          integer = substitute(integer, Bindings{{v, least}});
+      }
+      std::optional<std::vector<Integer>> slots =
+          toSlots(need.variables, *map, context.scope);
+      if (!slots)
+        continue;
+      std::optional<Zero> proof =
+          zero(context,
+               add(substitute(need.value, *map, names),
+                   scaled(value, Rational(isNegative ? 1 : -1))),
+               width);
+      if (!proof)
+        continue;
+      Shown shown{Shown::Kind::Given,
+                  static_cast<unsigned>(i),
+                  *slots,
+                  isNegative,
+                  std::make_shared<const Zero>(*proof),
+                  {}};
+      if (checker.isShown(kind, width, context, value, path, shown))
+        return shown;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Shown> Elaborator::show(Need::Kind kind, unsigned width,
+                                      const Context &context, const Sum &value,
+                                      ArrayRef<Sum> path) {
+  Shown signs;
+  if (checker.isShown(kind, width, context, value, path, signs))
+    return signs;
+  if (auto shown = showGiven(kind, width, context, value, path))
+    return shown;
+  bool isProduct = kind == Need::Kind::NotZero && width == 0 &&
+                   value.size() == 1 && value[0].variables.empty() &&
+                   value[0].guards.empty() && value[0].factors.size() > 1;
+  if (!isProduct)
+    return std::nullopt;
+  Shown product{Shown::Kind::Product, 0, {}, false, {}, {}};
+  for (const FactorRef &factor : value[0].factors) {
+    std::optional<Shown> part =
+        show(kind, width, context, single(factor), path);
+    if (!part)
+      return std::nullopt;
+    product.parts.push_back(std::move(*part));
+  }
+  return product;
+}
+
+} // namespace mlc::elaborate

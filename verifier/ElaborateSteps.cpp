@@ -1,0 +1,377 @@
+//===- ElaborateSteps.cpp - Steps that make sums smaller -----------===//
+
+#include "verifier/Elaborate.h"
+#include "verifier/kernel/Unfold.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using llvm::ArrayRef;
+using namespace mlc::kernel;
+
+namespace mlc::elaborate {
+
+using verifier::Facts;
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Does what makes reductions smaller; false where nothing does.
+bool Elaborator::simplify(const Context &context, Sum &sum,
+                          std::vector<Step> &steps) {
+  constexpr size_t mostSteps = 200;
+  std::vector<std::array<unsigned, 3>> path;
+  while (steps.size() < mostSteps && !isExhausted()) {
+    Sum before = sum;
+    if (!simplifyTerms(context, sum, context, before, path, steps))
+      break;
+  }
+  return !steps.empty();
+}
+
+/// One step, somewhere in `sum`, which is at `path` of `root`.
+bool Elaborator::simplifyTerms(const Context &context, Sum &root,
+                               const Context &here, const Sum &sum,
+                               std::vector<std::array<unsigned, 3>> &path,
+                               std::vector<Step> &steps) {
+  for (unsigned t = 0; t < sum.size(); ++t) {
+    Term term = renamed(sum[t], names);
+    Context inside = here;
+    inside.bind(term.variables);
+    inside.assume(term.guards);
+    for (unsigned f = 0; f < term.factors.size(); ++f) {
+      const Factor &factor = *term.factors[f];
+      for (unsigned a = 0; a < factor.arguments.size(); ++a) {
+        path.push_back({t, f, a});
+        if (simplifyTerms(context, root, inside, factor.arguments[a], path,
+                          steps))
+          return true;
+        path.pop_back();
+      }
+      for (unsigned b = 0; b < factor.branches.size(); ++b) {
+        Branch branch = renamed(factor.branches[b], names);
+        Context within = inside;
+        within.bind(branch.variables);
+        within.assume(branch.guards);
+        path.push_back({t, f, b});
+        if (simplifyTerms(context, root, within, branch.value, path, steps))
+          return true;
+        path.pop_back();
+      }
+    }
+    std::optional<Step> step;
+    for (unsigned other = 0; other < t && !path.empty(); ++other) {
+      Term like = sum[other];
+      like.coefficient = term.coefficient;
+      if (same(Sum{like}, Sum{term}))
+        step = Step{.kind = Step::Kind::Merge, .other = other};
+    }
+    if (!step)
+      step = countFor(here, term);
+    if (!step)
+      step = rewriteFor(inside, term);
+    if (!step)
+      step = stepFor(inside, term);
+    if (!step)
+      continue;
+    step->term = t;
+    step->path = path;
+    path.clear();
+    Sum next = root;
+    if (!checker.apply(*step, context, next))
+      return false;
+    root = std::move(next);
+    steps.push_back(std::move(*step));
+    return true;
+  }
+  return false;
+}
+
+/// Calls back with quotients and rests that hold no others.
+static void walkQuotients(const Integer &integer,
+                          llvm::function_ref<void(const Integer &)> callback,
+                          bool &holdsAny) {
+  if (integer.isLeaf())
+    return;
+  bool inside = false;
+  walkQuotients(integer.left(), callback, inside);
+  walkQuotients(integer.right(), callback, inside);
+  bool isQuotient = integer.kind() == Integer::Kind::FloorDivide ||
+                    integer.kind() == Integer::Kind::Modulo;
+  if (isQuotient && !inside)
+    callback(integer);
+  holdsAny |= inside || isQuotient;
+}
+
+/// A quotient or rest becomes what the prover makes of it, innermost first, so
+/// that each is an easy question.
+std::optional<Step> Elaborator::rewriteFor(const Context &inside,
+                                           const Term &term) {
+  Facts facts;
+  for (const Guard &guard : toGuards(inside.known))
+    facts.add(guard);
+  std::optional<Step> step;
+  for (const FactorRef &factor : term.factors)
+    for (const Integer &index : factor->index) {
+      bool holdsAny = false;
+      walkQuotients(
+          index,
+          [&](const Integer &quotient) {
+            IntExpr expr = toExpr(quotient), simple = facts.simplify(expr);
+            std::optional<Integer> value = fromExpr(simple);
+            bool isSimpler = value &&
+                             simple.getKind() != IntExpr::Kind::FloorDiv &&
+                             simple.getKind() != IntExpr::Kind::Mod;
+            bool stillHolds = false;
+            if (isSimpler)
+              walkQuotients(*value, [](const Integer &) {}, stillHolds);
+            if (step || !isSimpler || stillHolds)
+              return;
+            std::optional<Integer> from = toSlots(quotient, inside.scope),
+                                   to = toSlots(*value, inside.scope);
+            if (from && to &&
+                decider.holds(inside.known, Formula::equal(quotient, *value)))
+              step =
+                  Step{.kind = Step::Kind::Rewrite, .integers = {*from, *to}};
+          },
+          holdsAny);
+    }
+  return step;
+}
+
+/// A variable that only its range mentions is counted.
+std::optional<Step> Elaborator::countFor(const Context &here,
+                                         const Term &term) {
+  for (unsigned v = 0; v < term.variables.size(); ++v) {
+    Variable variable = term.variables[v];
+    if (llvm::any_of(term.factors, [&](const FactorRef &f) {
+          return mentions(*f, variable);
+        }))
+      continue;
+    IntExpr symbol = IntExpr::symbol(mlir, nameOf(variable));
+    Guards own;
+    for (const Formula &guard : term.guards)
+      if (mentions(guard, variable))
+        toGuards(guard, own);
+    std::optional<Integer> low, high;
+    for (const Guard &guard : own) {
+      IntExpr above = guard.expr - symbol, below = guard.expr + symbol;
+      if (guard.kind != Guard::Kind::NonNegative)
+        continue;
+      if (!verifier::mentions(above, symbol))
+        low = fromExpr(-above);
+      if (!verifier::mentions(below, symbol))
+        high = fromExpr(below + 1);
+    }
+    if (!low || !high)
+      continue;
+    Context inside = opened(here, term);
+    std::optional<Integer> from = toSlots(*low, inside.scope),
+                           to = toSlots(*high, inside.scope);
+    if (!from || !to)
+      continue;
+    Step step{.kind = Step::Kind::Count, .part = v, .integers = {*from, *to}};
+    Sum trial{term};
+    if (checker.apply(step, here, trial))
+      return step;
+  }
+  return std::nullopt;
+}
+
+/// What is 1 where a term counts.
+static std::vector<Sum> pathOf(const Term &term) {
+  std::vector<Sum> path;
+  for (const FactorRef &factor : term.factors)
+    if (factor->isTruth)
+      path.push_back(single(factor));
+  return path;
+}
+
+static bool isCall(const Factor &factor, llvm::StringRef name) {
+  return factor.kind == Factor::Kind::Call && factor.name == name &&
+         factor.arguments.size() == 1;
+}
+
+std::optional<Step> Elaborator::stepFor(const Context &inside,
+                                        const Term &term) {
+  unsigned numbers = 0;
+  for (unsigned f = 0; f < term.factors.size(); ++f) {
+    const Factor &factor = *term.factors[f];
+    std::optional<Step> step;
+    if (factor.kind == Factor::Kind::Call)
+      step = stepForCall(inside, term, f);
+    else if (factor.kind == Factor::Kind::Reduce)
+      step = stepForReduce(inside, factor);
+    numbers += factor.kind == Factor::Kind::Number;
+    for (unsigned g = 0; g < term.factors.size() && !step; ++g)
+      if (g != f)
+        step = stepForPair(inside, term, f, g);
+    if (step) {
+      step->factor = f;
+      return step;
+    }
+  }
+  bool hasReciprocal = llvm::any_of(term.factors, [](const FactorRef &f) {
+    return isCall(*f, reciprocalName);
+  });
+  if (numbers > 1 && hasReciprocal)
+    return Step{.kind = Step::Kind::JoinNumbers};
+  return std::nullopt;
+}
+
+std::optional<Step> Elaborator::stepForCall(const Context &inside,
+                                            const Term &term, unsigned f) {
+  const Factor &factor = *term.factors[f];
+  if (factor.arguments.size() != 1)
+    return std::nullopt;
+  const Sum &argument = factor.arguments[0];
+  std::optional<UnaryFn> function = unaryNamed(factor.name);
+  if (argument.empty() && function && factsOf(*function).hasZero())
+    return Step{.kind = Step::Kind::AtZero};
+  const Factor *inner = onlyFactor(argument);
+  bool isPlain = inner && argument[0].coefficient == Rational(1);
+  if (factor.name == reciprocalName) {
+    bool isProduct = argument.size() == 1 && argument[0].variables.empty() &&
+                     argument[0].guards.empty() &&
+                     argument[0].coefficient != Rational(0);
+    if (isProduct && (!isPlain || isCall(*inner, reciprocalName)))
+      return Step{.kind = Step::Kind::SplitReciprocal};
+  }
+  if (factor.name == "log" && isPlain && isCall(*inner, "exp"))
+    return Step{.kind = Step::Kind::LogOfExp};
+  if (factor.name == "exp" && isPlain && isCall(*inner, "log"))
+    if (auto shown = show(Need::Kind::Positive, 0, inside, inner->arguments[0],
+                          pathOf(term)))
+      return Step{.kind = Step::Kind::ExpOfLog, .need = {*shown}};
+  return std::nullopt;
+}
+
+std::optional<Step> Elaborator::stepForPair(const Context &inside,
+                                            const Term &term, unsigned f,
+                                            unsigned g) {
+  const Factor &first = *term.factors[f], &second = *term.factors[g];
+  if (f < g && isCall(first, "exp") && isCall(second, "exp"))
+    return Step{.kind = Step::Kind::JoinExponentials, .other = g};
+  if (f < g && isCall(first, "sqrt") && same(first, second))
+    if (auto shown = show(Need::Kind::NotNegative, 0, inside,
+                          first.arguments[0], pathOf(term)))
+      return Step{
+          .kind = Step::Kind::SquareOfRoot, .other = g, .need = {*shown}};
+  if (!isCall(second, reciprocalName))
+    return std::nullopt;
+  const Factor *inverted = onlyFactor(second.arguments[0]);
+  bool isInverse =
+      inverted &&
+      (same(*inverted, first) ||
+       (inverted->kind == Factor::Kind::Number &&
+        first.kind == Factor::Kind::Number &&
+        decider.holds(inside.known,
+                      Formula::equal(inverted->index[0], first.index[0]))));
+  if (isInverse)
+    if (auto shown = show(Need::Kind::NotZero, 0, inside,
+                          single(term.factors[f]), pathOf(term)))
+      return Step{.kind = Step::Kind::Cancel, .other = g, .need = {*shown}};
+  return std::nullopt;
+}
+
+std::optional<Step> Elaborator::stepForReduce(const Context &inside,
+                                              const Factor &factor) {
+  ArrayRef<Branch> branches = factor.branches;
+  if (branches.size() == 1 && branches[0].variables.empty() &&
+      decider.holds(inside.known, Formula::all(branches[0].guards)))
+    return Step{.kind = Step::Kind::Unwrap};
+  auto isReduce = [](const Sum &value, llvm::StringRef name) {
+    return value.size() == 1 && value[0].coefficient == Rational(1) &&
+           value[0].variables.empty() && value[0].guards.empty() &&
+           value[0].factors.size() == 1 && value[0].factors[0]->name == name;
+  };
+  bool hasLowest = llvm::any_of(branches, [&](const Branch &b) {
+    return isReduce(scaled(b.value, Rational(-1)), infinityName);
+  });
+  if (factor.name == "max" && hasLowest && branches.size() > 1)
+    return Step{.kind = Step::Kind::DropLowest};
+  for (unsigned b = 0; b < branches.size(); ++b)
+    if (factor.name == "max" && isReduce(branches[b].value, "max"))
+      return Step{.kind = Step::Kind::Flatten, .part = b};
+  for (unsigned b = 0; b < branches.size() && branches.size() > 1; ++b) {
+    std::vector<Branch> others = branches.vec();
+    others.erase(others.begin() + b);
+    if (!isIdempotent(factor.name))
+      others.clear();
+    if (auto covers = cover(inside, branches[b], others))
+      return Step{.kind = Step::Kind::DropBranch, .part = b, .covers = *covers};
+  }
+  return factor.name == "max" ? stepForMaximum(inside, factor) : std::nullopt;
+}
+
+/// The greatest number that divides all coefficients.
+static Rational contentOf(ArrayRef<Branch> branches) {
+  llvm::DynamicAPInt num(0), den(1);
+  for (const Branch &branch : branches)
+    for (const Term &term : branch.value) {
+      num = gcd(num, abs(term.coefficient.num));
+      den = lcm(den, term.coefficient.den);
+    }
+  return num == llvm::DynamicAPInt(0) ? Rational(1) : Rational(num, den);
+}
+
+/// Takes out of a maximum what all of its branches share.
+std::optional<Step> Elaborator::stepForMaximum(const Context &inside,
+                                               const Factor &factor) {
+  ArrayRef<Branch> branches = factor.branches;
+  Sum trial = single(makeReduce(factor.name, branches.vec()));
+  auto works = [&](const Step &step) {
+    Sum copy = trial;
+    return checker.apply(step, inside, copy);
+  };
+  for (unsigned b = 0; b < branches.size(); ++b)
+    for (unsigned other = 0; other < branches.size(); ++other) {
+      Step step{.kind = Step::Kind::DropLess, .part = b, .other = other};
+      if (other != b && works(step))
+        return step;
+    }
+  // Some point, so that the maximum is of something.
+  for (unsigned b = 0; b < branches.size(); ++b) {
+    Bindings values;
+    for (Variable v : branches[b].variables) {
+      std::vector<IntExpr> witnesses = verifier::witnessCandidates(
+          IntExpr::symbol(mlir, nameOf(v)), toGuards(branches[b].guards));
+      values.insert({v, fromExpr(witnesses.front()).value_or(Integer(0))});
+    }
+    std::optional<std::vector<Integer>> point =
+        toSlots(branches[b].variables, values, inside.scope);
+    if (!point)
+      continue;
+    const Sum &first = branches[0].value;
+    for (unsigned k = 0; k < first.size(); ++k) {
+      Step step{.kind = Step::Kind::TakeTerm,
+                .part = b,
+                .other = k,
+                .integers = *point};
+      if (works(step))
+        return step;
+    }
+    Rational content = contentOf(branches);
+    llvm::DynamicAPInt most(std::numeric_limits<int32_t>::max());
+    if (content != Rational(1) && content.num < most && content.den < most) {
+      std::vector<Integer> integers{Integer(static_cast<int64_t>(content.num)),
+                                    Integer(static_cast<int64_t>(content.den))};
+      llvm::append_range(integers, *point);
+      Step step{
+          .kind = Step::Kind::TakeNumber, .part = b, .integers = integers};
+      if (works(step))
+        return step;
+    }
+    for (unsigned k = 0; !first.empty() && k < first[0].factors.size(); ++k) {
+      Step step{.kind = Step::Kind::TakeFactor,
+                .part = b,
+                .other = k,
+                .integers = *point};
+      if (works(step))
+        return step;
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace mlc::elaborate

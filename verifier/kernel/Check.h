@@ -1,0 +1,115 @@
+//===- Check.h - The proof checker ------------------------------*- C++ -*-===//
+//
+// The kernel's judge. A sum that it says is 0 is 0 for all integers that the
+// context admits and all values of inputs, parameters and functions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_KERNEL_CHECK_H
+#define MLC_VERIFIER_KERNEL_CHECK_H
+
+#include "verifier/kernel/Decide.h"
+#include "verifier/kernel/Proof.h"
+#include "verifier/kernel/Unfold.h"
+
+namespace mlc::kernel {
+
+/// What is in scope, and what is known of it.
+struct Context {
+  std::vector<Integer> scope; // variables
+  std::vector<Formula> known;
+
+  void bind(llvm::ArrayRef<Variable> variables) {
+    for (Variable variable : variables)
+      scope.push_back(Integer::variable(variable));
+  }
+  void assume(llvm::ArrayRef<Formula> formulas) {
+    known.insert(known.end(), formulas.begin(), formulas.end());
+  }
+};
+
+/// Where a term's variables are in scope and its guards hold.
+Context opened(const Context &context, const Term &term);
+
+/// The factors of a term that are no numbers, and the product of those that
+/// are.
+struct Product {
+  std::vector<FactorRef> factors;
+  Integer number = 1;
+};
+Product productOf(const Term &term);
+
+/// Whether repeating a value does not change a reduction.
+bool isIdempotent(llvm::StringRef monoid);
+/// A reduction's branches as a sum of calls of their values.
+Sum branchesAsTerms(const Factor &reduction);
+
+class Checker {
+public:
+  Checker(Decider &decider, Names &names, const Assumptions &assumptions,
+          llvm::ArrayRef<Need> given)
+      : decider(decider), names(names), assumptions(assumptions), given(given) {
+  }
+
+  /// Whether the proof shows that `sum` is 0, modulo 2^width where width is not
+  /// 0.
+  bool isZero(const Context &context, const Sum &sum, unsigned width,
+              const Zero &proof);
+  /// Does a step; false where it is none.
+  bool apply(const Step &step, const Context &context, Sum &sum);
+  /// Whether a value, a residue modulo 2^width unless width is 0, is not 0, not
+  /// negative or positive wherever all of `path` are 1.
+  bool isShown(Need::Kind kind, unsigned width, const Context &context,
+               const Sum &value, llvm::ArrayRef<Sum> path, const Shown &proof);
+  /// Whether signs alone say so.
+  bool isNotNegative(const Context &context, const Sum &sum);
+  bool isPositive(const Context &context, const Sum &sum);
+  /// The first reason why something was refused.
+  const std::string &getFailure() const { return failure; }
+  void forgetFailure() { failure.clear(); }
+
+private:
+  bool fail(const char *reason);
+  bool cancels(const Context &context, const Sum &sum, unsigned width,
+               const Group &group);
+  bool isMember(const Context &context, const Term &term, const Term &reference,
+                const Member &member, Formula &where, Integer &weight);
+  bool matches(const Context &context, const Factor &factor,
+               const Factor &partner, const Match &match);
+  bool covers(const Context &context, const Branch &branch,
+              llvm::ArrayRef<Branch> others, llvm::ArrayRef<Cover> covers);
+  bool applyTo(const Step &step, const Context &context, Sum &sum);
+  bool applyInside(const Step &step, size_t depth, const Context &context,
+                   Sum &sum);
+  bool applyToBranches(const Step &step, const Context &inside, Factor &factor);
+  bool split(const Step &step, const Context &context, Sum &sum);
+  bool count(const Step &step, const Context &context, Term &term);
+  bool rewrite(const Step &step, const Context &context, Term &term);
+  bool unwrap(const Step &step, const Context &context, Sum &sum);
+  bool flatten(const Step &step, std::vector<Branch> &branches);
+  bool take(const Step &step, const Context &context, Sum &sum);
+  bool takeTerm(const Step &step, std::vector<Branch> &branches, Sum &taken);
+  bool takeFactor(const Step &step, const Context &inside,
+                  std::vector<Branch> &branches, Sum &taken);
+  bool applyFact(const Step &step, const Context &context, Sum &sum);
+  bool factOfOne(const Step &step, const Context &inside, const Term &term,
+                 Sum &value);
+  bool factOfTwo(const Step &step, const Context &inside, const Term &term,
+                 Sum &value);
+  bool isNotZero(unsigned width, const Context &context, const Sum &value);
+  bool isGiven(Need::Kind kind, unsigned width, const Context &context,
+               const Sum &value, llvm::ArrayRef<Sum> path, const Shown &proof);
+  /// 2: positive, 1: not negative, 0: unknown.
+  int signOf(const Context &context, const Factor &factor);
+
+  Decider &decider;
+  Names &names;
+  const Assumptions &assumptions;
+  llvm::ArrayRef<Need> given;
+  std::string failure;
+  unsigned depth = 0;
+};
+
+} // namespace mlc::kernel
+
+#endif // MLC_VERIFIER_KERNEL_CHECK_H

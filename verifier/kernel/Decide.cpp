@@ -1,0 +1,305 @@
+//===- Decide.cpp - Obligations and who decides them ----------------------===//
+
+#include "verifier/kernel/Decide.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <optional>
+#include <z3.h>
+
+namespace mlc::kernel {
+
+namespace {
+
+/// A product of a number and of what is no sum and no product.
+struct Monomial {
+  int64_t coefficient = 1;
+  std::vector<Integer> factors;
+};
+
+std::vector<Monomial> monomialsOf(const Integer &integer) {
+  switch (integer.kind()) {
+  case Integer::Kind::Constant:
+    return {{integer.value(), {}}};
+  case Integer::Kind::Add: {
+    std::vector<Monomial> all = monomialsOf(integer.left());
+    llvm::append_range(all, monomialsOf(integer.right()));
+    return all;
+  }
+  case Integer::Kind::Multiply: {
+    std::vector<Monomial> all;
+    for (const Monomial &x : monomialsOf(integer.left()))
+      for (const Monomial &y : monomialsOf(integer.right())) {
+        Monomial product = x;
+        if (llvm::MulOverflow(x.coefficient, y.coefficient,
+                              product.coefficient))
+          product.coefficient = 0;
+        llvm::append_range(product.factors, y.factors);
+        all.push_back(std::move(product));
+      }
+    return all;
+  }
+  default:
+    return {{1, {integer}}};
+  }
+}
+
+/// What the quotient of two integers may be: of those parts of the dividend
+/// that the divisor divides. A guess, of which nothing depends but speed.
+std::optional<Integer> guessQuotient(const Integer &dividend,
+                                     const Integer &divisor) {
+  std::vector<Monomial> divisors = monomialsOf(divisor);
+  if (divisors.size() != 1 || divisors[0].coefficient <= 0)
+    return std::nullopt;
+  Integer quotient = 0;
+  for (Monomial part : monomialsOf(dividend)) {
+    bool isMultiple = part.coefficient % divisors[0].coefficient == 0;
+    for (const Integer &factor : divisors[0].factors) {
+      auto it = llvm::find(part.factors, factor);
+      isMultiple = isMultiple && it != part.factors.end();
+      if (it != part.factors.end())
+        part.factors.erase(it);
+    }
+    if (!isMultiple)
+      continue;
+    Integer product = part.coefficient / divisors[0].coefficient;
+    for (const Integer &factor : part.factors)
+      product = product * factor;
+    quotient = quotient + product;
+  }
+  return quotient;
+}
+
+/// SMT-LIB text of formulas. Names come from outside and may hold anything, so
+/// a script has numbers of its own.
+class Script {
+public:
+  std::string text(const Integer &integer) {
+    auto pair = [&](const char *function) {
+      return std::string("(") + function + " " + text(integer.left()) + " " +
+             text(integer.right()) + ")";
+    };
+    switch (integer.kind()) {
+    case Integer::Kind::Constant:
+      return number(integer.value());
+    case Integer::Kind::Size:
+      return symbol("s" + integer.name().str(), /*isNotNegative=*/true);
+    case Integer::Kind::Variable:
+      return symbol("v" + std::to_string(integer.value()), false);
+    case Integer::Kind::Slot:
+      break;
+    case Integer::Kind::Add:
+      return pair("+");
+    case Integer::Kind::Multiply:
+      return pair("*");
+    case Integer::Kind::FloorDivide:
+      return quotient(integer);
+    case Integer::Kind::Modulo:
+      return "(- " + text(integer.left()) + " (* " + text(integer.right()) +
+             " " + quotient(integer) + "))";
+    case Integer::Kind::Minimum:
+    case Integer::Kind::Maximum: {
+      std::string a = text(integer.left()), b = text(integer.right());
+      bool isMinimum = integer.kind() == Integer::Kind::Minimum;
+      return "(ite (<= " + a + " " + b + ") " + (isMinimum ? a : b) + " " +
+             (isMinimum ? b : a) + ")";
+    }
+    }
+    llvm_unreachable("a slot is in no statement");
+  }
+
+  std::string text(const Formula &formula) {
+    switch (formula.kind()) {
+    case Formula::Kind::NotNegative:
+      return "(>= " + text(formula.integer()) + " 0)";
+    case Formula::Kind::Zero:
+      return "(= " + text(formula.integer()) + " 0)";
+    case Formula::Kind::Not:
+      return "(not " + text(formula.parts()[0]) + ")";
+    case Formula::Kind::All:
+      return joined("and", "true", formula.parts());
+    case Formula::Kind::Any:
+      return joined("or", "false", formula.parts());
+    }
+    llvm_unreachable("unknown formula");
+  }
+
+  void require(const std::string &truth) { body += "(assert " + truth + ")\n"; }
+
+  std::string take() { return head + body; }
+
+private:
+  static std::string number(int64_t value) {
+    std::string text = std::to_string(value);
+    return value < 0 ? "(- " + text.substr(1) + ")" : text;
+  }
+
+  std::string symbol(const std::string &key, bool isNotNegative) {
+    auto [it, isNew] =
+        symbols.try_emplace(key, "x" + std::to_string(symbols.size()));
+    if (isNew) {
+      head += "(declare-const " + it->second + " Int)\n";
+      if (isNotNegative)
+        head += "(assert (>= " + it->second + " 0))\n";
+    }
+    return it->second;
+  }
+
+  /// The quotient of a positive divisor is the one integer q with b q <= a <
+  /// b q + b; of others nothing is said.
+  std::string quotient(const Integer &integer) {
+    std::string a = text(integer.left()), b = text(integer.right());
+    auto [it, isNew] = quotients.try_emplace(
+        a + " / " + b, "q" + std::to_string(quotients.size()));
+    if (isNew) {
+      const std::string &q = it->second;
+      // A function of its operands: equal ones have one quotient.
+      if (quotients.size() == 1)
+        head += "(declare-fun quotient (Int Int) Int)\n";
+      head += "(declare-const " + q + " Int)\n(assert (= " + q + " (quotient " +
+              a + " " + b + ")))\n(assert (=> (> " + b + " 0) (and (<= (* " +
+              b + " " + q + ") " + a + ") (< " + a + " (+ (* " + b + " " + q +
+              ") " + b + ")))))\n";
+      guess(integer, a, b, q);
+    }
+    return it->second;
+  }
+
+  /// The quotient is any number that has the quotient's property. Said of a
+  /// guess, for solvers do not find it among products.
+  void guess(const Integer &integer, const std::string &a, const std::string &b,
+             const std::string &quotient) {
+    std::optional<Integer> guessed =
+        guessQuotient(integer.left(), integer.right());
+    if (!guessed)
+      return;
+    std::string g = text(*guessed);
+    head += "(assert (=> (and (> " + b + " 0) (<= (* " + b + " " + g + ") " +
+            a + ") (< " + a + " (+ (* " + b + " " + g + ") " + b +
+            "))) (= " + quotient + " " + g + ")))\n";
+  }
+
+  std::string joined(const char *function, const char *none,
+                     llvm::ArrayRef<Formula> parts) {
+    if (parts.empty())
+      return none;
+    std::string result = std::string("(") + function;
+    for (const Formula &part : parts)
+      result += " " + text(part);
+    return result + ")";
+  }
+
+  std::string head, body;
+  std::map<std::string, std::string> symbols, quotients;
+};
+
+} // namespace
+
+Decider::Answer Decider::ask(const std::string &script) const {
+  // Each time from nothing, so that an answer depends on the question alone.
+  Z3_config config = Z3_mk_config();
+  Z3_context context = Z3_mk_context(config);
+  Z3_del_config(config);
+  // An error is no answer.
+  Z3_set_error_handler(context, nullptr);
+  Z3_solver solver = Z3_mk_solver(context);
+  Z3_solver_inc_ref(context, solver);
+  Z3_params parameters = Z3_mk_params(context);
+  Z3_params_inc_ref(context, parameters);
+  Z3_params_set_uint(
+      context, parameters, Z3_mk_string_symbol(context, "rlimit"),
+      static_cast<unsigned>(std::min<uint64_t>(maxWork, UINT32_MAX)));
+  Z3_solver_set_params(context, solver, parameters);
+  Z3_params_dec_ref(context, parameters);
+  Z3_solver_from_string(context, solver, script.c_str());
+  Answer answer = Answer::Unknown;
+  if (Z3_get_error_code(context) == Z3_OK) {
+    Z3_lbool result = Z3_solver_check(context, solver);
+    answer = result == Z3_L_FALSE  ? Answer::Never
+             : result == Z3_L_TRUE ? Answer::Sometimes
+                                   : Answer::Unknown;
+  }
+  Z3_solver_dec_ref(context, solver);
+  Z3_del_context(context);
+  return answer;
+}
+
+bool Decider::isUnsatisfiable(const std::string &script) {
+  if (known.count(script))
+    return true;
+  ++numAsked;
+  if (ask(script) != Answer::Never)
+    return false;
+  known.insert(script);
+  if (onProved)
+    onProved(script);
+  return true;
+}
+
+bool Decider::holds(llvm::ArrayRef<Formula> given, const Formula &goal) {
+  auto isGiven = [&](const Formula &formula) {
+    return formula == goal || (formula.kind() == Formula::Kind::All &&
+                               llvm::is_contained(formula.parts(), goal));
+  };
+  if (llvm::any_of(given, isGiven))
+    return true;
+  // Each by itself is the easier question.
+  if (goal.kind() == Formula::Kind::All)
+    return llvm::all_of(
+        goal.parts(), [&](const Formula &part) { return holds(given, part); });
+  Script script;
+  for (const Formula &formula : given)
+    script.require(script.text(formula));
+  script.require(script.text(Formula::negation(goal)));
+  return isUnsatisfiable(script.take());
+}
+
+static void addParts(const Formula &formula, std::vector<Formula> &out) {
+  if (formula.kind() != Formula::Kind::All) {
+    out.push_back(formula);
+    return;
+  }
+  for (const Formula &part : formula.parts())
+    addParts(part, out);
+}
+
+bool Decider::isZeroSum(llvm::ArrayRef<Formula> given,
+                        llvm::ArrayRef<Weighted> sum, unsigned width) {
+  // Two that cancel count at the same points.
+  bool isPair = width == 0 && sum.size() == 2 &&
+                sum[0].weight.kind() == Integer::Kind::Constant &&
+                sum[1].weight.kind() == Integer::Kind::Constant &&
+                sum[0].weight + sum[1].weight == Integer(0);
+  auto implies = [&](const Formula &premise, const Formula &conclusion) {
+    std::vector<Formula> known = given.vec();
+    addParts(premise, known);
+    return holds(known, conclusion);
+  };
+  if (isPair && implies(sum[0].formula, sum[1].formula) &&
+      implies(sum[1].formula, sum[0].formula))
+    return true;
+  Script script;
+  for (const Formula &formula : given)
+    script.require(script.text(formula));
+  std::string total = "(+ 0 0";
+  for (const Weighted &part : sum)
+    total += " (ite " + script.text(part.formula) + " " +
+             script.text(part.weight) + " 0)";
+  total += ")";
+  if (width > 0) {
+    std::string modulus = "1";
+    for (unsigned i = 0; i < width; ++i)
+      modulus = "(* 2 " + modulus + ")";
+    total = "(mod " + total + " " + modulus + ")";
+  }
+  script.require("(not (= " + total + " 0))");
+  return isUnsatisfiable(script.take());
+}
+
+bool Decider::canHold(llvm::ArrayRef<Formula> all) {
+  Script script;
+  for (const Formula &formula : all)
+    script.require(script.text(formula));
+  return ask(script.take()) == Answer::Sometimes;
+}
+
+} // namespace mlc::kernel

@@ -1,0 +1,155 @@
+//===- Proof.h - What a proof says ------------------------------*- C++ -*-===//
+//
+// That a sum is 0, in a context: variables in scope and formulas that hold of
+// them. A proof is data, which only Check.h gives a meaning. Integers in it
+// name variables by their places: slot n is the n-th variable in scope, and
+// what a part of a proof speaks of stands behind that.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_KERNEL_PROOF_H
+#define MLC_VERIFIER_KERNEL_PROOF_H
+
+#include "verifier/kernel/Integer.h"
+#include <array>
+#include <optional>
+
+namespace mlc::kernel {
+
+struct Zero;
+using ZeroRef = std::shared_ptr<const Zero>; // not null in what is accepted
+
+/// For points of a branch: the branch of the other side with the same value,
+/// and where. Slots: the scope, the branch's variables.
+struct Cover {
+  unsigned branch;
+  std::vector<Integer> map;
+  /// The other's value there, less this one's. Context: the branch's variables
+  /// and guards, and the other's guards there.
+  ZeroRef value;
+};
+
+/// Why a factor of a member is one of the reference.
+struct Match {
+  unsigned partner; // among the reference's factors that are no numbers
+  /// Of a call: for each argument, the member's less the reference's.
+  /// Of a reduction that counts (a product): its branches as a sum of calls of
+  /// their values, less the reference's; one.
+  std::vector<ZeroRef> arguments;
+  /// Of a reduction that does not count (a maximum): for each branch, where the
+  /// other side has its values.
+  std::vector<std::vector<Cover>> left, right;
+};
+
+/// A term of a group. Its variables are `sigma` of the reference's, those are
+/// `tau` of its own. Slots: the scope, then the reference's, or its own.
+struct Member {
+  unsigned term;
+  std::vector<Integer> sigma, tau;
+  std::vector<Match> factors; // but for numbers
+};
+
+/// Terms that cancel. The reference comes first; it has no maps and no factors.
+struct Group {
+  unsigned reference;
+  std::vector<Member> members;
+};
+
+/// Why a value is not 0, not negative or positive.
+struct Shown {
+  enum class Kind {
+    Signs,   // its factors say so
+    Given,   // another one is, which has this value
+    Product, // not 0: each of its factors is not
+  };
+  Kind kind = Kind::Signs;
+  unsigned need = 0;             // Given: which
+  std::vector<Integer> map = {}; // Given: that one's variables
+  bool isNegative = false;       // Given: not 0, and this is minus that
+  ZeroRef value = {};            // Given: that one, less this
+  std::vector<Shown> parts = {}; // Product: of each factor
+};
+
+/// Makes another sum of equal value.
+struct Step {
+  enum class Kind {
+    /// A term becomes two: where `formula` holds (slots: the scope, the term's
+    /// variables), and, last in the sum, where it does not.
+    Split,
+    /// A variable that only guards mention, which leave it from `integers[0]`
+    /// to
+    /// below `integers[1]`, becomes the number of its values.
+    Count,
+    /// A reduction of one branch, which is one point, becomes its value.
+    Unwrap,
+    /// A branch of a reduction goes: it is empty, or its values are others'.
+    DropBranch,
+    /// Branches of a maximum that are minus infinity go.
+    DropLowest,
+    /// A maximum that is a branch of a maximum gives its branches to it.
+    Flatten,
+    /// A branch becomes two, by `formula` (slots: the scope, the term's and the
+    /// branch's variables).
+    SplitBranch,
+    /// A branch of a maximum goes that is never above branch `other`, which is
+    /// one point.
+    DropLess,
+    /// max(x + c) is max(x) + c, for c the `other`-th term of branch 0, and of
+    /// some point of branch `part`, whose variables are `integers`.
+    TakeTerm,
+    /// max(c x) is c max(x) for the number c = integers[0] / integers[1] > 0,
+    /// of
+    /// some point of branch `part`, whose variables are the other integers.
+    TakeNumber,
+    /// max(f x) is f max(x) for a factor f, the `other`-th of branch 0's first
+    /// term, that is not negative, of some point as for TakeTerm.
+    TakeFactor,
+    /// integers[0], wherever it stands in the term's factors, becomes
+    /// integers[1] (slots: the scope, the term's variables), which is equal.
+    Rewrite,
+    /// A term that is another one but for its number, `other`, joins it.
+    Merge,
+    /// A call of what the table of functions gives for 0.
+    AtZero,
+    /// 1/(x y) is 1/x 1/y, and 1/(1/x) is x: for 1/0 is taken to be 0.
+    SplitReciprocal,
+    /// x 1/x is 1 where x is not 0, as `need` says: factors `factor` and
+    /// `other`.
+    Cancel,
+    /// The numbers among a term's factors become their product.
+    JoinNumbers,
+    /// exp(x) exp(y) is exp(x + y): factors `factor` and `other`.
+    JoinExponentials,
+    /// log(exp(x)) is x.
+    LogOfExp,
+    /// exp(log(x)) is x where x is positive, as `need` says.
+    ExpOfLog,
+    /// sqrt(x) sqrt(x) is x where x is not negative, as `need` says: factors
+    /// `factor` and `other`.
+    SquareOfRoot,
+  };
+  Kind kind;
+  unsigned term = 0, factor = 0;
+  /// Count: the variable's place; else the branch.
+  unsigned part = 0, other = 0;
+  Formula formula = {};
+  std::vector<Integer> integers = {};
+  std::vector<Cover> covers = {}; // DropBranch
+  std::vector<Shown> need = {};   // one, where the step needs it
+  /// Where in the sum: each of (term, factor, argument or branch).
+  std::vector<std::array<unsigned, 3>> path = {};
+};
+
+/// That a sum is 0.
+struct Zero {
+  /// By cases, if there is a formula (slots: the scope): where it holds, where
+  /// it does not. Else by steps, and groups that cover every term.
+  std::optional<Formula> formula;
+  std::vector<Zero> cases;
+  std::vector<Step> steps;
+  std::vector<Group> groups;
+};
+
+} // namespace mlc::kernel
+
+#endif // MLC_VERIFIER_KERNEL_PROOF_H

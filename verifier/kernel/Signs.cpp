@@ -1,0 +1,237 @@
+//===- Signs.cpp - What is not 0, not negative, positive ------------------===//
+//
+// 1/0 is taken to be 0, so that signs of reciprocals need no condition.
+//
+//===----------------------------------------------------------------------===//
+
+#include "verifier/kernel/Check.h"
+#include "llvm/ADT/STLExtras.h"
+
+using llvm::ArrayRef;
+
+namespace mlc::kernel {
+
+static int signOf(const Assumed &assumed) {
+  bool isPositive =
+      assumed.isPositive || (assumed.isNotNegative && assumed.isNotZero);
+  return isPositive ? 2 : assumed.isNotNegative ? 1 : 0;
+}
+
+int Checker::signOf(const Context &context, const Factor &factor) {
+  switch (factor.kind) {
+  case Factor::Kind::Read:
+    if (factor.isTruth)
+      return 1;
+    return factor.input < assumptions.inputs.size()
+               ? kernel::signOf(assumptions.inputs[factor.input])
+               : 0;
+  case Factor::Kind::Parameter: {
+    if (factor.name == infinityName)
+      return 2;
+    auto it = assumptions.parameters.find(factor.name);
+    return it == assumptions.parameters.end() ? 0 : kernel::signOf(it->second);
+  }
+  case Factor::Kind::Number:
+    if (decider.holds(context.known,
+                      Formula::notNegative(factor.index[0] - Integer(1))))
+      return 2;
+    return decider.holds(context.known, Formula::notNegative(factor.index[0]));
+  case Factor::Kind::Call: {
+    if (factor.isTruth)
+      return 1;
+    std::optional<UnaryFn> function = unaryNamed(factor.name);
+    if (!function || factor.arguments.size() != 1)
+      return 0;
+    const ScalarFunction &facts = factsOf(*function);
+    const Sum &x = factor.arguments[0];
+    bool isOdd = factor.name == reciprocalName ||
+                 (facts.keepsZero() && facts.isMonotone());
+    bool isStrict =
+        factor.name == reciprocalName || facts.growth == Growth::Increasing;
+    // What the table says holds where a function is defined.
+    bool isDefined = facts.isDefinedEverywhere() ||
+                     factor.name == reciprocalName ||
+                     (facts.where.low == 0.0 && !facts.where.isOpen &&
+                      facts.where.high == Span::infinity &&
+                      !facts.excludesZero && isNotNegative(context, x));
+    if (!isDefined)
+      return 0;
+    if (facts.isAlwaysPositive() ||
+        (isOdd && isStrict && isPositive(context, x)))
+      return 2;
+    return facts.isNeverNegative() || (isOdd && isNotNegative(context, x));
+  }
+  case Factor::Kind::Reduce:
+    if (factor.isTruth)
+      return 1;
+    if (factor.name != "max")
+      return 0;
+    // At least its branches that are one point.
+    int best = 0;
+    for (const Branch &branch : factor.branches)
+      if (branch.variables.empty() && branch.guards.empty())
+        best = std::max(best, isPositive(context, branch.value)      ? 2
+                              : isNotNegative(context, branch.value) ? 1
+                                                                     : 0);
+    return best;
+  }
+  llvm_unreachable("unknown factor");
+}
+
+bool Checker::isNotNegative(const Context &context, const Sum &sum) {
+  return llvm::all_of(sum, [&](const Term &original) {
+    if (original.coefficient < Rational(0))
+      return false;
+    Term term = renamed(original, names);
+    Context inside = context;
+    inside.bind(term.variables);
+    inside.assume(term.guards);
+    // Each is not negative, or there are two of it.
+    std::vector<FactorRef> rest;
+    for (const FactorRef &factor : term.factors) {
+      auto twin = llvm::find_if(
+          rest, [&](const FactorRef &other) { return same(*other, *factor); });
+      if (twin != rest.end())
+        rest.erase(twin);
+      else
+        rest.push_back(factor);
+    }
+    return llvm::all_of(rest, [&](const FactorRef &factor) {
+      return signOf(inside, *factor) > 0;
+    });
+  });
+}
+
+bool Checker::isPositive(const Context &context, const Sum &sum) {
+  return isNotNegative(context, sum) &&
+         llvm::any_of(sum, [&](const Term &term) {
+           return term.coefficient > Rational(0) && term.variables.empty() &&
+                  term.guards.empty() &&
+                  llvm::all_of(term.factors, [&](const FactorRef &factor) {
+                    return signOf(context, *factor) == 2;
+                  });
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// Needs
+//===----------------------------------------------------------------------===//
+
+/// Whether a condition that is 1 is among those of `path`, or a factor of one.
+static bool isAmong(const Sum &condition, ArrayRef<Sum> path) {
+  return llvm::any_of(path, [&](const Sum &other) {
+    if (same(condition, other))
+      return true;
+    // A product of truth values is 1 where all are.
+    return other.size() == 1 && other[0].coefficient == Rational(1) &&
+           other[0].variables.empty() && other[0].guards.empty() &&
+           llvm::all_of(other[0].factors,
+                        [](const FactorRef &f) { return f->isTruth; }) &&
+           llvm::any_of(other[0].factors, [&](const FactorRef &factor) {
+             return same(condition, single(factor));
+           });
+  });
+}
+
+bool Checker::isGiven(Need::Kind kind, unsigned width, const Context &context,
+                      const Sum &value, ArrayRef<Sum> path,
+                      const Shown &proof) {
+  if (proof.need >= given.size() || !proof.value)
+    return fail("nothing is given");
+  const Need &need = given[proof.need];
+  std::vector<Integer> map = proof.map;
+  bool isWellFormed = map.size() == need.variables.size();
+  for (Integer &integer : map)
+    isWellFormed = isWellFormed && fillSlots(integer, context.scope);
+  bool isEnough = need.kind == kind || (need.kind == Need::Kind::Positive &&
+                                        kind != Need::Kind::Defined);
+  bool mayNegate = kind == Need::Kind::NotZero &&
+                   need.kind == Need::Kind::NotZero && need.width == 0;
+  if (!isWellFormed || !isEnough || need.isOptional || need.width != width ||
+      (proof.isNegative && !mayNegate))
+    return fail("what is given is not what is needed");
+  Bindings values;
+  for (auto [variable, integer] : llvm::zip(need.variables, map))
+    values.insert({variable, integer});
+  std::vector<Formula> guards;
+  for (const Formula &guard : need.guards)
+    guards.push_back(substitute(guard, values));
+  if (!decider.holds(context.known, Formula::all(std::move(guards))))
+    return fail("what is needed is given elsewhere");
+  for (const Sum &condition : need.path)
+    if (!isAmong(substitute(condition, values, names), path))
+      return fail("what is needed is given on another path");
+  Sum other = substitute(need.value, values, names);
+  return isZero(context,
+                add(other, scaled(value, Rational(proof.isNegative ? 1 : -1))),
+                need.width, *proof.value);
+}
+
+/// By what is assumed of it, or by its sign.
+bool Checker::isNotZero(unsigned width, const Context &context,
+                        const Sum &value) {
+  if (std::optional<Rational> number = asConstant(value); number && width > 0) {
+    llvm::DynamicAPInt modulus(1);
+    for (unsigned i = 0; i < width; ++i)
+      modulus = modulus * llvm::DynamicAPInt(2);
+    return number->den == llvm::DynamicAPInt(1) &&
+           mod(number->num, modulus) != llvm::DynamicAPInt(0);
+  }
+  const Factor *factor = onlyFactor(value);
+  bool isRead = factor && factor->kind == Factor::Kind::Read &&
+                factor->input < assumptions.inputs.size() &&
+                assumptions.inputs[factor->input].isNotZero;
+  if (isRead && (width == 0 || value[0].coefficient == Rational(1)))
+    return true;
+  // A number that is not 0 may be 0 as a residue.
+  if (width > 0)
+    return false;
+  if (factor && factor->kind == Factor::Kind::Parameter) {
+    auto it = assumptions.parameters.find(factor->name);
+    if (it != assumptions.parameters.end() && it->second.isNotZero)
+      return true;
+  }
+  if (factor && factor->kind == Factor::Kind::Number &&
+      decider.holds(context.known,
+                    Formula::negation(Formula::zero(factor->index[0]))))
+    return true;
+  return isPositive(context, value) ||
+         isPositive(context, scaled(value, Rational(-1)));
+}
+
+bool Checker::isShown(Need::Kind kind, unsigned width, const Context &context,
+                      const Sum &value, ArrayRef<Sum> path,
+                      const Shown &proof) {
+  switch (proof.kind) {
+  case Shown::Kind::Signs:
+    switch (kind) {
+    case Need::Kind::NotZero:
+      return isNotZero(width, context, value) || fail("a value may be 0");
+    case Need::Kind::NotNegative:
+      return isNotNegative(context, value) || fail("a value may be negative");
+    case Need::Kind::Positive:
+      return isPositive(context, value) || fail("a value may not be positive");
+    case Need::Kind::Defined:
+      return fail("signs do not make a value defined");
+    }
+    llvm_unreachable("unknown need");
+  case Shown::Kind::Given:
+    return isGiven(kind, width, context, value, path, proof);
+  case Shown::Kind::Product: {
+    // Residues that are not 0 may have the product 0.
+    bool isProduct = kind == Need::Kind::NotZero && width == 0 &&
+                     value.size() == 1 && value[0].variables.empty() &&
+                     value[0].guards.empty() &&
+                     value[0].factors.size() == proof.parts.size();
+    if (!isProduct)
+      return fail("a value is no product");
+    for (auto [factor, part] : llvm::zip(value[0].factors, proof.parts))
+      if (!isShown(kind, width, context, single(factor), path, part))
+        return false;
+    return value[0].coefficient != Rational(0);
+  }
+  }
+  llvm_unreachable("unknown reason");
+}
+
+} // namespace mlc::kernel

@@ -1,0 +1,67 @@
+//===- Statement.h - What a proof is of -------------------------*- C++ -*-===//
+//
+// That a function `after` gives what `before` gives, for all sizes that satisfy
+// what is known of them and all values for which `before` is defined.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_KERNEL_STATEMENT_H
+#define MLC_VERIFIER_KERNEL_STATEMENT_H
+
+#include "verifier/kernel/Check.h"
+
+namespace mlc::kernel {
+
+struct Statement {
+  /// Over the same inputs, with results in the same order.
+  Definition before, after;
+  /// Of their symbols; that `before` is well formed is part of it.
+  std::vector<Formula> known;
+  /// What makes `after` well formed, beyond its requirements; it may use
+  /// `given`, which holds where `before` is, for all values of symbols that
+  /// begin with '%'.
+  std::vector<Formula> given, required;
+  Assumptions assumptions; // of values
+};
+
+/// lhs predicate rhs.
+Formula formulaOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
+
+struct StatementProof {
+  std::vector<Shown> needs;  // of `after`
+  std::vector<Zero> results; // before less after
+};
+
+/// What a statement comes to: all of these together.
+struct Goals {
+  explicit Goals(const Statement &statement);
+
+  struct Result {
+    Context context;
+    Sum difference;
+    unsigned width;
+  };
+  std::vector<Formula> known, wellFormed; // the one must imply the other
+  std::vector<Result> results;
+  std::vector<Need> needs; // those that are given, then those of `after`
+  size_t numGiven = 0;
+  std::string failure; // why it is beyond the kernel
+  Names names;
+
+  llvm::ArrayRef<Need> given() const {
+    return llvm::ArrayRef(needs).take_front(numGiven);
+  }
+  /// Where a need of `after` must be shown.
+  Context contextOf(const Need &need) const;
+
+private:
+  void addNeeds(const Statement &statement, const Definition &side);
+};
+
+/// Whether the proof is one of the statement; else why not.
+bool check(const Statement &statement, const StatementProof &proof,
+           Decider &decider, std::string &failure);
+
+} // namespace mlc::kernel
+
+#endif // MLC_VERIFIER_KERNEL_STATEMENT_H

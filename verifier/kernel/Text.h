@@ -1,0 +1,45 @@
+//===- Text.h - Proofs as text, and back ------------------------*- C++ -*-===//
+//
+//   proof   := '(proof' case* ')'                one for each of the statement
+//   case    := '(case' '(needs' shown* ')' '(results' zero* ')' ')'
+//   zero    := '(zero' step* group* ')' | '(cases' formula zero zero ')'
+//   step    := '(' name term factor part other ['(path' number* ')']
+//              ['(where' formula ')'] ['(integers' integer* ')']
+//              ['(covers' cover* ')'] ['(need' shown ')'] ')'
+//   group   := '(group' reference member* ')'
+//   member  := '(member' term '(' integer* ')' '(' integer* ')' match* ')'
+//              the term's variables from the reference's, and back
+//   match   := '(match' partner ['(arguments' zero* ')']
+//              ['(left' ('(' cover* ')')* ')' '(right' ('(' cover* ')')* ')']
+//              ')'
+//   cover   := '(cover' branch '(' integer* ')' zero ')'
+//   shown   := '(signs)' | '(given' need ('+' | '-') '(' integer* ')' zero ')'
+//            | '(product' shown* ')'
+//   integer := number | '#' number               the n-th variable in scope
+//            | '"' name '"'                      a symbol of the statement
+//            | '(' ('+' | '*' | 'floordiv' | 'mod' | 'min' | 'max')
+//              integer integer ')'
+//   formula := '(>=0' integer ')' | '(=0' integer ')' | '(not' formula ')'
+//            | '(and' formula* ')' | '(or' formula* ')'
+//
+// Proof.h says what each means. In a name, '"' and '\' stand behind a '\'.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_KERNEL_TEXT_H
+#define MLC_VERIFIER_KERNEL_TEXT_H
+
+#include "verifier/kernel/Statement.h"
+
+namespace mlc::kernel {
+
+std::string printProof(llvm::ArrayRef<StatementProof> cases);
+
+/// The text may come from anybody. Nothing where it is no proof; `error` then
+/// says why and at which byte.
+std::optional<std::vector<StatementProof>> parseProof(llvm::StringRef text,
+                                                      std::string &error);
+
+} // namespace mlc::kernel
+
+#endif // MLC_VERIFIER_KERNEL_TEXT_H

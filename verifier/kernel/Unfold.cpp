@@ -1,0 +1,285 @@
+//===- Unfold.cpp - From definitions to sums ------------------------------===//
+
+#include "verifier/kernel/Unfolder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using llvm::ArrayRef;
+
+namespace mlc::kernel {
+
+unsigned widthOf(mlir::Type type) {
+  auto integer = mlir::dyn_cast<mlir::IntegerType>(type);
+  return integer && integer.getWidth() > 1 ? integer.getWidth() : 0;
+}
+
+Integer integerOf(IntExpr expr) {
+  auto fold = [&](Integer::Kind kind) {
+    ArrayRef<IntExpr> operands = expr.getOperands();
+    Integer result = integerOf(operands.front());
+    for (IntExpr operand : operands.drop_front())
+      result = Integer::apply(kind, result, integerOf(operand));
+    return result;
+  };
+  switch (expr.getKind()) {
+  case IntExpr::Kind::Constant:
+    return Integer(expr.getConstant());
+  case IntExpr::Kind::Symbol:
+    return Integer::size(expr.getSymbol());
+  case IntExpr::Kind::Add:
+    return fold(Integer::Kind::Add);
+  case IntExpr::Kind::Mul:
+    return fold(Integer::Kind::Multiply);
+  case IntExpr::Kind::FloorDiv:
+    return fold(Integer::Kind::FloorDivide);
+  case IntExpr::Kind::Mod:
+    return fold(Integer::Kind::Modulo);
+  case IntExpr::Kind::Min:
+    return fold(Integer::Kind::Minimum);
+  case IntExpr::Kind::Max:
+    return fold(Integer::Kind::Maximum);
+  }
+  llvm_unreachable("unknown integer");
+}
+
+//===----------------------------------------------------------------------===//
+// Cases
+//===----------------------------------------------------------------------===//
+
+/// All cases in one sum: exactly one term group has guards that hold.
+Sum Unfolder::sumOf(const Value &value) {
+  Sum result;
+  for (const Case &one : value)
+    result = add(std::move(result), guarded(one.value, one.guards));
+  return result;
+}
+
+/// A function in each case of its operands. Where there are too many, an
+/// operand is taken as one sum, which has the same value.
+Value Unfolder::apply(ArrayRef<Value> operands, Function function) {
+  constexpr size_t mostCases = 64;
+  size_t count = 1;
+  for (const Value &operand : operands)
+    count = std::min(count * operand.size(), mostCases + 1);
+  std::vector<Value> own(operands.begin(), operands.end());
+  if (count > mostCases)
+    for (Value &operand : own)
+      operand = plain(sumOf(operand));
+  Value result;
+  std::vector<Sum> chosen;
+  std::vector<Formula> guards;
+  std::function<void(size_t)> next = [&](size_t i) {
+    if (i == own.size()) {
+      result.push_back({guards, function(chosen)});
+      return;
+    }
+    for (const Case &one : own[i]) {
+      size_t before = guards.size();
+      llvm::append_range(guards, one.guards);
+      chosen.push_back(one.value);
+      next(i + 1);
+      chosen.pop_back();
+      guards.resize(before);
+    }
+  };
+  next(0);
+  return result;
+}
+
+void Unfolder::require(Need::Kind kind, const Value &value, unsigned width,
+                       const Scope &scope) {
+  for (const Case &one : value) {
+    Need need{kind, scope.variables, scope.guards, path, one.value, width};
+    llvm::append_range(need.guards, one.guards);
+    needs.push_back(std::move(need));
+  }
+}
+
+/// An expression where a condition holds, which its cases then say.
+Value Unfolder::inside(const Formula &guard, Scope scope, const Expr &expr) {
+  scope.guards.push_back(guard);
+  Value value = unfold(expr, scope);
+  for (Case &one : value)
+    one.guards.push_back(guard);
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// Reads
+//===----------------------------------------------------------------------===//
+
+Value Unfolder::read(TensorId tensor, ArrayRef<Integer> indices,
+                     const Scope &scope) {
+  if (!tensor.isStage) {
+    bool isUniform = tensor.index < assumptions.inputs.size() &&
+                     assumptions.inputs[tensor.index].isUniform;
+    return plain(single(makeRead(
+        tensor.index, isUniform ? std::vector<Integer>() : indices.vec(),
+        isTruth(definition.inputs[tensor.index].elementType))));
+  }
+  const Stage &stage = definition.stages[tensor.index];
+  Value result;
+  for (const Piece &piece : stage.pieces) {
+    Scope local{{}, scope.guards, scope.variables};
+    std::vector<Formula> bounds;
+    for (auto [d, loop] : llvm::enumerate(piece.loops)) {
+      Integer index = indices[d] - integerOf(piece.offset[d]);
+      local.loops.insert({loop.id, index});
+      if (stage.pieces.size() > 1)
+        bounds.push_back(Formula::inRange(index, integerOf(loop.extent)));
+    }
+    if (bounds.empty())
+      return unfold(piece.body, local);
+    llvm::append_range(result, inside(Formula::all(bounds), local, piece.body));
+  }
+  return result;
+}
+
+Value Unfolder::unfoldRead(const ExprNode &node, const Scope &scope) {
+  std::vector<Integer> indices;
+  std::vector<Value> values;
+  bool isOpaque = false;
+  for (const Expr &index : node.indices()) {
+    std::optional<Integer> known = integer(*index, scope);
+    isOpaque |= !known;
+    if (known)
+      indices.push_back(*known);
+  }
+  TensorShape shape = definition.shapeOf(node.tensor);
+  if (!isOpaque) {
+    if (!node.guarded)
+      return read(node.tensor, indices, scope);
+    std::vector<Formula> bounds;
+    for (auto [index, dim] : llvm::zip(indices, shape.dims))
+      bounds.push_back(Formula::inRange(index, integerOf(dim)));
+    Formula inRange = Formula::all(std::move(bounds));
+    Scope within = scope;
+    within.guards.push_back(inRange);
+    Value result = read(node.tensor, indices, within);
+    for (Case &one : result)
+      one.guards.push_back(inRange);
+    llvm::append_range(result, inside(Formula::negation(inRange), scope,
+                                      node.operands.back()));
+    return result;
+  }
+  // An index that depends on values: an element of which is known that equal
+  // indices give equal elements.
+  if (node.tensor.isStage)
+    return fail("an index of stage '" +
+                definition.stages[node.tensor.index].name +
+                "' depends on the values of a tensor");
+  for (const Expr &index : node.indices())
+    values.push_back(unfold(index, scope));
+  Value element = call("input" + std::to_string(node.tensor.index) + "@",
+                       values, isTruth(node.type));
+  if (!node.guarded)
+    return element;
+  for (IntExpr dim : shape.dims)
+    values.push_back(plain(single(makeNumber(integerOf(dim)))));
+  Value within = call("in-range", values, /*truth=*/true);
+  size_t first = needs.size();
+  Value otherwise = unfold(node.operands.back(), scope);
+  for (size_t i = first; i < needs.size(); ++i)
+    needs[i].isOptional = true;
+  return apply({within, element, otherwise}, [&](ArrayRef<Sum> x) {
+    return add(x[2],
+               multiply(x[0], add(x[1], scaled(x[2], Rational(-1))), names));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Indices and conditions on them
+//===----------------------------------------------------------------------===//
+
+std::optional<Integer> Unfolder::integer(const ExprNode &node,
+                                         const Scope &scope) {
+  if (node.kind == Expr::Kind::Loop)
+    return scope.loops.at(node.loop);
+  if (node.kind == Expr::Kind::Int)
+    return integerOf(node.integer);
+  if (!isIndex(node.type))
+    return std::nullopt;
+  if (node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Neg) {
+    std::optional<Integer> a = integer(*node.operands[0], scope);
+    return a ? std::optional(Integer(0) - *a) : std::nullopt;
+  }
+  if (node.kind != Expr::Kind::Binary)
+    return std::nullopt;
+  std::optional<Integer> a = integer(*node.operands[0], scope),
+                         b = integer(*node.operands[1], scope);
+  if (!a || !b)
+    return std::nullopt;
+  switch (node.binary) {
+  case BinaryFn::Add:
+    return *a + *b;
+  case BinaryFn::Sub:
+    return *a - *b;
+  case BinaryFn::Mul:
+    return *a * *b;
+  case BinaryFn::FloorDiv:
+    return Integer::apply(Integer::Kind::FloorDivide, *a, *b);
+  case BinaryFn::Mod:
+    return Integer::apply(Integer::Kind::Modulo, *a, *b);
+  case BinaryFn::Min:
+    return Integer::apply(Integer::Kind::Minimum, *a, *b);
+  case BinaryFn::Max:
+    return Integer::apply(Integer::Kind::Maximum, *a, *b);
+  default:
+    return std::nullopt;
+  }
+}
+
+/// A truth value that indices decide.
+std::optional<Formula> Unfolder::formula(const ExprNode &node,
+                                         const Scope &scope) {
+  if (node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Not &&
+      isTruth(node.type)) {
+    std::optional<Formula> part = formula(*node.operands[0], scope);
+    return part ? std::optional(Formula::negation(*part)) : std::nullopt;
+  }
+  bool isJunction =
+      node.kind == Expr::Kind::Binary && isTruth(node.type) &&
+      (node.binary == BinaryFn::And || node.binary == BinaryFn::Or);
+  if (isJunction) {
+    std::optional<Formula> a = formula(*node.operands[0], scope),
+                           b = formula(*node.operands[1], scope);
+    if (!a || !b)
+      return std::nullopt;
+    return node.binary == BinaryFn::And ? Formula::all({*a, *b})
+                                        : Formula::any({*a, *b});
+  }
+  if (node.kind != Expr::Kind::Compare || !isIndex(node.operands[0]->type))
+    return std::nullopt;
+  std::optional<Integer> a = integer(*node.operands[0], scope),
+                         b = integer(*node.operands[1], scope);
+  if (!a || !b)
+    return std::nullopt;
+  switch (node.predicate) {
+  case ComparePredicate::EQ:
+    return Formula::equal(*a, *b);
+  case ComparePredicate::NE:
+    return Formula::negation(Formula::equal(*a, *b));
+  case ComparePredicate::LT:
+    return Formula::less(*a, *b);
+  case ComparePredicate::LE:
+    return Formula::notNegative(*b - *a);
+  case ComparePredicate::GT:
+    return Formula::less(*b, *a);
+  case ComparePredicate::GE:
+    return Formula::notNegative(*a - *b);
+  }
+  llvm_unreachable("unknown predicate");
+}
+
+Unfolded unfold(const Definition &definition, const Assumptions &assumptions,
+                unsigned stage, ArrayRef<Integer> indices, Names &names) {
+  Unfolder unfolder(definition, assumptions, names);
+  Value value = unfolder.read({true, stage}, indices, {});
+  Unfolded result;
+  for (const Case &one : value)
+    result.value = add(std::move(result.value), guarded(one.value, one.guards));
+  result.needs = std::move(unfolder.needs);
+  result.failure = std::move(unfolder.failure);
+  return result;
+}
+
+} // namespace mlc::kernel

@@ -1,0 +1,376 @@
+//===- UnfoldScalar.cpp - Operations on elements --------------------------===//
+
+#include "verifier/kernel/Unfolder.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using llvm::ArrayRef;
+
+namespace mlc::kernel {
+
+static std::string textOf(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// A function's name: with the type, where it is none of the reals.
+static std::string named(llvm::StringRef function, mlir::Type type) {
+  return isFloat(type) ? function.str() : function.str() + ":" + textOf(type);
+}
+
+Sum inverse(const Sum &truth) {
+  return add(constant(Rational(1)), scaled(truth, Rational(-1)));
+}
+
+/// The number that a finite double is.
+static Rational exactly(double value) {
+  int exponent = 0;
+  auto digits =
+      static_cast<int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
+  exponent -= 53;
+  llvm::DynamicAPInt power(1);
+  for (int i = 0; i < std::abs(exponent); ++i)
+    power = power * llvm::DynamicAPInt(2);
+  llvm::DynamicAPInt number(digits);
+  return mlir::presburger::reduce(exponent >= 0 ? Rational(number * power)
+                                                : Rational(number, power));
+}
+
+//===----------------------------------------------------------------------===//
+// Scalar expressions
+//===----------------------------------------------------------------------===//
+
+Value Unfolder::unfold(const Expr &expr, const Scope &scope) {
+  constexpr unsigned maxDepth = 1000;
+  constexpr size_t maxWork = 200000;
+  if (!failure.empty())
+    return plain({});
+  if (depth >= maxDepth || work >= maxWork)
+    return fail("an element takes too many operations");
+  ++depth;
+  Value value = unfoldNode(*expr, scope);
+  --depth;
+  for (const Case &one : value)
+    work += one.guards.size() + sizeOf(one.value);
+  return value;
+}
+
+Value Unfolder::unfoldConstant(const ExprNode &node) {
+  auto type = mlir::dyn_cast<mlir::FloatType>(node.type);
+  if (!type)
+    return plain(constant(Rational(node.integerNumber)));
+  llvm::APFloat number(node.number);
+  bool losesInfo;
+  number.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
+                 &losesInfo);
+  if (number.isNaN())
+    return fail("a constant is no number");
+  if (number.isInfinity())
+    return plain(scaled(single(makeParameter(infinityName)),
+                        Rational(number.isNegative() ? -1 : 1)));
+  number.convert(llvm::APFloat::IEEEdouble(),
+                 llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  return plain(constant(exactly(number.convertToDouble())));
+}
+
+Value Unfolder::unfoldNode(const ExprNode &node, const Scope &scope) {
+  if (std::optional<Integer> index = integer(node, scope))
+    return plain(single(makeNumber(*index)));
+  if (std::optional<Formula> truth = formula(node, scope))
+    return {Case{{*truth}, constant(Rational(1))},
+            Case{{Formula::negation(*truth)}, {}}};
+  switch (node.kind) {
+  case Expr::Kind::Loop:
+  case Expr::Kind::Int:
+    llvm_unreachable("an integer");
+  case Expr::Kind::Constant:
+    return unfoldConstant(node);
+  case Expr::Kind::Param:
+    if (!node.operands.empty())
+      return fail("elements that nobody has written are read");
+    return plain(single(makeParameter(node.parameter)));
+  case Expr::Kind::Read:
+    return unfoldRead(node, scope);
+  case Expr::Kind::Unary:
+    return unfoldUnary(node, scope);
+  case Expr::Kind::Binary:
+    return unfoldBinary(node, scope);
+  case Expr::Kind::Compare:
+    return unfoldCompare(node, scope);
+  case Expr::Kind::Select:
+    return unfoldSelect(node, scope);
+  case Expr::Kind::Cast:
+    return unfoldCast(node, scope);
+  case Expr::Kind::Reduce:
+    return unfoldReduce(node, scope);
+  }
+  llvm_unreachable("unknown expression");
+}
+
+Value Unfolder::unfoldUnary(const ExprNode &node, const Scope &scope) {
+  Value x = unfold(node.operands[0], scope);
+  if (node.unary == UnaryFn::Neg && !isTruth(node.type))
+    return apply({x},
+                 [](ArrayRef<Sum> s) { return scaled(s[0], Rational(-1)); });
+  if (isTruth(node.type) &&
+      (node.unary == UnaryFn::Neg || node.unary == UnaryFn::Abs))
+    return x;                     // modulo 2
+  if (node.unary == UnaryFn::Not) // ~x = -x - 1 modulo 2^w
+    return apply({x}, [&](ArrayRef<Sum> s) {
+      return add(constant(Rational(isTruth(node.type) ? 1 : -1)),
+                 scaled(s[0], Rational(-1)));
+    });
+  const ScalarFunction &facts = factsOf(node.unary);
+  if (isFloat(node.type)) {
+    auto low =
+        facts.where.isOpen ? Need::Kind::Positive : Need::Kind::NotNegative;
+    if (facts.excludesZero)
+      require(Need::Kind::NotZero, x, 0, scope);
+    auto shifted = [&](double by, int sign) {
+      return apply({x}, [&](ArrayRef<Sum> s) {
+        return add(scaled(s[0], Rational(sign)), constant(exactly(by)));
+      });
+    };
+    if (std::isfinite(facts.where.low))
+      require(low, shifted(-facts.where.low, 1), 0, scope);
+    if (std::isfinite(facts.where.high))
+      require(low, shifted(facts.where.high, -1), 0, scope);
+  }
+  return call(named(name(node.unary), node.type), {x}, isTruth(node.type));
+}
+
+/// Truth values: arithmetic is modulo 2. Where one of two decides, the other
+/// need not be defined; what is given must not rely on it.
+Value Unfolder::unfoldTruth(const ExprNode &node, const Value &a,
+                            const Value &b, size_t first, size_t second) {
+  bool isBoth = node.binary == BinaryFn::And || node.binary == BinaryFn::Min ||
+                node.binary == BinaryFn::Mul;
+  bool isEither = node.binary == BinaryFn::Or || node.binary == BinaryFn::Max;
+  if (isBoth || isEither)
+    for (size_t i = first; i < needs.size(); ++i) {
+      if (i < second)
+        needs[i].isOptional = true;
+      else
+        needs[i].path.push_back(isBoth ? sumOf(a) : inverse(sumOf(a)));
+    }
+  return apply({a, b}, [&](ArrayRef<Sum> x) {
+    Sum both = multiply(x[0], x[1], names);
+    if (isBoth)
+      return both;
+    return add(add(x[0], x[1]), scaled(both, Rational(isEither ? -1 : -2)));
+  });
+}
+
+Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
+  size_t first = needs.size();
+  Value a = unfold(node.operands[0], scope);
+  size_t second = needs.size();
+  Value b = unfold(node.operands[1], scope);
+  bool isReal = isFloat(node.type);
+  auto isOneOf = [&](std::initializer_list<BinaryFn> functions) {
+    return llvm::is_contained(functions, node.binary);
+  };
+  if (isTruth(node.type) && !isOneOf({BinaryFn::Div, BinaryFn::FloorDiv,
+                                      BinaryFn::Mod, BinaryFn::Pow}))
+    return unfoldTruth(node, a, b, first, second);
+  switch (node.binary) {
+  case BinaryFn::Add:
+    return apply({a, b}, [](ArrayRef<Sum> x) { return add(x[0], x[1]); });
+  case BinaryFn::Sub:
+    return apply({a, b}, [](ArrayRef<Sum> x) {
+      return add(x[0], scaled(x[1], Rational(-1)));
+    });
+  case BinaryFn::Mul:
+    return apply({a, b},
+                 [&](ArrayRef<Sum> x) { return multiply(x[0], x[1], names); });
+  case BinaryFn::Div:
+    require(Need::Kind::NotZero, b, widthOf(node.type), scope);
+    if (!isReal)
+      break;
+    return apply({a, b}, [&](ArrayRef<Sum> x) {
+      return multiply(x[0], single(makeCall(reciprocalName, {x[1]})), names);
+    });
+  case BinaryFn::Max:
+  case BinaryFn::Min: {
+    // Of reals, a minimum is the maximum of the negatives.
+    bool isMirrored = isReal && node.binary == BinaryFn::Min;
+    Rational sign(isMirrored ? -1 : 1);
+    std::string monoid = isReal ? "max" : named(name(node.binary), node.type);
+    return apply({a, b}, [&](ArrayRef<Sum> x) {
+      return scaled(single(makeReduce(monoid, {{{}, {}, scaled(x[0], sign)},
+                                               {{}, {}, scaled(x[1], sign)}})),
+                    sign);
+    });
+  }
+  case BinaryFn::Pow: {
+    std::optional<Rational> exponent =
+        b.size() == 1 ? asConstant(b.front().value) : std::nullopt;
+    for (int k = 0; exponent && k <= 4; ++k)
+      if (*exponent == Rational(k))
+        return apply({a}, [&](ArrayRef<Sum> x) {
+          Sum product = constant(Rational(1));
+          for (int i = 0; i < k; ++i)
+            product = multiply(product, x[0], names);
+          return product;
+        });
+    if (isReal)
+      require(Need::Kind::Positive, a, 0, scope);
+    break;
+  }
+  case BinaryFn::FloorDiv:
+  case BinaryFn::Mod:
+    require(Need::Kind::NotZero, b, widthOf(node.type), scope);
+    break;
+  case BinaryFn::And:
+  case BinaryFn::Or:
+  case BinaryFn::Xor:
+    break;
+  }
+  return call(named(name(node.binary), node.type), {a, b}, isTruth(node.type));
+}
+
+Value Unfolder::unfoldCompare(const ExprNode &node, const Scope &scope) {
+  // a > b is b < a; a <= b is not b < a.
+  ComparePredicate predicate = node.predicate;
+  bool isEquality =
+      predicate == ComparePredicate::EQ || predicate == ComparePredicate::NE;
+  bool isReversed =
+      predicate == ComparePredicate::GT || predicate == ComparePredicate::LE;
+  bool isNegated = predicate == ComparePredicate::NE ||
+                   predicate == ComparePredicate::LE ||
+                   predicate == ComparePredicate::GE;
+  Value a = unfold(node.operands[isReversed], scope),
+        b = unfold(node.operands[!isReversed], scope);
+  mlir::Type type = node.operands[0]->type;
+  Value result;
+  if (isTruth(type)) {
+    result = apply({a, b}, [&](ArrayRef<Sum> x) {
+      Sum both = multiply(x[0], x[1], names);
+      if (!isEquality)
+        return add(x[1], scaled(both, Rational(-1)));
+      return inverse(add(add(x[0], x[1]), scaled(both, Rational(-2))));
+    });
+  } else if (widthOf(type) && !isEquality) {
+    // Residues have no difference whose sign is their order.
+    result = call(named("less", type), {a, b}, /*truth=*/true);
+  } else {
+    std::string function = isEquality ? "zero" : "positive";
+    if (widthOf(type))
+      function = named(function, type);
+    result = apply({a, b}, [&](ArrayRef<Sum> x) {
+      return single(
+          makeCall(function, {add(x[1], scaled(x[0], Rational(-1)))}, true));
+    });
+  }
+  if (!isNegated)
+    return result;
+  return apply({result}, [](ArrayRef<Sum> x) { return inverse(x[0]); });
+}
+
+Value Unfolder::unfoldSelect(const ExprNode &node, const Scope &scope) {
+  Value condition = unfold(node.operands[0], scope);
+  Value result;
+  for (const Case &one : condition) {
+    Scope local = scope;
+    llvm::append_range(local.guards, one.guards);
+    std::optional<Rational> known = asConstant(one.value);
+    Value value;
+    if (known) {
+      value = unfold(node.operands[*known == Rational(0) ? 2 : 1], local);
+    } else {
+      path.push_back(one.value);
+      Value yes = unfold(node.operands[1], local);
+      path.back() = inverse(one.value);
+      Value no = unfold(node.operands[2], local);
+      path.pop_back();
+      value = apply({plain(one.value), yes, no}, [&](ArrayRef<Sum> x) {
+        return add(multiply(x[0], x[1], names),
+                   multiply(inverse(x[0]), x[2], names));
+      });
+    }
+    for (Case &part : value) {
+      llvm::append_range(part.guards, one.guards);
+      result.push_back(std::move(part));
+    }
+  }
+  return result;
+}
+
+Value Unfolder::unfoldCast(const ExprNode &node, const Scope &scope) {
+  Value x = unfold(node.operands[0], scope);
+  mlir::Type from = node.operands[0]->type, to = node.type;
+  // Truth values are the numbers 0 and 1; an index is the number that it is, as
+  // a residue and, where rounding is none of our business, as a float.
+  auto width = [](mlir::Type type) { return type.getIntOrFloatBitWidth(); };
+  bool isIdentity =
+      from == to || isTruth(from) || (isIndex(from) && widthOf(to)) ||
+      (isIndex(from) && isFloat(to) && width(to) >= 32) ||
+      (widthOf(from) && widthOf(to) && width(to) <= width(from)) ||
+      (isFloat(from) && isFloat(to) && width(to) > width(from));
+  if (isIdentity)
+    return x;
+  if (isTruth(to)) {
+    std::string zero = widthOf(from) ? named("zero", from) : "zero";
+    return apply({x}, [&](ArrayRef<Sum> s) {
+      return inverse(single(makeCall(zero, {s[0]}, true)));
+    });
+  }
+  std::string function = "cast:" + textOf(from) + ":" + textOf(to);
+  Value result = call(function, {x}, false);
+  // What does not fit into an integer has no value.
+  if (isFloat(from))
+    if (!isFloat(to))
+      require(Need::Kind::Defined, result, widthOf(to), scope);
+  return result;
+}
+
+Value Unfolder::unfoldReduce(const ExprNode &node, const Scope &scope) {
+  Scope local = scope;
+  std::vector<Variable> variables;
+  std::vector<Formula> bounds;
+  for (const Loop &loop : node.loops) {
+    variables.push_back(names.fresh());
+    Integer index = Integer::variable(variables.back());
+    local.loops.insert_or_assign(loop.id, index);
+    bounds.push_back(Formula::inRange(index, integerOf(loop.extent)));
+  }
+  llvm::append_range(local.variables, variables);
+  llvm::append_range(local.guards, bounds);
+  size_t first = needs.size();
+  Value body = unfold(node.operands[0], local);
+  bool isReal = isFloat(node.type) || isIndex(node.type);
+  if (node.reduce == ReduceKind::Sum && !isTruth(node.type)) {
+    Sum result = guarded(sumOf(body), bounds);
+    for (Term &term : result)
+      term.variables.insert(term.variables.begin(), variables.begin(),
+                            variables.end());
+    return plain(std::move(result));
+  }
+  if (isTruth(node.type)) // one element may decide
+    for (size_t i = first; i < needs.size(); ++i)
+      needs[i].isOptional = true;
+  bool isMirrored = isReal && node.reduce == ReduceKind::Min;
+  Rational sign(isMirrored ? -1 : 1);
+  std::string monoid = name(node.reduce).str();
+  if (isReal)
+    monoid = isMirrored ? "max" : monoid;
+  else if (isTruth(node.type)) {
+    bool isAny =
+        node.reduce == ReduceKind::Max || node.reduce == ReduceKind::Any;
+    monoid = node.reduce == ReduceKind::Sum ? "parity" : isAny ? "any" : "all";
+  } else
+    monoid = named(monoid, node.type);
+  std::vector<Branch> branches;
+  for (Case &one : body) {
+    Branch branch{variables, bounds, scaled(std::move(one.value), sign)};
+    llvm::append_range(branch.guards, one.guards);
+    branches.push_back(std::move(branch));
+  }
+  return plain(scaled(
+      single(makeReduce(monoid, std::move(branches), isTruth(node.type))),
+      sign));
+}
+
+} // namespace mlc::kernel

@@ -1,0 +1,46 @@
+//===- Words.h - Names of what a proof's text has ---------------*- C++ -*-===//
+
+#ifndef MLC_VERIFIER_KERNEL_WORDS_H
+#define MLC_VERIFIER_KERNEL_WORDS_H
+
+#include "verifier/kernel/Proof.h"
+#include <utility>
+
+namespace mlc::kernel {
+
+inline constexpr std::pair<const char *, Step::Kind> stepWords[] = {
+    {"split", Step::Kind::Split},
+    {"count", Step::Kind::Count},
+    {"unwrap", Step::Kind::Unwrap},
+    {"drop-branch", Step::Kind::DropBranch},
+    {"drop-lowest", Step::Kind::DropLowest},
+    {"flatten", Step::Kind::Flatten},
+    {"split-branch", Step::Kind::SplitBranch},
+    {"drop-less", Step::Kind::DropLess},
+    {"take-term", Step::Kind::TakeTerm},
+    {"take-number", Step::Kind::TakeNumber},
+    {"take-factor", Step::Kind::TakeFactor},
+    {"rewrite", Step::Kind::Rewrite},
+    {"merge", Step::Kind::Merge},
+    {"at-zero", Step::Kind::AtZero},
+    {"split-reciprocal", Step::Kind::SplitReciprocal},
+    {"cancel", Step::Kind::Cancel},
+    {"join-numbers", Step::Kind::JoinNumbers},
+    {"join-exponentials", Step::Kind::JoinExponentials},
+    {"log-of-exp", Step::Kind::LogOfExp},
+    {"exp-of-log", Step::Kind::ExpOfLog},
+    {"square-of-root", Step::Kind::SquareOfRoot},
+};
+
+inline constexpr std::pair<const char *, Integer::Kind> integerWords[] = {
+    {"+", Integer::Kind::Add},
+    {"*", Integer::Kind::Multiply},
+    {"floordiv", Integer::Kind::FloorDivide},
+    {"mod", Integer::Kind::Modulo},
+    {"min", Integer::Kind::Minimum},
+    {"max", Integer::Kind::Maximum},
+};
+
+} // namespace mlc::kernel
+
+#endif // MLC_VERIFIER_KERNEL_WORDS_H

@@ -1,0 +1,202 @@
+//===- WriteText.cpp - Proofs as text -------------------------------------===//
+
+#include "verifier/kernel/Text.h"
+#include "verifier/kernel/Words.h"
+#include "llvm/Support/raw_ostream.h"
+
+using llvm::ArrayRef;
+
+namespace mlc::kernel {
+
+namespace {
+
+class Writer {
+public:
+  explicit Writer(std::string &text) : os(text) {}
+
+  void write(ArrayRef<StatementProof> cases) {
+    os << "(proof";
+    for (const StatementProof &one : cases) {
+      os << "\n(case\n(needs";
+      writeAll(one.needs);
+      os << ")\n(results";
+      writeAll(one.results);
+      os << "))";
+    }
+    os << ")\n";
+  }
+
+private:
+  template <class Part> void writeAll(const std::vector<Part> &parts) {
+    for (const Part &part : parts) {
+      os << ' ';
+      write(part);
+    }
+  }
+
+  template <class Part>
+  void writeList(const char *word, const std::vector<Part> &parts) {
+    if (parts.empty())
+      return;
+    os << " (" << word;
+    writeAll(parts);
+    os << ')';
+  }
+
+  void writeIntegers(const std::vector<Integer> &integers) {
+    os << '(';
+    for (size_t i = 0; i < integers.size(); ++i) {
+      os << (i ? " " : "");
+      write(integers[i]);
+    }
+    os << ')';
+  }
+
+  void write(const Integer &integer) {
+    switch (integer.kind()) {
+    case Integer::Kind::Constant:
+      os << integer.value();
+      return;
+    case Integer::Kind::Slot:
+      os << '#' << integer.value();
+      return;
+    case Integer::Kind::Size:
+      os << '"';
+      for (char c : integer.name())
+        os << (c == '"' || c == '\\' ? "\\" : "") << c;
+      os << '"';
+      return;
+    default:
+      break;
+    }
+    for (auto [word, kind] : integerWords)
+      if (kind == integer.kind())
+        os << '(' << word << ' ';
+    write(integer.left());
+    os << ' ';
+    write(integer.right());
+    os << ')';
+  }
+
+  void write(const Formula &formula) {
+    constexpr const char *words[] = {">=0", "=0", "not", "and", "or"};
+    os << '(' << words[static_cast<int>(formula.kind())];
+    bool isAtom = formula.kind() == Formula::Kind::NotNegative ||
+                  formula.kind() == Formula::Kind::Zero;
+    if (isAtom) {
+      os << ' ';
+      write(formula.integer());
+    }
+    writeAll(formula.parts().vec());
+    os << ')';
+  }
+
+  void write(const Zero &zero) {
+    if (zero.formula) {
+      os << "(cases ";
+      write(*zero.formula);
+      writeAll(zero.cases);
+    } else {
+      os << "(zero";
+      writeAll(zero.steps);
+      writeAll(zero.groups);
+    }
+    os << ')';
+  }
+
+  void write(const ZeroRef &zero) { write(*zero); }
+
+  void write(const Step &step) {
+    for (auto [word, kind] : stepWords)
+      if (kind == step.kind)
+        os << '(' << word << ' ';
+    os << step.term << ' ' << step.factor << ' ' << step.part << ' '
+       << step.other;
+    if (!step.path.empty()) {
+      os << " (path";
+      for (const auto &place : step.path)
+        for (unsigned number : place)
+          os << ' ' << number;
+      os << ')';
+    }
+    if (!step.formula.isTrue()) {
+      os << " (where ";
+      write(step.formula);
+      os << ')';
+    }
+    writeList("integers", step.integers);
+    writeList("covers", step.covers);
+    writeList("need", step.need);
+    os << ')';
+  }
+
+  void write(const Group &group) {
+    os << "(group " << group.reference;
+    writeAll(group.members);
+    os << ')';
+  }
+
+  void write(const Member &member) {
+    os << "(member " << member.term << ' ';
+    writeIntegers(member.sigma);
+    os << ' ';
+    writeIntegers(member.tau);
+    writeAll(member.factors);
+    os << ')';
+  }
+
+  void write(const Match &match) {
+    os << "(match " << match.partner;
+    writeList("arguments", match.arguments);
+    if (!match.left.empty() || !match.right.empty())
+      for (const auto *side : {&match.left, &match.right}) {
+        os << (side == &match.left ? " (left" : " (right");
+        for (const std::vector<Cover> &covers : *side) {
+          os << " (";
+          writeAll(covers);
+          os << ')';
+        }
+        os << ')';
+      }
+    os << ')';
+  }
+
+  void write(const Cover &cover) {
+    os << "(cover " << cover.branch << ' ';
+    writeIntegers(cover.map);
+    os << ' ';
+    write(*cover.value);
+    os << ')';
+  }
+
+  void write(const Shown &shown) {
+    switch (shown.kind) {
+    case Shown::Kind::Signs:
+      os << "(signs)";
+      return;
+    case Shown::Kind::Given:
+      os << "(given " << shown.need << (shown.isNegative ? " - " : " + ");
+      writeIntegers(shown.map);
+      os << ' ';
+      write(*shown.value);
+      break;
+    case Shown::Kind::Product:
+      os << "(product";
+      writeAll(shown.parts);
+      break;
+    }
+    os << ')';
+  }
+
+  llvm::raw_string_ostream os;
+};
+
+} // namespace
+
+std::string printProof(ArrayRef<StatementProof> cases) {
+  std::string text;
+  Writer(text).write(cases);
+  return text;
+}
+
+} // namespace mlc::kernel
