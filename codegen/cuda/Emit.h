@@ -25,6 +25,9 @@ struct KernelText {
   IntExpr tasks, scratchBytes;
   /// Threads of a block, and bytes of its shared memory.
   int64_t block = 256, sharedBytes = 0;
+  /// Bytes of joint memory, which takes the place of scratch memory; null:
+  /// none.
+  IntExpr jointBytes = {};
 };
 
 /// The text of `kernel`, called `name`: by the first of the

@@ -30,7 +30,7 @@ def p(pattern):
 def tensor_faults(kernel):
     """Faults that matter whatever the type is."""
     yield Fault(kernel, "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
-    yield Fault(kernel, "no barrier between tasks", "waitForCopies<0>();\n  syncBlock();", "waitForCopies<0>();")
+    yield Fault(kernel, "no barrier between tasks", "if (task != blockIdx.x)\n    syncBlock();", "")
     yield Fault(kernel, "fetches before the barrier", "syncBlock();\n    fetch(s + STAGES - 1);",
                 "fetch(s + STAGES - 1);\n    syncBlock();")
     yield Fault(kernel, "one stage less in fetch", "uint32_t *to = tiles + int(s % STAGES)",
@@ -50,6 +50,36 @@ def tensor_faults(kernel):
     yield Fault(kernel, "columns up to N", "n < problem.columns()", "n <= problem.columns()")
 
 
+def part_faults(kernel):
+    """Faults of blocks that share a tile."""
+    yield Fault(kernel, "no barrier behind a part", "(sharedMemory());\n  syncBlock();", "(sharedMemory());")
+    yield Fault(kernel, "a warp's barrier behind a part", "(sharedMemory());\n  syncBlock();",
+                "(sharedMemory());\n  syncWarp();")
+    yield Fault(kernel, "no barrier behind the count", "+ which, parts);\n  syncBlock();", "+ which, parts);")
+    yield Fault(kernel, "all threads count", "if (threadIdx.x == 0)\n    *word =", "*word =")
+    yield Fault(kernel, "a counter for all tiles", "(joint) + which", "(joint)")
+    yield Fault(kernel, "a counter for each part", "joint, task / parts)", "joint, task)")
+    yield Fault(kernel, "all blocks go on", "return *word + 1 == parts;", "return true;")
+    yield Fault(kernel, "the first goes on", "return *word + 1 == parts;", "return *word == 0;")
+    yield Fault(kernel, "nobody goes on", "return *word + 1 == parts;", "return *word == parts;")
+    yield Fault(kernel, "a part more is awaited", "+ which, parts);", "+ which, parts + 1);")
+    yield Fault(kernel, "parts lie on the counters", "(joint + counterBytes)", "(joint)")
+    yield Fault(kernel, "parts overlap", "+ number * size", "+ number * (size - 32)")
+    yield Fault(kernel, "parts of the next tile", "(joint, task / parts * parts, size)", "(joint, task, size)")
+    yield Fault(kernel, "first part dropped", "int i = 0; i < parts; ++i", "int i = 1; i < parts; ++i")
+    yield Fault(kernel, "last part dropped", "int i = 0; i < parts; ++i", "int i = 0; i < parts - 1; ++i")
+    yield Fault(kernel, "a part too many", "int i = 0; i < parts; ++i", "int i = 0; i <= parts; ++i")
+    yield Fault(kernel, "the own part twice", "    at(e) = T(0);", "    ;")
+    yield Fault(kernel, "parts do not add up", "at(e) += part[", "at(e) = part[")
+    yield Fault(kernel, "threads' sums exchanged", "part[i * size + e * THREADS]", "part[i * size + e]")
+    yield Fault(kernel, "all parts begin at 0", "begin = Index(task % parts) * each", "begin = 0")
+    yield Fault(kernel, "parts end with the depth", "end = begin + each < steps ? begin + each : steps", "end = steps")
+    yield Fault(kernel, "parts are a step short", "each = (steps + parts - 1) / parts", "each = steps / parts - 1")
+    yield Fault(kernel, "the last step is dropped", "end = begin + each < steps ? begin + each : steps",
+                "end = begin + each < steps ? begin + each : steps - 1")
+    yield Fault(kernel, "tiles are parts", "task /= parts;", "")
+
+
 def faults():
     yield from tensor_faults("tf32")
     yield Fault("tf32", "waits for a copy less", "waitForCopies<STAGES - 2>", "waitForCopies<STAGES - 1>")
@@ -61,7 +91,7 @@ def faults():
                 r"\1 commitCopies(); }")
     yield Fault("tf32", "a stage less at first", "s < STAGES - 1; ++s)\n    fetch", "s < STAGES - 2; ++s)\n    fetch")
     yield Fault("tf32", "a step too far", "fetch(s + STAGES - 1)", "fetch(s + STAGES)")
-    yield Fault("tf32", "last part of a step dropped", "(problem.depth() + step - 1) / step", "problem.depth() / step")
+    yield Fault("tf32", "last part of a step dropped", "(problem.depth() + STEP - 1) / STEP", "problem.depth() / STEP")
     yield Fault("tf32", "k up to K", "inside[which] && k < side.depth()", "inside[which] && k <= side.depth()")
     yield Fault("tf32", "k unbounded", "inside[which] && k < side.depth()", "inside[which]")
     yield Fault("tf32", "reads a row too much", "inside[i] = r < side.count()", "inside[i] = r <= side.count()")
@@ -97,7 +127,7 @@ def faults():
     yield Fault("tf32", "adds to the result", p(r"(out0\[NAME\]) = total"), r"\1 += total")
 
     yield Fault("f16", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
-    yield Fault("f16", "no barrier between tasks", "waitForCopies<0>();\n  syncBlock();", "waitForCopies<0>();")
+    yield Fault("f16", "no barrier between tasks", "if (task != blockIdx.x)\n    syncBlock();", "")
     yield Fault("f16", "tiles of M rounded down", "(problem.rows() + BM - 1) / BM", "problem.rows() / BM")
     yield Fault("f16", "batches of a column of tiles", "task / (tilesM * tilesN)", "task / tilesN")
     yield Fault("f16", "no bound of k in a word", "isRow && k + e < side.depth()", "isRow")
@@ -105,9 +135,12 @@ def faults():
     yield Fault("f16", "elements 8 bits apart", "e * 32 / Mma::perWord", "e * 16 / Mma::perWord")
     yield Fault("f16", "first element twice", "side.step(k + e)", "side.step(k)")
     yield Fault("f16", "k counts words", "word(i) * Mma::perWord", "word(i)")
-    yield Fault("f16", "steps of words", "(to + wordsA, s * step)", "(to + wordsA, s * wordsOfTile)")
+    yield Fault("f16", "steps of words", "(to + wordsA, (tile.begin + s) * step)", "(to + wordsA, s * wordsOfTile)")
     yield Fault("f16", "taken for bf16", "multiplyAddF16(d", "multiplyAddBF16(d")
     yield Fault("f16", "not converted", "return toF16(value).bits;", "return uint16_t(value);")
+
+    yield from part_faults("parts")
+    yield from part_faults("tileparts")
 
     yield from tensor_faults("vectors")
     yield Fault("vectors", "waits for a copy less", "waitForCopies<STAGES - 2>", "waitForCopies<STAGES - 1>")
@@ -132,14 +165,14 @@ def faults():
     yield Fault("conv", "places do not add up", "x.along1 + y.along1", "x.along1")
     yield Fault("conv", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
 
-    yield Fault("ieee", "no barrier behind the tiles", p(r"(readB\.read\(tileB, firstK\);) syncBlock\(\);"), r"\1")
-    yield Fault("ieee", "no barrier before the next", p(r"// Nobody reads the tiles any more when the next step "
-                                                        r"fills them\. syncBlock\(\);"), "")
+    yield Fault("ieee", "no barrier behind the tiles", p(r"(readB\.read\(tileB, s \* BK\);) syncBlock\(\);"), r"\1")
+    yield Fault("ieee", "no barrier before the next", "if (s > tile.begin || task != blockIdx.x)\n      syncBlock();", "")
+    yield Fault("ieee", "no barrier between tasks", "s > tile.begin || task != blockIdx.x", "s > tile.begin")
     yield Fault("ieee", "tiles overlap", "tileB = tileA + BK * strideA", "tileB = tileA + BK * BM")
     yield Fault("ieee", "rows' padding in one place", "strideA = BM + 1", "strideA = BM")
     yield Fault("ieee", "k unbounded", "if (inside[i] && k < side.depth())", "if (inside[i])")
     yield Fault("ieee", "reads a row too much", "inside[i] = r < side.count()", "inside[i] = r <= side.count()")
-    yield Fault("ieee", "steps of half a tile", "firstK += BK", "firstK += BK / 2")
+    yield Fault("ieee", "steps of half a tile", "read(tileA, s * BK)", "read(tileA, s * BK / 2)")
     yield Fault("ieee", "a place in k too many", "k < BK; ++k", "k <= BK; ++k")
     yield Fault("ieee", "a place in k too few", "k < BK; ++k", "k < BK - 1; ++k")
     yield Fault("ieee", "sums begin at 1", "sums[i][j] = T(0);", "sums[i][j] = T(1);")

@@ -94,11 +94,12 @@ struct WordReader {
   }
 };
 
-/// Tile `task`: a block of WM * WN warps computes BM x BN; `Mma::run(d, a, b)` adds the
+/// Tile of `task`: a block of WM * WN warps computes BM x BN; `Mma::run(d, a, b)` adds the
 /// product of a fragment of A and one of B.
 template <int BM, int BN, int WM, int WN, int STAGES, typename Mma, Way wayA,
           bool aAlongDepth, Way wayB, bool bAlongDepth, typename Problem>
-MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
+MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
+                                    uint8_t *joint) {
   constexpr int threads = 32 * WM * WN;
   constexpr int warpM = BM / WM, warpN = BN / WN;
   constexpr int fragmentsM = warpM / 16, fragmentsN = warpN / 8;
@@ -107,7 +108,10 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
   constexpr int step = wordsOfTile * Mma::perWord;
 
   uint32_t *tiles = reinterpret_cast<uint32_t *>(sharedMemory());
-  const TileOfTask<BM, BN> tile(problem, task);
+  const TileOfTask<BM, BN, step> tile(problem, task);
+  // Nobody reads the tiles of the task before any more.
+  if (task != blockIdx.x)
+    syncBlock();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int rowOfWarp = warp / WN * warpM, columnOfWarp = warp % WN * warpN;
 
@@ -115,12 +119,12 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
       {problem}, tile.batch, tile.firstM);
   const WordReader<BN, threads, wayB, bAlongDepth, Mma, SideB<Problem>> readB(
       {problem}, tile.batch, tile.firstN);
-  const Index steps = (problem.depth() + step - 1) / step;
+  const Index steps = tile.end - tile.begin;
   auto fetch = [&](Index s) {
     if (s < steps) {
       uint32_t *to = tiles + int(s % STAGES) * (wordsA + wordsB);
-      readA.read(to, s * step);
-      readB.read(to + wordsA, s * step);
+      readA.read(to, (tile.begin + s) * step);
+      readB.read(to + wordsA, (tile.begin + s) * step);
     }
     commitCopies();
   };
@@ -175,10 +179,14 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
           Mma::run(sums[i][j], a[i], b[j]);
     }
   }
-  // Nobody reads the tiles any more when the next task fills them.
-  waitForCopies<0>();
-  syncBlock();
-
+  // No copy is under way: the groups behind the last step's are empty.
+  if (problem.parts() > 1 &&
+      !addParts<typename Mma::Sum, threads, fragmentsM * fragmentsN * 4>(
+          [&](int e) -> typename Mma::Sum & {
+            return sums[e / (fragmentsN * 4)][e / 4 % fragmentsN][e % 4];
+          },
+          int(problem.parts()), joint, task))
+    return;
 #pragma unroll
   for (int i = 0; i < fragmentsM; ++i)
 #pragma unroll
