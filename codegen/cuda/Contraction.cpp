@@ -433,10 +433,11 @@ Cut::Cut(const Contraction &c, const Roles &roles, const Target &target,
     : m(m), n(n) {
   tiles = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
           product(c, roles.columns).ceilDiv(n);
-  // Below so many places along the depth a part is hardly worth its sums.
-  constexpr int64_t least = 128;
+  // Below so many places along the depth a part is hardly worth its sums; and
+  // the last block reads all parts, one after another.
+  constexpr int64_t least = 128, most = 32;
   parts = chooseParts(tiles, product(c, roles.depth), std::max(least, 4 * step),
-                      target);
+                      most, target);
 }
 
 std::string printProblem(KernelPrinter &to, const Contraction &c,

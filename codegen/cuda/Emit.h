@@ -61,6 +61,7 @@ private:
 
 // The emitters. Each emits an error and fails where it cannot.
 mlir::FailureOr<KernelText> emitElementwise(KernelPrinter &);
+mlir::FailureOr<KernelText> emitSums(KernelPrinter &);
 mlir::FailureOr<KernelText> emitRows(KernelPrinter &);
 mlir::FailureOr<KernelText> emitColumns(KernelPrinter &);
 

@@ -7,19 +7,16 @@ namespace mlc::cuda {
 
 constexpr int64_t counterBytes = runtime::GridLaunchStep::counterBytes;
 
-/// The last block reads all parts, one after another.
-constexpr int64_t mostParts = 32;
-
-IntExpr chooseParts(IntExpr sums, IntExpr depth, int64_t least,
+IntExpr chooseParts(IntExpr sums, IntExpr depth, int64_t least, int64_t most,
                     const Target &target) {
   mlir::MLIRContext *ctx = sums.getContext();
   auto number = [&](int64_t value) { return IntExpr::constant(ctx, value); };
   // Two blocks for each multiprocessor, so that one computes while the other
   // waits; and a counter for each sum that is shared.
-  constexpr int64_t most = counterBytes / sizeof(uint32_t);
-  int64_t blocks = 2 * std::min<int64_t>(target.cost.units, most);
+  constexpr int64_t counters = counterBytes / sizeof(uint32_t);
+  int64_t blocks = 2 * std::min<int64_t>(target.cost.units, counters);
   IntExpr room = number(blocks).floorDiv(IntExpr::max(sums, number(1)));
-  IntExpr worth = IntExpr::min(depth.floorDiv(least), number(mostParts));
+  IntExpr worth = IntExpr::min(depth.floorDiv(least), number(most));
   return IntExpr::max(IntExpr::min(room, worth), number(1));
 }
 

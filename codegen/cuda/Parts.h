@@ -14,9 +14,9 @@
 
 namespace mlc::cuda {
 
-/// How many blocks share each of `sums` sums (or tiles of them) of `depth`
-/// places, at least `least` of which are worth a block.
-IntExpr chooseParts(IntExpr sums, IntExpr depth, int64_t least,
+/// How many blocks, at most `most`, share each of `sums` sums (or tiles of
+/// them) of `depth` places, at least `least` of which are worth a block.
+IntExpr chooseParts(IntExpr sums, IntExpr depth, int64_t least, int64_t most,
                     const Target &target);
 
 /// Bytes of joint memory: counters, and `bytes` for each part of each sum;

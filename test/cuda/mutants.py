@@ -117,10 +117,18 @@ CASES = [
     Case("ieee", [(("MatMul", {}), "x0 x1 y")], [[37, 70], [70, 45]], product, options=["--precision=ieee"]),
     Case("softmax", [(("Softmax", {"axis": -1}), "x0 y")], [[5, 300]], softmax),
     # What a row stores lies in scratch memory.
-    Case("scratch", [(("Softmax", {"axis": -1}), "x0 y")], [[5, "n"]], softmax),
+    Case("scratch", [(("ReduceSum", {"keepdims": 0}), "x0 axes t"), (("Softmax", {"axis": -1}), "t y")], [[5, "n", 70]],
+         lambda x: softmax(x.sum(-1)), constants={"axes": [2]}),
+    # What does not fit into shared memory is computed again.
+    Case("again", [(("Softmax", {"axis": -1}), "x0 y")], [[5, "n"]], softmax),
     Case("norm", [(("LayerNormalization", {}), "x0 x1 x2 y")], [[5, 300], [300], [300]], layer_norm),
     Case("sum", [(("ReduceSum", {"keepdims": 0}), "x0 axes y")], [[3, 1000]], lambda x: x.sum(-1),
          constants={"axes": [-1]}),
+    # Blocks share sums: 3 of them by 2 blocks each, 40 by 2 blocks for each 32.
+    Case("rowsums", [(("ReduceSum", {"keepdims": 0}), "x0 axes t"), (("Abs", {}), "t y")], [[3, 9001]],
+         lambda x: abs(x.sum(-1)), constants={"axes": [-1]}),
+    Case("columnsums", [(("ReduceSum", {"keepdims": 0}), "x0 axes t"), (("Abs", {}), "t y")], [[1031, 40]],
+         lambda x: abs(x.sum(0)), constants={"axes": [0]}),
     # A warp for each row.
     Case("warps", [(("Softmax", {"axis": -1}), "x0 t"), (("ReduceSum", {"keepdims": 0}), "t axes y")],
          [[3, 9, 70]], lambda x: softmax(x).sum(1), constants={"axes": [1]}),

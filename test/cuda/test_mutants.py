@@ -20,6 +20,8 @@ FEW = {
     "ieee: no barrier before the next": "report: race",
     "softmax: no barrier behind partial maxima": "report: read of bytes that nobody wrote",
     "softmax: distance 1 dropped": "result",
+    "rowsums: no barrier behind the word": "report: race",
+    "columnsums: last part dropped": "result",
     "scratch: blocks share scratch memory": "report: race",
     "sum: shuffles after leaving": "report: divergent barrier",
     "vector: tail one too long": "report: access out of bounds",
