@@ -30,13 +30,15 @@ public:
   bool canJoinLoopGroup(const Target &, llvm::ArrayRef<Operation *> group,
                         Operation *op) const override {
     // A launch costs more than what a cache would save, or than a block takes
-    // for some ten thousand elements; else blocks must be many.
+    // for some ten thousand elements, a thread for some hundred; else blocks
+    // must be many.
     return mlc::canJoinLoopGroup(group, op,
                                  {.operations = 32,
                                   .scratchBytes = 1 << 20,
                                   .recomputeBeyond = sharedLimit,
                                   .tasks = 128,
-                                  .taskElements = 1 << 16,
+                                  .taskSteps = 1 << 16,
+                                  .columnSteps = 1 << 8,
                                   .sharesSums = true});
   }
 

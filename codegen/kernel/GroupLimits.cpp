@@ -25,10 +25,21 @@ static int64_t bytesOf(Value tensor) {
 namespace {
 /// How a set of ops would run as one kernel.
 struct GroupEstimate {
-  bool possible = false;
+  bool possible = false, hasColumns = false;
   int64_t tasks = 0, scratchBytes = 0, elements = 0;
+  /// The most that an operation does, all tasks together.
+  int64_t steps = 0;
 };
 } // namespace
+
+static int64_t estimateSteps(const Kernel &kernel, linalg::LinalgOp op) {
+  int64_t steps = 1;
+  for (IntExpr extent : loopSizes(kernel, op))
+    if (extent)
+      steps = llvm::SaturatingMultiply<uint64_t>(
+          steps, std::max<int64_t>(estimate(extent), 1));
+  return std::min<uint64_t>(steps, std::numeric_limits<int64_t>::max());
+}
 
 /// Among how many tasks each sum could be shared, where the group has one
 /// reduction and nothing that is larger than its result.
@@ -48,14 +59,9 @@ static int64_t estimateSharing(const Kernel &kernel) {
   for (Value output : kernel.outputs)
     if (elementCount(kernel.shapeOf(output), kernel.context()) != count)
       return 1;
-  SmallVector<unsigned> dims;
-  reduction.getReductionDims(dims);
-  SmallVector<IntExpr> sizes = loopSizes(kernel, reduction);
-  int64_t steps = 1;
-  for (unsigned d : dims)
-    steps = llvm::SaturatingMultiply<uint64_t>(
-        steps, std::max<int64_t>(estimate(sizes[d]), 1));
-  return steps;
+  return std::max<int64_t>(estimateSteps(kernel, reduction) /
+                               std::max<int64_t>(estimate(count), 1),
+                           1);
 }
 
 static GroupEstimate estimateGroup(ArrayRef<Operation *> ops,
@@ -73,6 +79,11 @@ static GroupEstimate estimateGroup(ArrayRef<Operation *> ops,
   for (IntExpr size : plan.shared)
     found.tasks = llvm::SaturatingMultiply<uint64_t>(
         found.tasks, std::max<int64_t>(estimate(size), 1));
+  found.hasColumns = plan.tiled && llvm::all_of(kernel->ops, [](Operation *op) {
+                       auto linalg = dyn_cast<linalg::LinalgOp>(op);
+                       return !linalg || linalg.getNumReductionLoops() == 0 ||
+                              reducesAcrossLanes(linalg);
+                     });
   if (limits.sharesSums)
     found.tasks = llvm::SaturatingMultiply<uint64_t>(found.tasks,
                                                      estimateSharing(*kernel));
@@ -81,6 +92,9 @@ static GroupEstimate estimateGroup(ArrayRef<Operation *> ops,
       found.scratchBytes += estimate(elementCount(plan.scratchExtents(value),
                                                   kernel->context())) *
                             bytesOf(value);
+  for (Operation *op : kernel->ops)
+    if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+      found.steps = std::max(found.steps, estimateSteps(*kernel, linalg));
   for (Operation *op : kernel->ops)
     for (Value result : op->getResults())
       if (isa<RankedTensorType>(result.getType()))
@@ -110,9 +124,11 @@ bool canJoinLoopGroup(ArrayRef<Operation *> group, Operation *op,
   GroupEstimate joined = estimateGroup(all, limits);
   if (!joined.possible || joined.scratchBytes > limits.scratchBytes)
     return false;
-  int64_t taskElements = joined.elements / std::max<int64_t>(joined.tasks, 1);
-  if (group.empty() || joined.elements <= limits.smallElements ||
-      taskElements < limits.taskElements || joined.tasks >= limits.tasks)
+  int64_t taskSteps = joined.steps / std::max<int64_t>(joined.tasks, 1);
+  bool isSmall =
+      taskSteps < (joined.hasColumns ? limits.columnSteps : limits.taskSteps);
+  if (group.empty() || joined.elements <= limits.smallElements || isSmall ||
+      joined.tasks >= limits.tasks)
     return true;
   return joined.tasks >= estimateGroup(group, limits).tasks &&
          joined.tasks >= estimateGroup(ArrayRef(op), limits).tasks;

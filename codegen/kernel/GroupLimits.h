@@ -15,8 +15,9 @@ struct GroupLimits {
   /// Beyond so many bytes intermediates are computed again; 0: never.
   int64_t recomputeBeyond = 0;
   /// A group that has grown has at least so many tasks, or as many as its parts
-  /// had, unless all its tensors have few elements, or few for each task.
-  int64_t tasks = 0, smallElements = 0, taskElements = 0;
+  /// had, unless all its tensors have few elements, or its operations few steps
+  /// for each task; for each column, where all sums are of neighbours.
+  int64_t tasks = 0, smallElements = 0, taskSteps = 0, columnSteps = 0;
   /// Whether tasks may share a sum, where there is nothing else to compute.
   bool sharesSums = false;
 };

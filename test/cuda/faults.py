@@ -30,7 +30,7 @@ def p(pattern):
 def tensor_faults(kernel):
     """Faults that matter whatever the type is."""
     yield Fault(kernel, "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
-    yield Fault(kernel, "no barrier between tasks", "if (task != blockIdx.x)\n    syncBlock();", "")
+    yield Fault(kernel, "no barrier between tasks", "if (problem.parts() == 1)\n    syncBlock();", "if (problem.parts() == 1)\n    ;")
     yield Fault(kernel, "fetches before the barrier", "syncBlock();\n    fetch(s + STAGES - 1);",
                 "fetch(s + STAGES - 1);\n    syncBlock();")
     yield Fault(kernel, "one stage less in fetch", "uint32_t *to = tiles + int(s % STAGES)",
@@ -59,9 +59,9 @@ def part_faults(kernel):
     yield Fault(kernel, "all threads count", "if (threadIdx.x == 0)\n    *word =", "*word =")
     yield Fault(kernel, "a counter for all tiles", "(joint) + which", "(joint)")
     yield Fault(kernel, "a counter for each part", "joint, task / parts)", "joint, task)")
-    yield Fault(kernel, "all blocks go on", "return *word + 1 == parts;", "return true;")
-    yield Fault(kernel, "the first goes on", "return *word + 1 == parts;", "return *word == 0;")
-    yield Fault(kernel, "nobody goes on", "return *word + 1 == parts;", "return *word == parts;")
+    yield Fault(kernel, "all blocks go on", "isLast = *word + 1 == parts;", "isLast = true;")
+    yield Fault(kernel, "the first goes on", "isLast = *word + 1 == parts;", "isLast = *word == 0;")
+    yield Fault(kernel, "nobody goes on", "isLast = *word + 1 == parts;", "isLast = *word == parts;")
     yield Fault(kernel, "a part more is awaited", "+ which, parts);", "+ which, parts + 1);")
     yield Fault(kernel, "parts lie on the counters", "(joint + counterBytes)", "(joint)")
     yield Fault(kernel, "parts overlap", "+ number * size", "+ number * (size - 32)")
@@ -86,8 +86,8 @@ def sum_faults(kernel, width):
     yield Fault(kernel, "no barrier behind the warps' sums", p(r"= sums; syncBlock\(\);"), "= sums;")
     yield Fault(kernel, "no barrier behind a part", "(sharedMemory());\n  syncBlock();", "(sharedMemory());")
     yield Fault(kernel, "no barrier behind the count", "+ which, parts);\n  syncBlock();", "+ which, parts);")
-    yield Fault(kernel, "no barrier behind the word", "has been read.\n  syncBlock();", "has been read.")
-    yield Fault(kernel, "the first goes on", "return *word + 1 == parts;", "return *word == 0;")
+    yield Fault(kernel, "no barrier behind the word", "is free again.\n  syncBlock();", "is free again.")
+    yield Fault(kernel, "the first goes on", "isLast = *word + 1 == parts;", "isLast = *word == 0;")
     yield Fault(kernel, "a part more is awaited", "+ which, parts);", "+ which, parts + 1);")
     yield Fault(kernel, "a counter for each part", "joint, task / parts))", "joint, task))")
     yield Fault(kernel, "parts of the next sum", "(joint, task / parts * parts, WIDTH)", "(joint, task, WIDTH)")
@@ -150,7 +150,7 @@ def faults():
     yield Fault("tf32", "adds to the result", p(r"(out0\[NAME\]) = total"), r"\1 += total")
 
     yield Fault("f16", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
-    yield Fault("f16", "no barrier between tasks", "if (task != blockIdx.x)\n    syncBlock();", "")
+    yield Fault("f16", "no barrier between tasks", "if (problem.parts() == 1)\n    syncBlock();", "if (problem.parts() == 1)\n    ;")
     yield Fault("f16", "tiles of M rounded down", "(problem.rows() + BM - 1) / BM", "problem.rows() / BM")
     yield Fault("f16", "batches of a column of tiles", "task / (tilesM * tilesN)", "task / tilesN")
     yield Fault("f16", "no bound of k in a word", "isRow && k + e < side.depth()", "isRow")
@@ -158,11 +158,12 @@ def faults():
     yield Fault("f16", "elements 8 bits apart", "e * 32 / Mma::perWord", "e * 16 / Mma::perWord")
     yield Fault("f16", "first element twice", "side.step(k + e)", "side.step(k)")
     yield Fault("f16", "k counts words", "word(i) * Mma::perWord", "word(i)")
-    yield Fault("f16", "steps of words", "(to + wordsA, (tile.begin + s) * step)", "(to + wordsA, s * wordsOfTile)")
+    yield Fault("f16", "steps of words", "(to + wordsA, s * step)", "(to + wordsA, s * wordsOfTile)")
     yield Fault("f16", "taken for bf16", "multiplyAddF16(d", "multiplyAddBF16(d")
     yield Fault("f16", "not converted", "return toF16(value).bits;", "return uint16_t(value);")
 
     yield from part_faults("parts")
+    yield Fault("parts", "no barrier behind the word", "is free again.\n  syncBlock();", "is free again.")
     yield from part_faults("tileparts")
 
     yield from sum_faults("rowsums", 1)

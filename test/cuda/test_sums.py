@@ -100,6 +100,25 @@ def test_products_of_a_row(tools, tmp_path):
     graph.check()
 
 
+def test_places_of_extremes(graph):
+    """Two sums: the extreme, and the place of what is equal to it; the first or the last, that of NaN where there is
+    one."""
+    for i, (shape, axis) in enumerate([((1, 90001), 1), ((1500, 5), 0), ((3, 2000), 1), ((2, 700, 3), 1)]):
+        value = RNG.integers(0, 9, shape).astype(np.float32)
+        special = value.copy()
+        special[tuple(n // 2 for n in shape)] = special[tuple(n - 1 for n in shape)] = np.nan
+        for op in ("ArgMax", "ArgMin"):
+            for last in (0, 1):
+                case = graph.case(f"{op}{i}_{last}", "sums" if i < 2 else None, 0)
+                for array in (value, special):
+                    where = np.isnan(array) | (array == getattr(np, op[3:].lower())(array, axis=axis, keepdims=True))
+                    first = np.argmax(where, axis=axis)
+                    final = shape[axis] - 1 - np.argmax(np.flip(where, axis), axis=axis)
+                    case.output(case.node(op, case.input(array), axis=axis, keepdims=0, select_last_index=last),
+                                final if last else first)
+    graph.check()
+
+
 def test_open_sizes(graph):
     runs = [(3, 9001), (1, 1), (4, 0), (0, 7), (300, 40), (2, 70000)]
     for axis in (0, 1):

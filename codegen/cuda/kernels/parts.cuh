@@ -17,15 +17,17 @@ MLC_DEVICE T *partAt(uint8_t *joint, long long number, int size) {
 
 /// Called by all threads of the blocks that share sum `which`, once what they
 /// write lies in joint memory: whether this block is the last of them, and so
-/// sees all parts. A word of shared memory is used for it, which nobody may
-/// write before the next barrier.
+/// sees all parts. Uses the first word of shared memory.
 MLC_DEVICE bool isLastOf(unsigned parts, uint8_t *joint, long long which) {
   unsigned *word = reinterpret_cast<unsigned *>(sharedMemory());
   syncBlock();
   if (threadIdx.x == 0)
     *word = count(reinterpret_cast<unsigned *>(joint) + which, parts);
   syncBlock();
-  return *word + 1 == parts;
+  const bool isLast = *word + 1 == parts;
+  // The word is free again.
+  syncBlock();
+  return isLast;
 }
 
 /// Each of THREADS threads has COUNT sums, `at(0)` and so on: those of part

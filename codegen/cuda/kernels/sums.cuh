@@ -31,8 +31,6 @@ MLC_DEVICE bool addUp(Sums &sums, const Sums &none, int parts, uint8_t *joint,
   sums = none;
   for (int i = threadIdx.x / WIDTH; i < parts; i += THREADS / WIDTH)
     sums = combined(sums, part[i * WIDTH + threadIdx.x % WIDTH]);
-  // The word that told that this block is the last has been read.
-  syncBlock();
   addUpInBlock();
   return true;
 }

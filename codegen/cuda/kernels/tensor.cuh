@@ -109,9 +109,6 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
 
   uint32_t *tiles = reinterpret_cast<uint32_t *>(sharedMemory());
   const TileOfTask<BM, BN, step> tile(problem, task);
-  // Nobody reads the tiles of the task before any more.
-  if (task != blockIdx.x)
-    syncBlock();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int rowOfWarp = warp / WN * warpM, columnOfWarp = warp % WN * warpN;
 
@@ -119,12 +116,11 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
       {problem}, tile.batch, tile.firstM);
   const WordReader<BN, threads, wayB, bAlongDepth, Mma, SideB<Problem>> readB(
       {problem}, tile.batch, tile.firstN);
-  const Index steps = tile.end - tile.begin;
   auto fetch = [&](Index s) {
-    if (s < steps) {
+    if (s < tile.end) {
       uint32_t *to = tiles + int(s % STAGES) * (wordsA + wordsB);
-      readA.read(to, (tile.begin + s) * step);
-      readB.read(to + wordsA, (tile.begin + s) * step);
+      readA.read(to, s * step);
+      readB.read(to + wordsA, s * step);
     }
     commitCopies();
   };
@@ -140,8 +136,8 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
 
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s)
-    fetch(s);
-  for (Index s = 0; s < steps; ++s) {
+    fetch(tile.begin + s);
+  for (Index s = tile.begin; s < tile.end; ++s) {
     waitForCopies<STAGES - 2>();
     // The tile of step s is there for all, and nobody reads the one that is
     // fetched next any more.
@@ -179,9 +175,11 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
           Mma::run(sums[i][j], a[i], b[j]);
     }
   }
-  // No copy is under way: the groups behind the last step's are empty.
-  if (problem.parts() > 1 &&
-      !addParts<typename Mma::Sum, threads, fragmentsM * fragmentsN * 4>(
+  // No copy is under way: the groups behind the last step are empty. Nobody
+  // reads the tiles any more when the next task fills them.
+  if (problem.parts() == 1)
+    syncBlock();
+  else if (!addParts<typename Mma::Sum, threads, fragmentsM * fragmentsN * 4>(
           [&](int e) -> typename Mma::Sum & {
             return sums[e / (fragmentsN * 4)][e / 4 % fragmentsN][e % 4];
           },
