@@ -360,6 +360,8 @@ rt::Step Translator::makeLaunch(exec::LaunchOp launch,
     detail.scratch = scratch;
     if (kernel.sharedBytes)
       detail.shared = constant(kernel.sharedBytes);
+    if (kernel.jointBytes)
+      detail.joint = add(atLaunch(kernel.jointBytes));
     return step;
   }
   rt::Step step = rt::Step::launch(id, inputs, outputs, args, tasks);

@@ -52,6 +52,8 @@ constexpr int64_t unknownWork = INT64_MAX;
 /// With a `block`, it is that many threads which share a task and `shared`
 /// bytes of fast memory, and scratch memory is a block's. Devices that know no
 /// blocks (cpu) do not look at the two: one thread does a task.
+///
+/// With `joint` memory, which all blocks share, there is no scratch memory.
 struct Launch {
   KernelHandle kernel = nullptr;
   /// Addresses on the device: inputs, then outputs.
@@ -64,6 +66,7 @@ struct Launch {
   /// Rough scalar operations of all tasks together.
   int64_t work = unknownWork;
   Scratch scratch;
+  void *joint = nullptr;
   /// What the launch is of, for messages; may be null.
   const Step *step = nullptr;
 };

@@ -142,6 +142,18 @@ Status Session::reserve(DeviceMemory &block, uint64_t bytes) {
   return status;
 }
 
+Status Session::reserveJoint(uint64_t bytes) {
+  uint64_t before = joint.capacity();
+  Status status = reserve(joint, bytes);
+  hasZeroCounters &= joint.capacity() == before;
+  if (!status.ok() || hasZeroCounters)
+    return status;
+  static constexpr uint8_t zeros[GridLaunchStep::counterBytes] = {};
+  status = queue->upload(joint.data(), zeros, sizeof(zeros));
+  hasZeroCounters = status.ok();
+  return status;
+}
+
 //===----------------------------------------------------------------------===//
 // Execution
 //===----------------------------------------------------------------------===//
@@ -156,7 +168,7 @@ Status Session::plan(mlc_memory &memory) {
   memory = {};
   memory.arena_bytes = plan.peak;
   memory.lower_bound_bytes = plan.lowerBound;
-  memory.scratch_bytes = plan.scratch * queue->workers();
+  memory.scratch_bytes = plan.scratch * queue->workers() + plan.joint;
   return status;
 }
 
@@ -185,6 +197,8 @@ Status Session::run() {
     status = copyOutputs();
   Status finished = work.finish();
   isSetUp &= finished.ok();
+  // Blocks that never ran have not counted.
+  hasZeroCounters &= isSetUp;
   if (status.ok())
     status = std::move(finished);
   if (flags & MLC_SESSION_PROFILE)
@@ -244,6 +258,8 @@ Status Session::activate(uint32_t epoch) {
     scratchStride = plan.scratch;
   if (status.ok())
     status = reserve(scratch, scratchStride * queue->workers());
+  if (status.ok() && plan.joint)
+    status = reserveJoint(plan.joint);
   if (status.ok())
     status = placeSetupBuffers();
   if (!status.ok() || plan.stamp == stamp)

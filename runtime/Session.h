@@ -52,6 +52,7 @@ struct EpochPlan {
   std::vector<std::pair<BufferId, uint64_t>> offsets; ///< in this arena
   uint64_t peak = 0, lowerBound = 0;
   uint64_t scratch = 0; ///< bytes per thread, a multiple of 64
+  uint64_t joint = 0;   ///< bytes, the most of any launch
   std::vector<ReadyStep> steps;
   std::vector<Place> operands;
   std::vector<int64_t> args;
@@ -65,6 +66,7 @@ struct EpochPlan {
   std::unique_ptr<Recording> recording;
   std::vector<void *> recordedPointers;
   Scratch recordedScratch;
+  void *recordedJoint = nullptr;
   bool recordedSkips = false;
 };
 
@@ -130,6 +132,7 @@ private:
   Status planEpoch(uint32_t epoch, EpochPlan &plan);
   Status makeStep(const Step &step, EpochPlan &plan);
   Status reserve(DeviceMemory &memory, uint64_t bytes);
+  Status reserveJoint(uint64_t bytes);
   Status runEpochs();
   Status runEpoch(uint32_t epoch);
   Status runSteps(uint32_t epoch, EpochPlan &plan);
@@ -170,6 +173,10 @@ private:
   std::vector<DeviceMemory> arenas;
   DeviceMemory scratch;
   uint64_t scratchStride = 0;
+  /// Memory of launches whose blocks work together, and whether its counters
+  /// are zero: unless it is new, or a run has failed.
+  DeviceMemory joint;
+  bool hasZeroCounters = false;
   /// Address on the device of every buffer that owns memory.
   std::vector<uint8_t *> addresses;
   /// Changes whenever an address does.

@@ -115,10 +115,11 @@ Status Session::makePlan(uint32_t epoch, EpochPlan &plan) {
         status = placeOf(port.buffer, place);
     }
   // Rounded up, and apart from the neighbour's cache lines.
-  if (plan.scratch > uint64_t(1) << 40)
-    return Status::error(MLC_RESOURCES,
-                         "out of memory: " + std::to_string(plan.scratch) +
-                             " bytes of scratch");
+  for (uint64_t bytes : {plan.scratch, plan.joint})
+    if (bytes > uint64_t(1) << 40)
+      return Status::error(MLC_RESOURCES,
+                           "out of memory: " + std::to_string(bytes) +
+                               " bytes of scratch");
   plan.scratch = (plan.scratch + 63) / 64 * 64 + 64;
   plan.pointers.assign(plan.operands.size(), nullptr);
   return status;

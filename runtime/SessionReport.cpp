@@ -38,8 +38,8 @@ Status Session::memory(mlc_memory &memory) const {
       memory.allocated_bytes += block.capacity();
   for (const BoundInput &input : inputs)
     memory.allocated_bytes += input.staging.capacity();
-  memory.scratch_bytes = scratchStride * queue->workers();
-  memory.allocated_bytes += scratch.capacity();
+  memory.scratch_bytes = scratchStride * queue->workers() + joint.capacity();
+  memory.allocated_bytes += scratch.capacity() + joint.capacity();
   for (const auto &[buffer, mirror] : mirrors)
     memory.allocated_bytes += mirror.capacity();
   return Status::success();

@@ -81,7 +81,7 @@ Status Session::Steps::run(const LaunchStep &launch, const ReadyStep &ready) {
 //===----------------------------------------------------------------------===//
 
 Status Session::Steps::prepare(const GridLaunchStep &launch, ReadyStep &ready) {
-  uint64_t tasks = 0, block = 0, shared = 0, bytes = 0;
+  uint64_t tasks = 0, block = 0, shared = 0, bytes = 0, joint = 0;
   Status status =
       session.sizeOf(launch.tasks, "the number of tasks", step.name, tasks);
   if (status.ok())
@@ -92,6 +92,9 @@ Status Session::Steps::prepare(const GridLaunchStep &launch, ReadyStep &ready) {
   if (status.ok() && launch.scratch)
     status =
         session.sizeOf(*launch.scratch, "the scratch size", step.name, bytes);
+  if (status.ok() && launch.joint)
+    status = session.sizeOf(*launch.joint, "the joint memory's size", step.name,
+                            joint);
   if (!status.ok())
     return status;
   if (block < 1 || block > GridLaunchStep::maxBlock)
@@ -108,6 +111,9 @@ Status Session::Steps::prepare(const GridLaunchStep &launch, ReadyStep &ready) {
   ready.block = block;
   ready.shared = shared;
   plan.scratch = std::max(plan.scratch, bytes);
+  if (launch.joint)
+    plan.joint =
+        std::max({plan.joint, joint, uint64_t(GridLaunchStep::counterBytes)});
   return status;
 }
 
@@ -119,7 +125,9 @@ Status Session::Steps::run(const GridLaunchStep &launch,
   call.block = ready.block;
   call.shared = ready.shared;
   // Blocks without scratch memory are not bound to the number of workers.
-  if (launch.scratch)
+  if (launch.joint)
+    call.joint = session.joint.data();
+  else if (launch.scratch)
     call.scratch = scratch();
   session.queue->launch(call);
   return Status::success();
@@ -303,11 +311,13 @@ Status Session::runEpoch(uint32_t epoch) {
   bool isSame = plan.recordedPointers == plan.pointers &&
                 plan.recordedScratch.base == scratch.data() &&
                 plan.recordedScratch.stride == scratchStride &&
+                plan.recordedJoint == joint.data() &&
                 plan.recordedSkips == skips;
   if (!isSame) {
     plan.recording.reset();
     plan.recordedPointers = plan.pointers;
     plan.recordedScratch = {scratch.data(), scratchStride};
+    plan.recordedJoint = joint.data();
     plan.recordedSkips = skips;
     return runSteps(epoch, plan);
   }

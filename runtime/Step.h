@@ -93,6 +93,11 @@ struct GridLaunchStep {
   ExprId block = 0;                   ///< threads of a block, 1 to maxBlock
   std::optional<ExprId> shared = {};  ///< bytes of dynamic shared memory
   std::optional<ExprId> scratch = {}; ///< bytes for each block; none: 0
+  /// Bytes of joint memory, in the place of scratch memory: for blocks that
+  /// work together. Its first `counterBytes` are zero when a launch begins, and
+  /// the launch leaves them so. None: 0.
+  std::optional<ExprId> joint = {};
+  static constexpr uint64_t counterBytes = 4096;
 
   /// What no GPU exceeds.
   static constexpr uint64_t maxBlock = 1024, maxShared = 227 * 1024;
@@ -103,6 +108,7 @@ struct GridLaunchStep {
     v.size("block", self.block);
     v.size("shared", self.shared);
     v.size("scratch", self.scratch);
+    v.size("joint", self.joint);
   }
 };
 

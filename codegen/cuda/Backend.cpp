@@ -3,6 +3,7 @@
 #include "codegen/cuda/Backend.h"
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Emit.h"
+#include "codegen/cuda/Group.h"
 #include "codegen/cuda/Program.h"
 #include "codegen/kernel/GroupLimits.h"
 #include "dialects/Exec/Exec.h"
@@ -28,13 +29,17 @@ public:
 
   bool canJoinLoopGroup(const Target &, llvm::ArrayRef<Operation *> group,
                         Operation *op) const override {
-    // A launch costs more than what a cache would save; but blocks that share
-    // nothing must be many.
+    // A launch costs more than what a cache would save, or than a block takes
+    // for some ten thousand elements, a thread for some hundred; else blocks
+    // must be many.
     return mlc::canJoinLoopGroup(group, op,
                                  {.operations = 32,
                                   .scratchBytes = 1 << 20,
+                                  .recomputeBeyond = sharedLimit,
                                   .tasks = 128,
-                                  .smallElements = 1 << 12});
+                                  .taskSteps = 1 << 16,
+                                  .columnSteps = 1 << 8,
+                                  .sharesSums = true});
   }
 
   bool canWidenFactors() const override { return true; }

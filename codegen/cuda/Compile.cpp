@@ -115,6 +115,7 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
         unit.text.scratchBytes,   {},          {}};
     kernel.blockThreads = unit.text.block;
     kernel.sharedBytes = unit.text.sharedBytes;
+    kernel.jointBytes = unit.text.jointBytes;
     result.kernels.push_back(std::move(kernel));
   }
   return result;

@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/DeviceHeader.h"
+#include "codegen/cuda/Parts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -126,8 +127,9 @@ namespace {
 /// Prints `struct Problem` of one kernel.
 class ProblemPrinter {
 public:
-  ProblemPrinter(KernelPrinter &to, const Contraction &c, const Roles &roles)
-      : to(to), kernel(to.kernel), c(c), roles(roles) {}
+  ProblemPrinter(KernelPrinter &to, const Contraction &c, const Roles &roles,
+                 const Cut &cut)
+      : to(to), kernel(to.kernel), c(c), roles(roles), cut(cut) {}
 
   std::string print();
 
@@ -156,6 +158,7 @@ private:
   const Kernel &kernel;
   const Contraction &c;
   const Roles &roles;
+  const Cut &cut;
   std::string text;
 };
 
@@ -394,6 +397,7 @@ std::string ProblemPrinter::print() {
   size("rows", product(c, roles.rows));
   size("columns", product(c, roles.columns));
   size("depth", product(c, roles.depth));
+  size("parts", cut.parts);
   side("A", "m", roles.a(c), roles.rows, roles.aCasts(c));
   side("B", "n", roles.b(c), roles.columns, roles.bCasts(c));
   finish();
@@ -424,17 +428,30 @@ static Tile chooseTile(const Contraction &c, const Roles &roles,
   return tiles[2];
 }
 
+Cut::Cut(const Contraction &c, const Roles &roles, const Target &target,
+         int64_t m, int64_t n, int64_t step)
+    : m(m), n(n) {
+  tiles = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
+          product(c, roles.columns).ceilDiv(n);
+  // Below so many places along the depth a part is hardly worth its sums; and
+  // the last block reads all parts, one after another.
+  constexpr int64_t least = 128, most = 32;
+  parts = chooseParts(tiles, product(c, roles.depth), std::max(least, 4 * step),
+                      most, target);
+}
+
 std::string printProblem(KernelPrinter &to, const Contraction &c,
-                         const Roles &roles) {
-  return ProblemPrinter(to, c, roles).print();
+                         const Roles &roles, const Cut &cut) {
+  return ProblemPrinter(to, c, roles, cut).print();
 }
 
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
-                  const Roles &roles, StringRef skeleton, int64_t m,
-                  int64_t n) {
+                  StringRef skeleton, const Cut &cut) {
   text.scratchBytes = IntExpr::constant(to.kernel.context(), 0);
-  text.tasks = product(c, roles.batch) * product(c, roles.rows).ceilDiv(m) *
-               product(c, roles.columns).ceilDiv(n);
+  text.tasks = cut.tiles * cut.parts;
+  if (!cut.parts.isConstant(1))
+    text.jointBytes = jointBytes(cut.tiles, cut.parts,
+                                 cut.m * cut.n * storageBytes(c.accumulator));
   std::string members;
   auto add = [&](StringRef prefix, size_t count) {
     for (size_t i = 0; i < count; ++i)
@@ -445,7 +462,7 @@ void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
   add("out", to.kernel.outputs.size());
   add("s", to.kernel.symbols.size());
   to.code.line("const Problem problem = {" + members + "};");
-  to.code.line(skeleton + "(problem, task);");
+  to.code.line(skeleton + "(problem, task, scratch);");
 }
 
 FailureOr<KernelText> emitTiles(KernelPrinter &to) {
@@ -459,9 +476,11 @@ FailureOr<KernelText> emitTiles(KernelPrinter &to) {
                   return !dim.extent.isConstant();
                 });
   Tile tile = chooseTile(*c, roles, to.options.target, isWide);
-  to.before =
-      (skeletonText("problem.cuh") + skeletonText("contraction.cuh")).str() +
-      printProblem(to, *c, roles);
+  Cut cut(*c, roles, to.options.target, tile.m, tile.n, tile.k);
+  to.before = (skeletonText("problem.cuh") + skeletonText("parts.cuh") +
+               skeletonText("contraction.cuh"))
+                  .str() +
+              printProblem(to, *c, roles, cut);
   KernelText text;
   text.block = tile.threads();
   text.sharedBytes = bytes * tile.k * (tile.m + 1 + tile.n + 1);
@@ -471,8 +490,7 @@ FailureOr<KernelText> emitTiles(KernelPrinter &to) {
     arguments += ", " + std::to_string(number);
   arguments += truth(readsAlongDepth(*c, roles.a(*c), roles, roles.rows));
   arguments += truth(readsAlongDepth(*c, roles.b(*c), roles, roles.columns));
-  callSkeleton(to, text, *c, roles, "multiplyTile<" + arguments + ">", tile.m,
-               tile.n);
+  callSkeleton(to, text, *c, "multiplyTile<" + arguments + ">", cut);
   return text;
 }
 

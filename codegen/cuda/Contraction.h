@@ -59,14 +59,20 @@ IntExpr runAlong(const Contraction &c, const Access &access,
 /// there.
 bool readsAlongDepth(const Contraction &c, const Access &access,
                      const Roles &roles, llvm::ArrayRef<unsigned> rows);
+/// How the work is shared out: blocks compute tiles of `m` x `n`, and `parts`
+/// of them share one along the depth, in steps.
+struct Cut {
+  Cut(const Contraction &c, const Roles &roles, const Target &target, int64_t m,
+      int64_t n, int64_t step);
+  int64_t m, n;
+  IntExpr tiles, parts;
+};
 /// The text of `struct Problem`.
 std::string printProblem(KernelPrinter &to, const Contraction &c,
-                         const Roles &roles);
-/// Fills text and code with a call of `skeleton` for the problem, which
-/// computes tiles of `m` x `n`.
+                         const Roles &roles, const Cut &cut);
+/// Fills text and code with a call of `skeleton` for the problem.
 void callSkeleton(KernelPrinter &to, KernelText &text, const Contraction &c,
-                  const Roles &roles, llvm::StringRef skeleton, int64_t m,
-                  int64_t n);
+                  llvm::StringRef skeleton, const Cut &cut);
 /// Sizes, open ones taken to be large: rows, columns, batch, depth.
 struct Extents {
   Extents(const Contraction &c, const Roles &roles);

@@ -132,6 +132,11 @@ std::string ElementPrinter::element(Value tensor, ArrayRef<Index> indices) {
     return scalar(tensor);
   if (auto found = views.find(tensor); found != views.end())
     return load(found->second, indices);
+  if (auto found = known.find(tensor); found != known.end()) {
+    if (onKnown)
+      onKnown(tensor, indices);
+    return found->second;
+  }
   Operation *op = tensor.getDefiningOp();
   if (!op) {
     fail(kernel.ops.front(), "an argument without memory");

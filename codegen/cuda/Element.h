@@ -49,6 +49,10 @@ public:
   Helpers helpers;
   /// What lies in memory. Everything else is computed where it is read.
   llvm::DenseMap<mlir::Value, View> views;
+  /// Tensors of which one element is known, the only one that is read; and who
+  /// is told where they are read.
+  llvm::DenseMap<mlir::Value, std::string> known;
+  llvm::function_ref<void(mlir::Value, llvm::ArrayRef<Index>)> onKnown;
   /// Definitions of sizes and addresses that do not change in the kernel: they
   /// stand before its body; constants of tensors before the kernel.
   Code head;

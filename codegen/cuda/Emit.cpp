@@ -118,6 +118,7 @@ static ArrayRef<Emitter> emitters() {
   static const Emitter table[] = {
       {"tensor", acceptsTensor, emitTensor},
       {"tiles", acceptsTiles, emitTiles},
+      {"sums", acceptsSums, emitSums},
       {"elementwise", acceptsElementwise, emitElementwise},
       {"columns", acceptsColumns, emitColumns},
       {"rows", [](const Kernel &, const EmitOptions &) { return true; },

@@ -25,6 +25,9 @@ struct KernelText {
   IntExpr tasks, scratchBytes;
   /// Threads of a block, and bytes of its shared memory.
   int64_t block = 256, sharedBytes = 0;
+  /// Bytes of joint memory, which takes the place of scratch memory; null:
+  /// none.
+  IntExpr jointBytes = {};
 };
 
 /// The text of `kernel`, called `name`: by the first of the
@@ -58,6 +61,7 @@ private:
 
 // The emitters. Each emits an error and fails where it cannot.
 mlir::FailureOr<KernelText> emitElementwise(KernelPrinter &);
+mlir::FailureOr<KernelText> emitSums(KernelPrinter &);
 mlir::FailureOr<KernelText> emitRows(KernelPrinter &);
 mlir::FailureOr<KernelText> emitColumns(KernelPrinter &);
 

@@ -8,8 +8,6 @@ namespace mlc::cuda {
 
 /// A thread alone goes through a reduction of at most this many steps.
 constexpr int64_t shortReduction = 64;
-/// Stored intermediates beyond this lie in scratch memory.
-constexpr int64_t sharedLimit = 32 << 10;
 
 static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
@@ -53,7 +51,9 @@ bool acceptsColumns(const Kernel &kernel, const EmitOptions &) {
 
 GroupPrinter::GroupPrinter(KernelPrinter &to, bool perThread)
     : plan(to.kernel), kernel(to.kernel), printer(to.printer), code(to.code),
-      perThread(perThread) {}
+      perThread(perThread) {
+  plan.recomputeBeyond(sharedLimit / (perThread ? threads : 1));
+}
 
 void GroupPrinter::place(KernelText &text) {
   MLIRContext *ctx = kernel.context();
@@ -110,6 +110,57 @@ void GroupPrinter::place(KernelText &text) {
 void GroupPrinter::sync() {
   if (!perThread)
     code.line("syncBlock();");
+  written.clear();
+  hasExchanged = false;
+}
+
+/// Whether `op` has one element for the task, which thread 0 writes.
+bool GroupPrinter::isOneElement(Operation *op) const {
+  Value result = op->getResult(0);
+  Binding binding = plan.bindings.lookup(result);
+  for (auto [d, extent] : llvm::enumerate(kernel.shapeOf(result)))
+    if (!(d < binding.size() && binding[d] >= 0) && !extent.isConstant(1))
+      return false;
+  return true;
+}
+
+/// Whether all threads of the block, or of a warp, share a sum of `op`.
+bool GroupPrinter::isTeamReduction(Operation *op) const {
+  auto linalg = dyn_cast<linalg::LinalgOp>(op);
+  return linalg && linalg.getNumReductionLoops() > 0 &&
+         !combinersOf(linalg).empty() &&
+         (isOneElement(op) || !isShort(kernel, linalg));
+}
+
+/// Whether `op` loads a value that is sought, itself or in what is computed
+/// where it is read.
+bool GroupPrinter::reads(Operation *op,
+                         function_ref<bool(Value)> isSought) const {
+  auto readsValue = [&](Value value) {
+    if (printer.views.contains(value))
+      return isSought(value);
+    Operation *producer = value.getDefiningOp();
+    return producer && reads(producer, isSought);
+  };
+  bool found = llvm::any_of(op->getOperands(), readsValue);
+  for (Region &region : op->getRegions())
+    region.walk([&](tensor::ExtractOp extract) {
+      found |= readsValue(extract.getTensor());
+    });
+  return found;
+}
+
+/// Whether `op` needs a barrier: it reads what another thread has written
+/// since the last one. Thread 0 sees what it wrote itself.
+bool GroupPrinter::needsSync(Operation *op) const {
+  bool isTeam = isTeamReduction(op);
+  if (isTeam && isOneElement(op) && hasExchanged)
+    return true;
+  bool byFirst = !isTeam && isOneElement(op);
+  return reads(op, [&](Value value) {
+    return written.contains(value) && !(byFirst && value.getDefiningOp() &&
+                                        isOneElement(value.getDefiningOp()));
+  });
 }
 
 void GroupPrinter::forEach(ArrayRef<IntExpr> extents,
@@ -127,22 +178,24 @@ void GroupPrinter::forEach(ArrayRef<IntExpr> extents,
 
 void GroupPrinter::printGroup(ArrayRef<Index> at) {
   shared.assign(at.begin(), at.end());
-  bool isFirst = true;
   for (Operation *op : kernel.ops)
     if (llvm::any_of(op->getResults(), [&](Value result) {
           return plan.bindings.contains(result);
         })) {
-      if (!isFirst)
+      if (needsSync(op))
         sync();
-      isFirst = false;
       print(op);
+      written.insert_range(op->getResults());
     }
   // Inputs that are returned, and tensors that are returned twice.
   for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
     std::string pointer = "out" + std::to_string(i);
-    if (printer.views[output].pointer != pointer)
+    if (printer.views[output].pointer != pointer) {
+      if (written.contains(output))
+        sync();
       printCopy(output, printer.dense(output, pointer),
                 plan.bindings.lookup(output));
+    }
   }
 }
 
@@ -214,9 +267,7 @@ void GroupPrinter::printLinalg(linalg::LinalgOp op) {
   });
 }
 
-/// For each result of `op` the operation that combines it with what was there,
-/// and what changes nothing; empty where one is combined in another way.
-static SmallVector<Operation *> combinersOf(linalg::LinalgOp op) {
+SmallVector<Operation *> combinersOf(linalg::LinalgOp op) {
   SmallVector<Operation *> found;
   Block *block = op.getBlock();
   for (auto [i, yielded] :
@@ -305,8 +356,7 @@ void GroupPrinter::reduceByTeam(linalg::LinalgOp op, Indices loops,
   });
 }
 
-/// Small integers and truths are exchanged as int.
-static std::string exchanged(Type type, const std::string &name) {
+std::string exchanged(Type type, const std::string &name) {
   std::string own = computeType(type);
   bool isNarrow = type.isInteger() && type.getIntOrFloatBitWidth() < 32;
   return isNarrow ? own + "(shuffleXor(int(" + name + "), distance))"
@@ -330,21 +380,40 @@ void GroupPrinter::combineAcross(linalg::LinalgOp op,
   });
   if (!byBlock)
     return;
-  for (auto [i, partial] : llvm::enumerate(partials)) {
+  hasExchanged = true;
+  // Each result has a place of its own, as long as there is room for all.
+  constexpr int64_t room = 32 * 8;
+  bool fits = int64_t(partials.size()) * room <= exchangeBytes;
+  SmallVector<std::string> memories;
+  auto exchange = [&](unsigned i) {
     std::string type = computeType(elementOf(op->getResult(i)));
-    std::string memory = code.fresh("warps");
-    code.line(type + " *" + memory + " = reinterpret_cast<" + type +
-              " *>(sharedMemory());");
+    memories.push_back(code.fresh("warps"));
+    code.line(type + " *" + memories[i] + " = reinterpret_cast<" + type +
+              " *>(sharedMemory()" +
+              (fits && i ? " + " + std::to_string(i * room) : "") + ");");
     code.block("if (threadIdx.x % 32 == 0)", [&] {
-      code.line(memory + "[threadIdx.x / 32] = " + partial + ";");
+      code.line(memories[i] + "[threadIdx.x / 32] = " + partials[i] + ";");
     });
-    code.line("syncBlock();");
+  };
+  auto collect = [&](unsigned i) {
     code.block("if (threadIdx.x == 0)", [&] {
       code.block("for (int warp = 1; warp < blockDim.x / 32; ++warp)",
-                 [&] { combine(i, memory + "[warp]"); });
+                 [&] { combine(i, memories[i] + "[warp]"); });
     });
+  };
+  for (unsigned i = 0; i < partials.size(); ++i) {
+    exchange(i);
+    if (fits)
+      continue;
+    code.line("syncBlock();");
+    collect(i);
     code.line("syncBlock();");
   }
+  if (!fits)
+    return;
+  code.line("syncBlock();");
+  for (unsigned i = 0; i < partials.size(); ++i)
+    collect(i);
 }
 
 //===----------------------------------------------------------------------===//
@@ -377,8 +446,9 @@ FailureOr<KernelText> emitRows(KernelPrinter &to) {
   text.tasks = elementCount(group.plan.shared, to.kernel.context());
   std::string flat = to.code.define("Index", "row", "Index(task)");
   // What the task before left in shared or scratch memory has been read.
+  to.code.line("if (task != blockIdx.x)");
+  to.code.line("  syncBlock();");
   group.printGroup(to.printer.unflatten(Index(flat), group.plan.shared));
-  to.code.line("syncBlock();");
   return text;
 }
 

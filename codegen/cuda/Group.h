@@ -1,6 +1,6 @@
 //===- Group.h - Kernels without a contraction as CUDA C++ ------*- C++ -*-===//
 //
-// Three skeletons run a loop group (codegen/kernel/LoopGroup.h):
+// Four skeletons run a loop group (codegen/kernel/LoopGroup.h):
 //
 //   elementwise  a thread computes one element of each output, from the inputs
 //                alone
@@ -10,6 +10,9 @@
 //   rows         a block runs the whole group for one place of the shared dims:
 //                its threads share the work of each operation, with a barrier
 //                between operations
+//
+//   sums         blocks share the long sums of a group that has one reduction,
+//                and one of them computes what follows from each (Sums.cpp)
 //
 // Intermediates that are stored lie in shared memory where all of them fit,
 // else in scratch memory of the block.
@@ -26,14 +29,25 @@ namespace mlc::cuda {
 
 /// Threads that share a task, or that have one each.
 constexpr int64_t threads = 256;
+/// Stored intermediates of a block beyond this lie in scratch memory, or are
+/// computed again where they can be.
+constexpr int64_t sharedLimit = 32 << 10;
 
 /// The operations that reduce, in order.
 llvm::SmallVector<mlir::linalg::LinalgOp> reductionsOf(const Kernel &kernel);
 /// Whether a reduction has so few steps that one thread may go through them.
 bool isShort(const Kernel &kernel, mlir::linalg::LinalgOp op);
 
+/// For each result of `op` the operation that combines it with what was there,
+/// and has a value that changes nothing; empty where one is combined in another
+/// way.
+llvm::SmallVector<mlir::Operation *> combinersOf(mlir::linalg::LinalgOp op);
+/// How warps exchange a value called `name`: small integers and truths as int.
+std::string exchanged(mlir::Type type, const std::string &name);
+
 bool acceptsElementwise(const Kernel &kernel, const EmitOptions &options);
 bool acceptsColumns(const Kernel &kernel, const EmitOptions &options);
+bool acceptsSums(const Kernel &kernel, const EmitOptions &options);
 
 /// Prints a loop group, operation by operation, for one task.
 class GroupPrinter {
@@ -65,12 +79,21 @@ private:
   void forEach(llvm::ArrayRef<IntExpr> extents,
                llvm::function_ref<void(llvm::ArrayRef<Index>)> inside);
   void sync();
+  bool needsSync(mlir::Operation *op) const;
+  bool reads(mlir::Operation *op,
+             llvm::function_ref<bool(mlir::Value)> isSought) const;
+  bool isOneElement(mlir::Operation *op) const;
+  bool isTeamReduction(mlir::Operation *op) const;
 
   const Kernel &kernel;
   ElementPrinter &printer;
   Code &code;
   bool perThread;
   Indices shared;
+  /// What was written since the last barrier; and whether warps have handed
+  /// over anything since.
+  llvm::SetVector<mlir::Value> written;
+  bool hasExchanged = false;
   /// Bytes of shared memory for what warps hand over to each other.
   int64_t exchangeBytes = 0;
 };

@@ -271,18 +271,21 @@ void ProgramPrinter::printMemory() {
     code.line("char *const weights = upload(readFile(\"weights.bin\", " + size +
               ").data(), " + size + ");");
   }
-  ExprId scratch = 0;
-  bool hasScratch = false;
-  std::string most = "0ll";
-  for (const Step &step : program.steps)
-    if (auto *launch = std::get_if<GridLaunchStep>(&step.detail);
-        launch && launch->scratch && isKnown(program.exprs[*launch->scratch])) {
-      hasScratch = true;
-      scratch = *launch->scratch;
-      most = "std::max<long long>(" + most + ", " + sizeText(scratch) + ")";
-    }
-  if (hasScratch)
-    code.line("const Scratch scratch = makeScratch(" + most + ");");
+  // The most that any launch needs of one kind; "" where none does.
+  auto most = [&](std::optional<ExprId> GridLaunchStep::*bytes) {
+    std::string text;
+    for (const Step &step : program.steps)
+      if (auto *launch = std::get_if<GridLaunchStep>(&step.detail);
+          launch && launch->*bytes && isKnown(program.exprs[*(launch->*bytes)]))
+        text = "std::max<long long>(" + (text.empty() ? "0ll" : text) + ", " +
+               sizeText(*(launch->*bytes)) + ")";
+    return text;
+  };
+  if (std::string bytes = most(&GridLaunchStep::scratch); !bytes.empty())
+    code.line("const Scratch scratch = makeScratch(" + bytes + ");");
+  if (std::string bytes = most(&GridLaunchStep::joint); !bytes.empty())
+    code.line("char *const joint = makeJoint(" + bytes + ", " +
+              std::to_string(GridLaunchStep::counterBytes) + ");");
 }
 
 /// Gives the buffer, and what it is a part of, a name.
@@ -341,8 +344,11 @@ void ProgramPrinter::printLaunch(const Step &step,
     pass(sizeText(size));
   std::string tasks = sizeText(launch.tasks);
   pass(tasks);
-  pass(launch.scratch ? "scratch.memory" : "nullptr");
-  pass(launch.scratch ? "scratch.stride" : "0ll");
+  // Joint memory takes the place of scratch memory, of which blocks have some
+  // each.
+  bool hasScratch = launch.scratch && !launch.joint;
+  pass(launch.joint ? "joint" : hasScratch ? "scratch.memory" : "nullptr");
+  pass(hasScratch ? "scratch.stride" : "0ll");
   std::string shared = launch.shared ? sizeText(*launch.shared) : "0";
   std::string what = "kernel " + kernel;
   for (auto [i, node] : llvm::enumerate(step.nodes))
@@ -350,7 +356,7 @@ void ProgramPrinter::printLaunch(const Step &step,
   code.line("launch(" + quoted(what) + ",");
   code.line("       " + kernel + ", " + tasks + ", " + sizeText(launch.block) +
             ", size_t(" + shared + "), " +
-            (launch.scratch ? "scratch.blocks" : "2147483647ll") + arguments +
+            (hasScratch ? "scratch.blocks" : "2147483647ll") + arguments +
             ");");
 }
 

@@ -36,9 +36,12 @@ static std::string reasonAgainst(const Program &program, const Step &step) {
            " runs in the runtime's library, which a program of its own has "
            "not; compile the model to an artifact";
   auto *launch = std::get_if<GridLaunchStep>(&step.detail);
-  if (!launch || !launch->scratch)
+  std::optional<ExprId> bytes;
+  if (launch)
+    bytes = launch->joint ? launch->joint : launch->scratch;
+  if (!bytes)
     return "";
-  for (const Expr::Inst &inst : program.exprs[*launch->scratch].code)
+  for (const Expr::Inst &inst : program.exprs[*bytes].code)
     if (inst.op == Expr::Symbol &&
         program.symbols[inst.operand].kind == Symbol::FromTensor)
       return node + "its scratch memory depends on a value that is read at run "

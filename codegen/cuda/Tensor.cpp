@@ -151,8 +151,13 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
     return failure();
   Roles roles = findRoles(*c);
   WarpTile tile = chooseTile(*c, roles, to.options.target);
-  to.before = (skeletonText("problem.cuh") + skeletonText("tensor.cuh")).str() +
-              printProblem(to, *c, roles);
+  // A step takes 32 words of every row.
+  int64_t step = 32 * (4 / storageBytes(c->x.element));
+  Cut cut(*c, roles, to.options.target, tile.m, tile.n, step);
+  to.before = (skeletonText("problem.cuh") + skeletonText("parts.cuh") +
+               skeletonText("tensor.cuh"))
+                  .str() +
+              printProblem(to, *c, roles, cut);
   KernelText text;
   text.block = tile.threads();
   text.sharedBytes = tile.sharedBytes();
@@ -168,8 +173,7 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
   arguments += productsOf(*c, roles, to.options);
   add(a);
   add(b);
-  callSkeleton(to, text, *c, roles, "multiplyTileByWarps<" + arguments + ">",
-               tile.m, tile.n);
+  callSkeleton(to, text, *c, "multiplyTileByWarps<" + arguments + ">", cut);
   return text;
 }
 

@@ -101,6 +101,8 @@ struct CompiledKernel {
   /// of threads (a step of kind grid-launch); no threads: a step of kind
   /// launch.
   int64_t blockThreads = 0, sharedBytes = 0;
+  /// Bytes of joint memory (of such a step); null: none.
+  IntExpr jointBytes = {};
 };
 
 /// What a runtime loads: the code of all kernels in one form. The same bytes

@@ -12,9 +12,14 @@ namespace mlc {
 struct GroupLimits {
   /// Structured operations, and bytes of stored intermediates for each task.
   int64_t operations = 24, scratchBytes = 0;
+  /// Beyond so many bytes intermediates are computed again; 0: never.
+  int64_t recomputeBeyond = 0;
   /// A group that has grown has at least so many tasks, or as many as its parts
-  /// had, unless all its tensors have few elements.
-  int64_t tasks = 0, smallElements = 0;
+  /// had, unless all its tensors have few elements, or its operations few steps
+  /// for each task; for each column, where all sums are of neighbours.
+  int64_t tasks = 0, smallElements = 0, taskSteps = 0, columnSteps = 0;
+  /// Whether tasks may share a sum, where there is nothing else to compute.
+  bool sharesSums = false;
 };
 
 /// Whether `op` may join `group` (Backend::canJoinLoopGroup) within `limits`.

@@ -2,7 +2,6 @@
 
 #include "codegen/kernel/LoopGroup.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -30,104 +29,6 @@ SmallVector<IntExpr> loopSizes(const Kernel &kernel, linalg::LinalgOp op) {
           sizes[dim.getPosition()] = size;
   }
   return sizes;
-}
-
-//===----------------------------------------------------------------------===//
-// What is stored
-//===----------------------------------------------------------------------===//
-
-/// Ops that only say where an element of another tensor is.
-static bool isView(Operation *op) {
-  return isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp,
-             tensor::CollapseShapeOp>(op);
-}
-
-static bool hasMath(linalg::LinalgOp op) {
-  return llvm::any_of(*op.getBlock(), [](Operation &inner) {
-    return isa<math::MathDialect>(inner.getDialect()) ||
-           isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp,
-               tensor::ExtractOp>(inner);
-  });
-}
-
-/// Ops that use `value`, through views.
-static void collectUsers(Value value, SmallVectorImpl<OpOperand *> &uses) {
-  for (OpOperand &use : value.getUses()) {
-    if (isView(use.getOwner()))
-      collectUsers(use.getOwner()->getResult(0), uses);
-    else
-      uses.push_back(&use);
-  }
-}
-
-/// Whether reading `use` for each element of its user reads elements more than
-/// once.
-static bool isReadRepeatedly(OpOperand *use) {
-  auto user = dyn_cast<linalg::LinalgOp>(use->getOwner());
-  if (!user)
-    return isa<linalg::LinalgOp>(use->getOwner()->getParentOp());
-  AffineMap map = user.getMatchingIndexingMap(use);
-  return !map.isPermutation();
-}
-
-bool reducesAcrossLanes(linalg::LinalgOp op) {
-  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (out.getNumResults() == 0)
-    return false;
-  auto last = dyn_cast<AffineDimExpr>(out.getResults().back());
-  if (!last)
-    return false;
-  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    return op.getBlock()
-               ->getArgument(operand->getOperandNumber())
-               .use_empty() ||
-           map.getNumResults() == 0 ||
-           map.getResults().back().isFunctionOfDim(last.getPosition());
-  });
-}
-
-bool LoopGroup::mustStore(Operation *op) const {
-  if (isView(op) || isa<tensor::EmptyOp, tensor::PadOp, linalg::FillOp>(op))
-    return false;
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return false;
-  auto linalg = dyn_cast<linalg::LinalgOp>(op);
-  // Pieces of one tensor are all put where the last one goes.
-  if (isa<tensor::InsertSliceOp>(op) && op->hasOneUse())
-    if (auto next = dyn_cast<tensor::InsertSliceOp>(*op->user_begin()))
-      return next.getDest() != op->getResult(0);
-  if (!linalg || op->getNumResults() != 1)
-    return true;
-  SmallVector<OpOperand *> uses;
-  collectUsers(op->getResult(0), uses);
-  bool once = uses.size() == 1;
-  bool repeated = llvm::any_of(uses, isReadRepeatedly);
-  // A reshape that merges dims would need a division for each element.
-  if (llvm::any_of(op->getResult(0).getUsers(), [](Operation *user) {
-        return isa<tensor::CollapseShapeOp>(user);
-      }))
-    return true;
-  if (linalg.getNumReductionLoops() > 0)
-    return !once || repeated || !reducesAcrossLanes(linalg);
-  if (hasMath(linalg))
-    return !once || repeated;
-  if (once)
-    return false;
-  // Cheap and used several times: only where it reads memory directly, so that
-  // chains do not multiply.
-  bool shallow = llvm::all_of(linalg.getDpsInputs(), [&](Value input) {
-    return isInMemory(input) || input.getDefiningOp<arith::ConstantOp>();
-  });
-  return !shallow || linalg.getBlock()->getOperations().size() > 3;
-}
-
-void LoopGroup::chooseStored() {
-  for (Operation *op : kernel.ops)
-    for (Value result : op->getResults())
-      if (!isOutput(result) && isa<RankedTensorType>(result.getType()) &&
-          !result.use_empty() && mustStore(op))
-        stored.insert(result);
 }
 
 //===----------------------------------------------------------------------===//

@@ -52,6 +52,11 @@ struct LoopGroup {
   /// Elements of a tile of the tiled dim; 0: the whole dim.
   int64_t tile = 0;
 
+  /// Where a task's stored intermediates take more than `limit` bytes, or
+  /// nobody knows how many: stores no more what is computed from an element
+  /// each of other tensors, and read a few times.
+  void recomputeBeyond(int64_t limit);
+
   bool isOutput(mlir::Value value) const {
     return llvm::is_contained(kernel.outputs, value);
   }

@@ -27,9 +27,14 @@ struct Access {
   Who who;
   uint64_t floor; ///< stamps below it are of no concern
 
+  /// Whether it may meet others like it.
+  bool isAtomic() const { return who & atomic; }
   Side self() const {
     return {execution.place(at), execution.running, 0,
-            isWrite ? "writes" : "reads", bytes};
+            isAtomic() ? "counts in"
+            : isWrite  ? "writes"
+                       : "reads",
+            bytes};
   }
 };
 
@@ -40,22 +45,24 @@ struct Access {
 
 [[gnu::noinline, gnu::cold]] void foundRace(const Access &access,
                                             uintptr_t where, Who other,
-                                            uint32_t otherAt, bool otherWrote) {
+                                            uint32_t otherAt,
+                                            const char *otherDid) {
   // What runs between the two may be any of several lanes or warps: the record
   // has the last.
-  Side side{otherAt, threadOf(other), stampOf(other),
-            otherWrote ? "wrote it" : "read it"};
+  Side side{otherAt, threadOf(other), stampOf(other), otherDid};
   execution.report({Problem::Race, access.self(), side, arena.describe(where)});
 }
 
 /// The record's side: is there a conflict? Then remembers the access.
 void compareAndRecord(Cell &cell, const Access &access, uintptr_t where) {
   const Clock &clock = execution.clock;
-  if (clock.unordered(cell.write, access.who, access.floor))
-    foundRace(access, where, cell.write, cell.writeAt, true);
+  if (clock.unordered(cell.write, access.who, access.floor) &&
+      !(cell.write & access.who & atomic))
+    foundRace(access, where, cell.write, cell.writeAt,
+              cell.write & atomic ? "counted in it" : "wrote it");
   if (access.isWrite) {
     if (clock.unordered(cell.read, access.who, access.floor))
-      foundRace(access, where, cell.read, cell.readAt, false);
+      foundRace(access, where, cell.read, cell.readAt, "read it");
     cell.write = access.who;
     cell.writeAt = execution.place(access.at);
   } else {
@@ -102,7 +109,7 @@ void checkWord(const Access &access, uintptr_t word, unsigned from,
     return execution.report({Problem::UnwaitedCopy, access.self(), side,
                              arena.describe(word + from)});
   }
-  if (access.isWrite)
+  if (access.isWrite && !access.isAtomic())
     marks |= uint8_t(mask);
   else if (mask & ~unsigned(marks)) [[unlikely]] {
     found(Problem::Unwritten, access,

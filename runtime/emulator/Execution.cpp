@@ -94,6 +94,7 @@ void Execution::run(const Launch &given) {
   seed = randomState = orderSeed();
   clock.launch = clock.next;
   splitGlobal.clear();
+  handovers.startLaunch();
   findings.clear();
   blockStamps.clear();
   stopped = false;
@@ -143,6 +144,7 @@ void Execution::startBlock(uint64_t number) {
   blockIndex.z = unsigned(number / grid.x / grid.y);
   arena.resetShared(launch->sharedBytes, true);
   splitShared.clear();
+  handovers.startBlock(clock);
   clock.block = clock.phase = clock.next;
   blockStamps.emplace_back(clock.block, number);
   for (unsigned warp = 0; warp < warpCount; ++warp)
@@ -261,6 +263,7 @@ bool Execution::passBarrier() {
     if (threads[i].wait != Wait::Block || threads[i].site != threads[0].site)
       return false;
   clock.phase = clock.next;
+  handovers.passBarrier(clock);
   for (unsigned warp = 0; warp < warpCount; ++warp)
     warpStamps[warp] = clock.next++;
   for (unsigned i = 0; i < threadCount; ++i)

@@ -11,6 +11,7 @@
 
 #include "runtime/emulator/Fiber.h"
 #include "runtime/emulator/Finding.h"
+#include "runtime/emulator/Handovers.h"
 #include "runtime/emulator/Shadow.h"
 
 #include <cstdint>
@@ -96,6 +97,7 @@ public:
   Index blockIndex = {};
   bool checks = true;
   Clock clock;
+  Handovers handovers;
   SplitCells splitGlobal, splitShared;
   Fibers fibers;
   std::vector<Finding> findings;

@@ -197,6 +197,21 @@ MLC_EMULATOR_API uint64_t mlcEmulatorShuffleXor(uint64_t value, int mask) {
   return thread.words[0];
 }
 
+MLC_EMULATOR_API unsigned mlcEmulatorCount(unsigned *counter, unsigned number) {
+  auto address = reinterpret_cast<uintptr_t>(counter);
+  if (!arena.has(address) || arena.isShared(address)) {
+    Side self{execution.place(MLC_HERE), execution.running, 0,
+              "counts in what is not global memory"};
+    execution.report({Problem::OutOfBounds, self, {}, arena.describe(address)});
+  }
+  if (execution.checks)
+    checkAccess(address, 4, 4, true, MLC_HERE, execution.clock.me | atomic);
+  execution.handovers.count(address, execution.clock);
+  unsigned before = *counter;
+  *counter = before + 1 >= number ? 0 : before + 1;
+  return before;
+}
+
 MLC_EMULATOR_API void mlcEmulatorCopyAsync(void *to, const void *from,
                                            unsigned bytes, bool valid) {
   Thread &thread = execution.current();

@@ -13,6 +13,10 @@
 //
 // and else of one phase, ordered if and only if they are of one warp.
 //
+// What lies before a block's last barrier is handed over by a count
+// (Handovers.h) to blocks that count behind it: their threads see it behind
+// their next barrier.
+//
 // It is enough to know the last write and the reads since: whatever is ordered
 // behind an access is ordered behind all that came before it in this sense.
 //
@@ -21,7 +25,10 @@
 #ifndef MLC_RUNTIME_EMULATOR_SHADOW_H
 #define MLC_RUNTIME_EMULATOR_SHADOW_H
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -38,6 +45,7 @@ constexpr Who manyWarps = 1u << 8;   ///< other warps of the block, in the phase
 constexpr Who otherBlocks = 1u << 7; ///< other blocks of the launch
 constexpr Who pending = 1u << 6;     ///< an asynchronous copy is under way
 constexpr Who split = 1u << 5;       ///< the bytes have records of their own
+constexpr Who atomic = 1u << 4;      ///< the access is one that may meet others
 
 inline uint64_t stampOf(Who who) { return who >> stampShift; }
 inline unsigned threadOf(Who who) { return (who >> 10) & 1023; }
@@ -52,6 +60,18 @@ struct Cell {
   uint32_t writeAt, readAt; ///< places in the module's code
 };
 
+/// Stamps of blocks: from a block's first to before the one at that key. What
+/// is known of a block is what lies before one of its barriers.
+using Spans = std::map<uint64_t, uint64_t>;
+inline void addSpan(Spans &spans, uint64_t from, uint64_t to) {
+  uint64_t &end = spans[from];
+  end = std::max(end, to);
+}
+inline void addSpans(Spans &spans, const Spans &more) {
+  for (auto [from, to] : more)
+    addSpan(spans, from, to);
+}
+
 /// What is compared with the stamps of records.
 struct Clock {
   uint64_t next = 1;   ///< not given to anyone yet
@@ -59,6 +79,13 @@ struct Clock {
   uint64_t block = 1;  ///< of this block
   uint64_t phase = 1;  ///< since this block's last barrier
   Who me = 0;          ///< the thread that runs
+  /// Of other blocks of the launch: what they have handed over to this one.
+  Spans received;
+
+  bool hasReceived(uint64_t stamp) const {
+    auto later = received.upper_bound(stamp);
+    return later != received.begin() && stamp < std::prev(later)->second;
+  }
 
   /// Whether the access of a record and one by `who`, now, are not ordered.
   /// `floor` is `launch`, or `block` for memory that blocks do not share.
@@ -69,7 +96,7 @@ struct Clock {
     if (record & otherBlocks)
       return true;
     if (stamp < phase)
-      return stamp < block;
+      return stamp < block && !hasReceived(stamp);
     if ((record ^ who) & (warpBits | manyWarps))
       return true;
     return stamp == stampOf(who) && ((record ^ who) & (laneBits | manyLanes));
@@ -82,7 +109,7 @@ struct Clock {
       return who;
     Who result = who | (record & otherBlocks);
     if (stamp < block)
-      return result | otherBlocks;
+      return hasReceived(stamp) ? result : result | otherBlocks;
     if (stamp < phase)
       return result;
     result |= record & manyWarps;

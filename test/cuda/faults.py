@@ -30,7 +30,7 @@ def p(pattern):
 def tensor_faults(kernel):
     """Faults that matter whatever the type is."""
     yield Fault(kernel, "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
-    yield Fault(kernel, "no barrier between tasks", "waitForCopies<0>();\n  syncBlock();", "waitForCopies<0>();")
+    yield Fault(kernel, "no barrier between tasks", "if (problem.parts() == 1)\n    syncBlock();", "if (problem.parts() == 1)\n    ;")
     yield Fault(kernel, "fetches before the barrier", "syncBlock();\n    fetch(s + STAGES - 1);",
                 "fetch(s + STAGES - 1);\n    syncBlock();")
     yield Fault(kernel, "one stage less in fetch", "uint32_t *to = tiles + int(s % STAGES)",
@@ -50,6 +50,59 @@ def tensor_faults(kernel):
     yield Fault(kernel, "columns up to N", "n < problem.columns()", "n <= problem.columns()")
 
 
+def part_faults(kernel):
+    """Faults of blocks that share a tile."""
+    yield Fault(kernel, "no barrier behind a part", "(sharedMemory());\n  syncBlock();", "(sharedMemory());")
+    yield Fault(kernel, "a warp's barrier behind a part", "(sharedMemory());\n  syncBlock();",
+                "(sharedMemory());\n  syncWarp();")
+    yield Fault(kernel, "no barrier behind the count", "+ which, parts);\n  syncBlock();", "+ which, parts);")
+    yield Fault(kernel, "all threads count", "if (threadIdx.x == 0)\n    *word =", "*word =")
+    yield Fault(kernel, "a counter for all tiles", "(joint) + which", "(joint)")
+    yield Fault(kernel, "a counter for each part", "joint, task / parts)", "joint, task)")
+    yield Fault(kernel, "all blocks go on", "isLast = *word + 1 == parts;", "isLast = true;")
+    yield Fault(kernel, "the first goes on", "isLast = *word + 1 == parts;", "isLast = *word == 0;")
+    yield Fault(kernel, "nobody goes on", "isLast = *word + 1 == parts;", "isLast = *word == parts;")
+    yield Fault(kernel, "a part more is awaited", "+ which, parts);", "+ which, parts + 1);")
+    yield Fault(kernel, "parts lie on the counters", "(joint + counterBytes)", "(joint)")
+    yield Fault(kernel, "parts overlap", "+ number * size", "+ number * (size - 32)")
+    yield Fault(kernel, "parts of the next tile", "(joint, task / parts * parts, size)", "(joint, task, size)")
+    yield Fault(kernel, "first part dropped", "int i = 0; i < parts; ++i", "int i = 1; i < parts; ++i")
+    yield Fault(kernel, "last part dropped", "int i = 0; i < parts; ++i", "int i = 0; i < parts - 1; ++i")
+    yield Fault(kernel, "a part too many", "int i = 0; i < parts; ++i", "int i = 0; i <= parts; ++i")
+    yield Fault(kernel, "the own part twice", "    at(e) = T(0);", "    ;")
+    yield Fault(kernel, "parts do not add up", "at(e) += part[", "at(e) = part[")
+    yield Fault(kernel, "threads' sums exchanged", "part[i * size + e * THREADS]", "part[i * size + e]")
+    yield Fault(kernel, "all parts begin at 0", "begin = Index(task % parts) * each", "begin = 0")
+    yield Fault(kernel, "parts end with the depth", "end = begin + each < steps ? begin + each : steps", "end = steps")
+    yield Fault(kernel, "parts are a step short", "each = (steps + parts - 1) / parts", "each = steps / parts - 1")
+    yield Fault(kernel, "the last step is dropped", "end = begin + each < steps ? begin + each : steps",
+                "end = begin + each < steps ? begin + each : steps - 1")
+    yield Fault(kernel, "tiles are parts", "task /= parts;", "")
+
+
+def sum_faults(kernel, width):
+    """Faults of blocks that share sums."""
+    yield Fault(kernel, "no barrier between tasks", "if (task != blockIdx.x)\n      syncBlock();", "")
+    yield Fault(kernel, "no barrier behind the warps' sums", p(r"= sums; syncBlock\(\);"), "= sums;")
+    yield Fault(kernel, "no barrier behind a part", "(sharedMemory());\n  syncBlock();", "(sharedMemory());")
+    yield Fault(kernel, "no barrier behind the count", "+ which, parts);\n  syncBlock();", "+ which, parts);")
+    yield Fault(kernel, "no barrier behind the word", "is free again.\n  syncBlock();", "is free again.")
+    yield Fault(kernel, "the first goes on", "isLast = *word + 1 == parts;", "isLast = *word == 0;")
+    yield Fault(kernel, "a part more is awaited", "+ which, parts);", "+ which, parts + 1);")
+    yield Fault(kernel, "a counter for each part", "joint, task / parts))", "joint, task))")
+    yield Fault(kernel, "parts of the next sum", "(joint, task / parts * parts, WIDTH)", "(joint, task, WIDTH)")
+    yield Fault(kernel, "parts overlap", "+ number * size", "+ number * (size - 1)")
+    yield Fault(kernel, "last part dropped", "i < parts; i +=", "i < parts - 1; i +=")
+    yield Fault(kernel, "a part too many", "i < parts; i +=", "i <= parts; i +=")
+    yield Fault(kernel, "the own part twice", "  sums = none;\n  for", "  for")
+    yield Fault(kernel, "parts are one place short", p(r"(Index end\w+ = minimum<Index>\(first\w+ \+ \d+)"), r"\1 - 1")
+    yield Fault(kernel, "parts overlap by a place", p(r"(Index end\w+ = minimum<Index>\(first\w+ \+ \d+)"), r"\1 + 1")
+    yield Fault(kernel, "depth unbounded", p(r"(Index end\w+ = minimum<Index>\(first\w+ \+ \d+, )\d+"), r"\g<1>99999")
+    yield Fault(kernel, "a warp too many", "warp < THREADS / 32", "warp <= THREADS / 32")
+    yield Fault(kernel, "warp 1 skipped", "int warp = 1", "int warp = 2")
+    yield Fault(kernel, "all threads write", p(rf"if \(threadIdx\.x < {width} && sum0"), "if (sum0")
+
+
 def faults():
     yield from tensor_faults("tf32")
     yield Fault("tf32", "waits for a copy less", "waitForCopies<STAGES - 2>", "waitForCopies<STAGES - 1>")
@@ -61,7 +114,7 @@ def faults():
                 r"\1 commitCopies(); }")
     yield Fault("tf32", "a stage less at first", "s < STAGES - 1; ++s)\n    fetch", "s < STAGES - 2; ++s)\n    fetch")
     yield Fault("tf32", "a step too far", "fetch(s + STAGES - 1)", "fetch(s + STAGES)")
-    yield Fault("tf32", "last part of a step dropped", "(problem.depth() + step - 1) / step", "problem.depth() / step")
+    yield Fault("tf32", "last part of a step dropped", "(problem.depth() + STEP - 1) / STEP", "problem.depth() / STEP")
     yield Fault("tf32", "k up to K", "inside[which] && k < side.depth()", "inside[which] && k <= side.depth()")
     yield Fault("tf32", "k unbounded", "inside[which] && k < side.depth()", "inside[which]")
     yield Fault("tf32", "reads a row too much", "inside[i] = r < side.count()", "inside[i] = r <= side.count()")
@@ -97,7 +150,7 @@ def faults():
     yield Fault("tf32", "adds to the result", p(r"(out0\[NAME\]) = total"), r"\1 += total")
 
     yield Fault("f16", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
-    yield Fault("f16", "no barrier between tasks", "waitForCopies<0>();\n  syncBlock();", "waitForCopies<0>();")
+    yield Fault("f16", "no barrier between tasks", "if (problem.parts() == 1)\n    syncBlock();", "if (problem.parts() == 1)\n    ;")
     yield Fault("f16", "tiles of M rounded down", "(problem.rows() + BM - 1) / BM", "problem.rows() / BM")
     yield Fault("f16", "batches of a column of tiles", "task / (tilesM * tilesN)", "task / tilesN")
     yield Fault("f16", "no bound of k in a word", "isRow && k + e < side.depth()", "isRow")
@@ -108,6 +161,20 @@ def faults():
     yield Fault("f16", "steps of words", "(to + wordsA, s * step)", "(to + wordsA, s * wordsOfTile)")
     yield Fault("f16", "taken for bf16", "multiplyAddF16(d", "multiplyAddBF16(d")
     yield Fault("f16", "not converted", "return toF16(value).bits;", "return uint16_t(value);")
+
+    yield from part_faults("parts")
+    yield Fault("parts", "no barrier behind the word", "is free again.\n  syncBlock();", "is free again.")
+    yield from part_faults("tileparts")
+
+    yield from sum_faults("rowsums", 1)
+    yield Fault("rowsums", "distance 1 dropped", "distance > 0", "distance > 1")
+    yield from sum_faults("columnsums", 32)
+    yield Fault("columnsums", "a sum too many", p(r"sum0 < (\d+)"), r"sum0 <= \1")
+    yield Fault("columnsums", "lanes' sums exchanged", "part[i * WIDTH + threadIdx.x % WIDTH]", "part[i * WIDTH]")
+
+    for which, what in ((1, "behind partial maxima"), (2, "behind the maximum"), (3, "behind partial sums"),
+                        (4, "behind the sum")):
+        yield Fault("again", f"no barrier {what}", "syncBlock();", "", which)
 
     yield from tensor_faults("vectors")
     yield Fault("vectors", "waits for a copy less", "waitForCopies<STAGES - 2>", "waitForCopies<STAGES - 1>")
@@ -132,14 +199,14 @@ def faults():
     yield Fault("conv", "places do not add up", "x.along1 + y.along1", "x.along1")
     yield Fault("conv", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
 
-    yield Fault("ieee", "no barrier behind the tiles", p(r"(readB\.read\(tileB, firstK\);) syncBlock\(\);"), r"\1")
-    yield Fault("ieee", "no barrier before the next", p(r"// Nobody reads the tiles any more when the next step "
-                                                        r"fills them\. syncBlock\(\);"), "")
+    yield Fault("ieee", "no barrier behind the tiles", p(r"(readB\.read\(tileB, s \* BK\);) syncBlock\(\);"), r"\1")
+    yield Fault("ieee", "no barrier before the next", "if (s > tile.begin || task != blockIdx.x)\n      syncBlock();", "")
+    yield Fault("ieee", "no barrier between tasks", "s > tile.begin || task != blockIdx.x", "s > tile.begin")
     yield Fault("ieee", "tiles overlap", "tileB = tileA + BK * strideA", "tileB = tileA + BK * BM")
     yield Fault("ieee", "rows' padding in one place", "strideA = BM + 1", "strideA = BM")
     yield Fault("ieee", "k unbounded", "if (inside[i] && k < side.depth())", "if (inside[i])")
     yield Fault("ieee", "reads a row too much", "inside[i] = r < side.count()", "inside[i] = r <= side.count()")
-    yield Fault("ieee", "steps of half a tile", "firstK += BK", "firstK += BK / 2")
+    yield Fault("ieee", "steps of half a tile", "read(tileA, s * BK)", "read(tileA, s * BK / 2)")
     yield Fault("ieee", "a place in k too many", "k < BK; ++k", "k <= BK; ++k")
     yield Fault("ieee", "a place in k too few", "k < BK; ++k", "k < BK - 1; ++k")
     yield Fault("ieee", "sums begin at 1", "sums[i][j] = T(0);", "sums[i][j] = T(1);")
@@ -149,20 +216,20 @@ def faults():
     yield Fault("ieee", "rows of depth", "alongDepth ? e / BK : e % ROWS", "alongDepth ? e % BK : e % ROWS")
 
     # Behind a warp's partial results; the first and second results.
-    for which, what in ((0, "behind partial maxima"), (2, "behind the maximum"), (4, "behind partial sums"),
-                        (6, "behind the sum")):
+    for which, what in ((1, "behind partial maxima"), (2, "behind the maximum"), (4, "behind partial sums"),
+                        (5, "behind the sum")):
         yield Fault("softmax", f"no barrier {what}", "syncBlock();", "", which)
-    yield Fault("softmax", "a warp's barrier behind partial maxima", "syncBlock();", "syncWarp();", 0)
+    yield Fault("softmax", "a warp's barrier behind partial maxima", "syncBlock();", "syncWarp();", 1)
     yield Fault("softmax", "a barrier too many in a warp", "syncBlock();",
-                "syncBlock();\nif (threadIdx.x < 32) syncBlock();", 7)
+                "syncBlock();\nif (threadIdx.x < 32) syncBlock();", 5)
     yield Fault("softmax", "half a warp at a warp's barrier", "syncBlock();",
-                "syncBlock();\nif (threadIdx.x % 32 < 16) syncWarp();", 0)
+                "syncBlock();\nif (threadIdx.x % 32 < 16) syncWarp();", 1)
     yield Fault("softmax", "one warp at a barrier", "syncBlock();", "if (threadIdx.x < 32) syncBlock();", 4)
-    yield Fault("softmax", "thread 0 alone at a barrier", "syncBlock();", "if (threadIdx.x == 0) syncBlock();", 0)
+    yield Fault("softmax", "thread 0 alone at a barrier", "syncBlock();", "if (threadIdx.x == 0) syncBlock();", 1)
     yield Fault("softmax", "warp 0 at a barrier of its own", "syncBlock();",
-                "if (threadIdx.x < 32)\nsyncBlock();\nelse\nsyncBlock();", 0)
+                "if (threadIdx.x < 32)\nsyncBlock();\nelse\nsyncBlock();", 1)
     yield Fault("softmax", "lanes at two barriers", "syncBlock();",
-                "if (threadIdx.x % 2)\nsyncBlock();\nelse\nsyncBlock();", 0)
+                "if (threadIdx.x % 2)\nsyncBlock();\nelse\nsyncBlock();", 1)
     yield Fault("softmax", "half a warp shuffles", "for (int distance",
                 "if (threadIdx.x % 32 < 16)\nfor (int distance", 1)
     yield Fault("softmax", "distances from 8 on", "distance = 16", "distance = 8")
@@ -197,24 +264,23 @@ def faults():
     yield Fault("scratch", "blocks share scratch memory", "scratch + blockIdx.x * stride", "scratch")
     yield Fault("scratch", "blocks' scratch memory overlaps", "blockIdx.x * stride", "blockIdx.x * (stride - 16)")
     yield Fault("scratch", "scratch memory of the next block", "blockIdx.x * stride", "(blockIdx.x + 1) * stride")
-    yield Fault("scratch", "no barrier behind the maximum", "syncBlock();", "", 2)
-    yield Fault("scratch", "an element too many", p(r"(Index p\w+ = threadIdx\.x; NAME <) n0"), r"\1= n0")
+    yield Fault("scratch", "no barrier behind the maximum", "syncBlock();", "", 3)
+    yield Fault("scratch", "an element too many", p(r"(Index p\w+ = threadIdx\.x; NAME <) n1"), r"\1= n1")
 
-    for which, what in ((0, "behind partial sums"), (3, "behind the mean"), (4, "behind partial variances"),
-                        (7, "behind the deviation")):
+    for which, what in ((1, "behind partial sums"), (2, "behind the mean"), (3, "behind partial variances"),
+                        (4, "behind the deviation")):
         yield Fault("norm", f"no barrier {what}", "syncBlock();", "", which)
     yield Fault("norm", "mean lies on the warps", "sharedMemory() + 1024 + 16", "sharedMemory() + 16")
     yield Fault("norm", "mean and sum exchanged", "stored1[0]", "stored0[0]", 1)
     yield Fault("norm", "first element skipped", p(r"(for \(Index k\w+ = threadIdx\.x);"), r"\1 + 1;", 1)
 
-    yield Fault("sum", "no barrier between tasks", p(r"syncBlock\(\); (if \(threadIdx\.x == 0\) \{[^}]* out0[^}]*\}) "
-                                                    r"syncBlock\(\);"), r"\1")
+    yield Fault("sum", "no barrier between tasks", "if (task != blockIdx.x)\n      syncBlock();", "")
     yield Fault("sum", "all threads write the sum", p(r"if \(threadIdx\.x == 0\)( \{[^}]* out0)"), r"\1")
     yield Fault("sum", "warps' sums lie a word apart in two", "[threadIdx.x / 32]", "[threadIdx.x / 64]")
     yield Fault("sum", "shuffles after leaving", p(r"for \(int distance"),
                 "if (threadIdx.x >= 224) break;\n    for (int distance")
 
-    for which, what in ((0, "behind the maxima"), (1, "behind the exponentials"), (2, "behind the sums")):
+    for which, what in ((1, "behind the maxima"), (2, "behind the exponentials"), (3, "behind the sums")):
         yield Fault("warps", f"no barrier {what}", "syncBlock();", "", which)
     yield Fault("warps", "rows step by a thread", p(r"NAME \+= blockDim\.x / 32"), "p1 += 1", 0)
     yield Fault("warps", "all lanes write a maximum", p(r"if \(threadIdx\.x % 32 == 0\)( \{[^}]* stored0)"), r"\1")
@@ -240,7 +306,7 @@ def faults():
     yield Fault("transpose", "rows and columns exchanged", p(r"flat0 % (\d+)(;[^;]*)flat0 / "), r"flat0 / \1\2flat0 % ")
     yield Fault("transpose", "all tasks the same", "Index(task) * 256", "0 * 256")
 
-    yield Fault("pad", "no barrier behind the joined", "syncBlock();", "", 0)
+    yield Fault("pad", "no barrier behind the joined", "syncBlock();", "", 1)
     yield Fault("pad", "begin of the second part", p(r"NAME - 7;"), "i2 - 6;")
     yield Fault("pad", "no bound at the end", p(r"(NAME >= 0 &&) NAME < 5"), r"\1 true")
     yield Fault("pad", "no bound at the begin", p(r"(NAME < 5 &&) NAME >= 0"), r"\1 true")

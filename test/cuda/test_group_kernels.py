@@ -38,7 +38,7 @@ def ints(*values):
 
 
 def test_softmax(graph):
-    for shape in [(3, 1), (17, 33), (5, 130), (2, 3, 257), (65,), (2, 40000)]:
+    for shape in [(3, 1), (17, 33), (5, 130), (2, 3, 257), (65,), (2, 40000), (3, 9001)]:
         add(graph, f"last{'x'.join(map(str, shape))}", "rows", "Softmax", normal(*shape), axis=-1)
     add(graph, "first", "columns", "Softmax", normal(17, 300), axis=0)
     add(graph, "middle", "columns", "Softmax", normal(3, 17, 65), axis=1)
@@ -52,6 +52,21 @@ def test_softmax(graph):
     scores = case.node("Mul", case.input(normal(2, 3, 17, 33)), np.float32(0.125))
     case.output(case.node("Softmax", case.node("Add", scores, case.input(normal(2, 1, 1, 33))), axis=-1))
     graph.check()
+
+
+def test_long_rows(graph):
+    """Whatever does not fit into shared memory, a block reads its row again: one kernel without scratch memory."""
+    for name, shape in [("few", (2, 40000)), ("many", (130, 9001))]:
+        case = graph.case(f"softmax_{name}", "rows", 1e-5, steps=1)
+        case.output(case.node("Softmax", case.input(normal(*shape)), axis=-1))
+        case = graph.case(f"norm_{name}", "rows", 1e-5, steps=1)
+        case.output(case.node("LayerNormalization", case.input(normal(*shape)), normal(shape[1]), normal(shape[1])))
+    case = graph.case("open", "rows", 1e-5, steps=1)
+    first, *others = [normal(*shape) for shape in ((2, 20000), (5, 1), (0, 3), (4, 0), (3, 257))]
+    case.output(case.node("LogSoftmax", case.input(first, ["R", "C"], others), axis=-1))
+    graph.check()
+    for case in graph.cases:
+        assert "scratch +" not in graph.sources[graph.kernels[case.name][0]], case.name
 
 
 def test_normalizations(graph):
@@ -275,7 +290,7 @@ def test_open_sizes(graph):
         case = graph.case(name, skeleton, 1e-5)
         first, others = value(*shapes)
         case.output(case.node(op, case.input(first, ["N", "M"], others), **attributes))
-    case = graph.case("sum", "rows", 1e-5)
+    case = graph.case("sum", "sums", 1e-5)
     first, others = value((3, 130), (1, 1), (4, 0), (5, 300))
     case.output(case.node("ReduceSum", case.input(first, ["R", "C"], others), ints(1)))
     case = graph.case("normalized", "rows", 1e-5)

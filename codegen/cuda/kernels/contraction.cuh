@@ -46,18 +46,19 @@ struct ElementReader {
   }
 };
 
-/// Tile `task`: BM x BN elements of the result, K in steps of BK. Each thread of
+/// Tile of `task`: BM x BN elements of the result, K in steps of BK. Each thread of
 /// (BM / TM) * (BN / TN) computes TM x TN of them, rows and columns that are
 /// BM / TM and BN / TN apart.
 template <typename T, int BM, int BN, int BK, int TM, int TN, bool aAlongDepth,
           bool bAlongDepth, typename Problem>
-MLC_DEVICE void multiplyTile(const Problem &problem, long long task) {
+MLC_DEVICE void multiplyTile(const Problem &problem, long long task,
+                             uint8_t *joint) {
   constexpr int threadsM = BM / TM, threadsN = BN / TN;
   constexpr int threads = threadsM * threadsN;
   constexpr int strideA = BM + 1, strideB = BN + 1;
   T *tileA = reinterpret_cast<T *>(sharedMemory());
   T *tileB = tileA + BK * strideA;
-  const TileOfTask<BM, BN> tile(problem, task);
+  const TileOfTask<BM, BN, BK> tile(problem, task);
   const ElementReader<T, BM, BK, threads, aAlongDepth, SideA<Problem>> readA(
       {problem}, tile.batch, tile.firstM);
   const ElementReader<T, BN, BK, threads, bAlongDepth, SideB<Problem>> readB(
@@ -71,9 +72,12 @@ MLC_DEVICE void multiplyTile(const Problem &problem, long long task) {
       sums[i][j] = T(0);
 
   const int threadM = threadIdx.x / threadsN, threadN = threadIdx.x % threadsN;
-  for (Index firstK = 0; firstK < problem.depth(); firstK += BK) {
-    readA.read(tileA, firstK);
-    readB.read(tileB, firstK);
+  for (Index s = tile.begin; s < tile.end; ++s) {
+    // Nobody reads the tiles of the step before any more, nor the task's.
+    if (s > tile.begin || task != blockIdx.x)
+      syncBlock();
+    readA.read(tileA, s * BK);
+    readB.read(tileB, s * BK);
     syncBlock();
 #pragma unroll
     for (int k = 0; k < BK; ++k) {
@@ -90,9 +94,12 @@ MLC_DEVICE void multiplyTile(const Problem &problem, long long task) {
         for (int j = 0; j < TN; ++j)
           sums[i][j] += a[i] * b[j];
     }
-    // Nobody reads the tiles any more when the next step fills them.
-    syncBlock();
   }
+  if (problem.parts() > 1 &&
+      !addParts<T, threads, TM * TN>(
+          [&](int e) -> T & { return sums[e / TN][e % TN]; },
+          int(problem.parts()), joint, task))
+    return;
 #pragma unroll
   for (int i = 0; i < TM; ++i)
 #pragma unroll

@@ -108,6 +108,24 @@ MLC_DEVICE double shuffleXor(double value, int mask) {
 }
 
 //===----------------------------------------------------------------------===//
+// Blocks that work together (PTX: atom, sections on the memory consistency
+// model)
+//===----------------------------------------------------------------------===//
+
+/// Counts one of `number` in `counter`, which lies in global memory and begins
+/// at 0, and returns how many were counted before; the last makes it 0 again.
+/// What the block wrote before its last barrier is seen, behind their next
+/// barrier, by the threads of a block that counts later.
+MLC_DEVICE unsigned count(unsigned *counter, unsigned number) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(__cvta_generic_to_global(counter)), "r"(number - 1)
+               : "memory");
+  return before;
+}
+
+//===----------------------------------------------------------------------===//
 // Asynchronous copies from global to shared memory (PTX: cp.async; sm_80)
 //===----------------------------------------------------------------------===//
 

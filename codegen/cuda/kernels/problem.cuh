@@ -7,6 +7,7 @@
 // each kernel, has
 //
 //   rows(), columns(), depth()         M, N, K
+//   parts()                            blocks that share a tile, along K
 //   placeA(batch, m), stepA(k)         where an element of A is: they add up to
 //   placeB(batch, n), stepB(k)         a PlaceA; the same of B
 //   insideA(place), insideB(place)     whether it is not in the border, which
@@ -52,11 +53,19 @@ template <typename P> struct SideB {
 };
 
 /// Which tile of the result a task is: tiles of one batch follow each other,
-/// those of one row of tiles first.
-template <int BM, int BN> struct TileOfTask {
+/// those of one row of tiles first; and which of the steps along K: the parts of
+/// one tile follow each other.
+template <int BM, int BN, int STEP> struct TileOfTask {
   Index batch, firstM, firstN;
+  /// Steps from `begin` to before `end`; a last part may have none.
+  Index begin, end;
   template <typename Problem>
   MLC_DEVICE TileOfTask(const Problem &problem, long long task) {
+    const Index steps = (problem.depth() + STEP - 1) / STEP;
+    const Index parts = problem.parts(), each = (steps + parts - 1) / parts;
+    begin = Index(task % parts) * each;
+    end = begin + each < steps ? begin + each : steps;
+    task /= parts;
     const long long tilesM = (problem.rows() + BM - 1) / BM;
     const long long tilesN = (problem.columns() + BN - 1) / BN;
     batch = Index(task / (tilesM * tilesN));

@@ -159,6 +159,15 @@ inline Scratch makeScratch(long long stride) {
   return {allocate(stride * processors * 4), stride, processors * 4ll};
 }
 
+/// Memory for blocks that work together; its counters, in front, begin at zero.
+inline char *makeJoint(long long bytes, size_t counterBytes) {
+  char *memory = allocate(std::max<long long>(bytes, (long long)counterBytes));
+  const std::vector<char> zeros(counterBytes);
+  check(cudaMemcpy(memory, zeros.data(), counterBytes, cudaMemcpyHostToDevice),
+        "cudaMemcpy to the GPU");
+  return memory;
+}
+
 /// An integer that a size is taken from.
 template <typename T> long long readValue(const char *from) {
   check(cudaDeviceSynchronize(), "the kernels");

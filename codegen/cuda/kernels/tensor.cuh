@@ -94,11 +94,12 @@ struct WordReader {
   }
 };
 
-/// Tile `task`: a block of WM * WN warps computes BM x BN; `Mma::run(d, a, b)` adds the
+/// Tile of `task`: a block of WM * WN warps computes BM x BN; `Mma::run(d, a, b)` adds the
 /// product of a fragment of A and one of B.
 template <int BM, int BN, int WM, int WN, int STAGES, typename Mma, Way wayA,
           bool aAlongDepth, Way wayB, bool bAlongDepth, typename Problem>
-MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
+MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
+                                    uint8_t *joint) {
   constexpr int threads = 32 * WM * WN;
   constexpr int warpM = BM / WM, warpN = BN / WN;
   constexpr int fragmentsM = warpM / 16, fragmentsN = warpN / 8;
@@ -107,7 +108,7 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
   constexpr int step = wordsOfTile * Mma::perWord;
 
   uint32_t *tiles = reinterpret_cast<uint32_t *>(sharedMemory());
-  const TileOfTask<BM, BN> tile(problem, task);
+  const TileOfTask<BM, BN, step> tile(problem, task);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int rowOfWarp = warp / WN * warpM, columnOfWarp = warp % WN * warpN;
 
@@ -115,9 +116,8 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
       {problem}, tile.batch, tile.firstM);
   const WordReader<BN, threads, wayB, bAlongDepth, Mma, SideB<Problem>> readB(
       {problem}, tile.batch, tile.firstN);
-  const Index steps = (problem.depth() + step - 1) / step;
   auto fetch = [&](Index s) {
-    if (s < steps) {
+    if (s < tile.end) {
       uint32_t *to = tiles + int(s % STAGES) * (wordsA + wordsB);
       readA.read(to, s * step);
       readB.read(to + wordsA, s * step);
@@ -136,8 +136,8 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
 
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s)
-    fetch(s);
-  for (Index s = 0; s < steps; ++s) {
+    fetch(tile.begin + s);
+  for (Index s = tile.begin; s < tile.end; ++s) {
     waitForCopies<STAGES - 2>();
     // The tile of step s is there for all, and nobody reads the one that is
     // fetched next any more.
@@ -175,10 +175,16 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task) {
           Mma::run(sums[i][j], a[i], b[j]);
     }
   }
-  // Nobody reads the tiles any more when the next task fills them.
-  waitForCopies<0>();
-  syncBlock();
-
+  // No copy is under way: the groups behind the last step are empty. Nobody
+  // reads the tiles any more when the next task fills them.
+  if (problem.parts() == 1)
+    syncBlock();
+  else if (!addParts<typename Mma::Sum, threads, fragmentsM * fragmentsN * 4>(
+          [&](int e) -> typename Mma::Sum & {
+            return sums[e / (fragmentsN * 4)][e / 4 % fragmentsN][e % 4];
+          },
+          int(problem.parts()), joint, task))
+    return;
 #pragma unroll
   for (int i = 0; i < fragmentsM; ++i)
 #pragma unroll

@@ -296,6 +296,21 @@ MLC_DEVICE double shuffleXor(double value, int mask) {
 }
 
 //===----------------------------------------------------------------------===//
+// Blocks that work together
+//===----------------------------------------------------------------------===//
+
+extern "C" unsigned mlcEmulatorCount(unsigned *counter,
+                                     unsigned number) noexcept;
+
+/// Counts one of `number` in `counter`, which lies in global memory and begins
+/// at 0, and returns how many were counted before; the last makes it 0 again.
+/// What the block wrote before its last barrier is seen, behind their next
+/// barrier, by the threads of a block that counts later.
+MLC_DEVICE unsigned count(unsigned *counter, unsigned number) {
+  return mlcEmulatorCount(counter, number);
+}
+
+//===----------------------------------------------------------------------===//
 // Asynchronous copies from global to shared memory (sm_80)
 //===----------------------------------------------------------------------===//
 

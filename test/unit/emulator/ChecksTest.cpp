@@ -287,3 +287,95 @@ TEST_CASE("the order follows the seed", "[checks]") {
   std::sort(one.begin(), one.end());
   CHECK(one == plain);
 }
+
+//===----------------------------------------------------------------------===//
+// Blocks that work together
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Each of three blocks writes its part of `out`, from the 64th int on; the
+/// last that counts in `out[0]` adds them up. `counts` is what thread 0 does
+/// between the barriers; the texts `before` and `behind` are these.
+std::string sharedSum(const std::string &counts = "count(counter, 3)",
+                      const std::string &before = "syncBlock();",
+                      const std::string &behind = "syncBlock();") {
+  return body("unsigned *counter = (unsigned *)in;\n"
+              "out[32 * blockIdx.x + t] = t;\n" +
+              before + "\nif (t == 0) shared[0] = " + counts + ";\n" + behind +
+              "\nif (t == 0) shared[1] = shared[0]; syncBlock();\n"
+              "if (shared[1] == 2)\n"
+              "out[128 + t] = out[t] + out[32 + t] + out[64 + t];");
+}
+
+} // namespace
+
+TEST_CASE("blocks that count see what others wrote", "[checks]") {
+  Gpu gpu;
+  CUfunction kernel = gpu.kernel(sharedSum());
+  CUdeviceptr counter = gpu.upload(std::vector<int>(256));
+  underSeeds([&] {
+    // The last has left zero.
+    for (int run = 0; run < 2; ++run) {
+      CUdeviceptr out = gpu.allocate(256 * 4);
+      CHECK(gpu.launch(kernel, {3, 32, 64}, {counter, out}) == 0);
+      CHECK(gpu.report() == "");
+      std::vector<int> sums = gpu.download<int>(out + 512, 32);
+      CHECK(sums[31] == 3 * 31);
+    }
+    CHECK(gpu.download<int>(counter, 1)[0] == 0);
+  });
+}
+
+TEST_CASE("what is handed over is handed on", "[checks]") {
+  // Blocks count in turn, at an address of two neighbours each; the last reads
+  // what the first wrote.
+  Gpu gpu;
+  CUfunction kernel = gpu.kernel(
+      body("unsigned *counter = (unsigned *)in; int b = blockIdx.x;\n"
+           "if (b == 0 && t == 0) out[0] = 7; syncBlock();\n"
+           "if (t == 0 && b > 0) count(counter + b - 1, 2); syncBlock();\n"
+           "if (t == 0) count(counter + b, 2); syncBlock();\n"
+           "if (b == 2) out[1 + t] = out[0];"));
+  CUdeviceptr counter = gpu.upload(std::vector<int>(256)),
+              out = gpu.allocate(1024);
+  CHECK(gpu.launch(kernel, {3, 32, 64}, {counter, out}) == 0);
+  CHECK(gpu.report() == "");
+}
+
+TEST_CASE("a count without its barriers", "[checks]") {
+  auto expectRace = [](const std::string &source) {
+    Gpu gpu;
+    CUfunction kernel = gpu.kernel(source);
+    CUdeviceptr counter = gpu.upload(std::vector<int>(256)),
+                out = gpu.allocate(1024);
+    CHECK(gpu.launch(kernel, {3, 32, 64}, {counter, out}) == failed);
+    CHECK_THAT(gpu.report(), Contains("race"));
+  };
+  // What was written since the last barrier is not handed over, ...
+  expectRace(sharedSum("count(counter, 3)", "syncWarp();"));
+  // ... nor received before the next, ...
+  expectRace(body("unsigned *counter = (unsigned *)in;\n"
+                  "if (t == 0) out[blockIdx.x] = 1; syncBlock();\n"
+                  "if (t == 0 && count(counter, 3) == 2)\n"
+                  "out[3] = out[0] + out[1] + out[2];"));
+  // ... nor by counters of one's own, ...
+  expectRace(sharedSum("(count(counter + blockIdx.x, 3), blockIdx.x)"));
+  // ... nor without counting.
+  expectRace(sharedSum("blockIdx.x"));
+}
+
+TEST_CASE("a counter that is not only counted in", "[checks]") {
+  expectFinding(body("if (t == 0) count((unsigned *)in, 9);\n"
+                     "if (t == 1) out[1] = in[0];"),
+                {1, 2}, failed, {"race", "byte 0 of an", "count"});
+  expectFinding(body("if (t == 0) in[0] = 0;\n"
+                     "if (t == 1) count((unsigned *)in, 9);"),
+                {1, 2}, failed, {"race", "byte 0 of an", "count"});
+  expectFinding(body("if (t == 0) count((unsigned *)out, 9);"), {1, 2}, failed,
+                {"read of bytes that nobody wrote"});
+  expectFinding(body("if (t == 0) count((unsigned *)in + 256, 9);"), {1, 2},
+                illegalAddress, {"out of bounds", "behind an allocation"});
+  expectFinding(body("if (t == 0) count((unsigned *)shared, 9);"), {1, 2, 64},
+                illegalAddress, {"is not global memory"});
+}

@@ -313,3 +313,58 @@ TEST_CASE("a recorded launch that fails is told of", "[cuda]") {
   device.reset();
   checkClean();
 }
+
+namespace {
+
+/// scaleOnBlocks on joint memory: it wants counters of zero, as they are, and
+/// leaves another number where `breaksOff`.
+bool breaksOff;
+void scaleJointly(const FakeLaunch &launch) {
+  FakeLaunch plain = launch;
+  plain.words[5] = 0;
+  auto *joint = at<uint8_t>(launch.words[5], 5000);
+  if (std::all_of(joint, joint + GridLaunchStep::counterBytes,
+                  [](uint8_t byte) { return byte == 0; }))
+    scaleOnBlocks(plain);
+  std::fill(joint + GridLaunchStep::counterBytes, joint + 5000, 1);
+  joint[17] = breaksOff;
+}
+
+} // namespace
+
+TEST_CASE("counters of joint memory begin at zero", "[cuda]") {
+  freshFake();
+  fake->kernels["scale"] = scaleJointly;
+  auto device = gpu();
+  {
+    CudaSample sample(false, false);
+    Program &p = sample.program;
+    p.steps[0].as<GridLaunchStep>().joint = p.addConstant(5000);
+    Session session(sample.artifact(), queueOf(*device), 0);
+    Numbers numbers(20);
+    REQUIRE(numbers.bind(session).ok());
+    // Step by step, recorded, and replayed.
+    for (size_t runs : {1, 2, 5}) {
+      breaksOff = false;
+      for (size_t i = 0; i < runs; ++i) {
+        std::fill(numbers.y.begin(), numbers.y.end(), -7.f);
+        REQUIRE(session.run().ok());
+        CHECK(numbers.isRight());
+      }
+      // A run that fails leaves what it will.
+      breaksOff = true;
+      fake->streamResult = CUDA_ERROR_UNKNOWN;
+      CHECK_FALSE(session.run().ok());
+    }
+    breaksOff = false;
+    for (int i = 0; i < 3; ++i) {
+      std::fill(numbers.y.begin(), numbers.y.end(), -7.f);
+      REQUIRE(session.run().ok());
+      CHECK(numbers.isRight());
+    }
+    // Blocks are as many as tasks, whatever the device has.
+    CHECK(fake->launches.back().grid == fake->launches.back().words[4]);
+  }
+  device.reset();
+  checkClean();
+}

@@ -1,0 +1,36 @@
+
+/// Each of THREADS threads has added up some places of one of WIDTH neighbouring
+/// sums, number `threadIdx.x % WIDTH`. Adds up what they have, and what the other
+/// blocks that share these sums have, always in the same order. Whether this
+/// block has the whole, its first WIDTH threads one sum each; `none` changes no
+/// sum.
+template <int THREADS, int WIDTH>
+MLC_DEVICE bool addUp(Sums &sums, const Sums &none, int parts, uint8_t *joint,
+                      long long task) {
+  static_assert(WIDTH == 1 || WIDTH == 32, "a warp has one sum, or one a lane");
+  Sums *ofWarps = reinterpret_cast<Sums *>(sharedMemory());
+  auto addUpInBlock = [&] {
+    if (WIDTH == 1)
+      for (int distance = 16; distance > 0; distance /= 2)
+        sums = combined(sums, exchanged(sums, distance));
+    if (threadIdx.x % 32 < WIDTH)
+      ofWarps[threadIdx.x / 32 * WIDTH + threadIdx.x % 32] = sums;
+    syncBlock();
+    if (threadIdx.x < WIDTH)
+      for (int warp = 1; warp < THREADS / 32; ++warp)
+        sums = combined(sums, ofWarps[warp * WIDTH + threadIdx.x]);
+  };
+  addUpInBlock();
+  if (parts == 1)
+    return true;
+  if (threadIdx.x < WIDTH)
+    partAt<Sums>(joint, task, WIDTH)[threadIdx.x] = sums;
+  if (!isLastOf(parts, joint, task / parts))
+    return false;
+  const Sums *part = partAt<Sums>(joint, task / parts * parts, WIDTH);
+  sums = none;
+  for (int i = threadIdx.x / WIDTH; i < parts; i += THREADS / WIDTH)
+    sums = combined(sums, part[i * WIDTH + threadIdx.x % WIDTH]);
+  addUpInBlock();
+  return true;
+}

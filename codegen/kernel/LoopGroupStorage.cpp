@@ -1,0 +1,170 @@
+//===- LoopGroupStorage.cpp - What a loop group stores --------------------===//
+
+#include "codegen/kernel/LoopGroup.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace mlc {
+
+//===----------------------------------------------------------------------===//
+// What is stored
+//===----------------------------------------------------------------------===//
+
+/// Ops that only say where an element of another tensor is.
+static bool isView(Operation *op) {
+  return isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp,
+             tensor::CollapseShapeOp>(op);
+}
+
+static bool hasMath(linalg::LinalgOp op) {
+  return llvm::any_of(*op.getBlock(), [](Operation &inner) {
+    return isa<math::MathDialect>(inner.getDialect()) ||
+           isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp,
+               tensor::ExtractOp>(inner);
+  });
+}
+
+/// Ops that use `value`, through views.
+static void collectUsers(Value value, SmallVectorImpl<OpOperand *> &uses) {
+  for (OpOperand &use : value.getUses()) {
+    if (isView(use.getOwner()))
+      collectUsers(use.getOwner()->getResult(0), uses);
+    else
+      uses.push_back(&use);
+  }
+}
+
+/// Whether reading `use` for each element of its user reads elements more than
+/// once. Loops of one step repeat nothing.
+static bool isReadRepeatedly(OpOperand *use) {
+  auto user = dyn_cast<linalg::LinalgOp>(use->getOwner());
+  if (!user)
+    return isa<linalg::LinalgOp>(use->getOwner()->getParentOp());
+  AffineMap map = user.getMatchingIndexingMap(use);
+  if (!map.isProjectedPermutation())
+    return true;
+  return llvm::any_of(
+      llvm::enumerate(user.getStaticLoopRanges()), [&](auto loop) {
+        return !map.isFunctionOfDim(loop.index()) && loop.value() != 1;
+      });
+}
+
+bool reducesAcrossLanes(linalg::LinalgOp op) {
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (out.getNumResults() == 0)
+    return false;
+  auto last = dyn_cast<AffineDimExpr>(out.getResults().back());
+  if (!last)
+    return false;
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    return op.getBlock()
+               ->getArgument(operand->getOperandNumber())
+               .use_empty() ||
+           map.getNumResults() == 0 ||
+           map.getResults().back().isFunctionOfDim(last.getPosition());
+  });
+}
+
+bool LoopGroup::mustStore(Operation *op) const {
+  if (isView(op) || isa<tensor::EmptyOp, tensor::PadOp, linalg::FillOp>(op))
+    return false;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return false;
+  auto linalg = dyn_cast<linalg::LinalgOp>(op);
+  // Pieces of one tensor are all put where the last one goes.
+  if (isa<tensor::InsertSliceOp>(op) && op->hasOneUse())
+    if (auto next = dyn_cast<tensor::InsertSliceOp>(*op->user_begin()))
+      return next.getDest() != op->getResult(0);
+  if (!linalg || op->getNumResults() != 1)
+    return true;
+  SmallVector<OpOperand *> uses;
+  collectUsers(op->getResult(0), uses);
+  bool once = uses.size() == 1;
+  bool repeated = llvm::any_of(uses, isReadRepeatedly);
+  // A reshape that merges dims would need a division for each element.
+  if (llvm::any_of(op->getResult(0).getUsers(), [](Operation *user) {
+        return isa<tensor::CollapseShapeOp>(user);
+      }))
+    return true;
+  if (linalg.getNumReductionLoops() > 0)
+    return !once || repeated || !reducesAcrossLanes(linalg);
+  if (hasMath(linalg))
+    return !once || repeated;
+  if (once)
+    return false;
+  // Cheap and used several times: only where it reads memory directly, so that
+  // chains do not multiply.
+  bool shallow = llvm::all_of(linalg.getDpsInputs(), [&](Value input) {
+    return isInMemory(input) || input.getDefiningOp<arith::ConstantOp>();
+  });
+  return !shallow || linalg.getBlock()->getOperations().size() > 3;
+}
+
+void LoopGroup::chooseStored() {
+  for (Operation *op : kernel.ops)
+    for (Value result : op->getResults())
+      if (!isOutput(result) && isa<RankedTensorType>(result.getType()) &&
+          !result.use_empty() && mustStore(op))
+        stored.insert(result);
+}
+
+//===----------------------------------------------------------------------===//
+// What is computed again
+//===----------------------------------------------------------------------===//
+
+void LoopGroup::recomputeBeyond(int64_t limit) {
+  MLIRContext *ctx = kernel.context();
+  IntExpr one = IntExpr::constant(ctx, 1), bytes = IntExpr::constant(ctx, 0);
+  auto elementsOf = [&](Value value) {
+    Shape extents(kernel.shapeOf(value));
+    for (auto [extent, id] : llvm::zip_equal(extents, bindings.at(value)))
+      if (id >= 0)
+        extent = one;
+    return elementCount(extents, ctx);
+  };
+  SmallVector<Value> large;
+  for (Value value : stored)
+    if (bindings.contains(value)) {
+      int64_t bits =
+          cast<RankedTensorType>(value.getType()).getElementTypeBitWidth();
+      bytes = bytes + elementsOf(value) * llvm::divideCeil(bits, 8);
+      auto op = dyn_cast<linalg::LinalgOp>(value.getDefiningOp());
+      if (op && op.getNumReductionLoops() == 0 &&
+          !elementsOf(value).isConstant(1))
+        large.push_back(value);
+    }
+  std::optional<int64_t> known = bytes.asConstant();
+  if (known && *known <= limit)
+    return;
+  // Operations for an element, those of what is computed again with it.
+  constexpr int64_t most = 64;
+  llvm::DenseMap<Value, int64_t> cost;
+  for (Value value : large) {
+    auto op = cast<linalg::LinalgOp>(value.getDefiningOp());
+    int64_t operations = op.getBlock()->getOperations().size();
+    auto count = [&](auto &self, Value operand) -> void {
+      if (auto found = cost.find(operand); found != cost.end())
+        operations += found->second;
+      else if (Operation *producer = operand.getDefiningOp();
+               producer && !isInMemory(operand))
+        for (Value deeper : producer->getOperands())
+          self(self, deeper);
+    };
+    for (Value operand : op->getOperands())
+      count(count, operand);
+    SmallVector<OpOperand *> uses;
+    collectUsers(value, uses);
+    if (operations * int64_t(uses.size()) > most ||
+        llvm::any_of(uses, isReadRepeatedly))
+      continue;
+    cost[value] = operations;
+    stored.remove(value);
+    bindings.erase(value);
+  }
+}
+
+} // namespace mlc
