@@ -333,7 +333,7 @@ const char *const usage =
     "                          FILE.npz alone every array by its name\n"
     "  --output-dir DIR        write DIR/<index>.npy and DIR/outputs.json\n"
     "  --output FILE.npz       write all outputs into one file\n"
-    "  --device NAME           cpu, cuda, cuda:N or emulator (cpu)\n"
+    "  --device NAME           cpu, cuda, cuda:N, emulator, emulator:N (cpu)\n"
     "  --threads N             threads to use (all cores)\n"
     "  --profile               print the time of every step\n"
     "  --flush-denormals       treat denormals as zero\n"

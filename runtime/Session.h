@@ -73,6 +73,10 @@ public:
   /// On the device of `queue`.
   Session(std::shared_ptr<const Artifact> artifact,
           std::unique_ptr<Queue> queue, uint32_t flags);
+  /// Waits for what was enqueued.
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
 
   Status bindInput(size_t index, DType type, size_t rank, const int64_t *dims,
                    const void *data, mlc_space space = MLC_SPACE_HOST);
@@ -82,6 +86,11 @@ public:
                       const int64_t *dims, const void *data,
                       mlc_space space = MLC_SPACE_HOST);
   Status run();
+  /// Hands a run to the queue; all that is bound must be the device's memory.
+  Status enqueue();
+  /// Until all that was enqueued is done; tells what failed of it.
+  Status wait();
+  void *stream() const { return queue->stream(); }
   /// The memory that a run on the bound dims would take: nothing is computed
   /// or allocated, and the inputs' data is not looked at. No answer for a
   /// program whose sizes depend on data.
@@ -130,6 +139,8 @@ private:
   Status planEpoch(uint32_t epoch, EpochPlan &plan);
   Status makeStep(const Step &step, EpochPlan &plan);
   Status reserve(DeviceMemory &memory, uint64_t bytes);
+  Status prepareRun();
+  Status handOver();
   Status runEpochs();
   Status runEpoch(uint32_t epoch);
   Status runSteps(uint32_t epoch, EpochPlan &plan);
@@ -163,6 +174,8 @@ private:
   bool isSetUp = false;
   bool dimsChanged = true;
   bool ran = false;
+  /// Whether the queue may still work on a run.
+  bool isEnqueued = false;
   std::vector<int64_t> symbols;
 
   /// Per epoch: kept plans, latest used first, and the arena.

@@ -32,10 +32,14 @@ Status CudaDevice::initialize(int ordinal) {
   Status status =
       driver.check(driver.cuDeviceGetCount(&count), "cannot count the GPUs");
   if (status.ok() && ordinal >= count)
-    return Status::error(MLC_DEVICE, "there is no device '" + deviceName +
-                                         "'; this machine has " +
-                                         std::to_string(count) +
-                                         (count == 1 ? " GPU" : " GPUs"));
+    return Status::error(
+        MLC_DEVICE,
+        "there is no device '" + deviceName +
+            (kind == DeviceKind::Emulator ? "'; the emulator has "
+                                          : "'; this machine has ") +
+            std::to_string(count) + (count == 1 ? " GPU" : " GPUs") +
+            (kind == DeviceKind::Emulator ? ", as MLC_EMULATOR_DEVICES says"
+                                          : ""));
   auto ask = [&](CUresult (*get)(int *, CUdevice_attribute, CUdevice),
                  CUdevice_attribute attribute, int &value) {
     if (status.ok())
@@ -78,9 +82,10 @@ CudaDevice::~CudaDevice() {
     (void)driver.cuDevicePrimaryCtxRelease_v2(device);
 }
 
-Status CudaDevice::open(const QueueOptions &, std::unique_ptr<Queue> &queue) {
+Status CudaDevice::open(const QueueOptions &options,
+                        std::unique_ptr<Queue> &queue) {
   auto result = std::make_unique<CudaQueue>(*this);
-  Status status = result->open();
+  Status status = result->open(options.stream);
   if (status.ok())
     queue = std::move(result);
   return status;

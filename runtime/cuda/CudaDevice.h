@@ -55,6 +55,8 @@ public:
                         "cannot use the GPU's context");
   }
 
+  CUcontext primaryContext() const { return context; }
+
   const Driver &driver;
   unsigned multiprocessors = 0;
   /// Bytes of shared memory that a block can have.

@@ -54,7 +54,10 @@ MLC_EMULATOR_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from,
 
 MLC_EMULATOR_API CUresult cuStreamCreate(CUstream *stream, unsigned flags);
 MLC_EMULATOR_API CUresult cuStreamDestroy_v2(CUstream stream);
+MLC_EMULATOR_API CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
 MLC_EMULATOR_API CUresult cuStreamSynchronize(CUstream stream);
+MLC_EMULATOR_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event,
+                                            unsigned flags);
 MLC_EMULATOR_API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
 MLC_EMULATOR_API CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
 MLC_EMULATOR_API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec,
@@ -141,6 +144,9 @@ namespace mlc::emulator {
 // clang-format on
 
 constexpr CUresult CUDA_SUCCESS = 0;
+/// Not one of CUDA's: a variable of the environment says nothing that can be
+/// understood. cuGetErrorString() tells which, and what it may say.
+constexpr CUresult MLC_ERROR_ENVIRONMENT = 10001;
 #define MLC_EMULATOR_ERROR(number, name, text)                                 \
   constexpr CUresult CUDA_ERROR_##name = number;
 MLC_EMULATOR_ERRORS(MLC_EMULATOR_ERROR)

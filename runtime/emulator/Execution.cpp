@@ -90,6 +90,7 @@ void Execution::run(const Launch &given) {
                       : count <= 128 ? 128
                                      : maxWords);
   launch = &padded;
+  arena = given.arena;
   checks = checksOn() && given.isInstrumented;
   seed = randomState = orderSeed();
   clock.launch = clock.next;
@@ -141,7 +142,7 @@ void Execution::startBlock(uint64_t number) {
   blockIndex.x = unsigned(number % grid.x);
   blockIndex.y = unsigned(number / grid.x % grid.y);
   blockIndex.z = unsigned(number / grid.x / grid.y);
-  arena.resetShared(launch->sharedBytes, true);
+  arena->resetShared(launch->sharedBytes, true);
   splitShared.clear();
   clock.block = clock.phase = clock.next;
   blockStamps.emplace_back(clock.block, number);
@@ -345,7 +346,7 @@ void Execution::reportTrap() {
   if (fibers.isGuard(trap.address))
     finding.what = "its stack of 64 KiB is full";
   else if (trap.signal != SIGFPE)
-    finding.what = arena.describe(trap.address);
+    finding.what = arena->describe(trap.address);
   findings.push_back(std::move(finding));
 }
 

@@ -19,6 +19,8 @@
 
 namespace mlc::emulator {
 
+class Arena;
+
 struct Index {
   unsigned x, y, z;
   uint64_t count() const { return uint64_t(x) * y * z; }
@@ -31,6 +33,7 @@ struct Launch {
   uintptr_t moduleEnd = 0;
   std::string modulePath;
   std::vector<uint64_t> words; ///< the parameters
+  Arena *arena = nullptr;      ///< of the device that it runs on
   Index grid = {}, block = {};
   unsigned sharedBytes = 0;
   /// Whether its loads and stores can be seen.

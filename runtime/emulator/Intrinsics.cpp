@@ -180,7 +180,7 @@ MLC_EMULATOR_API Index mlcEmulatorThreadIdx() {
 MLC_EMULATOR_API Index mlcEmulatorBlockIdx() { return execution.blockIndex; }
 MLC_EMULATOR_API Index mlcEmulatorBlockDim() { return execution.launch->block; }
 MLC_EMULATOR_API Index mlcEmulatorGridDim() { return execution.launch->grid; }
-MLC_EMULATOR_API uint8_t *mlcEmulatorSharedMemory() { return arena.shared(); }
+MLC_EMULATOR_API uint8_t *mlcEmulatorSharedMemory() { return arena->shared(); }
 
 MLC_EMULATOR_API void mlcEmulatorSyncBlock(unsigned site) {
   execution.current().site = site;
@@ -204,11 +204,12 @@ MLC_EMULATOR_API void mlcEmulatorCopyAsync(void *to, const void *from,
   auto source = reinterpret_cast<uintptr_t>(from);
   auto misplaced = [&](uintptr_t address, const char *does) {
     Side self{execution.place(MLC_HERE), execution.running, 0, does};
-    execution.report({Problem::OutOfBounds, self, {}, arena.describe(address)});
+    execution.report(
+        {Problem::OutOfBounds, self, {}, arena->describe(address)});
   };
-  if (!arena.isShared(target))
+  if (!arena->isShared(target))
     misplaced(target, "copies to what is not shared memory");
-  if (valid && arena.isShared(source))
+  if (valid && arena->isShared(source))
     misplaced(source, "copies from what is not global memory");
   if (execution.checks) {
     if (valid)
@@ -243,10 +244,11 @@ MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row,
                                                bool transposed) {
   Thread &thread = execution.current();
   auto address = reinterpret_cast<uintptr_t>(row);
-  if (!arena.isShared(address)) {
+  if (!arena->isShared(address)) {
     Side self{execution.place(MLC_HERE), execution.running, 0,
               "loads matrices from what is not shared memory"};
-    execution.report({Problem::OutOfBounds, self, {}, arena.describe(address)});
+    execution.report(
+        {Problem::OutOfBounds, self, {}, arena->describe(address)});
   }
   // All lanes get parts of the row.
   if (execution.checks)

@@ -108,10 +108,12 @@ TEST_CASE("a driver that is not there is an error with a remedy", "[cuda]") {
 }
 
 TEST_CASE("devices of CUDA have names", "[cuda]") {
-  for (const char *name : {"cuda", "cuda:0", "cuda:15", "emulator"})
+  for (const char *name :
+       {"cuda", "cuda:0", "cuda:15", "emulator", "emulator:0", "emulator:3"})
     CHECK(isCudaName(name));
-  for (const char *name : {"", "cpu", "cuda0", "cuda:", "cuda:1x", "cuda: 1",
-                           "cuda:12345", "CUDA", "emulator:0", "emulators"})
+  for (const char *name :
+       {"", "cpu", "cuda0", "cuda:", "cuda:1x", "cuda: 1", "cuda:12345", "CUDA",
+        "emulator:", "emulator:x", "emulators"})
     CHECK_FALSE(isCudaName(name));
   const char *before = std::getenv("MLC_EMULATOR");
   std::string kept = before ? before : "";
