@@ -201,6 +201,14 @@ uint64_t mlc_session_allocation_count(const mlc_session *session) {
              : 0;
 }
 
+mlc_status mlc_session_step_cost(mlc_session *session, size_t index,
+                                 mlc_step_cost *cost) {
+  if (!session || !cost)
+    return nullArgument();
+  return onSession(session,
+                   [&](Session &impl) { return impl.stepCost(index, *cost); });
+}
+
 mlc_status mlc_session_step_ns(mlc_session *session, size_t index,
                                uint64_t *ns) {
   if (!session || !ns)

@@ -99,6 +99,7 @@ public:
   Status parameter(size_t index, mlc_tensor &tensor);
   Status buffer(size_t index, mlc_tensor &tensor);
   Status memory(mlc_memory &memory) const;
+  Status stepCost(size_t index, mlc_step_cost &cost) const;
   Status stepNanoseconds(size_t index, uint64_t &ns) const;
   uint64_t allocations() const { return allocationCount; }
 

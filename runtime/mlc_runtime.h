@@ -354,6 +354,18 @@ MLC_API uint64_t mlc_session_allocation_count(const mlc_session *session);
 MLC_API mlc_status mlc_session_step_ns(mlc_session *session, size_t index,
                                        uint64_t *ns);
 
+/** What step `index` does at the least, for the dims of the last run: bytes of
+ * the tensors that it reads and writes, each once, and scalar operations (a
+ * multiply-add is two; 0 where nobody has counted them, as for library steps).
+ */
+typedef struct mlc_step_cost {
+  uint64_t bytes_read, bytes_written;
+  uint64_t operations;
+  uint64_t contraction_operations; /**< those of matrix products among them */
+} mlc_step_cost;
+MLC_API mlc_status mlc_session_step_cost(mlc_session *session, size_t index,
+                                         mlc_step_cost *cost);
+
 /** Buffers of the program (inputs, weights, intermediates, outputs), by
  * number: the tensor's name in the model ("" if it has none) and its contents
  * after the last run. Intermediates need MLC_SESSION_KEEP_BUFFERS. */

@@ -101,6 +101,9 @@ struct CompiledKernel {
   /// of threads (a step of kind grid-launch); no threads: a step of kind
   /// launch.
   int64_t blockThreads = 0, sharedBytes = 0;
+  /// Operations of its contractions, as their definitions have them (a
+  /// multiply-add is two); null: none.
+  IntExpr products = {};
 };
 
 /// What a runtime loads: the code of all kernels in one form. The same bytes

@@ -99,17 +99,17 @@ Status CudaDevice::allocate(uint64_t bytes, void *&memory, uint64_t &capacity) {
   Status status = enter();
   if (!status.ok())
     return status;
-  auto lacks = [&] {
+  auto lacks = [&](uint64_t wanted) {
     return "out of memory on " + deviceName + ": cannot allocate " +
-           std::to_string(bytes) + " bytes";
+           std::to_string(wanted) + " bytes";
   };
   if (bytes > uint64_t(INT64_MAX))
-    return Status::error(MLC_RESOURCES, lacks());
+    return Status::error(MLC_RESOURCES, lacks(bytes));
   // Some bytes also for none; the driver aligns to 256.
   uint64_t size = (bytes / 64 + 1) * 64;
   CUdeviceptr address = 0;
   if (CUresult result = driver.cuMemAlloc_v2(&address, size))
-    return driver.error(result, lacks());
+    return driver.error(result, lacks(bytes ? bytes : size));
   static_assert(sizeof(memory) == sizeof(address));
   std::memcpy(static_cast<void *>(&memory), &address, sizeof(memory));
   capacity = size;

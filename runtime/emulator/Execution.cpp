@@ -227,8 +227,7 @@ bool Execution::runWarp(unsigned warp) {
 bool Execution::completeWarp(unsigned first, unsigned end) {
   Wait what = threads[first].wait;
   for (unsigned i = first; i < end; ++i)
-    if (threads[i].wait != what || threads[i].kind != threads[first].kind ||
-        threads[i].transposed != threads[first].transposed)
+    if (!waitAlike(threads[i], threads[first]))
       return false;
   switch (what) {
   case Wait::Nothing:
@@ -252,6 +251,7 @@ bool Execution::completeWarp(unsigned first, unsigned end) {
     threads[i].wait = Wait::Nothing;
     threads[i].kind = 0;
     threads[i].transposed = false;
+    threads[i].site = 0;
   }
   return true;
 }
@@ -264,8 +264,10 @@ bool Execution::passBarrier() {
   clock.phase = clock.next;
   for (unsigned warp = 0; warp < warpCount; ++warp)
     warpStamps[warp] = clock.next++;
-  for (unsigned i = 0; i < threadCount; ++i)
+  for (unsigned i = 0; i < threadCount; ++i) {
     threads[i].wait = Wait::Nothing;
+    threads[i].site = 0;
+  }
   return true;
 }
 
@@ -297,11 +299,7 @@ void Execution::reportDivergence() {
   // A warp that is of two minds says most; else two threads of the block.
   unsigned a = 0, b = 0;
   auto differ = [&](unsigned i, unsigned j) {
-    return threads[i].wait != threads[j].wait ||
-           threads[i].kind != threads[j].kind ||
-           threads[i].transposed != threads[j].transposed ||
-           (threads[i].wait == Wait::Block &&
-            threads[i].site != threads[j].site);
+    return !waitAlike(threads[i], threads[j]);
   };
   for (unsigned i = 1; i < threadCount && !b; ++i)
     if (i % 32 && differ(i, i - 1))
@@ -323,7 +321,8 @@ void Execution::reportDivergence() {
   running = Fibers::count;
   Finding finding{Problem::Divergence, side(a), side(b), ""};
   // Of calls that the compiler has joined, only the sites know the lines.
-  if (threads[a].wait == Wait::Block && threads[b].wait == Wait::Block) {
+  if (threads[a].wait == threads[b].wait && threads[a].site &&
+      threads[a].site != threads[b].site) {
     auto [first, second] = std::minmax(threads[a].site, threads[b].site);
     finding.what = "two of lines " + std::to_string(first >> 12) + " and " +
                    std::to_string(second >> 12);

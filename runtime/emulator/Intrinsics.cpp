@@ -240,8 +240,8 @@ MLC_EMULATOR_API void mlcEmulatorWaitForCopies(unsigned pending) {
   thread.copies.erase(thread.copies.begin(), later);
 }
 
-MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row,
-                                               bool transposed) {
+MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row, bool transposed,
+                                               unsigned site) {
   Thread &thread = execution.current();
   auto address = reinterpret_cast<uintptr_t>(row);
   if (!arena->isShared(address)) {
@@ -256,14 +256,17 @@ MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row,
                 execution.clock.me | manyLanes);
   thread.words[0] = address;
   thread.transposed = transposed;
+  thread.site = site;
   execution.wait(Wait::Load, MLC_HERE);
   return {thread.words[0], thread.words[1]};
 }
 
 MLC_EMULATOR_API Sums mlcEmulatorMultiplyAdd(unsigned kind, Sums d, uint64_t a0,
-                                             uint64_t a1, uint64_t b) {
+                                             uint64_t a1, uint64_t b,
+                                             unsigned site) {
   Thread &thread = execution.current();
   thread.kind = uint8_t(kind + 1); // 0 is none
+  thread.site = site;
   thread.words[0] = a0;
   thread.words[1] = a1;
   thread.words[2] = b;
