@@ -89,11 +89,12 @@ Status Run::operator()() {
   // The first run meets cold caches and fresh pages; a profile is of the next.
   for (int i = 0; status.ok() && i < (options.profile ? 2 : 1); ++i)
     status = session.run();
+  if (status.ok())
+    status = collect(session);
   if (!status.ok()) {
     status.message = options.artifact + ": " + status.message;
     return status;
   }
-  status = collect(session);
   if (status.ok())
     status = writeOutputs();
   if (status.ok() && options.profile)

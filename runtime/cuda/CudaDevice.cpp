@@ -108,8 +108,13 @@ Status CudaDevice::allocate(uint64_t bytes, void *&memory, uint64_t &capacity) {
   // Some bytes also for none; the driver aligns to 256.
   uint64_t size = (bytes / 64 + 1) * 64;
   CUdeviceptr address = 0;
-  if (CUresult result = driver.cuMemAlloc_v2(&address, size))
-    return driver.error(result, lacks(bytes ? bytes : size));
+  if (CUresult result = driver.cuMemAlloc_v2(&address, size)) {
+    status = driver.error(result, lacks(bytes ? bytes : size));
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+      status.message += "; run it on smaller dims, or end what else uses the "
+                        "device";
+    return status;
+  }
   static_assert(sizeof(memory) == sizeof(address));
   std::memcpy(static_cast<void *>(&memory), &address, sizeof(memory));
   capacity = size;
@@ -173,6 +178,15 @@ public:
       Status status = driver.error(result, "kernel " + entry.name + what);
       status.message +=
           " (" + std::string(device.name()) + ", " + device.driverText + ")";
+      if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+        status.message += "; the NVRTC that made the code is newer than the "
+                          "driver: update the driver, or compile the model "
+                          "again with an older one (MLC_NVRTC)";
+      else if (result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+               result == CUDA_ERROR_INVALID_PTX ||
+               result == CUDA_ERROR_INVALID_IMAGE)
+        status.message +=
+            "; compile the model again with --target=" + device.targetName();
       return status;
     };
     CUmodule module = nullptr;

@@ -55,6 +55,7 @@ public:
                         "cannot use the GPU's context");
   }
 
+  bool isEmulator() const { return kind == DeviceKind::Emulator; }
   CUcontext primaryContext() const { return context; }
 
   const Driver &driver;

@@ -134,15 +134,27 @@ Status CudaQueue::wait() {
     return Status::success();
   }
   lateCopies.clear();
+  return failed(result, launches);
+}
+
+/// What is told where the wait after so many launches has failed.
+Status CudaQueue::failed(CUresult result, uint64_t launches) const {
   std::string name = gpu.name();
   if (launches == 0)
     return driver.error(result, "work on " + name + " has failed");
-  if (launches == 1)
-    return driver.error(result, lastLaunch.text() + " has failed on " + name);
   Status status = driver.error(
-      result, "one of " + std::to_string(launches) + " launches on " + name +
-                  " has failed, the last of them of " + lastLaunch.text());
-  status.message += "; run it with CUDA_LAUNCH_BLOCKING=1 to learn which";
+      result, launches == 1
+                  ? lastLaunch.text() + " has failed on " + name
+                  : "one of " + std::to_string(launches) + " launches on " +
+                        name + " has failed, the last of them of " +
+                        lastLaunch.text());
+  if (launches > 1)
+    status.message += "; run it with CUDA_LAUNCH_BLOCKING=1 to learn which";
+  bool isOfKernel = result == CUDA_ERROR_ILLEGAL_ADDRESS ||
+                    result == CUDA_ERROR_MISALIGNED_ADDRESS ||
+                    result == CUDA_ERROR_LAUNCH_FAILED;
+  if (isOfKernel && !gpu.isEmulator())
+    status.message += "; --device=emulator says where in the kernel";
   return status;
 }
 

@@ -57,6 +57,7 @@ private:
   Status take(void *given);
   Status ready();
   Status wait();
+  Status failed(CUresult result, uint64_t launches) const;
   Status takePinned(uint64_t bytes, uint8_t *&piece);
   Status growPinned();
   bool usesPinned(uint64_t bytes) const;

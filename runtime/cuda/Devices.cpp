@@ -108,8 +108,12 @@ struct Found {
       }
       std::unique_ptr<CudaDevice> opened;
       Status status = CudaDevice::open(*driver, ordinal, name, kind, opened);
-      if (!status.ok())
+      if (!status.ok()) {
+        if (status.message.find(name) == std::string::npos)
+          status.message =
+              "device '" + name + "' cannot be used: " + status.message;
         return status;
+      }
       known = opened.release();
     }
     device = known;

@@ -117,7 +117,12 @@ namespace mlc::emulator {
   row(101, INVALID_DEVICE, "invalid device ordinal")                           \
   row(200, INVALID_IMAGE, "device kernel image is invalid")                    \
   row(201, INVALID_CONTEXT, "invalid device context")                          \
+  row(209, NO_BINARY_FOR_GPU,                                                  \
+      "no kernel image is available for execution on the device")              \
+  row(218, INVALID_PTX, "a PTX JIT compilation failed")                        \
   row(221, JIT_COMPILER_NOT_FOUND, "the compiler was not found")               \
+  row(222, UNSUPPORTED_PTX_VERSION,                                            \
+      "the provided PTX was compiled with an unsupported toolchain.")          \
   row(300, INVALID_SOURCE, "device kernel source is invalid")                  \
   row(304, OPERATING_SYSTEM, "OS call failed")                                 \
   row(400, INVALID_HANDLE, "invalid resource handle")                          \
