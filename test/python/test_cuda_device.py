@@ -120,6 +120,9 @@ def test_runs_in_a_stream(model, driver, own):
         assert np.array_equal(y.read(session.stream), want)
         assert np.array_equal(z.read(session.stream), want)
     session.wait()
+    costs = plain.step_costs
+    assert max(cost.contraction_operations for cost in costs) == 2 * 6 * 20 * 9
+    assert costs[-1].bytes_written == y.nbytes
     # An output that is not bound: who asks for it waits.
     session.bind({"x": x})
     session.enqueue()

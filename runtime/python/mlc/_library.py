@@ -37,6 +37,11 @@ class CMemory(ctypes.Structure):
                 for name in ("arena_bytes", "lower_bound_bytes", "scratch_bytes", "allocated_bytes")]
 
 
+class CCost(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64)
+                for name in ("bytes_read", "bytes_written", "operations", "contraction_operations")]
+
+
 class CStep(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_char_p), ("node_count", ctypes.c_size_t),
                 ("nodes", ctypes.POINTER(ctypes.c_char_p)), ("text", ctypes.c_char_p)]
@@ -79,6 +84,7 @@ _FUNCTIONS = {
     "mlc_session_output": (None, [_P, _N, ctypes.POINTER(CTensor)]),
     "mlc_session_memory": (None, [_P, ctypes.POINTER(CMemory)]),
     "mlc_session_allocation_count": (ctypes.c_uint64, [_P]),
+    "mlc_session_step_cost": (None, [_P, _N, ctypes.POINTER(CCost)]),
     "mlc_session_step_ns": (None, [_P, _N, ctypes.POINTER(ctypes.c_uint64)]),
 }
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import _arrays, _device
 from ._errors import Error, ResourceError, UnsupportedError, UsageError
-from ._library import DEVICE, HOST, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, devices, library, path_of
+from ._library import DEVICE, HOST, CCost, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, devices, library, path_of
 
 _FLUSH_DENORMALS, _PROFILE = 1, 4
 
@@ -39,6 +39,17 @@ class Memory:
     lower_bound_bytes: int
     scratch_bytes: int
     allocated_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class StepCost:
+    """What a step does at the least: bytes of its tensors, and operations (0 where
+    nobody has counted them), those of contractions among them."""
+
+    bytes_read: int
+    bytes_written: int
+    operations: int
+    contraction_operations: int
 
 
 class _Owner:
@@ -431,6 +442,16 @@ class Session(_Owner):
     def allocations(self) -> int:
         """How often the session has allocated or planned; constant while dims repeat."""
         return library().mlc_session_allocation_count(self._handle)
+
+    @property
+    def step_costs(self) -> list[StepCost]:
+        """What each step did in the last run."""
+        costs = []
+        for index in range(len(self.model.steps)):
+            cost = CCost()
+            call("mlc_session_step_cost", self._handle, index, ctypes.byref(cost))
+            costs.append(StepCost(*(getattr(cost, field) for field, _ in CCost._fields_)))
+        return costs
 
     @property
     def step_times(self) -> list[float]:
