@@ -353,6 +353,11 @@ rt::Step Translator::makeLaunch(exec::LaunchOp launch,
   auto constant = [&](int64_t value) {
     return add(IntExpr::constant(launch.getContext(), value));
   };
+  std::optional<rt::ExprId> work, products;
+  if (launch.getWork())
+    work = add(*launch.getWork());
+  if (kernel.products)
+    products = add(atLaunch(kernel.products));
   if (kernel.blockThreads) {
     rt::Step step = rt::Step::gridLaunch(id, inputs, outputs, args, tasks,
                                          constant(kernel.blockThreads));
@@ -362,12 +367,15 @@ rt::Step Translator::makeLaunch(exec::LaunchOp launch,
       detail.shared = constant(kernel.sharedBytes);
     if (kernel.jointBytes)
       detail.joint = add(atLaunch(kernel.jointBytes));
+    detail.work = work;
+    detail.products = products;
     return step;
   }
   rt::Step step = rt::Step::launch(id, inputs, outputs, args, tasks);
-  step.as<rt::LaunchStep>().scratch = scratch;
-  if (launch.getWork())
-    step.as<rt::LaunchStep>().work = add(*launch.getWork());
+  auto &detail = step.as<rt::LaunchStep>();
+  detail.scratch = scratch;
+  detail.work = work;
+  detail.products = products;
   return step;
 }
 

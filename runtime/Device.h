@@ -103,6 +103,12 @@ public:
   /// queue holds and returns what failed there; it also comes after an error.
   virtual void begin() = 0;
   virtual Status finish() = 0;
+  /// As finish(), but may return while the queue still works. What fails later
+  /// is told by the next finish() or download().
+  virtual Status flush() { return finish(); }
+
+  /// The device's own handle of what it does in order; null if it has none.
+  virtual void *stream() const { return nullptr; }
 
   /// Copies of `bytes` that do not overlap: from the host, to the host, on the
   /// device. The host's memory may change, and holds its copy, when the
@@ -154,6 +160,10 @@ public:
     isFinished = true;
     return queue.finish();
   }
+  Status flush() {
+    isFinished = true;
+    return queue.flush();
+  }
 
 private:
   Queue &queue;
@@ -166,6 +176,8 @@ struct QueueOptions {
   unsigned threads = 1;
   /// Treat denormals as zero.
   bool flushDenormals = false;
+  /// What Queue::stream() shall be, the caller's; null: one of the queue's own.
+  void *stream = nullptr;
 };
 
 /// Its functions may run on several threads at a time.

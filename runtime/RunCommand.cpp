@@ -4,6 +4,7 @@
 #include "runtime/Cpu.h"
 #include "runtime/Npy.h"
 #include "runtime/OutputFiles.h"
+#include "runtime/Profile.h"
 #include "runtime/Session.h"
 #include "runtime/Text.h"
 #include "runtime/Version.h"
@@ -88,11 +89,12 @@ Status Run::operator()() {
   // The first run meets cold caches and fresh pages; a profile is of the next.
   for (int i = 0; status.ok() && i < (options.profile ? 2 : 1); ++i)
     status = session.run();
+  if (status.ok())
+    status = collect(session);
   if (!status.ok()) {
     status.message = options.artifact + ": " + status.message;
     return status;
   }
-  status = collect(session);
   if (status.ok())
     status = writeOutputs();
   if (status.ok() && options.profile)
@@ -301,24 +303,21 @@ Status Run::writeOutputs() {
 }
 
 void Run::printProfile(const Session &session) const {
-  uint64_t total = 0, ns = 0;
-  for (size_t s = 0; s < program().steps.size(); ++s)
-    if (session.stepNanoseconds(s, ns).ok())
-      total += ns;
-  std::printf("%10s %6s  %s\n", "us", "share", "step: nodes");
+  std::vector<ProfiledStep> steps;
   for (size_t s = 0; s < program().steps.size(); ++s) {
     const Step &step = program().steps[s];
-    if (!session.stepNanoseconds(s, ns).ok())
-      continue;
-    std::string nodes;
-    for (const std::string &node : step.nodes)
-      nodes += (nodes.empty() ? "" : ", ") + printable(node);
-    std::printf("%10.1f %5.1f%%  %s: %s\n", ns / 1e3,
-                total ? 100.0 * ns / total : 0.0, printable(step.name).c_str(),
-                nodes.c_str());
+    ProfiledStep &found = steps.emplace_back();
+    found.name = step.name;
+    found.nodes = step.nodes;
+    uint64_t ns = 0;
+    if (session.stepNanoseconds(s, ns).ok())
+      found.ns = double(ns);
+    // A count that overflows is none.
+    (void)session.stepCost(s, found.cost);
   }
+  finishProfile(steps, nullptr);
+  std::fputs(profileTable(steps).c_str(), stdout);
   mlc_memory memory;
-  std::printf("%10.1f total\n", total / 1e3);
   if (session.memory(memory).ok())
     std::printf("arena %" PRIu64 " bytes, lower bound %" PRIu64
                 ", scratch %" PRIu64 "\n",
@@ -333,7 +332,7 @@ const char *const usage =
     "                          FILE.npz alone every array by its name\n"
     "  --output-dir DIR        write DIR/<index>.npy and DIR/outputs.json\n"
     "  --output FILE.npz       write all outputs into one file\n"
-    "  --device NAME           cpu, cuda, cuda:N or emulator (cpu)\n"
+    "  --device NAME           cpu, cuda, cuda:N, emulator, emulator:N (cpu)\n"
     "  --threads N             threads to use (all cores)\n"
     "  --profile               print the time of every step\n"
     "  --flush-denormals       treat denormals as zero\n"

@@ -21,6 +21,9 @@ Session::Session(std::shared_ptr<const Artifact> a, std::unique_ptr<Queue> q,
       addresses(program.buffers.size(), nullptr),
       wasSkipped(program.steps.size(), 0), stepTimes(program.steps.size(), 0) {}
 
+// Memory goes before the queue does.
+Session::~Session() { (void)wait(); }
+
 /// Has the artifact's code and weights on the device.
 Status Session::load() {
   if (loaded)
@@ -133,9 +136,14 @@ Status Session::bindSymbols() {
 }
 
 Status Session::reserve(DeviceMemory &block, uint64_t bytes) {
-  bool grown;
-  Status status = block.reserve(device, bytes, grown);
-  if (grown) {
+  bool grown = false;
+  Status status;
+  // What the queue still works on must stay.
+  if (bytes > block.capacity())
+    status = wait();
+  if (status.ok())
+    status = block.reserve(device, bytes, grown);
+  if (status.ok() && grown) {
     ++allocationCount;
     ++stamp;
   }
@@ -172,7 +180,8 @@ Status Session::plan(mlc_memory &memory) {
   return status;
 }
 
-Status Session::run() {
+/// What a run needs before anything is handed to the queue.
+Status Session::prepareRun() {
   ran = false;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].bound)
@@ -184,18 +193,26 @@ Status Session::run() {
     status = bindSymbols();
     dimsChanged = !status.ok();
   }
-  if (status.ok())
-    status = checkOverlaps();
-  if (!status.ok())
-    return status;
-  QueuedWork work(*queue);
-  status = placeInputs();
+  return status.ok() ? checkOverlaps() : status;
+}
+
+/// Hands the whole run to the queue, which has begun.
+Status Session::handOver() {
+  Status status = placeInputs();
   if (status.ok())
     status = runEpochs();
   isSetUp = status.ok();
-  if (status.ok())
-    status = copyOutputs();
+  return status.ok() ? copyOutputs() : status;
+}
+
+Status Session::run() {
+  Status status = prepareRun();
+  if (!status.ok())
+    return status;
+  QueuedWork work(*queue);
+  status = handOver();
   Status finished = work.finish();
+  isEnqueued = false;
   isSetUp &= finished.ok();
   // Blocks that never ran have not counted.
   hasZeroCounters &= isSetUp;
@@ -208,6 +225,50 @@ Status Session::run() {
         status = queue->elapsed(2 * s, 2 * s + 1, stepTimes[s]);
     }
   ran = status.ok();
+  return status;
+}
+
+Status Session::enqueue() {
+  std::string onHost;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].bytes && !isAddress(inputs[i].space))
+      onHost = "input " + quoted(program.inputs[i].name);
+  for (size_t o = 0; o < outputs.size(); ++o)
+    if (outputs[o].data && !isAddress(outputs[o].space))
+      onHost = "output " + quoted(program.outputs[o].name);
+  if (!onHost.empty())
+    return Status::error(MLC_USAGE, onHost +
+                                        " is bound to the host's memory; a run "
+                                        "that is enqueued needs the device's");
+  if (flags & MLC_SESSION_PROFILE)
+    return Status::error(MLC_USAGE, "a session that measures its steps must "
+                                    "wait for them; run it");
+  Status status = prepareRun();
+  if (!status.ok())
+    return status;
+  QueuedWork work(*queue);
+  status = handOver();
+  isEnqueued = status.ok();
+  Status flushed = status.ok() ? work.flush() : work.finish();
+  isEnqueued &= flushed.ok();
+  isSetUp &= flushed.ok();
+  if (status.ok())
+    status = std::move(flushed);
+  ran = status.ok();
+  return status;
+}
+
+Status Session::wait() {
+  if (!isEnqueued)
+    return Status::success();
+  isEnqueued = false;
+  Status status;
+  {
+    QueuedWork work(*queue);
+    status = work.finish();
+  }
+  isSetUp &= status.ok();
+  ran &= status.ok();
   return status;
 }
 

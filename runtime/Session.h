@@ -75,6 +75,10 @@ public:
   /// On the device of `queue`.
   Session(std::shared_ptr<const Artifact> artifact,
           std::unique_ptr<Queue> queue, uint32_t flags);
+  /// Waits for what was enqueued.
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
 
   Status bindInput(size_t index, DType type, size_t rank, const int64_t *dims,
                    const void *data, mlc_space space = MLC_SPACE_HOST);
@@ -84,6 +88,11 @@ public:
                       const int64_t *dims, const void *data,
                       mlc_space space = MLC_SPACE_HOST);
   Status run();
+  /// Hands a run to the queue; all that is bound must be the device's memory.
+  Status enqueue();
+  /// Until all that was enqueued is done; tells what failed of it.
+  Status wait();
+  void *stream() const { return queue->stream(); }
   /// The memory that a run on the bound dims would take: nothing is computed
   /// or allocated, and the inputs' data is not looked at. No answer for a
   /// program whose sizes depend on data.
@@ -92,6 +101,7 @@ public:
   Status parameter(size_t index, mlc_tensor &tensor);
   Status buffer(size_t index, mlc_tensor &tensor);
   Status memory(mlc_memory &memory) const;
+  Status stepCost(size_t index, mlc_step_cost &cost) const;
   Status stepNanoseconds(size_t index, uint64_t &ns) const;
   uint64_t allocations() const { return allocationCount; }
 
@@ -133,6 +143,8 @@ private:
   Status makeStep(const Step &step, EpochPlan &plan);
   Status reserve(DeviceMemory &memory, uint64_t bytes);
   Status reserveJoint(uint64_t bytes);
+  Status prepareRun();
+  Status handOver();
   Status runEpochs();
   Status runEpoch(uint32_t epoch);
   Status runSteps(uint32_t epoch, EpochPlan &plan);
@@ -166,6 +178,8 @@ private:
   bool isSetUp = false;
   bool dimsChanged = true;
   bool ran = false;
+  /// Whether the queue may still work on a run.
+  bool isEnqueued = false;
   std::vector<int64_t> symbols;
 
   /// Per epoch: kept plans, latest used first, and the arena.

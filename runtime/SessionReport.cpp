@@ -2,6 +2,8 @@
 
 #include "runtime/Session.h"
 
+#include <algorithm>
+
 namespace mlc::runtime {
 
 Status Session::buffer(size_t index, mlc_tensor &tensor) {
@@ -43,6 +45,43 @@ Status Session::memory(mlc_memory &memory) const {
   for (const auto &[buffer, mirror] : mirrors)
     memory.allocated_bytes += mirror.capacity();
   return Status::success();
+}
+
+Status Session::stepCost(size_t index, mlc_step_cost &cost) const {
+  if (index >= program.steps.size())
+    return Status::error(MLC_USAGE,
+                         "there is no step " + std::to_string(index));
+  if (!ran)
+    return Status::error(MLC_USAGE, "a step's cost needs a successful run "
+                                    "first");
+  const Step &step = program.steps[index];
+  mlc_step_cost found = {};
+  Status status;
+  auto addBytes = [&](std::vector<BufferId> ids, uint64_t &sum) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    for (BufferId id : ids) {
+      mlc_tensor tensor;
+      if (status.ok())
+        status = describe(id, tensor);
+      if (status.ok())
+        sum += tensor.bytes;
+    }
+  };
+  auto evaluate = [&](std::optional<ExprId> expr, uint64_t &result) {
+    int64_t v = 0;
+    if (status.ok() && expr)
+      status = value(*expr, v);
+    result = v > 0 ? v : 0;
+  };
+  addBytes(step.inputs, found.bytes_read);
+  addBytes(step.outputs, found.bytes_written);
+  Operations operations = operationsOf(step);
+  evaluate(operations.all, found.operations);
+  evaluate(operations.products, found.contraction_operations);
+  if (status.ok())
+    cost = found;
+  return status;
 }
 
 Status Session::stepNanoseconds(size_t index, uint64_t &ns) const {

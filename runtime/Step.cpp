@@ -156,6 +156,19 @@ std::optional<SymbolId> boundSymbol(const Step &step) {
   return visitor.found;
 }
 
+Operations operationsOf(const Step &step) {
+  return std::visit(
+      [](auto &detail) {
+        using Kind = std::decay_t<decltype(detail)>;
+        if constexpr (std::is_same_v<Kind, LaunchStep> ||
+                      std::is_same_v<Kind, GridLaunchStep>)
+          return Operations{detail.work, detail.products};
+        else
+          return Operations{};
+      },
+      step.detail);
+}
+
 std::vector<ExprId> sizesOf(const Step &step) {
   Sizes visitor;
   visitor.found = step.args;

@@ -51,12 +51,16 @@ struct LaunchStep {
   /// Rough scalar operations of the whole launch, from which a device decides
   /// how many workers pay; none: use all.
   std::optional<ExprId> work = {};
+  /// Those of `work` that are a contraction's (a multiply-add is two), for
+  /// profiles; none: 0.
+  std::optional<ExprId> products = {};
 
   template <typename Self, typename V> static void fields(Self &self, V &v) {
     v.kernel("kernel", self.kernel);
     v.size("tasks", self.tasks);
     v.size("scratch", self.scratch);
     v.size("work", self.work);
+    v.size("products", self.products);
   }
 };
 
@@ -98,6 +102,8 @@ struct GridLaunchStep {
   /// the launch leaves them so. None: 0.
   std::optional<ExprId> joint = {};
   static constexpr uint64_t counterBytes = 4096;
+  /// As a LaunchStep's, for profiles alone.
+  std::optional<ExprId> work = {}, products = {};
 
   /// What no GPU exceeds.
   static constexpr uint64_t maxBlock = 1024, maxShared = 227 * 1024;
@@ -109,6 +115,8 @@ struct GridLaunchStep {
     v.size("shared", self.shared);
     v.size("scratch", self.scratch);
     v.size("joint", self.joint);
+    v.size("work", self.work);
+    v.size("products", self.products);
   }
 };
 
@@ -186,6 +194,13 @@ bool makeDetail(uint64_t number, StepDetail &detail);
 
 /// The symbol that the step binds; none for most kinds.
 std::optional<SymbolId> boundSymbol(const Step &step);
+
+/// How many scalar operations the step does, if that is known, and how many of
+/// them are a contraction's.
+struct Operations {
+  std::optional<ExprId> all, products;
+};
+Operations operationsOf(const Step &step);
 
 /// The size expressions of the step: its arguments and those of its fields.
 std::vector<ExprId> sizesOf(const Step &step);

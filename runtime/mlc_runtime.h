@@ -32,9 +32,10 @@
  * session is used by one thread at a time. While a run that was started with
  * mlc_session_run_async is under way, all functions on its session but
  * mlc_session_wait, mlc_session_is_running and mlc_session_destroy refuse with
- * MLC_USAGE. Functions never throw. After a fork, the child may use artifacts
- * and make sessions of its own; the parent's sessions refuse it with MLC_USAGE,
- * and mlc_session_destroy leaves them as they are.
+ * MLC_USAGE. A GPU's context is the calling thread's current one afterwards.
+ * Functions never throw. After a fork, the child may use artifacts and make
+ * sessions of its own; the parent's sessions refuse it with MLC_USAGE, and
+ * mlc_session_destroy leaves them as they are.
  *
  * Entries: a program has one entry today, what the model computes. Functions
  * without an entry's name mean that one, and will when there are several over
@@ -122,8 +123,8 @@ typedef enum mlc_space {
 /** The devices that this library runs programs on; "cpu" is the first. The name
  * lives as long as the library; NULL beyond the last. Not among them are those
  * that are looked for when a session asks for one: "cuda:0" (or "cuda"),
- * "cuda:1", ... by NVIDIA's driver, and "emulator", which checks the code for
- * GPUs and is slow. */
+ * "cuda:1", ... by NVIDIA's driver, and "emulator" ("emulator:1", ...), which
+ * checks the code for GPUs and is slow. */
 MLC_API size_t mlc_device_count(void);
 MLC_API const char *mlc_device_name(size_t index);
 
@@ -243,9 +244,15 @@ typedef struct mlc_session_options {
   /** A name as mlc_device_name gives it, "cuda:0" or another that is looked
    * for; NULL: the first. */
   const char *device;
+  /** A stream of the device that the session hands all its work to: a CUstream
+   * (or cudaStream_t) that was made in the device's primary context, is not
+   * captured while the session is used, and outlives it. NULL: one of the
+   * session's own. MLC_USAGE for a stream of another device, the default
+   * streams, and devices without streams ("cpu"). */
+  void *stream;
 } mlc_session_options;
 
-#define MLC_SESSION_OPTIONS_INIT {sizeof(mlc_session_options), 0, 0, NULL}
+#define MLC_SESSION_OPTIONS_INIT {sizeof(mlc_session_options), 0, 0, NULL, NULL}
 
 /** `options` may be NULL: all cores, no flags, the first device. MLC_DEVICE for
  * a device that this build or machine has not. */
@@ -287,7 +294,27 @@ MLC_API mlc_status mlc_session_run(mlc_session *session);
 /** Begins a run on a thread of the session's and returns. What is bound must
  * stay until mlc_session_wait, which returns what the run did. */
 MLC_API mlc_status mlc_session_run_async(mlc_session *session);
-/** Waits for the run under way; MLC_OK if there is none. */
+/** The stream that the session hands its work to, for who orders work of his
+ * own before or behind it: a CUstream on a GPU. MLC_UNSUPPORTED on devices
+ * without streams. */
+MLC_API mlc_status mlc_session_stream(mlc_session *session, void **stream);
+/** Hands a run to the session's stream, on the calling thread, and returns
+ * without waiting. All that is bound must be the device's memory (MLC_USAGE
+ * otherwise, and with MLC_SESSION_PROFILE).
+ *
+ * Order: the run reads inputs after all that the stream was given before, and
+ * has written outputs before all that it is given later; so do runs that follow
+ * each other. What is bound must stay until the stream has come past the run,
+ * not longer, and other inputs may be bound at once. The host waits where
+ * memory must grow (new dims), and in between where a program needs it: top-k
+ * and sizes that are read from tensors. On "cpu" the run is over when the
+ * function returns.
+ *
+ * What fails later is told by the next function that waits: mlc_session_wait,
+ * mlc_session_run, or mlc_session_output of an output that is not bound. */
+MLC_API mlc_status mlc_session_enqueue(mlc_session *session);
+/** Waits for the run under way, or for all that was enqueued; MLC_OK if there
+ * is nothing. */
 MLC_API mlc_status mlc_session_wait(mlc_session *session);
 /** 1 while a run is under way, 0 once mlc_session_wait would not wait. */
 MLC_API int mlc_session_is_running(const mlc_session *session);
@@ -326,6 +353,18 @@ MLC_API uint64_t mlc_session_allocation_count(const mlc_session *session);
  * MLC_SESSION_PROFILE. */
 MLC_API mlc_status mlc_session_step_ns(mlc_session *session, size_t index,
                                        uint64_t *ns);
+
+/** What step `index` does at the least, for the dims of the last run: bytes of
+ * the tensors that it reads and writes, each once, and scalar operations (a
+ * multiply-add is two; 0 where nobody has counted them, as for library steps).
+ */
+typedef struct mlc_step_cost {
+  uint64_t bytes_read, bytes_written;
+  uint64_t operations;
+  uint64_t contraction_operations; /**< those of matrix products among them */
+} mlc_step_cost;
+MLC_API mlc_status mlc_session_step_cost(mlc_session *session, size_t index,
+                                         mlc_step_cost *cost);
 
 /** Buffers of the program (inputs, weights, intermediates, outputs), by
  * number: the tensor's name in the model ("" if it has none) and its contents

@@ -45,6 +45,7 @@ struct Unit {
   func::FuncOp function;
   std::string symbol;
   EmittedKernel emitted;
+  IntExpr products = {};
 };
 
 /// The kernels of one LLVM module.
@@ -64,6 +65,7 @@ static LogicalResult emitShard(Shard &shard, const Target &target) {
     FailureOr<Kernel> kernel = Kernel::read(unit.function);
     if (failed(kernel))
       return failure();
+    unit.products = countProducts(*kernel);
     b.setInsertionPointToEnd(shard.module->getBody());
     FailureOr<EmittedKernel> emitted =
         emitFunction(b, *kernel, target, unit.symbol, emitKernel);
@@ -158,6 +160,7 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
     result.kernels.push_back({function.getName().str(), unit.symbol,
                               unit.emitted.tasks, unit.emitted.scratchBytes,
                               unit.emitted.inPlace, unit.emitted.factors});
+    result.kernels.back().products = unit.products;
   }
   return result;
 }

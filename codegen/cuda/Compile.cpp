@@ -21,6 +21,7 @@ struct Unit {
   func::FuncOp function;
   std::string symbol;
   KernelText text;
+  IntExpr products;
   CompiledSource made;
   std::string error;
 };
@@ -80,7 +81,12 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
         emitKernel(*kernel, {target, options.precision}, found.symbol);
     if (failed(text))
       return failure();
-    units.push_back({found.function, found.symbol, std::move(*text), {}, {}});
+    units.push_back({found.function,
+                     found.symbol,
+                     std::move(*text),
+                     countProducts(*kernel),
+                     {},
+                     {}});
   }
   if (failed(compileUnits(units, target, options)))
     return failure();
@@ -116,6 +122,7 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const Target &target,
     kernel.blockThreads = unit.text.block;
     kernel.sharedBytes = unit.text.sharedBytes;
     kernel.jointBytes = unit.text.jointBytes;
+    kernel.products = unit.products;
     result.kernels.push_back(std::move(kernel));
   }
   return result;

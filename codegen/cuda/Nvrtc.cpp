@@ -66,7 +66,7 @@ Nvrtc::Nvrtc() {
   // Versions of one major number are compatible (NVRTC's user guide).
   const char *given = std::getenv("MLC_NVRTC");
   std::vector<const char *> names = {"libnvrtc.so.13", "libnvrtc.so"};
-  if (given)
+  if (given && *given)
     names = {given};
   void *library = nullptr;
   for (const char *name : names)

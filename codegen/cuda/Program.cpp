@@ -153,10 +153,10 @@ std::string ProgramPrinter::sizeText(const Expr &expr) const {
       x = "floorMod(" + x + ", " + y + ")";
       break;
     case Expr::Min:
-      x = "std::min<long long>(" + x + ", " + y + ")";
+      x = "std::min<Size>(" + x + ", " + y + ")";
       break;
     default:
-      x = "std::max<long long>(" + x + ", " + y + ")";
+      x = "std::max<Size>(" + x + ", " + y + ")";
       break;
     }
   }
@@ -171,7 +171,7 @@ bool ProgramPrinter::isKnown(const Expr &expr) const {
 
 std::string ProgramPrinter::bytesText(BufferId id) const {
   const Buffer &buffer = program.buffers[id];
-  std::string text = std::to_string(byteSize(buffer.type)) + "ll";
+  std::string text = "Size(" + std::to_string(byteSize(buffer.type)) + ")";
   for (ExprId dim : buffer.dims)
     text += " * " + sizeText(dim);
   return "size_t(" + text + ")";
@@ -200,12 +200,11 @@ void ProgramPrinter::printInputs() {
     std::string name = "n" + std::to_string(id);
     std::string note = " // " + comment(symbol.name);
     if (symbol.kind == Symbol::FromTensor) {
-      code.line("long long " + name + " = 0;" + note + ", read below");
+      code.line("Size " + name + " = 0;" + note + ", read below");
       continue;
     }
-    code.line("const long long " + name + " = x" +
-              std::to_string(symbol.source) + ".dims[" +
-              std::to_string(symbol.index) + "];" + note);
+    code.line("const Size " + name + " = x" + std::to_string(symbol.source) +
+              ".dims[" + std::to_string(symbol.index) + "];" + note);
     bound.insert(id);
   }
   for (auto [i, port] : llvm::enumerate(program.inputs))
@@ -277,7 +276,7 @@ void ProgramPrinter::printMemory() {
     for (const Step &step : program.steps)
       if (auto *launch = std::get_if<GridLaunchStep>(&step.detail);
           launch && launch->*bytes && isKnown(program.exprs[*(launch->*bytes)]))
-        text = "std::max<long long>(" + (text.empty() ? "0ll" : text) + ", " +
+        text = "std::max<Size>(" + (text.empty() ? "0ll" : text) + ", " +
                sizeText(*(launch->*bytes)) + ")";
     return text;
   };

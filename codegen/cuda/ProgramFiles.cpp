@@ -95,8 +95,9 @@ llvm::Expected<SourceTree> printProgram(const Program &program,
       "// A model for " + target.name +
       ", as mlc runs it.\n//\n// README.txt says how this is built and "
       "run.\n\n#include <cuda_runtime.h>\n\n";
-  for (const char *header : {"algorithm", "cstdlib", "cstring", "fstream",
-                             "iostream", "iterator", "string", "vector"})
+  for (const char *header :
+       {"algorithm", "cstdlib", "cstring", "fstream", "iostream", "iterator",
+        "string", "type_traits", "vector"})
     text += std::string("#include <") + header + ">\n";
   text += "\n" + declareKernels(program) + skeletonText("program.cuh").str();
   text += "\nint main(int argc, char **argv) {\n" +

@@ -338,8 +338,9 @@ expression(Operation *op, ArrayRef<std::string> operands, Helpers &helpers) {
       .Case<arith::FPToSIOp, arith::FPToUIOp>([&](Operation *cast) {
         bool isSigned = isa<arith::FPToSIOp>(cast);
         unsigned bits = std::max(32u, result.getIntOrFloatBitWidth());
-        return computeType(result) + "(" + integerType(bits, isSigned) + "(" +
-               operands[0] + "))";
+        // What does not fit is no matter of C++'s, and so of a function's.
+        return computeType(result) + "(to" + (isSigned ? "Int" : "UInt") +
+               std::to_string(bits) + "(" + operands[0] + "))";
       })
       .Case([&](arith::TruncIOp) {
         return result.isInteger(1)

@@ -103,6 +103,9 @@ struct CompiledKernel {
   int64_t blockThreads = 0, sharedBytes = 0;
   /// Bytes of joint memory (of such a step); null: none.
   IntExpr jointBytes = {};
+  /// Operations of its contractions, as their definitions have them (a
+  /// multiply-add is two); null: none.
+  IntExpr products = {};
 };
 
 /// What a runtime loads: the code of all kernels in one form. The same bytes

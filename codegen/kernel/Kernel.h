@@ -93,6 +93,10 @@ std::optional<mlir::AffineMap> getMovement(mlir::linalg::GenericOp op);
 /// the contraction emitter anchors a kernel on.
 bool isContraction(mlir::Operation *op);
 
+/// Operations of the kernel's contractions: two for each multiply-add of their
+/// definitions. Null where it has none.
+IntExpr countProducts(const Kernel &kernel);
+
 } // namespace mlc
 
 #endif // MLC_CODEGEN_KERNEL_KERNEL_H

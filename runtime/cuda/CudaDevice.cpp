@@ -32,10 +32,14 @@ Status CudaDevice::initialize(int ordinal) {
   Status status =
       driver.check(driver.cuDeviceGetCount(&count), "cannot count the GPUs");
   if (status.ok() && ordinal >= count)
-    return Status::error(MLC_DEVICE, "there is no device '" + deviceName +
-                                         "'; this machine has " +
-                                         std::to_string(count) +
-                                         (count == 1 ? " GPU" : " GPUs"));
+    return Status::error(
+        MLC_DEVICE,
+        "there is no device '" + deviceName +
+            (kind == DeviceKind::Emulator ? "'; the emulator has "
+                                          : "'; this machine has ") +
+            std::to_string(count) + (count == 1 ? " GPU" : " GPUs") +
+            (kind == DeviceKind::Emulator ? ", as MLC_EMULATOR_DEVICES says"
+                                          : ""));
   auto ask = [&](CUresult (*get)(int *, CUdevice_attribute, CUdevice),
                  CUdevice_attribute attribute, int &value) {
     if (status.ok())
@@ -78,9 +82,10 @@ CudaDevice::~CudaDevice() {
     (void)driver.cuDevicePrimaryCtxRelease_v2(device);
 }
 
-Status CudaDevice::open(const QueueOptions &, std::unique_ptr<Queue> &queue) {
+Status CudaDevice::open(const QueueOptions &options,
+                        std::unique_ptr<Queue> &queue) {
   auto result = std::make_unique<CudaQueue>(*this);
-  Status status = result->open();
+  Status status = result->open(options.stream);
   if (status.ok())
     queue = std::move(result);
   return status;
@@ -94,17 +99,22 @@ Status CudaDevice::allocate(uint64_t bytes, void *&memory, uint64_t &capacity) {
   Status status = enter();
   if (!status.ok())
     return status;
-  auto lacks = [&] {
+  auto lacks = [&](uint64_t wanted) {
     return "out of memory on " + deviceName + ": cannot allocate " +
-           std::to_string(bytes) + " bytes";
+           std::to_string(wanted) + " bytes";
   };
   if (bytes > uint64_t(INT64_MAX))
-    return Status::error(MLC_RESOURCES, lacks());
+    return Status::error(MLC_RESOURCES, lacks(bytes));
   // Some bytes also for none; the driver aligns to 256.
   uint64_t size = (bytes / 64 + 1) * 64;
   CUdeviceptr address = 0;
-  if (CUresult result = driver.cuMemAlloc_v2(&address, size))
-    return driver.error(result, lacks());
+  if (CUresult result = driver.cuMemAlloc_v2(&address, size)) {
+    status = driver.error(result, lacks(bytes ? bytes : size));
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+      status.message += "; run it on smaller dims, or end what else uses the "
+                        "device";
+    return status;
+  }
   static_assert(sizeof(memory) == sizeof(address));
   std::memcpy(static_cast<void *>(&memory), &address, sizeof(memory));
   capacity = size;
@@ -168,6 +178,15 @@ public:
       Status status = driver.error(result, "kernel " + entry.name + what);
       status.message +=
           " (" + std::string(device.name()) + ", " + device.driverText + ")";
+      if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+        status.message += "; the NVRTC that made the code is newer than the "
+                          "driver: update the driver, or compile the model "
+                          "again with an older one (MLC_NVRTC)";
+      else if (result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+               result == CUDA_ERROR_INVALID_PTX ||
+               result == CUDA_ERROR_INVALID_IMAGE)
+        status.message +=
+            "; compile the model again with --target=" + device.targetName();
       return status;
     };
     CUmodule module = nullptr;

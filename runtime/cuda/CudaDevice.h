@@ -55,6 +55,9 @@ public:
                         "cannot use the GPU's context");
   }
 
+  bool isEmulator() const { return kind == DeviceKind::Emulator; }
+  CUcontext primaryContext() const { return context; }
+
   const Driver &driver;
   unsigned multiprocessors = 0;
   /// Bytes of shared memory that a block can have.

@@ -42,27 +42,48 @@ std::string LaunchName::text() const {
   return text + (nodes.size() > shown ? ", ...)" : ")");
 }
 
-Status CudaQueue::open() {
+Status CudaQueue::open(void *given) {
   const char *blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
   launchesBlock = blocking && !std::strcmp(blocking, "1");
   Status status = gpu.enter();
-  return status.ok() ? driver.check(driver.cuStreamCreate(
-                                        &stream, CU_STREAM_NON_BLOCKING),
-                                    "cannot make a stream")
-                     : status;
+  if (!status.ok() || given)
+    return status.ok() ? take(given) : status;
+  status = driver.check(driver.cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING),
+                        "cannot make a stream");
+  ownsStream = status.ok();
+  return status;
+}
+
+/// Works on the caller's stream.
+Status CudaQueue::take(void *given) {
+  // The two default streams have these values: they may not be captured.
+  if (reinterpret_cast<uintptr_t>(given) <= CU_STREAM_PER_THREAD)
+    return Status::error(MLC_USAGE, "the given stream is a default one; make a "
+                                    "stream for the session");
+  auto theirs = static_cast<CUstream>(given);
+  CUcontext context = nullptr;
+  Status status = driver.check(driver.cuStreamGetCtx(theirs, &context),
+                               "cannot use the given stream");
+  if (status.ok() && context != gpu.primaryContext())
+    status = Status::error(
+        MLC_USAGE, "the given stream is not of the primary context of " +
+                       std::string(gpu.name()));
+  if (status.ok())
+    handle = theirs;
+  return status;
 }
 
 CudaQueue::~CudaQueue() {
   // Errors have been told, or nobody has asked for them.
   (void)gpu.enter();
-  if (stream)
-    (void)driver.cuStreamSynchronize(stream);
+  if (handle)
+    (void)driver.cuStreamSynchronize(handle);
   for (CUevent event : stamps)
     (void)driver.cuEventDestroy_v2(event);
   if (pinned)
     (void)driver.cuMemFreeHost(pinned);
-  if (stream)
-    (void)driver.cuStreamDestroy_v2(stream);
+  if (ownsStream)
+    (void)driver.cuStreamDestroy_v2(handle);
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,6 +105,14 @@ Status CudaQueue::finish() {
   return failure.ok() ? std::move(status) : std::exchange(failure, Status());
 }
 
+/// What is copied to the host later is not, since nobody would wait for it.
+Status CudaQueue::flush() {
+  if (!failure.ok() || !lateCopies.empty())
+    return finish();
+  isRunning = false;
+  return Status::success();
+}
+
 /// Before anything is handed to the stream.
 Status CudaQueue::ready() {
   isBusy = true;
@@ -94,7 +123,7 @@ Status CudaQueue::ready() {
 Status CudaQueue::wait() {
   if (!isBusy)
     return Status::success();
-  CUresult result = driver.cuStreamSynchronize(stream);
+  CUresult result = driver.cuStreamSynchronize(handle);
   uint64_t launches = std::exchange(numLaunches, 0);
   if (result == CUDA_SUCCESS) {
     isBusy = false;
@@ -105,15 +134,27 @@ Status CudaQueue::wait() {
     return Status::success();
   }
   lateCopies.clear();
+  return failed(result, launches);
+}
+
+/// What is told where the wait after so many launches has failed.
+Status CudaQueue::failed(CUresult result, uint64_t launches) const {
   std::string name = gpu.name();
   if (launches == 0)
     return driver.error(result, "work on " + name + " has failed");
-  if (launches == 1)
-    return driver.error(result, lastLaunch.text() + " has failed on " + name);
   Status status = driver.error(
-      result, "one of " + std::to_string(launches) + " launches on " + name +
-                  " has failed, the last of them of " + lastLaunch.text());
-  status.message += "; run it with CUDA_LAUNCH_BLOCKING=1 to learn which";
+      result, launches == 1
+                  ? lastLaunch.text() + " has failed on " + name
+                  : "one of " + std::to_string(launches) + " launches on " +
+                        name + " has failed, the last of them of " +
+                        lastLaunch.text());
+  if (launches > 1)
+    status.message += "; run it with CUDA_LAUNCH_BLOCKING=1 to learn which";
+  bool isOfKernel = result == CUDA_ERROR_ILLEGAL_ADDRESS ||
+                    result == CUDA_ERROR_MISALIGNED_ADDRESS ||
+                    result == CUDA_ERROR_LAUNCH_FAILED;
+  if (isOfKernel && !gpu.isEmulator())
+    status.message += "; --device=emulator says where in the kernel";
   return status;
 }
 
@@ -177,7 +218,7 @@ Status CudaQueue::upload(void *to, const void *from, uint64_t bytes) {
     source = std::memcpy(piece, from, bytes);
   }
   status = driver.check(
-      driver.cuMemcpyHtoDAsync_v2(address(to), source, bytes, stream),
+      driver.cuMemcpyHtoDAsync_v2(address(to), source, bytes, handle),
       "cannot copy to the GPU");
   // Outside of a run nobody waits later.
   return status.ok() && !(isSmall && isRunning) ? wait() : status;
@@ -196,7 +237,7 @@ Status CudaQueue::downloadLater(void *to, const void *from, uint64_t bytes) {
     target = piece;
   }
   status = driver.check(
-      driver.cuMemcpyDtoHAsync_v2(target, address(from), bytes, stream),
+      driver.cuMemcpyDtoHAsync_v2(target, address(from), bytes, handle),
       "cannot copy from the GPU");
   if (status.ok() && target != to)
     lateCopies.push_back({to, target, bytes});
@@ -213,7 +254,7 @@ Status CudaQueue::copy(void *to, const void *from, uint64_t bytes) {
   if (!status.ok() || bytes == 0)
     return status;
   return driver.check(
-      driver.cuMemcpyDtoDAsync_v2(address(to), address(from), bytes, stream),
+      driver.cuMemcpyDtoDAsync_v2(address(to), address(from), bytes, handle),
       "cannot copy on the GPU");
 }
 
@@ -278,7 +319,7 @@ Status CudaQueue::tryLaunch(const Launch &launch, const CudaKernel &kernel) {
   if (launch.scratch.base)
     blocks = std::min<int64_t>(blocks, workers());
   CUresult result = driver.cuLaunchKernel(
-      kernel.function, blocks, 1, 1, launch.block, 1, 1, launch.shared, stream,
+      kernel.function, blocks, 1, 1, launch.block, 1, 1, launch.shared, handle,
       nullptr, reinterpret_cast<void **>(extra));
   if (result != CUDA_SUCCESS)
     return driver.error(result, describe(launch, kernel));
@@ -351,7 +392,7 @@ Status CudaQueue::reserveStamps(size_t count) {
 void CudaQueue::stamp(size_t index) {
   isBusy = true;
   if (failure.ok())
-    failure = driver.check(driver.cuEventRecord(stamps[index], stream),
+    failure = driver.check(driver.cuEventRecord(stamps[index], handle),
                            "cannot take the time");
 }
 

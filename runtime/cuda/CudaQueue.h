@@ -30,13 +30,15 @@ public:
   explicit CudaQueue(CudaDevice &device)
       : Queue(device), gpu(device), driver(device.driver) {}
   ~CudaQueue() override;
-  /// Before all else.
-  Status open();
+  /// Before all else. On `given`, which is the caller's, unless it is null.
+  Status open(void *given);
 
   /// Blocks that fit on the GPU at one time, roughly.
   unsigned workers() const override { return gpu.multiprocessors * 4; }
   void begin() override;
   Status finish() override;
+  Status flush() override;
+  void *stream() const override { return handle; }
   Status upload(void *to, const void *from, uint64_t bytes) override;
   Status download(void *to, const void *from, uint64_t bytes) override;
   Status copy(void *to, const void *from, uint64_t bytes) override;
@@ -52,8 +54,10 @@ public:
   Status elapsed(size_t from, size_t to, uint64_t &ns) const override;
 
 private:
+  Status take(void *given);
   Status ready();
   Status wait();
+  Status failed(CUresult result, uint64_t launches) const;
   Status takePinned(uint64_t bytes, uint8_t *&piece);
   Status growPinned();
   bool usesPinned(uint64_t bytes) const;
@@ -64,7 +68,8 @@ private:
 
   CudaDevice &gpu;
   const Driver &driver;
-  CUstream stream = nullptr;
+  CUstream handle = nullptr;
+  bool ownsStream = false;
   bool isRunning = false;
   /// Whether the stream notes what it is given.
   bool isRecording = false;

@@ -39,7 +39,7 @@ void CudaQueue::beginRecording() {
   if (!failure.ok())
     return;
   failure = driver.check(driver.cuStreamBeginCapture_v2(
-                             stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                             handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                          "cannot record launches");
   isRecording = failure.ok();
   numRecorded = 0;
@@ -50,10 +50,10 @@ void CudaQueue::endRecording(std::unique_ptr<Recording> &recording) {
     return;
   isRecording = false;
   CUgraph graph = nullptr;
-  CUresult result = driver.cuStreamEndCapture(stream, &graph);
+  CUresult result = driver.cuStreamEndCapture(handle, &graph);
   // Whatever it was: from here on the stream does what it is given.
   if (result != CUDA_SUCCESS)
-    (void)driver.cuStreamEndCapture(stream, &graph);
+    (void)driver.cuStreamEndCapture(handle, &graph);
   auto made = std::make_unique<CudaRecording>(gpu);
   made->numLaunches = numRecorded;
   made->lastLaunch = lastLaunch;
@@ -72,7 +72,7 @@ void CudaQueue::replay(Recording &recording) {
     return;
   auto &made = static_cast<CudaRecording &>(recording);
   isBusy = true;
-  if (CUresult result = driver.cuGraphLaunch(made.exec, stream)) {
+  if (CUresult result = driver.cuGraphLaunch(made.exec, handle)) {
     failure = driver.error(result, "cannot launch " + made.text());
     return;
   }

@@ -18,19 +18,24 @@ namespace {
 
 constexpr const char *emulatorLibrary = "libmlc_emulator.so";
 
-/// The number in "cuda:N", 0 of "cuda"; -1 of other names.
-int ordinalOf(const char *name) {
-  if (std::strncmp(name, "cuda", 4) != 0)
+/// The number in "cuda:N" or "emulator:N", 0 without one; -1 of other names.
+/// `family` is what stands in front.
+int ordinalOf(const char *name, const char *family) {
+  size_t front = std::strlen(family);
+  if (std::strncmp(name, family, front) != 0)
     return -1;
-  if (!name[4])
+  if (!name[front])
     return 0;
-  const char *digits = name + 5;
+  const char *digits = name + front + 1;
+  if (name[front] != ':')
+    return -1;
   size_t length = strnlen(digits, 5);
-  if (name[4] != ':' || length < 1 || length > 4 ||
-      std::strspn(digits, "0123456789") != length)
+  if (length < 1 || length > 4 || std::strspn(digits, "0123456789") != length)
     return -1;
   return int(std::strtol(digits, nullptr, 10));
 }
+
+constexpr const char *gpuFamily = "cuda", *emulatorFamily = "emulator";
 
 std::string folderOf(const std::string &path) {
   size_t slash = path.rfind('/');
@@ -65,13 +70,17 @@ std::string findEmulator() {
 }
 
 Status loadDriver(DeviceKind kind, Driver &driver) {
-  return kind == DeviceKind::Emulator
-             ? driver.load(findEmulator().c_str(),
-                           "set MLC_EMULATOR to the path of "
-                           "libmlc_emulator.so, which mlc's build makes")
-             : driver.load("libcuda.so.1",
-                           "a run on a GPU needs NVIDIA's driver; without one, "
-                           "use the device emulator or cpu");
+  if (kind == DeviceKind::Emulator) {
+    Status status = driver.load(findEmulator().c_str(),
+                                "set MLC_EMULATOR to the path of "
+                                "libmlc_emulator.so, which mlc's build makes");
+    // What it refuses is in the environment, and its message says so.
+    return status.ok() ? driver.initialize("") : status;
+  }
+  const char *remedy = "a run on a GPU needs NVIDIA's driver; without one, use "
+                       "the device emulator or cpu";
+  Status status = driver.load("libcuda.so.1", remedy);
+  return status.ok() ? driver.initialize(remedy) : status;
 }
 
 /// What has been found, to the process's end: whoever still holds a device's
@@ -99,8 +108,12 @@ struct Found {
       }
       std::unique_ptr<CudaDevice> opened;
       Status status = CudaDevice::open(*driver, ordinal, name, kind, opened);
-      if (!status.ok())
+      if (!status.ok()) {
+        if (status.message.find(name) == std::string::npos)
+          status.message =
+              "device '" + name + "' cannot be used: " + status.message;
         return status;
+      }
       known = opened.release();
     }
     device = known;
@@ -111,16 +124,20 @@ struct Found {
 } // namespace
 
 bool isCudaName(const char *name) {
-  return !std::strcmp(name, "emulator") || ordinalOf(name) >= 0;
+  return ordinalOf(name, gpuFamily) >= 0 ||
+         ordinalOf(name, emulatorFamily) >= 0;
 }
 
 Status findCudaDevice(const char *name, Device *&device) {
   static Found *found = new Found;
-  int ordinal = ordinalOf(name);
-  if (ordinal < 0)
-    return found->find(DeviceKind::Emulator, 0, "emulator", device);
-  return found->find(DeviceKind::Gpu, ordinal,
-                     "cuda:" + std::to_string(ordinal), device);
+  int ordinal = ordinalOf(name, gpuFamily);
+  if (ordinal >= 0)
+    return found->find(DeviceKind::Gpu, ordinal,
+                       "cuda:" + std::to_string(ordinal), device);
+  ordinal = ordinalOf(name, emulatorFamily);
+  return found->find(
+      DeviceKind::Emulator, ordinal,
+      ordinal ? "emulator:" + std::to_string(ordinal) : "emulator", device);
 }
 
 } // namespace mlc::runtime

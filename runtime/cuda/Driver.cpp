@@ -28,9 +28,16 @@ Status Driver::load(const char *library, const char *remedy) {
 #undef MLC_CUDA_DRIVER_LOOKUP
   if (!missing.empty())
     return lacks(std::string(library) + " has no function " + missing);
-  if (CUresult result = cuInit(0))
-    return lacks("the driver cannot be used: " + describe(result));
   return Status::success();
+}
+
+Status Driver::initialize(const char *remedy) {
+  CUresult result = cuInit(0);
+  if (!result)
+    return Status::success();
+  return Status::error(MLC_DEVICE,
+                       "the driver cannot be used: " + describe(result) +
+                           (*remedy ? "; " : "") + remedy);
 }
 
 std::string Driver::describe(CUresult result) const {

@@ -38,6 +38,7 @@ enum CUresult : int {
   CUDA_ERROR_NOT_READY = 600,
   CUDA_ERROR_ILLEGAL_ADDRESS = 700,
   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
+  CUDA_ERROR_MISALIGNED_ADDRESS = 716,
   CUDA_ERROR_LAUNCH_FAILED = 719,
   CUDA_ERROR_NOT_SUPPORTED = 801,
   CUDA_ERROR_UNKNOWN = 999,
@@ -65,6 +66,8 @@ using CUgraph = struct CUgraph_st *;
 using CUgraphExec = struct CUgraphExec_st *;
 
 constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
+/// The last of the values that mean a default stream; the others are 0 and 1.
+constexpr uintptr_t CU_STREAM_PER_THREAD = 2;
 /// Of cuStreamBeginCapture: what other threads do is not looked at.
 constexpr int CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1;
 constexpr unsigned CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2;
@@ -98,6 +101,7 @@ constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
     (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))         \
   X(cuStreamCreate, (CUstream *stream, unsigned flags))                        \
   X(cuStreamDestroy_v2, (CUstream stream))                                     \
+  X(cuStreamGetCtx, (CUstream stream, CUcontext *context))                     \
   X(cuStreamSynchronize, (CUstream stream))                                    \
   X(cuStreamBeginCapture_v2, (CUstream stream, int mode))                      \
   X(cuStreamEndCapture, (CUstream stream, CUgraph *graph))                     \
@@ -132,9 +136,11 @@ struct Driver {
   MLC_CUDA_DRIVER_FUNCTIONS(MLC_CUDA_DRIVER_MEMBER)
 #undef MLC_CUDA_DRIVER_MEMBER
 
-  /// Takes the functions from `library`, which stays loaded, and initializes
-  /// it. `remedy` says what to do where that fails.
+  /// Takes the functions from `library`, which stays loaded. `remedy` says what
+  /// to do where that fails.
   Status load(const char *library, const char *remedy);
+  /// Before all else; so does `remedy`, which may be empty.
+  Status initialize(const char *remedy);
 
   /// "CUDA error 2 (CUDA_ERROR_OUT_OF_MEMORY): out of memory".
   std::string describe(CUresult result) const;

@@ -40,7 +40,7 @@ struct Access {
 
 [[gnu::noinline, gnu::cold]] void found(Problem problem, const Access &access,
                                         uintptr_t where) {
-  execution.report({problem, access.self(), {}, arena.describe(where)});
+  execution.report({problem, access.self(), {}, arena->describe(where)});
 }
 
 [[gnu::noinline, gnu::cold]] void foundRace(const Access &access,
@@ -50,7 +50,7 @@ struct Access {
   // What runs between the two may be any of several lanes or warps: the record
   // has the last.
   Side side{otherAt, threadOf(other), stampOf(other), otherDid};
-  execution.report({Problem::Race, access.self(), side, arena.describe(where)});
+  execution.report({Problem::Race, access.self(), side, arena->describe(where)});
 }
 
 /// The record's side: is there a conflict? Then remembers the access.
@@ -74,7 +74,7 @@ void compareAndRecord(Cell &cell, const Access &access, uintptr_t where) {
 /// The records of a word's bytes, made from the word's if there are none.
 Cell *bytesOf(Cell &cell, const Access &access) {
   bool shared =
-      access.floor == execution.clock.block && arena.isShared(access.address);
+      access.floor == execution.clock.block && arena->isShared(access.address);
   SplitCells &cells = shared ? execution.splitShared : execution.splitGlobal;
   bool current = stampOf(cell.write) >= access.floor;
   if (current && (cell.write & split))
@@ -96,18 +96,18 @@ Cell *bytesOf(Cell &cell, const Access &access) {
 void checkWord(const Access &access, uintptr_t word, unsigned from,
                unsigned end) {
   unsigned mask = ((1u << end) - 1) & ~((1u << from) - 1);
-  uint8_t &marks = arena.marks(word);
+  uint8_t &marks = arena->marks(word);
   unsigned missing = mask & ~(unsigned(marks) >> 4);
   if (missing) [[unlikely]]
     return found(Problem::OutOfBounds, access,
                  word + unsigned(__builtin_ctz(missing)));
-  Cell &cell = arena.cell(word);
+  Cell &cell = arena->cell(word);
   if ((cell.write & pending) && stampOf(cell.write) >= access.floor)
       [[unlikely]] {
     Side side{cell.writeAt, threadOf(cell.write), stampOf(cell.write),
               "started the copy"};
     return execution.report({Problem::UnwaitedCopy, access.self(), side,
-                             arena.describe(word + from)});
+                             arena->describe(word + from)});
   }
   if (access.isWrite && !access.isAtomic())
     marks |= uint8_t(mask);
@@ -147,14 +147,14 @@ void checkWord(const Access &access, uintptr_t word, unsigned from,
 
 inline uint64_t floorOf(uintptr_t address) {
   const Clock &clock = execution.clock;
-  return arena.isShared(address) ? clock.block : clock.launch;
+  return arena->isShared(address) ? clock.block : clock.launch;
 }
 
 [[gnu::noinline]] void checkSlowly(uintptr_t address, size_t bytes,
                                    size_t align, bool isWrite, const void *at,
                                    Who who) {
   Access access{address, bytes, isWrite, at, who, floorOf(address)};
-  if (!arena.has(address))
+  if (!arena->has(address))
     return checkLocal(access);
   if (address & (align - 1))
     return found(Problem::Misaligned, access, address);
@@ -173,12 +173,12 @@ inline void checkWords(uintptr_t address, const void *at) {
   const Clock &clock = execution.clock;
   Who me = clock.me;
   ++execution.accesses;
-  if (!arena.has(address) || (address & (bytes - 1))) [[unlikely]]
+  if (!arena->has(address) || (address & (bytes - 1))) [[unlikely]]
     return checkSlowly(address, bytes, bytes, isWrite, at, me);
   uint64_t floor = floorOf(address);
   for (unsigned i = 0; i < bytes; i += 4) {
-    uint8_t &marks = arena.marks(address + i);
-    Cell &cell = arena.cell(address + i);
+    uint8_t &marks = arena->marks(address + i);
+    Cell &cell = arena->cell(address + i);
     bool plain = isWrite ? (marks & 0xf0) == 0xf0 : marks == 0xff;
     plain = plain && !(cell.write & (pending | split)) &&
             !clock.unordered(cell.write, me, floor) &&
@@ -208,7 +208,7 @@ void checkAccess(uintptr_t address, size_t bytes, size_t align, bool isWrite,
 void beginCopy(uintptr_t to, unsigned bytes, const void *at) {
   checkAccess(to, bytes, bytes, true, at, execution.clock.me);
   for (unsigned i = 0; i < bytes; i += 4) {
-    Cell &cell = arena.cell(to + i);
+    Cell &cell = arena->cell(to + i);
     cell.write = execution.clock.me | pending | (cell.write & split);
     cell.writeAt = execution.place(at);
   }
@@ -216,7 +216,7 @@ void beginCopy(uintptr_t to, unsigned bytes, const void *at) {
 
 void endCopy(uintptr_t to, unsigned bytes, const void *at) {
   for (unsigned i = 0; i < bytes; i += 4)
-    arena.cell(to + i).write &= ~pending;
+    arena->cell(to + i).write &= ~pending;
   checkAccess(to, bytes, bytes, true, at, execution.clock.me);
 }
 

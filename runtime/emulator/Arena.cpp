@@ -1,4 +1,4 @@
-//===- Arena.cpp - The memory of the emulated device ----------------------===//
+//===- Arena.cpp - The memory of an emulated device -----------------------===//
 
 #include "runtime/emulator/Arena.h"
 
@@ -6,12 +6,16 @@
 #include <cstring>
 #include <iterator>
 #include <sys/mman.h>
+#include <vector>
 
 namespace mlc::emulator {
 
-Arena arena;
+Arena *arena = nullptr;
 
 namespace {
+
+/// Those that are open.
+std::vector<const Arena *> arenas;
 
 /// Between allocations, so that an access that misses one hits none.
 constexpr size_t gap = 4096;
@@ -30,9 +34,10 @@ size_t roundUp(size_t value, size_t unit) {
 
 } // namespace
 
-bool Arena::open() {
+bool Arena::open(int number) {
   if (base)
     return true;
+  device = number;
   // A system that counts addresses gives fewer.
   for (size_t bytes = size_t(64) << 30; bytes >= size_t(64) << 20; bytes /= 2) {
     void *memory = reserve(bytes);
@@ -43,6 +48,7 @@ bool Arena::open() {
       size = bytes;
       states = static_cast<uint8_t *>(state);
       cells = static_cast<Cell *>(records);
+      arenas.push_back(this);
       return true;
     }
     if (memory)
@@ -97,6 +103,15 @@ bool Arena::contains(uintptr_t address, size_t bytes) const {
 }
 
 std::string Arena::describe(uintptr_t address) const {
+  for (const Arena *other : arenas)
+    if (other != this && other->has(address))
+      return other->describeOwn(address) + " of device " +
+             std::to_string(other->device) + ", while the kernel runs on " +
+             std::to_string(device);
+  return describeOwn(address);
+}
+
+std::string Arena::describeOwn(uintptr_t address) const {
   auto bytes = [](size_t n) { return std::to_string(n); };
   if (isShared(address))
     return "byte " + bytes(address - base) + " of the block's " +
@@ -148,14 +163,15 @@ void Arena::mark(uintptr_t address, size_t bytes, bool exist, bool written) {
     single();
 }
 
-void Arena::copyMarks(uintptr_t to, uintptr_t from, size_t bytes) {
-  if ((to - base) % 4 == 0 && (from - base) % 4 == 0) {
-    std::memmove(&marks(to), &marks(from), bytes / 4);
+void Arena::copyMarks(uintptr_t to, const Arena &source, uintptr_t from,
+                      size_t bytes) {
+  if (to % 4 == 0 && from % 4 == 0) {
+    std::memmove(&marks(to), &source.marks(from), bytes / 4);
     size_t done = bytes / 4 * 4;
     to += done, from += done, bytes -= done;
   }
   for (; bytes; --bytes, ++to, ++from)
-    mark(to, 1, true, marks(from) >> ((from - base) % 4) & 1);
+    mark(to, 1, true, source.marks(from) >> (from % 4) & 1);
 }
 
 } // namespace mlc::emulator

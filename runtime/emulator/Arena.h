@@ -1,4 +1,4 @@
-//===- Arena.h - The memory of the emulated device --------------*- C++ -*-===//
+//===- Arena.h - The memory of an emulated device ---------------*- C++ -*-===//
 //
 // One range of addresses holds all that kernels may touch beside their stacks:
 // first the shared memory of the block that runs, then the allocations. Beside
@@ -22,8 +22,9 @@ namespace mlc::emulator {
 
 class Arena {
 public:
-  /// Reserves the addresses; false if the system does not give them.
-  bool open();
+  /// Reserves the addresses for the device `number`; false if the system does
+  /// not give them.
+  bool open(int number);
 
   /// Zero if there is no more. Multiples of 256, as CUDA's are.
   uintptr_t allocate(size_t bytes);
@@ -32,6 +33,7 @@ public:
   /// Whether all bytes are of one allocation.
   bool contains(uintptr_t address, size_t bytes) const;
   /// What lies there, for people: "byte 40 behind an allocation of 40 bytes".
+  /// Also of memory of other devices, which it names.
   std::string describe(uintptr_t address) const;
   const std::map<uintptr_t, size_t> &allocations() const { return live; }
 
@@ -44,8 +46,9 @@ public:
 
   /// Says of whole bytes whether they exist and are written.
   void mark(uintptr_t address, size_t bytes, bool exist, bool written);
-  /// Gives `to` what is known of the bytes at `from`.
-  void copyMarks(uintptr_t to, uintptr_t from, size_t bytes);
+  /// Gives `to` what is known of the bytes at `from` in `source`.
+  void copyMarks(uintptr_t to, const Arena &source, uintptr_t from,
+                 size_t bytes);
 
   bool has(uintptr_t address) const { return address - base < size; }
   /// Low four bits: written; high four: exist.
@@ -57,6 +60,10 @@ public:
 private:
   static constexpr size_t sharedRange = 256 << 10;
 
+  std::string describeOwn(uintptr_t address) const;
+
+  int device = 0;
+
   uintptr_t base = 0;
   size_t size = 0;
   uint8_t *states = nullptr;
@@ -65,8 +72,8 @@ private:
   std::map<uintptr_t, size_t> live;
 };
 
-/// There is one device.
-extern Arena arena;
+/// That of the device whose kernel runs.
+extern Arena *arena;
 
 } // namespace mlc::emulator
 

@@ -54,7 +54,10 @@ MLC_EMULATOR_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from,
 
 MLC_EMULATOR_API CUresult cuStreamCreate(CUstream *stream, unsigned flags);
 MLC_EMULATOR_API CUresult cuStreamDestroy_v2(CUstream stream);
+MLC_EMULATOR_API CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
 MLC_EMULATOR_API CUresult cuStreamSynchronize(CUstream stream);
+MLC_EMULATOR_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event,
+                                            unsigned flags);
 MLC_EMULATOR_API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
 MLC_EMULATOR_API CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
 MLC_EMULATOR_API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec,
@@ -114,7 +117,12 @@ namespace mlc::emulator {
   row(101, INVALID_DEVICE, "invalid device ordinal")                           \
   row(200, INVALID_IMAGE, "device kernel image is invalid")                    \
   row(201, INVALID_CONTEXT, "invalid device context")                          \
+  row(209, NO_BINARY_FOR_GPU,                                                  \
+      "no kernel image is available for execution on the device")              \
+  row(218, INVALID_PTX, "a PTX JIT compilation failed")                        \
   row(221, JIT_COMPILER_NOT_FOUND, "the compiler was not found")               \
+  row(222, UNSUPPORTED_PTX_VERSION,                                            \
+      "the provided PTX was compiled with an unsupported toolchain.")          \
   row(300, INVALID_SOURCE, "device kernel source is invalid")                  \
   row(304, OPERATING_SYSTEM, "OS call failed")                                 \
   row(400, INVALID_HANDLE, "invalid resource handle")                          \
@@ -141,6 +149,9 @@ namespace mlc::emulator {
 // clang-format on
 
 constexpr CUresult CUDA_SUCCESS = 0;
+/// Not one of CUDA's: a variable of the environment says nothing that can be
+/// understood. cuGetErrorString() tells which, and what it may say.
+constexpr CUresult MLC_ERROR_ENVIRONMENT = 10001;
 #define MLC_EMULATOR_ERROR(number, name, text)                                 \
   constexpr CUresult CUDA_ERROR_##name = number;
 MLC_EMULATOR_ERRORS(MLC_EMULATOR_ERROR)

@@ -1,17 +1,18 @@
 //===- Device.cpp - The device, its context and errors --------------------===//
 
-#include "runtime/emulator/Arena.h"
 #include "runtime/emulator/Driver.h"
 #include "runtime/emulator/Execution.h"
 #include "runtime/emulator/Finding.h"
-#include "runtime/emulator/Options.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 namespace mlc::emulator {
 
 Driver driver;
+/// What is wrong with the environment, by the last cuInit().
+static std::string environmentError;
 thread_local CUcontext currentContext = nullptr;
 
 Call::Call(const char *function, Needs needs) : lock(driver.mutex) {
@@ -20,54 +21,75 @@ Call::Call(const char *function, Needs needs) : lock(driver.mutex) {
     return;
   if (needs != Nothing && !driver.initialized)
     error = CUDA_ERROR_NOT_INITIALIZED;
-  else if (needs == Context && (!currentContext || !driver.users))
+  else if (needs == Context && (!currentContext || !currentContext->users))
     error = CUDA_ERROR_INVALID_CONTEXT;
 }
 
-void Driver::closeContext() {
+Arena *Driver::arenaOf(CUdeviceptr address, size_t bytes) {
+  for (CUctx_st &device : devices)
+    if (device.arena.contains(uintptr_t(address), bytes))
+      return &device.arena;
+  return nullptr;
+}
+
+/// Takes out what is of the context; `end` gives each back. How many they were.
+template <typename Set, typename End>
+static size_t take(Set &set, CUcontext context, End end) {
+  size_t count = 0;
+  for (auto it = set.begin(); it != set.end();) {
+    auto next = std::next(it);
+    if ((*it)->context == context) {
+      auto item = *it;
+      set.erase(it);
+      end(item);
+      ++count;
+    }
+    it = next;
+  }
+  return count;
+}
+
+void Driver::closeContext(CUcontext context) {
   runAll();
   std::string left;
   auto count = [&](size_t n, const char *what) {
     if (n)
       left += (left.empty() ? "" : ", ") + std::to_string(n) + " " + what;
   };
-  count(arena.allocations().size(), "allocations");
-  count(hostMemory.size(), "allocations of the host's memory");
-  count(modules.size(), "modules");
-  count(streams.size(), "streams");
-  count(events.size(), "events");
-  count(graphs.size(), "graphs");
-  count(execs.size(), "graphs that can be launched");
-  if (!left.empty()) {
-    std::string sizes;
-    for (const auto &[start, bytes] : arena.allocations())
-      sizes += (sizes.empty() ? "; bytes: " : ", ") + std::to_string(bytes);
+  auto remove = [](auto *item) { delete item; };
+  Arena &memory = context->arena;
+  std::string sizes;
+  for (const auto &[start, bytes] : memory.allocations())
+    sizes += (sizes.empty() ? "; bytes: " : ", ") + std::to_string(bytes);
+  count(memory.allocations().size(), "allocations");
+  while (!memory.allocations().empty())
+    memory.free(memory.allocations().begin()->first);
+  size_t numHost = 0;
+  for (auto it = hostMemory.begin(); it != hostMemory.end();) {
+    if (it->second.context != context) {
+      ++it;
+      continue;
+    }
+    std::free(reinterpret_cast<void *>(it->first));
+    it = hostMemory.erase(it);
+    ++numHost;
+  }
+  count(numHost, "allocations of the host's memory");
+  count(take(modules, context,
+             [&](CUmodule module) {
+               for (const auto &function : module->functions)
+                 functions.erase(function.get());
+               module->code.unload();
+               delete module;
+             }),
+        "modules");
+  count(take(streams, context, remove), "streams");
+  count(take(events, context, remove), "events");
+  count(take(graphs, context, remove), "graphs");
+  count(take(execs, context, remove), "graphs that can be launched");
+  if (!left.empty())
     addToReport("mlc emulator: leak: at the end of the context there are " +
                 left + sizes + "\n");
-  }
-  while (!arena.allocations().empty())
-    arena.free(arena.allocations().begin()->first);
-  for (const auto &[start, bytes] : hostMemory)
-    std::free(reinterpret_cast<void *>(start));
-  for (CUmodule module : modules) {
-    module->code.unload();
-    delete module;
-  }
-  for (CUstream stream : streams)
-    delete stream;
-  for (CUevent event : events)
-    delete event;
-  for (CUgraph graph : graphs)
-    delete graph;
-  for (CUgraphExec exec : execs)
-    delete exec;
-  hostMemory.clear();
-  modules.clear();
-  functions.clear();
-  streams.clear();
-  events.clear();
-  graphs.clear();
-  execs.clear();
 }
 
 } // namespace mlc::emulator
@@ -78,9 +100,10 @@ CUresult cuInit(unsigned flags) {
   MLC_CALL(Nothing);
   if (flags)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!architecture()) {
-    addToReport("mlc emulator: MLC_EMULATOR_ARCH must be sm_75 or later\n");
-    return CUDA_ERROR_INVALID_VALUE;
+  environmentError = wrongEnvironment();
+  if (!environmentError.empty()) {
+    addToReport("mlc emulator: " + environmentError + "\n");
+    return MLC_ERROR_ENVIRONMENT;
   }
   driver.initialized = true;
   return CUDA_SUCCESS;
@@ -98,7 +121,7 @@ CUresult cuDeviceGetCount(int *count) {
   MLC_CALL(Initialized);
   if (!count)
     return CUDA_ERROR_INVALID_VALUE;
-  *count = 1;
+  *count = int(deviceCount());
   return CUDA_SUCCESS;
 }
 
@@ -106,15 +129,15 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal) {
   MLC_CALL(Initialized);
   if (!device)
     return CUDA_ERROR_INVALID_VALUE;
-  if (ordinal != 0)
+  if (!driver.isDevice(ordinal))
     return CUDA_ERROR_INVALID_DEVICE;
-  *device = 0;
+  *device = ordinal;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
   MLC_CALL(Initialized);
-  if (device != 0)
+  if (!driver.isDevice(device))
     return CUDA_ERROR_INVALID_DEVICE;
   if (!name || length <= 0)
     return CUDA_ERROR_INVALID_VALUE;
@@ -124,7 +147,7 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
 
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
   MLC_CALL(Initialized);
-  if (device != 0)
+  if (!driver.isDevice(device))
     return CUDA_ERROR_INVALID_DEVICE;
   if (!value)
     return CUDA_ERROR_INVALID_VALUE;
@@ -180,31 +203,36 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   MLC_CALL(Initialized);
-  if (device != 0)
+  if (!driver.isDevice(device))
     return CUDA_ERROR_INVALID_DEVICE;
   if (!context)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!arena.open() || !execution.fibers.open())
+  CUctx_st &primary = driver.devices[device];
+  if (!primary.arena.open(device) || !execution.fibers.open())
     return CUDA_ERROR_OUT_OF_MEMORY;
-  ++driver.users;
-  *context = &driver.context;
+  ++primary.users;
+  *context = &primary;
   return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   MLC_CALL(Initialized);
-  if (device != 0)
+  if (!driver.isDevice(device))
     return CUDA_ERROR_INVALID_DEVICE;
-  if (!driver.users)
+  CUctx_st &primary = driver.devices[device];
+  if (!primary.users)
     return CUDA_ERROR_INVALID_CONTEXT;
-  if (!--driver.users)
-    driver.closeContext();
+  if (!--primary.users)
+    driver.closeContext(&primary);
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetCurrent(CUcontext context) {
   MLC_CALL(Initialized);
-  if (context && (context != &driver.context || !driver.users))
+  bool isKnown = !context;
+  for (CUctx_st &device : driver.devices)
+    isKnown |= context == &device && device.users;
+  if (!isKnown)
     return CUDA_ERROR_INVALID_CONTEXT;
   currentContext = context;
   return CUDA_SUCCESS;
@@ -216,6 +244,9 @@ CUresult cuGetErrorName(CUresult error, const char **name) {
   switch (error) {
   case CUDA_SUCCESS:
     *name = "CUDA_SUCCESS";
+    return CUDA_SUCCESS;
+  case MLC_ERROR_ENVIRONMENT:
+    *name = "MLC_ERROR_ENVIRONMENT";
     return CUDA_SUCCESS;
 #define MLC_EMULATOR_NAME(number, text, _)                                     \
   case number:                                                                 \
@@ -235,6 +266,9 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
   case CUDA_SUCCESS:
     *text = "no error";
     return CUDA_SUCCESS;
+  case MLC_ERROR_ENVIRONMENT:
+    *text = environmentError.c_str();
+    return CUDA_SUCCESS;
 #define MLC_EMULATOR_TEXT(number, _, meaning)                                  \
   case number:                                                                 \
     *text = meaning;                                                           \
@@ -246,4 +280,8 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-void mlcEmulatorFail(const char *what) { setFailures(what); }
+void mlcEmulatorFail(const char *what) {
+  std::string wrong = setFailures(what);
+  if (!wrong.empty())
+    addToReport("mlc emulator: mlcEmulatorFail: " + wrong + "\n");
+}

@@ -3,9 +3,12 @@
 #ifndef MLC_RUNTIME_EMULATOR_DRIVER_H
 #define MLC_RUNTIME_EMULATOR_DRIVER_H
 
+#include "runtime/emulator/Arena.h"
 #include "runtime/emulator/Cuda.h"
 #include "runtime/emulator/Module.h"
+#include "runtime/emulator/Options.h"
 
+#include <array>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -20,6 +23,7 @@
 /// Work that a stream was given while it was captured, in order. A copy that
 /// can be launched has the same.
 struct CUgraph_st {
+  CUcontext context;
   std::vector<std::function<CUresult()>> work;
 };
 struct CUgraphExec_st : CUgraph_st {};
@@ -28,7 +32,7 @@ struct CUgraphExec_st : CUgraph_st {};
 /// a capture does not allow, nothing becomes of it.
 struct Capture {
   CUgraph_st graph;
-  int mode; ///< 0: of all threads, 1: of this one, 2: nothing is forbidden
+  int mode = 0; ///< 0: of all threads, 1: of this one, 2: nothing is forbidden
   std::thread::id thread = std::this_thread::get_id();
   bool isValid = true;
 };
@@ -36,12 +40,15 @@ struct Capture {
 /// Work that is done when somebody waits for it, as late as CUDA may do it: so
 /// it shows who forgets to wait.
 struct CUstream_st {
+  CUcontext context;
   std::deque<std::function<CUresult()>> work;
   CUresult error = 0; ///< of what was done, until a call returns it
   std::unique_ptr<Capture> capture; ///< null unless it is captured
 
   /// Does all of it; after an error the rest is dropped.
   void run();
+  /// Does the next of it.
+  void runNext();
   CUresult takeError();
 };
 
@@ -51,6 +58,7 @@ struct CUevent_st {
     std::chrono::steady_clock::time_point time;
     CUstream stream = nullptr;
   };
+  CUcontext context;
   std::shared_ptr<Record> last; ///< null until it is recorded
 };
 
@@ -62,11 +70,17 @@ struct CUfunc_st {
 };
 
 struct CUmod_st {
+  CUcontext context = nullptr;
   mlc::emulator::LoadedModule code;
   std::vector<std::unique_ptr<CUfunc_st>> functions;
 };
 
-struct CUctx_st {};
+/// A device's primary context, and its memory.
+struct CUctx_st {
+  unsigned users = 0;
+  mlc::emulator::Arena arena;
+  CUstream_st defaultStream{this, {}, 0, nullptr};
+};
 
 namespace mlc::emulator {
 
@@ -74,16 +88,19 @@ namespace mlc::emulator {
 struct Driver {
   std::mutex mutex;
   bool initialized = false;
-  unsigned users = 0; ///< of the primary context
-  CUctx_st context;
-  std::map<uintptr_t, size_t> hostMemory;
+  /// Those that there are come first (deviceCount()).
+  std::array<CUctx_st, maxDevices> devices;
+  struct HostMemory {
+    size_t bytes;
+    CUcontext context;
+  };
+  std::map<uintptr_t, HostMemory> hostMemory;
   std::set<CUstream> streams;
   std::set<CUevent> events;
   std::set<CUmodule> modules;
   std::set<CUfunction> functions;
   std::set<CUgraph> graphs;
   std::set<CUgraphExec> execs;
-  CUstream_st defaultStream;
 
   /// Does what all streams have to do.
   void runAll();
@@ -95,8 +112,15 @@ struct Driver {
   bool isStream(CUstream stream) const {
     return !stream || streams.count(stream);
   }
-  /// Forgets everything, and reports what was still there.
-  void closeContext();
+  /// Whether `device` is the number of one.
+  static bool isDevice(CUdevice device) {
+    return device >= 0 && unsigned(device) < deviceCount();
+  }
+  /// The device's memory with all of these bytes in one allocation; null if
+  /// there is none.
+  Arena *arenaOf(CUdeviceptr address, size_t bytes);
+  /// Forgets everything of a context, and reports what was still there.
+  void closeContext(CUcontext context);
 };
 
 extern Driver driver;

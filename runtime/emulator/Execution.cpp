@@ -90,6 +90,7 @@ void Execution::run(const Launch &given) {
                       : count <= 128 ? 128
                                      : maxWords);
   launch = &padded;
+  arena = given.arena;
   checks = checksOn() && given.isInstrumented;
   seed = randomState = orderSeed();
   clock.launch = clock.next;
@@ -142,7 +143,7 @@ void Execution::startBlock(uint64_t number) {
   blockIndex.x = unsigned(number % grid.x);
   blockIndex.y = unsigned(number / grid.x % grid.y);
   blockIndex.z = unsigned(number / grid.x / grid.y);
-  arena.resetShared(launch->sharedBytes, true);
+  arena->resetShared(launch->sharedBytes, true);
   splitShared.clear();
   handovers.startBlock(clock);
   clock.block = clock.phase = clock.next;
@@ -228,8 +229,7 @@ bool Execution::runWarp(unsigned warp) {
 bool Execution::completeWarp(unsigned first, unsigned end) {
   Wait what = threads[first].wait;
   for (unsigned i = first; i < end; ++i)
-    if (threads[i].wait != what || threads[i].kind != threads[first].kind ||
-        threads[i].transposed != threads[first].transposed)
+    if (!waitAlike(threads[i], threads[first]))
       return false;
   switch (what) {
   case Wait::Nothing:
@@ -253,6 +253,7 @@ bool Execution::completeWarp(unsigned first, unsigned end) {
     threads[i].wait = Wait::Nothing;
     threads[i].kind = 0;
     threads[i].transposed = false;
+    threads[i].site = 0;
   }
   return true;
 }
@@ -266,8 +267,10 @@ bool Execution::passBarrier() {
   handovers.passBarrier(clock);
   for (unsigned warp = 0; warp < warpCount; ++warp)
     warpStamps[warp] = clock.next++;
-  for (unsigned i = 0; i < threadCount; ++i)
+  for (unsigned i = 0; i < threadCount; ++i) {
     threads[i].wait = Wait::Nothing;
+    threads[i].site = 0;
+  }
   return true;
 }
 
@@ -299,11 +302,7 @@ void Execution::reportDivergence() {
   // A warp that is of two minds says most; else two threads of the block.
   unsigned a = 0, b = 0;
   auto differ = [&](unsigned i, unsigned j) {
-    return threads[i].wait != threads[j].wait ||
-           threads[i].kind != threads[j].kind ||
-           threads[i].transposed != threads[j].transposed ||
-           (threads[i].wait == Wait::Block &&
-            threads[i].site != threads[j].site);
+    return !waitAlike(threads[i], threads[j]);
   };
   for (unsigned i = 1; i < threadCount && !b; ++i)
     if (i % 32 && differ(i, i - 1))
@@ -325,7 +324,8 @@ void Execution::reportDivergence() {
   running = Fibers::count;
   Finding finding{Problem::Divergence, side(a), side(b), ""};
   // Of calls that the compiler has joined, only the sites know the lines.
-  if (threads[a].wait == Wait::Block && threads[b].wait == Wait::Block) {
+  if (threads[a].wait == threads[b].wait && threads[a].site &&
+      threads[a].site != threads[b].site) {
     auto [first, second] = std::minmax(threads[a].site, threads[b].site);
     finding.what = "two of lines " + std::to_string(first >> 12) + " and " +
                    std::to_string(second >> 12);
@@ -348,7 +348,7 @@ void Execution::reportTrap() {
   if (fibers.isGuard(trap.address))
     finding.what = "its stack of 64 KiB is full";
   else if (trap.signal != SIGFPE)
-    finding.what = arena.describe(trap.address);
+    finding.what = arena->describe(trap.address);
   findings.push_back(std::move(finding));
 }
 

@@ -20,6 +20,8 @@
 
 namespace mlc::emulator {
 
+class Arena;
+
 struct Index {
   unsigned x, y, z;
   uint64_t count() const { return uint64_t(x) * y * z; }
@@ -32,6 +34,7 @@ struct Launch {
   uintptr_t moduleEnd = 0;
   std::string modulePath;
   std::vector<uint64_t> words; ///< the parameters
+  Arena *arena = nullptr;      ///< of the device that it runs on
   Index grid = {}, block = {};
   unsigned sharedBytes = 0;
   /// Whether its loads and stores can be seen.
@@ -65,7 +68,7 @@ struct Thread {
   Wait wait = Wait::Done;
   bool transposed = false; // Load
   uint8_t kind = 0;        // Multiply: of the elements
-  unsigned site = 0;       // Block: which barrier of the text
+  unsigned site = 0;       // Block, Load, Multiply: which call of the text
   int mask = 0;            // Shuffle
   void *at = nullptr;      // where it waits
   uint64_t words[3] = {};  // operands; results of Shuffle and Load
@@ -114,6 +117,11 @@ private:
   void runBlock(uint64_t number);
   void resume(Thread &thread, uint64_t stamp, unsigned number);
   bool runWarp(unsigned warp);
+  /// Whether two threads wait for the same.
+  static bool waitAlike(const Thread &a, const Thread &b) {
+    return a.wait == b.wait && a.kind == b.kind &&
+           a.transposed == b.transposed && a.site == b.site;
+  }
   bool completeWarp(unsigned first, unsigned end);
   bool passBarrier();
   void reportDivergence();

@@ -29,6 +29,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
   if (stream->capture)
     return CUDA_ERROR_ILLEGAL_STATE;
   stream->capture = std::make_unique<Capture>();
+  stream->capture->graph.context = currentContext;
   stream->capture->mode = mode;
   return CUDA_SUCCESS;
 }
@@ -60,14 +61,15 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
     return CUDA_ERROR_INVALID_HANDLE;
   if (!exec || flags)
     return CUDA_ERROR_INVALID_VALUE;
-  *exec = new CUgraphExec_st{{graph->work}};
+  *exec = new CUgraphExec_st{*graph};
   driver.execs.insert(*exec);
   return CUDA_SUCCESS;
 }
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   MLC_CALL(Context);
-  if (!driver.execs.count(exec) || !driver.isStream(stream))
+  if (!driver.execs.count(exec) || !driver.isStream(stream) ||
+      exec->context != (stream ? stream->context : currentContext))
     return CUDA_ERROR_INVALID_HANDLE;
   for (const std::function<CUresult()> &work : exec->work)
     if (CUresult error = driver.submit(stream, work))

@@ -180,7 +180,7 @@ MLC_EMULATOR_API Index mlcEmulatorThreadIdx() {
 MLC_EMULATOR_API Index mlcEmulatorBlockIdx() { return execution.blockIndex; }
 MLC_EMULATOR_API Index mlcEmulatorBlockDim() { return execution.launch->block; }
 MLC_EMULATOR_API Index mlcEmulatorGridDim() { return execution.launch->grid; }
-MLC_EMULATOR_API uint8_t *mlcEmulatorSharedMemory() { return arena.shared(); }
+MLC_EMULATOR_API uint8_t *mlcEmulatorSharedMemory() { return arena->shared(); }
 
 MLC_EMULATOR_API void mlcEmulatorSyncBlock(unsigned site) {
   execution.current().site = site;
@@ -219,11 +219,12 @@ MLC_EMULATOR_API void mlcEmulatorCopyAsync(void *to, const void *from,
   auto source = reinterpret_cast<uintptr_t>(from);
   auto misplaced = [&](uintptr_t address, const char *does) {
     Side self{execution.place(MLC_HERE), execution.running, 0, does};
-    execution.report({Problem::OutOfBounds, self, {}, arena.describe(address)});
+    execution.report(
+        {Problem::OutOfBounds, self, {}, arena->describe(address)});
   };
-  if (!arena.isShared(target))
+  if (!arena->isShared(target))
     misplaced(target, "copies to what is not shared memory");
-  if (valid && arena.isShared(source))
+  if (valid && arena->isShared(source))
     misplaced(source, "copies from what is not global memory");
   if (execution.checks) {
     if (valid)
@@ -254,14 +255,15 @@ MLC_EMULATOR_API void mlcEmulatorWaitForCopies(unsigned pending) {
   thread.copies.erase(thread.copies.begin(), later);
 }
 
-MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row,
-                                               bool transposed) {
+MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row, bool transposed,
+                                               unsigned site) {
   Thread &thread = execution.current();
   auto address = reinterpret_cast<uintptr_t>(row);
-  if (!arena.isShared(address)) {
+  if (!arena->isShared(address)) {
     Side self{execution.place(MLC_HERE), execution.running, 0,
               "loads matrices from what is not shared memory"};
-    execution.report({Problem::OutOfBounds, self, {}, arena.describe(address)});
+    execution.report(
+        {Problem::OutOfBounds, self, {}, arena->describe(address)});
   }
   // All lanes get parts of the row.
   if (execution.checks)
@@ -269,14 +271,17 @@ MLC_EMULATOR_API Words mlcEmulatorLoadMatrices(const void *row,
                 execution.clock.me | manyLanes);
   thread.words[0] = address;
   thread.transposed = transposed;
+  thread.site = site;
   execution.wait(Wait::Load, MLC_HERE);
   return {thread.words[0], thread.words[1]};
 }
 
 MLC_EMULATOR_API Sums mlcEmulatorMultiplyAdd(unsigned kind, Sums d, uint64_t a0,
-                                             uint64_t a1, uint64_t b) {
+                                             uint64_t a1, uint64_t b,
+                                             unsigned site) {
   Thread &thread = execution.current();
   thread.kind = uint8_t(kind + 1); // 0 is none
+  thread.site = site;
   thread.words[0] = a0;
   thread.words[1] = a1;
   thread.words[2] = b;

@@ -35,6 +35,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     return error;
   }
   std::lock_guard<std::mutex> lock(driver.mutex);
+  loaded->context = currentContext;
   *module = loaded.release();
   driver.modules.insert(*module);
   return CUDA_SUCCESS;
@@ -142,10 +143,14 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
   MLC_CALL(Context);
   if (!driver.functions.count(function) || !driver.isStream(stream))
     return CUDA_ERROR_INVALID_HANDLE;
+  CUcontext context = stream ? stream->context : currentContext;
+  if (function->module->context != context)
+    return CUDA_ERROR_INVALID_HANDLE;
   // Their number cannot be known from the kernel's code.
   if (parameters)
     return CUDA_ERROR_NOT_SUPPORTED;
   Launch launch;
+  launch.arena = &context->arena;
   launch.grid = {gridX, gridY, gridZ};
   launch.block = {blockX, blockY, blockZ};
   if (!fits(launch.grid, launch.block) || sharedBytes > function->maxShared)
@@ -173,6 +178,7 @@ CUresult mlcEmulatorLaunch(const void *kernel, unsigned gridX, unsigned gridY,
                            const uint64_t *words, size_t count) {
   MLC_CALL(Context);
   Launch launch;
+  launch.arena = &currentContext->arena;
   launch.grid = {gridX, gridY, gridZ};
   launch.block = {blockX, blockY, blockZ};
   if (!kernel || !fits(launch.grid, launch.block) ||

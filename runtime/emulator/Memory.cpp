@@ -1,6 +1,5 @@
-//===- Memory.cpp - Memory of the device, and copies ----------------------===//
+//===- Memory.cpp - Memory of the devices, and copies ---------------------===//
 
-#include "runtime/emulator/Arena.h"
 #include "runtime/emulator/Driver.h"
 
 #include <cstdlib>
@@ -24,8 +23,8 @@ bool isPinned(const void *memory, size_t bytes) {
   if (found == driver.hostMemory.begin())
     return false;
   --found;
-  size_t offset = address - found->first;
-  return offset <= found->second && bytes <= found->second - offset;
+  size_t offset = address - found->first, all = found->second.bytes;
+  return offset <= all && bytes <= all - offset;
 }
 
 } // namespace
@@ -36,7 +35,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (!memory || !bytes)
     return CUDA_ERROR_INVALID_VALUE;
-  uintptr_t address = arena.allocate(bytes);
+  uintptr_t address = currentContext->arena.allocate(bytes);
   if (!address)
     return CUDA_ERROR_OUT_OF_MEMORY;
   *memory = address;
@@ -50,8 +49,9 @@ CUresult cuMemFree_v2(CUdeviceptr memory) {
   if (!memory)
     return CUDA_SUCCESS;
   driver.runAll();
-  return arena.free(uintptr_t(memory)) ? CUDA_SUCCESS
-                                       : CUDA_ERROR_INVALID_VALUE;
+  Arena *arena = driver.arenaOf(memory, 1);
+  return arena && arena->free(uintptr_t(memory)) ? CUDA_SUCCESS
+                                                 : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemAllocHost_v2(void **memory, size_t bytes) {
@@ -66,7 +66,8 @@ CUresult cuMemAllocHost_v2(void **memory, size_t bytes) {
   void *block = std::aligned_alloc(page, (bytes + page - 1) / page * page);
   if (!block)
     return CUDA_ERROR_OUT_OF_MEMORY;
-  driver.hostMemory[reinterpret_cast<uintptr_t>(block)] = bytes;
+  driver.hostMemory[reinterpret_cast<uintptr_t>(block)] = {bytes,
+                                                           currentContext};
   *memory = block;
   return CUDA_SUCCESS;
 }
@@ -91,11 +92,12 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
     return CUDA_ERROR_INVALID_HANDLE;
   if (!bytes)
     return CUDA_SUCCESS;
-  if (!from || !arena.contains(uintptr_t(to), bytes))
+  Arena *arena = driver.arenaOf(to, bytes);
+  if (!from || !arena)
     return CUDA_ERROR_INVALID_VALUE;
-  auto copy = [to, bytes](const void *source) {
+  auto copy = [arena, to, bytes](const void *source) {
     std::memcpy(pointer(to), source, bytes);
-    arena.mark(uintptr_t(to), bytes, true, true);
+    arena->mark(uintptr_t(to), bytes, true, true);
     return CUDA_SUCCESS;
   };
   if (isPinned(from, bytes))
@@ -112,7 +114,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
     return CUDA_ERROR_INVALID_HANDLE;
   if (!bytes)
     return CUDA_SUCCESS;
-  if (!to || !arena.contains(uintptr_t(from), bytes))
+  if (!to || !driver.arenaOf(from, bytes))
     return CUDA_ERROR_INVALID_VALUE;
   CUresult result = driver.submit(stream, [to, from, bytes] {
     std::memcpy(to, pointer(from), bytes);
@@ -133,12 +135,14 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
     return CUDA_ERROR_INVALID_HANDLE;
   if (!bytes)
     return CUDA_SUCCESS;
-  if (!arena.contains(uintptr_t(to), bytes) ||
-      !arena.contains(uintptr_t(from), bytes))
+  // Also from one device to another.
+  Arena *target = driver.arenaOf(to, bytes),
+        *source = driver.arenaOf(from, bytes);
+  if (!target || !source)
     return CUDA_ERROR_INVALID_VALUE;
-  return driver.submit(stream, [to, from, bytes] {
+  return driver.submit(stream, [=] {
     std::memmove(pointer(to), pointer(from), bytes);
-    arena.copyMarks(uintptr_t(to), uintptr_t(from), bytes);
+    target->copyMarks(uintptr_t(to), *source, uintptr_t(from), bytes);
     return CUDA_SUCCESS;
   });
 }

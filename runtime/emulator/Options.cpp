@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,34 +21,75 @@ std::string_view environment(const char *name) {
   return text ? text : "";
 }
 
+/// A number that is all of `text`.
+template <typename T> std::optional<T> parseNumber(std::string_view text) {
+  T number = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return number;
+}
+
 struct Failure {
   std::string function;
   uint64_t call;
   int error;
 };
 
+/// "cuMemAlloc_v2:3" or "cuMemAlloc_v2:3=2".
+std::optional<Failure> parseFailure(std::string_view item) {
+  size_t colon = item.find(':');
+  if (colon == 0 || colon == std::string_view::npos ||
+      item.substr(0, 2) != "cu")
+    return std::nullopt;
+  std::string name(item.substr(0, colon));
+  std::string_view call = item.substr(colon + 1);
+  size_t equals = call.find('=');
+  std::optional<int> error = name.rfind("cuMemAlloc", 0) == 0
+                                 ? CUDA_ERROR_OUT_OF_MEMORY
+                                 : CUDA_ERROR_UNKNOWN;
+  if (equals != std::string_view::npos) {
+    error = parseNumber<int>(call.substr(equals + 1));
+    call = call.substr(0, equals);
+  }
+  auto number = parseNumber<uint64_t>(call);
+  if (!number || !*number || !error || *error <= 0)
+    return std::nullopt;
+  return Failure{name, *number, *error};
+}
+
 struct Failures {
   std::mutex mutex;
-  bool read = false;
+  bool isSet = false;
   std::vector<Failure> list;
+  std::string wrong; ///< of the environment's text, empty if nothing is
 
-  void set(std::string_view text) {
-    read = true;
+  /// What the environment says, unless something has been set.
+  void read() {
+    if (!isSet)
+      wrong = set(environment("MLC_EMULATOR_FAIL"));
+  }
+
+  /// What is wrong with the text; empty if nothing is.
+  std::string set(std::string_view text) {
+    isSet = true;
+    wrong.clear();
     list.clear();
     while (!text.empty()) {
-      std::string item(text.substr(0, text.find(',')));
+      std::string_view item = text.substr(0, text.find(','));
       text.remove_prefix(std::min(text.size(), item.size() + 1));
-      size_t colon = item.find(':'), equals = item.find('=');
-      if (colon == std::string::npos)
-        continue;
-      std::string name = item.substr(0, colon);
-      int error = name.rfind("cuMemAlloc", 0) == 0 ? CUDA_ERROR_OUT_OF_MEMORY
-                                                   : CUDA_ERROR_UNKNOWN;
-      if (equals != std::string::npos)
-        error = int(std::strtol(item.c_str() + equals + 1, nullptr, 10));
-      list.push_back(
-          {name, std::strtoull(item.c_str() + colon + 1, nullptr, 10), error});
+      std::optional<Failure> failure = parseFailure(item);
+      if (!failure) {
+        list.clear();
+        return "'" + std::string(item) +
+               "' names no call that shall fail; expected "
+               "FUNCTION:CALL or FUNCTION:CALL=ERROR with numbers from 1 on, "
+               "as in cuMemAlloc_v2:3=2, and commas between several";
+      }
+      list.push_back(*failure);
     }
+    return "";
   }
 };
 
@@ -55,11 +97,39 @@ Failures failures;
 
 } // namespace
 
+std::string wrongEnvironment() {
+  auto wrong = [](const char *name, const char *expected) {
+    return std::string(name) + " is '" + std::string(environment(name)) +
+           "'; expected " + expected;
+  };
+  auto isNumber = [](const char *name) {
+    std::string_view text = environment(name);
+    return text.empty() || parseNumber<uint64_t>(text);
+  };
+  if (!architecture())
+    return wrong("MLC_EMULATOR_ARCH", "sm_75 or later, as in sm_90");
+  if (!deviceCount())
+    return wrong("MLC_EMULATOR_DEVICES", "a number from 1 to 16");
+  if (!isNumber("MLC_EMULATOR_SEED"))
+    return wrong("MLC_EMULATOR_SEED", "a number, 0 for the plain order");
+  std::string_view checks = environment("MLC_EMULATOR_CHECKS");
+  if (!checks.empty() && checks != "0" && checks != "1")
+    return wrong("MLC_EMULATOR_CHECKS", "0 or 1");
+  std::lock_guard<std::mutex> lock(failures.mutex);
+  failures.read();
+  return failures.wrong.empty() ? "" : "MLC_EMULATOR_FAIL: " + failures.wrong;
+}
+
 bool checksOn() { return environment("MLC_EMULATOR_CHECKS") != "0"; }
 
 uint64_t orderSeed() {
-  const char *text = std::getenv("MLC_EMULATOR_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 0;
+  return parseNumber<uint64_t>(environment("MLC_EMULATOR_SEED")).value_or(0);
+}
+
+unsigned deviceCount() {
+  std::string_view text = environment("MLC_EMULATOR_DEVICES");
+  unsigned count = text.empty() ? 1 : parseNumber<unsigned>(text).value_or(0);
+  return count <= maxDevices ? count : 0;
 }
 
 bool launchBlocking() { return environment("CUDA_LAUNCH_BLOCKING") == "1"; }
@@ -98,8 +168,7 @@ unsigned maxSharedMemory() {
 
 int injectedFailure(const char *function) {
   std::lock_guard<std::mutex> lock(failures.mutex);
-  if (!failures.read)
-    failures.set(environment("MLC_EMULATOR_FAIL"));
+  failures.read();
   int error = 0;
   for (Failure &failure : failures.list)
     if (failure.function == function && failure.call) {
@@ -110,9 +179,9 @@ int injectedFailure(const char *function) {
   return error;
 }
 
-void setFailures(const char *text) {
+std::string setFailures(const char *text) {
   std::lock_guard<std::mutex> lock(failures.mutex);
-  failures.set(text ? text : "");
+  return failures.set(text ? text : "");
 }
 
 } // namespace mlc::emulator

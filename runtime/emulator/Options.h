@@ -9,9 +9,16 @@
 namespace mlc::emulator {
 
 /// Read again at each use, so that a test can change it.
-bool checksOn();       ///< MLC_EMULATOR_CHECKS, anything but 0
+bool checksOn();       ///< MLC_EMULATOR_CHECKS, 1 unless said
 uint64_t orderSeed();  ///< MLC_EMULATOR_SEED; 0 is the plain order
 bool launchBlocking(); ///< CUDA_LAUNCH_BLOCKING, as CUDA has it
+
+/// What is wrong with a variable, and what it may be; empty if nothing is.
+std::string wrongEnvironment();
+
+/// MLC_EMULATOR_DEVICES: how many GPUs there are, 1 unless said.
+unsigned deviceCount();
+constexpr unsigned maxDevices = 16;
 
 /// MLC_EMULATOR_ARCH: 90 for sm_90; 0 if it cannot be read.
 unsigned architecture();
@@ -25,7 +32,8 @@ constexpr unsigned anySharedMemory = 227 << 10;
 /// Whether this call of `function` is one that shall fail; 0 if not, else the
 /// error. Counts the calls.
 int injectedFailure(const char *function);
-void setFailures(const char *text);
+/// What is wrong with the text, in which case none fail; empty if nothing is.
+std::string setFailures(const char *text);
 
 } // namespace mlc::emulator
 

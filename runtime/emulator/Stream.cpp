@@ -7,17 +7,20 @@
 
 using namespace mlc::emulator;
 
-void CUstream_st::run() {
-  while (!work.empty()) {
-    std::function<CUresult()> next = std::move(work.front());
-    work.pop_front();
-    CUresult result = next();
-    if (result != CUDA_SUCCESS) {
-      if (!error)
-        error = result;
-      work.clear();
-    }
+void CUstream_st::runNext() {
+  std::function<CUresult()> next = std::move(work.front());
+  work.pop_front();
+  CUresult result = next();
+  if (result != CUDA_SUCCESS) {
+    if (!error)
+      error = result;
+    work.clear();
   }
+}
+
+void CUstream_st::run() {
+  while (!work.empty())
+    runNext();
 }
 
 CUresult CUstream_st::takeError() { return std::exchange(error, CUDA_SUCCESS); }
@@ -39,16 +42,17 @@ CUresult Driver::submit(CUstream stream, std::function<CUresult()> work) {
   }
   // The default stream waits for all others, and they for it.
   runAll();
-  defaultStream.work.push_back(std::move(work));
-  defaultStream.run();
-  return defaultStream.takeError();
+  CUstream_st &last = currentContext->defaultStream;
+  last.work.push_back(std::move(work));
+  last.run();
+  return last.takeError();
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
   MLC_CALL(Context);
   if (!stream || flags > 1)
     return CUDA_ERROR_INVALID_VALUE;
-  *stream = new CUstream_st;
+  *stream = new CUstream_st{currentContext, {}, 0, nullptr};
   driver.streams.insert(*stream);
   return CUDA_SUCCESS;
 }
@@ -64,6 +68,16 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
   driver.streams.erase(stream);
   delete stream;
   return error;
+}
+
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
+  MLC_CALL(Context);
+  if (!driver.isStream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!context)
+    return CUDA_ERROR_INVALID_VALUE;
+  *context = stream ? stream->context : currentContext;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
@@ -92,7 +106,7 @@ CUresult cuEventCreate(CUevent *event, unsigned flags) {
   MLC_CALL(Context);
   if (!event || flags > 3)
     return CUDA_ERROR_INVALID_VALUE;
-  *event = new CUevent_st;
+  *event = new CUevent_st{currentContext, nullptr};
   driver.events.insert(*event);
   return CUDA_SUCCESS;
 }
@@ -115,6 +129,28 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   return driver.submit(stream, [record] {
     record->done = true;
     record->time = std::chrono::steady_clock::now();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  MLC_CALL(Context);
+  if (!driver.isStream(stream) || !driver.events.count(event))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (flags)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<CUevent_st::Record> record = event->last;
+  // Streams that a capture would go on to are not emulated.
+  if ((stream && stream->capture) ||
+      (record && driver.streams.count(record->stream) &&
+       record->stream->capture))
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  // What an event waits for was given to its stream before: there are no
+  // circles.
+  return driver.submit(stream, [record] {
+    while (record && !record->done && driver.streams.count(record->stream) &&
+           !record->stream->work.empty())
+      record->stream->runNext();
     return CUDA_SUCCESS;
   });
 }

@@ -148,3 +148,59 @@ def test_what_cannot_be_emitted(tools, tmp_path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "k.onnx")
     done = tools.mlc("compile", tmp_path / "k.onnx", "--emit=cuda", "-o", tmp_path / "p", "--target=cuda:sm_80")
     assert done.returncode == 4 and "best" in done.stderr and "topk" in done.stderr
+
+
+def run_program(program, *arguments):
+    return subprocess.run([program / "model", *arguments], capture_output=True, text=True, timeout=300)
+
+
+def test_sizes_that_overflow(tools, tmp_path):
+    # A file of no elements may say that it has as many columns as it wants.
+    graph = helper.make_graph(
+        [helper.make_node("ReduceMax", ["x"], ["y"], axes=[0], keepdims=0)], "g",
+        [helper.make_tensor_value_info("x", T.FLOAT, ["Z", "N", "M"])], [helper.make_tensor_value_info("y", T.FLOAT, ["N", "M"])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "m.onnx")
+    program = tmp_path / "program"
+    done = tools.mlc("compile", tmp_path / "m.onnx", "--emit=cuda", "-o", program, "--target=cuda:sm_80")
+    assert done.returncode == 0, done.stderr
+    done = host_build(tools, program)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    for shape, status, message in ((2, 3, 5), 0, ""), ((0, 1 << 40, 1 << 40), 1, "error: a size overflows 64 bits\n"):
+        with open(tmp_path / "x.npy", "wb") as file:
+            np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+            file.write(bytes(4 * shape[0] * 15 if shape[0] else 0))
+        done = run_program(program, tmp_path / "x.npy", tmp_path)
+        assert (done.returncode, done.stderr) == (status, message)
+
+
+def test_a_folder_is_needed(tools, tmp_path):
+    open_sizes(tmp_path / "m.onnx")
+    done = tools.mlc("compile", tmp_path / "m.onnx", "--emit=cuda", "--target=cuda:sm_80")
+    assert done.returncode == 2 and "give its folder with -o DIR" in done.stderr
+
+
+SHARED = """
+#include <cuda_runtime.h>
+#include <cstdio>
+extern "C" __global__ void k(long long) {}
+static int launch(size_t bytes) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = config.blockDim = dim3(1);
+  config.dynamicSmemBytes = bytes;
+  return cudaLaunchKernelEx(&config, k, 0ll);
+}
+static int ask(int bytes) { return cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes); }
+int main() {
+  std::printf("%d %d %d ", launch(48 << 10), launch((48 << 10) + 1), launch(size_t(1) << 32));
+  std::printf("%d %d %d ", ask((227 << 10) + 1), ask(-1), launch(100 << 10));
+  std::printf("%d %d %d\\n", ask(100 << 10), launch(100 << 10), launch((100 << 10) + 1));
+}
+"""
+
+
+def test_shared_memory_is_asked_for(tools, tmp_path):
+    """The emulator's cuda_runtime.h refuses what CUDA's does."""
+    (tmp_path / "model.cu").write_text(SHARED)
+    done = host_build(tools, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert run_program(tmp_path).stdout == "0 1 1 1 1 1 0 0 1\n"

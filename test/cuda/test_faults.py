@@ -57,6 +57,22 @@ def test_one_run(tools, artifact, tmp_path, fault, code):
         assert re.search(r"out of memory on emulator: cannot allocate \d+ bytes: CUDA error 2 ", line)
 
 
+@pytest.mark.parametrize("fault, message", [
+    ("cuMemcpyDtoHAsync_v2:1", "cannot copy from the GPU"),
+    ("cuMemAlloc_v2:2", "; run it on smaller dims, or end what else uses the device"),
+    ("cuModuleLoadData:1=222", "newer than the driver: update the driver, or compile the model again with an older one"),
+    ("cuModuleLoadData:1=209", "; compile the model again with --target=cuda:sm_90"),
+])
+def test_messages_name_the_file_and_what_to_do(tools, artifact, fault, message):
+    _, line = failing(tools, fault, *run_of(artifact))
+    assert line.startswith(f"mlc: error: {artifact}: ") and message in line
+
+
+def test_a_device_that_does_not_open(tools, artifact):
+    found, line = failing(tools, "cuDevicePrimaryCtxRetain:1", *run_of(artifact))
+    assert found == 8 and "device 'emulator' cannot be used: cannot make a context on the GPU: " in line
+
+
 @pytest.mark.parametrize("fault, code", OFTEN)
 def test_runs_that_are_recorded(tools, artifact, fault, code):
     found, line = failing(tools, fault, "bench", artifact, "--device=emulator", "--runs=2")

@@ -125,6 +125,12 @@ def test_without_nvrtc(tools, tmp_path):
                      env={**os.environ, "MLC_NVRTC": str(tmp_path / "nothing.so")})
     assert done.returncode == 7 and "nvidia-cuda-nvrtc" in done.stderr and "MLC_NVRTC" in done.stderr
     assert not (tmp_path / "m.mlca").exists()
+    # Nothing in the variable is no name: the linker's is taken.
+    nvrtc = os.environ.get("MLC_NVRTC")
+    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", "--target=cuda:sm_80",
+                     env={**os.environ, "MLC_NVRTC": "", "MLC_CACHE": "off",
+                          "LD_LIBRARY_PATH": os.path.dirname(nvrtc) if nvrtc else ""})
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("fault, code", [("cuLaunchKernel:1", 8), ("cuMemAlloc_v2:1", 9), ("cuModuleLoadData:1", 8),

@@ -3,6 +3,7 @@
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/Profile.h"
 #include "tools/mlc/Session.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -26,17 +27,32 @@ public:
                 cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
         runs("runs", cl::init(20), cl::value_desc("number"),
              cl::desc("Timed runs (20)"), cl::sub(sub)),
+        profile("profile",
+                cl::desc("Also time each step: bytes, operations, and the "
+                         "share of what the device can do at most"),
+                cl::sub(sub)),
+        roofline("roofline", cl::value_desc("target"),
+                 cl::desc("The device whose rates --profile compares with "
+                          "(that of the artifact's target)"),
+                 cl::sub(sub)),
         asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {}
 
   llvm::Error run() override;
 
 private:
   llvm::Expected<std::vector<double>> measure(Session &session);
+  llvm::Expected<std::optional<Profile>>
+  profileOf(const Model &built, llvm::ArrayRef<DimSetting> sizes);
+  void print(const BuiltModel &built, double compileSeconds,
+             llvm::ArrayRef<double> times, const mlc_memory &memory,
+             const std::optional<Profile> &steps) const;
 
   ModelOptions model;
   InputOptions inputs;
   DeviceOption device;
   cl::opt<unsigned> threads, runs;
+  cl::opt<bool> profile;
+  cl::opt<std::string> roofline;
   cl::opt<bool> asJson;
 };
 
@@ -58,12 +74,6 @@ double quantile(llvm::ArrayRef<double> sorted, double share) {
   return sorted[std::max<size_t>(index, 1) - 1];
 }
 
-double median(llvm::ArrayRef<double> sorted) {
-  size_t half = sorted.size() / 2;
-  return sorted.size() % 2 ? sorted[half]
-                           : (sorted[half - 1] + sorted[half]) / 2;
-}
-
 } // namespace
 
 /// Sorted times in milliseconds, after a few runs that are not timed.
@@ -82,9 +92,35 @@ llvm::Expected<std::vector<double>> BenchCommand::measure(Session &session) {
   return times;
 }
 
+/// The steps' times, from a session of its own: taking them costs time, and on
+/// a GPU launches are not recorded then.
+llvm::Expected<std::optional<Profile>>
+BenchCommand::profileOf(const Model &built, llvm::ArrayRef<DimSetting> sizes) {
+  if (!profile)
+    return std::nullopt;
+  auto peak = findPeak(built, roofline, device.device, threads);
+  if (!peak)
+    return peak.takeError();
+  auto feed = makeFeed(built, sizes, inputs);
+  if (!feed)
+    return feed.takeError();
+  auto session =
+      Session::create(built, device.device, threads, MLC_SESSION_PROFILE);
+  if (!session)
+    return session.takeError();
+  if (llvm::Error error = session->bind(std::move(*feed)))
+    return std::move(error);
+  auto measured = measureSteps(built, *session, runs, std::move(*peak));
+  if (!measured)
+    return measured.takeError();
+  return std::move(*measured);
+}
+
 llvm::Error BenchCommand::run() {
   if (runs == 0)
     return fail(Exit::Usage, "--runs 0: expected at least 1");
+  if (!roofline.empty() && !profile)
+    return fail(Exit::Usage, "--roofline needs --profile");
   auto sizes = parseDims(model.dims);
   if (!sizes)
     return sizes.takeError();
@@ -107,33 +143,46 @@ llvm::Error BenchCommand::run() {
   auto memory = session->memory();
   if (!memory)
     return memory.takeError();
+  auto steps = profileOf(built->model, *sizes);
+  if (!steps)
+    return steps.takeError();
+  print(*built, compileSeconds, *times, *memory, *steps);
+  return llvm::Error::success();
+}
 
-  const double middle = median(*times), low = times->front(),
-               high = quantile(*times, 0.95);
+void BenchCommand::print(const BuiltModel &built, double compileSeconds,
+                         llvm::ArrayRef<double> times, const mlc_memory &memory,
+                         const std::optional<Profile> &steps) const {
+  std::vector<double> all = times.vec();
+  const double middle = mlc::runtime::median(all), low = times.front(),
+               high = quantile(times, 0.95);
   if (asJson) {
     json::Object object{{"median_ms", middle},
                         {"min_ms", low},
                         {"p95_ms", high},
                         {"compile_s", compileSeconds},
                         {"peak_bytes", peakBytes()},
-                        {"arena_bytes", memory->arena_bytes},
-                        {"arena_lower_bound_bytes", memory->lower_bound_bytes},
+                        {"arena_bytes", memory.arena_bytes},
+                        {"arena_lower_bound_bytes", memory.lower_bound_bytes},
                         {"runs", runs.getValue()}};
+    if (steps)
+      object["profile"] = steps->toJson();
     llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(object)))
                  << '\n';
-    return llvm::Error::success();
+    return;
   }
   llvm::outs() << llvm::format("inference  median %.3f ms, min %.3f ms, p95 "
                                "%.3f ms (%u runs)\n",
                                middle, low, high, runs.getValue());
-  if (built->compiled)
+  if (built.compiled)
     llvm::outs() << llvm::format("compile    %.2f s\n", compileSeconds);
   llvm::outs() << llvm::format("memory     peak %.1f MB, arena %.2f MB, lower "
                                "bound %.2f MB\n",
                                peakBytes() / 1048576.0,
-                               memory->arena_bytes / 1048576.0,
-                               memory->lower_bound_bytes / 1048576.0);
-  return llvm::Error::success();
+                               memory.arena_bytes / 1048576.0,
+                               memory.lower_bound_bytes / 1048576.0);
+  if (steps)
+    steps->print(llvm::outs());
 }
 
 std::unique_ptr<Command> mlc::cli::makeBenchCommand() {

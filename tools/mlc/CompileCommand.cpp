@@ -130,6 +130,9 @@ llvm::Error CompileCommand::run() {
   if (!emit.empty() && output == "-")
     return fail(Exit::Usage, "--emit writes several files; give a folder, "
                              "-o FOLDER");
+  if (!emit.empty() && output.empty())
+    return fail(Exit::Usage, "no output; --emit=cuda writes a program of "
+                             "several files: give its folder with -o DIR");
   if (!emit.empty() && !compileTo.empty())
     return fail(Exit::Usage, "--emit and --compile-to exclude each other");
   if (!compileTo.empty() && !mlc::findPhase(compileTo))

@@ -56,8 +56,8 @@ InputOptions::InputOptions(cl::SubCommand &sub)
 
 DeviceOption::DeviceOption(cl::SubCommand &sub)
     : device("device", cl::value_desc("name"),
-             cl::desc("Device that runs it: cpu, cuda, cuda:<number> or "
-                      "emulator (cpu)"),
+             cl::desc("Device that runs it: cpu, cuda, cuda:<number>, "
+                      "emulator or emulator:<number> (cpu)"),
              cl::sub(sub)) {}
 
 static std::pair<llvm::StringRef, llvm::StringRef>

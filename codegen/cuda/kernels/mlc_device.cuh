@@ -72,6 +72,50 @@ MLC_DEVICE bf16 toBF16(float value) {
   return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
 }
 
+// Towards zero. What does not fit becomes the nearest that does; of NaN comes 0
+// from a float to 32 bits, else the one highest bit (PTX ISA 9.7.9.22, cvt).
+
+MLC_DEVICE int toInt32(float value) {
+  int result;
+  asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(result) : "f"(value));
+  return result;
+}
+MLC_DEVICE unsigned toUInt32(float value) {
+  unsigned result;
+  asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(result) : "f"(value));
+  return result;
+}
+MLC_DEVICE long long toInt64(float value) {
+  long long result;
+  asm("cvt.rzi.s64.f32 %0, %1;" : "=l"(result) : "f"(value));
+  return result;
+}
+MLC_DEVICE unsigned long long toUInt64(float value) {
+  unsigned long long result;
+  asm("cvt.rzi.u64.f32 %0, %1;" : "=l"(result) : "f"(value));
+  return result;
+}
+MLC_DEVICE int toInt32(double value) {
+  int result;
+  asm("cvt.rzi.s32.f64 %0, %1;" : "=r"(result) : "d"(value));
+  return result;
+}
+MLC_DEVICE unsigned toUInt32(double value) {
+  unsigned result;
+  asm("cvt.rzi.u32.f64 %0, %1;" : "=r"(result) : "d"(value));
+  return result;
+}
+MLC_DEVICE long long toInt64(double value) {
+  long long result;
+  asm("cvt.rzi.s64.f64 %0, %1;" : "=l"(result) : "d"(value));
+  return result;
+}
+MLC_DEVICE unsigned long long toUInt64(double value) {
+  unsigned long long result;
+  asm("cvt.rzi.u64.f64 %0, %1;" : "=l"(result) : "d"(value));
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Blocks and warps
 //===----------------------------------------------------------------------===//

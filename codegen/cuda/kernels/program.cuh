@@ -14,12 +14,54 @@ inline void check(cudaError_t result, const char *what) {
     fail(what, ": ", cudaGetErrorString(result));
 }
 
+/// A size: what overflows 64 bits ends the program.
+class Size {
+public:
+  Size(long long value) : value(value) {}
+  operator long long() const { return value; }
+
+private:
+  long long value;
+};
+
+inline Size plus(long long x, long long y) {
+  long long sum = (long long)((unsigned long long)x + (unsigned long long)y);
+  if ((x < 0) == (y < 0) && (sum < 0) != (x < 0))
+    fail("a size overflows 64 bits");
+  return sum;
+}
+inline Size times(long long x, long long y) {
+  long long product =
+      (long long)((unsigned long long)x * (unsigned long long)y);
+  const long long least = -9223372036854775807ll - 1;
+  if ((x == -1 && y == least) || (x != 0 && x != -1 && product / x != y))
+    fail("a size overflows 64 bits");
+  return product;
+}
+// For a size and a number of any type.
+template <typename X, typename Y>
+using IfSizes = typename std::enable_if<
+    (std::is_same<X, Size>::value && std::is_convertible<Y, long long>::value) ||
+    (std::is_same<Y, Size>::value && std::is_integral<X>::value)>::type;
+template <typename X, typename Y, typename = IfSizes<X, Y>>
+Size operator+(X x, Y y) {
+  return plus(x, y);
+}
+template <typename X, typename Y, typename = IfSizes<X, Y>>
+Size operator*(X x, Y y) {
+  return times(x, y);
+}
+
 /// Quotient and remainder for which the remainder has the divisor's sign.
-inline long long floorDiv(long long x, long long y) {
+inline Size floorDiv(long long x, long long y) {
+  if (y == 0 || (y == -1 && x < -9223372036854775807ll))
+    fail("a size is divided by ", y);
   long long quotient = x / y;
   return quotient - (x % y != 0 && (x < 0) != (y < 0));
 }
-inline long long floorMod(long long x, long long y) { return x - floorDiv(x, y) * y; }
+inline Size floorMod(long long x, long long y) {
+  return x - (long long)(floorDiv(x, y)) * y;
+}
 
 /// An array of a .npy file (NumPy's format, versions 1 to 3, row-major).
 struct Array {
@@ -151,11 +193,11 @@ struct Scratch {
   long long stride, blocks;
 };
 
-inline Scratch makeScratch(long long stride) {
+inline Scratch makeScratch(Size stride) {
   int processors = 0;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0),
         "cudaDeviceGetAttribute");
-  stride = (stride + 63) / 64 * 64 + 64;
+  stride = floorDiv(stride + 63, 64) * 64 + 64;
   return {allocate(stride * processors * 4), stride, processors * 4ll};
 }
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 
 #define __global__
 
@@ -76,6 +77,21 @@ inline unsigned long long address(const void *memory) {
   return reinterpret_cast<uintptr_t>(memory);
 }
 
+/// CUDA's error, and the attribute of a device.
+constexpr int invalidValue = 1, mostSharedMemory = 97;
+
+/// Bytes of dynamic shared memory that kernels may have, where they asked.
+inline std::map<const void *, size_t> &allowedShared() {
+  static std::map<const void *, size_t> allowed;
+  return allowed;
+}
+
+inline bool mayHaveShared(const void *kernel, size_t bytes) {
+  auto asked = allowedShared().find(kernel);
+  return bytes <=
+         (asked == allowedShared().end() ? size_t(48) << 10 : asked->second);
+}
+
 /// A parameter as eight bytes, which all of mlc's kernels have.
 template <typename T> uint64_t word(T value) {
   static_assert(sizeof(T) == 8, "parameters have eight bytes");
@@ -127,10 +143,18 @@ inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute,
   return error ? error : cuDeviceGetAttribute(value, attribute, device);
 }
 
-/// Shared memory is checked when a kernel is launched.
+/// The limit is the device's; without asking a kernel has 48 KiB.
 template <typename Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel *, cudaFuncAttribute, int) {
-  return mlc_emulator::open();
+cudaError_t cudaFuncSetAttribute(Kernel *kernel, cudaFuncAttribute, int value) {
+  int error = mlc_emulator::open(), most = 0;
+  if (!error)
+    error = cuDeviceGetAttribute(&most, mlc_emulator::mostSharedMemory, 0);
+  if (!error && (value < 0 || value > most))
+    error = mlc_emulator::invalidValue;
+  if (!error)
+    mlc_emulator::allowedShared()[reinterpret_cast<const void *>(kernel)] =
+        size_t(value);
+  return error;
 }
 
 template <typename... Parameters, typename... Arguments>
@@ -142,9 +166,11 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
   const uint64_t words[] = {
       mlc_emulator::word(static_cast<Parameters>(arguments))...};
   const dim3 &grid = config->gridDim, &block = config->blockDim;
-  return mlcEmulatorLaunch(reinterpret_cast<const void *>(kernel), grid.x,
-                           grid.y, grid.z, block.x, block.y, block.z,
-                           unsigned(config->dynamicSmemBytes), words,
+  auto *function = reinterpret_cast<const void *>(kernel);
+  if (!mlc_emulator::mayHaveShared(function, config->dynamicSmemBytes))
+    return mlc_emulator::invalidValue;
+  return mlcEmulatorLaunch(function, grid.x, grid.y, grid.z, block.x, block.y,
+                           block.z, unsigned(config->dynamicSmemBytes), words,
                            sizeof...(Parameters));
 }
 

@@ -253,6 +253,47 @@ MLC_DEVICE bf16 toBF16(float value) {
   return {uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
 }
 
+// Towards zero. What does not fit becomes the nearest that does; of NaN comes 0
+// from a float to 32 bits, else the one highest bit, as on a GPU.
+
+template <typename Integer, typename Real>
+Integer mlcEmulatorToInteger(Real value) {
+  constexpr bool isSigned = Integer(-1) < Integer(0);
+  constexpr Integer high = Integer(1ull << (sizeof(Integer) * 8 - 1));
+  constexpr Integer least = isSigned ? high : Integer(0),
+                    most = isSigned ? Integer(~high) : Integer(-1);
+  if (value != value)
+    return sizeof(Integer) == 4 && sizeof(Real) == 4 ? Integer(0) : high;
+  // Both bounds are powers of two, which floating point has.
+  if (value >= Real(2) * Real(1ull << (sizeof(Integer) * 8 - 1 - isSigned)))
+    return most;
+  if (value <= Real(least))
+    return least;
+  return Integer(value);
+}
+MLC_DEVICE int toInt32(float value) { return mlcEmulatorToInteger<int>(value); }
+MLC_DEVICE unsigned toUInt32(float value) {
+  return mlcEmulatorToInteger<unsigned>(value);
+}
+MLC_DEVICE long long toInt64(float value) {
+  return mlcEmulatorToInteger<long long>(value);
+}
+MLC_DEVICE unsigned long long toUInt64(float value) {
+  return mlcEmulatorToInteger<unsigned long long>(value);
+}
+MLC_DEVICE int toInt32(double value) {
+  return mlcEmulatorToInteger<int>(value);
+}
+MLC_DEVICE unsigned toUInt32(double value) {
+  return mlcEmulatorToInteger<unsigned>(value);
+}
+MLC_DEVICE long long toInt64(double value) {
+  return mlcEmulatorToInteger<long long>(value);
+}
+MLC_DEVICE unsigned long long toUInt64(double value) {
+  return mlcEmulatorToInteger<unsigned long long>(value);
+}
+
 //===----------------------------------------------------------------------===//
 // Blocks and warps
 //===----------------------------------------------------------------------===//
@@ -359,16 +400,20 @@ struct mlcEmulatorWords {
 struct mlcEmulatorSums {
   float sums[4];
 };
+/// `site` is the place of the call in the kernel's text, as syncBlock() has it:
+/// lanes at different calls do not meet.
 MLC_EMULATOR_TOGETHER mlcEmulatorWords mlcEmulatorLoadMatrices(const void *row,
-                                                               bool transposed);
+                                                               bool transposed,
+                                                               unsigned site);
 /// `kind` is 0 for f16, 1 for bf16, 2 for tf32; for bytes 4, and 2 and 1 more
 /// where those of a, and of b, have signs.
-MLC_EMULATOR_TOGETHER mlcEmulatorSums mlcEmulatorMultiplyAdd(
-    unsigned kind, mlcEmulatorSums d, uint64_t a0, uint64_t a1, uint64_t b);
+MLC_EMULATOR_TOGETHER mlcEmulatorSums
+mlcEmulatorMultiplyAdd(unsigned kind, mlcEmulatorSums d, uint64_t a0,
+                       uint64_t a1, uint64_t b, unsigned site);
 
 MLC_DEVICE void mlcEmulatorLoadInto(uint32_t (&to)[4], const void *row,
-                                    bool transposed) {
-  mlcEmulatorWords words = mlcEmulatorLoadMatrices(row, transposed);
+                                    bool transposed, unsigned site) {
+  mlcEmulatorWords words = mlcEmulatorLoadMatrices(row, transposed, site);
   to[0] = uint32_t(words.first);
   to[1] = uint32_t(words.first >> 32);
   to[2] = uint32_t(words.second);
@@ -376,11 +421,11 @@ MLC_DEVICE void mlcEmulatorLoadInto(uint32_t (&to)[4], const void *row,
 }
 MLC_DEVICE void mlcEmulatorMultiplyInto(unsigned kind, float (&d)[4],
                                         const uint32_t (&a)[4],
-                                        const uint32_t (&b)[2]) {
+                                        const uint32_t (&b)[2], unsigned site) {
   mlcEmulatorSums sums = {{d[0], d[1], d[2], d[3]}};
   sums = mlcEmulatorMultiplyAdd(kind, sums, a[0] | (uint64_t(a[1]) << 32),
                                 a[2] | (uint64_t(a[3]) << 32),
-                                b[0] | (uint64_t(b[1]) << 32));
+                                b[0] | (uint64_t(b[1]) << 32), site);
   for (int i = 0; i < 4; ++i)
     d[i] = sums.sums[i];
 }
@@ -388,12 +433,16 @@ MLC_DEVICE void mlcEmulatorMultiplyInto(unsigned kind, float (&d)[4],
 /// Four 8x8 matrices of 16-bit elements from shared memory: lane l gives the
 /// address, a multiple of 16, of row l % 8 of matrix l / 8, and gets elements
 /// 2 * (l % 4) and the next of row l / 4 of each matrix.
-MLC_DEVICE void loadMatrices(uint32_t (&to)[4], const void *row) {
-  mlcEmulatorLoadInto(to, row, false);
+MLC_DEVICE void loadMatrices(uint32_t (&to)[4], const void *row,
+                             unsigned line = __builtin_LINE(),
+                             unsigned column = __builtin_COLUMN()) {
+  mlcEmulatorLoadInto(to, row, false, line << 12 | column);
 }
 /// The same of the matrices transposed.
-MLC_DEVICE void loadMatricesTransposed(uint32_t (&to)[4], const void *row) {
-  mlcEmulatorLoadInto(to, row, true);
+MLC_DEVICE void loadMatricesTransposed(uint32_t (&to)[4], const void *row,
+                                       unsigned line = __builtin_LINE(),
+                                       unsigned column = __builtin_COLUMN()) {
+  mlcEmulatorLoadInto(to, row, true, line << 12 | column);
 }
 
 // d += a * b for a 16 x k times a k x 8 matrix. Lane l = 4 g + t holds
@@ -407,14 +456,18 @@ MLC_DEVICE void loadMatricesTransposed(uint32_t (&to)[4], const void *row) {
 // each sum to float; a GPU's order and rounding are not documented.
 
 MLC_DEVICE void multiplyAddF16(float (&d)[4], const uint32_t (&a)[4],
-                               const uint32_t (&b)[2]) {
-  mlcEmulatorMultiplyInto(0, d, a, b);
+                               const uint32_t (&b)[2],
+                               unsigned line = __builtin_LINE(),
+                               unsigned column = __builtin_COLUMN()) {
+  mlcEmulatorMultiplyInto(0, d, a, b, line << 12 | column);
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 MLC_DEVICE void multiplyAddBF16(float (&d)[4], const uint32_t (&a)[4],
-                                const uint32_t (&b)[2]) {
-  mlcEmulatorMultiplyInto(1, d, a, b);
+                                const uint32_t (&b)[2],
+                                unsigned line = __builtin_LINE(),
+                                unsigned column = __builtin_COLUMN()) {
+  mlcEmulatorMultiplyInto(1, d, a, b, line << 12 | column);
 }
 
 /// The bits of `value` rounded to nearest (ties away from zero) in tf32: 8 bits
@@ -428,19 +481,24 @@ MLC_DEVICE uint32_t toTF32(float value) {
 
 /// Reads the tf32 bits of its factors; what lies below them is dropped.
 MLC_DEVICE void multiplyAddTF32(float (&d)[4], const uint32_t (&a)[4],
-                                const uint32_t (&b)[2]) {
-  mlcEmulatorMultiplyInto(2, d, a, b);
+                                const uint32_t (&b)[2],
+                                unsigned line = __builtin_LINE(),
+                                unsigned column = __builtin_COLUMN()) {
+  mlcEmulatorMultiplyInto(2, d, a, b, line << 12 | column);
 }
 
 /// The product of bytes, with signs or without; k = 32, four bytes in a word.
 /// Sums wrap.
 template <bool aSigned, bool bSigned>
 MLC_DEVICE void multiplyAddBytes(int (&d)[4], const uint32_t (&a)[4],
-                                 const uint32_t (&b)[2]) {
+                                 const uint32_t (&b)[2],
+                                 unsigned line = __builtin_LINE(),
+                                 unsigned column = __builtin_COLUMN()) {
   float bits[4];
   for (int i = 0; i < 4; ++i)
     bits[i] = __int_as_float(d[i]);
-  mlcEmulatorMultiplyInto(4 + 2 * aSigned + bSigned, bits, a, b);
+  mlcEmulatorMultiplyInto(4 + 2 * aSigned + bSigned, bits, a, b,
+                          line << 12 | column);
   for (int i = 0; i < 4; ++i)
     d[i] = __float_as_int(bits[i]);
 }

@@ -15,11 +15,11 @@ taken without a copy. docs/Python.md says more.
 from ._compiler import Comparison, Optimized, compare, compile, optimize
 from ._errors import (BadFileError, CodegenError, DeviceError, DifferenceError, Error, InternalError, ResourceError,
                       UnknownError, UnsupportedError, UsageError)
-from ._model import Memory, Model, Port, Run, Session, load
+from ._model import Memory, Model, Port, Run, Session, StepCost, load
 from ._library import devices, version
 
 __all__ = ["BadFileError", "CodegenError", "Comparison", "DeviceError", "DifferenceError", "Error", "InternalError",
-           "Memory", "Model", "Optimized", "Port", "ResourceError", "Run", "Session", "UnknownError",
+           "Memory", "Model", "Optimized", "Port", "ResourceError", "Run", "Session", "StepCost", "UnknownError",
            "UnsupportedError", "UsageError", "compare", "compile", "devices", "load", "optimize", "version"]
 
 # Tracebacks name what callers can catch: mlc.UsageError, not mlc._errors.UsageError.

@@ -12,7 +12,7 @@ from ._errors import DeviceError, UsageError, error
 DTYPES = ["float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64",
           "uint8", "uint16", "uint32", "uint64", "bool"]
 MAX_RANK = 16
-HOST = 0
+HOST, DEVICE = 0, 1
 
 PACKAGE = pathlib.Path(__file__).resolve().parent
 
@@ -29,12 +29,17 @@ class CTensor(ctypes.Structure):
 
 class COptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_uint32), ("flags", ctypes.c_uint32),
-                ("device", ctypes.c_char_p)]
+                ("device", ctypes.c_char_p), ("stream", ctypes.c_void_p)]
 
 
 class CMemory(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64)
                 for name in ("arena_bytes", "lower_bound_bytes", "scratch_bytes", "allocated_bytes")]
+
+
+class CCost(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64)
+                for name in ("bytes_read", "bytes_written", "operations", "contraction_operations")]
 
 
 class CStep(ctypes.Structure):
@@ -72,11 +77,14 @@ _FUNCTIONS = {
     "mlc_session_parameter": (None, [_P, _N, ctypes.POINTER(CTensor)]),
     "mlc_session_run": (None, [_P]),
     "mlc_session_run_async": (None, [_P]),
+    "mlc_session_stream": (None, [_P, ctypes.POINTER(_P)]),
+    "mlc_session_enqueue": (None, [_P]),
     "mlc_session_wait": (None, [_P]),
     "mlc_session_is_running": (ctypes.c_int, [_P]),
     "mlc_session_output": (None, [_P, _N, ctypes.POINTER(CTensor)]),
     "mlc_session_memory": (None, [_P, ctypes.POINTER(CMemory)]),
     "mlc_session_allocation_count": (ctypes.c_uint64, [_P]),
+    "mlc_session_step_cost": (None, [_P, _N, ctypes.POINTER(CCost)]),
     "mlc_session_step_ns": (None, [_P, _N, ctypes.POINTER(ctypes.c_uint64)]),
 }
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays
-from ._errors import Error, ResourceError, UsageError
-from ._library import HOST, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, devices, library, path_of
+from . import _arrays, _device
+from ._errors import Error, ResourceError, UnsupportedError, UsageError
+from ._library import DEVICE, HOST, CCost, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, devices, library, path_of
 
 _FLUSH_DENORMALS, _PROFILE = 1, 4
 
@@ -39,6 +39,17 @@ class Memory:
     lower_bound_bytes: int
     scratch_bytes: int
     allocated_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class StepCost:
+    """What a step does at the least: bytes of its tensors, and operations (0 where
+    nobody has counted them), those of contractions among them."""
+
+    bytes_read: int
+    bytes_written: int
+    operations: int
+    contraction_operations: int
 
 
 class _Owner:
@@ -205,13 +216,15 @@ class Session(_Owner):
     """Memory and threads to run a model with; used by one thread at a time.
 
     threads: cores that work on a run (0: all that this process may use)
-    device: one of `mlc.devices()`, "cuda", "cuda:N" or "emulator"
+    device: one of `mlc.devices()`, "cuda", "cuda:N", "emulator" or "emulator:N"
+    stream: the CUDA stream that all work is handed to, a handle or an object with
+        `__cuda_stream__`; one of the session's own unless given
     flush_denormals: treat denormals as zero
     profile: measure each step (`step_times`)
     """
 
     def __init__(self, model: Model, *, threads: int = 0, device: str | None = None, flush_denormals: bool = False,
-                 profile: bool = False):
+                 profile: bool = False, stream: Any = None):
         self.model = model
         self._handle = ctypes.c_void_p()
         if not isinstance(model, Model):
@@ -221,10 +234,12 @@ class Session(_Owner):
         if device is not None and (not isinstance(device, str) or "\0" in device):
             raise UsageError(f"device: expected one of {', '.join(devices())}, not {device!r}")
         flags = (_FLUSH_DENORMALS if flush_denormals else 0) | (_PROFILE if profile else 0)
-        options = COptions(ctypes.sizeof(COptions), threads, flags, device.encode() if device is not None else None)
+        options = COptions(ctypes.sizeof(COptions), threads, flags, device.encode() if device is not None else None,
+                           _device.stream_of(stream))
         call("mlc_session_create", model._handle, ctypes.byref(options), ctypes.byref(self._handle))
-        self._bound: list[np.ndarray] = []  # what the session reads
-        self._out: dict[str, np.ndarray] = {}  # what it writes
+        self._bound: list[np.ndarray | _device.DeviceArray] = []  # what the session reads
+        self._out: dict[str, np.ndarray | _device.DeviceArray] = {}  # what it writes
+        self._given_stream = stream  # lives as long
         self._pending: Callable[[], Run | None] = lambda: None  # the last run_async's handle, if it is still held
         self._is_pending = False
         self._views: list[weakref.ref] = []  # memory that was handed out without a copy
@@ -251,7 +266,9 @@ class Session(_Owner):
         """Binds inputs, and arrays for outputs, for the runs to come. The session
         reads the arrays on every run and does not copy those at multiples of 64
         bytes; what it could only read a copy of (lists, arrays that are not dense
-        and row-major) is refused."""
+        and row-major) is refused. Arrays in the memory of the session's GPU, which
+        have `__cuda_array_interface__`, are used where they are; what fills them
+        must come before the run on the session's stream."""
         self._bind(inputs, out, may_copy=False)
 
     def _bind(self, inputs: Mapping[str, Any] | Sequence[Any], out: Mapping[str, np.ndarray] | None,
@@ -270,8 +287,7 @@ class Session(_Owner):
                 raise UsageError(f"there is no input '{name}'; the model has {', '.join(names) or 'none'}")
         if missing := [name for name in names if name not in inputs]:
             raise UsageError(f"input '{missing[0]}' is missing")
-        arrays = [_arrays.as_array(f"input '{port.name}'", inputs[port.name], port.dtype, len(port.dims), may_copy)
-                  for port in ports]
+        arrays = [self._as_array(f"input '{port.name}'", inputs[port.name], port, may_copy) for port in ports]
         shape = [array.shape for array in arrays], sorted(out or {})
         if shape != self._shape and any(view() is not None for view in self._views):
             raise UsageError("views of outputs (copy=False) are in use, whose memory a run on other dims may free; copy "
@@ -280,16 +296,33 @@ class Session(_Owner):
         self._bind_outputs(out or {})
         for index, array in enumerate(arrays):
             call("mlc_session_bind_input", self._handle, index, _arrays.number_of(array.dtype), array.ndim,
-                 _arrays.dims_of(array), _arrays.address_of(array), HOST)
+                 _arrays.dims_of(array), *self._place_of(array))
         self._bound, self._shape = arrays, shape
 
-    def _bind_outputs(self, out: Mapping[str, np.ndarray]) -> None:
+    def _as_array(self, what: str, value: Any, port: Port, may_copy: bool) -> np.ndarray | _device.DeviceArray:
+        # A session without a stream works in the host's memory.
+        if _device.is_on_device(value) and self.stream is not None:
+            return _device.as_device_array(what, value, port.dtype, len(port.dims))
+        return _arrays.as_array(what, value, port.dtype, len(port.dims), may_copy)
+
+    @staticmethod
+    def _place_of(array: np.ndarray | _device.DeviceArray | None) -> tuple[int | None, int]:
+        if isinstance(array, _device.DeviceArray):
+            return array.address, DEVICE
+        return None if array is None else _arrays.address_of(array), HOST
+
+    def _bind_outputs(self, out: Mapping[str, Any]) -> None:
         ports = {port.name: (index, port) for index, port in enumerate(self.model.outputs)}
+        out = dict(out)
         for name, array in out.items():
             what = f"output '{name}'"
             if name not in ports:
                 raise UsageError(f"there is no {what}; the model has {', '.join(ports) or 'none'}")
-            dtype = _arrays.dtype_of(ports[name][1].dtype)
+            port = ports[name][1]
+            if _device.is_on_device(array) and self.stream is not None:
+                out[name] = _device.as_device_array(what, array, port.dtype, len(port.dims), is_written=True)
+                continue
+            dtype = _arrays.dtype_of(port.dtype)
             if not isinstance(array, np.ndarray) or array.dtype != dtype:
                 raise UsageError(f"{what} needs a numpy array of {dtype.name} in this machine's byte order")
             if not array.flags.c_contiguous or not array.flags.writeable:
@@ -298,14 +331,36 @@ class Session(_Owner):
             array = out.get(name)
             if array is None and name not in self._out:
                 continue
-            call("mlc_session_bind_output", self._handle, index,
-                 None if array is None else _arrays.address_of(array), 0 if array is None else array.nbytes, HOST)
-        self._out = dict(out)
+            address, space = self._place_of(array)
+            call("mlc_session_bind_output", self._handle, index, address, 0 if array is None else array.nbytes, space)
+        self._out = out
 
     def invoke(self) -> None:
         """Runs on what is bound; `outputs` has the results."""
         self._settle()
         call("mlc_session_run", self._handle)
+
+    def enqueue(self) -> None:
+        """Hands a run on what is bound to the session's stream and returns: inputs
+        are read after all that the stream was given before, outputs are there for
+        all that it is given later. All that is bound must be in the GPU's memory."""
+        self._settle()
+        call("mlc_session_enqueue", self._handle)
+
+    def wait(self) -> None:
+        """Until all runs that were enqueued are done; raises what failed of them."""
+        self._settle()
+        call("mlc_session_wait", self._handle)
+
+    @property
+    def stream(self) -> int | None:
+        """The handle of the CUDA stream that the session works on; None on the CPU."""
+        handle = ctypes.c_void_p()
+        try:
+            call("mlc_session_stream", self._handle, ctypes.byref(handle))
+        except UnsupportedError:
+            return None
+        return handle.value
 
     def outputs(self, *, copy: bool = True) -> dict[str, np.ndarray]:
         """Outputs of the last run. Without `copy` they are views of the session's
@@ -321,6 +376,11 @@ class Session(_Owner):
         for index, port in enumerate(self.model.outputs):
             tensor = CTensor()
             call("mlc_session_output", self._handle, index, ctypes.byref(tensor))
+            if isinstance(bound := self._out.get(port.name), _device.DeviceArray):
+                shape = tuple(tensor.dims[: tensor.rank])
+                results[port.name] = bound.owner if shape == bound.shape else _device.DeviceArray(
+                    bound.address, shape, bound.dtype, bound.owner)
+                continue
             view = _arrays.view_of(tensor, self)
             if not copy and port.name not in self._out:
                 self._views.append(weakref.ref(_arrays.memory_of(view)))
@@ -382,6 +442,16 @@ class Session(_Owner):
     def allocations(self) -> int:
         """How often the session has allocated or planned; constant while dims repeat."""
         return library().mlc_session_allocation_count(self._handle)
+
+    @property
+    def step_costs(self) -> list[StepCost]:
+        """What each step did in the last run."""
+        costs = []
+        for index in range(len(self.model.steps)):
+            cost = CCost()
+            call("mlc_session_step_cost", self._handle, index, ctypes.byref(cost))
+            costs.append(StepCost(*(getattr(cost, field) for field, _ in CCost._fields_)))
+        return costs
 
     @property
     def step_times(self) -> list[float]:

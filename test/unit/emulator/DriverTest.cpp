@@ -87,8 +87,8 @@ TEST_CASE("the device says what it is", "[driver]") {
   }
   {
     Variable architecture("MLC_EMULATOR_ARCH", "sm_70");
-    CHECK(cuInit(0) == invalidValue);
-    CHECK_THAT(gpu.report(), Contains("MLC_EMULATOR_ARCH must be"));
+    CHECK(cuInit(0) == mlc::emulator::MLC_ERROR_ENVIRONMENT);
+    CHECK_THAT(gpu.report(), Contains("MLC_EMULATOR_ARCH is 'sm_70'"));
   }
   const char *text = nullptr;
   CHECK(cuGetErrorName(700, &text) == 0);

@@ -39,23 +39,27 @@ private:
 /// Context, stream and all that a test makes; takes it down without a leak.
 class Gpu {
 public:
-  Gpu() {
+  explicit Gpu(int number = 0) : number(number) {
     REQUIRE(cuInit(0) == 0);
-    REQUIRE(cuDevicePrimaryCtxRetain(&context, 0) == 0);
-    REQUIRE(cuCtxSetCurrent(context) == 0);
+    REQUIRE(cuDevicePrimaryCtxRetain(&context, number) == 0);
+    enter();
     REQUIRE(cuStreamCreate(&stream, 1) == 0);
     mlcEmulatorClearReport();
   }
   ~Gpu() {
+    enter();
     for (CUdeviceptr memory : allocations)
       cuMemFree_v2(memory);
     for (CUmodule module : modules)
       cuModuleUnload(module);
     cuStreamDestroy_v2(stream);
     mlcEmulatorClearReport();
-    cuDevicePrimaryCtxRelease_v2(0);
+    cuDevicePrimaryCtxRelease_v2(number);
     CHECK(std::string(mlcEmulatorReport()) == "");
   }
+
+  /// Makes the device the calling thread's, where there are several.
+  void enter() { REQUIRE(cuCtxSetCurrent(context) == 0); }
 
   CUdeviceptr allocate(size_t bytes) {
     CUdeviceptr memory = 0;
@@ -112,6 +116,7 @@ public:
   CUstream stream = nullptr;
 
 private:
+  int number;
   CUcontext context = nullptr;
   std::vector<CUdeviceptr> allocations;
   std::vector<CUmodule> modules;

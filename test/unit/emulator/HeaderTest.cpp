@@ -155,3 +155,63 @@ k(const float *__restrict__ in, float *__restrict__ out) {
   CHECK(values[10] == Approx(std::exp(1.5) + std::log1p(1.5) + 1 + 8));
   CHECK(gpu.report() == "");
 }
+
+TEST_CASE("floats become integers as on a GPU", "[header]") {
+  Gpu gpu;
+  const float nan = std::nanf(""), huge = std::ldexp(1.f, 80);
+  // With their neighbours on both sides of each bound.
+  std::vector<float> values = {0.f,
+                               -0.f,
+                               1.9f,
+                               -1.9f,
+                               huge,
+                               -huge,
+                               nan,
+                               std::ldexp(1.f, 31),
+                               std::ldexp(-1.f, 31)};
+  for (float bound : {31.f, 32.f, 63.f, 64.f})
+    for (float sign : {1.f, -1.f}) {
+      float at = std::ldexp(sign, int(bound));
+      values.push_back(at);
+      values.push_back(std::nextafter(at, 0.f));
+    }
+  struct Row {
+    const char *function;
+    double least, most; ///< the bounds, where `most` is not reached
+    uint64_t mostBits, leastBits, nanBits;
+  };
+  const double two31 = 2147483648.0, two63 = two31 * 4294967296.0;
+  for (const Row &row : {
+           Row{"toInt32", -two31, two31, 0x7fffffff, 0xffffffff80000000, 0},
+           Row{"toUInt32", 0, 2 * two31, 0xffffffff, 0, 0},
+           Row{"toInt64", -two63, two63, uint64_t(INT64_MAX),
+               uint64_t(INT64_MIN), uint64_t(INT64_MIN)},
+           Row{"toUInt64", 0, 2 * two63, UINT64_MAX, 0, uint64_t(INT64_MIN)},
+       })
+    for (bool isDouble : {false, true}) {
+      INFO(row.function << (isDouble ? " of double" : " of float"));
+      CUfunction kernel = gpu.kernel(
+          std::string("MLC_KERNEL(k)(const float *in, long long *out, "
+                      "long long n) {\n  for (long long i = threadIdx.x; i < "
+                      "n; i += blockDim.x)\n    out[i] = (long long)(") +
+          row.function + (isDouble ? "(double(in[i])));\n}" : "(in[i]));\n}"));
+      CUdeviceptr in = gpu.upload(values),
+                  out = gpu.allocate(values.size() * 8);
+      REQUIRE(gpu.launch(kernel, {1, 32}, {in, out, values.size()}) == 0);
+      auto found = gpu.download<uint64_t>(out, values.size());
+      bool is32 = row.most <= 2 * two31;
+      for (size_t i = 0; i < values.size(); ++i) {
+        double value = values[i];
+        INFO(value);
+        uint64_t nanBits = isDouble && is32
+                               ? (row.least ? 0xffffffff80000000 : 0x80000000)
+                               : row.nanBits;
+        uint64_t expected = value != value       ? nanBits
+                            : value >= row.most  ? row.mostBits
+                            : value <= row.least ? row.leastBits
+                            : row.least          ? uint64_t(int64_t(value))
+                                                 : uint64_t(value);
+        CHECK(found[i] == expected);
+      }
+    }
+}

@@ -193,3 +193,28 @@ MLC_KERNEL(k)(float *d) {
   CHECK(gpu.launch(multiply, {1, 48}, {d}) == 719);
   CHECK_THAT(gpu.report(), Contains("fewer than 32 lanes"));
 }
+
+TEST_CASE("lanes of different calls do not meet", "[matrix]") {
+  // On a GPU they wait for each other for ever, or get each other's operands.
+  for (const char *calls :
+       {"if (threadIdx.x < 16)\n    multiplyAddF16(sums, a, b);\n  else\n    "
+        "multiplyAddF16(sums, a, b);",
+        "uint8_t *row = sharedMemory() + threadIdx.x * 16;\n  for (int i = 0; "
+        "i "
+        "< 16; ++i)\n    row[i] = 1;\n  syncWarp();\n  if (threadIdx.x < 16)\n "
+        "   loadMatrices(a, row);\n  else\n    loadMatrices(a, row);\n  "
+        "sums[0] = float(a[0]);"}) {
+    Gpu gpu;
+    CUfunction kernel = gpu.kernel(std::string(R"(
+MLC_KERNEL(k)(float *d) {
+  uint32_t a[4] = {}, b[2] = {};
+  float sums[4] = {};
+  )") + calls + "\n  d[threadIdx.x] = sums[0];\n}");
+    underSeeds([&] {
+      CUdeviceptr d = gpu.allocate(32 * 4);
+      CHECK(gpu.launch(kernel, {1, 32, 512}, {d}) == 719);
+      CHECK_THAT(gpu.report(),
+                 Contains("divergent") && Contains("two of lines"));
+    });
+  }
+}

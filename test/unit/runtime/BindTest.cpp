@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -17,7 +18,7 @@ namespace {
 
 alignas(64) const float bias[16] = {1, 2, 3, 4};
 int packs = 0;
-const void *written = nullptr;
+std::atomic<const void *> written{nullptr}; // by all threads
 
 void scale(void *const *buffers, const int64_t *, int64_t begin, int64_t end,
            void *) {

@@ -80,9 +80,10 @@ TEST_CASE("code that does not load is an error with its kernel", "[cuda]") {
   CHECK(load("").code == MLC_BAD_FILE);
   Status status = load(writeBundle({{"scale", "scale"}, {"k2", "bad"}}));
   CHECK(status.code == MLC_DEVICE);
-  CHECK(status.message == "kernel k2 cannot be loaded: CUDA error 200 "
-                          "(CUDA_ERROR_FAKE): made to fail (cuda:0, driver "
-                          "12.4)");
+  CHECK(status.message ==
+        "kernel k2 cannot be loaded: CUDA error 200 "
+        "(CUDA_ERROR_FAKE): made to fail (cuda:0, driver "
+        "12.4); compile the model again with --target=cuda:sm_90");
   CHECK_THAT(load(writeBundle({{"other", "scale"}})).message,
              Contains("kernel other is not in its code"));
   device.reset();
@@ -108,10 +109,12 @@ TEST_CASE("a driver that is not there is an error with a remedy", "[cuda]") {
 }
 
 TEST_CASE("devices of CUDA have names", "[cuda]") {
-  for (const char *name : {"cuda", "cuda:0", "cuda:15", "emulator"})
+  for (const char *name :
+       {"cuda", "cuda:0", "cuda:15", "emulator", "emulator:0", "emulator:3"})
     CHECK(isCudaName(name));
-  for (const char *name : {"", "cpu", "cuda0", "cuda:", "cuda:1x", "cuda: 1",
-                           "cuda:12345", "CUDA", "emulator:0", "emulators"})
+  for (const char *name :
+       {"", "cpu", "cuda0", "cuda:", "cuda:1x", "cuda: 1", "cuda:12345", "CUDA",
+        "emulator:", "emulator:x", "emulators"})
     CHECK_FALSE(isCudaName(name));
   const char *before = std::getenv("MLC_EMULATOR");
   std::string kept = before ? before : "";

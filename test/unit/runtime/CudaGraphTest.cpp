@@ -305,7 +305,8 @@ TEST_CASE("a recorded launch that fails is told of", "[cuda]") {
     CHECK(status.code == MLC_DEVICE);
     CHECK_THAT(
         status.message,
-        Contains("kernel scale (nodes Mul_0, Add_1) has failed on cuda:0"));
+        Contains("kernel scale (nodes Mul_0, Add_1) has failed on cuda:0") &&
+            Contains("; --device=emulator says where in the kernel"));
     std::fill(numbers.y.begin(), numbers.y.end(), -7.f);
     REQUIRE(session.run().ok());
     CHECK(numbers.isRight());

@@ -91,6 +91,11 @@ TEST_CASE("the host's memory may change after a copy", "[cuda]") {
                         "1125899906842624 bytes: CUDA error 2 "
                         "(CUDA_ERROR_OUT_OF_MEMORY)"));
     CHECK(device->allocate(UINT64_MAX, far, capacity).code == MLC_RESOURCES);
+    // Some bytes are asked for also where none are needed.
+    fake->failName = "cuMemAlloc_v2";
+    fake->failWith = CUDA_ERROR_OUT_OF_MEMORY;
+    status = device->allocate(0, far, capacity);
+    CHECK_THAT(status.message, Contains("cannot allocate 64 bytes"));
     CHECK(device->allocate(UINT64_MAX - 62, far, capacity).code ==
           MLC_RESOURCES);
   }

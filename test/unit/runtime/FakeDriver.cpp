@@ -209,6 +209,14 @@ CUresult streamDestroy(CUstream stream) {
   delete reinterpret_cast<char *>(stream);
   return call.result;
 }
+CUresult streamContext(CUstream stream, CUcontext *context) {
+  Call call("cuStreamGetCtx");
+  if (!fake.streams.count(stream))
+    call.misuse("no stream");
+  if (!call.fails())
+    *context = fake.streamContexts[stream];
+  return call.result;
+}
 CUresult streamSynchronize(CUstream stream) {
   Call call("cuStreamSynchronize");
   auto it = fake.streams.find(stream);
@@ -435,6 +443,7 @@ const Driver &fakeTable() {
                             onDevice,
                             streamCreate,
                             streamDestroy,
+                            streamContext,
                             streamSynchronize,
                             beginCapture,
                             endCapture,

@@ -359,6 +359,35 @@ TEST_CASE("launches of blocks", "[session]") {
   }
 }
 
+TEST_CASE("what a step costs follows the sizes", "[session]") {
+  Program p = scaleProgram();
+  ExprId rows = p.steps[0].as<LaunchStep>().tasks;
+  GridLaunchStep launch{0, rows, p.addConstant(128)};
+  launch.work = p.addExpr(Expr::symbol(0) * Expr::constant(8));
+  launch.products =
+      p.addExpr(Expr::symbol(0) * Expr::constant(int64_t(1) << 60));
+  p.steps[0].detail = launch;
+  // Read twice, counted once.
+  p.steps[0].inputs.push_back(p.steps[0].inputs[0]);
+  Session session(make(p, {scale}, bias, 16), queueOn(cpuDevice()), 0);
+  mlc_step_cost cost = {};
+  CHECK(session.stepCost(0, cost).code == MLC_USAGE);
+  std::vector<float> x(4 * 9, 3);
+  for (uint64_t n : {5, 0, 2}) {
+    bind(session, 0, {int64_t(n), 4}, x.data());
+    run(session);
+    REQUIRE(session.stepCost(0, cost).ok());
+    CHECK(cost.bytes_read == n * 16 + 16);
+    CHECK(cost.bytes_written == n * 16);
+    CHECK(cost.operations == n * 8);
+    CHECK(cost.contraction_operations == n << 60);
+  }
+  CHECK(session.stepCost(1, cost).code == MLC_USAGE);
+  bind(session, 0, {9, 4}, x.data());
+  run(session);
+  CHECK_THAT(session.stepCost(0, cost).message, Contains("overflow"));
+}
+
 TEST_CASE("sizes from computed values", "[session]") {
   ON_EACH_DEVICE;
   Session session(make(positives(), {countPositive, compact}),

@@ -1,0 +1,102 @@
+//===- ApiCall.h - What functions of the C ABI share ------------*- C++ -*-===//
+//
+// Api.cpp has the functions of artifacts, ApiSession.cpp those of sessions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_APICALL_H
+#define MLC_RUNTIME_APICALL_H
+
+#include "runtime/Artifact.h"
+#include "runtime/AsyncRun.h"
+#include "runtime/Session.h"
+#include "runtime/Text.h"
+#include "runtime/mlc_runtime.h"
+
+#include <new>
+#include <pthread.h>
+#include <string>
+#include <system_error>
+
+struct mlc_artifact {
+  std::shared_ptr<const mlc::runtime::Artifact> impl;
+};
+struct mlc_session {
+  mlc::runtime::Session impl;
+  mlc::runtime::AsyncRun async; // ends before the session does
+  unsigned process;
+};
+
+namespace mlc::runtime::api {
+
+/// How many forks lie between this process and the one that loaded the library.
+inline unsigned currentProcess() {
+  static unsigned forks = 0;
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  (void)registered;
+  return forks;
+}
+
+/// The calling thread's last message. A fixed array, so that reporting "out of
+/// memory" needs none.
+inline thread_local char lastError[2048] = "";
+
+inline mlc_status report(mlc_status code, const char *message) {
+  size_t i = 0;
+  for (; message[i] && i + 1 < sizeof(lastError); ++i)
+    lastError[i] = message[i];
+  lastError[i] = 0;
+  return code;
+}
+
+/// Runs `fn`, which returns a Status; no exception passes.
+template <typename Fn> mlc_status guarded(Fn fn) {
+  try {
+    Status status = fn();
+    if (!status.ok())
+      return report(status.code, printable(status.message).c_str());
+    return MLC_OK;
+  } catch (const std::bad_alloc &) {
+    return report(MLC_RESOURCES, "out of memory");
+  } catch (const std::system_error &e) {
+    return report(MLC_RESOURCES, e.what());
+  } catch (const std::exception &e) {
+    return report(MLC_INTERNAL, e.what());
+  }
+}
+
+inline mlc_status noSuch(const char *what, size_t index, size_t count) {
+  return guarded([&] {
+    return Status::error(MLC_USAGE, std::string("there is no ") + what + " " +
+                                        std::to_string(index) + "; there are " +
+                                        std::to_string(count));
+  });
+}
+
+/// A session's threads do not follow a fork.
+inline bool isOfParent(const mlc_session *session) {
+  return session->process != currentProcess();
+}
+inline mlc_status ofParent() {
+  return report(MLC_USAGE, "the session was made before this process was "
+                           "forked, without its threads; make one here");
+}
+
+/// Runs `fn` on a session's insides unless a run is under way there.
+template <typename Fn> mlc_status onSession(mlc_session *session, Fn fn) {
+  if (isOfParent(session))
+    return ofParent();
+  if (session->async.isPending())
+    return report(MLC_USAGE, "a run of the session is under way; call "
+                             "mlc_session_wait first");
+  return guarded([&] { return fn(session->impl); });
+}
+
+inline mlc_status nullArgument() {
+  return report(MLC_USAGE, "a required argument is NULL");
+}
+
+} // namespace mlc::runtime::api
+
+#endif // MLC_RUNTIME_APICALL_H

@@ -1,0 +1,218 @@
+//===- ApiSession.cpp - The C ABI over Session ----------------------------===//
+
+#include "runtime/ApiCall.h"
+#include "runtime/ApiOptions.h"
+#include "runtime/Cpu.h"
+#include "runtime/Device.h"
+
+using namespace mlc::runtime;
+using namespace mlc::runtime::api;
+
+namespace {
+
+Status checkSpace(mlc_space space) {
+  if (space == MLC_SPACE_HOST || space == MLC_SPACE_DEVICE)
+    return Status::success();
+  return Status::error(MLC_USAGE,
+                       std::to_string(int(space)) + " is no mlc_space");
+}
+
+/// What can be wrong with any tensor of the caller's.
+Status checkTensor(const char *what, size_t index, mlc_dtype type, size_t rank,
+                   mlc_space space) {
+  if (unsigned(type) >= numDTypes || rank > MLC_MAX_RANK)
+    return Status::error(MLC_USAGE, std::string(what) + " " +
+                                        std::to_string(index) +
+                                        ": unknown type or rank above " +
+                                        std::to_string(MLC_MAX_RANK));
+  return checkSpace(space);
+}
+
+} // namespace
+
+mlc_status mlc_session_create(mlc_artifact *artifact,
+                              const mlc_session_options *options,
+                              mlc_session **session) {
+  if (!artifact || !session)
+    return nullArgument();
+  return guarded([&] {
+    mlc_session_options known;
+    Device *device = nullptr;
+    const LoadedProgram *loaded;
+    Status status = readOptions(options, known);
+    if (status.ok())
+      status = checkFlags(known.flags, sessionFlags);
+    if (status.ok())
+      status = findDevice(known.device, device);
+    if (status.ok())
+      status = artifact->impl->load(*device, loaded);
+    if (!status.ok())
+      return status;
+    if (known.threads > 1024)
+      return Status::error(MLC_USAGE, std::to_string(known.threads) +
+                                          " threads are more than 1024");
+    QueueOptions queueOptions;
+    queueOptions.threads = known.threads ? known.threads : usableCores();
+    queueOptions.flushDenormals = known.flags & MLC_SESSION_FLUSH_DENORMALS;
+    queueOptions.stream = known.stream;
+    std::unique_ptr<Queue> queue;
+    status = device->open(queueOptions, queue);
+    if (status.ok() && known.stream && queue->stream() != known.stream)
+      status = Status::error(MLC_USAGE, "a stream is given, but device '" +
+                                            std::string(device->name()) +
+                                            "' has no streams");
+    if (status.ok())
+      *session = new mlc_session{
+          Session(artifact->impl, std::move(queue), known.flags),
+          {},
+          currentProcess()};
+    return status;
+  });
+}
+
+void mlc_session_destroy(mlc_session *session) {
+  // Its threads cannot be joined, nor what they held be freed, after a fork.
+  if (session && !isOfParent(session))
+    delete session;
+}
+
+mlc_status mlc_session_bind_input(mlc_session *session, size_t index,
+                                  mlc_dtype type, size_t rank,
+                                  const int64_t *dims, const void *data,
+                                  mlc_space space) {
+  if (!session || (!dims && rank))
+    return nullArgument();
+  return onSession(session, [&](Session &impl) {
+    Status status = checkTensor("input", index, type, rank, space);
+    return status.ok()
+               ? impl.bindInput(index, DType(type), rank, dims, data, space)
+               : status;
+  });
+}
+
+mlc_status mlc_session_bind_output(mlc_session *session, size_t index,
+                                   void *data, size_t capacity,
+                                   mlc_space space) {
+  if (!session)
+    return nullArgument();
+  return onSession(session, [&](Session &impl) {
+    Status status = checkSpace(space);
+    return status.ok() ? impl.bindOutput(index, data, capacity, space) : status;
+  });
+}
+
+mlc_status mlc_session_set_parameter(mlc_session *session, size_t index,
+                                     mlc_dtype type, size_t rank,
+                                     const int64_t *dims, const void *data,
+                                     mlc_space space) {
+  if (!session || (!dims && rank))
+    return nullArgument();
+  return onSession(session, [&](Session &impl) {
+    Status status = checkTensor("parameter", index, type, rank, space);
+    return status.ok()
+               ? impl.setParameter(index, DType(type), rank, dims, data, space)
+               : status;
+  });
+}
+
+mlc_status mlc_session_run(mlc_session *session) {
+  if (!session)
+    return nullArgument();
+  return onSession(session, [](Session &impl) { return impl.run(); });
+}
+
+mlc_status mlc_session_run_async(mlc_session *session) {
+  if (!session)
+    return nullArgument();
+  return onSession(session, [&](Session &impl) {
+    session->async.start(impl);
+    return Status::success();
+  });
+}
+
+mlc_status mlc_session_stream(mlc_session *session, void **stream) {
+  if (!session || !stream)
+    return nullArgument();
+  return onSession(session, [&](Session &impl) {
+    void *known = impl.stream();
+    if (!known)
+      return Status::error(MLC_UNSUPPORTED,
+                           "the session's device has no streams");
+    *stream = known;
+    return Status::success();
+  });
+}
+
+mlc_status mlc_session_enqueue(mlc_session *session) {
+  if (!session)
+    return nullArgument();
+  return onSession(session, [](Session &impl) { return impl.enqueue(); });
+}
+
+mlc_status mlc_session_wait(mlc_session *session) {
+  if (!session)
+    return nullArgument();
+  if (isOfParent(session))
+    return ofParent();
+  return guarded([&] {
+    return session->async.isPending() ? session->async.wait()
+                                      : session->impl.wait();
+  });
+}
+
+int mlc_session_is_running(const mlc_session *session) {
+  return session && !isOfParent(session) && session->async.isRunning();
+}
+
+mlc_status mlc_session_output(mlc_session *session, size_t index,
+                              mlc_tensor *tensor) {
+  if (!session || !tensor)
+    return nullArgument();
+  return onSession(session,
+                   [&](Session &impl) { return impl.output(index, *tensor); });
+}
+
+mlc_status mlc_session_parameter(mlc_session *session, size_t index,
+                                 mlc_tensor *tensor) {
+  if (!session || !tensor)
+    return nullArgument();
+  return onSession(
+      session, [&](Session &impl) { return impl.parameter(index, *tensor); });
+}
+
+mlc_status mlc_session_buffer(mlc_session *session, size_t index,
+                              mlc_tensor *tensor) {
+  if (!session || !tensor)
+    return nullArgument();
+  return onSession(session,
+                   [&](Session &impl) { return impl.buffer(index, *tensor); });
+}
+
+mlc_status mlc_session_memory(mlc_session *session, mlc_memory *memory) {
+  if (!session || !memory)
+    return nullArgument();
+  return onSession(session,
+                   [&](Session &impl) { return impl.memory(*memory); });
+}
+
+uint64_t mlc_session_allocation_count(const mlc_session *session) {
+  return session && !isOfParent(session) && !session->async.isPending()
+             ? session->impl.allocations()
+             : 0;
+}
+
+mlc_status mlc_session_step_cost(mlc_session *session, size_t index,
+                                 mlc_step_cost *cost) {
+  if (!session || !cost)
+    return nullArgument();
+  return onSession(session,
+                   [&](Session &impl) { return impl.stepCost(index, *cost); });
+}
+
+mlc_status mlc_session_step_ns(mlc_session *session, size_t index,
+                               uint64_t *ns) {
+  if (!session || !ns)
+    return nullArgument();
+  return onSession(
+      session, [&](Session &impl) { return impl.stepNanoseconds(index, *ns); });
+}
