@@ -4,6 +4,7 @@
 #include "codegen/cuda/DeviceHeader.h"
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Program.h"
+#include "codegen/cuda/TopK.h"
 #include "codegen/kernel/GroupLimits.h"
 #include "dialects/Exec/Exec.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -41,6 +42,10 @@ public:
   bool canPermuteResult() const override { return true; }
   bool canReadPadded(linalg::LinalgOp, tensor::PadOp pad) const override {
     return pad.getConstantPaddingValue() != nullptr;
+  }
+
+  bool canCompileOpaque(llvm::StringRef libraryKernel) const override {
+    return libraryKernel == topKKernel;
   }
 
   std::vector<std::pair<llvm::StringRef, llvm::StringRef>>

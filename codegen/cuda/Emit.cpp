@@ -3,6 +3,7 @@
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/Group.h"
+#include "codegen/cuda/TopK.h"
 
 using namespace mlir;
 
@@ -16,9 +17,7 @@ static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
-/// Whether 32 bits hold every index: all sizes are known and far below 2^31,
-/// and none is made of data.
-static bool fitsInt(const Kernel &kernel) {
+bool KernelPrinter::fitsInt() const {
   auto isSmall = [&](Value tensor) {
     std::optional<int64_t> count =
         elementCount(kernel.shapeOf(tensor), kernel.context()).asConstant();
@@ -80,7 +79,7 @@ std::string KernelPrinter::parameters() const {
 
 std::string KernelPrinter::finish(const KernelText &text) {
   // Helpers that sizes need are known only now.
-  bool isInt = fitsInt(kernel);
+  bool isInt = fitsInt();
   std::string source = "#include \"mlc_device.cuh\"\n\n";
   // Its own: programs of several kernels have such names in each of them.
   source += "namespace {\n\n";
@@ -116,6 +115,7 @@ struct Emitter {
 /// In order of preference.
 static ArrayRef<Emitter> emitters() {
   static const Emitter table[] = {
+      {"topk", acceptsTopK, emitTopK},
       {"tensor", acceptsTensor, emitTensor},
       {"tiles", acceptsTiles, emitTiles},
       {"elementwise", acceptsElementwise, emitElementwise},

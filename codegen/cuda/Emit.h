@@ -49,6 +49,9 @@ public:
   /// Text before the kernel: a skeleton.
   std::string before;
 
+  /// Whether 32 bits hold every index: all sizes are known and far below 2^31,
+  /// and none is made of data.
+  bool fitsInt() const;
   /// Puts the whole together.
   std::string finish(const KernelText &text);
 

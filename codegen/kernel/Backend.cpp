@@ -45,6 +45,8 @@ bool Backend::canReadThrough(linalg::GenericOp, AffineMap, AffineMap,
   return true;
 }
 
+bool Backend::canCompileOpaque(StringRef) const { return false; }
+
 std::vector<std::pair<llvm::StringRef, llvm::StringRef>>
 Backend::getSourceHeaders() const {
   return {};

@@ -178,6 +178,11 @@ public:
                               mlir::AffineMap before, mlir::AffineMap movement,
                               mlir::AffineMap after) const;
 
+  /// Whether it makes kernels of opaque operators with this library kernel
+  /// (docs/Architecture.md, seam 3). No by default: the runtime's library
+  /// computes them.
+  virtual bool canCompileOpaque(llvm::StringRef libraryKernel) const;
+
   /// What the best of the algorithms takes that `findTransform` and `compile`
   /// use for a convolution of a model, as a share of direct convolution: what
   /// makes the search choose graphs by the code that they become. 1, direct

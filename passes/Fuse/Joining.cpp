@@ -98,7 +98,7 @@ bool Grouping::canJoinEpilogue(Operation *op, unsigned index) const {
 
 bool Grouping::tryJoin(Operation *op, unsigned index) {
   Group &group = groups[index];
-  if (group.library || dependsOn(op, index))
+  if (group.opaque || dependsOn(op, index))
     return false;
   if (group.anchor) {
     if (!canJoinEpilogue(op, index))
@@ -136,7 +136,7 @@ void Grouping::tryMerge(Operation *op, unsigned into) {
     Operation *def = value.getDefiningOp();
     std::optional<unsigned> other = def ? groupOf(def) : std::nullopt;
     if (!other || *other == into || groups[*other].anchor ||
-        groups[*other].library || groups[*other].numReductions ||
+        groups[*other].opaque || groups[*other].numReductions ||
         !value.hasOneUse() ||
         !consumer.getMatchingIndexingMap(operand).isPermutation() ||
         groups[into].ops.size() + groups[*other].ops.size() > limits.groupOps)

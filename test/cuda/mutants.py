@@ -56,6 +56,11 @@ def layer_norm(x, scale, bias):
     return d / np.sqrt((d * d).mean(-1, keepdims=True) + 1e-5) * scale + bias
 
 
+def best(k):
+    """Indices of the k largest; equal ones in order."""
+    return lambda x: np.argsort(-x, -1, kind="stable")[:, :k]
+
+
 def convolve(x, w):
     x = np.pad(tf32(x), ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))
@@ -64,7 +69,7 @@ def convolve(x, w):
 
 class Case:
     """A model of one kernel. `nodes` are pairs of an operator with its attributes and
-    of names, the last of which is the result; `want` is the result in NumPy, of
+    of names, the last of which is the result, or several with commas; `want` is the result in NumPy, of
     inputs in float64; a dim that is text is a symbol, which is SYMBOL in the run."""
 
     def __init__(self, name, nodes, shapes, want, dtype="float32", result=None, constants=None, options=(),
@@ -88,7 +93,7 @@ class Case:
         nodes = []
         for (operator, attributes), names in self.nodes:
             *inputs, output = names.split()
-            nodes.append(helper.make_node(operator, inputs, [output], **attributes))
+            nodes.append(helper.make_node(operator, inputs, output.split(","), **attributes))
         graph = helper.make_graph(
             nodes, "case", [value(f"x{i}", self.dtype, shape) for i, shape in enumerate(self.shapes)],
             [value("y", self.result, None)],
@@ -126,6 +131,9 @@ CASES = [
     Case("vector", [(("Mul", {}), "x0 x1 t"), (("Add", {}), "t x0 y")], [[158, 105], [158, 105]],
          lambda a, b: a * b + a),
     Case("transpose", [(("Transpose", {"perm": [1, 0]}), "x0 y")], [[37, 29]], lambda x: x.T, tolerance=0),
+    # Best elements: the first piece has them; a later one brings better ones; nearly all.
+    *(Case(name, [(("TopK", {}), "x0 k v,y")], [[5, length]], best(k), "int8", "int64", constants={"k": [k]}, tolerance=0)
+      for name, length, k in [("topk", 12300, 5), ("pieces", 4500, 700), ("merge", 14000, 13900)]),
     Case("pad", [(("Concat", {"axis": 1}), "x0 x1 t"), (("Pad", {}), "t pads y")], [[5, 7], [5, 6]],
          lambda a, b: np.pad(np.concatenate([a, b], 1), ((1, 3), (2, 1))), constants={"pads": [1, 2, 3, 1]},
          tolerance=0),
