@@ -38,9 +38,9 @@ def tensor_faults(kernel):
     yield Fault(kernel, "next stage multiplied", "*tileA = tiles + int(s % STAGES)",
                 "*tileA = tiles + int((s + 1) % STAGES)")
     yield Fault(kernel, "stages overlap", "% STAGES) * (wordsA + wordsB)", "% STAGES) * wordsA")
-    yield Fault(kernel, "B's tile begins in A's", "wordsA = BM * wordsOfRow", "wordsA = BM * wordsOfTile")
+    yield Fault(kernel, "B's tile begins in A's", "wordsA = LayoutA::words", "wordsA = BM * wordsOfTile")
     yield Fault(kernel, "rows of 31 words", "wordsOfRow = 36", "wordsOfRow = 31")
-    yield Fault(kernel, "A's rows 8 of 16", "i * 16 + lane % 16", "i * 16 + lane % 8")
+    yield Fault(kernel, "A's rows 8 of 16", "(isTall ? second : third) * 8", "(isTall ? 0 : third) * 8")
     yield Fault(kernel, "B's words swapped", "b[j][0] = both[0];\n        b[j][1] = both[1];",
                 "b[j][0] = both[1];\n        b[j][1] = both[0];")
     yield Fault(kernel, "both fragments of B the same", "b[j + 1][0] = both[2];\n        b[j + 1][1] = both[3];",
@@ -69,8 +69,10 @@ def faults():
                 r"inside[i] = true\1 side.place(batch, r);")
     yield Fault("tf32", "copies what is outside", "isStored && side.inside(at)", "true")
     yield Fault("tf32", "writes all of a tile", "if (m < problem.rows() && n < problem.columns())", "")
-    yield Fault("tf32", "A's words 8 apart", "lane / 16 * 4", "lane / 16 * 8")
-    yield Fault("tf32", "B's words 2 apart", "lane / 8 % 2 * 4", "lane / 8 % 2 * 2")
+    yield Fault("tf32", "words 8 apart", "(isTall ? third : second) * 4", "(isTall ? third : second) * 8")
+    yield Fault("tf32", "words 2 apart", "(isTall ? third : second) * 4", "(isTall ? third : second) * 2")
+    yield Fault("tf32", "A's fragments like B's", "LayoutA, true", "LayoutA, false")
+    yield Fault("tf32", "B's fragments like A's", "LayoutB, false", "LayoutB, true")
     yield Fault("tf32", "lane's row is lane % 4", p(r"lane / 4 \+ e / 2 \* 8"), "lane % 4 + e / 2 * 8")
     yield Fault("tf32", "lane's row and column swapped", p(r"lane / 4 \+ e / 2 \* 8;( const [^;]* j \* 8 \+) lane % 4"),
                 r"lane % 4 + e / 2 * 8;\1 lane / 4")
@@ -81,11 +83,11 @@ def faults():
     yield Fault("tf32", "warps' rows and columns alike", "columnOfWarp = warp % WN * warpN",
                 "columnOfWarp = warp / WN * warpN")
     yield Fault("tf32", "lanes of the block", "lane = threadIdx.x % 32", "lane = threadIdx.x")
-    yield Fault("tf32", "all warps read the first columns", "(columnOfWarp + j * 8", "(j * 8")
+    yield Fault("tf32", "all warps read the first columns", "tileB, columnOfWarp + j * 8", "tileB, j * 8")
     yield Fault("tf32", "every second product", "k < wordsOfTile; k += 8", "k < wordsOfTile; k += 16")
     yield Fault("tf32", "a word too many", "k < wordsOfTile; k += 8", "k <= wordsOfTile; k += 8")
     yield Fault("tf32", "a lane does not multiply", "Mma::run(sums", "if (lane != 5) Mma::run(sums")
-    yield Fault("tf32", "a lane does not load", "loadMatrices(both,", "if (lane != 5) loadMatrices(both,")
+    yield Fault("tf32", "a lane does not load", "loadMatrices(to,", "if (lane != 5) loadMatrices(to,")
     yield Fault("tf32", "loads for one warp of two", "WordReader<BM, threads,", "WordReader<BM, 32,")
     yield Fault("tf32", "sums begin nowhere", "sums[i][j][e] = 0;", ";")
     yield Fault("tf32", "threads' rows overlap", "i * (THREADS / perRow)", "i")
@@ -116,12 +118,30 @@ def faults():
     yield Fault("vectors", "vectors begin one too far", "isStored ? k : 0", "isStored ? k + 1 : 0")
     yield Fault("vectors", "vectors overlap", p(r"\* wide;"), "* wide / 2;")
 
+    yield Fault("across", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
+    yield Fault("across", "waits for a copy less", "waitForCopies<STAGES - 2>", "waitForCopies<STAGES - 1>")
+    yield Fault("across", "not transposed", "loadMatricesTransposed(", "loadMatrices(")
+    yield Fault("across", "k unbounded", "isInside && k < side.depth()", "isInside")
+    yield Fault("across", "rows unbounded", "isInside = r < side.count()", "isInside = true")
+    yield Fault("across", "columns up to N", "isInside = r < side.count()", "isInside = r <= side.count()")
+    yield Fault("across", "tiles of half the depth", "places = 2 * wordsOfTile", "places = wordsOfTile")
+    yield Fault("across", "places in k overlap", "+ i * apart", "+ i")
+    yield Fault("across", "threads' rows overlap", "% perPlace * wide", "% perPlace")
+    yield Fault("across", "all read the first row", "row() / 2,", "0,")
+    yield Fault("across", "places in k count words", "((word + words) * 2", "(word + words")
+    yield Fault("across", "rows count words", "(row + rows) / 2", "row + rows")
+    yield Fault("across", "one place in k for all lanes", "* 2 + lane % 8) * Layout::stride +", "* 2) * Layout::stride +")
+    yield Fault("across", "rows of 3 words more", "ROWS / 2 + 4", "ROWS / 2 + 3")
+    yield Fault("across", "tiles end early", "stride * (isAcross ? 2 * wordsOfTile : ROWS)",
+                "stride * (isAcross ? wordsOfTile : ROWS)")
+    yield Fault("across", "8 bytes of 16", "copyAsync<bytes>", "copyAsync<bytes / 2>")
+
     yield Fault("int8", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
     yield Fault("int8", "A without signs", "MmaBytes<true, true>", "MmaBytes<false, true>")
     yield Fault("int8", "B without signs", "MmaBytes<true, true>", "MmaBytes<true, false>")
     yield Fault("int8", "signs spill", "return uint8_t(value);", "return uint32_t(value);")
     yield Fault("int8", "no bound of k in a word", "isRow && k + e < side.depth()", "isRow")
-    yield Fault("int8", "fragments transposed", "loadMatrices(both,", "loadMatricesTransposed(both,")
+    yield Fault("int8", "fragments transposed", p(r"loadMatrices\("), "loadMatricesTransposed(")
 
     for bound in ("along0 >= 0", "along0 < 9", "along1 >= 0", "along1 < 7"):
         yield Fault("conv", f"pad's bound {bound} dropped", f"place.{bound}", "true")

@@ -114,6 +114,9 @@ CASES = [
     # 16 bytes at a time.
     Case("vectors", [(("Transpose", {"perm": [1, 0]}), "x1 t"), (("MatMul", {}), "x0 t y")],
          [[37, 264], [45, 264]], lambda a, b: a @ b.T, "float16", tolerance=1e-3),
+    # Neighbours along rows and columns, by eight and by two.
+    Case("across", [(("Gemm", {"transA": 1}), "x0 x1 y")], [[136, 72], [136, 90]], lambda a, b: a.T @ b, "float16",
+         tolerance=1e-3),
     Case("int8", [(("MatMulInteger", {}), "x0 x1 y")], [[37, 391], [391, 45]], product, "int8", "int32", tolerance=0),
     Case("conv", [(("Conv", {"pads": [1, 1, 1, 1]}), "x0 x1 y")], [[2, 5, 9, 7], [11, 5, 3, 3]], convolve),
     Case("ieee", [(("MatMul", {}), "x0 x1 y")], [[37, 70], [70, 45]], product, options=["--precision=ieee"]),

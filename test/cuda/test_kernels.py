@@ -75,6 +75,10 @@ def products(make):
     for a in (0, 1):
         for b in (0, 1):
             make.gemm(f"gemm{a}{b}", 33, 40, 65, transA=a, transB=b)
+    # Neighbours along rows and columns, by two and by eight.
+    make.gemm("across", 72, 70, 136, transA=1)
+    make.gemm("across_words", 34, 35, 70, transA=1)
+    make.matmul("across_batch", (2, 33, 133), (2, 133, 40))
     make.gemm("by_words", 17, 34, 9, transB=1)
     make.gemm("by_elements", 17, 35, 9, transB=1)
 
@@ -127,6 +131,10 @@ def open_sizes(make):
         a, b = (make.value(case, normal(2, *dims), ["B", *dims], [normal(size, *dims) for size in (3, 1)])
                 for dims in ([m, 24], [24, n]))
         make.result(case, case.node("MatMul", a, b))
+    case = make.case("batch_across")
+    a, b = (make.value(case, normal(2, *dims), ["B", *dims], [normal(size, *dims) for size in (3, 1)])
+            for dims in ([100, 72], [72, 136]))
+    make.result(case, case.node("MatMul", a, b))
     case = make.case("all_open")
     a = make.value(case, normal(17, 33), ["M", "K"], [normal(70, 16), normal(0, 5), normal(3, 0)])
     b = make.value(case, normal(33, 9), ["K", "N"], [normal(16, 65), normal(5, 3), normal(0, 3)])
@@ -156,7 +164,7 @@ def test_tensor(tools, tmp_path, kind, what):
         # Every way to load each factor, along the depth and across it.
         expected = {("Vectors", "true"), ("Words", "true"), ("Words" if kind == "tf32" else "Elements", "false")}
         if kind != "tf32":
-            expected.add(("Elements", "true"))
+            expected |= {("Elements", "true"), ("VectorsAcross", "false"), ("WordsAcross", "false")}
         calls = [[text.removeprefix("Way::") for text in call] for call in graph.calls()]
         assert {(call[6], call[7]) for call in calls} == expected
         assert {(call[8], call[9]) for call in calls} == expected
