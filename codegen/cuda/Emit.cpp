@@ -4,6 +4,7 @@
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/Group.h"
 #include "codegen/cuda/TopK.h"
+#include "codegen/cuda/Transpose.h"
 
 using namespace mlir;
 
@@ -118,6 +119,7 @@ static ArrayRef<Emitter> emitters() {
       {"topk", acceptsTopK, emitTopK},
       {"tensor", acceptsTensor, emitTensor},
       {"tiles", acceptsTiles, emitTiles},
+      {"transpose", acceptsTranspose, emitTranspose},
       {"elementwise", acceptsElementwise, emitElementwise},
       {"columns", acceptsColumns, emitColumns},
       {"rows", [](const Kernel &, const EmitOptions &) { return true; },

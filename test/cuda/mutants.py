@@ -133,7 +133,13 @@ CASES = [
     Case("columns", [(("Softmax", {"axis": 0}), "x0 y")], [[6, 300]], lambda x: softmax(x, 0)),
     Case("vector", [(("Mul", {}), "x0 x1 t"), (("Add", {}), "t x0 y")], [[158, 105], [158, 105]],
          lambda a, b: a * b + a),
-    Case("transpose", [(("Transpose", {"perm": [1, 0]}), "x0 y")], [[37, 29]], lambda x: x.T, tolerance=0),
+    Case("few", [(("Transpose", {"perm": [1, 0]}), "x0 y")], [[37, 11]], lambda x: x.T, tolerance=0),
+    # Through tiles; bytes in larger ones, of many rows, and with a step of an open size.
+    Case("transpose", [(("Transpose", {"perm": [1, 0]}), "x0 y")], [[37, 69]], lambda x: x.T, tolerance=0),
+    Case("bytes", [(("Transpose", {"perm": [0, 3, 1, 2]}), "x0 y")], [[3, 11, 13, 70]],
+         lambda x: x.transpose(0, 3, 1, 2), "int8", tolerance=0),
+    Case("turned", [(("Transpose", {"perm": [1, 0]}), "x0 t"), (("Sub", {}), "t x1 y")], [[40, "n"], ["n", 40]],
+         lambda x, z: x.T - z),
     # Best elements: the first piece has them; a later one brings better ones; nearly all.
     *(Case(name, [(("TopK", {}), "x0 k v,y")], [[5, length]], best(k), "int8", "int64", constants={"k": [k]}, tolerance=0)
       for name, length, k in [("topk", 12300, 5), ("pieces", 4500, 700), ("merge", 14000, 13900)]),
