@@ -5,6 +5,7 @@
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Program.h"
 #include "codegen/cuda/TopK.h"
+#include "codegen/kernel/Contraction.h"
 #include "codegen/kernel/GroupLimits.h"
 #include "dialects/Exec/Exec.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -15,6 +16,19 @@ using namespace mlir;
 
 namespace mlc::cuda {
 namespace {
+
+/// Whether `op` makes a factor of `reader`, which is to be a contraction: that
+/// reads arguments of the kernel, and pads of them.
+static bool makesFactor(Operation *op, Operation *reader) {
+  if (!isGuardedContraction(reader))
+    return false;
+  auto inputs = cast<linalg::LinalgOp>(reader).getDpsInputs();
+  return llvm::any_of(inputs, [&](Value factor) {
+    if (auto pad = factor.getDefiningOp<tensor::PadOp>())
+      factor = pad.getSource();
+    return factor.getDefiningOp() == op;
+  });
+}
 
 class CudaBackend final : public Backend {
 public:
@@ -29,6 +43,10 @@ public:
 
   bool canJoinLoopGroup(const Target &, llvm::ArrayRef<Operation *> group,
                         Operation *op) const override {
+    if (llvm::any_of(group, [&](Operation *member) {
+          return makesFactor(member, op) || makesFactor(op, member);
+        }))
+      return false;
     // A launch costs more than what a cache would save; but blocks that share
     // nothing must be many.
     return mlc::canJoinLoopGroup(group, op,

@@ -25,6 +25,8 @@ struct KernelText {
   IntExpr tasks, scratchBytes;
   /// Threads of a block, and bytes of its shared memory.
   int64_t block = 256, sharedBytes = 0;
+  /// One block on a multiprocessor is enough: no register is spilled for more.
+  bool isAlone = false;
 };
 
 /// The text of `kernel`, called `name`: by the first of the

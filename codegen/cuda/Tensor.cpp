@@ -63,8 +63,8 @@ static bool isMultiple(IntExpr value, int64_t count) {
 static bool hasRuns(const Contraction &c, const Access &access,
                     ArrayRef<unsigned> dims, int64_t count) {
   IntExpr length = runAlong(c, access, dims);
-  if (length.isConstant(1) || !isMultiple(length, count) ||
-      !isMultiple(access.offset, count))
+  if (access.divisor != 1 || length.isConstant(1) ||
+      !isMultiple(length, count) || !isMultiple(access.offset, count))
     return false;
   // Which loops the run is made of; other steps must not leave the multiples.
   IntExpr within = IntExpr::constant(c.context, 1);
@@ -160,6 +160,8 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
               printProblem(to, *c, roles);
   KernelText text;
   text.block = tile.threads();
+  // Shared memory allows few of the small blocks before registers do.
+  text.isAlone = text.block == 128;
   Reading a = chooseReading(*c, roles.a(*c), roles, roles.rows);
   Reading b = chooseReading(*c, roles.b(*c), roles, roles.columns);
   text.sharedBytes = tile.stages * (a.words(tile.m) + b.words(tile.n)) * 4;

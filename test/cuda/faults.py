@@ -152,6 +152,11 @@ def faults():
     yield Fault("conv", "places do not add up", "x.along1 + y.along1", "x.along1")
     yield Fault("conv", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
 
+    for bound in ("along0 >= 0", "along0 < 18", "along0 % 2 == 0", "along1 % 3 == 0"):
+        yield Fault("spread", f"condition {bound} dropped", f"place.{bound}", "true")
+    yield Fault("spread", "a row too much", "place.along0 < 18", "place.along0 <= 18")
+    yield Fault("spread", "quotients not divided", p(r"place\.at / 6"), "place.at")
+    yield Fault("spread", "conditions are not asked", "isStored && side.inside(at)", "isStored")
     yield Fault("ieee", "no barrier behind the tiles", p(r"(readB\.read\(tileB, firstK\);) syncBlock\(\);"), r"\1")
     yield Fault("ieee", "no barrier before the next", p(r"// Nobody reads the tiles any more when the next step "
                                                         r"fills them\. syncBlock\(\);"), "")

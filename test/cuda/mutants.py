@@ -67,6 +67,16 @@ def convolve(x, w):
     return np.einsum("nchwij,ocij->nohw", windows, tf32(w))
 
 
+def spread(x, w):
+    """A transposed convolution with strides 2 and 3 and a border of 1 cut off."""
+    n, _, rows, columns = x.shape
+    y = np.zeros((n, w.shape[1], 2 * rows + w.shape[2], 3 * columns + w.shape[3]))
+    for i, j in np.ndindex(rows, columns):
+        y[:, :, 2 * i:2 * i + w.shape[2], 3 * j:3 * j + w.shape[3]] += np.einsum("nc,cokl->nokl", tf32(x)[:, :, i, j],
+                                                                                   tf32(w))
+    return y[:, :, 1:2 * (rows - 1) + w.shape[2] - 1, 1:3 * (columns - 1) + w.shape[3] - 1]
+
+
 class Case:
     """A model of one kernel. `nodes` are pairs of an operator with its attributes and
     of names, the last of which is the result, or several with commas; `want` is the result in NumPy, of
@@ -119,6 +129,8 @@ CASES = [
          tolerance=1e-3),
     Case("int8", [(("MatMulInteger", {}), "x0 x1 y")], [[37, 391], [391, 45]], product, "int8", "int32", tolerance=0),
     Case("conv", [(("Conv", {"pads": [1, 1, 1, 1]}), "x0 x1 y")], [[2, 5, 9, 7], [11, 5, 3, 3]], convolve),
+    Case("spread", [(("ConvTranspose", {"pads": [1, 1, 1, 1], "strides": [2, 3]}), "x0 x1 y")],
+         [[2, 5, 9, 7], [5, 11, 4, 3]], spread),
     Case("ieee", [(("MatMul", {}), "x0 x1 y")], [[37, 70], [70, 45]], product, options=["--precision=ieee"]),
     Case("softmax", [(("Softmax", {"axis": -1}), "x0 y")], [[5, 300]], softmax),
     # What a row stores lies in scratch memory.

@@ -56,11 +56,9 @@ class Contractions:
 
     def conv(self, name, x, w, op="Conv", bias=False, **attributes):
         case = self.case(name)
-        if op == "ConvTranspose":  # a contraction for no skeleton yet
-            case.skeleton = None
         operands = [self.value(case, normal(*x)), self.value(case, normal(*w))]
         if bias:
-            operands.append(self.value(case, normal(w[0])))
+            operands.append(self.value(case, normal(w[1] if op == "ConvTranspose" else w[0])))
         self.result(case, case.node(op, *operands, **attributes))
 
 
@@ -93,6 +91,14 @@ def convolutions(make):
     make.conv("volume", (1, 4, 5, 6, 7), (8, 4, 2, 3, 2))
     make.conv("transposed", (1, 8, 7, 5), (8, 9, 3, 3), op="ConvTranspose", strides=[2, 2], pads=[1, 1, 1, 1])
     make.conv("transposed_groups", (1, 8, 7, 5), (8, 5, 2, 2), op="ConvTranspose", group=2)
+    # With strides: products count where the division of an index has no remainder.
+    make.conv("transposed_uneven", (2, 8, 7, 5), (8, 17, 3, 4), op="ConvTranspose", strides=[2, 3], pads=[1, 0, 2, 1],
+              output_padding=[1, 2], bias=True)
+    make.conv("transposed_dilated", (1, 9, 7, 5), (9, 8, 3, 3), op="ConvTranspose", strides=[3, 1], dilations=[2, 2])
+    make.conv("transposed_apart", (1, 8, 9, 7), (8, 16, 1, 1), op="ConvTranspose", strides=[2, 2])
+    make.conv("transposed_in_turn", (1, 33, 4, 6), (33, 8, 2, 2), op="ConvTranspose", strides=[2, 2])
+    make.conv("transposed_both", (1, 8, 7, 5), (8, 16, 2, 2), op="ConvTranspose", group=2, strides=[2, 2])
+    make.conv("transposed_line", (2, 8, 33), (8, 9, 4), op="ConvTranspose", strides=[2], pads=[1, 1])
     if make.kind == "bf16":
         return
     # What lies outside is no zero.
