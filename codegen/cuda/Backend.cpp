@@ -57,6 +57,7 @@ public:
   }
 
   bool canWidenFactors() const override { return true; }
+  bool canComputeParts() const override { return true; }
   bool canPermuteResult() const override { return true; }
   bool canReadPadded(linalg::LinalgOp, tensor::PadOp pad) const override {
     return pad.getConstantPaddingValue() != nullptr;

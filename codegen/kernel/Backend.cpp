@@ -34,6 +34,8 @@ bool Backend::canPadResult(linalg::LinalgOp, tensor::PadOp) const {
 
 bool Backend::canWidenFactors() const { return false; }
 
+bool Backend::canComputeParts() const { return false; }
+
 bool Backend::canPermuteResult() const { return false; }
 
 bool Backend::canReadPadded(linalg::LinalgOp, tensor::PadOp) const {

@@ -164,6 +164,9 @@ public:
   /// Whether contractions had better widen factors as they read them than read
   /// what was widened before. No by default.
   virtual bool canWidenFactors() const;
+  /// Whether a kernel that joins the parts of a concatenation had better
+  /// compute them than read what others wrote. No by default.
+  virtual bool canComputeParts() const;
   /// Whether the kernel of a contraction may write its result with its dims in
   /// another order. No by default.
   virtual bool canPermuteResult() const;

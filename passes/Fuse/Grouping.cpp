@@ -291,6 +291,8 @@ void Grouping::assign(Operation *op) {
     std::optional<unsigned> group = dest ? groupOf(dest) : std::nullopt;
     if (!group || !isa<tensor::InsertSliceOp>(dest) || !tryJoin(op, *group))
       start(op);
+    if (target.backend->canComputeParts())
+      tryMerge(op, groupIndex[op]);
     return;
   }
   SmallVector<unsigned> producers = producersOf(op);

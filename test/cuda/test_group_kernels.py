@@ -364,6 +364,27 @@ def test_steps_around_transposes(graph):
     graph.check()
 
 
+def test_computed_parts(graph):
+    """One kernel computes the parts of a concatenation where it writes them."""
+    for axis in (1, 2):
+        case = graph.case(f"joined{axis}", "elementwise", 1e-6, steps=1)
+        shape = [(3, 5 if axis == 2 else n, 9 if axis == 1 else n) for n in (4, 1, 17)]
+        x, y, z = (case.input(normal(*s)) for s in shape)
+        case.output(case.node("Concat", case.node("Relu", x), case.node("Tanh", case.node("Add", y, y)), z, axis=axis))
+    # What others read too is a kernel of its own, and so are sums and products.
+    case = graph.case("shared", None, 1e-6)
+    x = case.node("Exp", case.input(normal(5, 8)))
+    case.output(case.node("Concat", x, case.node("ReduceSum", x, ints(1)), axis=1))
+    case.output(x)
+    case = graph.case("product", "tensor", 2e-3)
+    x, y = case.input(normal(33, 40)), case.input(normal(40, 17))
+    case.output(case.node("Concat", case.node("MatMul", x, y), case.node("Neg", x), axis=1))
+    case = graph.case("open", "elementwise", 1e-6)
+    x = case.input(normal(3, 5), ["N", "M"], [normal(1, 0), normal(40, 33)])
+    case.output(case.node("Concat", case.node("Abs", x), case.node("Neg", x), axis=1))
+    graph.check()
+
+
 def test_open_transposes(graph):
     shapes = [(3, 5, 70), (1, 1, 1), (2, 33, 32), (0, 4, 4), (1, 100, 31)]
     first, *others = (normal(*shape) for shape in shapes)
