@@ -134,7 +134,7 @@ def faults():
     yield Fault("across", "rows of 3 words more", "ROWS / 2 + 4", "ROWS / 2 + 3")
     yield Fault("across", "tiles end early", "stride * (isAcross ? 2 * wordsOfTile : ROWS)",
                 "stride * (isAcross ? wordsOfTile : ROWS)")
-    yield Fault("across", "8 bytes of 16", "copyAsync<bytes>", "copyAsync<bytes / 2>")
+    yield Fault("across", "8 bytes of 16", "copyAsync<bytes>", "copyAsync<4>")
 
     yield Fault("int8", "no barrier in steps", "    syncBlock();\n    fetch(", "    fetch(")
     yield Fault("int8", "A without signs", "MmaBytes<true, true>", "MmaBytes<false, true>")
