@@ -5,6 +5,8 @@
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Group.h"
 #include "codegen/cuda/Program.h"
+#include "codegen/cuda/TopK.h"
+#include "codegen/kernel/Contraction.h"
 #include "codegen/kernel/GroupLimits.h"
 #include "dialects/Exec/Exec.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -15,6 +17,19 @@ using namespace mlir;
 
 namespace mlc::cuda {
 namespace {
+
+/// Whether `op` makes a factor of `reader`, which is to be a contraction: that
+/// reads arguments of the kernel, and pads of them.
+static bool makesFactor(Operation *op, Operation *reader) {
+  if (!isGuardedContraction(reader))
+    return false;
+  auto inputs = cast<linalg::LinalgOp>(reader).getDpsInputs();
+  return llvm::any_of(inputs, [&](Value factor) {
+    if (auto pad = factor.getDefiningOp<tensor::PadOp>())
+      factor = pad.getSource();
+    return factor.getDefiningOp() == op;
+  });
+}
 
 class CudaBackend final : public Backend {
 public:
@@ -29,6 +44,10 @@ public:
 
   bool canJoinLoopGroup(const Target &, llvm::ArrayRef<Operation *> group,
                         Operation *op) const override {
+    if (llvm::any_of(group, [&](Operation *member) {
+          return makesFactor(member, op) || makesFactor(op, member);
+        }))
+      return false;
     // A launch costs more than what a cache would save, or than a block takes
     // for some ten thousand elements, a thread for some hundred; else blocks
     // must be many.
@@ -43,9 +62,14 @@ public:
   }
 
   bool canWidenFactors() const override { return true; }
+  bool canComputeParts() const override { return true; }
   bool canPermuteResult() const override { return true; }
   bool canReadPadded(linalg::LinalgOp, tensor::PadOp pad) const override {
     return pad.getConstantPaddingValue() != nullptr;
+  }
+
+  bool canCompileOpaque(llvm::StringRef libraryKernel) const override {
+    return libraryKernel == topKKernel;
   }
 
   std::vector<std::pair<llvm::StringRef, llvm::StringRef>>

@@ -77,8 +77,6 @@ bool readsAlongDepth(const Contraction &c, const Access &access,
 
 FailureOr<Contraction> matchTiles(const Kernel &kernel) {
   std::string why;
-  if (!kernel.anchor)
-    return failure();
   FailureOr<Contraction> c =
       matchContraction(kernel, why, /*readsBounds=*/true);
   if (failed(c) || c->splitOuter >= 0 || computeType(c->accumulator).empty())
@@ -168,6 +166,12 @@ static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
+/// The element of `place`.
+static std::string elementAt(const Access &access) {
+  return access.divisor == 1 ? "place.at"
+                             : "place.at / " + std::to_string(access.divisor);
+}
+
 void ProblemPrinter::method(StringRef type, StringRef name,
                             StringRef parameters, Fill fill) {
   Code code(2);
@@ -252,7 +256,7 @@ void ProblemPrinter::side(StringRef name, StringRef row, const Access &access,
   load(name, access, casts);
   method("const void *", ("address" + name).str(), type + " place",
          [&](ElementPrinter &, Code &) {
-           return pointerOf(access.tensor) + " + place.at";
+           return pointerOf(access.tensor) + " + " + elementAt(access);
          });
 }
 
@@ -292,6 +296,9 @@ void ProblemPrinter::inside(StringRef name, const Access &access) {
              std::string at = "place.along" + std::to_string(i);
              all += (i ? " && " : "") + at + " >= 0 && " + at + " < " +
                     printer.size(bound.extent).text;
+             if (bound.divisor != 1)
+               all += " && " + at + " % " + std::to_string(bound.divisor) +
+                      " == 0";
            }
            return all.empty() ? "true" : all;
          });
@@ -308,15 +315,15 @@ void ProblemPrinter::load(StringRef name, const Access &access,
            view.strides = {Index(1)};
            view.element = access.element;
            std::string value;
+           Index at(elementAt(access));
            if (access.bounds.empty()) {
-             value = printer.load(view, {Index("place.at")});
+             value = printer.load(view, {at});
            } else {
              value = code.fresh("x");
              code.line(computeType(access.element) + " " + value + " = " +
                        literal(access.padValue) + ";");
              code.block(("if (inside" + name + "(place))").str(), [&] {
-               code.line(value + " = " +
-                         printer.load(view, {Index("place.at")}) + ";");
+               code.line(value + " = " + printer.load(view, {at}) + ";");
              });
            }
            for (Operation *cast : casts)

@@ -19,7 +19,7 @@ ElementPrinter::ElementPrinter(const Kernel &kernel, Code &code)
     : kernel(kernel), code(code) {}
 
 void ElementPrinter::fail(Operation *op, const Twine &why) {
-  if (!failed)
+  if (!failed && !isTrial)
     op->emitError(why);
   failed = true;
 }
@@ -37,7 +37,9 @@ static std::string place(ElementPrinter &printer, const View &view,
 }
 
 std::string ElementPrinter::load(const View &view, ArrayRef<Index> indices) {
-  std::string stored = place(*this, view, indices);
+  std::string stored = onLoad ? onLoad(view, indices) : "";
+  if (stored.empty())
+    stored = place(*this, view, indices);
   return code.define(computeType(view.element), "x",
                      fromStorage(view.element, stored));
 }

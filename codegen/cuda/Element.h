@@ -15,6 +15,7 @@
 #include "codegen/kernel/Kernel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <functional>
 #include <map>
 
 namespace mlc::cuda {
@@ -101,6 +102,11 @@ public:
   /// Reports that `op` cannot be printed.
   void fail(mlir::Operation *op, const llvm::Twine &why);
   bool failed = false;
+  /// Nobody wants the text, nor to be told of what cannot be printed.
+  bool isTrial = false;
+  /// Asked where something is read: an expression of what is stored there, from
+  /// elsewhere; "" to read it where it lies.
+  std::function<std::string(const View &, llvm::ArrayRef<Index>)> onLoad;
 
 private:
   friend class BodyPrinter;

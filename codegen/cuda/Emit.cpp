@@ -3,6 +3,8 @@
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/Group.h"
+#include "codegen/cuda/TopK.h"
+#include "codegen/cuda/Transpose.h"
 
 using namespace mlir;
 
@@ -16,9 +18,7 @@ static Type elementOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
 }
 
-/// Whether 32 bits hold every index: all sizes are known and far below 2^31,
-/// and none is made of data.
-static bool fitsInt(const Kernel &kernel) {
+bool KernelPrinter::fitsInt() const {
   auto isSmall = [&](Value tensor) {
     std::optional<int64_t> count =
         elementCount(kernel.shapeOf(tensor), kernel.context()).asConstant();
@@ -80,7 +80,7 @@ std::string KernelPrinter::parameters() const {
 
 std::string KernelPrinter::finish(const KernelText &text) {
   // Helpers that sizes need are known only now.
-  bool isInt = fitsInt(kernel);
+  bool isInt = fitsInt();
   std::string source = "#include \"mlc_device.cuh\"\n\n";
   // Its own: programs of several kernels have such names in each of them.
   source += "namespace {\n\n";
@@ -92,7 +92,8 @@ std::string KernelPrinter::finish(const KernelText &text) {
     source += "\n" + printer.constants;
   source += "\n} // namespace\n";
   source += ("\n// Skeleton: " + text.skeleton + "\nMLC_KERNEL(").str() + name +
-            ", " + std::to_string(text.block) + ")(" + parameters() + ") {\n";
+            ", " + std::to_string(text.block) + (text.isAlone ? ", 1" : "") +
+            ")(" + parameters() + ") {\n";
   source += printer.head.text();
   source += "  for (long long task = blockIdx.x; task < tasks; task += "
             "gridDim.x) {\n";
@@ -116,8 +117,10 @@ struct Emitter {
 /// In order of preference.
 static ArrayRef<Emitter> emitters() {
   static const Emitter table[] = {
+      {"topk", acceptsTopK, emitTopK},
       {"tensor", acceptsTensor, emitTensor},
       {"tiles", acceptsTiles, emitTiles},
+      {"transpose", acceptsTranspose, emitTranspose},
       {"sums", acceptsSums, emitSums},
       {"elementwise", acceptsElementwise, emitElementwise},
       {"columns", acceptsColumns, emitColumns},

@@ -28,6 +28,8 @@ struct KernelText {
   /// Bytes of joint memory, which takes the place of scratch memory; null:
   /// none.
   IntExpr jointBytes = {};
+  /// One block on a multiprocessor is enough: no register is spilled for more.
+  bool isAlone = false;
 };
 
 /// The text of `kernel`, called `name`: by the first of the
@@ -52,6 +54,9 @@ public:
   /// Text before the kernel: a skeleton.
   std::string before;
 
+  /// Whether 32 bits hold every index: all sizes are known and far below 2^31,
+  /// and none is made of data.
+  bool fitsInt() const;
   /// Puts the whole together.
   std::string finish(const KernelText &text);
 

@@ -19,7 +19,8 @@
 namespace mlc::cuda {
 
 /// The type in which values of `element` are computed ("float" for f16), and
-/// the one that lies in memory ("f16"). Empty where there is none.
+/// the one that lies in memory ("f16"). Empty where there is none. Integers
+/// that say that they have no sign lie in memory only.
 std::string computeType(mlir::Type element);
 std::string storageType(mlir::Type element);
 /// Bytes of an element in memory.

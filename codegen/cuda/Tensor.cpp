@@ -9,10 +9,6 @@ using namespace mlir;
 
 namespace mlc::cuda {
 
-/// Words that a row of a tile takes, with what keeps rows out of one bank
-/// (kernels/tensor.cuh).
-constexpr int64_t wordsOfRow = 36;
-
 /// The skeleton's word for how the products are made; empty where tensor cores
 /// do not make them.
 static std::string productsOf(const Contraction &c, const Roles &roles,
@@ -62,18 +58,18 @@ static bool isMultiple(IntExpr value, int64_t count) {
   return value.mod(count).isConstant(0);
 }
 
-/// Whether runs of `count` elements along the depth, at multiples of `count`,
-/// lie together, at a multiple of `count`, and end with the depth.
+/// Whether runs of `count` elements along `dims`, at multiples of `count`, lie
+/// together, at a multiple of `count`, and end with the dims.
 static bool hasRuns(const Contraction &c, const Access &access,
-                    const Roles &roles, int64_t count) {
-  IntExpr length = runAlong(c, access, roles.depth);
-  if (length.isConstant(1) || !isMultiple(length, count) ||
-      !isMultiple(access.offset, count))
+                    ArrayRef<unsigned> dims, int64_t count) {
+  IntExpr length = runAlong(c, access, dims);
+  if (access.divisor != 1 || length.isConstant(1) ||
+      !isMultiple(length, count) || !isMultiple(access.offset, count))
     return false;
   // Which loops the run is made of; other steps must not leave the multiples.
   IntExpr within = IntExpr::constant(c.context, 1);
   llvm::SmallBitVector together(c.dims.size());
-  for (unsigned d : llvm::reverse(roles.depth)) {
+  for (unsigned d : llvm::reverse(dims)) {
     if (within == length)
       break;
     together.set(d);
@@ -94,6 +90,12 @@ namespace {
 struct Reading {
   StringRef way;
   bool alongDepth;
+
+  /// What a tile takes in shared memory, in words (Layout in
+  /// kernels/tensor.cuh).
+  int64_t words(int64_t rows) const {
+    return way.ends_with("Across") ? (rows / 2 + 4) * 64 : rows * 36;
+  }
 };
 } // namespace
 
@@ -110,10 +112,14 @@ static Reading chooseReading(const Contraction &c, const Access &access,
   bool alongDepth = readsAlongDepth(c, access, roles, rows);
   if (!isZeroOutside)
     return {"Way::Elements", alongDepth};
-  if (hasRuns(c, access, roles, 16 / bytes))
+  if (hasRuns(c, access, roles.depth, 16 / bytes))
     return {"Way::Vectors", true};
-  if (bytes == 4 || hasRuns(c, access, roles, 4 / bytes))
+  if (bytes == 2 && hasRuns(c, access, rows, 16 / bytes))
+    return {"Way::VectorsAcross", false};
+  if (bytes == 4 || hasRuns(c, access, roles.depth, 4 / bytes))
     return {"Way::Words", bytes == 4 ? alongDepth : true};
+  if (bytes == 2 && hasRuns(c, access, rows, 4 / bytes))
+    return {"Way::WordsAcross", false};
   return {"Way::Elements", alongDepth};
 }
 
@@ -125,7 +131,6 @@ namespace {
 struct WarpTile {
   int64_t m, n, warpsM, warpsN, stages;
   int64_t threads() const { return warpsM * warpsN * 32; }
-  int64_t sharedBytes() const { return stages * (m + n) * wordsOfRow * 4; }
 };
 } // namespace
 
@@ -160,9 +165,11 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
               printProblem(to, *c, roles, cut);
   KernelText text;
   text.block = tile.threads();
-  text.sharedBytes = tile.sharedBytes();
+  // Shared memory allows few of the small blocks before registers do.
+  text.isAlone = text.block == 128;
   Reading a = chooseReading(*c, roles.a(*c), roles, roles.rows);
   Reading b = chooseReading(*c, roles.b(*c), roles, roles.columns);
+  text.sharedBytes = tile.stages * (a.words(tile.m) + b.words(tile.n)) * 4;
   std::string arguments;
   for (int64_t number : {tile.m, tile.n, tile.warpsM, tile.warpsN, tile.stages})
     arguments += std::to_string(number) + ", ";

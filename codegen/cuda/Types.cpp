@@ -28,6 +28,8 @@ std::string storageType(Type element) {
     return "f16";
   if (element.isBF16())
     return "bf16";
+  if (element.isUnsignedInteger())
+    return "uint" + std::to_string(element.getIntOrFloatBitWidth()) + "_t";
   return element.isInteger(1) ? "uint8_t" : computeType(element);
 }
 

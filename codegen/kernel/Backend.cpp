@@ -34,6 +34,8 @@ bool Backend::canPadResult(linalg::LinalgOp, tensor::PadOp) const {
 
 bool Backend::canWidenFactors() const { return false; }
 
+bool Backend::canComputeParts() const { return false; }
+
 bool Backend::canPermuteResult() const { return false; }
 
 bool Backend::canReadPadded(linalg::LinalgOp, tensor::PadOp) const {
@@ -44,6 +46,8 @@ bool Backend::canReadThrough(linalg::GenericOp, AffineMap, AffineMap,
                              AffineMap) const {
   return true;
 }
+
+bool Backend::canCompileOpaque(StringRef) const { return false; }
 
 std::vector<std::pair<llvm::StringRef, llvm::StringRef>>
 Backend::getSourceHeaders() const {

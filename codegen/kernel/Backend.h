@@ -169,6 +169,9 @@ public:
   /// Whether contractions had better widen factors as they read them than read
   /// what was widened before. No by default.
   virtual bool canWidenFactors() const;
+  /// Whether a kernel that joins the parts of a concatenation had better
+  /// compute them than read what others wrote. No by default.
+  virtual bool canComputeParts() const;
   /// Whether the kernel of a contraction may write its result with its dims in
   /// another order. No by default.
   virtual bool canPermuteResult() const;
@@ -182,6 +185,11 @@ public:
   virtual bool canReadThrough(mlir::linalg::GenericOp contraction,
                               mlir::AffineMap before, mlir::AffineMap movement,
                               mlir::AffineMap after) const;
+
+  /// Whether it makes kernels of opaque operators with this library kernel
+  /// (docs/Architecture.md, seam 3). No by default: the runtime's library
+  /// computes them.
+  virtual bool canCompileOpaque(llvm::StringRef libraryKernel) const;
 
   /// What the best of the algorithms takes that `findTransform` and `compile`
   /// use for a convolution of a model, as a share of direct convolution: what

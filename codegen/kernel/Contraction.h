@@ -19,13 +19,16 @@
 
 namespace mlc {
 
-/// Where an access stays in its buffer: 0 <= offset + Σ stride[d]·i_d < extent.
+/// Where an access stays in its buffer: 0 <= offset + Σ stride[d]·i_d < extent,
+/// at multiples of the divisor.
 struct Bound {
   IntExpr offset, extent;
   llvm::SmallVector<IntExpr> strides;
+  int64_t divisor = 1;
 };
 
-/// How a loop nest touches one flat buffer: element `offset + Σ stride[d]·i_d`.
+/// How a loop nest touches one flat buffer: element
+/// `(offset + Σ stride[d]·i_d) / divisor`, which inside the bounds is exact.
 struct Access {
   /// The kernel argument that is read, or null for an output. Where that is the
   /// form for an algorithm (exec.inverse_transform), strides are the
@@ -34,8 +37,9 @@ struct Access {
   mlir::Type element;
   IntExpr offset;
   llvm::SmallVector<IntExpr> strides;
-  /// Where a factor is read through a pad: outside of the bounds it is
-  /// `padValue`.
+  int64_t divisor = 1;
+  /// Where a factor is read through a pad, or at quotients: outside of the
+  /// bounds it is `padValue`.
   std::vector<Bound> bounds;
   mlir::TypedAttr padValue;
 };
@@ -100,11 +104,17 @@ struct Contraction {
 
 /// Takes `kernel` (seam 3) apart. Fails, with the reason in `why`, if it is not
 /// one contraction `acc + x·w` with linear maps, fill or element-wise init,
-/// element-wise epilogue and final pad; the kernel is left as it is. Factors
-/// may be pads of arguments where the caller reads bounds.
+/// element-wise epilogue and final pad; the kernel is left as it is. Where the
+/// caller reads bounds, factors may be pads of arguments, and zero where the
+/// division of an index has a remainder.
 mlir::FailureOr<Contraction> matchContraction(const Kernel &kernel,
                                               std::string &why,
                                               bool readsBounds = false);
+
+/// Whether `op` adds products of which a factor is zero on a condition. It is
+/// no contraction by itself (isContraction), but matchContraction may take it
+/// where the caller reads bounds.
+bool isGuardedContraction(mlir::Operation *op);
 
 /// The kernel's inputs that are factors of `c` and nothing else.
 llvm::SmallVector<unsigned> factorsOf(const Kernel &kernel,

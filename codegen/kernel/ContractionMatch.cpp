@@ -1,7 +1,6 @@
 //===- ContractionMatch.cpp - From linalg to strides ----------------------===//
 
-#include "codegen/kernel/Contraction.h"
-#include "dialects/Exec/Exec.h"
+#include "codegen/kernel/ContractionMatcher.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -10,69 +9,8 @@
 using namespace mlir;
 
 namespace mlc {
-namespace {
 
-using Exprs = SmallVector<AffineExpr>;
-
-class Matcher {
-public:
-  Matcher(const Kernel &kernel, std::string &why, bool readsBounds)
-      : kernel(kernel), why(why), readsBounds(readsBounds),
-        ctx(kernel.context()) {}
-
-  FailureOr<Contraction> run();
-
-private:
-  LogicalResult fail(const Twine &reason) {
-    if (why.empty())
-      why = reason.str();
-    return failure();
-  }
-  IntExpr constant(int64_t v) { return IntExpr::constant(ctx, v); }
-
-  LogicalResult findAnchor();
-  LogicalResult matchBody();
-  LogicalResult matchDims();
-  LogicalResult splitDims(AffineExpr e);
-  AffineExpr splitExpr(AffineExpr e);
-  FailureOr<Access> access(Value tensor, ArrayRef<AffineExpr> indices,
-                           ArrayRef<IntExpr> shape, ArrayRef<IntExpr> low = {});
-  LogicalResult factor(OpOperand &operand, Access &access);
-  tensor::PadOp padBefore(Value factor) const;
-  Exprs accumulatorIndices();
-  FailureOr<unsigned> node(Value v, ArrayRef<AffineExpr> indices);
-  FailureOr<unsigned> elementWise(OpResult v, ArrayRef<AffineExpr> indices);
-  LogicalResult matchOutput(Value v);
-  unsigned addNode(EpilogueNode n) {
-    c.nodes.push_back(std::move(n));
-    return c.nodes.size() - 1;
-  }
-
-  const Kernel &kernel;
-  std::string &why;
-  bool readsBounds;
-  MLIRContext *ctx;
-  linalg::LinalgOp anchor;
-  /// Extents of the anchor's own loops before a split.
-  Shape extents;
-  /// Split loop of the anchor: index, and its block size.
-  int splitLoop = -1;
-  int64_t splitSize = 0;
-  unsigned loops = 0;
-  Contraction c;
-};
-
-} // namespace
-
-static LogicalResult addLinear(AffineExpr e, IntExpr scale, Access &a);
-
-/// What a factor is read from: itself, or what it is the original of.
-static Value argumentOf(Value factor) {
-  auto inverse = factor.getDefiningOp<exec::InverseTransformOp>();
-  return inverse ? inverse.getForm() : factor;
-}
-
-LogicalResult Matcher::findAnchor() {
+LogicalResult ContractionMatcher::findAnchor() {
   for (Operation *op : kernel.ops) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (!linalgOp || linalgOp.getNumReductionLoops() == 0)
@@ -83,9 +21,15 @@ LogicalResult Matcher::findAnchor() {
   }
   if (!anchor)
     return fail("no op with a reduction");
-  if (anchor.getNumDpsInputs() != 2 || anchor.getNumDpsInits() != 1)
+  // Where bounds are read, further inputs may be there for their sizes alone.
+  if (anchor.getNumDpsInputs() < 2 || anchor.getNumDpsInits() != 1 ||
+      (anchor.getNumDpsInputs() > 2 && !readsBounds))
     return fail("the reduction does not have two inputs and one output");
-  for (OpOperand *in : anchor.getDpsInputOperands()) {
+  for (unsigned i = 2; i < anchor.getNumDpsInputs(); ++i)
+    if (!anchor.getBlock()->getArgument(i).use_empty())
+      return fail("the reduction is of more than two inputs");
+  for (unsigned i : {0u, 1u}) {
+    OpOperand *in = anchor.getDpsInputOperand(i);
     tensor::PadOp pad = padBefore(in->get());
     if (!isa<BlockArgument>(pad ? pad.getSource() : argumentOf(in->get())))
       return fail("a factor of the contraction is not a kernel argument");
@@ -93,93 +37,8 @@ LogicalResult Matcher::findAnchor() {
   return success();
 }
 
-/// Follows casts from a factor of the product down to a block argument.
-static BlockArgument followCasts(Value v, SmallVectorImpl<Operation *> &casts) {
-  while (Operation *op = v.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
-             arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp>(op))
-      return {};
-    casts.insert(casts.begin(), op);
-    v = op->getOperand(0);
-  }
-  return cast<BlockArgument>(v);
-}
-
-/// The pad that makes a factor, where the caller reads through it.
-tensor::PadOp Matcher::padBefore(Value factor) const {
-  return readsBounds ? factor.getDefiningOp<tensor::PadOp>() : tensor::PadOp();
-}
-
-/// The access of a factor of the anchor.
-LogicalResult Matcher::factor(OpOperand &operand, Access &result) {
-  Exprs at;
-  for (AffineExpr e : anchor.getMatchingIndexingMap(&operand).getResults())
-    at.push_back(splitExpr(e));
-  Value value = operand.get();
-  tensor::PadOp pad = padBefore(value);
-  Value source = pad ? pad.getSource() : value;
-  auto a = access(argumentOf(source), at, kernel.shapeOf(source));
-  if (failed(a))
-    return failure();
-  result = *a;
-  result.element = getElementTypeOrSelf(value.getType());
-  if (!pad)
-    return success();
-  Attribute constantValue;
-  if (!pad.getConstantPaddingValue() ||
-      !matchPattern(pad.getConstantPaddingValue(), m_Constant(&constantValue)))
-    return fail("a pad's value is not a constant");
-  result.padValue = cast<TypedAttr>(constantValue);
-  Shape strides = rowMajorStrides(kernel.shapeOf(source), ctx);
-  for (unsigned d = 0; d < at.size(); ++d) {
-    IntExpr low = kernel.asExpr(pad.getMixedLowPad()[d]);
-    IntExpr high = kernel.asExpr(pad.getMixedHighPad()[d]);
-    if (!low || !high)
-      return fail("a pad's width is no expression of the symbols");
-    result.offset = result.offset - strides[d] * low;
-    if (low.isConstant(0) && high.isConstant(0))
-      continue;
-    // The index of this dim alone, as an access of a row of its own.
-    Access index;
-    index.offset = -low;
-    index.strides.assign(c.dims.size(), constant(0));
-    if (failed(addLinear(at[d], constant(1), index)))
-      return fail("an index map is not linear");
-    result.bounds.push_back(
-        {index.offset, kernel.shapeOf(source)[d], index.strides});
-  }
-  return success();
-}
-
-/// The body must be `yield acc + cast(a)·cast(b)`.
-LogicalResult Matcher::matchBody() {
-  Block &body = anchor->getRegion(0).front();
-  BlockArgument acc = body.getArgument(2);
-  Operation *add = body.getTerminator()->getOperand(0).getDefiningOp();
-  if (!add || !isa<arith::AddFOp, arith::AddIOp>(add))
-    return fail("the contraction's body does not end in an addition");
-  int other = add->getOperand(0) == acc   ? 1
-              : add->getOperand(1) == acc ? 0
-                                          : -1;
-  if (other < 0)
-    return fail("the contraction does not add to its output");
-  Operation *mul = add->getOperand(other).getDefiningOp();
-  if (!mul || !isa<arith::MulFOp, arith::MulIOp>(mul))
-    return fail("the contraction does not add a product");
-  SmallVector<Operation *> casts[2];
-  BlockArgument a = followCasts(mul->getOperand(0), casts[0]);
-  BlockArgument b = followCasts(mul->getOperand(1), casts[1]);
-  if (!a || !b || a == b || a == acc || b == acc)
-    return fail("the product is not of the two inputs");
-  bool inOrder = a.getArgNumber() == 0;
-  c.xCasts = casts[inOrder ? 0 : 1];
-  c.wCasts = casts[inOrder ? 1 : 0];
-  c.accumulator = acc.getType();
-  return success();
-}
-
 /// Notes a loop that occurs under floordiv or mod, which is split in two.
-LogicalResult Matcher::splitDims(AffineExpr e) {
+LogicalResult ContractionMatcher::splitDims(AffineExpr e) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(e);
   if (!binary)
     return success();
@@ -203,7 +62,7 @@ LogicalResult Matcher::splitDims(AffineExpr e) {
 
 /// Rewrites an expression of the anchor's loops after the split: loop s becomes
 /// size·(new loop) + s.
-AffineExpr Matcher::splitExpr(AffineExpr e) {
+AffineExpr ContractionMatcher::splitExpr(AffineExpr e) {
   if (splitLoop < 0)
     return e;
   AffineExpr outer = getAffineDimExpr(loops, ctx);
@@ -222,14 +81,14 @@ AffineExpr Matcher::splitExpr(AffineExpr e) {
 }
 
 /// Extents of all loops, from the operands that index with a bare loop.
-LogicalResult Matcher::matchDims() {
+LogicalResult ContractionMatcher::matchDims() {
   loops = anchor.getNumLoops();
   extents.assign(loops, IntExpr());
   for (OpOperand &operand : anchor->getOpOperands()) {
     AffineMap map = anchor.getMatchingIndexingMap(&operand);
     for (auto [expr, size] :
          llvm::zip_equal(map.getResults(), kernel.shapeOf(operand.get()))) {
-      if (failed(splitDims(expr)))
+      if (!quotient(operand, expr) && failed(splitDims(expr)))
         return failure();
       if (auto dim = dyn_cast<AffineDimExpr>(expr))
         if (!extents[dim.getPosition()] || size.isConstant())
@@ -257,8 +116,7 @@ LogicalResult Matcher::matchDims() {
   return success();
 }
 
-/// Adds `scale` times the linear expression `e` of loops to an access.
-static LogicalResult addLinear(AffineExpr e, IntExpr scale, Access &a) {
+LogicalResult addLinear(AffineExpr e, IntExpr scale, Access &a) {
   if (auto dim = dyn_cast<AffineDimExpr>(e)) {
     a.strides[dim.getPosition()] = a.strides[dim.getPosition()] + scale;
     return success();
@@ -281,9 +139,10 @@ static LogicalResult addLinear(AffineExpr e, IntExpr scale, Access &a) {
 
 /// The access of `tensor` of `shape` at `indices` (of the split loops), moved
 /// by `low` where given.
-FailureOr<Access> Matcher::access(Value tensor, ArrayRef<AffineExpr> indices,
-                                  ArrayRef<IntExpr> shape,
-                                  ArrayRef<IntExpr> low) {
+FailureOr<Access> ContractionMatcher::access(Value tensor,
+                                             ArrayRef<AffineExpr> indices,
+                                             ArrayRef<IntExpr> shape,
+                                             ArrayRef<IntExpr> low) {
   Access a;
   a.tensor = tensor;
   a.offset = constant(0);
@@ -299,7 +158,7 @@ FailureOr<Access> Matcher::access(Value tensor, ArrayRef<AffineExpr> indices,
   return a;
 }
 
-Exprs Matcher::accumulatorIndices() {
+Exprs ContractionMatcher::accumulatorIndices() {
   Exprs indices;
   for (AffineExpr e :
        anchor.getMatchingIndexingMap(anchor.getDpsInitOperand(0)).getResults())
@@ -308,7 +167,8 @@ Exprs Matcher::accumulatorIndices() {
 }
 
 /// The epilogue node for element `indices` of the tensor `v`.
-FailureOr<unsigned> Matcher::node(Value v, ArrayRef<AffineExpr> indices) {
+FailureOr<unsigned> ContractionMatcher::node(Value v,
+                                             ArrayRef<AffineExpr> indices) {
   Type element = getElementTypeOrSelf(v.getType());
   EpilogueNode n;
   n.element = element;
@@ -364,8 +224,8 @@ static bool isVectorizableBody(Block &body) {
   });
 }
 
-FailureOr<unsigned> Matcher::elementWise(OpResult v,
-                                         ArrayRef<AffineExpr> indices) {
+FailureOr<unsigned>
+ContractionMatcher::elementWise(OpResult v, ArrayRef<AffineExpr> indices) {
   auto op = cast<linalg::LinalgOp>(v.getOwner());
   if (op.getNumReductionLoops() ||
       !isVectorizableBody(op->getRegion(0).front()))
@@ -403,7 +263,7 @@ FailureOr<unsigned> Matcher::elementWise(OpResult v,
 }
 
 /// Result `v` of the kernel: the chain's value, or a constant pad of it.
-LogicalResult Matcher::matchOutput(Value v) {
+LogicalResult ContractionMatcher::matchOutput(Value v) {
   ContractionOutput out;
   Value inner = v;
   SmallVector<OpFoldResult> low, high;
@@ -451,7 +311,7 @@ LogicalResult Matcher::matchOutput(Value v) {
   return success();
 }
 
-FailureOr<Contraction> Matcher::run() {
+FailureOr<Contraction> ContractionMatcher::run() {
   c.context = ctx;
   if (failed(findAnchor()) || failed(matchBody()) || failed(matchDims()))
     return failure();
@@ -472,7 +332,7 @@ FailureOr<Contraction> Matcher::run() {
 
 FailureOr<Contraction> matchContraction(const Kernel &kernel, std::string &why,
                                         bool readsBounds) {
-  return Matcher(kernel, why, readsBounds).run();
+  return ContractionMatcher(kernel, why, readsBounds).run();
 }
 
 SmallVector<unsigned> factorsOf(const Kernel &kernel, const Contraction &c) {

@@ -3,6 +3,7 @@
 #include "codegen/kernel/Kernel.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -325,6 +326,16 @@ LogicalResult Kernel::readShape(Operation *op) {
     for (auto [result, init] :
          llvm::zip_equal(op->getResults(), linalg.getDpsInits()))
       shapes[result] = Shape(shapeOf(init));
+    return success();
+  }
+  if (isa<OpaqueOpInterface>(op)) {
+    for (Value result : op->getResults()) {
+      auto type = cast<RankedTensorType>(result.getType());
+      FailureOr<Shape> declared = declaredShape(type, type.getEncoding());
+      if (failed(declared))
+        return op->emitError("has unknown dims that its types do not state");
+      shapes[result] = *declared;
+    }
     return success();
   }
   Shape shape;

@@ -36,6 +36,12 @@ IntExpr TopKOp::countOperations() {
   return getNumElements(getContext(), *getDims(getX().getType())) * 8;
 }
 
+SmallVector<Requirement> TopKOp::getRequirements() {
+  IntExpr extent = (*getDims(getX().getType()))[getAxis()];
+  return {{getK(), ComparePredicate::LE, extent,
+           "k is more than the elements along the axis"}};
+}
+
 StringRef TopKOp::getLibraryKernel() { return "topk"; }
 
 SmallVector<IntExpr> TopKOp::getLibraryArguments() {

@@ -6,7 +6,7 @@
 include "dialects/Graph/OpBase.td"
 
 def Mlc_TopKOp : Op<Mlc_Dialect, "top_k", [Pure,
-    DeclareOpInterfaceMethods<OpaqueOpInterface>]> {
+    DeclareOpInterfaceMethods<OpaqueOpInterface, ["getRequirements"]>]> {
   let summary = "the k largest or smallest elements along an axis";
   let description = [{
     Values and their i64 indices; equal elements in order of index. Follows ONNX

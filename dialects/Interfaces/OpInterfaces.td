@@ -43,6 +43,9 @@ def OpaqueOpInterface : OpInterface<"OpaqueOpInterface"> {
       "::llvm::StringRef", "getLibraryKernel", (ins)>,
     InterfaceMethod<"The integers that the kernel is called with.",
       "::llvm::SmallVector<::mlc::IntExpr>", "getLibraryArguments", (ins)>,
+    InterfaceMethod<"What must hold of sizes that are known at run time only.",
+      "::llvm::SmallVector<::mlc::Requirement>", "getRequirements", (ins), [{}],
+      [{ return {}; }]>,
   ];
   let verify = [{ return ::mlc::verifyResultTypes($_op); }];
 }

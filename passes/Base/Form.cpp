@@ -14,8 +14,9 @@ namespace mlc {
 static constexpr StringRef graphDialects[] = {"builtin", "func", "mlc"};
 static constexpr StringRef loweredDialects[] = {
     "affine", "arith", "builtin", "func", "linalg", "math", "mlc", "tensor"};
-static constexpr StringRef kernelDialects[] = {
-    "affine", "arith", "builtin", "exec", "func", "linalg", "math", "tensor"};
+static constexpr StringRef kernelDialects[] = {"affine", "arith", "builtin",
+                                               "exec",   "func",  "linalg",
+                                               "math",   "mlc",   "tensor"};
 
 static ArrayRef<StringRef> dialectsOf(Form form) {
   switch (form) {
@@ -43,13 +44,16 @@ static StringRef remedyFor(Form form) {
 }
 
 /// Whether an op may be there. Only opaque operators and checks outlive the
-/// graph, and only kernels are functions in the end.
+/// graph; only kernels are functions in the end, and what back ends compute
+/// themselves of the opaque operators is in them.
 static bool belongsTo(Operation *op, Form form) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (!llvm::is_contained(dialectsOf(form), dialect))
     return false;
   if (form == Form::Lowered && dialect == "mlc")
     return isa<OpaqueOpInterface, CheckOp>(op);
+  if (form == Form::Kernels && dialect == "mlc")
+    return isa<OpaqueOpInterface>(op);
   if (form == Form::Kernels && isa<func::FuncOp>(op))
     return op->hasAttr("mlc.kernel");
   return true;

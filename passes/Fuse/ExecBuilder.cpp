@@ -235,7 +235,7 @@ void ExecBuilder::addLaunch(const Group &group) {
 }
 
 void ExecBuilder::addLibrary(const Group &group) {
-  auto op = cast<OpaqueOpInterface>(group.library);
+  auto op = cast<OpaqueOpInterface>(group.opaque);
   SmallVector<Value> inputs, outputs;
   for (Value operand : op->getOperands())
     inputs.push_back(bufferOf(operand));
@@ -276,7 +276,7 @@ LogicalResult ExecBuilder::build(ArrayRef<unsigned> order) {
     return failure();
   for (unsigned i : order) {
     const Group &group = grouping.getGroups()[i];
-    if (group.library)
+    if (grouping.isLibraryCall(group))
       addLibrary(group);
     else
       addLaunch(group);

@@ -151,7 +151,7 @@ SmallVector<Value> Grouping::inputsOf(const Group &group) const {
   };
   for (Operation *op : group.ops) {
     for (OpOperand &operand : op->getOpOperands())
-      read(operand.get(), isFactor(operand, group.anchor) || group.library);
+      read(operand.get(), isFactor(operand, group.anchor) || group.opaque);
     llvm::SetVector<Value> captured;
     getUsedValuesDefinedAbove(op->getRegions(), captured);
     for (Value value : captured)
@@ -257,13 +257,18 @@ void Grouping::start(Operation *op) {
       }
   group.ops.push_back(op);
   if (isa<OpaqueOpInterface>(op))
-    group.library = op;
+    group.opaque = op;
   else if (isContraction(op))
     group.anchor = op;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     group.numReductions = linalgOp.getNumReductionLoops() != 0;
   groupIndex[op] = groups.size();
   groups.push_back(std::move(group));
+}
+
+bool Grouping::isLibraryCall(const Group &group) const {
+  auto op = dyn_cast_or_null<OpaqueOpInterface>(group.opaque);
+  return op && !target.backend->canCompileOpaque(op.getLibraryKernel());
 }
 
 /// Whether a reader cannot make the result of `op`, a fill, for itself.
@@ -286,6 +291,8 @@ void Grouping::assign(Operation *op) {
     std::optional<unsigned> group = dest ? groupOf(dest) : std::nullopt;
     if (!group || !isa<tensor::InsertSliceOp>(dest) || !tryJoin(op, *group))
       start(op);
+    if (target.backend->canComputeParts())
+      tryMerge(op, groupIndex[op]);
     return;
   }
   SmallVector<unsigned> producers = producersOf(op);

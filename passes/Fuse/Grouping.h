@@ -30,8 +30,8 @@ struct Group {
   llvm::SmallVector<mlir::Operation *> ops;
   /// The contraction, if there is one.
   mlir::Operation *anchor = nullptr;
-  /// A call of the runtime's library: one op alone.
-  mlir::Operation *library = nullptr;
+  /// An opaque operator: one op alone.
+  mlir::Operation *opaque = nullptr;
   unsigned numReductions = 0;
 };
 
@@ -47,6 +47,8 @@ public:
   /// The group that computes the memory that `value` is in.
   std::optional<unsigned> producerOf(mlir::Value value) const;
   const ShapeTable &getShapes() const { return shapes; }
+  /// Whether the runtime's library computes the group, not a kernel.
+  bool isLibraryCall(const Group &group) const;
   /// The concatenation that `value` is, if it is one in place.
   const InPlaceConcat *inPlaceConcatOf(mlir::Value value) const;
 

@@ -98,7 +98,7 @@ bool Grouping::canJoinEpilogue(Operation *op, unsigned index) const {
 
 bool Grouping::tryJoin(Operation *op, unsigned index) {
   Group &group = groups[index];
-  if (group.library || dependsOn(op, index))
+  if (group.opaque || dependsOn(op, index))
     return false;
   if (group.anchor) {
     if (!canJoinEpilogue(op, index))
@@ -125,20 +125,29 @@ bool Grouping::tryJoin(Operation *op, unsigned index) {
   return true;
 }
 
+/// What `op` reads element for element: each once, if it has so many.
+static SmallVector<Value> readByElements(Operation *op) {
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return {insert.getSource()};
+  SmallVector<Value> values;
+  if (auto consumer = dyn_cast<linalg::GenericOp>(op))
+    for (OpOperand *operand : consumer.getDpsInputOperands())
+      if (consumer.getMatchingIndexingMap(operand).isPermutation())
+        values.push_back(operand->get());
+  return values;
+}
+
 /// Takes other loop groups that `op` alone reads, element for element, into
 /// its group.
 void Grouping::tryMerge(Operation *op, unsigned into) {
-  auto consumer = dyn_cast<linalg::GenericOp>(op);
-  if (!consumer || groups[into].anchor)
+  if (groups[into].anchor)
     return;
-  for (OpOperand *operand : consumer.getDpsInputOperands()) {
-    Value value = operand->get();
+  for (Value value : readByElements(op)) {
     Operation *def = value.getDefiningOp();
     std::optional<unsigned> other = def ? groupOf(def) : std::nullopt;
     if (!other || *other == into || groups[*other].anchor ||
-        groups[*other].library || groups[*other].numReductions ||
+        groups[*other].opaque || groups[*other].numReductions ||
         !value.hasOneUse() ||
-        !consumer.getMatchingIndexingMap(operand).isPermutation() ||
         groups[into].ops.size() + groups[*other].ops.size() > limits.groupOps)
       continue;
     if (outputsOf(groups[*other]) != SmallVector<Value>{value} ||

@@ -211,6 +211,9 @@ LogicalResult FunctionLowering::lowerDefined(DefinitionOpInterface op) {
 
 void FunctionLowering::lowerOpaque(Operation &op) {
   Location loc = op.getLoc();
+  for (const Requirement &requirement :
+       cast<OpaqueOpInterface>(op).getRequirements())
+    checks.add(requirement, getNodeName(loc));
   IRMapping casts;
   for (Value operand : op.getOperands()) {
     Value value = mapping.lookup(operand);

@@ -199,10 +199,10 @@ MLC_EMULATOR_API uint64_t mlcEmulatorShuffleXor(uint64_t value, int mask) {
 
 MLC_EMULATOR_API unsigned mlcEmulatorCount(unsigned *counter, unsigned number) {
   auto address = reinterpret_cast<uintptr_t>(counter);
-  if (!arena.has(address) || arena.isShared(address)) {
+  if (!arena->has(address) || arena->isShared(address)) {
     Side self{execution.place(MLC_HERE), execution.running, 0,
               "counts in what is not global memory"};
-    execution.report({Problem::OutOfBounds, self, {}, arena.describe(address)});
+    execution.report({Problem::OutOfBounds, self, {}, arena->describe(address)});
   }
   if (execution.checks)
     checkAccess(address, 4, 4, true, MLC_HERE, execution.clock.me | atomic);

@@ -56,15 +56,30 @@ def layer_norm(x, scale, bias):
     return d / np.sqrt((d * d).mean(-1, keepdims=True) + 1e-5) * scale + bias
 
 
+def best(k):
+    """Indices of the k largest; equal ones in order."""
+    return lambda x: np.argsort(-x, -1, kind="stable")[:, :k]
+
+
 def convolve(x, w):
     x = np.pad(tf32(x), ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))
     return np.einsum("nchwij,ocij->nohw", windows, tf32(w))
 
 
+def spread(x, w):
+    """A transposed convolution with strides 2 and 3 and a border of 1 cut off."""
+    n, _, rows, columns = x.shape
+    y = np.zeros((n, w.shape[1], 2 * rows + w.shape[2], 3 * columns + w.shape[3]))
+    for i, j in np.ndindex(rows, columns):
+        y[:, :, 2 * i:2 * i + w.shape[2], 3 * j:3 * j + w.shape[3]] += np.einsum("nc,cokl->nokl", tf32(x)[:, :, i, j],
+                                                                                   tf32(w))
+    return y[:, :, 1:2 * (rows - 1) + w.shape[2] - 1, 1:3 * (columns - 1) + w.shape[3] - 1]
+
+
 class Case:
     """A model of one kernel. `nodes` are pairs of an operator with its attributes and
-    of names, the last of which is the result; `want` is the result in NumPy, of
+    of names, the last of which is the result, or several with commas; `want` is the result in NumPy, of
     inputs in float64; a dim that is text is a symbol, which is SYMBOL in the run."""
 
     def __init__(self, name, nodes, shapes, want, dtype="float32", result=None, constants=None, options=(),
@@ -88,7 +103,7 @@ class Case:
         nodes = []
         for (operator, attributes), names in self.nodes:
             *inputs, output = names.split()
-            nodes.append(helper.make_node(operator, inputs, [output], **attributes))
+            nodes.append(helper.make_node(operator, inputs, output.split(","), **attributes))
         graph = helper.make_graph(
             nodes, "case", [value(f"x{i}", self.dtype, shape) for i, shape in enumerate(self.shapes)],
             [value("y", self.result, None)],
@@ -109,11 +124,16 @@ CASES = [
     # 16 bytes at a time.
     Case("vectors", [(("Transpose", {"perm": [1, 0]}), "x1 t"), (("MatMul", {}), "x0 t y")],
          [[37, 264], [45, 264]], lambda a, b: a @ b.T, "float16", tolerance=1e-3),
+    # Neighbours along rows and columns, by eight and by two.
+    Case("across", [(("Gemm", {"transA": 1}), "x0 x1 y")], [[136, 72], [136, 90]], lambda a, b: a.T @ b, "float16",
+         tolerance=1e-3),
     Case("int8", [(("MatMulInteger", {}), "x0 x1 y")], [[37, 391], [391, 45]], product, "int8", "int32", tolerance=0),
     Case("conv", [(("Conv", {"pads": [1, 1, 1, 1]}), "x0 x1 y")], [[2, 5, 9, 7], [11, 5, 3, 3]], convolve),
     # Blocks share tiles: 2 of them, 10 steps by 2 blocks; 6 steps of 32 by 2.
     Case("parts", [(("MatMul", {}), "x0 x1 y")], [[37, 310], [310, 45]], lambda a, b: tf32(a) @ tf32(b)),
     Case("tileparts", [(("MatMul", {}), "x0 x1 y")], [[37, 300], [300, 29]], product, options=["--precision=ieee"]),
+    Case("spread", [(("ConvTranspose", {"pads": [1, 1, 1, 1], "strides": [2, 3]}), "x0 x1 y")],
+         [[2, 5, 9, 7], [5, 11, 4, 3]], spread),
     Case("ieee", [(("MatMul", {}), "x0 x1 y")], [[37, 70], [70, 45]], product, options=["--precision=ieee"]),
     Case("softmax", [(("Softmax", {"axis": -1}), "x0 y")], [[5, 300]], softmax),
     # What a row stores lies in scratch memory.
@@ -136,7 +156,16 @@ CASES = [
     Case("columns", [(("Softmax", {"axis": 0}), "x0 y")], [[6, 300]], lambda x: softmax(x, 0)),
     Case("vector", [(("Mul", {}), "x0 x1 t"), (("Add", {}), "t x0 y")], [[158, 105], [158, 105]],
          lambda a, b: a * b + a),
-    Case("transpose", [(("Transpose", {"perm": [1, 0]}), "x0 y")], [[37, 29]], lambda x: x.T, tolerance=0),
+    Case("few", [(("Transpose", {"perm": [1, 0]}), "x0 y")], [[37, 11]], lambda x: x.T, tolerance=0),
+    # Through tiles; bytes in larger ones, of many rows, and with a step of an open size.
+    Case("transpose", [(("Transpose", {"perm": [1, 0]}), "x0 y")], [[37, 69]], lambda x: x.T, tolerance=0),
+    Case("bytes", [(("Transpose", {"perm": [0, 3, 1, 2]}), "x0 y")], [[3, 11, 13, 70]],
+         lambda x: x.transpose(0, 3, 1, 2), "int8", tolerance=0),
+    Case("turned", [(("Transpose", {"perm": [1, 0]}), "x0 t"), (("Sub", {}), "t x1 y")], [[40, "n"], ["n", 40]],
+         lambda x, z: x.T - z),
+    # Best elements: the first piece has them; a later one brings better ones; nearly all.
+    *(Case(name, [(("TopK", {}), "x0 k v,y")], [[5, length]], best(k), "int8", "int64", constants={"k": [k]}, tolerance=0)
+      for name, length, k in [("topk", 12300, 5), ("pieces", 4500, 700), ("merge", 14000, 13900)]),
     Case("pad", [(("Concat", {"axis": 1}), "x0 x1 t"), (("Pad", {}), "t pads y")], [[5, 7], [5, 6]],
          lambda a, b: np.pad(np.concatenate([a, b], 1), ((1, 3), (2, 1))), constants={"pads": [1, 2, 3, 1]},
          tolerance=0),

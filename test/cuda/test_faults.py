@@ -90,3 +90,17 @@ def test_what_fails_in_a_kernel(tools, artifact):
     assert found == 8
     assert re.search(r"one of 3 launches on emulator has failed, the last of them of kernel mlc_\w+ \(node third\): "
                      r"CUDA error 719 .*CUDA_LAUNCH_BLOCKING=1", line)
+
+
+def test_top_k_is_recorded(tools, tmp_path):
+    """Nothing of it waits for the host."""
+    graph = helper.make_graph(
+        [helper.make_node("TopK", ["x", "k"], ["v", "i"], name="best")], "g",
+        [helper.make_tensor_value_info("x", T.FLOAT, [4, 50])],
+        [helper.make_tensor_value_info("v", T.FLOAT, [4, 3]), helper.make_tensor_value_info("i", T.INT64, [4, 3])],
+        [helper.make_tensor("k", T.INT64, [1], [3])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "m.onnx")
+    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", "--target=cuda:sm_80")
+    assert done.returncode == 0, done.stderr
+    code, line = failing(tools, "cuGraphLaunch:1", "bench", tmp_path / "m.mlca", "--device=emulator", "--runs=2")
+    assert code == 8 and "(node best)" in line

@@ -145,14 +145,91 @@ def test_integer_reductions(graph):
     graph.check()
 
 
+def top_k(graph, name, value, k, dims=None, others=(), want=(0, 1), **attributes):
+    """`want`: which of values and indices somebody reads; expected are those of stable sorting in NumPy."""
+    case = graph.case(name, "topk", 0, steps=1)
+    axis, largest = attributes.get("axis", -1), attributes.get("largest", 1)
+    x = case.input(value, dims, others)
+    names = case.node("TopK", x, k if isinstance(k, np.ndarray) else ints(k), outputs=2, **attributes)
+
+    def best(value):
+        # NaN is larger than any number; lexsort is stable, whatever the order of keys.
+        nan = np.isnan(value) if value.dtype.kind == "f" else np.zeros(value.shape, bool)
+        key, nan = np.where(nan, np.zeros(1, value.dtype), value), nan.astype(int)
+        by = np.unique(key, return_inverse=True)[1].reshape(key.shape)
+        order = np.lexsort((-by, -nan) if largest else (by, nan), axis)
+        order = np.take(order, np.arange(int(np.ravel(k)[0])), axis)
+        return np.take_along_axis(value, order, axis), order
+    for i in want:
+        case.output(names[i], best(value)[i] if not others else None)
+
+
 def test_top_k(graph):
     for i, (shape, k, axis, largest) in enumerate([((3, 40), 5, 1, 1), ((3, 40), 40, 1, 0), ((17, 9), 3, 0, 1),
-                                                   ((2, 300, 3), 7, 1, 1), ((4, 1), 1, 1, 1)]):
-        value = RNG.permutation(np.prod(shape)).reshape(shape).astype(np.float32)
-        case = graph.case(f"top{i}", None, 0)
-        for name in case.node("TopK", case.input(value), ints(k), outputs=2, axis=axis, largest=largest):
-            case.output(name)
+                                                   ((2, 300, 3), 7, 1, 1), ((4, 1), 1, 1, 1), ((2, 1025), 1025, 1, 1),
+                                                   ((0, 5), 2, 1, 1), ((3, 5), 0, 1, 1), ((7, 2, 3), 7, 0, 0)]):
+        top_k(graph, f"top{i}", RNG.permutation(np.prod(shape)).reshape(shape).astype(np.float32), k, axis=axis,
+              largest=largest, sorted=i % 2)
+    # In shared memory chunk by chunk; by merging; neither more than fits.
+    for i, (length, k) in enumerate([(10000, 5), (9000, 2048), (9000, 2049), (20001, 20001), (4097, 4097)]):
+        top_k(graph, f"long{i}", RNG.integers(0, 3000, (2, length)).astype(np.float32), k, largest=i % 2)
+    # Rows are not of one piece.
+    top_k(graph, "across", RNG.integers(0, 99, (4500, 3)).astype(np.float32), 4400, axis=0)
+    value = normal(9, 70)
+    top_k(graph, "values", value, 9, want=[0])
+    top_k(graph, "indices", value, 9, want=[1])
     graph.check()
+
+
+def test_top_k_types(graph):
+    for dtype in (np.float32, np.float64, np.float16, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32,
+                  np.int64, np.uint64):
+        for largest in (0, 1):
+            if np.dtype(dtype).kind == "f":
+                value = np.array([np.nan, 0, -0.0, np.inf, -np.inf, 1, -1, 5e-8, -5e-8, -np.nan, 0, np.nan], dtype)
+            else:
+                ends = np.iinfo(dtype)
+                value = np.array([0, 1, ends.max, ends.min, ends.max - 1, ends.min + 1, 5, 1, 0, ends.max], dtype)
+            value = np.stack([value, value[::-1], np.roll(value, 5)])
+            top_k(graph, f"{np.dtype(dtype).name}_{largest}", value, value.shape[1], largest=largest)
+    # 64 bits take twice the room.
+    top_k(graph, "wide", RNG.integers(-9000, 9000, (1, 5000)), 3000)
+    graph.check()
+
+
+def test_top_k_of_bfloat16(graph):
+    case = graph.case("bf16", "topk", 0)
+    value = RNG.integers(-20, 20, (3, 50)).astype(np.float32)
+    narrow = case.node("Cast", case.input(value), to=TensorProto.BFLOAT16)
+    best, where = case.node("TopK", narrow, ints(50), outputs=2)
+    order = np.argsort(-value, 1, kind="stable")
+    case.output(case.node("Cast", best, to=TensorProto.FLOAT), np.take_along_axis(value, order, 1))
+    case.output(where, order)
+    graph.check()
+
+
+def test_open_top_k(graph):
+    """The sizes of a run choose how; scratch memory is there for the longest way."""
+    def values(*shapes):
+        return [RNG.permutation(np.prod(shape)).reshape(shape).astype(np.float32) for shape in shapes]
+    first, *others = values((3, 5), (1, 3), (0, 9), (2, 3000))
+    top_k(graph, "few", first, 3, ["N", "M"], others)
+    case = graph.case("all", "topk", 0)
+    first, *others = values((3, 5), (2, 1), (1, 2049), (1, 5000))
+    x = case.input(first, ["P", "Q"], others)
+    extent = case.node("Gather", case.node("Shape", x), ints(1))
+    for name in case.node("TopK", x, extent, outputs=2, largest=0):
+        case.output(name)
+    graph.check()
+
+
+def test_more_than_there_are(tools, tmp_path):
+    graph = Graph(tools, tmp_path)
+    top_k(graph, "top", normal(2, 3), 3, ["N", "M"], [normal(2, 2)])
+    graph.compile()
+    np.savez(tmp_path / "short.npz", top_in0=normal(2, 2))
+    done = tools.mlc("run", graph.artifact, "--device", "emulator", "--input", tmp_path / "short.npz")
+    assert done.returncode == 2 and "top" in done.stderr and "k is more" in done.stderr, done.stderr
 
 
 TYPES = {TensorProto.BOOL: bool, TensorProto.INT8: np.int8, TensorProto.UINT8: np.uint8, TensorProto.INT16: np.int16,
@@ -250,6 +327,88 @@ def test_moves(graph):
     for dtype in (bool, np.int64, np.float64, np.float16, np.uint8):
         add(graph, f"transpose_{np.dtype(dtype).name}", None, "Transpose", (normal(9, 33) * 50 + 99).astype(dtype),
             tolerance=0)
+    graph.check()
+
+
+def test_transposes(graph):
+    """By way of tiles; what has few rows or columns goes without."""
+    for i, (shape, perm) in enumerate([((17, 33), (1, 0)), ((65, 130), (1, 0)), ((3, 16, 70), (0, 2, 1)),
+                                       ((3, 20, 65), (2, 0, 1)), ((20, 3, 40), (2, 1, 0)), ((2, 20, 5, 9), (0, 2, 3, 1)),
+                                       ((2, 5, 9, 20), (0, 3, 1, 2)), ((5, 7, 3, 6), (2, 3, 0, 1)),
+                                       ((20, 3, 2, 17, 4), (3, 4, 1, 2, 0)), ((1, 33, 1, 40), (3, 0, 1, 2))]):
+        add(graph, f"turned{i}", "transpose", "Transpose", normal(*shape), perm=perm, tolerance=0)
+    for dtype in (bool, np.int8, np.uint8, np.int16, np.float16, np.int64, np.float64):
+        add(graph, f"turned_{np.dtype(dtype).name}", "transpose", "Transpose", (normal(3, 70, 133) * 50).astype(dtype),
+            perm=(0, 2, 1), tolerance=0)
+    for i, (shape, perm) in enumerate([((3, 65), (1, 0)), ((2, 3, 9, 9), (0, 2, 3, 1)), ((0, 5), (1, 0))]):
+        add(graph, f"few{i}", "elementwise" if 0 not in shape else None, "Transpose", normal(*shape), perm=perm, tolerance=0)
+    graph.check()
+
+
+def test_steps_around_transposes(graph):
+    def turn(case, x):
+        return case.node("Transpose", x, perm=[1, 0])
+    case = graph.case("sum", "transpose", 1e-6, steps=1)
+    x, y = case.input(normal(40, 33)), case.input(normal(33, 40))
+    case.output(case.node("Relu", case.node("Add", turn(case, case.node("Tanh", x)), y)))
+    case = graph.case("both", "transpose", 1e-6, steps=1)
+    x, y = case.input(normal(40, 33)), case.input(normal(40, 33))
+    case.output(case.node("Mul", turn(case, x), turn(case, y)))
+    case = graph.case("with_itself", "transpose", 1e-6, steps=1)
+    x = case.input(normal(40, 40))
+    case.output(case.node("Sub", x, turn(case, x)))
+    case = graph.case("mixed", "transpose", 1e-2, steps=1)
+    x, y = case.input(normal(70, 65, dtype=np.float16)), case.input(normal(65, 70))
+    case.output(case.node("Add", case.node("Cast", turn(case, x), to=TensorProto.FLOAT), y))
+    # What does not move along both is read as it is.
+    case = graph.case("rows", "transpose", 1e-6, steps=1)
+    x = case.node("Add", case.input(normal(40, 33)), case.input(normal(33)))
+    case.output(case.node("Mul", turn(case, x), case.input(normal(40))))
+    case = graph.case("outputs", "transpose", 1e-6)
+    x = turn(case, case.input(normal(40, 33)))
+    case.output(case.node("Exp", x))
+    case.output(case.node("Neg", x))
+    # Indices that are no dim of the result are no tile's: a slice, a part of a whole, a border.
+    case = graph.case("slice", None, 0)
+    case.output(turn(case, case.node("Slice", case.input(normal(50, 47)), ints(3, 5), ints(40, 45), ints(0, 1))))
+    case = graph.case("joined", None, 0)
+    x, y = case.input(normal(40, 33)), case.input(normal(40, 20))
+    case.output(case.node("Concat", turn(case, x), turn(case, y), axis=0))
+    case = graph.case("bordered", None, 0)
+    case.output(turn(case, case.node("Pad", case.input(normal(40, 33)), ints(1, 2, 3, 4))))
+    graph.check()
+
+
+def test_computed_parts(graph):
+    """One kernel computes the parts of a concatenation where it writes them."""
+    for axis in (1, 2):
+        case = graph.case(f"joined{axis}", "elementwise", 1e-6, steps=1)
+        shape = [(3, 5 if axis == 2 else n, 9 if axis == 1 else n) for n in (4, 1, 17)]
+        x, y, z = (case.input(normal(*s)) for s in shape)
+        case.output(case.node("Concat", case.node("Relu", x), case.node("Tanh", case.node("Add", y, y)), z, axis=axis))
+    # What others read too is a kernel of its own, and so are sums and products.
+    case = graph.case("shared", None, 1e-6)
+    x = case.node("Exp", case.input(normal(5, 8)))
+    case.output(case.node("Concat", x, case.node("ReduceSum", x, ints(1)), axis=1))
+    case.output(x)
+    case = graph.case("product", "tensor", 2e-3)
+    x, y = case.input(normal(33, 40)), case.input(normal(40, 17))
+    case.output(case.node("Concat", case.node("MatMul", x, y), case.node("Neg", x), axis=1))
+    case = graph.case("open", "elementwise", 1e-6)
+    x = case.input(normal(3, 5), ["N", "M"], [normal(1, 0), normal(40, 33)])
+    case.output(case.node("Concat", case.node("Abs", x), case.node("Neg", x), axis=1))
+    graph.check()
+
+
+def test_open_transposes(graph):
+    shapes = [(3, 5, 70), (1, 1, 1), (2, 33, 32), (0, 4, 4), (1, 100, 31)]
+    first, *others = (normal(*shape) for shape in shapes)
+    for i, perm in enumerate([(0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)]):
+        case = graph.case(f"open{i}", "transpose", 0)
+        case.output(case.node("Transpose", case.input(first, ["A", "B", "C"], others), perm=perm))
+    first, *others = (normal(*shape).astype(np.float16) for shape in [(70, 65), (1, 0), (64, 64), (200, 3)])
+    case = graph.case("narrow", "transpose", 0)
+    case.output(case.node("Transpose", case.input(first, ["M", "N"], others), perm=(1, 0)))
     graph.check()
 
 

@@ -36,7 +36,7 @@ def extracted(tools, tmp_path, *options):
 @pytest.mark.skipif(NVDISASM is None, reason="nvdisasm is not installed")
 @pytest.mark.parametrize("op, kinds, result, wanted", [
     ("MatMul", (T.FLOAT, T.FLOAT), T.FLOAT, ["HMMA.1688.F32.TF32", "LDGSTS", "LDSM"]),
-    ("MatMul", (T.FLOAT16, T.FLOAT16), T.FLOAT16, ["HMMA.16816.F32", "LDGSTS", "LDSM"]),
+    ("MatMul", (T.FLOAT16, T.FLOAT16), T.FLOAT16, ["HMMA.16816.F32", "LDGSTS.E.BYPASS.128", "LDSM.16.M88", "LDSM.16.MT88"]),
     ("MatMulInteger", (T.UINT8, T.INT8), T.INT32, ["IMMA.16832.U8.S8", "LDGSTS", "LDSM"])], ids=["tf32", "f16", "bytes"])
 def test_tensor_cores_are_used(tools, tmp_path, op, kinds, result, wanted):
     matmul(tmp_path / "m.onnx", op, kinds, result)

@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXPERIMENTS = ["resnet50", "resnext50", "resnet18-parallel", "inception-v3", "squeezenet", "vgg19", "mobilenet-v2",
                "nasnet-a", "nasrnn", "bert-base", "bert-large", "llama"]
 # Skeletons whose threads keep what they work on in registers.
-IN_REGISTERS = ("tensor", "tiles", "sums", "rows")
+IN_REGISTERS = ("tensor", "tiles", "sums", "rows", "topk", "transpose")
 
 
 def models(folder):

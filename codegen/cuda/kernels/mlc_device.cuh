@@ -14,9 +14,10 @@
 // Kernels name sizes that not all of them use.
 #pragma nv_diag_suppress 177, 550
 
-/// A kernel whose blocks have at most `threads` threads.
-#define MLC_KERNEL(name, threads)                                              \
-  extern "C" __global__ void __launch_bounds__(threads) name
+/// A kernel: how many threads its blocks have at most, and how many blocks a
+/// multiprocessor is to hold at least, if that is said.
+#define MLC_KERNEL(name, ...)                                                  \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__) name
 #define MLC_DEVICE __device__ __forceinline__
 
 #ifdef __CUDACC_RTC__

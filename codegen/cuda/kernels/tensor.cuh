@@ -6,7 +6,9 @@
 // Tiles lie in shared memory as rows of words along k: a word is one float32,
 // or two neighbours in k of 16 bits, so that all types have fragments of one
 // form: 16 rows, or 8 columns, by 8 words. A row of 32 words takes 36, so that
-// the rows that ldmatrix reads together lie in different banks.
+// the rows that ldmatrix reads together lie in different banks. A factor of 16
+// bits whose neighbours lie along its rows (for B: columns) lies so in shared
+// memory, too: a row for each place in k, which ldmatrix transposes.
 
 constexpr int wordsOfTile = 32, wordsOfRow = 36;
 
@@ -14,12 +16,24 @@ constexpr int wordsOfTile = 32, wordsOfRow = 36;
 enum class Way {
   Elements, ///< element by element, converted
   Words,    ///< asynchronously, 4 bytes at a time
-  Vectors   ///< asynchronously, 16 bytes at a time; along k alone
+  Vectors,  ///< asynchronously, 16 bytes at a time; along k alone
+  // The same along rows, of 16 bits.
+  WordsAcross,
+  VectorsAcross
+};
+
+/// How a tile of ROWS rows lies in shared memory; sizes are in words.
+template <int ROWS, Way way> struct Layout {
+  static constexpr bool isAcross =
+      way == Way::WordsAcross || way == Way::VectorsAcross;
+  /// Of rows along k, or of places in k along rows.
+  static constexpr int stride = isAcross ? ROWS / 2 + 4 : wordsOfRow;
+  static constexpr int words = stride * (isAcross ? 2 * wordsOfTile : ROWS);
 };
 
 /// What one thread brings of a tile of ROWS rows, in every step.
 template <int ROWS, int THREADS, Way way, bool alongDepth, typename Mma,
-          typename Side>
+          typename Side, bool isAcross = Layout<ROWS, way>::isAcross>
 struct WordReader {
   static constexpr int wide = way == Way::Vectors ? 4 : 1;
   static constexpr int perRow = wordsOfTile / wide;
@@ -94,6 +108,61 @@ struct WordReader {
   }
 };
 
+/// The same where neighbours lie along the rows: each thread has several of
+/// them, and several places in k.
+template <int ROWS, int THREADS, Way way, bool alongDepth, typename Mma,
+          typename Side>
+struct WordReader<ROWS, THREADS, way, alongDepth, Mma, Side, true> {
+  static constexpr int bytes = way == Way::VectorsAcross ? 16 : 4;
+  static constexpr int wide = bytes / 2, perPlace = ROWS / wide;
+  static constexpr int places = 2 * wordsOfTile, apart = THREADS / perPlace;
+  static constexpr int loads = places / apart;
+  static_assert(Mma::perWord == 2 && !alongDepth, "of 16 bits, along rows");
+  static_assert(THREADS % perPlace == 0 && places % apart == 0,
+                "a thread keeps its rows");
+
+  Side side;
+  typename Side::Place place;
+  bool isInside;
+
+  MLC_DEVICE static int row() { return threadIdx.x % perPlace * wide; }
+  MLC_DEVICE WordReader(Side side, Index batch, Index first) : side(side) {
+    const Index r = first + row();
+    isInside = r < side.count();
+    place = side.place(batch, isInside ? r : 0);
+  }
+  MLC_DEVICE void read(uint32_t *tile, Index firstK) const {
+#pragma unroll 4
+    for (int i = 0; i < loads; ++i) {
+      const int depth = threadIdx.x / perPlace + i * apart;
+      const Index k = firstK + depth;
+      const bool isStored = isInside && k < side.depth();
+      const auto at = place + side.step(isStored ? k : 0);
+      copyAsync<bytes>(tile + depth * Layout<ROWS, way>::stride + row() / 2,
+                       side.address(at), isStored && side.inside(at));
+    }
+  }
+};
+
+/// Four 8 x 8 matrices of a tile, from row `row` and word `word` of k on, as
+/// fragments have them: of A (`isTall`) the second is the next rows, the third
+/// the next words of k; of B the other way round.
+template <typename Layout, bool isTall>
+MLC_DEVICE void loadFragments(uint32_t (&to)[4], const uint32_t *tile, int row,
+                              int word) {
+  const int lane = threadIdx.x % 32;
+  const int second = lane / 8 % 2, third = lane / 16;
+  const int rows = (isTall ? second : third) * 8;
+  const int words = (isTall ? third : second) * 4;
+  if constexpr (Layout::isAcross)
+    loadMatricesTransposed(
+        to, tile + ((word + words) * 2 + lane % 8) * Layout::stride +
+                (row + rows) / 2);
+  else
+    loadMatrices(to, tile + (row + rows + lane % 8) * Layout::stride + word +
+                         words);
+}
+
 /// Tile of `task`: a block of WM * WN warps computes BM x BN; `Mma::run(d, a, b)` adds the
 /// product of a fragment of A and one of B.
 template <int BM, int BN, int WM, int WN, int STAGES, typename Mma, Way wayA,
@@ -104,7 +173,9 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
   constexpr int warpM = BM / WM, warpN = BN / WN;
   constexpr int fragmentsM = warpM / 16, fragmentsN = warpN / 8;
   static_assert(fragmentsN % 2 == 0, "columns are loaded two fragments a time");
-  constexpr int wordsA = BM * wordsOfRow, wordsB = BN * wordsOfRow;
+  typedef Layout<BM, wayA> LayoutA;
+  typedef Layout<BN, wayB> LayoutB;
+  constexpr int wordsA = LayoutA::words, wordsB = LayoutB::words;
   constexpr int step = wordsOfTile * Mma::perWord;
 
   uint32_t *tiles = reinterpret_cast<uint32_t *>(sharedMemory());
@@ -150,17 +221,11 @@ MLC_DEVICE void multiplyTileByWarps(const Problem &problem, long long task,
       uint32_t a[fragmentsM][4], b[fragmentsN][2];
 #pragma unroll
       for (int i = 0; i < fragmentsM; ++i)
-        loadMatrices(a[i], tileA +
-                               (rowOfWarp + i * 16 + lane % 16) * wordsOfRow +
-                               k + lane / 16 * 4);
+        loadFragments<LayoutA, true>(a[i], tileA, rowOfWarp + i * 16, k);
 #pragma unroll
       for (int j = 0; j < fragmentsN; j += 2) {
         uint32_t both[4];
-        loadMatrices(both, tileB +
-                               (columnOfWarp + j * 8 + lane / 16 * 8 +
-                                lane % 8) *
-                                   wordsOfRow +
-                               k + lane / 8 % 2 * 4);
+        loadFragments<LayoutB, false>(both, tileB, columnOfWarp + j * 8, k);
         b[j][0] = both[0];
         b[j][1] = both[1];
         b[j + 1][0] = both[2];

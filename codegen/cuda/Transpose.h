@@ -1,0 +1,22 @@
+//===- Transpose.h - Elementwise kernels through tiles ----------*- C++ -*-===//
+//
+// An elementwise kernel that reads some of its inputs along another dim than
+// the one along which it writes (a transpose, with or without steps around it)
+// brings these as tiles into shared memory, so that neighbouring threads read
+// and write neighbours: kernels/transpose.cuh.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_CODEGEN_CUDA_TRANSPOSE_H
+#define MLC_CODEGEN_CUDA_TRANSPOSE_H
+
+#include "codegen/cuda/Emit.h"
+
+namespace mlc::cuda {
+
+bool acceptsTranspose(const Kernel &kernel, const EmitOptions &options);
+mlir::FailureOr<KernelText> emitTranspose(KernelPrinter &to);
+
+} // namespace mlc::cuda
+
+#endif // MLC_CODEGEN_CUDA_TRANSPOSE_H
