@@ -39,7 +39,7 @@ bool isShort(const Kernel &kernel, linalg::LinalgOp op) {
 
 bool acceptsColumns(const Kernel &kernel, const EmitOptions &) {
   LoopGroup plan(kernel);
-  return plan.tiled &&
+  return plan.tiled && !plan.shared.back().isConstant(1) &&
          llvm::all_of(reductionsOf(kernel), [&](linalg::LinalgOp op) {
            return reducesAcrossLanes(op);
          });

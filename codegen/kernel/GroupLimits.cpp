@@ -79,7 +79,8 @@ static GroupEstimate estimateGroup(ArrayRef<Operation *> ops,
   for (IntExpr size : plan.shared)
     found.tasks = llvm::SaturatingMultiply<uint64_t>(
         found.tasks, std::max<int64_t>(estimate(size), 1));
-  found.hasColumns = plan.tiled && llvm::all_of(kernel->ops, [](Operation *op) {
+  found.hasColumns = plan.tiled && !plan.shared.back().isConstant(1) &&
+                     llvm::all_of(kernel->ops, [](Operation *op) {
                        auto linalg = dyn_cast<linalg::LinalgOp>(op);
                        return !linalg || linalg.getNumReductionLoops() == 0 ||
                               reducesAcrossLanes(linalg);

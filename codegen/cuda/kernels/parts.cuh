@@ -46,7 +46,7 @@ MLC_DEVICE bool addParts(At at, int parts, uint8_t *joint, long long task) {
   for (int e = 0; e < COUNT; ++e)
     at(e) = T(0);
   // Few sums leave registers for loads of the next parts.
-  constexpr int together = COUNT <= 16 ? 4 : 1;
+  constexpr int together = COUNT <= 16 ? 2 : 1;
 #pragma unroll together
   for (int i = 0; i < parts; ++i)
 #pragma unroll
