@@ -50,7 +50,8 @@ struct Access {
   // What runs between the two may be any of several lanes or warps: the record
   // has the last.
   Side side{otherAt, threadOf(other), stampOf(other), otherDid};
-  execution.report({Problem::Race, access.self(), side, arena->describe(where)});
+  execution.report(
+      {Problem::Race, access.self(), side, arena->describe(where)});
 }
 
 /// The record's side: is there a conflict? Then remembers the access.

@@ -202,7 +202,8 @@ MLC_EMULATOR_API unsigned mlcEmulatorCount(unsigned *counter, unsigned number) {
   if (!arena->has(address) || arena->isShared(address)) {
     Side self{execution.place(MLC_HERE), execution.running, 0,
               "counts in what is not global memory"};
-    execution.report({Problem::OutOfBounds, self, {}, arena->describe(address)});
+    execution.report(
+        {Problem::OutOfBounds, self, {}, arena->describe(address)});
   }
   if (execution.checks)
     checkAccess(address, 4, 4, true, MLC_HERE, execution.clock.me | atomic);
