@@ -58,7 +58,8 @@ public:
                                   .tasks = 128,
                                   .taskSteps = 1 << 16,
                                   .columnSteps = 1 << 8,
-                                  .sharesSums = true});
+                                  .sharesSums = true,
+                                  .repeats = Repeats::BySteps});
   }
 
   bool canWidenFactors() const override { return true; }

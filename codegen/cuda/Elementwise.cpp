@@ -19,7 +19,7 @@ static bool suitsThread(const Kernel &kernel, linalg::LinalgOp op) {
 bool acceptsElementwise(const Kernel &kernel, const EmitOptions &) {
   // Outputs of one kernel may be computed from each other: a thread computes
   // what it reads again, which must not be much.
-  LoopGroup plan(kernel);
+  LoopGroup plan(kernel, Repeats::BySteps);
   auto reductions = reductionsOf(kernel);
   return plan.stored.empty() &&
          (reductions.empty() || kernel.outputs.size() == 1) &&
@@ -43,7 +43,7 @@ static int64_t chooseVector(const Kernel &kernel) {
 /// written in order, and there are many elements.
 static bool suitsVectors(const Kernel &kernel) {
   constexpr int64_t many = 1 << 14;
-  if (!LoopGroup(kernel).flat)
+  if (!LoopGroup(kernel, Repeats::BySteps).flat)
     return false;
   ArrayRef<IntExpr> shape = kernel.shapeOf(kernel.outputs.front());
   std::optional<int64_t> count =

@@ -38,7 +38,7 @@ bool isShort(const Kernel &kernel, linalg::LinalgOp op) {
 }
 
 bool acceptsColumns(const Kernel &kernel, const EmitOptions &) {
-  LoopGroup plan(kernel);
+  LoopGroup plan(kernel, Repeats::BySteps);
   return plan.tiled && !plan.shared.back().isConstant(1) &&
          llvm::all_of(reductionsOf(kernel), [&](linalg::LinalgOp op) {
            return reducesAcrossLanes(op);
@@ -50,8 +50,8 @@ bool acceptsColumns(const Kernel &kernel, const EmitOptions &) {
 //===----------------------------------------------------------------------===//
 
 GroupPrinter::GroupPrinter(KernelPrinter &to, bool perThread)
-    : plan(to.kernel), kernel(to.kernel), printer(to.printer), code(to.code),
-      perThread(perThread) {
+    : plan(to.kernel, Repeats::BySteps), kernel(to.kernel), printer(to.printer),
+      code(to.code), perThread(perThread) {
   plan.recomputeBeyond(sharedLimit / (perThread ? threads : 1));
 }
 

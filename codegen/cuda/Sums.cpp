@@ -157,7 +157,7 @@ static FailureOr<SumGroup> matchSums(const Kernel &kernel,
         own != map || !own.isProjectedPermutation())
       return failure();
   // What is computed before the sums, is computed where they read it.
-  LoopGroup plan(kernel);
+  LoopGroup plan(kernel, Repeats::BySteps);
   if (llvm::any_of(plan.stored,
                    [&](Value value) { return !dependsOn(value, group.op); }))
     return failure();

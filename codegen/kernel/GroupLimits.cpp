@@ -70,7 +70,7 @@ static GroupEstimate estimateGroup(ArrayRef<Operation *> ops,
   FailureOr<Kernel> kernel = Kernel::preview(ops);
   if (failed(kernel) || kernel->anchor)
     return found;
-  LoopGroup plan(*kernel);
+  LoopGroup plan(*kernel, limits.repeats);
   if (limits.recomputeBeyond)
     plan.recomputeBeyond(limits.recomputeBeyond);
   found.possible = true;

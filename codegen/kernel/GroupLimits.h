@@ -3,7 +3,7 @@
 #ifndef MLC_CODEGEN_KERNEL_GROUPLIMITS_H
 #define MLC_CODEGEN_KERNEL_GROUPLIMITS_H
 
-#include "mlir/IR/Operation.h"
+#include "codegen/kernel/LoopGroup.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace mlc {
@@ -20,6 +20,8 @@ struct GroupLimits {
   int64_t tasks = 0, smallElements = 0, taskSteps = 0, columnSteps = 0;
   /// Whether tasks may share a sum, where there is nothing else to compute.
   bool sharesSums = false;
+  /// As its emitters have it.
+  Repeats repeats = Repeats::ByAnyLoop;
 };
 
 /// Whether `op` may join `group` (Backend::canJoinLoopGroup) within `limits`.

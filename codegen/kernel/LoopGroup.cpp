@@ -371,7 +371,8 @@ Shape LoopGroup::scratchExtents(Value value) const {
   return extents;
 }
 
-LoopGroup::LoopGroup(const Kernel &kernel) : kernel(kernel) {
+LoopGroup::LoopGroup(const Kernel &kernel, Repeats repeats)
+    : kernel(kernel), repeats(repeats) {
   chooseStored();
   flat = isFlat();
   if (flat) {

@@ -30,8 +30,14 @@ namespace mlc {
 /// -1.
 using Binding = llvm::SmallVector<int, 6>;
 
+/// What counts as reading an intermediate more than once, which is why it is
+/// stored: every loop of a reader that the read does not follow, or those of
+/// more than one step.
+enum class Repeats { ByAnyLoop, BySteps };
+
 struct LoopGroup {
-  explicit LoopGroup(const Kernel &kernel);
+  explicit LoopGroup(const Kernel &kernel,
+                     Repeats repeats = Repeats::ByAnyLoop);
 
   const Kernel &kernel;
   /// All tensors are read and written in order, element by element: one flat
@@ -73,6 +79,8 @@ struct LoopGroup {
 private:
   void chooseStored();
   bool mustStore(mlir::Operation *op) const;
+
+  Repeats repeats;
   bool isFlat() const;
   void chooseShared();
   bool bindAll(llvm::ArrayRef<bool> live, llvm::SmallVectorImpl<bool> &dead);

@@ -38,8 +38,8 @@ static void collectUsers(Value value, SmallVectorImpl<OpOperand *> &uses) {
 }
 
 /// Whether reading `use` for each element of its user reads elements more than
-/// once. Loops of one step repeat nothing.
-static bool isReadRepeatedly(OpOperand *use) {
+/// once.
+static bool isReadRepeatedly(OpOperand *use, Repeats repeats) {
   auto user = dyn_cast<linalg::LinalgOp>(use->getOwner());
   if (!user)
     return isa<linalg::LinalgOp>(use->getOwner()->getParentOp());
@@ -48,7 +48,8 @@ static bool isReadRepeatedly(OpOperand *use) {
     return true;
   return llvm::any_of(
       llvm::enumerate(user.getStaticLoopRanges()), [&](auto loop) {
-        return !map.isFunctionOfDim(loop.index()) && loop.value() != 1;
+        return !map.isFunctionOfDim(loop.index()) &&
+               (repeats == Repeats::ByAnyLoop || loop.value() != 1);
       });
 }
 
@@ -84,7 +85,8 @@ bool LoopGroup::mustStore(Operation *op) const {
   SmallVector<OpOperand *> uses;
   collectUsers(op->getResult(0), uses);
   bool once = uses.size() == 1;
-  bool repeated = llvm::any_of(uses, isReadRepeatedly);
+  bool repeated = llvm::any_of(
+      uses, [&](OpOperand *use) { return isReadRepeatedly(use, repeats); });
   // A reshape that merges dims would need a division for each element.
   if (llvm::any_of(op->getResult(0).getUsers(), [](Operation *user) {
         return isa<tensor::CollapseShapeOp>(user);
@@ -159,7 +161,9 @@ void LoopGroup::recomputeBeyond(int64_t limit) {
     SmallVector<OpOperand *> uses;
     collectUsers(value, uses);
     if (operations * int64_t(uses.size()) > most ||
-        llvm::any_of(uses, isReadRepeatedly))
+        llvm::any_of(uses, [&](OpOperand *use) {
+          return isReadRepeatedly(use, repeats);
+        }))
       continue;
     cost[value] = operations;
     stored.remove(value);

@@ -27,9 +27,43 @@ def sections(path):
     for i, name in enumerate(SECTIONS):
         offset, size = struct.unpack_from("<QQ", data, at + 16 * i)
         found[name] = data[offset:offset + size]
+    found["code"] = images(found["code"])
     manifest = json.loads(found["manifest"])
     manifest.pop("git", None)
     found["manifest"] = json.dumps(manifest).encode()
+    return found
+
+
+def images(table):
+    """Kinds, targets, sizes and digests of a table of images (runtime/Serialize.cpp): where they lie depends on the
+    sections before them."""
+    at = 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = table[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def text():
+        nonlocal at
+        length = number()
+        at += length
+        return table[at - length:at]
+
+    found = []
+    for _ in range(number()):
+        kind, target, features = number(), text(), [text() for _ in range(number())]
+        number()  # the offset
+        size = number()
+        found.append((kind, target, features, size, table[at:at + 32]))
+        at += 32
+    assert at == len(table), "not a table of images"
     return found
 
 
