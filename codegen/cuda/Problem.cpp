@@ -1,0 +1,306 @@
+//===- Problem.cpp - What a contraction's skeleton must know of it --------===//
+
+#include "codegen/cuda/Contraction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace mlc::cuda {
+
+namespace {
+
+/// Prints `struct Problem` of one kernel.
+class ProblemPrinter {
+public:
+  ProblemPrinter(KernelPrinter &to, const Contraction &c, const Roles &roles,
+                 const Cut &cut)
+      : to(to), kernel(to.kernel), c(c), roles(roles), cut(cut) {}
+
+  std::string print();
+
+private:
+  using Fill = function_ref<std::string(ElementPrinter &, Code &)>;
+  /// A function of the problem that returns what `fill` prints.
+  void method(StringRef type, StringRef name, StringRef parameters, Fill fill);
+  void size(StringRef name, IntExpr value);
+  void side(StringRef name, StringRef row, const Access &access,
+            ArrayRef<unsigned> rows, ArrayRef<Operation *> casts);
+  void place(StringRef name, StringRef function, StringRef parameters,
+             const Access &access,
+             ArrayRef<std::pair<StringRef, ArrayRef<unsigned>>> parts,
+             bool hasOffset);
+  void inside(StringRef name, const Access &access);
+  void load(StringRef name, const Access &access, ArrayRef<Operation *> casts);
+  void finish();
+  Indices placesOf(ElementPrinter &printer, StringRef flat,
+                   ArrayRef<unsigned> dims);
+  std::string pointerOf(Value input) const {
+    auto found = llvm::find(kernel.inputs, input);
+    return "in" + std::to_string(found - kernel.inputs.begin());
+  }
+
+  KernelPrinter &to;
+  const Kernel &kernel;
+  const Contraction &c;
+  const Roles &roles;
+  const Cut &cut;
+  std::string text;
+};
+
+} // namespace
+
+static Type elementOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+
+/// The element of `place`.
+static std::string elementAt(const Access &access) {
+  return access.divisor == 1 ? "place.at"
+                             : "place.at / " + std::to_string(access.divisor);
+}
+
+void ProblemPrinter::method(StringRef type, StringRef name,
+                            StringRef parameters, Fill fill) {
+  Code code(2);
+  ElementPrinter printer(kernel, code);
+  printer.head = Code(2);
+  std::string result = fill(printer, code);
+  text +=
+      ("  MLC_DEVICE " + type + " " + name + "(" + parameters + ") const {\n")
+          .str();
+  text += printer.head.text() + code.text();
+  if (!result.empty())
+    text += "    return " + result + ";\n";
+  text += "  }\n";
+  to.printer.helpers.add(printer.helpers);
+  to.printer.constants += printer.constants;
+  to.printer.failed |= printer.failed;
+}
+
+void ProblemPrinter::size(StringRef name, IntExpr value) {
+  method("Index", name, "", [&](ElementPrinter &printer, Code &) {
+    return printer.size(value).text;
+  });
+}
+
+Indices ProblemPrinter::placesOf(ElementPrinter &printer, StringRef flat,
+                                 ArrayRef<unsigned> dims) {
+  SmallVector<IntExpr> extents;
+  for (unsigned d : dims)
+    extents.push_back(c.dims[d].extent);
+  return printer.unflatten(Index(flat.str()), extents);
+}
+
+/// Joins neighbours of `dims` that step through `access`, and along its bounds,
+/// like one: for each run its innermost dim, by whose strides it steps, and in
+/// `extents` how long it is.
+static SmallVector<unsigned> joinRuns(const Contraction &c,
+                                      const Access &access,
+                                      ArrayRef<unsigned> dims,
+                                      SmallVectorImpl<IntExpr> &extents) {
+  SmallVector<unsigned> runs;
+  auto isOne = [&](ArrayRef<IntExpr> strides, unsigned outer, unsigned inner,
+                   IntExpr length) {
+    return strides[outer] == strides[inner] * length;
+  };
+  for (unsigned d : llvm::reverse(dims)) {
+    if (!runs.empty() &&
+        isOne(access.strides, d, runs.back(), extents.back()) &&
+        llvm::all_of(access.bounds, [&](const Bound &bound) {
+          return isOne(bound.strides, d, runs.back(), extents.back());
+        })) {
+      extents.back() = extents.back() * c.dims[d].extent;
+      continue;
+    }
+    runs.push_back(d);
+    extents.push_back(c.dims[d].extent);
+  }
+  std::reverse(runs.begin(), runs.end());
+  std::reverse(extents.begin(), extents.end());
+  return runs;
+}
+
+/// A struct of an element's offset and its index along each bounded dim, and
+/// the functions that make and use one.
+void ProblemPrinter::side(StringRef name, StringRef row, const Access &access,
+                          ArrayRef<unsigned> rows,
+                          ArrayRef<Operation *> casts) {
+  std::string type = ("Place" + name).str(), fields = "at",
+              sums = "x.at + y.at";
+  for (size_t i = 0; i < access.bounds.size(); ++i) {
+    std::string field = "along" + std::to_string(i);
+    fields += ", " + field;
+    sums += ", x." + field + " + y." + field;
+  }
+  text += "  struct " + type + " {\n    Index " + fields +
+          ";\n    MLC_DEVICE friend " + type + " operator+(" + type + " x, " +
+          type + " y) {\n      return {" + sums + "};\n    }\n  };\n";
+  place(name, ("place" + name).str(), ("Index batch, Index " + row).str(),
+        access, {{"batch", roles.batch}, {row, rows}}, /*hasOffset=*/true);
+  place(name, ("step" + name).str(), "Index k", access, {{"k", roles.depth}},
+        /*hasOffset=*/false);
+  inside(name, access);
+  load(name, access, casts);
+  method("const void *", ("address" + name).str(), type + " place",
+         [&](ElementPrinter &, Code &) {
+           return pointerOf(access.tensor) + " + " + elementAt(access);
+         });
+}
+
+void ProblemPrinter::place(
+    StringRef name, StringRef function, StringRef parameters,
+    const Access &access,
+    ArrayRef<std::pair<StringRef, ArrayRef<unsigned>>> parts, bool hasOffset) {
+  method(("Place" + name).str(), function, parameters,
+         [&](ElementPrinter &printer, Code &) {
+           SmallVector<std::pair<unsigned, Index>> indices;
+           for (auto [flat, dims] : parts) {
+             SmallVector<IntExpr> extents;
+             SmallVector<unsigned> runs = joinRuns(c, access, dims, extents);
+             for (auto [d, index] : llvm::zip_equal(
+                      runs, printer.unflatten(Index(flat.str()), extents)))
+               indices.push_back({d, index});
+           }
+           auto sum = [&](IntExpr offset, ArrayRef<IntExpr> strides) {
+             Index at = hasOffset ? printer.size(offset) : Index(0);
+             for (auto &[d, index] : indices)
+               at = printer.add(at,
+                                printer.mul(index, printer.size(strides[d])));
+             return at.text;
+           };
+           std::string all = sum(access.offset, access.strides);
+           for (const Bound &bound : access.bounds)
+             all += ", " + sum(bound.offset, bound.strides);
+           return "{" + all + "}";
+         });
+}
+
+void ProblemPrinter::inside(StringRef name, const Access &access) {
+  method("bool", ("inside" + name).str(), ("Place" + name + " place").str(),
+         [&](ElementPrinter &printer, Code &) {
+           std::string all;
+           for (auto [i, bound] : llvm::enumerate(access.bounds)) {
+             std::string at = "place.along" + std::to_string(i);
+             all += (i ? " && " : "") + at + " >= 0 && " + at + " < " +
+                    printer.size(bound.extent).text;
+             if (bound.divisor != 1)
+               all += " && " + at + " % " + std::to_string(bound.divisor) +
+                      " == 0";
+           }
+           return all.empty() ? "true" : all;
+         });
+}
+
+void ProblemPrinter::load(StringRef name, const Access &access,
+                          ArrayRef<Operation *> casts) {
+  method(computeType(c.accumulator), ("load" + name).str(),
+         ("Place" + name + " place").str(),
+         [&](ElementPrinter &printer, Code &code) {
+           View view;
+           view.pointer = pointerOf(access.tensor);
+           view.offset = Index(0);
+           view.strides = {Index(1)};
+           view.element = access.element;
+           std::string value;
+           Index at(elementAt(access));
+           if (access.bounds.empty()) {
+             value = printer.load(view, {at});
+           } else {
+             value = code.fresh("x");
+             code.line(computeType(access.element) + " " + value + " = " +
+                       literal(access.padValue) + ";");
+             code.block(("if (inside" + name + "(place))").str(), [&] {
+               code.line(value + " = " + printer.load(view, {at}) + ";");
+             });
+           }
+           for (Operation *cast : casts)
+             value = printer.compute(cast, {value});
+           return value;
+         });
+}
+
+void ProblemPrinter::finish() {
+  std::string parameters =
+      "Index batch, Index m, Index n, " + computeType(c.accumulator) + " sum";
+  method("void", "finish", parameters, [&](ElementPrinter &printer, Code &) {
+    Indices places(c.dims.size(), Index(0));
+    auto set = [&](StringRef flat, ArrayRef<unsigned> dims) {
+      for (auto [d, place] :
+           llvm::zip_equal(dims, placesOf(printer, flat, dims)))
+        places[d] = place;
+    };
+    set("batch", roles.batch);
+    set("m", roles.rows);
+    set("n", roles.columns);
+    auto view = [&](const Access &access, std::string pointer) {
+      View result;
+      result.pointer = std::move(pointer);
+      result.offset = printer.size(access.offset);
+      for (IntExpr stride : access.strides)
+        result.strides.push_back(printer.size(stride));
+      result.element = access.element;
+      return result;
+    };
+    SmallVector<std::string> values(c.nodes.size());
+    auto evaluate = [&](auto &self, unsigned number) -> std::string {
+      if (!values[number].empty())
+        return values[number];
+      const EpilogueNode &node = c.nodes[number];
+      std::string &value = values[number];
+      switch (node.kind) {
+      case EpilogueNode::Kind::Accumulator:
+        return value = "total";
+      case EpilogueNode::Kind::Load: {
+        const Access &from = c.loads[node.load];
+        return value = printer.load(view(from, pointerOf(from.tensor)), places);
+      }
+      case EpilogueNode::Kind::Scalar:
+        return value = literal(node.scalar);
+      case EpilogueNode::Kind::Op:
+        break;
+      }
+      SmallVector<std::string> operands;
+      for (unsigned operand : node.operands)
+        operands.push_back(operand == ~0u ? "" : self(self, operand));
+      return value = printer.apply(node.op, operands)[node.result];
+    };
+    // What the sum began with.
+    std::string type = computeType(c.accumulator);
+    printer.code.line("const " + type +
+                      " total = " + evaluate(evaluate, c.init) + " + sum;");
+    for (auto [i, output] : llvm::enumerate(c.outputs)) {
+      std::string value = evaluate(evaluate, output.node);
+      printer.store(view(output.access, "out" + std::to_string(i)), places,
+                    value);
+    }
+    return std::string();
+  });
+}
+
+std::string ProblemPrinter::print() {
+  text = "\n/// The contraction of this kernel, as the skeleton asks for it.\n"
+         "struct Problem {\n";
+  for (auto [i, input] : llvm::enumerate(kernel.inputs))
+    text += "  const " + storageType(elementOf(input)) + " *__restrict__ in" +
+            std::to_string(i) + ";\n";
+  for (auto [i, output] : llvm::enumerate(kernel.outputs))
+    text += "  " + storageType(elementOf(output)) + " *__restrict__ out" +
+            std::to_string(i) + ";\n";
+  for (size_t i = 0; i < kernel.symbols.size(); ++i)
+    text += "  long long s" + std::to_string(i) + ";\n";
+  size("rows", product(c, roles.rows));
+  size("columns", product(c, roles.columns));
+  size("depth", product(c, roles.depth));
+  size("parts", cut.parts);
+  side("A", "m", roles.a(c), roles.rows, roles.aCasts(c));
+  side("B", "n", roles.b(c), roles.columns, roles.bCasts(c));
+  finish();
+  return text + "};\n";
+}
+
+std::string printProblem(KernelPrinter &to, const Contraction &c,
+                         const Roles &roles, const Cut &cut) {
+  return ProblemPrinter(to, c, roles, cut).print();
+}
+
+} // namespace mlc::cuda
