@@ -116,6 +116,8 @@ bool Checker::cancels(const Context &context, const Sum &sum, unsigned width,
   llvm::DynamicAPInt common = reference.coefficient.den;
   for (const Member &member : group.members)
     common = lcm(common, sum[member.term].coefficient.den);
+  if (width > 0 && common != llvm::DynamicAPInt(1))
+    return fail("a residue has a fraction for coefficient");
   auto scale = [&](const Rational &coefficient, const Integer &number,
                    Integer &weight) {
     llvm::DynamicAPInt whole = coefficient.num * (common / coefficient.den);

@@ -123,6 +123,9 @@ TEST_CASE("Coefficients are residues where that is asked", "[kernel]") {
   CHECK(f.accepts(sum, "(zero (group 0))", 8));
   CHECK_FALSE(f.accepts(sum, "(zero (group 0))", 9));
   CHECK_FALSE(f.accepts(sum, "(zero (group 0))"));
+  // Not by way of a common denominator.
+  sum[0].coefficient = Rational(1, 2) + Rational(128);
+  CHECK_FALSE(f.accepts(sum, "(zero (group 0))", 1));
 }
 
 TEST_CASE("What is counted does not vary, and has that range", "[kernel]") {
