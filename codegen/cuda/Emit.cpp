@@ -92,8 +92,9 @@ std::string KernelPrinter::finish(const KernelText &text) {
     source += "\n" + printer.constants;
   source += "\n} // namespace\n";
   source += ("\n// Skeleton: " + text.skeleton + "\nMLC_KERNEL(").str() + name +
-            ", " + std::to_string(text.block) + (text.isAlone ? ", 1" : "") +
-            ")(" + parameters() + ") {\n";
+            ", " + std::to_string(text.block) +
+            (text.resident ? ", " + std::to_string(text.resident) : "") + ")(" +
+            parameters() + ") {\n";
   source += printer.head.text();
   source += "  for (long long task = blockIdx.x; task < tasks; task += "
             "gridDim.x) {\n";

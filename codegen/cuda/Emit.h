@@ -28,8 +28,9 @@ struct KernelText {
   /// Bytes of joint memory, which takes the place of scratch memory; null:
   /// none.
   IntExpr jointBytes = {};
-  /// One block on a multiprocessor is enough: no register is spilled for more.
-  bool isAlone = false;
+  /// Blocks that a multiprocessor is to hold, for which registers may be
+  /// spilled; 0: as many as the compiler thinks.
+  int64_t resident = 0;
 };
 
 /// The text of `kernel`, called `name`: by the first of the

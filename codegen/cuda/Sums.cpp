@@ -285,6 +285,7 @@ KernelText SumPrinter::print() {
       (skeletonText("parts.cuh") + printStruct() + skeletonText("sums.cuh"))
           .str();
   text.block = threads;
+  text.resident = 4;
   text.scratchBytes = IntExpr::constant(kernel.context(), 0);
   IntExpr shares = group.count.ceilDiv(width);
   text.tasks = shares * group.parts;

@@ -165,8 +165,8 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
               printProblem(to, *c, roles, cut);
   KernelText text;
   text.block = tile.threads();
-  // Shared memory allows few of the small blocks before registers do.
-  text.isAlone = text.block == 128;
+  // Shared memory allows few blocks before registers do.
+  text.resident = text.block == 128 ? 1 : 2;
   Reading a = chooseReading(*c, roles.a(*c), roles, roles.rows);
   Reading b = chooseReading(*c, roles.b(*c), roles, roles.columns);
   text.sharedBytes = tile.stages * (a.words(tile.m) + b.words(tile.n)) * 4;
