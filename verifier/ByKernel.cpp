@@ -3,6 +3,7 @@
 #include "verifier/ByKernel.h"
 #include "verifier/Elaborate.h"
 #include "verifier/Question.h"
+#include "verifier/Reals.h"
 #include "verifier/kernel/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include <chrono>
@@ -34,7 +35,8 @@ static kernel::Formula toFormula(const Need &need) {
 }
 
 static kernel::Assumed toAssumed(const ValueFacts &facts) {
-  return {facts.positive, facts.nonNegative, facts.nonZero, facts.allEqual};
+  return {facts.positive, facts.nonNegative, facts.nonZero, facts.allEqual,
+          facts.type ? kernel::widthOf(facts.type) : 0};
 }
 
 static kernel::Statement toStatement(const Question &question, const Case &one,
@@ -107,6 +109,9 @@ judgeCases(mlir::func::FuncOp before, mlir::func::FuncOp after,
   before.getContext()->loadDialect<MlcDialect>();
   Question question = makeQuestion(before, after, assumptions);
   verdict.reason = question.failure;
+  // Infinity and maxima of nothing are no numbers.
+  if (verdict.reason.empty())
+    verdict.reason = whyNotReal(question);
   kernel::Decider decider(options.maxLemmaWork);
   if (verdict.reason.empty()) {
     std::vector<kernel::Statement> statements;

@@ -178,11 +178,11 @@ std::optional<Step> Elaborator::countFor(const Context &here,
   return std::nullopt;
 }
 
-/// What is 1 where a term counts.
-static std::vector<Sum> pathOf(const Term &term) {
+/// What is 1 where a term counts, by its factors but for two.
+static std::vector<Sum> pathOf(const Term &term, unsigned f, unsigned g) {
   std::vector<Sum> path;
-  for (const FactorRef &factor : term.factors)
-    if (factor->isTruth)
+  for (auto [i, factor] : llvm::enumerate(term.factors))
+    if (factor->isTruth && i != f && i != g)
       path.push_back(single(factor));
   return path;
 }
@@ -241,7 +241,7 @@ std::optional<Step> Elaborator::stepForCall(const Context &inside,
     return Step{.kind = Step::Kind::LogOfExp};
   if (factor.name == "exp" && isPlain && isCall(*inner, "log"))
     if (auto shown = show(Need::Kind::Positive, 0, inside, inner->arguments[0],
-                          pathOf(term)))
+                          pathOf(term, f, f)))
       return Step{.kind = Step::Kind::ExpOfLog, .need = {*shown}};
   return std::nullopt;
 }
@@ -254,7 +254,7 @@ std::optional<Step> Elaborator::stepForPair(const Context &inside,
     return Step{.kind = Step::Kind::JoinExponentials, .other = g};
   if (f < g && isCall(first, "sqrt") && same(first, second))
     if (auto shown = show(Need::Kind::NotNegative, 0, inside,
-                          first.arguments[0], pathOf(term)))
+                          first.arguments[0], pathOf(term, f, g)))
       return Step{
           .kind = Step::Kind::SquareOfRoot, .other = g, .need = {*shown}};
   if (!isCall(second, reciprocalName))
@@ -269,7 +269,7 @@ std::optional<Step> Elaborator::stepForPair(const Context &inside,
                       Formula::equal(inverted->index[0], first.index[0]))));
   if (isInverse)
     if (auto shown = show(Need::Kind::NotZero, 0, inside,
-                          single(term.factors[f]), pathOf(term)))
+                          single(term.factors[f]), pathOf(term, f, g)))
       return Step{.kind = Step::Kind::Cancel, .other = g, .need = {*shown}};
   return std::nullopt;
 }

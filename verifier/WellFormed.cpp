@@ -295,6 +295,17 @@ void needsOf(const Definition &definition, const std::set<unsigned> &openStages,
                        {Guard::nonNegative(dim)},
                        "a size of '" + stage.name + "' is not negative"});
     }
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        for (const Loop &loop : node.loops) {
+          needsOfDivisors(loop.extent, {}, out);
+          if (!loop.extent.isKnownNonNegative())
+            out.push_back({{},
+                           {Guard::nonNegative(loop.extent)},
+                           "a range in '" + stage.name + "' is not negative"});
+        }
+      });
   for (unsigned stage : openStages)
     for (const Piece &piece : definition.stages[stage].pieces)
       ReadNeeds(definition, out).visit(piece);

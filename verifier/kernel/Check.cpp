@@ -164,6 +164,11 @@ bool Checker::isMember(const Context &context, const Term &original,
     isWellFormed = isWellFormed && fillSlots(integer, own.scope);
   if (!isWellFormed)
     return fail("a map between terms is not well formed");
+  auto isLarge = [](const Integer &integer) {
+    return integer.treeSize() > largestInteger;
+  };
+  if (llvm::any_of(sigma, isLarge) || llvm::any_of(tau, isLarge))
+    return fail("an integer is too large");
   Bindings toTerm, toReference;
   for (auto [variable, integer] : llvm::zip(term.variables, sigma))
     toTerm.insert({variable, integer});
@@ -181,6 +186,8 @@ bool Checker::isMember(const Context &context, const Term &original,
     image.push_back(Formula::equal(substitute(integer, toTerm),
                                    Integer::variable(variable)));
   where = Formula::all(image);
+  if (largestIn(where) > 8 * largestInteger)
+    return fail("an integer becomes too large");
   Product product = productOf(term), partners = productOf(reference);
   number = substitute(product.number, toTerm);
   if (product.factors.size() != partners.factors.size() ||
@@ -268,6 +275,9 @@ bool Checker::covers(const Context &context, const Branch &original,
       isWellFormed = isWellFormed && fillSlots(integer, inside.scope);
     if (!isWellFormed)
       return fail("a map between branches is not well formed");
+    for (const Integer &integer : map)
+      if (integer.treeSize() > largestInteger)
+        return fail("an integer is too large");
     Bindings toOther;
     for (auto [variable, integer] : llvm::zip(other.variables, map))
       toOther.insert({variable, integer});

@@ -100,8 +100,14 @@ public:
     case Integer::Kind::Maximum: {
       std::string a = text(integer.left()), b = text(integer.right());
       bool isMinimum = integer.kind() == Integer::Kind::Minimum;
-      return "(ite (<= " + a + " " + b + ") " + (isMinimum ? a : b) + " " +
-             (isMinimum ? b : a) + ")";
+      std::string value = "(ite (<= " + a + " " + b + ") " +
+                          (isMinimum ? a : b) + " " + (isMinimum ? b : a) + ")";
+      // By a name, for it may stand in others that name it twice.
+      auto [it, isNew] =
+          extremes.try_emplace(value, "m" + std::to_string(extremes.size()));
+      if (isNew)
+        head += "(define-const " + it->second + " Int " + value + ")\n";
+      return it->second;
     }
     }
     llvm_unreachable("a slot is in no statement");
@@ -189,7 +195,7 @@ private:
   }
 
   std::string head, body;
-  std::map<std::string, std::string> symbols, quotients;
+  std::map<std::string, std::string> symbols, quotients, extremes;
 };
 
 } // namespace

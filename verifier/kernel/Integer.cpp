@@ -41,8 +41,10 @@ Integer Integer::apply(Kind kind, Integer a, Integer b) {
     return a;
   if (kind == Kind::Multiply && a == Integer(1))
     return b;
+  uint64_t size =
+      std::min<uint64_t>(1 + a.node->size + b.node->size, uint64_t(1) << 31);
   return Integer(std::make_shared<const Node>(
-      Node{kind, 0, {}, std::move(a.node), std::move(b.node)}));
+      Node{kind, 0, {}, std::move(a.node), std::move(b.node), size}));
 }
 
 bool Integer::same(const Node &a, const Node &b) {

@@ -58,6 +58,8 @@ public:
   Integer left() const { return Integer(node->left); }
   Integer right() const { return Integer(node->right); }
   bool isLeaf() const { return !node->left; }
+  /// How many nodes it has as a tree, at most 2^31.
+  uint64_t treeSize() const { return node->size; }
 
   bool operator==(const Integer &other) const;
 
@@ -67,6 +69,7 @@ private:
     int64_t value = 0;
     std::string name = {};
     std::shared_ptr<const Node> left = {}, right = {};
+    uint64_t size = 1;
   };
   explicit Integer(std::shared_ptr<const Node> node) : node(std::move(node)) {}
   static bool same(const Node &a, const Node &b);
@@ -76,6 +79,9 @@ private:
 Integer operator+(const Integer &a, const Integer &b);
 Integer operator-(const Integer &a, const Integer &b);
 Integer operator*(const Integer &a, const Integer &b);
+
+/// What a proof, or what becomes of it, may not exceed.
+constexpr uint64_t largestInteger = 4000;
 
 /// Values of variables.
 using Bindings = std::map<Variable, Integer>;

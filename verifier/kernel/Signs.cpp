@@ -12,6 +12,8 @@ using llvm::ArrayRef;
 namespace mlc::kernel {
 
 static int signOf(const Assumed &assumed) {
+  if (assumed.width > 0) // a residue has none
+    return 0;
   bool isPositive =
       assumed.isPositive || (assumed.isNotNegative && assumed.isNotZero);
   return isPositive ? 2 : assumed.isNotNegative ? 1 : 0;
@@ -180,7 +182,8 @@ bool Checker::isNotZero(unsigned width, const Context &context,
   const Factor *factor = onlyFactor(value);
   bool isRead = factor && factor->kind == Factor::Kind::Read &&
                 factor->input < assumptions.inputs.size() &&
-                assumptions.inputs[factor->input].isNotZero;
+                assumptions.inputs[factor->input].isNotZero &&
+                assumptions.inputs[factor->input].width == width;
   if (isRead && (width == 0 || value[0].coefficient == Rational(1)))
     return true;
   // A number that is not 0 may be 0 as a residue.

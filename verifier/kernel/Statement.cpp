@@ -55,6 +55,9 @@ void Goals::addNeeds(const Statement &statement, const Definition &side) {
     if (failure.empty())
       failure = unfolded.failure;
     for (Need &need : unfolded.needs) {
+      // Of other functions nobody asks what nobody reads.
+      if (need.kind != Need::Kind::NotZero || need.width == 0)
+        continue;
       need.variables.insert(need.variables.begin(), variables.begin(),
                             variables.end());
       need.guards.insert(need.guards.begin(), ranges.begin(), ranges.end());

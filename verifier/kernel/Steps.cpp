@@ -150,10 +150,14 @@ bool Checker::rewrite(const Step &step, const Context &context, Term &term) {
   Integer from = step.integers[0], to = step.integers[1];
   if (!fillSlots(from, inside.scope) || !fillSlots(to, inside.scope))
     return fail("a rewrite is not well formed");
-  if (!decider.holds(inside.known, Formula::equal(from, to)))
+  if (to.treeSize() > largestInteger ||
+      !decider.holds(inside.known, Formula::equal(from, to)))
     return fail("two integers may differ");
-  for (FactorRef &factor : term.factors)
+  for (FactorRef &factor : term.factors) {
     factor = replaceInteger(factor, from, to);
+    if (largestIn(*factor) > largestInteger)
+      return fail("an integer becomes too large");
+  }
   return true;
 }
 

@@ -201,9 +201,10 @@ Sum multiply(const Sum &a, const Sum &b, Names &names) {
   Sum result;
   for (const Term &x : a)
     for (const Term &original : b) {
-      // What b binds must not be what a mentions, nor the other way round.
+      // What b binds must not be what a mentions. What a binds keeps its name:
+      // a factor may become a value that stands under the same binder.
       Term y = renamed(original, names);
-      Term product = x.variables.empty() ? x : renamed(x, names);
+      Term product = x;
       product.coefficient = product.coefficient * y.coefficient;
       llvm::append_range(product.variables, y.variables);
       llvm::append_range(product.guards, y.guards);
@@ -311,6 +312,38 @@ bool mentions(const Sum &sum, Variable variable) {
              return mentions(*factor, variable);
            });
   });
+}
+
+uint64_t largestIn(const Formula &formula) {
+  uint64_t largest = formula.integer().treeSize();
+  for (const Formula &part : formula.parts())
+    largest = std::max(largest, largestIn(part));
+  return largest;
+}
+
+static uint64_t largestIn(const Sum &sum) {
+  uint64_t largest = 0;
+  for (const Term &term : sum) {
+    for (const Formula &guard : term.guards)
+      largest = std::max(largest, largestIn(guard));
+    for (const FactorRef &factor : term.factors)
+      largest = std::max(largest, largestIn(*factor));
+  }
+  return largest;
+}
+
+uint64_t largestIn(const Factor &factor) {
+  uint64_t largest = 0;
+  for (const Integer &integer : factor.index)
+    largest = std::max(largest, integer.treeSize());
+  for (const Sum &argument : factor.arguments)
+    largest = std::max(largest, largestIn(argument));
+  for (const Branch &branch : factor.branches) {
+    for (const Formula &guard : branch.guards)
+      largest = std::max(largest, largestIn(guard));
+    largest = std::max(largest, largestIn(branch.value));
+  }
+  return largest;
 }
 
 size_t sizeOf(const Sum &sum) {

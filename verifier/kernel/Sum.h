@@ -91,7 +91,8 @@ private:
   Variable next = 0;
 };
 
-/// Distributes; variables of both are renamed where they must be.
+/// Distributes. What b binds gets new names; what it mentions of a's variables
+/// is of a's.
 Sum multiply(const Sum &a, const Sum &b, Names &names);
 /// Replaces variables that are free; all that are bound get new names, so that
 /// nothing is captured.
@@ -118,6 +119,10 @@ bool same(const Factor &a, const Factor &b);
 std::string str(const Integer &integer);
 std::string str(const Formula &formula);
 std::string str(const Sum &sum);
+
+/// The largest integer in it, in nodes (Integer::treeSize).
+uint64_t largestIn(const Formula &formula);
+uint64_t largestIn(const Factor &factor);
 
 /// How many terms and factors it has, at all depths.
 size_t sizeOf(const Sum &sum);

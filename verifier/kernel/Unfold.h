@@ -22,6 +22,7 @@ unsigned widthOf(mlir::Type type);
 struct Assumed {
   bool isPositive = false, isNotNegative = false, isNotZero = false;
   bool isUniform = false; // of an input: all its elements are equal
+  unsigned width = 0;     // of an input's elements (widthOf)
 };
 
 /// What is assumed of values.

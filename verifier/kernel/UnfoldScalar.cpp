@@ -215,8 +215,13 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
             product = multiply(product, x[0], names);
           return product;
         });
-    if (isReal)
+    // Enough, and not necessary: powers of other bases may have a value.
+    if (isReal) {
+      size_t before = needs.size();
       require(Need::Kind::Positive, a, 0, scope);
+      for (size_t i = before; i < needs.size(); ++i)
+        needs[i].isOptional = true;
+    }
     break;
   }
   case BinaryFn::FloorDiv:

@@ -1,6 +1,7 @@
 """Proofs that the kernel accepts: of the literature's rules all that are true and none that is false, whatever the text."""
 
 import json
+import pathlib
 import random
 import re
 
@@ -55,11 +56,12 @@ def mutated(text, rng):
 
     def list_at(i):
         depth, j = 0, i
-        while True:
+        while j < len(tokens):  # changed, lists may have no end
             depth += (tokens[j] == "(") - (tokens[j] == ")")
             j += 1
             if depth == 0:
-                return tokens[i:j], j
+                break
+        return tokens[i:j], j
 
     for _ in range(rng.randint(1, 3)):
         i = rng.randrange(len(tokens))
@@ -142,3 +144,29 @@ def test_errors(tools, tmp_path):
     assert done.returncode == 3 and "none: cannot be read" in done.stderr
     done = tools.run("mlc-rules", "proofs", "--check", tmp_path, "--out", tmp_path)
     assert done.returncode == 2 and "--out or --check" in done.stderr
+
+
+FALSE = sorted((pathlib.Path(__file__).parent / "Inputs").glob("*.mlir"))
+
+
+@pytest.mark.parametrize("path", FALSE, ids=lambda p: p.stem)
+def test_what_an_attack_had_accepted(tools, tmp_path, path):
+    """All are false: neither the search nor the proof that was written for one is believed."""
+    proof = path.with_suffix(".proof")
+    how = ("--check-proof", proof) if proof.exists() else ("--proof", tmp_path / "out")
+    done = tools.run("mlc-verify", path, *how)
+    assert done.returncode == 6 and done.stdout.startswith("refused by the kernel: ")
+    done = tools.run("mlc-verify", path)
+    assert done.returncode in (5, 6), done.stdout
+
+
+def test_large_integers_are_refused(tools, tmp_path):
+    """Proofs whose integers double with each step, and integers that name others twice."""
+    (tmp_path / "relu.mlir").write_text(PAIR.format(second="relu"))
+    nested = "#0"
+    for _ in range(40):
+        nested = f'(min {nested} (min "n" {nested}))' if len(nested) < 2000 else f'(min {nested} "n")'
+    for steps in [f"(rewrite 0 0 0 0 (integers #0 {nested}))", "(rewrite 0 0 0 0 (integers #0 (+ #0 (* 0 #0))))" * 30]:
+        (tmp_path / "large.proof").write_text(f"(proof (case (needs) (results (zero {steps} (group 0)))))")
+        done = tools.run("mlc-verify", tmp_path / "relu.mlir", "--check-proof", tmp_path / "large.proof")
+        assert done.returncode == 6, done.stderr
