@@ -166,7 +166,7 @@ FailureOr<KernelText> emitTensor(KernelPrinter &to) {
   KernelText text;
   text.block = tile.threads();
   // Shared memory allows few blocks before registers do.
-  text.resident = text.block == 128 ? 1 : 2;
+  text.resident = 1;
   Reading a = chooseReading(*c, roles.a(*c), roles, roles.rows);
   Reading b = chooseReading(*c, roles.b(*c), roles, roles.columns);
   text.sharedBytes = tile.stages * (a.words(tile.m) + b.words(tile.n)) * 4;
