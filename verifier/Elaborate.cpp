@@ -55,41 +55,15 @@ IntExpr Elaborator::toExpr(const Integer &integer) const {
   llvm_unreachable("slots are of proofs");
 }
 
-std::optional<Integer> Elaborator::fromExpr(IntExpr expr) const {
-  auto fold = [&](Integer::Kind kind) -> std::optional<Integer> {
-    std::optional<Integer> result;
-    for (IntExpr operand : expr.getOperands()) {
-      std::optional<Integer> one = fromExpr(operand);
-      if (!one)
-        return std::nullopt;
-      result = result ? Integer::apply(kind, *result, *one) : *one;
-    }
-    return result;
-  };
-  switch (expr.getKind()) {
-  case IntExpr::Kind::Constant:
-    return Integer(expr.getConstant());
-  case IntExpr::Kind::Symbol: {
-    llvm::StringRef name = expr.getSymbol();
+Integer Elaborator::fromExpr(IntExpr expr) const {
+  return mapLeaves(integerOf(expr), [](const Integer &leaf) {
+    llvm::StringRef name = leaf.name();
     unsigned number;
-    if (name.consume_front("%k") && !name.getAsInteger(10, number))
-      return Integer::variable(number);
-    return Integer::size(expr.getSymbol());
-  }
-  case IntExpr::Kind::Add:
-    return fold(Integer::Kind::Add);
-  case IntExpr::Kind::Mul:
-    return fold(Integer::Kind::Multiply);
-  case IntExpr::Kind::FloorDiv:
-    return fold(Integer::Kind::FloorDivide);
-  case IntExpr::Kind::Mod:
-    return fold(Integer::Kind::Modulo);
-  case IntExpr::Kind::Min:
-    return fold(Integer::Kind::Minimum);
-  case IntExpr::Kind::Max:
-    return fold(Integer::Kind::Maximum);
-  }
-  llvm_unreachable("unknown integer");
+    bool isVariable = leaf.kind() == Integer::Kind::Size &&
+                      name.consume_front("%k") &&
+                      !name.getAsInteger(10, number);
+    return isVariable ? Integer::variable(number) : leaf;
+  });
 }
 
 /// What of a formula is a conjunction of guards.
@@ -208,6 +182,18 @@ std::vector<std::vector<unsigned>> pairings(ArrayRef<FactorRef> left,
   return result;
 }
 
+/// Of terms or branches that are paired.
+template <class Bound>
+void Elaborator::pairDomains(const Bound &left, const Bound &right,
+                             Pairing &out) const {
+  for (Variable v : left.variables)
+    out.leftInner.push_back(IntExpr::symbol(mlir, nameOf(v)));
+  for (Variable v : right.variables)
+    out.rightInner.push_back(IntExpr::symbol(mlir, nameOf(v)));
+  llvm::append_range(out.leftGuards, toGuards(left.guards));
+  llvm::append_range(out.rightGuards, toGuards(right.guards));
+}
+
 bool Elaborator::pair(const Factor &left, const Factor &right,
                       Pairing &out) const {
   if (headOf(left) != headOf(right) ||
@@ -225,12 +211,7 @@ bool Elaborator::pair(const Factor &left, const Factor &right,
       Pairing attempt = out;
       if (used[j] || !pair(l.value, r.value, attempt))
         continue;
-      for (Variable v : l.variables)
-        attempt.leftInner.push_back(IntExpr::symbol(mlir, nameOf(v)));
-      for (Variable v : r.variables)
-        attempt.rightInner.push_back(IntExpr::symbol(mlir, nameOf(v)));
-      llvm::append_range(attempt.leftGuards, toGuards(l.guards));
-      llvm::append_range(attempt.rightGuards, toGuards(r.guards));
+      pairDomains(l, r, attempt);
       out = std::move(attempt);
       used[j] = true;
       break;
@@ -252,12 +233,7 @@ bool Elaborator::pair(const Sum &left, const Sum &right, Pairing &out) const {
         isAlike = pair(*x.factors[i], *y.factors[partner[i]], attempt);
       if (!isAlike)
         continue;
-      for (Variable v : l.variables)
-        attempt.leftInner.push_back(IntExpr::symbol(mlir, nameOf(v)));
-      for (Variable v : r.variables)
-        attempt.rightInner.push_back(IntExpr::symbol(mlir, nameOf(v)));
-      llvm::append_range(attempt.leftGuards, toGuards(l.guards));
-      llvm::append_range(attempt.rightGuards, toGuards(r.guards));
+      pairDomains(l, r, attempt);
       out = std::move(attempt);
       used[j] = true;
       break;
@@ -302,10 +278,7 @@ Elaborator::solve(const Pairing &pairing, bool isForward,
     auto it = solved->find(symbol.getSymbol().str());
     if (it == solved->end())
       continue;
-    std::optional<Integer> value = fromExpr(it->second);
-    if (!value)
-      return std::nullopt;
-    result.insert({variable, *value});
+    result.insert({variable, fromExpr(it->second)});
   }
   return result;
 }

@@ -114,7 +114,7 @@ private:
                                          llvm::ArrayRef<kernel::Sum> path);
 
   IntExpr toExpr(const kernel::Integer &integer) const;
-  std::optional<kernel::Integer> fromExpr(IntExpr expr) const;
+  kernel::Integer fromExpr(IntExpr expr) const;
   void toGuards(const kernel::Formula &formula, Guards &out) const;
   Guards toGuards(llvm::ArrayRef<kernel::Formula> formulas) const;
   std::optional<kernel::Bindings>
@@ -124,6 +124,8 @@ private:
         llvm::ArrayRef<kernel::Formula> wantedGuards,
         llvm::ArrayRef<kernel::Formula> givenGuards,
         llvm::ArrayRef<kernel::Formula> known, bool pairByRange);
+  template <class Bound>
+  void pairDomains(const Bound &left, const Bound &right, Pairing &out) const;
   bool pair(const kernel::Factor &left, const kernel::Factor &right,
             Pairing &out) const;
   bool pair(const kernel::Sum &left, const kernel::Sum &right,

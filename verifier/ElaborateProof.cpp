@@ -245,12 +245,10 @@ std::optional<std::vector<Cover>> Elaborator::cover(const Context &context,
         there.push_back(substitute(guard, *map));
       std::vector<IntExpr> witnesses = verifier::witnessCandidates(
           IntExpr::symbol(mlir, nameOf(v)), toGuards(there));
-      std::optional<Integer> value = fromExpr(witnesses.front());
-      if (!value)
-        break;
-      map->insert({v, *value});
+      Integer value = fromExpr(witnesses.front());
+      map->insert({v, value});
       for (auto &[variable, integer] : *map)
-        integer = substitute(integer, Bindings{{v, *value}});
+        integer = substitute(integer, Bindings{{v, value}});
     }
     std::optional<std::vector<Integer>> slots =
         toSlots(other.variables, *map, inside.scope);
@@ -313,7 +311,7 @@ std::optional<Shown> Elaborator::showGiven(Need::Kind kind, unsigned width,
           there.push_back(substitute(guard, *map));
         std::vector<IntExpr> witnesses = verifier::witnessCandidates(
             IntExpr::symbol(mlir, nameOf(v)), toGuards(there));
-        Integer least = fromExpr(witnesses.front()).value_or(Integer(0));
+        Integer least = fromExpr(witnesses.front());
         map->insert({v, least});
         for (auto &[variable, integer] : *map)
           integer = substitute(integer, Bindings{{v, least}});

@@ -118,19 +118,18 @@ std::optional<Step> Elaborator::rewriteFor(const Context &inside,
           index,
           [&](const Integer &quotient) {
             IntExpr expr = toExpr(quotient), simple = facts.simplify(expr);
-            std::optional<Integer> value = fromExpr(simple);
-            bool isSimpler = value &&
-                             simple.getKind() != IntExpr::Kind::FloorDiv &&
+            Integer value = fromExpr(simple);
+            bool isSimpler = simple.getKind() != IntExpr::Kind::FloorDiv &&
                              simple.getKind() != IntExpr::Kind::Mod;
             bool stillHolds = false;
             if (isSimpler)
-              walkQuotients(*value, [](const Integer &) {}, stillHolds);
+              walkQuotients(value, [](const Integer &) {}, stillHolds);
             if (step || !isSimpler || stillHolds)
               return;
             std::optional<Integer> from = toSlots(quotient, inside.scope),
-                                   to = toSlots(*value, inside.scope);
+                                   to = toSlots(value, inside.scope);
             if (from && to &&
-                decider.holds(inside.known, Formula::equal(quotient, *value)))
+                decider.holds(inside.known, Formula::equal(quotient, value)))
               step =
                   Step{.kind = Step::Kind::Rewrite, .integers = {*from, *to}};
           },
@@ -176,20 +175,6 @@ std::optional<Step> Elaborator::countFor(const Context &here,
       return step;
   }
   return std::nullopt;
-}
-
-/// What is 1 where a term counts, by its factors but for two.
-static std::vector<Sum> pathOf(const Term &term, unsigned f, unsigned g) {
-  std::vector<Sum> path;
-  for (auto [i, factor] : llvm::enumerate(term.factors))
-    if (factor->isTruth && i != f && i != g)
-      path.push_back(single(factor));
-  return path;
-}
-
-static bool isCall(const Factor &factor, llvm::StringRef name) {
-  return factor.kind == Factor::Kind::Call && factor.name == name &&
-         factor.arguments.size() == 1;
 }
 
 std::optional<Step> Elaborator::stepFor(const Context &inside,
@@ -336,7 +321,7 @@ std::optional<Step> Elaborator::stepForMaximum(const Context &inside,
     for (Variable v : branches[b].variables) {
       std::vector<IntExpr> witnesses = verifier::witnessCandidates(
           IntExpr::symbol(mlir, nameOf(v)), toGuards(branches[b].guards));
-      values.insert({v, fromExpr(witnesses.front()).value_or(Integer(0))});
+      values.insert({v, fromExpr(witnesses.front())});
     }
     std::optional<std::vector<Integer>> point =
         toSlots(branches[b].variables, values, inside.scope);

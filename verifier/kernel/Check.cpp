@@ -39,6 +39,14 @@ Context opened(const Context &context, const Term &term) {
   return inside;
 }
 
+std::vector<Sum> pathOf(const Term &term, unsigned first, unsigned second) {
+  std::vector<Sum> path;
+  for (auto [i, factor] : llvm::enumerate(term.factors))
+    if (factor->isTruth && i != first && i != second)
+      path.push_back(single(factor));
+  return path;
+}
+
 Product productOf(const Term &term) {
   Product product;
   for (const FactorRef &factor : term.factors)

@@ -31,6 +31,9 @@ struct Context {
 /// Where a term's variables are in scope and its guards hold.
 Context opened(const Context &context, const Term &term);
 
+/// What is 1 where a term counts, by its factors but for two.
+std::vector<Sum> pathOf(const Term &term, unsigned first, unsigned second);
+
 /// The factors of a term that are no numbers, and the product of those that
 /// are.
 struct Product {

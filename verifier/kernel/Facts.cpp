@@ -11,20 +11,6 @@ using llvm::ArrayRef;
 
 namespace mlc::kernel {
 
-static bool isCall(const Factor &factor, llvm::StringRef function) {
-  return factor.kind == Factor::Kind::Call && factor.name == function &&
-         factor.arguments.size() == 1;
-}
-
-/// What is 1 where a term counts, by the factors that the step leaves.
-static std::vector<Sum> pathOf(const Term &term, const Step &step) {
-  std::vector<Sum> path;
-  for (auto [i, factor] : llvm::enumerate(term.factors))
-    if (factor->isTruth && i != step.factor && i != step.other)
-      path.push_back(single(factor));
-  return path;
-}
-
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
@@ -68,9 +54,10 @@ bool Checker::factOfOne(const Step &step, const Context &inside,
       !isCall(*inner, isLog ? "exp" : "log"))
     return fail("a function is not applied to its inverse");
   value = inner->arguments[0];
-  return isLog || (step.need.size() == 1 &&
-                   isShown(Need::Kind::Positive, 0, inside, value,
-                           pathOf(term, step), step.need[0]));
+  return isLog ||
+         (step.need.size() == 1 &&
+          isShown(Need::Kind::Positive, 0, inside, value,
+                  pathOf(term, step.factor, step.other), step.need[0]));
 }
 
 /// The value of the product of the step's two factors.
@@ -80,7 +67,7 @@ bool Checker::factOfTwo(const Step &step, const Context &inside,
     return fail("a step has no second factor");
   const FactorRef &first = term.factors[step.factor],
                   &second = term.factors[step.other];
-  std::vector<Sum> path = pathOf(term, step);
+  std::vector<Sum> path = pathOf(term, step.factor, step.other);
   if (step.kind == Step::Kind::JoinExponentials) {
     if (!isCall(*first, "exp") || !isCall(*second, "exp"))
       return fail("a factor is no exponential");

@@ -69,9 +69,8 @@ Integer operator*(const Integer &a, const Integer &b) {
   return Integer::apply(Integer::Kind::Multiply, a, b);
 }
 
-/// The integer with its leaves replaced.
-static Integer mapLeaves(const Integer &integer,
-                         llvm::function_ref<Integer(const Integer &)> map) {
+Integer mapLeaves(const Integer &integer,
+                  llvm::function_ref<Integer(const Integer &)> map) {
   if (integer.isLeaf())
     return map(integer);
   return Integer::apply(integer.kind(), mapLeaves(integer.left(), map),

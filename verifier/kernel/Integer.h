@@ -85,6 +85,9 @@ constexpr uint64_t largestInteger = 4000;
 
 /// Values of variables.
 using Bindings = std::map<Variable, Integer>;
+/// The integer with its leaves replaced.
+Integer mapLeaves(const Integer &integer,
+                  llvm::function_ref<Integer(const Integer &)> map);
 Integer substitute(const Integer &integer, const Bindings &values);
 /// Replaces slots by what stands at their places; false where there is none.
 bool fillSlots(Integer &integer, llvm::ArrayRef<Integer> scope);

@@ -89,6 +89,11 @@ std::optional<Rational> asConstant(const Sum &sum) {
   return total;
 }
 
+bool isCall(const Factor &factor, llvm::StringRef function) {
+  return factor.kind == Factor::Kind::Call && factor.name == function &&
+         factor.arguments.size() == 1;
+}
+
 const Factor *onlyFactor(const Sum &sum) {
   bool isOne = sum.size() == 1 && sum[0].variables.empty() &&
                sum[0].guards.empty() && sum[0].factors.size() == 1 &&

@@ -78,6 +78,8 @@ Sum guarded(Sum sum, llvm::ArrayRef<Formula> guards);
 /// The number that it is, if it is one without variables, guards and factors.
 std::optional<Rational> asConstant(const Sum &sum);
 
+/// Whether it calls this function of one argument.
+bool isCall(const Factor &factor, llvm::StringRef function);
 /// The factor that a sum is, times a number that is not 0; null where it is no
 /// such thing.
 const Factor *onlyFactor(const Sum &sum);
