@@ -1,16 +1,19 @@
 //===- ByKernel.cpp - Proofs that the kernel accepts ----------------------===//
 
 #include "verifier/ByKernel.h"
+#include "verifier/Difference.h"
 #include "verifier/Elaborate.h"
-#include "verifier/Question.h"
 #include "verifier/Reals.h"
+#include "verifier/kernel/Share.h"
 #include "verifier/kernel/Text.h"
 #include "llvm/ADT/STLExtras.h"
-#include <chrono>
+#include <set>
 
 using llvm::ArrayRef;
 
 namespace mlc::verifier {
+
+using Clock = std::chrono::steady_clock;
 
 static kernel::Formula toFormula(const Guard &guard) {
   kernel::Integer integer = kernel::integerOf(guard.expr);
@@ -35,19 +38,28 @@ static kernel::Formula toFormula(const Need &need) {
 }
 
 static kernel::Assumed toAssumed(const ValueFacts &facts) {
-  return {facts.positive, facts.nonNegative, facts.nonZero, facts.allEqual,
-          facts.type ? kernel::widthOf(facts.type) : 0};
+  return {.isPositive = facts.positive,
+          .isNotNegative = facts.nonNegative,
+          .isNotZero = facts.nonZero,
+          .isUniform = facts.allEqual,
+          .width = facts.type ? kernel::widthOf(facts.type) : 0};
 }
 
 static kernel::Statement toStatement(const Question &question, const Case &one,
-                                     const Assumptions &assumptions) {
-  kernel::Statement statement{one.before, one.after, {}, {}, {}, {}};
+                                     const Assumptions &assumptions,
+                                     bool isLiteral) {
+  kernel::Statement statement;
+  statement.before = one.before;
+  statement.after = one.after;
   for (const Guard &guard : one.guards)
     statement.known.push_back(toFormula(guard));
   for (const Need &need : one.beforeNeeds)
     statement.given.push_back(toFormula(need));
   for (const Need &need : one.afterNeeds)
     statement.required.push_back(toFormula(need));
+  for (const Need &need : one.afterNeeds)
+    statement.messages.push_back(need.message);
+  statement.assumptions.isLiteral = isLiteral;
   Normalizer::Settings settings = settingsOf(question, assumptions, false);
   for (const ValueFacts &facts : settings.inputs)
     statement.assumptions.inputs.push_back(toAssumed(facts));
@@ -56,114 +68,302 @@ static kernel::Statement toStatement(const Question &question, const Case &one,
   return statement;
 }
 
-/// Looks for a proof of a statement.
-static std::optional<kernel::StatementProof>
-findProof(const kernel::Statement &statement, mlir::MLIRContext *mlir,
-          kernel::Decider &decider, uint64_t maxWork, std::string &reason) {
-  kernel::Goals goals(statement);
-  reason = goals.failure;
-  if (!reason.empty())
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Looks for proofs of the cases of a question, within counted work.
+class Search {
+public:
+  Search(const Question &question, const Assumptions &assumptions,
+         mlir::MLIRContext *context, const VerifierOptions &options,
+         Clock::time_point start)
+      : question(question), assumptions(assumptions), context(context),
+        options(options), start(start),
+        decider(options.maxLemmaWork, options.maxSolverWork,
+                std::min(options.lemmaTimeoutMs, options.timeoutMs)) {}
+
+  /// A proof of every case that the kernel has accepted; floats are taken for
+  /// their bits or for real numbers.
+  std::optional<kernel::Proof> run(bool isLiteral) {
+    kernel::Proof proof{isLiteral, {}};
+    obligations.clear();
+    isSeen.clear();
+    keepsTerms = true;
+    for (const Case &one : question.cases) {
+      kernel::Statement statement =
+          toStatement(question, one, assumptions, isLiteral);
+      std::optional<kernel::StatementProof> found = prove(statement);
+      if (!found)
+        return std::nullopt;
+      proof.cases.push_back(std::move(*found));
+    }
+    return proof;
+  }
+
+  std::vector<std::string> obligations;
+  bool keepsTerms = true;
+  std::string reason;
+  uint64_t steps = 0;
+
+  const kernel::Decider &getDecider() const { return decider; }
+
+private:
+  /// What both sides compute alike is not looked into first: that is quick, and
+  /// enough where they differ elsewhere.
+  std::optional<kernel::StatementProof>
+  prove(const kernel::Statement &statement) {
+    if (auto shared = kernel::withSharedStages(statement))
+      if (auto proof = prove(statement, *shared, options.maxSteps / 4))
+        return proof;
+    return prove(statement, statement, options.maxSteps);
+  }
+
+  /// `stated`: the statement, or what Share.h makes of it.
+  std::optional<kernel::StatementProof>
+  prove(const kernel::Statement &statement, const kernel::Statement &stated,
+        uint64_t most) {
+    std::optional<kernel::StatementProof> proof = search(stated, most);
+    if (!proof)
+      return std::nullopt;
+    proof->isShared = &stated != &statement;
+    decider.onProved = [&](const std::string &script) {
+      if (isSeen.insert(script).second)
+        obligations.push_back(script);
+    };
+    kernel::Checked checked = kernel::check(statement, *proof, decider);
+    decider.onProved = nullptr;
+    keepsTerms &= checked.keepsTerms;
+    if (checked.isProved)
+      return proof;
+    reason = checked.failure;
     return std::nullopt;
-  kernel::StatementProof proof;
-  elaborate::Elaborator first(mlir, decider, goals.names, statement.assumptions,
-                              goals.given(), maxWork);
-  for (const kernel::Need &need :
-       ArrayRef(goals.needs).drop_front(goals.numGiven)) {
-    std::optional<kernel::Shown> shown = first.show(
-        need.kind, need.width, goals.contextOf(need), need.value, need.path);
-    if (!shown) {
-      reason = "after: cannot show that a divisor is not zero, or a root or "
-               "logarithm defined: " +
-               str(need.value);
-      return std::nullopt;
-    }
-    proof.needs.push_back(std::move(*shown));
   }
-  for (const kernel::Goals::Result &result : goals.results) {
-    elaborate::Elaborator elaborator(mlir, decider, goals.names,
-                                     statement.assumptions, goals.needs,
-                                     maxWork);
-    std::optional<kernel::Zero> zero =
-        elaborator.zero(result.context, result.difference, result.width);
-    if (!zero) {
-      reason = elaborator.getFailure();
+
+  std::optional<kernel::StatementProof> search(const kernel::Statement &stated,
+                                               uint64_t most) {
+    kernel::Goals goals(stated);
+    reason = goals.failure;
+    if (!reason.empty())
       return std::nullopt;
+    if (!isWellFormed(goals, stated))
+      return std::nullopt;
+    Clock::time_point deadline =
+        start + std::chrono::milliseconds(options.timeoutMs);
+    kernel::StatementProof proof;
+    elaborate::Elaborator first(context, decider, goals.names,
+                                stated.assumptions, goals.given(), most,
+                                deadline);
+    for (const kernel::Need &need :
+         ArrayRef(goals.needs).drop_front(goals.numGiven)) {
+      std::optional<kernel::Shown> shown = first.show(
+          need.kind, need.width, goals.contextOf(need), need.value, need.path);
+      if (!shown) {
+        reason = "after: cannot show that a divisor is not zero, or a root or "
+                 "logarithm defined: " +
+                 str(need.value);
+        break;
+      }
+      proof.needs.push_back(std::move(*shown));
     }
-    proof.results.push_back(std::move(*zero));
+    steps += first.getWork();
+    if (!reason.empty())
+      return std::nullopt;
+    for (auto [i, result] : llvm::enumerate(goals.results)) {
+      elaborate::Elaborator elaborator(context, decider, goals.names,
+                                       stated.assumptions, goals.needs, most,
+                                       deadline);
+      std::optional<kernel::Zero> zero =
+          elaborator.zero(result.context, result.difference, result.width);
+      steps += elaborator.getWork();
+      if (!zero) {
+        std::string difference = describeDifference(
+            stated.before, stated.after, result.difference,
+            question.argumentNames);
+        reason = ("result " + llvm::Twine(i) + ": " + elaborator.getFailure() +
+                  (difference.empty() ? "" : " (" + difference + ")"))
+                     .str();
+        if (decider.wasStoppedByClock() || Clock::now() > deadline)
+          reason = "stopped by the clock: " + reason;
+        return std::nullopt;
+      }
+      proof.results.push_back(std::move(*zero));
+    }
+    return proof;
   }
-  return proof;
+
+  /// As kernel::check asks, for a message that says what is not.
+  bool isWellFormed(const kernel::Goals &goals,
+                    const kernel::Statement &stated) {
+    std::vector<kernel::Formula> known = goals.known;
+    llvm::append_range(known, stated.given);
+    for (auto [formula, message] : llvm::zip(goals.wellFormed, goals.messages)) {
+      if (!decider.holds(known, formula)) {
+        reason = "after: cannot show that " + message;
+        return false;
+      }
+      known.push_back(formula);
+    }
+    return true;
+  }
+
+  const Question &question;
+  const Assumptions &assumptions;
+  mlir::MLIRContext *context;
+  const VerifierOptions &options;
+  Clock::time_point start;
+  kernel::Decider decider;
+  std::set<std::string> isSeen;
+};
+
+/// What may hide a term that is 0 or not, counted: padding, masks, selections
+/// and exponentials of sums. Where the counts differ, a product with 0 or an
+/// overflow may have come or gone.
+std::array<unsigned, 4> countMasks(const Definition &definition) {
+  std::array<unsigned, 4> counts{};
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        bool isFloat = mlir::isa<mlir::FloatType>(node.type);
+        counts[0] += node.kind == Expr::Kind::Read && node.guarded;
+        counts[1] += node.kind == Expr::Kind::Select && isFloat;
+        counts[2] += node.kind == Expr::Kind::Cast && isFloat &&
+                     node.operands[0]->type.isInteger(1);
+        counts[3] +=
+            node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Exp;
+      });
+  return counts;
 }
 
-using Clock = std::chrono::steady_clock;
+/// The loops of every sum of floats. Its order is part of the value, so results
+/// that are equal bit by bit add over equal loops; a cheap way to see that they
+/// are not.
+std::set<std::vector<std::string>> floatSums(const Definition &definition) {
+  std::set<std::vector<std::string>> sums;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        if (node.kind != Expr::Kind::Reduce || node.reduce != ReduceKind::Sum ||
+            !mlir::isa<mlir::FloatType>(node.type))
+          return;
+        std::vector<std::string> extents;
+        for (const Loop &loop : node.loops)
+          if (!loop.extent.isConstant(1))
+            extents.push_back(loop.extent.str());
+        llvm::sort(extents);
+        sums.insert(std::move(extents));
+      });
+  return sums;
+}
 
-/// What `judge` makes of every case of a question.
-static KernelVerdict
-judgeCases(mlir::func::FuncOp before, mlir::func::FuncOp after,
-           const Assumptions &assumptions, const VerifierOptions &options,
-           llvm::function_ref<bool(llvm::ArrayRef<kernel::Statement>,
-                                   kernel::Decider &, KernelVerdict &)>
-               judge) {
-  Clock::time_point start = Clock::now();
+} // namespace
+
+KernelVerdict proveQuestion(const Question &question,
+                            const Assumptions &assumptions,
+                            mlir::MLIRContext *context,
+                            const VerifierOptions &options,
+                            Clock::time_point start) {
   KernelVerdict verdict;
+  auto run = [&](bool isLiteral, const VerifierOptions &limits) {
+    Search search(question, assumptions, context, limits, start);
+    std::optional<kernel::Proof> proof = search.run(isLiteral);
+    verdict.isAccepted = proof.has_value();
+    verdict.solverMs += search.getDecider().getMs();
+    verdict.solverWork += search.getDecider().getWork();
+    verdict.numObligations += search.getDecider().getNumAsked();
+    verdict.steps += search.steps;
+    verdict.reason = proof ? "" : search.reason;
+    if (!proof)
+      return false;
+    verdict.proof = kernel::printProof(*proof);
+    verdict.obligations = std::move(search.obligations);
+    bool keepsTerms = search.keepsTerms &&
+                      countMasks(question.before) == countMasks(question.after);
+    verdict.floatClass = isLiteral    ? FloatClass::BitExact
+                         : keepsTerms ? FloatClass::Reassociating
+                                      : FloatClass::ValueChanging;
+    return true;
+  };
+  // Equal bits are equal numbers, and easier to see.
+  VerifierOptions little = options;
+  little.maxSteps = std::min<uint64_t>(options.maxSteps, 4000);
+  little.maxLemmaWork /= 10;
+  bool mayBeBitExact = options.classifyFloats && question.isLiteral &&
+                       floatSums(question.before) == floatSums(question.after);
+  if (mayBeBitExact && run(/*isLiteral=*/true, little))
+    return verdict;
+  // Infinity and maxima of nothing are no numbers.
+  verdict.reason = whyNotReal(question);
+  if (verdict.reason.empty())
+    run(/*isLiteral=*/false, options);
+  return verdict;
+}
+
+/// A question of two functions, or why there is none.
+static Question ask(mlir::func::FuncOp before, mlir::func::FuncOp after,
+                    const Assumptions &assumptions) {
   // Functions of linalg alone need not have loaded it.
   before.getContext()->loadDialect<MlcDialect>();
-  Question question = makeQuestion(before, after, assumptions);
-  verdict.reason = question.failure;
-  // Infinity and maxima of nothing are no numbers.
-  if (verdict.reason.empty())
-    verdict.reason = whyNotReal(question);
-  kernel::Decider decider(options.maxLemmaWork);
-  if (verdict.reason.empty()) {
-    std::vector<kernel::Statement> statements;
-    for (const Case &one : question.cases)
-      statements.push_back(toStatement(question, one, assumptions));
-    verdict.isAccepted = judge(statements, decider, verdict);
-  }
-  verdict.numObligations = decider.getNumAsked();
-  verdict.ms =
-      std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  return verdict;
+  return makeQuestion(before, after, assumptions);
+}
+
+static double msSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
 }
 
 KernelVerdict proveByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
                             const Assumptions &assumptions,
                             const VerifierOptions &options) {
-  return judgeCases(before, after, assumptions, options,
-                    [&](ArrayRef<kernel::Statement> statements,
-                        kernel::Decider &decider, KernelVerdict &verdict) {
-                      std::vector<kernel::StatementProof> proofs;
-                      for (const kernel::Statement &statement : statements) {
-                        std::optional<kernel::StatementProof> proof =
-                            findProof(statement, before.getContext(), decider,
-                                      options.maxSteps, verdict.reason);
-                        if (!proof || !kernel::check(statement, *proof, decider,
-                                                     verdict.reason))
-                          return false;
-                        proofs.push_back(std::move(*proof));
-                      }
-                      verdict.proof = kernel::printProof(proofs);
-                      return true;
-                    });
+  Clock::time_point start = Clock::now();
+  Question question = ask(before, after, assumptions);
+  KernelVerdict verdict;
+  verdict.reason = question.failure;
+  if (verdict.reason.empty())
+    verdict = proveQuestion(question, assumptions, before.getContext(), options,
+                            start);
+  verdict.ms = msSince(start);
+  return verdict;
 }
 
 KernelVerdict checkByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
                             const Assumptions &assumptions,
                             llvm::StringRef text,
                             const VerifierOptions &options) {
-  return judgeCases(
-      before, after, assumptions, options,
-      [&](ArrayRef<kernel::Statement> statements, kernel::Decider &decider,
-          KernelVerdict &verdict) {
-        auto proofs = kernel::parseProof(text, verdict.reason);
-        if (proofs && proofs->size() != statements.size())
-          verdict.reason = "the proof is of another statement";
-        return proofs && verdict.reason.empty() &&
-               llvm::all_of(llvm::zip(statements, *proofs), [&](auto pair) {
-                 auto &[statement, proof] = pair;
-                 return kernel::check(statement, proof, decider,
-                                      verdict.reason);
-               });
-      });
+  Clock::time_point start = Clock::now();
+  Question question = ask(before, after, assumptions);
+  KernelVerdict verdict;
+  kernel::Decider decider(options.maxLemmaWork);
+  auto check = [&]() -> std::string {
+    if (!question.failure.empty())
+      return question.failure;
+    std::string error;
+    std::optional<kernel::Proof> proof = kernel::parseProof(text, error);
+    if (!proof)
+      return error;
+    if (proof->cases.size() != question.cases.size())
+      return "the proof is of another statement";
+    if (proof->isLiteral && !question.isLiteral)
+      return "what the functions do to bits is not stated";
+    if (std::string why = whyNotReal(question); !proof->isLiteral)
+      if (!why.empty())
+        return why;
+    for (auto [one, part] : llvm::zip(question.cases, proof->cases)) {
+      kernel::Checked checked = kernel::check(
+          toStatement(question, one, assumptions, proof->isLiteral), part,
+          decider);
+      if (!checked.isProved)
+        return checked.failure;
+    }
+    return "";
+  };
+  verdict.reason = check();
+  verdict.isAccepted = verdict.reason.empty();
+  verdict.numObligations = decider.getNumAsked();
+  verdict.ms = msSince(start);
+  return verdict;
 }
 
 } // namespace mlc::verifier

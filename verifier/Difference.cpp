@@ -1,10 +1,12 @@
-//===- Difference.cpp - What two normal forms do not share ----------------===//
+//===- Difference.cpp - What the sides of a difference do not share ---------===//
 
 #include "verifier/Difference.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
 #include <set>
+
+using llvm::StringRef;
 
 namespace mlc::verifier {
 
@@ -13,23 +15,16 @@ namespace {
 /// What is written in several ways and has one normal form.
 enum class Family { Order, Equality, Extremum, Quotient };
 
-std::optional<Family> familyOf(const Head &head) {
-  switch (head.getKind()) {
-  case Head::Kind::Positive:
-  case Head::Kind::Less:
+std::optional<Family> familyOf(StringRef function) {
+  StringRef name = function.split(':').first;
+  if (name == "positive" || name == "less")
     return Family::Order;
-  case Head::Kind::Zero:
+  if (name == "zero")
     return Family::Equality;
-  case Head::Kind::Max:
-  case Head::Kind::Min:
+  if (name == "max" || name == "min")
     return Family::Extremum;
-  case Head::Kind::Function:
-    if (head.is(UnaryFn::Reciprocal))
-      return Family::Quotient;
-    break;
-  default:
-    break;
-  }
+  if (name == kernel::reciprocalName)
+    return Family::Quotient;
   return std::nullopt;
 }
 
@@ -59,23 +54,25 @@ std::optional<std::pair<Family, llvm::StringRef>> wordOf(const ExprNode &node) {
   return std::nullopt;
 }
 
-/// What occurs in one side's normal form, as the side calls it.
+/// What occurs in one side's sum, as the side calls it.
 class Occurring {
 public:
-  Occurring(const Normalized &side, llvm::ArrayRef<std::string> arguments)
+  Occurring(const Definition &side, const kernel::Sum &difference, bool isAfter,
+            llvm::ArrayRef<std::string> arguments)
       : arguments(arguments) {
-    for (const Stage &stage : side.definition.stages)
+    for (const Stage &stage : side.stages)
       for (const Piece &piece : stage.pieces)
         walk(piece.body, [&](const ExprNode &node) {
           if (auto word = wordOf(node))
             words[word->first].insert(word->second.str());
         });
-    add(side.form);
+    for (const kernel::Term &term : difference)
+      if (term.isAfter == isAfter)
+        add(term);
   }
 
   /// A list, after `start`, of what `other` lacks.
-  std::string describeRest(llvm::StringRef start,
-                           const Occurring &other) const {
+  std::string describeRest(StringRef start, const Occurring &other) const {
     std::set<std::string> rest;
     for (const auto &[key, called] : names)
       if (!other.names.count(key))
@@ -86,49 +83,56 @@ public:
 private:
   using Names = std::set<std::string>;
 
-  void add(const Sum &sum) {
-    for (const Term &term : sum.terms)
-      for (const Factor &factor : term.factors)
-        add(*factor.atom);
+  void add(const kernel::Sum &sum) {
+    for (const kernel::Term &term : sum)
+      add(term);
   }
 
-  void add(const Atom &atom) {
-    if (atom.kind == Atom::Kind::Read) {
-      std::string argument = atom.tensor < arguments.size()
-                                 ? arguments[atom.tensor]
-                                 : "argument " + std::to_string(atom.tensor);
+  void add(const kernel::Term &term) {
+    for (const kernel::FactorRef &factor : term.factors)
+      add(*factor);
+  }
+
+  void add(const kernel::Factor &factor) {
+    using Kind = kernel::Factor::Kind;
+    if (factor.kind == Kind::Read) {
+      std::string argument = factor.input < arguments.size()
+                                 ? arguments[factor.input]
+                                 : "argument " + std::to_string(factor.input);
       names[argument] = {argument};
     }
-    if (atom.kind == Atom::Kind::Call || atom.kind == Atom::Kind::Reduce)
-      names[atom.head.getText().str()] = namesOf(atom.head);
-    for (const Sum &argument : atom.arguments)
+    if (factor.kind == Kind::Call || factor.kind == Kind::Reduce)
+      names[factor.name] = namesOf(factor.name);
+    for (const kernel::Sum &argument : factor.arguments)
       add(argument);
-    for (const Branch &branch : atom.branches)
+    for (const kernel::Branch &branch : factor.branches)
       add(branch.value);
   }
 
-  Names namesOf(const Head &head) const {
-    std::optional<Family> family = familyOf(head);
+  Names namesOf(const std::string &function) const {
+    std::optional<Family> family = familyOf(function);
     auto it = family ? words.find(*family) : words.end();
     if (it != words.end())
       return it->second;
     // Made of something else: a conversion to a truth value, a selection.
     if (family == Family::Order || family == Family::Equality)
       return {"a comparison"};
-    return {head.getText().str()};
+    return {function};
   }
 
   llvm::ArrayRef<std::string> arguments;
   std::map<Family, Names> words;      // of the definition
-  std::map<std::string, Names> names; // by what it is in normal form
+  std::map<std::string, Names> names; // by what it is in the sum
 };
 
 } // namespace
 
-std::string describeDifference(const Normalized &before,
-                               const Normalized &after,
+std::string describeDifference(const Definition &before,
+                               const Definition &after,
+                               const kernel::Sum &difference,
                                llvm::ArrayRef<std::string> arguments) {
-  Occurring given(before, arguments), shown(after, arguments);
+  Occurring given(before, difference, false, arguments),
+      shown(after, difference, true, arguments);
   std::string first = given.describeRest("only before has ", shown),
               second = shown.describeRest("only after has ", given);
   return first + (first.empty() || second.empty() ? "" : "; ") + second;

@@ -10,6 +10,7 @@
 
 #include "verifier/Unify.h"
 #include "verifier/kernel/Check.h"
+#include <chrono>
 
 namespace mlc::elaborate {
 
@@ -36,9 +37,10 @@ class Elaborator {
 public:
   Elaborator(mlir::MLIRContext *context, kernel::Decider &decider,
              kernel::Names &names, const kernel::Assumptions &assumptions,
-             llvm::ArrayRef<kernel::Need> given, uint64_t maxWork)
+             llvm::ArrayRef<kernel::Need> given, uint64_t maxWork,
+             std::chrono::steady_clock::time_point deadline)
       : mlir(context), decider(decider), names(names), given(given),
-        checker(decider, names, assumptions, given), maxWork(maxWork),
+        checker(decider, names, assumptions, given), maxWork(maxWork), deadline(deadline),
         numAskedBefore(decider.getNumAsked()) {}
 
   /// A proof that the sum is 0, or nothing.
@@ -52,6 +54,10 @@ public:
                                     llvm::ArrayRef<kernel::Sum> path);
   /// What could not be shown, in words.
   const std::string &getFailure() const { return failure; }
+  /// What counts against `maxWork`.
+  uint64_t getWork() const {
+    return work + (decider.getNumAsked() - numAskedBefore);
+  }
 
 private:
   using Guards = std::vector<Guard>;
@@ -141,9 +147,11 @@ private:
   /// Alignments and questions to the solver.
   uint64_t work = 0;
   const uint64_t maxWork;
+  const std::chrono::steady_clock::time_point deadline;
   const unsigned numAskedBefore;
   bool isExhausted() const {
-    return work + (decider.getNumAsked() - numAskedBefore) > maxWork;
+    return getWork() > maxWork ||
+           std::chrono::steady_clock::now() > deadline;
   }
 };
 

@@ -173,7 +173,7 @@ std::optional<Match> Elaborator::match(const Context &context,
   if (!decider.holds(context.known, Formula::all(std::move(equal))))
     return std::nullopt;
   auto differ = [&](const Sum &x, const Sum &y) {
-    return zero(context, add(x, scaled(y, Rational(-1))), 0);
+    return zero(context, difference(x, y), 0);
   };
   if (factor.kind != Factor::Kind::Reduce) {
     for (auto [x, y] : llvm::zip(factor.arguments, partner.arguments)) {
@@ -261,7 +261,7 @@ std::optional<std::vector<Cover>> Elaborator::cover(const Context &context,
     both.assume(there);
     Sum value = substitute(other.value, *map, names);
     std::optional<Zero> proof =
-        zero(both, add(value, scaled(branch.value, Rational(-1))), 0);
+        zero(both, difference(value, branch.value), 0);
     if (!proof)
       continue;
     result.push_back({static_cast<unsigned>(i), std::move(*slots),

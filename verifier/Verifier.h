@@ -5,24 +5,20 @@
 // condition on those symbols, over the reals for floats and modulo 2^w for
 // integers.
 //
-//   Proved    equal for every size that the condition admits; carries the chain
-//             of integer lemmas that the proof rests on, as SMT-LIB
+//   Proved    equal for every size that the condition admits; carries a proof
+//             that the kernel (verifier/kernel, docs/Trust.md) has accepted,
+//             and the obligations on integers that it rests on, as SMT-LIB
 //   Refuted   carries sizes and tensors that the reference evaluator has run
 //             through both functions, and the element that differs
 //   Unknown   neither was found, and why; never to be taken for Proved
 //
-// How a proof goes (one file for each step):
+// How it goes (one file for each step):
 //
 //   FromGraph, FromLinalg   a function becomes one Definition (index notation)
-//   Share                   what both compute alike becomes an input
-//   Expand                  the Definition becomes sums of terms over the
-//                           inputs: Scalar.h has the normal form
-//   Simplify, Index         guards, digits, variables that an equation fixes
-//   Unify, Equality         terms are paired by maps sigma and tau between
-//                           their index spaces; what must hold of the maps
-//                           are quantifier-free integer lemmas
-//   Solver                  decides the lemmas (Z3)
+//   Question                the assumptions become cases
 //   Counterexample          searches small sizes with the evaluator
+//   ByKernel, Elaborate     looks for a proof of every case, trusted in nothing
+//   kernel/                 checks the proof
 //
 //===----------------------------------------------------------------------===//
 
@@ -120,8 +116,10 @@ enum class FloatClass {
 };
 
 struct Certificate {
-  /// One SMT-LIB script: each lemma is a (push) .. (check-sat) (pop) that must
-  /// answer unsat.
+  /// What the kernel has accepted (kernel/Text.h).
+  std::string proof;
+  /// What the proof rests on beyond docs/Trust.md: one SMT-LIB script, in which
+  /// each obligation is a (push) .. (check-sat) (pop) that must answer unsat.
   std::string smtlib;
   unsigned numLemmas = 0;
 };

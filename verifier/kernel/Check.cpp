@@ -149,8 +149,23 @@ bool Checker::cancels(const Context &context, const Sum &sum, unsigned width,
       return false;
     weights.push_back(std::move(one));
   }
+  noteCancelled(sum, group);
   return decider.isZeroSum(inside.known, weights, width) ||
          fail("terms do not cancel");
+}
+
+/// Terms of one side that are each other's negatives.
+void Checker::noteCancelled(const Sum &sum, const Group &group) {
+  Rational zero(0);
+  bool isBelow[2] = {}, isAbove[2] = {};
+  auto note = [&](const Term &term) {
+    isBelow[term.isAfter] |= term.coefficient < zero;
+    isAbove[term.isAfter] |= term.coefficient > zero;
+  };
+  note(sum[group.reference]);
+  for (const Member &member : group.members)
+    note(sum[member.term]);
+  cancelled |= (isBelow[0] && isAbove[0]) || (isBelow[1] && isAbove[1]);
 }
 
 /// `context` has the reference's variables in scope, last.
@@ -237,7 +252,7 @@ bool Checker::matches(const Context &context, const Factor &factor,
     return fail("indices differ");
   auto differ = [&](const Sum &x, const Sum &y, const ZeroRef &proof) {
     return !proof ||
-           !isZero(context, add(x, scaled(y, Rational(-1))), 0, *proof);
+           !isZero(context, difference(x, y), 0, *proof);
   };
   if (factor.kind != Factor::Kind::Reduce) {
     if (match.arguments.size() != factor.arguments.size())
@@ -295,7 +310,7 @@ bool Checker::covers(const Context &context, const Branch &original,
     Context both = inside;
     both.assume(there);
     Sum value = substitute(other.value, toOther, names);
-    if (!isZero(both, add(value, scaled(branch.value, Rational(-1))), 0,
+    if (!isZero(both, difference(value, branch.value), 0,
                 *cover.value))
       return false;
     any.push_back(Formula::all(std::move(there)));

@@ -70,11 +70,17 @@ public:
   /// The first reason why something was refused.
   const std::string &getFailure() const { return failure; }
   void forgetFailure() { failure.clear(); }
+  /// Whether some step or group has made terms come or go, which floats may
+  /// notice (0 times infinity, infinity less infinity), rather than reordered
+  /// them.
+  bool cancelsTerms() const { return cancelled; }
 
 private:
   bool fail(const char *reason);
   bool cancels(const Context &context, const Sum &sum, unsigned width,
                const Group &group);
+  void noteCancelled(const Sum &sum, const Group &group);
+  void noteCancelled(const Step &step, const Sum &sum);
   bool isMember(const Context &context, const Term &term, const Term &reference,
                 const Member &member, Formula &where, Integer &weight);
   bool matches(const Context &context, const Factor &factor,
@@ -111,6 +117,7 @@ private:
   llvm::ArrayRef<Need> given;
   std::string failure;
   unsigned depth = 0;
+  bool cancelled = false;
 };
 
 } // namespace mlc::kernel

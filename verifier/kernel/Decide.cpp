@@ -3,6 +3,7 @@
 #include "verifier/kernel/Decide.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <chrono>
 #include <optional>
 #include <z3.h>
 
@@ -200,7 +201,22 @@ private:
 
 } // namespace
 
-Decider::Answer Decider::ask(const std::string &script) const {
+/// Z3's count of the work that a context has done.
+static uint64_t workOf(Z3_context context, Z3_solver solver) {
+  Z3_stats stats = Z3_solver_get_statistics(context, solver);
+  Z3_stats_inc_ref(context, stats);
+  uint64_t result = 0;
+  for (unsigned i = 0, n = Z3_stats_size(context, stats); i < n; ++i)
+    if (llvm::StringRef(Z3_stats_get_key(context, stats, i)) == "rlimit count")
+      result = Z3_stats_get_uint_value(context, stats, i);
+  Z3_stats_dec_ref(context, stats);
+  return result;
+}
+
+Decider::Answer Decider::ask(const std::string &script) {
+  if (workLeft == 0)
+    return Answer::Unknown;
+  auto start = std::chrono::steady_clock::now();
   // Each time from nothing, so that an answer depends on the question alone.
   Z3_config config = Z3_mk_config();
   Z3_context context = Z3_mk_context(config);
@@ -211,9 +227,14 @@ Decider::Answer Decider::ask(const std::string &script) const {
   Z3_solver_inc_ref(context, solver);
   Z3_params parameters = Z3_mk_params(context);
   Z3_params_inc_ref(context, parameters);
-  Z3_params_set_uint(
-      context, parameters, Z3_mk_string_symbol(context, "rlimit"),
-      static_cast<unsigned>(std::min<uint64_t>(maxWork, UINT32_MAX)));
+  auto set = [&](const char *name, uint64_t value) {
+    Z3_params_set_uint(
+        context, parameters, Z3_mk_string_symbol(context, name),
+        static_cast<unsigned>(std::min<uint64_t>(value, UINT32_MAX)));
+  };
+  set("rlimit", maxWork);
+  if (timeoutMs > 0)
+    set("timeout", timeoutMs);
   Z3_solver_set_params(context, solver, parameters);
   Z3_params_dec_ref(context, parameters);
   Z3_solver_from_string(context, solver, script.c_str());
@@ -223,19 +244,26 @@ Decider::Answer Decider::ask(const std::string &script) const {
     answer = result == Z3_L_FALSE  ? Answer::Never
              : result == Z3_L_TRUE ? Answer::Sometimes
                                    : Answer::Unknown;
+    if (workLeft != UINT64_MAX)
+      workLeft -= std::min(workLeft, workOf(context, solver));
   }
   Z3_solver_dec_ref(context, solver);
   Z3_del_context(context);
+  double spent = std::chrono::duration<double, std::milli>(
+                     std::chrono::steady_clock::now() - start)
+                     .count();
+  ms += spent;
+  isStopped |= answer == Answer::Unknown && timeoutMs > 0 && spent >= timeoutMs;
   return answer;
 }
 
 bool Decider::isUnsatisfiable(const std::string &script) {
-  if (known.count(script))
-    return true;
-  ++numAsked;
-  if (ask(script) != Answer::Never)
-    return false;
-  known.insert(script);
+  if (!known.count(script)) {
+    ++numAsked;
+    if (ask(script) != Answer::Never)
+      return false;
+    known.insert(script);
+  }
   if (onProved)
     onProved(script);
   return true;

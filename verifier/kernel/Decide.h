@@ -23,8 +23,12 @@ struct Weighted {
 
 class Decider {
 public:
-  /// `maxWork` is in Z3's own unit of work, for one question.
-  explicit Decider(uint64_t maxWork) : maxWork(maxWork) {}
+  /// In Z3's own unit of work, for one question and for all. `timeoutMs` is a
+  /// safety stop by the clock, for one question; 0: none.
+  explicit Decider(uint64_t maxWork, uint64_t maxWorkInAll = UINT64_MAX,
+                   unsigned timeoutMs = 0)
+      : maxWork(maxWork), workLeft(maxWorkInAll), maxWorkInAll(maxWorkInAll),
+        timeoutMs(timeoutMs) {}
 
   /// Whether `goal` holds wherever all of `given` do. No means not known.
   bool holds(llvm::ArrayRef<Formula> given, const Formula &goal);
@@ -34,16 +38,26 @@ public:
   /// Whether some integers satisfy all.
   bool canHold(llvm::ArrayRef<Formula> all);
 
-  /// Called with each script that was answered as wanted ("unsat").
+  /// Called with each script that was answered as wanted ("unsat"), also where
+  /// the answer was known.
   std::function<void(const std::string &)> onProved;
   unsigned getNumAsked() const { return numAsked; }
+  uint64_t getWork() const { return maxWorkInAll - workLeft; }
+  double getMs() const { return ms; }
+  /// Whether an answer was not waited for.
+  bool wasStoppedByClock() const { return isStopped; }
 
 private:
   enum class Answer { Never, Sometimes, Unknown };
-  Answer ask(const std::string &script) const;
+  Answer ask(const std::string &script);
   bool isUnsatisfiable(const std::string &script);
 
   const uint64_t maxWork;
+  uint64_t workLeft;
+  const uint64_t maxWorkInAll;
+  const unsigned timeoutMs;
+  double ms = 0;
+  bool isStopped = false;
   std::set<std::string> known; // scripts that are unsatisfiable
   unsigned numAsked = 0;
 };

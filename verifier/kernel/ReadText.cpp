@@ -110,22 +110,28 @@ class Builder {
 public:
   explicit Builder(std::string &error) : error(error) {}
 
-  std::vector<StatementProof> proof(const Item &item) {
-    std::vector<StatementProof> cases;
-    if (!item.is("proof"))
-      fail(item, "expected (proof ...)");
+  Proof proof(const Item &item) {
+    Proof result;
+    result.isLiteral = item.is("bits");
+    std::vector<StatementProof> &cases = result.cases;
+    if (!result.isLiteral && !item.is("proof"))
+      fail(item, "expected (proof ...) or (bits ...)");
     for (const Item &part : rest(item, 1)) {
       StatementProof one;
-      if (!part.is("case") || part.parts.size() != 3 ||
-          !part.parts[1].is("needs") || !part.parts[2].is("results"))
+      one.isShared = part.parts.size() == 4 && part.parts[1].is("shared") &&
+                     part.parts[1].parts.size() == 1;
+      size_t first = one.isShared ? 2 : 1;
+      if (!part.is("case") || part.parts.size() != first + 2 ||
+          !part.parts[first].is("needs") ||
+          !part.parts[first + 1].is("results"))
         fail(part, "expected (case (needs ...) (results ...))");
       else {
-        one.needs = all(part.parts[1], 1, &Builder::shown);
-        one.results = all(part.parts[2], 1, &Builder::zero);
+        one.needs = all(part.parts[first], 1, &Builder::shown);
+        one.results = all(part.parts[first + 1], 1, &Builder::zero);
       }
       cases.push_back(std::move(one));
     }
-    return cases;
+    return result;
   }
 
 private:
@@ -338,16 +344,15 @@ private:
 
 } // namespace
 
-std::optional<std::vector<StatementProof>> parseProof(StringRef text,
-                                                      std::string &error) {
+std::optional<Proof> parseProof(StringRef text, std::string &error) {
   error.clear();
   std::optional<Item> item = Reader(text, error).read();
   if (!item)
     return std::nullopt;
-  std::vector<StatementProof> cases = Builder(error).proof(*item);
+  Proof proof = Builder(error).proof(*item);
   if (!error.empty())
     return std::nullopt;
-  return cases;
+  return proof;
 }
 
 } // namespace mlc::kernel

@@ -1,6 +1,7 @@
 //===- Statement.cpp - What a proof is of ---------------------------------===//
 
 #include "verifier/kernel/Statement.h"
+#include "verifier/kernel/Share.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace mlc::kernel {
@@ -70,8 +71,12 @@ Goals::Goals(const Statement &statement) {
   const Definition &before = statement.before, &after = statement.after;
   known = statement.known;
   wellFormed = statement.required;
-  for (const Requirement &r : after.requirements)
+  messages = statement.messages;
+  for (const Requirement &r : after.requirements) {
     wellFormed.push_back(formulaOf(r.lhs, r.predicate, r.rhs));
+    messages.push_back(r.message + " (" + r.lhs.str() + " " +
+                       name(r.predicate).str() + " " + r.rhs.str() + ")");
+  }
   if (before.results.size() != after.results.size() ||
       before.inputs.size() != after.inputs.size()) {
     failure = "the functions have different results or inputs";
@@ -87,8 +92,12 @@ Goals::Goals(const Statement &statement) {
     Result result;
     std::vector<Variable> variables;
     std::vector<Formula> ranges;
-    for (auto [m, n] : llvm::zip(x.dims, y.dims)) {
+    for (auto [d, pair] : llvm::enumerate(llvm::zip(x.dims, y.dims))) {
+      auto [m, n] = pair;
       wellFormed.push_back(Formula::equal(integerOf(m), integerOf(n)));
+      messages.push_back("dim " + std::to_string(d) + " of result " +
+                         std::to_string(results.size()) + " is the same: " +
+                         m.str() + " and " + n.str());
       variables.push_back(names.fresh());
       ranges.push_back(
           Formula::inRange(Integer::variable(variables.back()), integerOf(m)));
@@ -102,6 +111,7 @@ Goals::Goals(const Statement &statement) {
                                  result.context.scope, names);
       if (failure.empty())
         failure = unfolded.failure;
+      dropsTerms |= unfolded.dropsTerms;
       for (Need &need : unfolded.needs) {
         need.variables.insert(need.variables.begin(), variables.begin(),
                               variables.end());
@@ -111,7 +121,7 @@ Goals::Goals(const Statement &statement) {
       return unfolded.value;
     };
     Sum first = one(before, a, needs), second = one(after, b, needed);
-    result.difference = add(std::move(first), scaled(second, Rational(-1)));
+    result.difference = difference(std::move(first), second);
     result.width = widthOf(x.elementType);
     results.push_back(std::move(result));
   }
@@ -129,43 +139,42 @@ Context Goals::contextOf(const Need &need) const {
   return context;
 }
 
-bool check(const Statement &statement, const StatementProof &proof,
-           Decider &decider, std::string &failure) {
+Checked check(const Statement &original, const StatementProof &proof,
+              Decider &decider) {
+  auto refused = [](const llvm::Twine &why) {
+    return Checked{false, false, why.str()};
+  };
+  std::optional<Statement> shared;
+  if (proof.isShared && !(shared = withSharedStages(original)))
+    return refused("the sides compute nothing alike");
+  const Statement &statement = shared ? *shared : original;
   Goals goals(statement);
-  failure = goals.failure;
-  if (!failure.empty())
-    return false;
+  if (!goals.failure.empty())
+    return refused(goals.failure);
   llvm::ArrayRef<Need> needed =
       llvm::ArrayRef(goals.needs).drop_front(goals.numGiven);
   if (proof.needs.size() != needed.size() ||
-      proof.results.size() != goals.results.size()) {
-    failure = "the proof is of another statement";
-    return false;
-  }
+      proof.results.size() != goals.results.size())
+    return refused("the proof is of another statement");
   std::vector<Formula> known = goals.known;
   llvm::append_range(known, statement.given);
   for (const Formula &formula : goals.wellFormed) {
-    if (!decider.holds(known, formula)) {
-      failure = "the after side may not be well formed";
-      return false;
-    }
+    if (!decider.holds(known, formula))
+      return refused("the after side may not be well formed");
     known.push_back(formula);
   }
   // What the after side needs, by what the before side needs.
   Checker first(decider, goals.names, statement.assumptions, goals.given());
   for (auto [need, shown] : llvm::zip(needed, proof.needs))
     if (!first.isShown(need.kind, need.width, goals.contextOf(need), need.value,
-                       need.path, shown)) {
-      failure = "the after side may not be defined: " + first.getFailure();
-      return false;
-    }
+                       need.path, shown))
+      return refused("the after side may not be defined: " +
+                     first.getFailure());
   Checker second(decider, goals.names, statement.assumptions, goals.needs);
   for (auto [result, zero] : llvm::zip(goals.results, proof.results))
-    if (!second.isZero(result.context, result.difference, result.width, zero)) {
-      failure = second.getFailure();
-      return false;
-    }
-  return true;
+    if (!second.isZero(result.context, result.difference, result.width, zero))
+      return refused(second.getFailure());
+  return {true, !second.cancelsTerms() && !goals.dropsTerms, ""};
 }
 
 } // namespace mlc::kernel

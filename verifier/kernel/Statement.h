@@ -21,6 +21,7 @@ struct Statement {
   /// `given`, which holds where `before` is, for all values of symbols that
   /// begin with '%'.
   std::vector<Formula> given, required;
+  std::vector<std::string> messages; // what `required` says
   Assumptions assumptions; // of values
 };
 
@@ -28,6 +29,7 @@ struct Statement {
 Formula formulaOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
 
 struct StatementProof {
+  bool isShared = false;     // of what Share.h makes of it
   std::vector<Shown> needs;  // of `after`
   std::vector<Zero> results; // before less after
 };
@@ -42,10 +44,12 @@ struct Goals {
     unsigned width;
   };
   std::vector<Formula> known, wellFormed; // the one must imply the other
+  std::vector<std::string> messages;      // what `wellFormed` says
   std::vector<Result> results;
   std::vector<Need> needs; // those that are given, then those of `after`
   size_t numGiven = 0;
-  std::string failure; // why it is beyond the kernel
+  bool dropsTerms = false; // what is multiplied by 0 is gone
+  std::string failure;     // why it is beyond the kernel
   Names names;
 
   llvm::ArrayRef<Need> given() const {
@@ -59,8 +63,20 @@ private:
 };
 
 /// Whether the proof is one of the statement; else why not.
-bool check(const Statement &statement, const StatementProof &proof,
-           Decider &decider, std::string &failure);
+struct Checked {
+  bool isProved = false;
+  /// That it reorders the terms of each side and no more (Check.h).
+  bool keepsTerms = false;
+  std::string failure;
+};
+Checked check(const Statement &statement, const StatementProof &proof,
+              Decider &decider);
+
+/// A proof for each case of a question.
+struct Proof {
+  bool isLiteral = false; // of floats as bits (Unfold.h)
+  std::vector<StatementProof> cases;
+};
 
 } // namespace mlc::kernel
 

@@ -44,9 +44,39 @@ bool Checker::applyInside(const Step &step, size_t at, const Context &context,
   return applyInside(step, at + 1, inside, branch.value);
 }
 
+void Checker::noteCancelled(const Step &step, const Sum &sum) {
+  switch (step.kind) {
+  case Step::Kind::Split:
+  case Step::Kind::Count:
+  case Step::Kind::Unwrap:
+  case Step::Kind::DropBranch:
+  case Step::Kind::DropLowest:
+  case Step::Kind::Flatten:
+  case Step::Kind::SplitBranch:
+  case Step::Kind::TakeTerm:
+  case Step::Kind::TakeNumber:
+  case Step::Kind::TakeFactor:
+  case Step::Kind::Rewrite:
+  case Step::Kind::AtZero:
+  case Step::Kind::SplitReciprocal:
+  case Step::Kind::JoinNumbers:
+  case Step::Kind::JoinExponentials:
+    return;
+  case Step::Kind::Merge:
+    if (step.other < sum.size() &&
+        sum[step.other].coefficient * sum[step.term].coefficient > Rational(0))
+      return;
+    break;
+  default:
+    break;
+  }
+  cancelled = true;
+}
+
 bool Checker::applyTo(const Step &step, const Context &context, Sum &sum) {
   if (step.term >= sum.size())
     return fail("a step has no term");
+  noteCancelled(step, sum);
   Term &term = sum[step.term];
   term = renamed(term, names);
   switch (step.kind) {
@@ -168,6 +198,8 @@ bool Checker::unwrap(const Step &step, const Context &context, Sum &sum) {
   if (factor->branches.size() != 1 || !factor->branches[0].variables.empty())
     return fail("a reduction is not of one value");
   const Branch &branch = factor->branches[0];
+  if (llvm::StringRef(factor->name).starts_with(inOrder))
+    return fail("a reduction is of more than values");
   if (!decider.holds(opened(context, term).known, Formula::all(branch.guards)))
     return fail("a reduction may be of nothing");
   term.factors.erase(term.factors.begin() + step.factor);

@@ -72,6 +72,16 @@ Sum add(Sum a, const Sum &b) {
   return a;
 }
 
+Sum difference(Sum a, const Sum &b) {
+  for (Term &term : a)
+    term.isAfter = false;
+  for (Term term : scaled(b, Rational(-1))) {
+    term.isAfter = true;
+    a.push_back(std::move(term));
+  }
+  return a;
+}
+
 Sum guarded(Sum sum, llvm::ArrayRef<Formula> guards) {
   for (Term &term : sum)
     llvm::append_range(term.guards, guards);

@@ -33,6 +33,9 @@ struct Term {
   std::vector<Variable> variables;
   std::vector<Formula> guards;
   std::vector<FactorRef> factors;
+  /// Of the second of two sums whose difference this belongs to. Without
+  /// meaning for values: whether a proof cancels terms of one side.
+  bool isAfter = false;
 };
 
 using Sum = std::vector<Term>;
@@ -74,6 +77,8 @@ Sum single(FactorRef factor);
 Sum indicator(Formula formula);
 Sum scaled(Sum sum, const Rational &factor);
 Sum add(Sum a, const Sum &b);
+/// a less b, whose terms are marked as the second sum's.
+Sum difference(Sum a, const Sum &b);
 Sum guarded(Sum sum, llvm::ArrayRef<Formula> guards);
 /// The number that it is, if it is one without variables, guards and factors.
 std::optional<Rational> asConstant(const Sum &sum);

@@ -1,7 +1,8 @@
 //===- Text.h - Proofs as text, and back ------------------------*- C++ -*-===//
 //
-//   proof   := '(proof' case* ')'                one for each of the statement
-//   case    := '(case' '(needs' shown* ')' '(results' zero* ')' ')'
+//   proof   := '(' ('proof' | 'bits') case* ')'  one for each of the statement;
+//              bits: floats are taken for their bits
+//   case    := '(case' ['(shared)'] '(needs' shown* ')' '(results' zero* ')' ')'
 //   zero    := '(zero' step* group* ')' | '(cases' formula zero zero ')'
 //   step    := '(' name term factor part other ['(path' number* ')']
 //              ['(where' formula ')'] ['(integers' integer* ')']
@@ -33,12 +34,11 @@
 
 namespace mlc::kernel {
 
-std::string printProof(llvm::ArrayRef<StatementProof> cases);
+std::string printProof(const Proof &proof);
 
 /// The text may come from anybody. Nothing where it is no proof; `error` then
 /// says why and at which byte.
-std::optional<std::vector<StatementProof>> parseProof(llvm::StringRef text,
-                                                      std::string &error);
+std::optional<Proof> parseProof(llvm::StringRef text, std::string &error);
 
 } // namespace mlc::kernel
 

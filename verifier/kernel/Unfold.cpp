@@ -110,11 +110,18 @@ Value Unfolder::inside(const Formula &guard, Scope scope, const Expr &expr) {
 Value Unfolder::read(TensorId tensor, ArrayRef<Integer> indices,
                      const Scope &scope) {
   if (!tensor.isStage) {
-    bool isUniform = tensor.index < assumptions.inputs.size() &&
+    // Equal elements may be both zeros.
+    bool isUniform = !assumptions.isLiteral &&
+                     tensor.index < assumptions.inputs.size() &&
                      assumptions.inputs[tensor.index].isUniform;
-    return plain(single(makeRead(
+    mlir::Type type = definition.inputs[tensor.index].elementType;
+    Value element = plain(single(makeRead(
         tensor.index, isUniform ? std::vector<Integer>() : indices.vec(),
-        isTruth(definition.inputs[tensor.index].elementType))));
+        isTruth(type))));
+    if (tensor.index < assumptions.inputs.size() &&
+        assumptions.inputs[tensor.index].isPartial)
+      require(Need::Kind::Defined, element, widthOf(type), scope);
+    return element;
   }
   const Stage &stage = definition.stages[tensor.index];
   Value result;
@@ -278,6 +285,7 @@ Unfolded unfold(const Definition &definition, const Assumptions &assumptions,
   for (const Case &one : value)
     result.value = add(std::move(result.value), guarded(one.value, one.guards));
   result.needs = std::move(unfolder.needs);
+  result.dropsTerms = unfolder.dropsTerms;
   result.failure = std::move(unfolder.failure);
   return result;
 }

@@ -22,11 +22,15 @@ unsigned widthOf(mlir::Type type);
 struct Assumed {
   bool isPositive = false, isNotNegative = false, isNotZero = false;
   bool isUniform = false; // of an input: all its elements are equal
+  bool isPartial = false; // of an input: an element need not be defined
   unsigned width = 0;     // of an input's elements (widthOf)
 };
 
 /// What is assumed of values.
 struct Assumptions {
+  /// Floats are taken for their bits: functions of them, sums too, are any that
+  /// give equal bits for equal bits, and a sum's order is part of it.
+  bool isLiteral = false;
   std::vector<Assumed> inputs;
   std::map<std::string, Assumed> parameters;
 };
@@ -34,6 +38,9 @@ struct Assumptions {
 /// Infinity, where a definition has it as a constant: a number larger than all
 /// that are computed, of which only DropLowest (Proof.h) knows more.
 inline constexpr llvm::StringLiteral infinityName = "%inf";
+/// What the name of a reduction begins with that is of pairs of a place and a
+/// value, not of values.
+inline constexpr llvm::StringLiteral inOrder = "in-order:";
 /// The call that inverts a real number.
 inline constexpr llvm::StringLiteral reciprocalName = "reciprocal";
 
@@ -55,7 +62,8 @@ struct Need {
 struct Unfolded {
   Sum value;
   std::vector<Need> needs;
-  std::string failure; // why there is none; empty otherwise
+  bool dropsTerms = false; // what is multiplied by 0
+  std::string failure;     // why there is none; empty otherwise
 };
 
 /// The element of stage `stage` at `indices`, which are in range. Integers of

@@ -9,7 +9,7 @@ using llvm::ArrayRef;
 
 namespace mlc::kernel {
 
-static std::string textOf(mlir::Type type) {
+std::string textOf(mlir::Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;
@@ -61,6 +61,9 @@ Value Unfolder::unfoldConstant(const ExprNode &node) {
   auto type = mlir::dyn_cast<mlir::FloatType>(node.type);
   if (!type)
     return plain(constant(Rational(node.integerNumber)));
+  bool isSpecial = std::isnan(node.number) || node.number == 0.0;
+  if (assumptions.isLiteral && isSpecial)
+    return unfoldBits(node);
   llvm::APFloat number(node.number);
   bool losesInfo;
   number.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
@@ -111,7 +114,7 @@ Value Unfolder::unfoldNode(const ExprNode &node, const Scope &scope) {
 
 Value Unfolder::unfoldUnary(const ExprNode &node, const Scope &scope) {
   Value x = unfold(node.operands[0], scope);
-  if (node.unary == UnaryFn::Neg && !isTruth(node.type))
+  if (node.unary == UnaryFn::Neg && !isTruth(node.type) && !isBits(node.type))
     return apply({x},
                  [](ArrayRef<Sum> s) { return scaled(s[0], Rational(-1)); });
   if (isTruth(node.type) &&
@@ -138,6 +141,8 @@ Value Unfolder::unfoldUnary(const ExprNode &node, const Scope &scope) {
     if (std::isfinite(facts.where.high))
       require(low, shifted(facts.where.high, -1), 0, scope);
   }
+  if (isBits(node.type))
+    return call(name(node.unary).str() + ":" + textOf(node.type), {x}, false);
   return call(named(name(node.unary), node.type), {x}, isTruth(node.type));
 }
 
@@ -163,6 +168,18 @@ Value Unfolder::unfoldTruth(const ExprNode &node, const Value &a,
   });
 }
 
+static bool isZero(const Value &value) {
+  return llvm::all_of(value, [](const Case &one) { return one.value.empty(); });
+}
+
+/// Enough, and not necessary: powers of other bases may have a value.
+void Unfolder::requirePositiveBase(const Value &base, const Scope &scope) {
+  size_t before = needs.size();
+  require(Need::Kind::Positive, base, 0, scope);
+  for (size_t i = before; i < needs.size(); ++i)
+    needs[i].isOptional = true;
+}
+
 Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
   size_t first = needs.size();
   Value a = unfold(node.operands[0], scope);
@@ -175,6 +192,14 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
   if (isTruth(node.type) && !isOneOf({BinaryFn::Div, BinaryFn::FloorDiv,
                                       BinaryFn::Mod, BinaryFn::Pow}))
     return unfoldTruth(node, a, b, first, second);
+  if (isBits(node.type)) {
+    if (node.binary == BinaryFn::Div)
+      require(Need::Kind::NotZero, b, 0, scope);
+    if (node.binary == BinaryFn::Pow)
+      requirePositiveBase(a, scope);
+    return call(name(node.binary).str() + ":" + textOf(node.type), {a, b},
+                false);
+  }
   switch (node.binary) {
   case BinaryFn::Add:
     return apply({a, b}, [](ArrayRef<Sum> x) { return add(x[0], x[1]); });
@@ -183,12 +208,15 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
       return add(x[0], scaled(x[1], Rational(-1)));
     });
   case BinaryFn::Mul:
+    // Outside of its tensor one of them may be 0.
+    dropsTerms |= isReal && isZero(a) != isZero(b);
     return apply({a, b},
                  [&](ArrayRef<Sum> x) { return multiply(x[0], x[1], names); });
   case BinaryFn::Div:
     require(Need::Kind::NotZero, b, widthOf(node.type), scope);
     if (!isReal)
       break;
+    dropsTerms |= isZero(a);
     return apply({a, b}, [&](ArrayRef<Sum> x) {
       return multiply(x[0], single(makeCall(reciprocalName, {x[1]})), names);
     });
@@ -215,13 +243,8 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
             product = multiply(product, x[0], names);
           return product;
         });
-    // Enough, and not necessary: powers of other bases may have a value.
-    if (isReal) {
-      size_t before = needs.size();
-      require(Need::Kind::Positive, a, 0, scope);
-      for (size_t i = before; i < needs.size(); ++i)
-        needs[i].isOptional = true;
-    }
+    if (isReal)
+      requirePositiveBase(a, scope);
     break;
   }
   case BinaryFn::FloorDiv:
@@ -249,6 +272,11 @@ Value Unfolder::unfoldCompare(const ExprNode &node, const Scope &scope) {
   Value a = unfold(node.operands[isReversed], scope),
         b = unfold(node.operands[!isReversed], scope);
   mlir::Type type = node.operands[0]->type;
+  // NaN makes a < b and not (b <= a) differ, so nothing is rearranged.
+  if (isBits(type))
+    return call(name(node.predicate).str() + ":" + textOf(type),
+                isReversed ? ArrayRef<Value>{b, a} : ArrayRef<Value>{a, b},
+                true);
   Value result;
   if (isTruth(type)) {
     result = apply({a, b}, [&](ArrayRef<Sum> x) {
@@ -309,21 +337,22 @@ Value Unfolder::unfoldCast(const ExprNode &node, const Scope &scope) {
   // Truth values are the numbers 0 and 1; an index is the number that it is, as
   // a residue and, where rounding is none of our business, as a float.
   auto width = [](mlir::Type type) { return type.getIntOrFloatBitWidth(); };
+  bool isOfBits = isBits(from) || isBits(to);
   bool isIdentity =
       from == to || isTruth(from) || (isIndex(from) && widthOf(to)) ||
-      (isIndex(from) && isFloat(to) && width(to) >= 32) ||
       (widthOf(from) && widthOf(to) && width(to) <= width(from)) ||
-      (isFloat(from) && isFloat(to) && width(to) > width(from));
+      (!isOfBits && ((isIndex(from) && isFloat(to) && width(to) >= 32) ||
+                     (isFloat(from) && isFloat(to) && width(to) > width(from))));
   if (isIdentity)
     return x;
-  if (isTruth(to)) {
+  if (isTruth(to) && !isOfBits) {
     std::string zero = widthOf(from) ? named("zero", from) : "zero";
     return apply({x}, [&](ArrayRef<Sum> s) {
       return inverse(single(makeCall(zero, {s[0]}, true)));
     });
   }
   std::string function = "cast:" + textOf(from) + ":" + textOf(to);
-  Value result = call(function, {x}, false);
+  Value result = call(function, {x}, isTruth(to));
   // What does not fit into an integer has no value.
   if (isFloat(from))
     if (!isFloat(to))
@@ -332,6 +361,8 @@ Value Unfolder::unfoldCast(const ExprNode &node, const Scope &scope) {
 }
 
 Value Unfolder::unfoldReduce(const ExprNode &node, const Scope &scope) {
+  if (isBits(node.type))
+    return reduceInOrder(node, scope);
   Scope local = scope;
   std::vector<Variable> variables;
   std::vector<Formula> bounds;

@@ -35,6 +35,8 @@ inline bool isIndex(mlir::Type type) {
   return mlir::isa<mlir::IndexType>(type);
 }
 
+std::string textOf(mlir::Type type);
+
 /// 1 where a truth value is 0, else 0.
 Sum inverse(const Sum &truth);
 
@@ -48,6 +50,7 @@ public:
              const Scope &scope);
 
   std::vector<Need> needs;
+  bool dropsTerms = false;
   std::string failure;
 
 private:
@@ -63,6 +66,12 @@ private:
   Value unfoldSelect(const ExprNode &node, const Scope &scope);
   Value unfoldCast(const ExprNode &node, const Scope &scope);
   Value unfoldReduce(const ExprNode &node, const Scope &scope);
+  void requirePositiveBase(const Value &base, const Scope &scope);
+  Value unfoldBits(const ExprNode &node);
+  Value reduceInOrder(const ExprNode &node, const Scope &scope);
+  bool isBits(mlir::Type type) const {
+    return assumptions.isLiteral && isFloat(type);
+  }
   std::optional<Integer> integer(const ExprNode &node, const Scope &scope);
   std::optional<Formula> formula(const ExprNode &node, const Scope &scope);
 

@@ -14,10 +14,10 @@ class Writer {
 public:
   explicit Writer(std::string &text) : os(text) {}
 
-  void write(ArrayRef<StatementProof> cases) {
-    os << "(proof";
-    for (const StatementProof &one : cases) {
-      os << "\n(case\n(needs";
+  void write(const Proof &proof) {
+    os << (proof.isLiteral ? "(bits" : "(proof");
+    for (const StatementProof &one : proof.cases) {
+      os << "\n(case" << (one.isShared ? " (shared)" : "") << "\n(needs";
       writeAll(one.needs);
       os << ")\n(results";
       writeAll(one.results);
@@ -193,9 +193,9 @@ private:
 
 } // namespace
 
-std::string printProof(ArrayRef<StatementProof> cases) {
+std::string printProof(const Proof &proof) {
   std::string text;
-  Writer(text).write(cases);
+  Writer(text).write(proof);
   return text;
 }
 

@@ -26,7 +26,7 @@ struct Fixture {
     auto cases = parseProof(text, error);
     INFO(error);
     REQUIRE(cases);
-    return accepts(sum, cases->front().results.front(), width);
+    return accepts(sum, cases->cases.front().results.front(), width);
   }
 
   /// sum over low <= v < n of coefficient * a[index(v)]
@@ -315,8 +315,8 @@ TEST_CASE("Texts of proofs are read as they are written", "[kernel]") {
         "(proof (case (needs) (results (zero (count 0 0 0 99999999999)))))"}) {
     CAPTURE(text);
     auto cases = parseProof(text, error);
-    bool isRefused = !cases || cases->front().results.empty() ||
-                     cases->front().results.front().cases.size() == 1;
+    bool isRefused = !cases || cases->cases.front().results.empty() ||
+                     cases->cases.front().results.front().cases.size() == 1;
     CHECK(isRefused);
   }
   std::string deep(100000, '(');

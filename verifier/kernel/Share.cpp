@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "verifier/Share.h"
+#include "verifier/kernel/Share.h"
 #include "llvm/ADT/STLExtras.h"
 #include <bit>
 #include <set>
 
-namespace mlc::verifier {
+namespace mlc::kernel {
 
 namespace {
 
@@ -184,23 +184,25 @@ void readShared(Definition &side, const std::vector<unsigned> &numbers,
 
 } // namespace
 
-std::optional<SharedQuestion> withSharedStages(const Case &question) {
+std::optional<Statement> withSharedStages(const Statement &statement) {
   Numbering numbering;
-  std::vector<unsigned> before = numbering.number(question.before),
-                        after = numbering.number(question.after);
-  SharedQuestion result{question, {}};
-  Definition &first = result.question.before, &second = result.question.after;
-  result.isPartial.resize(first.inputs.size());
+  std::vector<unsigned> before = numbering.number(statement.before),
+                        after = numbering.number(statement.after);
+  Statement result = statement;
+  Definition &first = result.before, &second = result.after;
+  std::vector<Assumed> &assumed = result.assumptions.inputs;
+  assumed.resize(first.inputs.size());
   std::map<unsigned, unsigned> inputOf;
   std::set<unsigned> others(after.begin(), after.end());
-  for (auto [i, stage] : llvm::enumerate(question.before.stages)) {
+  for (auto [i, stage] : llvm::enumerate(statement.before.stages)) {
     unsigned number = before[i];
     if (isMovement(stage) || !others.count(number) ||
         !inputOf.try_emplace(number, first.inputs.size()).second)
       continue;
     first.inputs.push_back(numbering.shapes[number]);
     second.inputs.push_back(numbering.shapes[number]);
-    result.isPartial.push_back(numbering.partial[number]);
+    assumed.push_back({.isPartial = numbering.partial[number],
+                       .width = widthOf(stage.elementType)});
   }
   if (inputOf.empty())
     return std::nullopt;
@@ -209,4 +211,4 @@ std::optional<SharedQuestion> withSharedStages(const Case &question) {
   return result;
 }
 
-} // namespace mlc::verifier
+} // namespace mlc::kernel
