@@ -3,6 +3,7 @@
 #include "verifier/ByKernel.h"
 #include "verifier/Difference.h"
 #include "verifier/Elaborate.h"
+#include "verifier/Hasty.h"
 #include "verifier/Reals.h"
 #include "verifier/kernel/Share.h"
 #include "verifier/kernel/Text.h"
@@ -83,7 +84,8 @@ public:
       : question(question), assumptions(assumptions), context(context),
         options(options), start(start),
         decider(options.maxLemmaWork, options.maxSolverWork,
-                std::min(options.lemmaTimeoutMs, options.timeoutMs)) {}
+                std::min(options.lemmaTimeoutMs, options.timeoutMs)),
+        judge(options.maxLemmaWork) {}
 
   /// A proof of every case that the kernel has accepted; floats are taken for
   /// their bits or for real numbers.
@@ -129,12 +131,11 @@ private:
     if (!proof)
       return std::nullopt;
     proof->isShared = &stated != &statement;
-    decider.onProved = [&](const std::string &script) {
+    judge.onProved = [&](const std::string &script) {
       if (isSeen.insert(script).second)
         obligations.push_back(script);
     };
-    kernel::Checked checked = kernel::check(statement, *proof, decider);
-    decider.onProved = nullptr;
+    kernel::Checked checked = kernel::check(statement, *proof, judge);
     keepsTerms &= checked.keepsTerms;
     if (checked.isProved)
       return proof;
@@ -179,9 +180,9 @@ private:
           elaborator.zero(result.context, result.difference, result.width);
       steps += elaborator.getWork();
       if (!zero) {
-        std::string difference = describeDifference(
-            stated.before, stated.after, result.difference,
-            question.argumentNames);
+        std::string difference =
+            describeDifference(stated.before, stated.after, result.difference,
+                               question.argumentNames);
         reason = ("result " + llvm::Twine(i) + ": " + elaborator.getFailure() +
                   (difference.empty() ? "" : " (" + difference + ")"))
                      .str();
@@ -199,7 +200,8 @@ private:
                     const kernel::Statement &stated) {
     std::vector<kernel::Formula> known = goals.known;
     llvm::append_range(known, stated.given);
-    for (auto [formula, message] : llvm::zip(goals.wellFormed, goals.messages)) {
+    for (auto [formula, message] :
+         llvm::zip(goals.wellFormed, goals.messages)) {
       if (!decider.holds(known, formula)) {
         reason = "after: cannot show that " + message;
         return false;
@@ -214,7 +216,8 @@ private:
   mlir::MLIRContext *context;
   const VerifierOptions &options;
   Clock::time_point start;
-  kernel::Decider decider;
+  elaborate::HastyDecider decider;
+  kernel::Decider judge;
   std::set<std::string> isSeen;
 };
 

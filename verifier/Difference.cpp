@@ -1,4 +1,5 @@
-//===- Difference.cpp - What the sides of a difference do not share ---------===//
+//===- Difference.cpp - What the sides of a difference do not share
+//---------===//
 
 #include "verifier/Difference.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,5 @@
-//===- Difference.h - What two sides do not share -----------------*- C++ -*-===//
+//===- Difference.h - What two sides do not share -----------------*- C++
+//-*-===//
 
 #ifndef MLC_VERIFIER_DIFFERENCE_H
 #define MLC_VERIFIER_DIFFERENCE_H

@@ -40,8 +40,8 @@ public:
              llvm::ArrayRef<kernel::Need> given, uint64_t maxWork,
              std::chrono::steady_clock::time_point deadline)
       : mlir(context), decider(decider), names(names), given(given),
-        checker(decider, names, assumptions, given), maxWork(maxWork), deadline(deadline),
-        numAskedBefore(decider.getNumAsked()) {}
+        checker(decider, names, assumptions, given), maxWork(maxWork),
+        deadline(deadline), numAskedBefore(decider.getNumAsked()) {}
 
   /// A proof that the sum is 0, or nothing.
   std::optional<kernel::Zero> zero(const kernel::Context &context,
@@ -150,8 +150,7 @@ private:
   const std::chrono::steady_clock::time_point deadline;
   const unsigned numAskedBefore;
   bool isExhausted() const {
-    return getWork() > maxWork ||
-           std::chrono::steady_clock::now() > deadline;
+    return getWork() > maxWork || std::chrono::steady_clock::now() > deadline;
   }
 };
 

@@ -260,8 +260,7 @@ std::optional<std::vector<Cover>> Elaborator::cover(const Context &context,
     Context both = inside;
     both.assume(there);
     Sum value = substitute(other.value, *map, names);
-    std::optional<Zero> proof =
-        zero(both, difference(value, branch.value), 0);
+    std::optional<Zero> proof = zero(both, difference(value, branch.value), 0);
     if (!proof)
       continue;
     result.push_back({static_cast<unsigned>(i), std::move(*slots),

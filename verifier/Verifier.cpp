@@ -132,8 +132,8 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
   if (refute(options.seed, options.trialsBefore))
     return done(Verdict::Kind::Refuted);
 
-  KernelVerdict proof = proveQuestion(question, assumptions,
-                                      before.getContext(), options, start);
+  KernelVerdict proof =
+      proveQuestion(question, assumptions, before.getContext(), options, start);
   verdict.solverMs = proof.solverMs;
   verdict.solverWork = proof.solverWork;
   verdict.steps = proof.steps;

@@ -251,8 +251,7 @@ bool Checker::matches(const Context &context, const Factor &factor,
   if (!decider.holds(context.known, Formula::all(std::move(equal))))
     return fail("indices differ");
   auto differ = [&](const Sum &x, const Sum &y, const ZeroRef &proof) {
-    return !proof ||
-           !isZero(context, difference(x, y), 0, *proof);
+    return !proof || !isZero(context, difference(x, y), 0, *proof);
   };
   if (factor.kind != Factor::Kind::Reduce) {
     if (match.arguments.size() != factor.arguments.size())
@@ -310,8 +309,7 @@ bool Checker::covers(const Context &context, const Branch &original,
     Context both = inside;
     both.assume(there);
     Sum value = substitute(other.value, toOther, names);
-    if (!isZero(both, difference(value, branch.value), 0,
-                *cover.value))
+    if (!isZero(both, difference(value, branch.value), 0, *cover.value))
       return false;
     any.push_back(Formula::all(std::move(there)));
   }

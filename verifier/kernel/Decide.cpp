@@ -1,6 +1,7 @@
 //===- Decide.cpp - Obligations and who decides them ----------------------===//
 
 #include "verifier/kernel/Decide.h"
+#include "verifier/kernel/Polynomial.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <chrono>
@@ -70,6 +71,8 @@ std::optional<Integer> guessQuotient(const Integer &dividend,
   return quotient;
 }
 
+} // namespace
+
 /// SMT-LIB text of formulas. Names come from outside and may hold anything, so
 /// a script has numbers of its own.
 class Script {
@@ -131,6 +134,15 @@ public:
   }
 
   void require(const std::string &truth) { body += "(assert " + truth + ")\n"; }
+
+  /// By symbol of the script.
+  Model modelOf(const std::map<std::string, int64_t> &values) const {
+    Model model;
+    for (const auto &[key, symbol] : symbols)
+      if (auto it = values.find(symbol); it != values.end())
+        model[key] = it->second;
+    return model;
+  }
 
   std::string take() { return head + body; }
 
@@ -199,8 +211,6 @@ private:
   std::map<std::string, std::string> symbols, quotients, extremes;
 };
 
-} // namespace
-
 /// Z3's count of the work that a context has done.
 static uint64_t workOf(Z3_context context, Z3_solver solver) {
   Z3_stats stats = Z3_solver_get_statistics(context, solver);
@@ -213,16 +223,46 @@ static uint64_t workOf(Z3_context context, Z3_solver solver) {
   return result;
 }
 
-Decider::Answer Decider::ask(const std::string &script) {
-  if (workLeft == 0)
-    return Answer::Unknown;
-  auto start = std::chrono::steady_clock::now();
-  // Each time from nothing, so that an answer depends on the question alone.
+static void readModel(Z3_context context, Z3_solver solver,
+                      std::map<std::string, int64_t> &values) {
+  Z3_model model = Z3_solver_get_model(context, solver);
+  if (!model)
+    return;
+  Z3_model_inc_ref(context, model);
+  for (unsigned i = 0; i < Z3_model_get_num_consts(context, model); ++i) {
+    Z3_func_decl declaration = Z3_model_get_const_decl(context, model, i);
+    Z3_ast value = Z3_model_get_const_interp(context, model, declaration);
+    int64_t number;
+    if (value && Z3_is_numeral_ast(context, value) &&
+        Z3_get_numeral_int64(context, value, &number))
+      values[Z3_get_symbol_string(
+          context, Z3_get_decl_name(context, declaration))] = number;
+  }
+  Z3_model_dec_ref(context, model);
+}
+
+static Z3_context makeContext() {
   Z3_config config = Z3_mk_config();
   Z3_context context = Z3_mk_context(config);
   Z3_del_config(config);
   // An error is no answer.
   Z3_set_error_handler(context, nullptr);
+  return context;
+}
+
+Decider::~Decider() {
+  if (reused)
+    Z3_del_context(reused);
+}
+
+Decider::Answer Decider::ask(const std::string &script,
+                             std::map<std::string, int64_t> *values) {
+  if (workLeft == 0)
+    return Answer::Unknown;
+  auto start = std::chrono::steady_clock::now();
+  // Each time from nothing, so that an answer depends on the question alone.
+  Z3_context context = isHasty && reused ? reused : makeContext();
+  uint64_t before = workDone;
   Z3_solver solver = Z3_mk_solver(context);
   Z3_solver_inc_ref(context, solver);
   Z3_params parameters = Z3_mk_params(context);
@@ -244,11 +284,21 @@ Decider::Answer Decider::ask(const std::string &script) {
     answer = result == Z3_L_FALSE  ? Answer::Never
              : result == Z3_L_TRUE ? Answer::Sometimes
                                    : Answer::Unknown;
-    if (workLeft != UINT64_MAX)
-      workLeft -= std::min(workLeft, workOf(context, solver));
+    if (values && answer == Answer::Sometimes)
+      readModel(context, solver, *values);
+    if (workLeft != UINT64_MAX) {
+      workDone = workOf(context, solver);
+      workLeft -= std::min(workLeft, workDone - before);
+    }
   }
   Z3_solver_dec_ref(context, solver);
-  Z3_del_context(context);
+  // An error may leave anything behind.
+  bool isKept = isHasty && Z3_get_error_code(context) == Z3_OK;
+  reused = isKept ? context : nullptr;
+  if (!isKept) {
+    Z3_del_context(context);
+    workDone = 0;
+  }
   double spent = std::chrono::duration<double, std::milli>(
                      std::chrono::steady_clock::now() - start)
                      .count();
@@ -257,10 +307,15 @@ Decider::Answer Decider::ask(const std::string &script) {
   return answer;
 }
 
-bool Decider::isUnsatisfiable(const std::string &script) {
+bool Decider::isUnsatisfiable(Script &builder, const Obligation &obligation) {
+  std::string script = builder.take();
   if (!known.count(script)) {
     ++numAsked;
-    if (ask(script) != Answer::Never)
+    std::map<std::string, int64_t> values;
+    Answer answer = ask(script, isHasty ? &values : nullptr);
+    if (answer == Answer::Sometimes && isHasty)
+      learn(obligation, builder.modelOf(values));
+    if (answer != Answer::Never)
       return false;
     known.insert(script);
   }
@@ -274,17 +329,20 @@ bool Decider::holds(llvm::ArrayRef<Formula> given, const Formula &goal) {
     return formula == goal || (formula.kind() == Formula::Kind::All &&
                                llvm::is_contained(formula.parts(), goal));
   };
-  if (llvm::any_of(given, isGiven))
+  if (llvm::any_of(given, isGiven) || plainlyHolds(given, goal))
     return true;
   // Each by itself is the easier question.
   if (goal.kind() == Formula::Kind::All)
     return llvm::all_of(
         goal.parts(), [&](const Formula &part) { return holds(given, part); });
+  Obligation obligation{given, &goal};
+  if (isHasty && isKnownToFail(obligation))
+    return false;
   Script script;
   for (const Formula &formula : given)
     script.require(script.text(formula));
   script.require(script.text(Formula::negation(goal)));
-  return isUnsatisfiable(script.take());
+  return isUnsatisfiable(script, obligation);
 }
 
 static void addParts(const Formula &formula, std::vector<Formula> &out) {
@@ -311,6 +369,9 @@ bool Decider::isZeroSum(llvm::ArrayRef<Formula> given,
   if (isPair && implies(sum[0].formula, sum[1].formula) &&
       implies(sum[1].formula, sum[0].formula))
     return true;
+  Obligation obligation{given, nullptr, sum, width};
+  if (isHasty && isKnownToFail(obligation))
+    return false;
   Script script;
   for (const Formula &formula : given)
     script.require(script.text(formula));
@@ -326,7 +387,7 @@ bool Decider::isZeroSum(llvm::ArrayRef<Formula> given,
     total = "(mod " + total + " " + modulus + ")";
   }
   script.require("(not (= " + total + " 0))");
-  return isUnsatisfiable(script.take());
+  return isUnsatisfiable(script, obligation);
 }
 
 bool Decider::canHold(llvm::ArrayRef<Formula> all) {

@@ -13,6 +13,8 @@
 #include <functional>
 #include <set>
 
+struct _Z3_context;
+
 namespace mlc::kernel {
 
 /// A multiple of a condition's truth: weight * [formula].
@@ -20,6 +22,18 @@ struct Weighted {
   Integer weight;
   Formula formula;
 };
+
+/// Whether, where all of `given` hold, `goal` does, or `sum` is 0, modulo
+/// 2^width where width is not 0.
+struct Obligation {
+  llvm::ArrayRef<Formula> given;
+  const Formula *goal = nullptr;
+  llvm::ArrayRef<Weighted> sum = {};
+  unsigned width = 0;
+};
+/// Where an obligation fails: sizes by name behind an 's', variables by number
+/// behind a 'v'.
+using Model = std::map<std::string, int64_t>;
 
 class Decider {
 public:
@@ -29,6 +43,8 @@ public:
                    unsigned timeoutMs = 0)
       : maxWork(maxWork), workLeft(maxWorkInAll), maxWorkInAll(maxWorkInAll),
         timeoutMs(timeoutMs) {}
+  virtual ~Decider();
+  Decider(const Decider &) = delete;
 
   /// Whether `goal` holds wherever all of `given` do. No means not known.
   bool holds(llvm::ArrayRef<Formula> given, const Formula &goal);
@@ -47,15 +63,25 @@ public:
   /// Whether an answer was not waited for.
   bool wasStoppedByClock() const { return isStopped; }
 
+protected:
+  /// For a search, which asks much that does not hold: answers come sooner and
+  /// may depend on what was asked before.
+  bool isHasty = false;
+  virtual bool isKnownToFail(const Obligation &obligation) { return false; }
+  virtual void learn(const Obligation &obligation, const Model &model) {}
+
 private:
   enum class Answer { Never, Sometimes, Unknown };
-  Answer ask(const std::string &script);
-  bool isUnsatisfiable(const std::string &script);
+  Answer ask(const std::string &script,
+             std::map<std::string, int64_t> *values = nullptr);
+  bool isUnsatisfiable(class Script &script, const Obligation &obligation);
 
   const uint64_t maxWork;
   uint64_t workLeft;
   const uint64_t maxWorkInAll;
   const unsigned timeoutMs;
+  struct _Z3_context *reused = nullptr;
+  uint64_t workDone = 0; // in the reused context
   double ms = 0;
   bool isStopped = false;
   std::set<std::string> known; // scripts that are unsatisfiable

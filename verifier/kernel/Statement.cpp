@@ -96,8 +96,8 @@ Goals::Goals(const Statement &statement) {
       auto [m, n] = pair;
       wellFormed.push_back(Formula::equal(integerOf(m), integerOf(n)));
       messages.push_back("dim " + std::to_string(d) + " of result " +
-                         std::to_string(results.size()) + " is the same: " +
-                         m.str() + " and " + n.str());
+                         std::to_string(results.size()) +
+                         " is the same: " + m.str() + " and " + n.str());
       variables.push_back(names.fresh());
       ranges.push_back(
           Formula::inRange(Integer::variable(variables.back()), integerOf(m)));

@@ -22,7 +22,7 @@ struct Statement {
   /// begin with '%'.
   std::vector<Formula> given, required;
   std::vector<std::string> messages; // what `required` says
-  Assumptions assumptions; // of values
+  Assumptions assumptions;           // of values
 };
 
 /// lhs predicate rhs.

@@ -2,8 +2,8 @@
 //
 //   proof   := '(' ('proof' | 'bits') case* ')'  one for each of the statement;
 //              bits: floats are taken for their bits
-//   case    := '(case' ['(shared)'] '(needs' shown* ')' '(results' zero* ')' ')'
-//   zero    := '(zero' step* group* ')' | '(cases' formula zero zero ')'
+//   case    := '(case' ['(shared)'] '(needs' shown* ')' '(results' zero* ')'
+//   ')' zero    := '(zero' step* group* ')' | '(cases' formula zero zero ')'
 //   step    := '(' name term factor part other ['(path' number* ')']
 //              ['(where' formula ')'] ['(integers' integer* ')']
 //              ['(covers' cover* ')'] ['(need' shown ')'] ')'

@@ -341,8 +341,9 @@ Value Unfolder::unfoldCast(const ExprNode &node, const Scope &scope) {
   bool isIdentity =
       from == to || isTruth(from) || (isIndex(from) && widthOf(to)) ||
       (widthOf(from) && widthOf(to) && width(to) <= width(from)) ||
-      (!isOfBits && ((isIndex(from) && isFloat(to) && width(to) >= 32) ||
-                     (isFloat(from) && isFloat(to) && width(to) > width(from))));
+      (!isOfBits &&
+       ((isIndex(from) && isFloat(to) && width(to) >= 32) ||
+        (isFloat(from) && isFloat(to) && width(to) > width(from))));
   if (isIdentity)
     return x;
   if (isTruth(to) && !isOfBits) {
