@@ -21,6 +21,9 @@ std::optional<Zero> Elaborator::zero(const Context &context, const Sum &sum,
   llvm::SaveAndRestore<unsigned> deeper(depth, depth + 1);
   if (std::optional<std::vector<Group>> found = groups(context, sum, width))
     return Zero{std::nullopt, {}, {}, std::move(*found)};
+  // Distinctions are of the statement, not of parts of it.
+  if (depth == 1)
+    return resolve(context, sum, width, /*isNew=*/false);
   Sum simple = sum;
   std::vector<Step> steps;
   if (!simplify(context, simple, steps))
@@ -348,6 +351,12 @@ std::optional<Shown> Elaborator::show(Need::Kind kind, unsigned width,
     return signs;
   if (auto shown = showGiven(kind, width, context, value, path))
     return shown;
+  if (width == 0)
+    if (auto shown = showPoint(kind, context, value))
+      return shown;
+  if (width == 0)
+    if (auto shown = showBound(kind, context, value))
+      return shown;
   bool isProduct = kind == Need::Kind::NotZero && width == 0 &&
                    value.size() == 1 && value[0].variables.empty() &&
                    value[0].guards.empty() && value[0].factors.size() > 1;

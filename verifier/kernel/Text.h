@@ -2,7 +2,11 @@
 //
 //   proof   := '(proof' case* ')'                one for each of the statement
 //   case    := '(case' '(needs' shown* ')' '(results' zero* ')' ')'
-//   zero    := '(zero' step* group* ')' | '(cases' formula zero zero ')'
+//   zero    := '(' end step* group* ['(at' number* ')'] ['(shown' shown* ')']
+//              ['(then' zero* ')'] ')'
+//            | '(cases' formula zero zero ')'
+//   end     := 'zero' | 'truth' | 'note' | 'clear' | 'logarithms' | 'between'
+//            | 'whole'
 //   step    := '(' name term factor part other ['(path' number* ')']
 //              ['(where' formula ')'] ['(integers' integer* ')']
 //              ['(covers' cover* ')'] ['(need' shown ')'] ')'
@@ -14,7 +18,8 @@
 //              ')'
 //   cover   := '(cover' branch '(' integer* ')' zero ')'
 //   shown   := '(signs)' | '(given' need ('+' | '-') '(' integer* ')' zero ')'
-//            | '(product' shown* ')'
+//            | '(product' shown* ')' | '(point' term '(' integer* ')' ')'
+//            | '(bound' ('+' | '-') zero ('(' over under known* ')')* ')'
 //   integer := number | '#' number               the n-th variable in scope
 //            | '"' name '"'                      a symbol of the statement
 //            | '(' ('+' | '*' | 'floordiv' | 'mod' | 'min' | 'max')
