@@ -283,9 +283,11 @@ bool Checker::isBounded(Need::Kind kind, const Context &context,
   Sum total;
   bool isStrict = false;
   for (const Multiple &multiple : proof.bounds) {
-    if (multiple.over <= 0 || multiple.under <= 0)
-      return fail("a bound is turned around");
-    Sum product = constant(Rational(multiple.over, multiple.under));
+    constexpr size_t mostFactors = 8;
+    if (multiple.over == 0 || multiple.under == 0 ||
+        multiple.known.size() > mostFactors)
+      return fail("a bound is not well formed");
+    Sum product = constant(Rational(int64_t(multiple.over), multiple.under));
     bool isPositive = true;
     for (unsigned place : multiple.known) {
       if (place >= context.values.size())

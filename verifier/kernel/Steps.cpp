@@ -190,6 +190,7 @@ bool Checker::unwrap(const Step &step, const Context &context, Sum &sum) {
   for (auto [variable, integer] : llvm::zip(branch.variables, step.integers)) {
     Integer there = integer;
     isOne = isOne && fillSlots(there, inside.scope) &&
+            there.treeSize() <= largestInteger &&
             !mentions(branch.value, variable);
     point.insert({variable, there});
   }
