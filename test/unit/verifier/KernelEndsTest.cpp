@@ -120,14 +120,15 @@ TEST_CASE("A whole number between -1 and 1 is 0", "[kernel]") {
 TEST_CASE("What is not whole, or 1 away from 0, is not 0", "[kernel]") {
   Ends f;
   Sum floor = f.of("floor", f.x);
-  // floor(x) - x lies between -1 and 1: 1 more is known to be positive, and so
-  // is 1 less, by 1 and by x - floor(x).
+  // floor(y) - y lies between -1 and 1: 1 more is known to be positive, and so
+  // is 1 less, by 1 and by y - floor(y). It is whole where y is.
   const char *bounds =
-      "(note (at 0 0 0) (then (whole (shown (bound + (zero (group 0 (member 4 "
+      "(note (at 0 0 0) (then (whole (shown (bound + (zero (group 0 (member 3 "
       "() () (match 0))) (group 1 (member 5 () () (match 0))) (group 2 (member "
-      "3 () ()))) (1 1 1)) (bound + (zero (group 0 (member 5 () () (match 0))) "
+      "4 () ()))) (1 1 1)) (bound + (zero (group 0 (member 5 () () (match 0))) "
       "(group 1 (member 4 () () (match 0))) (group 2 (member 3 () ()))) (1 1) "
       "(1 1 0))))))";
+  CHECK(f.accepts(add(f.of("floor", floor), f.minus(floor)), bounds));
   CHECK_FALSE(f.accepts(add(floor, f.minus(f.x)), bounds));
   // The bounds themselves are as they should be.
   Context context = noted({}, *floor[0].factors[0]);
