@@ -51,14 +51,24 @@ IntExpr Elaborator::toExpr(const Integer &integer) const {
     return IntExpr::min(left(), right());
   case Integer::Kind::Maximum:
     return IntExpr::max(left(), right());
+  case Integer::Kind::Element: {
+    auto it = llvm::find(elements, integer);
+    unsigned place = it - elements.begin();
+    if (it == elements.end())
+      elements.push_back(integer);
+    return IntExpr::symbol(mlir, "%e" + std::to_string(place));
+  }
   }
   llvm_unreachable("slots are of proofs");
 }
 
 Integer Elaborator::fromExpr(IntExpr expr) const {
-  return mapLeaves(integerOf(expr), [](const Integer &leaf) {
+  return mapLeaves(integerOf(expr), [&](const Integer &leaf) {
     llvm::StringRef name = leaf.name();
     unsigned number;
+    if (leaf.kind() == Integer::Kind::Size && name.consume_front("%e") &&
+        !name.getAsInteger(10, number) && number < elements.size())
+      return elements[number];
     bool isVariable = leaf.kind() == Integer::Kind::Size &&
                       name.consume_front("%k") &&
                       !name.getAsInteger(10, number);

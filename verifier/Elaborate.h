@@ -186,6 +186,8 @@ private:
   llvm::ArrayRef<kernel::Need> given;
   kernel::Checker checker;
   std::string failure;
+  /// Integers that are symbols to the prover, "%e0" and so on.
+  mutable std::vector<kernel::Integer> elements;
   unsigned depth = 0;
   unsigned numEnds = 0, endDepth = 0;
   /// Alignments and questions to the solver.

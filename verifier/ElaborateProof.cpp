@@ -16,6 +16,9 @@ namespace mlc::elaborate {
 std::optional<Zero> Elaborator::zero(const Context &context, const Sum &sum,
                                      unsigned width) {
   constexpr unsigned maxDepth = 12;
+  constexpr size_t mostTerms = 600; // each is held against all others
+  if (sum.size() > mostTerms)
+    return fail("an element has too many terms");
   if (depth >= maxDepth || isExhausted())
     return fail("the search became too deep or took too long");
   llvm::SaveAndRestore<unsigned> deeper(depth, depth + 1);

@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <optional>
+#include <utility>
 #include <z3.h>
 
 namespace mlc::kernel {
@@ -109,6 +110,10 @@ public:
         head += "(define-const " + it->second + " Int " + value + ")\n";
       return it->second;
     }
+    case Integer::Kind::Element:
+      if (!std::exchange(hasElements, true))
+        head += "(declare-fun element (Int Int) Int)\n";
+      return pair("element");
     }
     llvm_unreachable("a slot is in no statement");
   }
@@ -195,6 +200,7 @@ private:
   }
 
   std::string head, body;
+  bool hasElements = false;
   std::map<std::string, std::string> symbols, quotients, extremes;
 };
 
@@ -230,15 +236,14 @@ Decider::Answer Decider::ask(const std::string &script) const {
 }
 
 bool Decider::isUnsatisfiable(const std::string &script) {
-  if (known.count(script))
-    return true;
+  auto [it, isNew] = known.try_emplace(script, false);
+  if (!isNew)
+    return it->second;
   ++numAsked;
-  if (ask(script) != Answer::Never)
-    return false;
-  known.insert(script);
-  if (onProved)
+  it->second = ask(script) == Answer::Never;
+  if (it->second && onProved)
     onProved(script);
-  return true;
+  return it->second;
 }
 
 bool Decider::holds(llvm::ArrayRef<Formula> given, const Formula &goal) {

@@ -11,7 +11,7 @@
 
 #include "verifier/kernel/Sum.h"
 #include <functional>
-#include <set>
+#include <map>
 
 namespace mlc::kernel {
 
@@ -44,7 +44,7 @@ private:
   bool isUnsatisfiable(const std::string &script);
 
   const uint64_t maxWork;
-  std::set<std::string> known; // scripts that are unsatisfiable
+  std::map<std::string, bool> known; // by script: whether it is unsatisfiable
   unsigned numAsked = 0;
 };
 

@@ -140,6 +140,19 @@ static bool ofNumber(const Factor &factor, Sum &value) {
          (zero <= number->num && number->num + number->num < modulus);
 }
 
+/// [x = 0] by the signs of x.
+static bool signsOfZero(const Factor &factor, Sum &value) {
+  if (!isCall(factor, "zero") || mentionsInfinity(factor.arguments[0]))
+    return false;
+  value = constant(Rational(1));
+  for (int sign : {1, -1}) {
+    Sum side = scaled(factor.arguments[0], Rational(sign));
+    value.push_back(
+        {Rational(-1), {}, {}, {makeCall("positive", {side}, true)}});
+  }
+  return true;
+}
+
 /// The value of one function.
 bool Checker::factOfFunction(const Step &step, const Context &inside,
                              const Term &term, Sum &value) {
@@ -200,17 +213,7 @@ bool Checker::factOfFunction(const Step &step, const Context &inside,
   case Step::Kind::Choose:
     return choose(step, inside, factor, value);
   case Step::Kind::SignsOfZero:
-    if (const Sum *x = argumentOf("zero"); x && !mentionsInfinity(*x)) {
-      value = constant(Rational(1));
-      for (int sign : {1, -1})
-        value.push_back(
-            {Rational(-1),
-             {},
-             {},
-             {makeCall("positive", {scaled(*x, Rational(sign))}, true)}});
-      return true;
-    }
-    return false;
+    return signsOfZero(factor, value);
   case Step::Kind::Decide:
     if (const Sum *x = argumentOf("positive"); x && !mentionsInfinity(*x)) {
       value = constant(Rational(step.part ? 1 : 0));

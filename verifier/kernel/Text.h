@@ -22,7 +22,7 @@
 //            | '(bound' ('+' | '-') zero ('(' over under known* ')')* ')'
 //   integer := number | '#' number               the n-th variable in scope
 //            | '"' name '"'                      a symbol of the statement
-//            | '(' ('+' | '*' | 'floordiv' | 'mod' | 'min' | 'max')
+//            | '(' ('+' | '*' | 'floordiv' | 'mod' | 'min' | 'max' | 'element')
 //              integer integer ')'
 //   formula := '(>=0' integer ')' | '(=0' integer ')' | '(not' formula ')'
 //            | '(and' formula* ')' | '(or' formula* ')'

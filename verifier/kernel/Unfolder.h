@@ -64,6 +64,11 @@ private:
   Value unfoldCast(const ExprNode &node, const Scope &scope);
   Value unfoldReduce(const ExprNode &node, const Scope &scope);
   std::optional<Integer> integer(const ExprNode &node, const Scope &scope);
+  std::optional<Integer> element(const ExprNode &node, const Scope &scope);
+  using Choice = std::vector<std::pair<Formula, Integer>>;
+  std::optional<Choice> indexChoice(const Expr &index, const Scope &scope);
+  Value guardedRead(const ExprNode &node, llvm::ArrayRef<Integer> indices,
+                    const Scope &scope);
   std::optional<Formula> formula(const ExprNode &node, const Scope &scope);
 
   using Function = llvm::function_ref<Sum(llvm::ArrayRef<Sum>)>;

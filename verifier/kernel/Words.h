@@ -59,6 +59,7 @@ inline constexpr std::pair<const char *, Integer::Kind> integerWords[] = {
     {"mod", Integer::Kind::Modulo},
     {"min", Integer::Kind::Minimum},
     {"max", Integer::Kind::Maximum},
+    {"element", Integer::Kind::Element},
 };
 
 } // namespace mlc::kernel

@@ -242,6 +242,31 @@ TEST_CASE("What leaves a maximum is not negative", "[kernel]") {
   CHECK(f.accepts(other, step));
 }
 
+TEST_CASE("An element that is an index is any integer", "[kernel]") {
+  Fixture f;
+  auto element = [](Integer input, Integer i) {
+    return Integer::apply(Integer::Kind::Element, input, i);
+  };
+  Integer i = f.n, j = Integer::size("m");
+  Formula alike = Formula::equal(element(0, i), element(0, j));
+  CHECK(f.decider.holds({Formula::equal(i, j)}, alike));
+  CHECK_FALSE(f.decider.holds({}, alike));
+  CHECK_FALSE(f.decider.holds({alike}, Formula::equal(i, j)));
+  CHECK_FALSE(
+      f.decider.holds({}, Formula::equal(element(0, i), element(1, i))));
+  CHECK_FALSE(f.decider.holds({}, Formula::notNegative(element(0, i))));
+  CHECK_FALSE(f.decider.holds(
+      {Formula::equal(i, j)},
+      Formula::equal(element(element(0, 1), i), element(element(0, j), 1))));
+  // Reads through it are of that element.
+  Sum sum = add(single(f.read(element(1, i))),
+                scaled(single(f.read(element(1, j))), Rational(-1)));
+  const char *same = "(zero (group 0 (member 1 () () (match 0))))";
+  CHECK_FALSE(f.accepts(sum, same));
+  f.context.assume({Formula::equal(i, j)});
+  CHECK(f.accepts(sum, same));
+}
+
 TEST_CASE("Nothing is captured", "[kernel]") {
   Fixture f;
   Variable v = f.names.fresh();
