@@ -230,13 +230,20 @@ bool Elaborator::pair(const Factor &left, const Factor &right,
 }
 
 bool Elaborator::pair(const Sum &left, const Sum &right, Pairing &out) const {
+  constexpr size_t mostEquations = 2000;
   std::vector<bool> used(right.size());
-  for (const Term &l : left)
+  std::vector<std::string> signatures;
+  for (const Term &r : right)
+    signatures.push_back(signatureOf(r));
+  for (const Term &l : left) {
+    std::string signature = signatureOf(l);
     for (auto [j, r] : llvm::enumerate(right)) {
+      if (used[j] || signature != signatures[j])
+        continue;
+      if (out.zeros.size() > mostEquations)
+        return false;
       Pairing attempt = out;
       Product x = productOf(l), y = productOf(r);
-      if (used[j] || signatureOf(l) != signatureOf(r))
-        continue;
       std::vector<unsigned> partner = pairings(x.factors, y.factors).front();
       bool isAlike = true;
       for (size_t i = 0; i < x.factors.size() && isAlike; ++i)
@@ -248,6 +255,7 @@ bool Elaborator::pair(const Sum &left, const Sum &right, Pairing &out) const {
       used[j] = true;
       break;
     }
+  }
   return true;
 }
 
