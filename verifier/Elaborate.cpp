@@ -51,14 +51,24 @@ IntExpr Elaborator::toExpr(const Integer &integer) const {
     return IntExpr::min(left(), right());
   case Integer::Kind::Maximum:
     return IntExpr::max(left(), right());
+  case Integer::Kind::Element: {
+    auto it = llvm::find(elements, integer);
+    unsigned place = it - elements.begin();
+    if (it == elements.end())
+      elements.push_back(integer);
+    return IntExpr::symbol(mlir, "%e" + std::to_string(place));
+  }
   }
   llvm_unreachable("slots are of proofs");
 }
 
 Integer Elaborator::fromExpr(IntExpr expr) const {
-  return mapLeaves(integerOf(expr), [](const Integer &leaf) {
+  return mapLeaves(integerOf(expr), [&](const Integer &leaf) {
     llvm::StringRef name = leaf.name();
     unsigned number;
+    if (leaf.kind() == Integer::Kind::Size && name.consume_front("%e") &&
+        !name.getAsInteger(10, number) && number < elements.size())
+      return elements[number];
     bool isVariable = leaf.kind() == Integer::Kind::Size &&
                       name.consume_front("%k") &&
                       !name.getAsInteger(10, number);
@@ -220,13 +230,20 @@ bool Elaborator::pair(const Factor &left, const Factor &right,
 }
 
 bool Elaborator::pair(const Sum &left, const Sum &right, Pairing &out) const {
+  constexpr size_t mostEquations = 2000;
   std::vector<bool> used(right.size());
-  for (const Term &l : left)
+  std::vector<std::string> signatures;
+  for (const Term &r : right)
+    signatures.push_back(signatureOf(r));
+  for (const Term &l : left) {
+    std::string signature = signatureOf(l);
     for (auto [j, r] : llvm::enumerate(right)) {
+      if (used[j] || signature != signatures[j])
+        continue;
+      if (out.zeros.size() > mostEquations)
+        return false;
       Pairing attempt = out;
       Product x = productOf(l), y = productOf(r);
-      if (used[j] || signatureOf(l) != signatureOf(r))
-        continue;
       std::vector<unsigned> partner = pairings(x.factors, y.factors).front();
       bool isAlike = true;
       for (size_t i = 0; i < x.factors.size() && isAlike; ++i)
@@ -238,6 +255,7 @@ bool Elaborator::pair(const Sum &left, const Sum &right, Pairing &out) const {
       used[j] = true;
       break;
     }
+  }
   return true;
 }
 

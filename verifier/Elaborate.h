@@ -109,10 +109,59 @@ private:
                                             const kernel::Factor &factor);
   std::optional<kernel::Step> stepForMaximum(const kernel::Context &inside,
                                              const kernel::Factor &factor);
+  std::optional<kernel::Step> decisionFor(const kernel::Context &inside,
+                                          const kernel::Term &term,
+                                          unsigned factor);
+  std::optional<kernel::Step> unwrapFor(const kernel::Context &inside,
+                                        const kernel::Factor &factor);
+  std::optional<std::vector<kernel::Integer>>
+  pointOf(const kernel::Context &inside,
+          llvm::ArrayRef<kernel::Variable> variables,
+          llvm::ArrayRef<kernel::Formula> guards);
   std::optional<kernel::Step> rewriteFor(const kernel::Context &inside,
                                          const kernel::Term &term);
   std::optional<kernel::Step> countFor(const kernel::Context &here,
                                        const kernel::Term &term);
+  // Distinctions, bounds, quotients and logarithms (ElaborateEnds.cpp).
+  using Place = std::vector<std::array<unsigned, 3>>;
+  enum class Expansion { Tanh, Residues, All };
+  std::optional<kernel::Zero> resolve(const kernel::Context &context,
+                                      const kernel::Sum &sum, unsigned width,
+                                      bool isNew = true);
+  std::optional<kernel::Zero> byNote(const kernel::Context &context,
+                                     const kernel::Sum &sum);
+  std::optional<kernel::Zero> endOf(const kernel::Context &context,
+                                    const kernel::Sum &sum, unsigned width);
+  std::optional<kernel::Zero> byWhole(const kernel::Context &context,
+                                      const kernel::Sum &sum);
+  std::optional<kernel::Zero> byBetween(const kernel::Context &context,
+                                        const kernel::Sum &sum);
+  std::optional<kernel::Zero> byLogarithms(const kernel::Context &context,
+                                           const kernel::Sum &sum);
+  std::optional<kernel::Zero> byClearing(const kernel::Context &context,
+                                         const kernel::Sum &sum);
+  std::optional<kernel::Zero> byTruth(const kernel::Context &context,
+                                      const kernel::Sum &sum, unsigned width);
+  std::optional<kernel::Zero> byExpansion(const kernel::Context &context,
+                                          const kernel::Sum &sum,
+                                          unsigned width, Expansion what);
+  /// A place of which it holds, where nothing that is mentioned is bound.
+  std::optional<Place>
+  findFactor(const kernel::Sum &root, const kernel::Sum &sum, Place &path,
+             llvm::function_ref<bool(const kernel::Factor &)> isWanted);
+  std::optional<kernel::Step> choiceFor(const kernel::Context &context,
+                                        const kernel::Factor &factor);
+  std::optional<kernel::Step> expansionOf(const kernel::Context &context,
+                                          const kernel::Factor &factor,
+                                          Expansion what);
+
+  // What is shown of values (ElaborateBounds.cpp).
+  std::optional<kernel::Shown> showPoint(kernel::Need::Kind kind,
+                                         const kernel::Context &context,
+                                         const kernel::Sum &value);
+  std::optional<kernel::Shown> showBound(kernel::Need::Kind kind,
+                                         const kernel::Context &context,
+                                         const kernel::Sum &value);
   std::optional<kernel::Shown> showGiven(kernel::Need::Kind kind,
                                          unsigned width,
                                          const kernel::Context &context,
@@ -143,7 +192,10 @@ private:
   llvm::ArrayRef<kernel::Need> given;
   kernel::Checker checker;
   std::string failure;
+  /// Integers that are symbols to the prover, "%e0" and so on.
+  mutable std::vector<kernel::Integer> elements;
   unsigned depth = 0;
+  unsigned numEnds = 0, endDepth = 0;
   /// Alignments and questions to the solver.
   uint64_t work = 0;
   const uint64_t maxWork;

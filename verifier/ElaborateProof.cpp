@@ -16,11 +16,17 @@ namespace mlc::elaborate {
 std::optional<Zero> Elaborator::zero(const Context &context, const Sum &sum,
                                      unsigned width) {
   constexpr unsigned maxDepth = 12;
+  constexpr size_t mostTerms = 600; // each is held against all others
+  if (sum.size() > mostTerms)
+    return fail("an element has too many terms");
   if (depth >= maxDepth || isExhausted())
     return fail("the search became too deep or took too long");
   llvm::SaveAndRestore<unsigned> deeper(depth, depth + 1);
   if (std::optional<std::vector<Group>> found = groups(context, sum, width))
     return Zero{std::nullopt, {}, {}, std::move(*found)};
+  // Distinctions are of the statement, not of parts of it.
+  if (depth == 1)
+    return resolve(context, sum, width, /*isNew=*/false);
   Sum simple = sum;
   std::vector<Step> steps;
   if (!simplify(context, simple, steps))
@@ -347,6 +353,12 @@ std::optional<Shown> Elaborator::show(Need::Kind kind, unsigned width,
     return signs;
   if (auto shown = showGiven(kind, width, context, value, path))
     return shown;
+  if (width == 0)
+    if (auto shown = showPoint(kind, context, value))
+      return shown;
+  if (width == 0)
+    if (auto shown = showBound(kind, context, value))
+      return shown;
   bool isProduct = kind == Need::Kind::NotZero && width == 0 &&
                    value.size() == 1 && value[0].variables.empty() &&
                    value[0].guards.empty() && value[0].factors.size() > 1;

@@ -60,7 +60,9 @@ bool Elaborator::simplifyTerms(const Context &context, Sum &root,
       }
     }
     std::optional<Step> step;
-    for (unsigned other = 0; other < t && !path.empty(); ++other) {
+    // Groups add up what is in the sum itself; what is multiplied out is much.
+    bool mergesHere = !path.empty() || endDepth > 1;
+    for (unsigned other = 0; other < t && mergesHere; ++other) {
       Term like = sum[other];
       like.coefficient = term.coefficient;
       if (same(Sum{like}, Sum{term}))
@@ -204,6 +206,32 @@ std::optional<Step> Elaborator::stepFor(const Context &inside,
   return std::nullopt;
 }
 
+/// What a term is but for its number and for the names of variables.
+static std::string nameless(const Term &term) {
+  Term one = term;
+  one.coefficient = Rational(1);
+  std::string text = str(Sum{one}), result;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (i == 0 || text[i - 1] != '%' || !llvm::isDigit(text[i]))
+      result += text[i];
+    else
+      while (i + 1 < text.size() && llvm::isDigit(text[i + 1]))
+        ++i;
+  return result;
+}
+
+/// Whether the first of its terms, in an order of their own, is negative.
+static bool isMirrored(const Sum &sum) {
+  const Term *first = nullptr;
+  std::string name;
+  for (const Term &term : sum)
+    if (std::string own = nameless(term); !first || own < name) {
+      first = &term;
+      name = own;
+    }
+  return first && first->coefficient < Rational(0);
+}
+
 std::optional<Step> Elaborator::stepForCall(const Context &inside,
                                             const Term &term, unsigned f) {
   const Factor &factor = *term.factors[f];
@@ -222,12 +250,43 @@ std::optional<Step> Elaborator::stepForCall(const Context &inside,
     if (isProduct && (!isPlain || isCall(*inner, reciprocalName)))
       return Step{.kind = Step::Kind::SplitReciprocal};
   }
+  if (factor.name == reciprocalName && isPlain && isCall(*inner, "exp"))
+    return Step{.kind = Step::Kind::InvertExponential};
   if (factor.name == "log" && isPlain && isCall(*inner, "exp"))
     return Step{.kind = Step::Kind::LogOfExp};
-  if (factor.name == "exp" && isPlain && isCall(*inner, "log"))
-    if (auto shown = show(Need::Kind::Positive, 0, inside, inner->arguments[0],
-                          pathOf(term, f, f)))
-      return Step{.kind = Step::Kind::ExpOfLog, .need = {*shown}};
+  if (factor.name == "exp")
+    for (auto [i, part] : llvm::enumerate(argument))
+      if (const Factor *log = onlyFactor({part});
+          log && isCall(*log, "log") && abs(part.coefficient) == Rational(1))
+        if (auto shown = show(Need::Kind::Positive, 0, inside,
+                              log->arguments[0], pathOf(term, f, f)))
+          return Step{.kind = Step::Kind::ExpOfLog,
+                      .other = static_cast<unsigned>(i),
+                      .need = {*shown}};
+  bool isOfNumber = llvm::StringRef(factor.name).starts_with("zero") ||
+                    widthOfCast(factor) > 0;
+  if (isOfNumber && asConstant(argument))
+    return Step{.kind = Step::Kind::OfNumber};
+  if (factor.name == "positive" &&
+      (asConstant(argument) || !inside.values.empty()))
+    return decisionFor(inside, term, f);
+  // The table's odd and even functions, for a sign that both sides choose.
+  if (function && factsOf(*function).parity != Parity::None &&
+      factsOf(*function).isDefinedEverywhere() && isMirrored(argument))
+    return Step{.kind = Step::Kind::Mirror};
+  return std::nullopt;
+}
+
+/// [x > 0], where the sign of x is known.
+std::optional<Step> Elaborator::decisionFor(const Context &inside,
+                                            const Term &term, unsigned f) {
+  const Sum &x = term.factors[f]->arguments[0];
+  std::vector<Sum> path = pathOf(term, f, f);
+  if (auto shown = show(Need::Kind::Positive, 0, inside, x, path))
+    return Step{.kind = Step::Kind::Decide, .part = 1, .need = {*shown}};
+  if (auto shown = show(Need::Kind::NotNegative, 0, inside,
+                        scaled(x, Rational(-1)), path))
+    return Step{.kind = Step::Kind::Decide, .part = 0, .need = {*shown}};
   return std::nullopt;
 }
 
@@ -259,12 +318,45 @@ std::optional<Step> Elaborator::stepForPair(const Context &inside,
   return std::nullopt;
 }
 
+/// A place of a branch: the least value of each variable that its guards admit.
+std::optional<std::vector<Integer>>
+Elaborator::pointOf(const Context &inside, ArrayRef<Variable> variables,
+                    ArrayRef<Formula> guards) {
+  Bindings values;
+  for (Variable v : variables) {
+    std::vector<IntExpr> witnesses = verifier::witnessCandidates(
+        IntExpr::symbol(mlir, nameOf(v)), toGuards(guards));
+    values.insert({v, fromExpr(witnesses.front())});
+  }
+  return toSlots(variables, values, inside.scope);
+}
+
+/// A maximum of what is the same everywhere.
+std::optional<Step> Elaborator::unwrapFor(const Context &inside,
+                                          const Factor &factor) {
+  if (factor.branches.size() != 1 || !isIdempotent(factor.name))
+    return std::nullopt;
+  const Branch &branch = factor.branches[0];
+  bool varies = llvm::any_of(
+      branch.variables, [&](Variable v) { return mentions(branch.value, v); });
+  std::optional<std::vector<Integer>> point =
+      varies ? std::nullopt : pointOf(inside, branch.variables, branch.guards);
+  if (!point)
+    return std::nullopt;
+  Step step{.kind = Step::Kind::Unwrap, .integers = *point};
+  Sum trial = single(makeReduce(factor.name, factor.branches, factor.isTruth));
+  return checker.apply(step, inside, trial) ? std::optional(step)
+                                            : std::nullopt;
+}
+
 std::optional<Step> Elaborator::stepForReduce(const Context &inside,
                                               const Factor &factor) {
   ArrayRef<Branch> branches = factor.branches;
   if (branches.size() == 1 && branches[0].variables.empty() &&
       decider.holds(inside.known, Formula::all(branches[0].guards)))
     return Step{.kind = Step::Kind::Unwrap};
+  if (auto step = unwrapFor(inside, factor))
+    return step;
   auto isReduce = [](const Sum &value, llvm::StringRef name) {
     return value.size() == 1 && value[0].coefficient == Rational(1) &&
            value[0].variables.empty() && value[0].guards.empty() &&
@@ -317,14 +409,8 @@ std::optional<Step> Elaborator::stepForMaximum(const Context &inside,
     }
   // Some point, so that the maximum is of something.
   for (unsigned b = 0; b < branches.size(); ++b) {
-    Bindings values;
-    for (Variable v : branches[b].variables) {
-      std::vector<IntExpr> witnesses = verifier::witnessCandidates(
-          IntExpr::symbol(mlir, nameOf(v)), toGuards(branches[b].guards));
-      values.insert({v, fromExpr(witnesses.front())});
-    }
     std::optional<std::vector<Integer>> point =
-        toSlots(branches[b].variables, values, inside.scope);
+        pointOf(inside, branches[b].variables, branches[b].guards);
     if (!point)
       continue;
     const Sum &first = branches[0].value;

@@ -96,6 +96,12 @@ bool Checker::isZero(const Context &context, const Sum &original,
   for (const Step &step : proof.steps)
     if (!apply(step, context, sum))
       return false;
+  // A distinction leaves each term where it is.
+  cancelled |= proof.kind != Zero::Kind::Groups &&
+               proof.kind != Zero::Kind::Truth &&
+               proof.kind != Zero::Kind::Note;
+  if (proof.kind != Zero::Kind::Groups)
+    return ends(context, sum, width, proof);
   std::vector<bool> isCovered(sum.size());
   auto take = [&](unsigned term) {
     bool isNew = term < sum.size() && !isCovered[term];

@@ -14,10 +14,17 @@
 
 namespace mlc::kernel {
 
+/// A value that is positive, or not negative. What it mentions is in scope.
+struct Known {
+  bool isPositive;
+  Sum value;
+};
+
 /// What is in scope, and what is known of it.
 struct Context {
   std::vector<Integer> scope; // variables
   std::vector<Formula> known;
+  std::vector<Known> values = {};
 
   void bind(llvm::ArrayRef<Variable> variables) {
     for (Variable variable : variables)
@@ -42,6 +49,15 @@ struct Product {
 };
 Product productOf(const Term &term);
 
+/// With the bounds of a function, whatever it is applied to.
+Context noted(const Context &context, const Factor &function);
+/// The sum where a truth value, which mentions nothing that is bound in it, is
+/// 1 or 0.
+Sum withTruth(const Sum &sum, const Factor &truth, bool isOne);
+
+/// Whether a number that is larger than all others occurs.
+bool mentionsInfinity(const Sum &sum);
+
 /// Whether repeating a value does not change a reduction.
 bool isIdempotent(llvm::StringRef monoid);
 /// A reduction's branches as a sum of calls of their values.
@@ -64,6 +80,10 @@ public:
   /// negative or positive wherever all of `path` are 1.
   bool isShown(Need::Kind kind, unsigned width, const Context &context,
                const Sum &value, llvm::ArrayRef<Sum> path, const Shown &proof);
+  /// The factor at a place (Zero), if it mentions nothing that is bound there;
+  /// null otherwise.
+  FactorRef factorAt(llvm::ArrayRef<std::array<unsigned, 3>> place,
+                     const Sum &sum);
   /// Whether signs alone say so.
   bool isNotNegative(const Context &context, const Sum &sum);
   bool isPositive(const Context &context, const Sum &sum);
@@ -91,6 +111,13 @@ private:
   bool applyInside(const Step &step, size_t depth, const Context &context,
                    Sum &sum);
   bool applyToBranches(const Step &step, const Context &inside, Factor &factor);
+  bool ends(const Context &context, const Sum &sum, unsigned width,
+            const Zero &proof);
+  bool byTruth(const Context &context, const Sum &sum, unsigned width,
+               const Zero &proof);
+  bool byLogarithms(const Context &context, const Sum &sum, const Zero &proof);
+  bool byClearing(const Context &context, const Sum &sum, const Zero &proof);
+  bool multiplyInto(Sum &sum, const Sum &factor);
   bool split(const Step &step, const Context &context, Sum &sum);
   bool count(const Step &step, const Context &context, Term &term);
   bool rewrite(const Step &step, const Context &context, Term &term);
@@ -106,6 +133,14 @@ private:
   bool factOfTwo(const Step &step, const Context &inside, const Term &term,
                  Sum &value);
   bool isNotZero(unsigned width, const Context &context, const Sum &value);
+  bool isBounded(Need::Kind kind, const Context &context, const Sum &value,
+                 const Shown &proof);
+  bool isPositiveAt(const Context &context, const Sum &value,
+                    const Shown &proof);
+  bool factOfFunction(const Step &step, const Context &inside, const Term &term,
+                      Sum &value);
+  bool choose(const Step &step, const Context &inside, const Factor &factor,
+              Sum &value);
   bool isGiven(Need::Kind kind, unsigned width, const Context &context,
                const Sum &value, llvm::ArrayRef<Sum> path, const Shown &proof);
   /// 2: positive, 1: not negative, 0: unknown.

@@ -6,6 +6,7 @@
 #include "llvm/Support/MathExtras.h"
 #include <chrono>
 #include <optional>
+#include <utility>
 #include <z3.h>
 
 namespace mlc::kernel {
@@ -113,6 +114,10 @@ public:
         head += "(define-const " + it->second + " Int " + value + ")\n";
       return it->second;
     }
+    case Integer::Kind::Element:
+      if (!std::exchange(hasElements, true))
+        head += "(declare-fun element (Int Int) Int)\n";
+      return pair("element");
     }
     llvm_unreachable("a slot is in no statement");
   }
@@ -208,6 +213,7 @@ private:
   }
 
   std::string head, body;
+  bool hasElements = false;
   std::map<std::string, std::string> symbols, quotients, extremes;
 };
 
@@ -309,19 +315,18 @@ Decider::Answer Decider::ask(const std::string &script,
 
 bool Decider::isUnsatisfiable(Script &builder, const Obligation &obligation) {
   std::string script = builder.take();
-  if (!known.count(script)) {
+  auto [it, isNew] = known.try_emplace(script, false);
+  if (isNew) {
     ++numAsked;
     std::map<std::string, int64_t> values;
     Answer answer = ask(script, isHasty ? &values : nullptr);
     if (answer == Answer::Sometimes && isHasty)
       learn(obligation, builder.modelOf(values));
-    if (answer != Answer::Never)
-      return false;
-    known.insert(script);
+    it->second = answer == Answer::Never;
   }
-  if (onProved)
+  if (it->second && onProved)
     onProved(script);
-  return true;
+  return it->second;
 }
 
 bool Decider::holds(llvm::ArrayRef<Formula> given, const Formula &goal) {

@@ -11,7 +11,7 @@
 
 #include "verifier/kernel/Sum.h"
 #include <functional>
-#include <set>
+#include <map>
 
 struct _Z3_context;
 
@@ -84,7 +84,7 @@ private:
   uint64_t workDone = 0; // in the reused context
   double ms = 0;
   bool isStopped = false;
-  std::set<std::string> known; // scripts that are unsatisfiable
+  std::map<std::string, bool> known; // by script: whether it is unsatisfiable
   unsigned numAsked = 0;
 };
 

@@ -46,18 +46,227 @@ bool Checker::factOfOne(const Step &step, const Context &inside,
                        names);
     return true;
   }
-  bool isLog = step.kind == Step::Kind::LogOfExp;
-  if (!isCall(factor, isLog ? "log" : "exp"))
-    return fail("a function is another one");
-  const Factor *inner = onlyFactor(factor.arguments[0]);
-  if (!inner || factor.arguments[0][0].coefficient != Rational(1) ||
-      !isCall(*inner, isLog ? "exp" : "log"))
-    return fail("a function is not applied to its inverse");
-  value = inner->arguments[0];
-  return isLog ||
-         (step.need.size() == 1 &&
-          isShown(Need::Kind::Positive, 0, inside, value,
-                  pathOf(term, step.factor, step.other), step.need[0]));
+  if (step.kind == Step::Kind::LogOfExp) {
+    const Factor *inner =
+        isCall(factor, "log") ? onlyFactor(factor.arguments[0]) : nullptr;
+    if (!inner || factor.arguments[0][0].coefficient != Rational(1) ||
+        !isCall(*inner, "exp"))
+      return fail("a function is not applied to its inverse");
+    value = inner->arguments[0];
+    return true;
+  }
+  return factOfFunction(step, inside, term, value);
+}
+
+static Sum call(llvm::StringRef function, Sum argument) {
+  return single(makeCall(function, {std::move(argument)}));
+}
+
+/// exp(y + log(x)) and exp(y - log(x)).
+static bool splitExponential(const Factor &factor, unsigned place, Sum &inner,
+                             Sum &value, Names &names) {
+  if (!isCall(factor, "exp") || place >= factor.arguments[0].size())
+    return false;
+  Sum rest = factor.arguments[0];
+  Term term = rest[place];
+  rest.erase(rest.begin() + place);
+  const Factor *log = onlyFactor({term});
+  bool isPlus = term.coefficient == Rational(1);
+  if (!log || !isCall(*log, "log") ||
+      (!isPlus && term.coefficient != Rational(-1)))
+    return false;
+  inner = log->arguments[0];
+  value = isPlus ? inner : call(reciprocalName, inner);
+  if (!rest.empty())
+    value = multiply(value, call("exp", std::move(rest)), names);
+  return true;
+}
+
+/// sqrt(x y), into sqrt(x) and sqrt(y).
+static bool splitRoot(const Factor &factor, unsigned place, Sum &first,
+                      Sum &second) {
+  if (!isCall(factor, "sqrt") || factor.arguments[0].size() != 1)
+    return false;
+  Term rest = factor.arguments[0][0];
+  if (!rest.variables.empty() || !rest.guards.empty() ||
+      place >= rest.factors.size())
+    return false;
+  first = single(rest.factors[place]);
+  rest.factors.erase(rest.factors.begin() + place);
+  second = {rest};
+  return true;
+}
+
+/// f(-x), turned around.
+static bool mirror(const Factor &factor, Sum &value) {
+  std::optional<UnaryFn> function = unaryNamed(factor.name);
+  if (factor.kind != Factor::Kind::Call || factor.arguments.size() != 1 ||
+      !function)
+    return false;
+  const ScalarFunction &facts = factsOf(*function);
+  // 1/0 is 0, so that this needs no condition.
+  if (facts.parity == Parity::None ||
+      (!facts.isDefinedEverywhere() && factor.name != reciprocalName))
+    return false;
+  value = scaled(call(factor.name, scaled(factor.arguments[0], Rational(-1))),
+                 Rational(facts.parity == Parity::Odd ? -1 : 1));
+  return true;
+}
+
+/// What a number is cast to, or whether it is 0.
+static bool ofNumber(const Factor &factor, Sum &value) {
+  llvm::StringRef name = factor.name;
+  std::optional<Rational> number =
+      factor.kind == Factor::Kind::Call && factor.arguments.size() == 1
+          ? asConstant(factor.arguments[0])
+          : std::nullopt;
+  if (name == "zero" && number) {
+    value = constant(Rational(*number == Rational(0) ? 1 : 0));
+    return true;
+  }
+  bool isCast = widthOfCast(factor) > 0;
+  unsigned width = isCast                        ? widthOfCast(factor)
+                   : name.consume_front("zero:") ? widthNamed(name)
+                                                 : 0;
+  if (width == 0 || !number || number->den != llvm::DynamicAPInt(1))
+    return false;
+  llvm::DynamicAPInt modulus(1), zero(0);
+  for (unsigned i = 0; i < width; ++i)
+    modulus = modulus * llvm::DynamicAPInt(2);
+  bool isZero = mod(number->num, modulus) == zero;
+  value = isCast ? constant(*number) : constant(Rational(isZero ? 1 : 0));
+  // With a sign and without one, residues have the numbers of the lower half.
+  return !isCast ||
+         (zero <= number->num && number->num + number->num < modulus);
+}
+
+/// [x = 0] by the signs of x.
+static bool signsOfZero(const Factor &factor, Sum &value) {
+  if (!isCall(factor, "zero") || mentionsInfinity(factor.arguments[0]))
+    return false;
+  value = constant(Rational(1));
+  for (int sign : {1, -1}) {
+    Sum side = scaled(factor.arguments[0], Rational(sign));
+    value.push_back(
+        {Rational(-1), {}, {}, {makeCall("positive", {side}, true)}});
+  }
+  return true;
+}
+
+/// The value of one function.
+bool Checker::factOfFunction(const Step &step, const Context &inside,
+                             const Term &term, Sum &value) {
+  const Factor &factor = *term.factors[step.factor];
+  std::vector<Sum> path = pathOf(term, step.factor, step.factor);
+  auto isNeeded = [&](size_t i, Need::Kind kind, const Sum &x) {
+    return i < step.need.size() &&
+           isShown(kind, 0, inside, x, path, step.need[i]);
+  };
+  auto argumentOf = [&](llvm::StringRef function) {
+    return isCall(factor, function) ? &factor.arguments[0] : nullptr;
+  };
+  Sum first, second;
+  switch (step.kind) {
+  case Step::Kind::ExpOfLog:
+    return splitExponential(factor, step.other, first, value, names) &&
+           isNeeded(0, Need::Kind::Positive, first);
+  case Step::Kind::RootOfProduct:
+    if (!splitRoot(factor, step.other, first, second) ||
+        !isNeeded(0, Need::Kind::NotNegative, first) ||
+        !isNeeded(1, Need::Kind::NotNegative, second))
+      return false;
+    value = multiply(call("sqrt", first), call("sqrt", second), names);
+    return true;
+  case Step::Kind::RootOfSquare:
+    if (!splitRoot(factor, 0, first, second) || !same(first, second))
+      return false;
+    value = call("abs", first);
+    return true;
+  case Step::Kind::InvertExponential: {
+    const Sum *inverted = argumentOf(reciprocalName);
+    const Factor *exp = inverted ? onlyFactor(*inverted) : nullptr;
+    if (!exp || !isCall(*exp, "exp"))
+      return false;
+    value = scaled(call("exp", scaled(exp->arguments[0], Rational(-1))),
+                   Rational(1) / (*inverted)[0].coefficient);
+    return true;
+  }
+  case Step::Kind::UnfoldTanh:
+    if (const Sum *x = argumentOf("tanh")) {
+      Sum one = constant(Rational(1));
+      value = add(scaled(call(reciprocalName,
+                              add(one, call("exp", scaled(*x, Rational(-2))))),
+                         Rational(2)),
+                  scaled(one, Rational(-1)));
+      return true;
+    }
+    return false;
+  case Step::Kind::Mirror:
+    return mirror(factor, value);
+  case Step::Kind::Magnitude:
+    if (const Sum *x = argumentOf("abs")) {
+      value = single(makeReduce(
+          "max", {{{}, {}, *x}, {{}, {}, scaled(*x, Rational(-1))}}));
+      return true;
+    }
+    return false;
+  case Step::Kind::Choose:
+    return choose(step, inside, factor, value);
+  case Step::Kind::SignsOfZero:
+    return signsOfZero(factor, value);
+  case Step::Kind::Decide:
+    if (const Sum *x = argumentOf("positive"); x && !mentionsInfinity(*x)) {
+      value = constant(Rational(step.part ? 1 : 0));
+      return step.part ? isNeeded(0, Need::Kind::Positive, *x)
+                       : isNeeded(0, Need::Kind::NotNegative,
+                                  scaled(*x, Rational(-1)));
+    }
+    return false;
+  case Step::Kind::OfNumber:
+    return ofNumber(factor, value);
+  default:
+    return fail("an unknown step");
+  }
+}
+
+/// max(x, y, ...) is max(y, ...) where x < y, else max(x, ...).
+bool Checker::choose(const Step &step, const Context &inside,
+                     const Factor &factor, Sum &value) {
+  bool isOfReals = factor.name == "max",
+       isMinimum = llvm::StringRef(factor.name).starts_with("min:"),
+       isMaximum =
+           isOfReals || llvm::StringRef(factor.name).starts_with("max:");
+  llvm::StringRef type =
+      llvm::StringRef(factor.name)
+          .drop_front(std::min<size_t>(4, factor.name.size()));
+  ArrayRef<Branch> branches = factor.branches;
+  auto isPoint = [&](unsigned b) {
+    return b < branches.size() && branches[b].variables.empty() &&
+           !mentionsInfinity(branches[b].value) &&
+           decider.holds(inside.known, Formula::all(branches[b].guards));
+  };
+  bool isWellFormed =
+      factor.kind == Factor::Kind::Reduce && (isMinimum || isMaximum) &&
+      (isOfReals || widthNamed(type) > 0) && step.part != step.other &&
+      isPoint(step.part) && isPoint(step.other);
+  if (!isWellFormed)
+    return fail("there is no order of two values");
+  const Sum &x = branches[isMinimum ? step.other : step.part].value,
+            &y = branches[isMinimum ? step.part : step.other].value;
+  Sum order = isOfReals
+                  ? single(makeCall("positive",
+                                    {add(y, scaled(x, Rational(-1)))}, true))
+                  : single(makeCall("less:" + type.str(), {x, y}, true));
+  auto without = [&](unsigned b) {
+    std::vector<Branch> rest = branches.vec();
+    rest.erase(rest.begin() + b);
+    return rest.size() == 1 ? rest[0].value
+                            : single(makeReduce(factor.name, std::move(rest)));
+  };
+  Sum reversed = add(constant(Rational(1)), scaled(order, Rational(-1)));
+  value = add(multiply(order, without(step.part), names),
+              multiply(reversed, without(step.other), names));
+  return true;
 }
 
 /// The value of the product of the step's two factors.

@@ -41,6 +41,10 @@ public:
     Modulo,
     Minimum,
     Maximum,
+    /// An element of an input of integers, as the number that it stands for: of
+    /// the input (left) and an index (right), or of such a one with one index
+    /// more. Of it is known that equal indices have equal elements.
+    Element,
   };
 
   Integer() : Integer(0) {}

@@ -33,6 +33,8 @@ std::string str(const Integer &integer) {
     return joined("min", integer);
   case Integer::Kind::Maximum:
     return joined("max", integer);
+  case Integer::Kind::Element:
+    return joined("element", integer);
   }
   llvm_unreachable("unknown integer");
 }

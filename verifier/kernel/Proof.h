@@ -55,19 +55,31 @@ struct Group {
   std::vector<Member> members;
 };
 
+/// `over` / `under`, which is positive, times what is known not to be negative:
+/// the values of the context at these places.
+struct Multiple {
+  unsigned over, under;
+  std::vector<unsigned> known;
+};
+
 /// Why a value is not 0, not negative or positive.
 struct Shown {
   enum class Kind {
     Signs,   // its factors say so
     Given,   // another one is, which has this value
     Product, // not 0: each of its factors is not
+    Point,   // no term is negative, and one is positive at some point
+    Bound,   // it is what is known of values, added and multiplied
   };
   Kind kind = Kind::Signs;
-  unsigned need = 0;             // Given: which
-  std::vector<Integer> map = {}; // Given: that one's variables
-  bool isNegative = false;       // Given: not 0, and this is minus that
-  ZeroRef value = {};            // Given: that one, less this
+  unsigned need = 0; // Given: which; Point: the term
+  std::vector<Integer> map =
+      {};                  // Given: that one's variables; Point: the term's
+  bool isNegative = false; // not 0, and minus this is shown
+  ZeroRef value = {};      // Given: that one, less this; Bound: below
   std::vector<Shown> parts = {}; // Product: of each factor
+  /// Bound: the value is a sum of these, and `value` says that it is.
+  std::vector<Multiple> bounds = {};
 };
 
 /// Makes another sum of equal value.
@@ -80,7 +92,9 @@ struct Step {
     /// to
     /// below `integers[1]`, becomes the number of its values.
     Count,
-    /// A reduction of one branch, which is one point, becomes its value.
+    /// A reduction of one branch, which is one point, becomes its value; a
+    /// maximum over points becomes the value that is the same at all of them,
+    /// of which `integers` is one.
     Unwrap,
     /// A branch of a reduction goes: it is empty, or its values are others'.
     DropBranch,
@@ -122,11 +136,36 @@ struct Step {
     JoinExponentials,
     /// log(exp(x)) is x.
     LogOfExp,
-    /// exp(log(x)) is x where x is positive, as `need` says.
+    /// exp(y + log(x)) is x exp(y), exp(y - log(x)) is 1/x exp(y), for the
+    /// `other`-th term of the argument, where x is positive, as `need` says.
     ExpOfLog,
     /// sqrt(x) sqrt(x) is x where x is not negative, as `need` says: factors
     /// `factor` and `other`.
     SquareOfRoot,
+    /// sqrt(x x) is |x|.
+    RootOfSquare,
+    /// sqrt(x y) is sqrt(x) sqrt(y) for the `other`-th factor x of the argument
+    /// where neither is negative, as the two of `need` say.
+    RootOfProduct,
+    /// 1/exp(x) is exp(-x).
+    InvertExponential,
+    /// tanh(x) is 2 / (1 + exp(-2 x)) - 1.
+    UnfoldTanh,
+    /// f(x) is f(-x) or -f(-x), as the table of functions says.
+    Mirror,
+    /// |x| is max(x, -x).
+    Magnitude,
+    /// Of branches `part` and `other` of a maximum or minimum, one goes: which,
+    /// says the truth value of their order, which becomes a factor.
+    Choose,
+    /// [x = 0] is 1 - [x > 0] - [-x > 0].
+    SignsOfZero,
+    /// [x > 0] is 1 (`part`) or 0, as `need` says: x is positive, or -x is not
+    /// negative.
+    Decide,
+    /// A number of a type of integers, made one of another type that has it, is
+    /// that number; whether a number is 0, is known.
+    OfNumber,
   };
   Kind kind;
   unsigned term = 0, factor = 0;
@@ -143,11 +182,37 @@ struct Step {
 /// That a sum is 0.
 struct Zero {
   /// By cases, if there is a formula (slots: the scope): where it holds, where
-  /// it does not. Else by steps, and groups that cover every term.
+  /// it does not. Else by steps, and what `kind` says of what they come to.
   std::optional<Formula> formula;
   std::vector<Zero> cases;
   std::vector<Step> steps;
   std::vector<Group> groups;
+  enum class Kind {
+    /// Groups cover every term.
+    Groups,
+    /// By two cases: the truth value at `place` is 1, is 0. If it is [x > 0],
+    /// what it says of x is known in each.
+    Truth,
+    /// By one case, in which the bounds of the function at `place` are known.
+    Note,
+    /// By one case, of another sum: this one times x, for the factor 1/x at
+    /// `place`, where x is not 0, as `shown` says.
+    Clear,
+    /// By one case, of another sum: log(x) + log(y) - log(z) + w is 0 where
+    /// x y exp(w) - z is, for terms whose x, y and z are positive, as `shown`
+    /// says in order.
+    Logarithms,
+    /// Neither it nor its negative is negative, as the two of `shown` say.
+    Between,
+    /// It is whole, and 1 more and 1 less it are positive, as the two of
+    /// `shown` say.
+    Whole,
+  };
+  Kind kind = Kind::Groups;
+  /// Where in the sum: each of (term, factor, argument or branch), but for the
+  /// last, of which only term and factor count.
+  std::vector<std::array<unsigned, 3>> place = {};
+  std::vector<Shown> shown = {};
 };
 
 } // namespace mlc::kernel

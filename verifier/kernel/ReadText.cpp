@@ -218,14 +218,36 @@ private:
       zero.cases = all(item, 2, &Builder::zero);
       return zero;
     }
-    if (!item.is("zero"))
-      fail(item, "expected (zero ...) or (cases formula zero zero)");
+    const auto *word = llvm::find_if(
+        zeroWords, [&](const auto &one) { return item.is(one.first); });
+    if (word == std::end(zeroWords)) {
+      fail(item, "expected (zero ...), (cases formula zero zero) or another "
+                 "reason for 0");
+      return zero;
+    }
+    zero.kind = word->second;
     for (const Item &part : rest(item, 1))
       if (part.is("group"))
         zero.groups.push_back(group(part));
+      else if (part.is("at"))
+        zero.place = places(part);
+      else if (part.is("shown"))
+        zero.shown = all(part, 1, &Builder::shown);
+      else if (part.is("then"))
+        zero.cases = all(part, 1, &Builder::zero);
       else
         zero.steps.push_back(step(part));
     return zero;
+  }
+
+  std::vector<std::array<unsigned, 3>> places(const Item &item) {
+    std::vector<std::array<unsigned, 3>> result;
+    std::vector<unsigned> numbers = all(item, 1, &Builder::number);
+    if (numbers.size() % 3)
+      fail(item, "a path has three numbers for each place");
+    for (size_t i = 0; i + 2 < numbers.size(); i += 3)
+      result.push_back({numbers[i], numbers[i + 1], numbers[i + 2]});
+    return result;
   }
 
   ZeroRef zeroRef(const Item &item) {
@@ -247,11 +269,7 @@ private:
     step.other = number(item.parts[4]);
     for (const Item &part : rest(item, 5)) {
       if (part.is("path")) {
-        std::vector<unsigned> numbers = all(part, 1, &Builder::number);
-        if (numbers.size() % 3)
-          fail(part, "a path has three numbers for each place");
-        for (size_t i = 0; i + 2 < numbers.size(); i += 3)
-          step.path.push_back({numbers[i], numbers[i + 1], numbers[i + 2]});
+        step.path = places(part);
       } else if (part.is("where") && part.parts.size() == 2) {
         step.formula = formula(part.parts[1]);
       } else if (part.is("integers")) {
@@ -328,8 +346,20 @@ private:
       shown.parts = all(item, 1, &Builder::shown);
       return shown;
     }
-    if (!has(item, "given", 4,
-             "expected (signs), (given ...) or (product ...)"))
+    if (item.is("point") && item.parts.size() == 3) {
+      shown.kind = Shown::Kind::Point;
+      shown.need = number(item.parts[1]);
+      shown.map = all(item.parts[2], 0, &Builder::integer);
+      return shown;
+    }
+    if (item.is("bound") && item.parts.size() >= 3) {
+      shown.kind = Shown::Kind::Bound;
+      shown.isNegative = item.parts[1].text == "-";
+      shown.value = zeroRef(item.parts[2]);
+      shown.bounds = all(item, 3, &Builder::multiple);
+      return shown;
+    }
+    if (!has(item, "given", 4, "expected a reason for a sign"))
       return shown;
     shown.kind = Shown::Kind::Given;
     shown.need = number(item.parts[1]);
@@ -337,6 +367,18 @@ private:
     shown.map = all(item.parts[3], 0, &Builder::integer);
     shown.value = zeroRef(item.parts[4]);
     return shown;
+  }
+
+  Multiple multiple(const Item &item) {
+    Multiple result{0, 1, {}};
+    if (item.kind != Item::Kind::List || item.parts.size() < 2) {
+      fail(item, "expected (over under known ...)");
+      return result;
+    }
+    result.over = number(item.parts[0]);
+    result.under = number(item.parts[1]);
+    result.known = all(item, 2, &Builder::number);
+    return result;
   }
 
   std::string &error;

@@ -220,6 +220,11 @@ bool Checker::isShown(Need::Kind kind, unsigned width, const Context &context,
     llvm_unreachable("unknown need");
   case Shown::Kind::Given:
     return isGiven(kind, width, context, value, path, proof);
+  case Shown::Kind::Bound:
+    return width == 0 && isBounded(kind, context, value, proof);
+  case Shown::Kind::Point:
+    return width == 0 && kind != Need::Kind::Defined &&
+           isPositiveAt(context, value, proof);
   case Shown::Kind::Product: {
     // Residues that are not 0 may have the product 0.
     bool isProduct = kind == Need::Kind::NotZero && width == 0 &&

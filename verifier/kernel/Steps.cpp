@@ -19,7 +19,9 @@ static Factor &writable(FactorRef &factor) {
 }
 
 bool Checker::apply(const Step &step, const Context &context, Sum &sum) {
-  return applyInside(step, 0, context, sum);
+  constexpr size_t largest = 200000;
+  return applyInside(step, 0, context, sum) &&
+         (sizeOf(sum) <= largest || fail("an element becomes too large"));
 }
 
 /// Follows the step's path into arguments and branches.
@@ -61,6 +63,8 @@ void Checker::noteCancelled(const Step &step, const Sum &sum) {
   case Step::Kind::SplitReciprocal:
   case Step::Kind::JoinNumbers:
   case Step::Kind::JoinExponentials:
+  case Step::Kind::Mirror:
+  case Step::Kind::Magnitude:
     return;
   case Step::Kind::Merge:
     if (step.other < sum.size() &&
@@ -93,9 +97,11 @@ bool Checker::applyTo(const Step &step, const Context &context, Sum &sum) {
     like.coefficient = term.coefficient;
     if (!same(Sum{like}, Sum{term}))
       return fail("two terms are not alike");
-    sum[step.other].coefficient =
-        sum[step.other].coefficient + term.coefficient;
+    Rational both = sum[step.other].coefficient + term.coefficient;
+    sum[step.other].coefficient = both;
     sum.erase(sum.begin() + step.term);
+    llvm::erase_if(sum,
+                   [](const Term &t) { return t.coefficient == Rational(0); });
     return true;
   }
   case Step::Kind::JoinNumbers: {
@@ -111,6 +117,16 @@ bool Checker::applyTo(const Step &step, const Context &context, Sum &sum) {
   case Step::Kind::LogOfExp:
   case Step::Kind::ExpOfLog:
   case Step::Kind::SquareOfRoot:
+  case Step::Kind::RootOfSquare:
+  case Step::Kind::RootOfProduct:
+  case Step::Kind::InvertExponential:
+  case Step::Kind::UnfoldTanh:
+  case Step::Kind::Mirror:
+  case Step::Kind::Magnitude:
+  case Step::Kind::Choose:
+  case Step::Kind::SignsOfZero:
+  case Step::Kind::Decide:
+  case Step::Kind::OfNumber:
     return applyFact(step, context, sum);
   default:
     break;
@@ -195,12 +211,29 @@ bool Checker::rewrite(const Step &step, const Context &context, Term &term) {
 bool Checker::unwrap(const Step &step, const Context &context, Sum &sum) {
   Term term = sum[step.term];
   FactorRef factor = term.factors[step.factor];
-  if (factor->branches.size() != 1 || !factor->branches[0].variables.empty())
+  if (factor->branches.size() != 1)
     return fail("a reduction is not of one value");
   const Branch &branch = factor->branches[0];
   if (llvm::StringRef(factor->name).starts_with(inOrder))
     return fail("a reduction is of more than values");
-  if (!decider.holds(opened(context, term).known, Formula::all(branch.guards)))
+  Context inside = opened(context, term);
+  bool isOne = branch.variables.empty() ||
+               (isIdempotent(factor->name) &&
+                step.integers.size() == branch.variables.size());
+  Bindings point;
+  for (auto [variable, integer] : llvm::zip(branch.variables, step.integers)) {
+    Integer there = integer;
+    isOne = isOne && fillSlots(there, inside.scope) &&
+            there.treeSize() <= largestInteger &&
+            !mentions(branch.value, variable);
+    point.insert({variable, there});
+  }
+  if (!isOne)
+    return fail("a reduction is not of one value");
+  std::vector<Formula> guards;
+  for (const Formula &guard : branch.guards)
+    guards.push_back(substitute(guard, point));
+  if (!decider.holds(inside.known, Formula::all(std::move(guards))))
     return fail("a reduction may be of nothing");
   term.factors.erase(term.factors.begin() + step.factor);
   Sum product = multiply({term}, branch.value, names);
@@ -209,8 +242,7 @@ bool Checker::unwrap(const Step &step, const Context &context, Sum &sum) {
   return true;
 }
 
-/// Whether a number that is larger than all others occurs.
-static bool mentionsInfinity(const Sum &sum) {
+bool mentionsInfinity(const Sum &sum) {
   return llvm::any_of(sum, [](const Term &term) {
     return llvm::any_of(term.factors, [](const FactorRef &factor) {
       return (factor->kind == Factor::Kind::Parameter &&

@@ -99,6 +99,22 @@ std::optional<Rational> asConstant(const Sum &sum) {
   return total;
 }
 
+unsigned widthNamed(llvm::StringRef type) {
+  unsigned width = 0;
+  if (!type.consume_front("s"))
+    type.consume_front("u");
+  return type.consume_front("i") && !type.getAsInteger(10, width) && width > 1
+             ? width
+             : 0;
+}
+
+unsigned widthOfCast(const Factor &factor) {
+  llvm::StringRef name = factor.name;
+  return factor.kind == Factor::Kind::Call && name.consume_front("cast:")
+             ? widthNamed(name.split(':').first)
+             : 0;
+}
+
 bool isCall(const Factor &factor, llvm::StringRef function) {
   return factor.kind == Factor::Kind::Call && factor.name == function &&
          factor.arguments.size() == 1;

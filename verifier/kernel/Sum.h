@@ -83,6 +83,11 @@ Sum guarded(Sum sum, llvm::ArrayRef<Formula> guards);
 /// The number that it is, if it is one without variables, guards and factors.
 std::optional<Rational> asConstant(const Sum &sum);
 
+/// The width of the integers that a type's text names, "i8", "ui32"; 0 for
+/// others.
+unsigned widthNamed(llvm::StringRef type);
+/// Of the integers that a cast's name begins with, "cast:i8:f32"; 0 for others.
+unsigned widthOfCast(const Factor &factor);
 /// Whether it calls this function of one argument.
 bool isCall(const Factor &factor, llvm::StringRef function);
 /// The factor that a sum is, times a number that is not 0; null where it is no

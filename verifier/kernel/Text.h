@@ -2,8 +2,13 @@
 //
 //   proof   := '(' ('proof' | 'bits') case* ')'  one for each of the statement;
 //              bits: floats are taken for their bits
-//   case    := '(case' ['(shared)'] '(needs' shown* ')' '(results' zero* ')'
-//   ')' zero    := '(zero' step* group* ')' | '(cases' formula zero zero ')'
+//   case    := '(case' ['(shared)'] '(needs' shown* ')'
+//              '(results' zero* ')' ')'
+//   zero    := '(' end step* group* ['(at' number* ')'] ['(shown' shown* ')']
+//              ['(then' zero* ')'] ')'
+//            | '(cases' formula zero zero ')'
+//   end     := 'zero' | 'truth' | 'note' | 'clear' | 'logarithms' | 'between'
+//            | 'whole'
 //   step    := '(' name term factor part other ['(path' number* ')']
 //              ['(where' formula ')'] ['(integers' integer* ')']
 //              ['(covers' cover* ')'] ['(need' shown ')'] ')'
@@ -15,10 +20,11 @@
 //              ')'
 //   cover   := '(cover' branch '(' integer* ')' zero ')'
 //   shown   := '(signs)' | '(given' need ('+' | '-') '(' integer* ')' zero ')'
-//            | '(product' shown* ')'
+//            | '(product' shown* ')' | '(point' term '(' integer* ')' ')'
+//            | '(bound' ('+' | '-') zero ('(' over under known* ')')* ')'
 //   integer := number | '#' number               the n-th variable in scope
 //            | '"' name '"'                      a symbol of the statement
-//            | '(' ('+' | '*' | 'floordiv' | 'mod' | 'min' | 'max')
+//            | '(' ('+' | '*' | 'floordiv' | 'mod' | 'min' | 'max' | 'element')
 //              integer integer ')'
 //   formula := '(>=0' integer ')' | '(=0' integer ')' | '(not' formula ')'
 //            | '(and' formula* ')' | '(or' formula* ')'

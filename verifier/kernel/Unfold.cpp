@@ -141,33 +141,73 @@ Value Unfolder::read(TensorId tensor, ArrayRef<Integer> indices,
   return result;
 }
 
+/// An element of a tensor where the indices are in range, elsewhere what stands
+/// for it.
+Value Unfolder::guardedRead(const ExprNode &node, ArrayRef<Integer> indices,
+                            const Scope &scope) {
+  std::vector<Formula> bounds;
+  for (auto [index, dim] :
+       llvm::zip(indices, definition.shapeOf(node.tensor).dims))
+    bounds.push_back(Formula::inRange(index, integerOf(dim)));
+  Formula inRange = Formula::all(std::move(bounds));
+  Scope within = scope;
+  within.guards.push_back(inRange);
+  Value result = read(node.tensor, indices, within);
+  for (Case &one : result)
+    one.guards.push_back(inRange);
+  llvm::append_range(
+      result, inside(Formula::negation(inRange), scope, node.operands.back()));
+  return result;
+}
+
+/// The integers that an index may be, each with the condition under which it is
+/// that; nothing if it is something else.
+std::optional<Unfolder::Choice> Unfolder::indexChoice(const Expr &index,
+                                                      const Scope &scope) {
+  if (std::optional<Integer> known = integer(*index, scope))
+    return Choice{{{}, *known}};
+  Choice choice;
+  if (index->kind == Expr::Kind::Select)
+    if (std::optional<Formula> condition =
+            formula(*index->operands[0], scope)) {
+      std::optional<Integer> yes = integer(*index->operands[1], scope),
+                             no = integer(*index->operands[2], scope);
+      if (yes && no)
+        return Choice{{*condition, *yes}, {Formula::negation(*condition), *no}};
+    }
+  return std::nullopt;
+}
+
 Value Unfolder::unfoldRead(const ExprNode &node, const Scope &scope) {
-  std::vector<Integer> indices;
+  std::vector<std::pair<Scope, std::vector<Integer>>> ways{{scope, {}}};
   std::vector<Value> values;
   bool isOpaque = false;
   for (const Expr &index : node.indices()) {
-    std::optional<Integer> known = integer(*index, scope);
-    isOpaque |= !known;
-    if (known)
-      indices.push_back(*known);
+    std::optional<Choice> choice = indexChoice(index, scope);
+    isOpaque |= !choice || (choice->size() > 1 && !node.guarded);
+    std::vector<std::pair<Scope, std::vector<Integer>>> next;
+    for (const auto &[where, indices] : ways)
+      for (const auto &[condition, integer] : choice.value_or(Choice())) {
+        next.push_back({where, indices});
+        if (!condition.isTrue())
+          next.back().first.guards.push_back(condition);
+        next.back().second.push_back(integer);
+      }
+    ways = std::move(next);
   }
-  TensorShape shape = definition.shapeOf(node.tensor);
+  if (!isOpaque && !node.guarded)
+    return read(node.tensor, ways.front().second, scope);
   if (!isOpaque) {
-    if (!node.guarded)
-      return read(node.tensor, indices, scope);
-    std::vector<Formula> bounds;
-    for (auto [index, dim] : llvm::zip(indices, shape.dims))
-      bounds.push_back(Formula::inRange(index, integerOf(dim)));
-    Formula inRange = Formula::all(std::move(bounds));
-    Scope within = scope;
-    within.guards.push_back(inRange);
-    Value result = read(node.tensor, indices, within);
-    for (Case &one : result)
-      one.guards.push_back(inRange);
-    llvm::append_range(result, inside(Formula::negation(inRange), scope,
-                                      node.operands.back()));
+    Value result;
+    for (const auto &[where, indices] : ways)
+      for (Case &one : guardedRead(node, indices, where)) {
+        llvm::append_range(
+            one.guards, ArrayRef(where.guards).drop_front(scope.guards.size()));
+        result.push_back(std::move(one));
+      }
     return result;
   }
+  TensorShape shape = definition.shapeOf(node.tensor);
   // An index that depends on values: an element of which is known that equal
   // indices give equal elements.
   if (node.tensor.isStage)
@@ -209,6 +249,8 @@ std::optional<Integer> Unfolder::integer(const ExprNode &node,
     std::optional<Integer> a = integer(*node.operands[0], scope);
     return a ? std::optional(Integer(0) - *a) : std::nullopt;
   }
+  if (node.kind == Expr::Kind::Cast)
+    return element(*node.operands[0], scope);
   if (node.kind != Expr::Kind::Binary)
     return std::nullopt;
   std::optional<Integer> a = integer(*node.operands[0], scope),
@@ -233,6 +275,28 @@ std::optional<Integer> Unfolder::integer(const ExprNode &node,
   default:
     return std::nullopt;
   }
+}
+
+/// An element of an input of integers, made an index.
+std::optional<Integer> Unfolder::element(const ExprNode &node,
+                                         const Scope &scope) {
+  if (node.kind != Expr::Kind::Read || node.guarded || node.tensor.isStage ||
+      !widthOf(node.type))
+    return std::nullopt;
+  std::vector<Integer> indices;
+  for (const Expr &index : node.indices())
+    if (std::optional<Integer> known = integer(*index, scope))
+      indices.push_back(*known);
+    else
+      return std::nullopt;
+  unsigned input = node.tensor.index;
+  if (indices.empty() || (input < assumptions.inputs.size() &&
+                          assumptions.inputs[input].isUniform))
+    indices = {Integer(0)};
+  Integer result = int64_t(input);
+  for (const Integer &index : indices)
+    result = Integer::apply(Integer::Kind::Element, result, index);
+  return result;
 }
 
 /// A truth value that indices decide.

@@ -243,6 +243,10 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
             product = multiply(product, x[0], names);
           return product;
         });
+    if (isReal && exponent && *exponent == Rational(1, 2)) {
+      require(Need::Kind::NotNegative, a, 0, scope);
+      return call(name(UnaryFn::Sqrt), {a}, false);
+    }
     if (isReal)
       requirePositiveBase(a, scope);
     break;
@@ -331,6 +335,18 @@ Value Unfolder::unfoldSelect(const ExprNode &node, const Scope &scope) {
   return result;
 }
 
+/// What an integer is cast from that is one of fewer bits, whose every value
+/// the type between has: the cast between makes no difference. Null for others.
+static const Factor *castBetween(const Sum &sum, mlir::Type between) {
+  const Factor *factor = onlyFactor(sum);
+  if (!factor || sum[0].coefficient != Rational(1) || !widthOf(between) ||
+      widthOfCast(*factor) == 0 ||
+      !llvm::StringRef(factor->name).ends_with(":" + textOf(between)))
+    return nullptr;
+  bool isUnsigned = llvm::StringRef(factor->name).starts_with("cast:u");
+  return isUnsigned == between.isUnsignedInteger() ? factor : nullptr;
+}
+
 Value Unfolder::unfoldCast(const ExprNode &node, const Scope &scope) {
   Value x = unfold(node.operands[0], scope);
   mlir::Type from = node.operands[0]->type, to = node.type;
@@ -344,6 +360,16 @@ Value Unfolder::unfoldCast(const ExprNode &node, const Scope &scope) {
       (!isOfBits &&
        ((isIndex(from) && isFloat(to) && width(to) >= 32) ||
         (isFloat(from) && isFloat(to) && width(to) > width(from))));
+  if (!isOfBits && x.size() == 1 && from != to && !isTruth(to))
+    if (const Factor *inner = castBetween(x[0].value, from)) {
+      Sum argument = inner->arguments[0];
+      if (widthOf(to) && width(to) <= widthOfCast(*inner))
+        return plain(std::move(argument));
+      llvm::StringRef type =
+          llvm::StringRef(inner->name).drop_front(5).split(':').first;
+      return plain(single(makeCall("cast:" + type.str() + ":" + textOf(to),
+                                   {std::move(argument)})));
+    }
   if (isIdentity)
     return x;
   if (isTruth(to) && !isOfBits) {

@@ -73,6 +73,11 @@ private:
     return assumptions.isLiteral && isFloat(type);
   }
   std::optional<Integer> integer(const ExprNode &node, const Scope &scope);
+  std::optional<Integer> element(const ExprNode &node, const Scope &scope);
+  using Choice = std::vector<std::pair<Formula, Integer>>;
+  std::optional<Choice> indexChoice(const Expr &index, const Scope &scope);
+  Value guardedRead(const ExprNode &node, llvm::ArrayRef<Integer> indices,
+                    const Scope &scope);
   std::optional<Formula> formula(const ExprNode &node, const Scope &scope);
 
   using Function = llvm::function_ref<Sum(llvm::ArrayRef<Sum>)>;

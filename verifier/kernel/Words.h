@@ -30,6 +30,26 @@ inline constexpr std::pair<const char *, Step::Kind> stepWords[] = {
     {"log-of-exp", Step::Kind::LogOfExp},
     {"exp-of-log", Step::Kind::ExpOfLog},
     {"square-of-root", Step::Kind::SquareOfRoot},
+    {"root-of-square", Step::Kind::RootOfSquare},
+    {"root-of-product", Step::Kind::RootOfProduct},
+    {"invert-exponential", Step::Kind::InvertExponential},
+    {"unfold-tanh", Step::Kind::UnfoldTanh},
+    {"mirror", Step::Kind::Mirror},
+    {"magnitude", Step::Kind::Magnitude},
+    {"choose", Step::Kind::Choose},
+    {"signs-of-zero", Step::Kind::SignsOfZero},
+    {"decide", Step::Kind::Decide},
+    {"of-number", Step::Kind::OfNumber},
+};
+
+inline constexpr std::pair<const char *, Zero::Kind> zeroWords[] = {
+    {"zero", Zero::Kind::Groups},
+    {"truth", Zero::Kind::Truth},
+    {"note", Zero::Kind::Note},
+    {"clear", Zero::Kind::Clear},
+    {"logarithms", Zero::Kind::Logarithms},
+    {"between", Zero::Kind::Between},
+    {"whole", Zero::Kind::Whole},
 };
 
 inline constexpr std::pair<const char *, Integer::Kind> integerWords[] = {
@@ -39,6 +59,7 @@ inline constexpr std::pair<const char *, Integer::Kind> integerWords[] = {
     {"mod", Integer::Kind::Modulo},
     {"min", Integer::Kind::Minimum},
     {"max", Integer::Kind::Maximum},
+    {"element", Integer::Kind::Element},
 };
 
 } // namespace mlc::kernel

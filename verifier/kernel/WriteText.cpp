@@ -97,14 +97,30 @@ private:
       write(*zero.formula);
       writeAll(zero.cases);
     } else {
-      os << "(zero";
+      for (auto [word, kind] : zeroWords)
+        if (kind == zero.kind)
+          os << '(' << word;
       writeAll(zero.steps);
       writeAll(zero.groups);
+      writePlaces("at", zero.place);
+      writeList("shown", zero.shown);
+      writeList("then", zero.cases);
     }
     os << ')';
   }
 
   void write(const ZeroRef &zero) { write(*zero); }
+
+  void writePlaces(const char *word,
+                   const std::vector<std::array<unsigned, 3>> &places) {
+    if (places.empty())
+      return;
+    os << " (" << word;
+    for (const auto &place : places)
+      for (unsigned number : place)
+        os << ' ' << number;
+    os << ')';
+  }
 
   void write(const Step &step) {
     for (auto [word, kind] : stepWords)
@@ -112,13 +128,7 @@ private:
         os << '(' << word << ' ';
     os << step.term << ' ' << step.factor << ' ' << step.part << ' '
        << step.other;
-    if (!step.path.empty()) {
-      os << " (path";
-      for (const auto &place : step.path)
-        for (unsigned number : place)
-          os << ' ' << number;
-      os << ')';
-    }
+    writePlaces("path", step.path);
     if (!step.formula.isTrue()) {
       os << " (where ";
       write(step.formula);
@@ -179,6 +189,20 @@ private:
       writeIntegers(shown.map);
       os << ' ';
       write(*shown.value);
+      break;
+    case Shown::Kind::Point:
+      os << "(point " << shown.need << ' ';
+      writeIntegers(shown.map);
+      break;
+    case Shown::Kind::Bound:
+      os << "(bound " << (shown.isNegative ? "- " : "+ ");
+      write(*shown.value);
+      for (const Multiple &multiple : shown.bounds) {
+        os << " (" << multiple.over << ' ' << multiple.under;
+        for (unsigned known : multiple.known)
+          os << ' ' << known;
+        os << ')';
+      }
       break;
     case Shown::Kind::Product:
       os << "(product";

@@ -1,52 +1,6 @@
 //===- KernelTest.cpp - What the proof checker accepts, and what not ------===//
 
-#include "verifier/kernel/Text.h"
-#include <catch2/catch.hpp>
-
-using namespace mlc::kernel;
-
-namespace {
-
-/// One input `a`, a size n, and what is asked of sums over them.
-struct Fixture {
-  Decider decider{3000000};
-  Names names;
-  Assumptions assumptions;
-  std::vector<Need> given;
-  Context context;
-  Integer n = Integer::size("n");
-
-  bool accepts(const Sum &sum, const Zero &proof, unsigned width = 0) {
-    return Checker(decider, names, assumptions, given)
-        .isZero(context, sum, width, proof);
-  }
-  bool accepts(const Sum &sum, const char *proof, unsigned width = 0) {
-    std::string error,
-        text = std::string("(proof (case (needs) (results ") + proof + ")))";
-    auto cases = parseProof(text, error);
-    INFO(error);
-    REQUIRE(cases);
-    return accepts(sum, cases->cases.front().results.front(), width);
-  }
-
-  /// sum over low <= v < n of coefficient * a[index(v)]
-  template <class Index>
-  Term sumOfReads(int coefficient, Integer low, Index index) {
-    Variable v = names.fresh();
-    Integer x = Integer::variable(v);
-    return {Rational(coefficient),
-            {v},
-            {Formula::notNegative(x - low), Formula::less(x, n)},
-            {makeRead(0, {index(x)}, false)}};
-  }
-  FactorRef read(Integer index) { return makeRead(0, {index}, false); }
-};
-
-FactorRef call(const char *name, Sum argument) {
-  return makeCall(name, {std::move(argument)});
-}
-
-} // namespace
+#include "KernelFixture.h"
 
 TEST_CASE("Terms cancel by a bijection alone", "[kernel]") {
   Fixture f;
@@ -286,6 +240,31 @@ TEST_CASE("What leaves a maximum is not negative", "[kernel]") {
   CHECK_FALSE(f.accepts(other, step));
   f.assumptions.inputs = {{.isNotNegative = true}};
   CHECK(f.accepts(other, step));
+}
+
+TEST_CASE("An element that is an index is any integer", "[kernel]") {
+  Fixture f;
+  auto element = [](Integer input, Integer i) {
+    return Integer::apply(Integer::Kind::Element, input, i);
+  };
+  Integer i = f.n, j = Integer::size("m");
+  Formula alike = Formula::equal(element(0, i), element(0, j));
+  CHECK(f.decider.holds({Formula::equal(i, j)}, alike));
+  CHECK_FALSE(f.decider.holds({}, alike));
+  CHECK_FALSE(f.decider.holds({alike}, Formula::equal(i, j)));
+  CHECK_FALSE(
+      f.decider.holds({}, Formula::equal(element(0, i), element(1, i))));
+  CHECK_FALSE(f.decider.holds({}, Formula::notNegative(element(0, i))));
+  CHECK_FALSE(f.decider.holds(
+      {Formula::equal(i, j)},
+      Formula::equal(element(element(0, 1), i), element(element(0, j), 1))));
+  // Reads through it are of that element.
+  Sum sum = add(single(f.read(element(1, i))),
+                scaled(single(f.read(element(1, j))), Rational(-1)));
+  const char *same = "(zero (group 0 (member 1 () () (match 0))))";
+  CHECK_FALSE(f.accepts(sum, same));
+  f.context.assume({Formula::equal(i, j)});
+  CHECK(f.accepts(sum, same));
 }
 
 TEST_CASE("Nothing is captured", "[kernel]") {

@@ -1,0 +1,221 @@
+//===- KernelFactsTest.cpp - Facts of functions, and what is none ---------===//
+
+#include "KernelFixture.h"
+
+namespace {
+
+/// Whether a step makes `right` of `left`.
+bool turns(Fixture &f, const Sum &left, const Sum &right, std::string step) {
+  Sum sum = add(left, scaled(right, Rational(-1)));
+  Decider &decider = f.decider;
+  std::string error,
+      text = "(proof (case (needs) (results (zero (" + step + ")))))";
+  auto cases = parseProof(text, error);
+  INFO(error << " " << text);
+  REQUIRE(cases);
+  Sum result = left;
+  Checker checker(decider, f.names, f.assumptions, f.given);
+  return checker.apply(cases->cases.front().results.front().steps.front(),
+                       f.context, result) &&
+         same(result, right);
+}
+
+Sum half(Sum sum) { return scaled(std::move(sum), Rational(1, 2)); }
+Sum minus(Sum sum) { return scaled(std::move(sum), Rational(-1)); }
+Sum positive(Sum sum) { return single(makeCall("positive", {sum}, true)); }
+Branch point(Sum value) { return {{}, {}, std::move(value)}; }
+
+} // namespace
+
+TEST_CASE("Odd and even functions are those of the table", "[kernel]") {
+  Fixture f;
+  Sum x = single(f.read(0));
+  auto of = [](const char *name, Sum argument) {
+    return single(call(name, std::move(argument)));
+  };
+  const char *step = "mirror 0 0 0 0";
+  for (const char *name : {"tanh", "erf", "sin", "roundeven", "reciprocal"}) {
+    CAPTURE(name);
+    CHECK(turns(f, of(name, x), minus(of(name, minus(x))), step));
+    CHECK_FALSE(turns(f, of(name, x), of(name, minus(x)), step));
+  }
+  for (const char *name : {"cos", "abs"}) {
+    CAPTURE(name);
+    CHECK(turns(f, of(name, x), of(name, minus(x)), step));
+    CHECK_FALSE(turns(f, of(name, x), minus(of(name, minus(x))), step));
+  }
+  // |-2^31| is another thing; roots and logarithms have one side alone.
+  for (const char *name : {"exp", "floor", "ceil", "sqrt", "log", "abs:i32",
+                           "sigmoid", "zero", "positive"}) {
+    CAPTURE(name);
+    CHECK_FALSE(turns(f, of(name, x), of(name, minus(x)), step));
+    CHECK_FALSE(turns(f, of(name, x), minus(of(name, minus(x))), step));
+  }
+}
+
+TEST_CASE("A magnitude is a maximum of reals", "[kernel]") {
+  Fixture f;
+  Sum x = single(f.read(0));
+  Sum larger = single(makeReduce("max", {point(x), point(minus(x))}));
+  CHECK(turns(f, single(call("abs", x)), larger, "magnitude 0 0 0 0"));
+  CHECK_FALSE(turns(f, single(call("abs:i8", x)), larger, "magnitude 0 0 0 0"));
+  CHECK_FALSE(turns(f, single(call("cos", x)), larger, "magnitude 0 0 0 0"));
+}
+
+TEST_CASE("Of two values of a maximum one goes, by their order", "[kernel]") {
+  Fixture f;
+  Sum x = single(f.read(0)), y = single(f.read(1));
+  auto of = [&](const char *monoid, Sum a, Sum b) {
+    return single(makeReduce(monoid, {point(a), point(b)}));
+  };
+  auto either = [&](const Sum &order, const Sum &yes, const Sum &no) {
+    Sum reversed = add(constant(Rational(1)), minus(order));
+    return add(multiply(order, yes, f.names), multiply(reversed, no, f.names));
+  };
+  auto less = [](const char *type, const Sum &a, const Sum &b) {
+    return single(makeCall(std::string("less:") + type, {a, b}, true));
+  };
+  const char *step = "choose 0 0 0 1";
+  Sum real = positive(add(y, minus(x)));
+  CHECK(turns(f, of("max", x, y), either(real, y, x), step));
+  CHECK_FALSE(turns(f, of("max", x, y), either(real, x, y), step));
+  CHECK(turns(f, of("max:i32", x, y), either(less("i32", x, y), y, x), step));
+  CHECK(turns(f, of("min:ui8", x, y), either(less("ui8", y, x), y, x), step));
+  CHECK_FALSE(
+      turns(f, of("min:i32", x, y), either(less("i32", x, y), y, x), step));
+  // No order: sums and products, truth values, indices.
+  for (const char *monoid : {"prod", "any", "min", "max:index", "max:i1"}) {
+    CAPTURE(monoid);
+    Sum result = of(monoid, x, y);
+    Checker checker(f.decider, f.names, f.assumptions, f.given);
+    Step choose{.kind = Step::Kind::Choose, .other = 1};
+    CHECK_FALSE(checker.apply(choose, f.context, result));
+  }
+  CHECK_FALSE(turns(f, of("max", x, y), either(real, y, x), "choose 0 0 0 0"));
+  CHECK_FALSE(turns(f, of("max", x, y), either(real, y, x), "choose 0 0 0 2"));
+  // A value that is not there, one of many, and infinity.
+  Branch nowhere = point(y), many = point(y),
+         lowest = point(minus(single(makeParameter(infinityName))));
+  nowhere.guards = {Formula::less(f.n, 3)};
+  many.variables = {f.names.fresh()};
+  for (const Branch &branch : {nowhere, many, lowest}) {
+    Sum result = single(makeReduce("max", {point(x), branch}));
+    Checker checker(f.decider, f.names, f.assumptions, f.given);
+    Step choose{.kind = Step::Kind::Choose, .other = 1};
+    CHECK_FALSE(checker.apply(choose, f.context, result));
+  }
+}
+
+TEST_CASE("Roots of products have needs", "[kernel]") {
+  Fixture f;
+  FactorRef x = f.read(0), y = makeRead(1, {0}, false);
+  auto root = [](std::vector<FactorRef> factors) {
+    return single(call("sqrt", {{Rational(1), {}, {}, std::move(factors)}}));
+  };
+  Sum magnitude = single(call("abs", single(x)));
+  const char *square = "root-of-square 0 0 0 0";
+  CHECK(turns(f, root({x, x}), magnitude, square));
+  CHECK_FALSE(turns(f, root({x, x}), single(x), square));
+  CHECK_FALSE(turns(f, root({x, y}), magnitude, square));
+  CHECK_FALSE(turns(f, root({x, x, x}), magnitude, square));
+  const char *product = "root-of-product 0 0 0 0 (need (signs) (signs))";
+  Sum both = multiply(root({x}), root({y}), f.names);
+  CHECK_FALSE(turns(f, root({x, y}), both, product));
+  f.assumptions.inputs = {{.isNotNegative = true}, {}};
+  CHECK_FALSE(turns(f, root({x, y}), both, product));
+  f.assumptions.inputs[1].isNotNegative = true;
+  CHECK(turns(f, root({x, y}), both, product));
+  CHECK_FALSE(turns(f, root({x, y}), both, "root-of-product 0 0 0 0"));
+  CHECK_FALSE(
+      turns(f, root({x, y}), both, "root-of-product 0 0 0 0 (need (signs))"));
+}
+
+TEST_CASE("Exponentials and their logarithms", "[kernel]") {
+  Fixture f;
+  Sum x = single(f.read(0)), y = single(makeRead(1, {0}, false));
+  auto of = [](const char *name, Sum argument) {
+    return single(call(name, std::move(argument)));
+  };
+  Sum twice = scaled(of("exp", x), Rational(2));
+  const char *invert = "invert-exponential 0 0 0 0";
+  CHECK(turns(f, of("reciprocal", twice), half(of("exp", minus(x))), invert));
+  CHECK_FALSE(turns(f, of("reciprocal", add(twice, constant(Rational(1)))),
+                    half(of("exp", minus(x))), invert));
+  CHECK_FALSE(
+      turns(f, of("reciprocal", of("tanh", x)), of("tanh", minus(x)), invert));
+  const char *split = "exp-of-log 0 0 0 1 (need (signs))";
+  Sum up = of("exp", add(y, of("log", x))),
+      down = of("exp", add(y, minus(of("log", x)))),
+      square = of("exp", add(y, scaled(of("log", x), Rational(2))));
+  Sum times = multiply(x, of("exp", y), f.names),
+      over = multiply(of("reciprocal", x), of("exp", y), f.names);
+  CHECK_FALSE(turns(f, up, times, split));
+  f.assumptions.inputs = {{.isPositive = true}};
+  CHECK(turns(f, up, times, split));
+  CHECK(turns(f, down, over, split));
+  CHECK_FALSE(turns(f, square, times, split));
+  CHECK_FALSE(turns(f, up, times, "exp-of-log 0 0 0 1"));
+  CHECK_FALSE(turns(f, up, times, "exp-of-log 0 0 0 7 (need (signs))"));
+  f.assumptions.inputs = {{.isNotNegative = true}};
+  CHECK_FALSE(turns(f, up, times, split));
+  Sum one = constant(Rational(1));
+  Sum logistic = of("reciprocal", add(one, of("exp", scaled(x, Rational(-2)))));
+  Sum unfolded = add(scaled(logistic, Rational(2)), minus(one));
+  CHECK(turns(f, of("tanh", x), unfolded, "unfold-tanh 0 0 0 0"));
+  CHECK_FALSE(turns(f, of("erf", x), unfolded, "unfold-tanh 0 0 0 0"));
+}
+
+TEST_CASE("What is known of a number", "[kernel]") {
+  Fixture f;
+  auto of = [&](const char *name, Rational number) {
+    return single(call(name, constant(number)));
+  };
+  auto is = [&](const char *name, Rational number, int value) {
+    return turns(f, of(name, number), constant(Rational(value)),
+                 "of-number 0 0 0 0");
+  };
+  CHECK(is("zero", 0, 1));
+  CHECK(is("zero", Rational(1, 2), 0));
+  CHECK(is("zero:i8", 256, 1));
+  CHECK(is("zero:i8", 128, 0));
+  CHECK_FALSE(is("zero:i8", 256, 0));
+  CHECK_FALSE(is("zero:i8", Rational(1, 2), 0));
+  CHECK(is("cast:i8:f32", 127, 127));
+  // A residue that has a sign, or not; and what rounds.
+  CHECK_FALSE(is("cast:i8:f32", 128, 128));
+  CHECK_FALSE(is("cast:i8:f32", -1, -1));
+  CHECK_FALSE(is("cast:ui8:i32", -1, -1));
+  CHECK_FALSE(is("cast:f32:i32", Rational(1, 2), 0));
+  CHECK_FALSE(is("cast:f64:f32", 1, 1));
+  CHECK_FALSE(is("positive", 0, 0));
+  Sum x = single(f.read(0));
+  Sum signs = constant(Rational(1));
+  for (const Sum &side : {x, minus(x)})
+    signs = add(signs, minus(positive(side)));
+  auto zero = [&](const char *name) {
+    return single(makeCall(name, {x}, true));
+  };
+  CHECK(turns(f, zero("zero"), signs, "signs-of-zero 0 0 0 0"));
+  CHECK_FALSE(turns(f, zero("zero:i32"), signs, "signs-of-zero 0 0 0 0"));
+}
+
+TEST_CASE("A maximum of one value is that value, if it is of any", "[kernel]") {
+  Fixture f;
+  Variable v = f.names.fresh();
+  Integer x = Integer::variable(v);
+  Formula range = Formula::inRange(x, f.n);
+  auto of = [&](const char *monoid, Sum value) {
+    return single(makeReduce(monoid, {{{v}, {range}, std::move(value)}}));
+  };
+  Sum constantOne = single(f.read(0)), varying = single(f.read(x));
+  const char *first = "unwrap 0 0 0 0 (integers 0)";
+  CHECK_FALSE(turns(f, of("max", constantOne), constantOne, first));
+  f.context.assume({Formula::notNegative(f.n - 1)});
+  CHECK(turns(f, of("max", constantOne), constantOne, first));
+  CHECK(turns(f, of("min:i8", constantOne), constantOne, first));
+  CHECK_FALSE(turns(f, of("max", varying), constantOne, first));
+  CHECK_FALSE(turns(f, of("prod", constantOne), constantOne, first));
+  CHECK_FALSE(turns(f, of("max", constantOne), constantOne,
+                    "unwrap 0 0 0 0 (integers \"n\")"));
+  CHECK_FALSE(turns(f, of("max", constantOne), constantOne, "unwrap 0 0 0 0"));
+}
