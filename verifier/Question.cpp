@@ -2,6 +2,7 @@
 
 #include "verifier/Question.h"
 #include "dialects/Interfaces/IntExprSize.h"
+#include "verifier/Misreading.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -178,6 +179,10 @@ private:
 
 } // namespace
 
+void solveGuards(Case &one, unsigned &numQuotients) {
+  CaseBuilder(one, numQuotients).run();
+}
+
 //===----------------------------------------------------------------------===//
 // Questions
 //===----------------------------------------------------------------------===//
@@ -343,6 +348,13 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   // Which elements the before side reads is not used.
   needsOf(question.before, {}, question.beforeNeeds);
   needsOf(question.after, second.openStages, question.afterNeeds);
+  question.failure =
+      whyMisread({before, question.before, question.beforeNeeds}, question);
+  if (question.failure.empty())
+    question.failure =
+        whyMisread({after, question.after, question.afterNeeds}, question);
+  if (!question.failure.empty())
+    return question;
 
   std::vector<Condition> all = assumptions.integers;
   for (const Requirement &r : question.before.requirements)
@@ -359,7 +371,7 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
     Case one;
     one.argumentNames = question.argumentNames;
     one.guards = std::move(guards);
-    CaseBuilder(one, numQuotients).run();
+    solveGuards(one, numQuotients);
     one.before = question.before;
     one.after = question.after;
     substitute(one.before, one.solved);
