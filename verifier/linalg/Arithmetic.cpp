@@ -49,8 +49,7 @@ static ScalarFn indexFunction(Operation *op, Run &run) {
 }
 
 /// A quotient or rest; `isSigned` ones may overflow.
-static ScalarFn quotient(IntegerFn fn, bool isSigned, bool isRest, bool isIndex,
-                         Run &run) {
+static ScalarFn quotient(IntegerFn fn, bool isSigned, bool isRest, Run &run) {
   return [=, &run](ArrayRef<Scalar> x) {
     const APInt &a = x[0].integer, &b = x[1].integer;
     bool overflows = isSigned && a.isMinSignedValue() && b.isAllOnes();
@@ -60,9 +59,8 @@ static ScalarFn quotient(IntegerFn fn, bool isSigned, bool isRest, bool isIndex,
       return Scalar();
     }
     // Whether the rest of what overflows is defined is open.
-    if (overflows || (isIndex && b.isNegative())) {
-      run.open("a rest that may be undefined, or a negative divisor of an "
-               "index");
+    if (overflows) {
+      run.open("a rest that may be undefined");
       return Scalar();
     }
     return Scalar::of(fn(a, b));
@@ -70,9 +68,8 @@ static ScalarFn quotient(IntegerFn fn, bool isSigned, bool isRest, bool isIndex,
 }
 
 static ScalarFn division(Operation *op, Run &run) {
-  bool isIndex = isa<IndexType>(op->getResult(0).getType());
   auto make = [&](IntegerFn fn, bool isSigned, bool isRest = false) {
-    return quotient(fn, isSigned, isRest, isIndex, run);
+    return quotient(fn, isSigned, isRest, run);
   };
   using Rounding = APInt::Rounding;
   return llvm::TypeSwitch<Operation *, ScalarFn>(op)
