@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
+using llvm::SmallVector;
 using llvm::StringRef;
 
 namespace mlc::verifier {
@@ -271,7 +272,9 @@ private:
   std::vector<Guard> sizes() const;
   std::vector<Guard> conditions() const;
   void addCase(std::vector<Guard> guards);
-  bool compare(const Instance &instance, uint64_t maxSteps);
+  bool compare(Instance &instance, Spread spread, uint64_t maxSteps);
+  void addCases();
+  bool sampleOnce(unsigned number, uint64_t maxSteps);
   bool disagree(const Instance &instance, const llvm::Twine &what);
   bool judge(const Instance &instance, const Read &read,
              const interpret::RunResult &run);
@@ -285,6 +288,7 @@ private:
   const Reading &reading;
   std::string name;
   Question sample;
+  std::optional<Unknowns> unknowns;
   Assumptions none;
   ReadingCheck check;
   uint64_t stepsLeft = allSteps;
@@ -388,7 +392,21 @@ bool Checker::judge(const Instance &instance, const Read &read,
   return true;
 }
 
-bool Checker::compare(const Instance &instance, uint64_t maxSteps) {
+/// Draws elements and compares; false where a misreading was seen.
+bool Checker::compare(Instance &instance, Spread spread, uint64_t maxSteps) {
+  uint64_t numElements = 0;
+  for (const TensorShape &input : sample.before.inputs) {
+    SmallVector<int64_t> dims;
+    for (IntExpr dim : input.dims)
+      dims.push_back(valueOf(dim, instance.getSymbols()).value_or(0));
+    numElements += elementCount(dims).value_or(mostSteps);
+  }
+  if (numElements > maxSteps) {
+    ++check.numOpen;
+    return true;
+  }
+  if (!instance.drawTensors(spread))
+    return true;
   auto inputs = instance.makeInputs(EvalDomain::Interval);
   if (!inputs) {
     llvm::consumeError(inputs.takeError());
@@ -412,10 +430,8 @@ bool Checker::compare(const Instance &instance, uint64_t maxSteps) {
   return judge(instance, read, run);
 }
 
-/// Sizes that are admitted, any, and ones that a condition excludes.
-ReadingCheck Checker::run() {
-  if (!canEvaluate(sample))
-    return check;
+/// Cases: sizes that are admitted, any, and ones that a condition excludes.
+void Checker::addCases() {
   std::vector<Guard> all = conditions(), base = sizes();
   auto with = [&](std::vector<Guard> guards) {
     llvm::append_range(guards, base);
@@ -423,41 +439,45 @@ ReadingCheck Checker::run() {
   };
   addCase(with(all));
   addCase(base);
-  for (size_t i = 0; i < all.size() && i < numInstances / 4; ++i) {
-    // Spread over all of them.
-    size_t excluded = i * all.size() / std::min<size_t>(all.size(), 3);
+  size_t numExcluded = std::min<size_t>(all.size(), numInstances / 4);
+  for (size_t i = 0; i < numExcluded; ++i) {
+    size_t excluded = i * all.size() / numExcluded; // spread over all of them
     std::vector<Guard> others = all;
     others[excluded] = all[excluded].negated();
     addCase(with(std::move(others)));
   }
-  Unknowns unknowns(sample);
+}
+
+bool Checker::sampleOnce(unsigned number, uint64_t maxSteps) {
   static constexpr SizeKind kinds[] = {SizeKind::Ordinary, SizeKind::Corner,
                                        SizeKind::Numbers};
   static constexpr Spread spreads[] = {Spread::Ordinary, Spread::Mixed,
                                        Spread::Positive, Spread::Mixed};
-  unsigned next = 2;
-  for (unsigned i = 0; i < numInstances; ++i) {
-    // Half are admitted, the others any or excluded.
-    size_t number = 0;
-    if (i % 4 == 3 && !all.empty())
-      number = 1;
-    else if (i % 4 == 1 && sample.cases.size() > 2)
-      number = 2 + (next++ % (sample.cases.size() - 2));
-    Instance instance(sample, sample.cases[number], none, 7919 * (i + 1));
-    if (!instance.drawSymbols(unknowns, kinds[i % std::size(kinds)]) ||
-        !instance.drawParameters(unknowns) ||
-        !instance.drawTensors(spreads[(i / 2) % std::size(spreads)]))
-      continue;
-    if (!compare(instance, std::min(ordinarySteps, stepsLeft)))
+  // Half are admitted, the others any or excluded.
+  size_t chosen = number % 4 == 3 ? 1 : 0;
+  if (number % 4 == 1 && sample.cases.size() > 2)
+    chosen = 2 + number / 4 % (sample.cases.size() - 2);
+  Instance instance(sample, sample.cases[chosen], none, 7919 * (number + 1));
+  Unknowns &own = *unknowns;
+  if (!instance.drawSymbols(own, kinds[number % std::size(kinds)]) ||
+      !instance.drawParameters(own))
+    return true;
+  return compare(instance, spreads[number / 2 % std::size(spreads)], maxSteps);
+}
+
+ReadingCheck Checker::run() {
+  if (!canEvaluate(sample))
+    return check;
+  addCases();
+  unknowns.emplace(sample);
+  // Where no size is open, only elements differ.
+  unsigned count = unknowns->symbols.empty() ? numInstances / 4 : numInstances;
+  for (unsigned i = 0; i < count && stepsLeft > 0; ++i)
+    if (!sampleOnce(i, std::min(ordinarySteps, stepsLeft)))
       return check;
-    // All that were drawn are large: one of them has to do.
-    bool isLast = i + 1 == numInstances || stepsLeft == 0;
-    if (isLast && check.numEqual == 0 && check.numOpen > 0 &&
-        !compare(instance, mostSteps))
-      return check;
-    if (stepsLeft == 0)
-      break;
-  }
+  // All that were drawn are large: one of them has to do.
+  if (check.numEqual == 0 && check.numOpen > 0)
+    (void)sampleOnce(0, mostSteps);
   return check;
 }
 
