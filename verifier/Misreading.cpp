@@ -97,10 +97,13 @@ private:
   }
 
   bool visit(size_t position) {
-    if (position == free.size())
-      return llvm::any_of(need.anyOf, [&](const Guard &guard) {
+    if (position == free.size()) {
+      auto isTrue = [&](const Guard &guard) {
         return truthOf(guard).value_or(false);
-      });
+      };
+      return !llvm::all_of(need.given, isTrue) ||
+             llvm::any_of(need.anyOf, isTrue);
+    }
     const std::string &name = free[position];
     for (int64_t value = 0;; ++value) {
       if (value >= mostValues || --left < 0) {

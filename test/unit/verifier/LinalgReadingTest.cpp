@@ -105,6 +105,18 @@ TEST_CASE("right readings agree with runs", "[linalg-reading]") {
               "  scf.yield %w : tensor<?xi32>\n}\n");
 }
 
+TEST_CASE("what is needed in iterations is needed where there are some",
+          "[linalg-reading]") {
+  // Both tensors have the same size, or the loop does not run.
+  requireRead("%k = arith.subi %n, %c2 : index\n"
+              "%u = arith.maxsi %k, %c0 : index\n"
+              "%r = scf.for %i = %c0 to %u step %c1 iter_args(%t = %y) -> "
+              "(tensor<?xi32>) {\n"
+              "  %w = linalg.add ins(%t, %x : tensor<?xi32>, tensor<?xi32>) "
+              "outs(%t : tensor<?xi32>) -> tensor<?xi32>\n"
+              "  scf.yield %w : tensor<?xi32>\n}\n");
+}
+
 TEST_CASE("wrong elements and dims are seen", "[linalg-reading]") {
   requireMisread(slice, otherOffset, "read as", "tensor<2xi32>");
   requireMisread(slice, otherStride, "", "tensor<2xi32>");
