@@ -127,7 +127,7 @@ private:
   const Need &need;
   SymbolValues values;
   std::vector<std::string> free;
-  int64_t left = 20000;
+  int64_t left = 3000;
   bool isOpen = false;
 };
 
@@ -144,6 +144,8 @@ struct Read {
     Open,
   };
   Kind kind = Kind::Open;
+  /// Whether needs have more values than were looked at.
+  bool isPartial = false;
   std::string reason;
   std::vector<EvalTensor> results;
 };
@@ -160,9 +162,10 @@ Read evaluateReading(const Reading &reading, const Instance &instance,
   Read read;
   for (const Need &need : reading.needs) {
     std::optional<bool> holds = NeedCheck(need, instance.getSymbols()).holds();
-    if (holds && *holds)
+    read.isPartial |= !holds;
+    if (holds.value_or(true))
       continue;
-    read.kind = holds ? Read::Kind::Excluded : Read::Kind::Open;
+    read.kind = Read::Kind::Excluded;
     read.reason = need.message;
     return read;
   }
@@ -283,10 +286,10 @@ private:
              const interpret::RunResult &run);
 
   static constexpr unsigned numInstances = 12;
-  /// Of the interpreter, for one instance; the first that is larger than all
-  /// others may take more.
+  /// Of the interpreter, for one instance; where all are larger, one may take
+  /// more. As many as there are for all end the search.
   static constexpr uint64_t ordinarySteps = 30000, mostSteps = 1 << 20;
-  static constexpr uint64_t allSteps = 100000;
+  static constexpr uint64_t allSteps = 60000;
 
   const Reading &reading;
   std::string name;
@@ -370,9 +373,9 @@ bool Checker::judge(const Instance &instance, const Read &read,
     return true;
   }
   if (run.stop) {
-    if (read.kind == Read::Kind::Defined)
+    if (read.kind == Read::Kind::Defined && !read.isPartial)
       return disagree(instance, run.stop->reason + "; it is read as defined");
-    ++check.numUndefined;
+    ++(read.kind == Read::Kind::Defined ? check.numOpen : check.numUndefined);
     return true;
   }
   if (read.kind == Read::Kind::Excluded)
@@ -473,10 +476,10 @@ ReadingCheck Checker::run() {
     return check;
   addCases();
   unknowns.emplace(sample);
-  // Where no size is open, only elements differ.
-  unsigned count = unknowns->symbols.empty() ? numInstances / 4 : numInstances;
-  for (unsigned i = 0; i < count && stepsLeft > 0; ++i)
-    if (!sampleOnce(i, std::min(ordinarySteps, stepsLeft)))
+  // Where no size is open, only elements differ, and none is smaller.
+  bool isOpen = !unknowns->symbols.empty();
+  for (unsigned i = 0; i < (isOpen ? numInstances : numInstances / 4); ++i)
+    if (stepsLeft > 0 && !sampleOnce(i, isOpen ? ordinarySteps : mostSteps))
       return check;
   // All that were drawn are large: one of them has to do.
   if (check.numEqual == 0 && check.numOpen > 0)
