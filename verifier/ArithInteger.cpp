@@ -61,6 +61,14 @@ static Expr divisorOf(Expr x, Expr y) {
   return select(overflows, number(y, 0), y);
 }
 
+/// Whether a definition says what x rounded down is: it divides indices by what
+/// is not negative alone.
+static bool canRoundDown(Expr by) {
+  if (!isa<IndexType>(by->type) || by->kind == Expr::Kind::Loop)
+    return true;
+  return by->kind == Expr::Kind::Int && by->integer.isKnownNonNegative();
+}
+
 /// Rounded up: one more than rounded down where something is left.
 static Expr roundedUp(Expr quotient, Expr x, Expr y) {
   Expr isExact = compare(ComparePredicate::EQ, quotient * y, x);
@@ -136,9 +144,13 @@ Expr integerElement(Operation *op, ArrayRef<Expr> x) {
       })
       .Case([&](arith::DivUIOp) { return onUnsigned(BinaryFn::Div); })
       .Case([&](arith::FloorDivSIOp) {
+        if (!canRoundDown(x[1]))
+          return Expr();
         return binary(BinaryFn::FloorDiv, x[0], divisorOf(x[0], x[1]));
       })
       .Case([&](arith::CeilDivSIOp) {
+        if (!canRoundDown(x[1]))
+          return Expr();
         Expr by = divisorOf(x[0], x[1]);
         return roundedUp(binary(BinaryFn::FloorDiv, x[0], by), x[0], by);
       })

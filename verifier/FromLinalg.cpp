@@ -1,9 +1,11 @@
 //===- FromLinalg.cpp - Functions of linalg on tensors as definitions -----===//
 
 #include "dialects/Interfaces/IntExprSize.h"
+#include "mlir/IR/Matchers.h"
 #include "verifier/LinalgReader.h"
 #include "verifier/Question.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -11,12 +13,13 @@ using llvm::SmallVector;
 
 namespace mlc::verifier {
 
+static bool isSafe(Operation *op) {
+  return !isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
+              arith::CeilDivSIOp, arith::CeilDivUIOp, arith::RemSIOp,
+              arith::RemUIOp, tensor::ExtractOp>(op);
+}
+
 bool LinalgReader::mayBeUndefined(Operation *op) {
-  auto isSafe = [](Operation *inner) {
-    return !isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
-                arith::CeilDivSIOp, arith::CeilDivUIOp, arith::RemSIOp,
-                arith::RemUIOp, tensor::ExtractOp>(inner);
-  };
   return op
       ->walk([&](Operation *inner) {
         return isSafe(inner) ? WalkResult::advance() : WalkResult::interrupt();
@@ -24,11 +27,43 @@ bool LinalgReader::mayBeUndefined(Operation *op) {
       .wasInterrupted();
 }
 
+/// Whether a division by this is one by a number that is neither 0 nor -1.
+static bool dividesByNumber(Operation *op) {
+  llvm::APInt divisor;
+  return !isa<tensor::ExtractOp>(op) && op->getNumOperands() == 2 &&
+         matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) &&
+         !divisor.isZero() && !divisor.isAllOnes();
+}
+
+bool LinalgReader::usesAll(Block &body) {
+  // What every value yielded is computed from, whatever is selected.
+  llvm::SmallPtrSet<Operation *, 16> used;
+  SmallVector<Value> left(body.getTerminator()->getOperands());
+  while (!left.empty()) {
+    Operation *op = left.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != &body || !used.insert(op).second)
+      continue;
+    if (auto choice = dyn_cast<arith::SelectOp>(op))
+      left.push_back(choice.getCondition());
+    else
+      llvm::append_range(left, op->getOperands());
+  }
+  return llvm::all_of(body, [&](Operation &op) {
+    return isSafe(&op) || dividesByNumber(&op) || used.contains(&op);
+  });
+}
+
 bool LinalgReader::read(Operation *op) {
   // A stage would have to hold every iteration's.
   if (!around.empty() && op->getNumRegions() && mayBeUndefined(op))
     return fail("a division of integers or a read at a computed place, inside "
                 "a loop");
+  // A definition says nothing of what it does not need.
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (!isa<scf::ForOp, scf::ForallOp>(op) && !usesAll(block))
+        return fail("a division of integers or a read at a computed place, "
+                    "which is not always used");
   if (readInteger(op, Where::Function) || readScalar(op, Where::Function))
     return true;
   if (builder.hasFailed())

@@ -261,6 +261,18 @@ llvm::Expected<EvalTensor> Instance::makeTensor(unsigned i,
 }
 
 llvm::Expected<std::vector<EvalTensor>>
+Instance::makeInputs(EvalDomain domain) const {
+  std::vector<EvalTensor> inputs;
+  for (size_t i = 0; i < question.before.inputs.size(); ++i) {
+    llvm::Expected<EvalTensor> tensor = makeTensor(i, domain);
+    if (!tensor)
+      return tensor.takeError();
+    inputs.push_back(std::move(*tensor));
+  }
+  return inputs;
+}
+
+llvm::Expected<std::vector<EvalTensor>>
 Instance::run(const Definition &definition, ArrayRef<EvalTensor> inputs,
               EvalDomain domain) const {
   EvalOptions options;
@@ -345,21 +357,17 @@ static bool compareResult(unsigned r, const EvalTensor &a, const EvalTensor &b,
 
 Comparison Instance::compare(EvalDomain domain) const {
   Comparison result;
-  std::vector<EvalTensor> inputs;
-  for (size_t i = 0; i < question.before.inputs.size(); ++i) {
-    llvm::Expected<EvalTensor> tensor = makeTensor(i, domain);
-    if (!tensor) {
-      llvm::consumeError(tensor.takeError());
-      return result;
-    }
-    inputs.push_back(std::move(*tensor));
+  auto inputs = makeInputs(domain);
+  if (!inputs) {
+    llvm::consumeError(inputs.takeError());
+    return result;
   }
-  auto before = run(question.before, inputs, domain);
+  auto before = run(question.before, *inputs, domain);
   if (!before) {
     llvm::consumeError(before.takeError());
     return result;
   }
-  auto after = run(question.after, inputs, domain);
+  auto after = run(question.after, *inputs, domain);
   if (!after) {
     bool isEmpty = llvm::all_of(
         *before, [](const EvalTensor &t) { return t.getNumElements() == 0; });

@@ -118,6 +118,12 @@ public:
   /// integers become floats.
   Comparison compareReals() const;
 
+  /// All inputs in a domain, and what a definition makes of them.
+  llvm::Expected<std::vector<EvalTensor>> makeInputs(EvalDomain domain) const;
+  llvm::Expected<std::vector<EvalTensor>> run(const Definition &definition,
+                                              llvm::ArrayRef<EvalTensor> inputs,
+                                              EvalDomain domain) const;
+
   const SymbolValues &getSymbols() const { return symbols; }
   const ParameterValues &getParameters() const { return reals; }
   const Question &getQuestion() const { return question; }
@@ -133,9 +139,6 @@ private:
                      llvm::function_ref<int64_t(llvm::StringRef)> pick);
   void drawNumbers(unsigned argument, Spread spread);
   llvm::Expected<EvalTensor> makeTensor(unsigned i, EvalDomain domain) const;
-  llvm::Expected<std::vector<EvalTensor>> run(const Definition &definition,
-                                              llvm::ArrayRef<EvalTensor> inputs,
-                                              EvalDomain domain) const;
 
   const Question &question;
   const Case &one;

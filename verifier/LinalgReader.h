@@ -37,6 +37,9 @@ public:
   /// Whether the operation or one inside divides integers or reads a tensor at
   /// an index of its own, which is undefined whether its value is used or not.
   static bool mayBeUndefined(mlir::Operation *op);
+  /// Whether all in a region that may be undefined is needed for what it
+  /// yields, whatever is selected.
+  static bool usesAll(mlir::Block &body);
 
 private:
   using Indices = llvm::ArrayRef<IntExpr>;

@@ -116,7 +116,9 @@ std::optional<IntExpr> LinalgReader::arithOf(Operation *op, Indices operands,
        isCeilDiv = isa<arith::CeilDivSIOp>(op),
        isDivOfNatural = isa<arith::CeilDivUIOp, arith::DivSIOp, arith::DivUIOp,
                             arith::RemSIOp, arith::RemUIOp>(op);
-  if ((!isFloorDiv && !isCeilDiv && !isDivOfNatural) || !canDivideBy(b, where))
+  // By a negative number, arith divides as well.
+  if ((!isFloorDiv && !isCeilDiv && !isDivOfNatural) ||
+      !b.isKnownNonNegative() || !canDivideBy(b, where))
     return std::nullopt;
   if (isDivOfNatural && !a.isKnownNonNegative())
     return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include "verifier/Question.h"
 #include "dialects/Interfaces/IntExprSize.h"
+#include "verifier/Misreading.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -178,6 +179,10 @@ private:
 
 } // namespace
 
+void solveGuards(Case &one, unsigned &numQuotients) {
+  CaseBuilder(one, numQuotients).run();
+}
+
 //===----------------------------------------------------------------------===//
 // Questions
 //===----------------------------------------------------------------------===//
@@ -290,6 +295,21 @@ static std::vector<Need> substituted(std::vector<Need> needs,
   return needs;
 }
 
+/// What is needed in all iterations of a loop is needed in the first.
+static void addFirstIterations(std::vector<Need> &needs) {
+  for (size_t i = 0, end = needs.size(); i < end; ++i) {
+    Substitution first;
+    for (const auto *guards : {&needs[i].given, &needs[i].anyOf})
+      for (const Guard &guard : *guards)
+        guard.expr.walkSymbols([&](StringRef name) {
+          if (name.starts_with(iterationPrefix))
+            first[name.str()] = IntExpr::constant(guard.expr.getContext(), 0);
+        });
+    if (!first.empty())
+      needs.push_back(substituted({needs[i]}, first).front());
+  }
+}
+
 static bool roundsByCast(const Definition &definition) {
   bool found = false;
   for (const Stage &stage : definition.stages)
@@ -342,7 +362,15 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   question.afterNeeds = std::move(second.needs);
   // Which elements the before side reads is not used.
   needsOf(question.before, {}, question.beforeNeeds);
+  addFirstIterations(question.beforeNeeds);
   needsOf(question.after, second.openStages, question.afterNeeds);
+  question.failure =
+      whyMisread({before, question.before, question.beforeNeeds}, question);
+  if (question.failure.empty())
+    question.failure =
+        whyMisread({after, question.after, question.afterNeeds}, question);
+  if (!question.failure.empty())
+    return question;
 
   std::vector<Condition> all = assumptions.integers;
   for (const Requirement &r : question.before.requirements)
@@ -359,7 +387,7 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
     Case one;
     one.argumentNames = question.argumentNames;
     one.guards = std::move(guards);
-    CaseBuilder(one, numQuotients).run();
+    solveGuards(one, numQuotients);
     one.before = question.before;
     one.after = question.after;
     substitute(one.before, one.solved);

@@ -44,6 +44,9 @@ struct Question {
 /// `lhs predicate rhs` as a condition on one side of 0.
 Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
 
+/// Solves equations and divisibilities among the guards of a case for symbols.
+void solveGuards(Case &one, unsigned &numQuotients);
+
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions);
 

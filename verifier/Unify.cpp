@@ -138,13 +138,20 @@ std::optional<IntExpr> isolate(IntExpr zero, IntExpr u) {
   return value;
 }
 
-/// The upper bound E of u from a guard E - u - 1 >= 0.
-IntExpr extentOf(IntExpr u, ArrayRef<Guard> guards) {
+/// The upper bounds E of u from guards E - u - 1 >= 0.
+SmallVector<IntExpr, 2> extentsOf(IntExpr u, ArrayRef<Guard> guards) {
+  SmallVector<IntExpr, 2> extents;
   for (const Guard &guard : guards)
     if (guard.kind == Guard::Kind::NonNegative && mentions(guard, u) &&
         !mentions(guard.expr + u, u))
-      return guard.expr + u + 1;
-  return IntExpr();
+      extents.push_back(guard.expr + u + 1);
+  return extents;
+}
+
+/// The first of them.
+IntExpr extentOf(IntExpr u, ArrayRef<Guard> guards) {
+  SmallVector<IntExpr, 2> extents = extentsOf(u, guards);
+  return extents.empty() ? IntExpr() : extents.front();
 }
 
 class EquationSolver {
@@ -215,31 +222,32 @@ private:
     IntExpr digit, extent, number, rest;
   };
   std::optional<Digits> digitsOf(IntExpr zero) {
-    for (IntExpr u : unknowns) {
-      std::optional<IntExpr> value = isolate(zero, u);
-      IntExpr extent = extentOf(u, request.wantedGuards);
-      if (!value || !extent)
-        continue;
-      IntExpr number = value->isConstant() ? *value : *value * 0, rest;
-      rest = number * 0;
-      number = rest;
-      bool fits = true, hasUnknown = false;
-      for (const IndexMonomial &m : monomialsOf(*value)) {
-        IntExpr term = m.toExpr(zero.getContext());
-        if (!mentionsAny(term, unknowns)) {
-          number = number + term;
-          continue;
-        }
-        hasUnknown = true;
-        std::optional<IntExpr> quotient = (-term).exactDiv(extent);
-        fits &= quotient.has_value();
-        if (quotient)
-          rest = rest + *quotient;
-      }
-      if (fits && hasUnknown)
-        return Digits{u, extent, number, rest};
-    }
+    for (IntExpr u : unknowns)
+      if (std::optional<IntExpr> value = isolate(zero, u))
+        // A tile at the border has a bound of its own beside the others'.
+        for (IntExpr extent : extentsOf(u, request.wantedGuards))
+          if (std::optional<Digits> digits = splitBy(extent, u, *value))
+            return digits;
     return std::nullopt;
+  }
+
+  std::optional<Digits> splitBy(IntExpr extent, IntExpr u, IntExpr value) {
+    IntExpr zero = IntExpr::constant(value.getContext(), 0);
+    Digits digits{u, extent, zero, zero};
+    bool hasUnknown = false;
+    for (const IndexMonomial &m : monomialsOf(value)) {
+      IntExpr term = m.toExpr(value.getContext());
+      if (!mentionsAny(term, unknowns)) {
+        digits.number = digits.number + term;
+        continue;
+      }
+      hasUnknown = true;
+      std::optional<IntExpr> quotient = (-term).exactDiv(extent);
+      if (!quotient)
+        return std::nullopt;
+      digits.rest = digits.rest + *quotient;
+    }
+    return hasUnknown ? std::optional(digits) : std::nullopt;
   }
   bool isDigitEquation(IntExpr zero) { return digitsOf(zero).has_value(); }
 

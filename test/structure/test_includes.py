@@ -119,7 +119,20 @@ def test_the_proof_checker_trusts_no_prover(edges):
     assert trusted_includes(edges) == []
 
 
+def interpreter_includes(edges):
+    """What runs functions of linalg includes of mlc's, beside itself and the evaluator: it would share the faults of
+    what reads them."""
+    return [(name, target) for name, target in edges if name.startswith("verifier/linalg/")
+            and target.split("/")[0] in ROOTS and not target.startswith(("verifier/linalg/", "dialects/Interfaces/"))]
+
+
+def test_the_interpreter_shares_nothing_with_the_reader(edges):
+    assert any(name.startswith("verifier/linalg/") for name, _ in edges)
+    assert interpreter_includes(edges) == []
+
+
 def test_these_checks_can_fail(stack):
+    assert interpreter_includes([("verifier/linalg/Scalars.cpp", "verifier/Arith.h")])
     assert trusted_includes([("verifier/kernel/Check.cpp", "verifier/Unify.h")])
     assert upward([("verifier/Facts.cpp", "rewrites/Rules/Rule.h")], stack)
     assert upward([("codegen/target/Target.h", "codegen/kernel/Kernel.h")], stack)

@@ -3,7 +3,8 @@
 usage: linalg_pairs.py MLC_VERIFY MLIR_OPT
 
 Every pair has a right answer; the verdict must be that or unknown, and at
-least 16 must be decided.
+least 16 must be decided. The kernel must accept all that are equal, but for
+those that are named, and no other.
 """
 
 import pathlib
@@ -97,6 +98,10 @@ FUSE = transform(
 )
 
 
+# An index that is a quotient and a remainder of one loop rises and falls, and is not read.
+BEYOND = {"im2col"}
+
+
 class Work:
     def __init__(self, folder: pathlib.Path):
         self.folder, self.count = folder, 0
@@ -126,6 +131,10 @@ class Work:
         words = {0: "proved", 5: "refuted", 6: "unknown"}
         detail = (run.stdout + run.stderr).splitlines()
         return words.get(run.returncode, f"exit {run.returncode}"), detail[0] if detail else ""
+
+    def is_accepted(self, before: str, after: str) -> bool:
+        command = [VERIFY, str(self.file(before)), str(self.file(after)), f"--proof={self.folder / 'out.proof'}"]
+        return subprocess.run(command, capture_output=True).returncode == 0
 
 
 def swapped(text: str, old: str, new: str) -> str:
@@ -185,6 +194,7 @@ def main() -> int:
             total += 1
             decided += verdict == expected
             bad = verdict not in (expected, "unknown")
+            bad |= work.is_accepted(before, after) != (equal and title not in BEYOND)
             wrong += bad
             print(f"{'WRONG' if bad else '     '} {verdict:8} {title}: {detail}")
     print(f"{total} pairs, {decided} decided, {wrong} wrong")

@@ -262,3 +262,86 @@ func.func @a(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<2xi32> {
   } -> tensor<2xi32>
   return %r : tensor<2xi32>
 }
+
+//--- not proved: a region divides whether its quotient is used or not
+func.func @b(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<?xi32>) outs(%y : tensor<?xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    linalg.yield %a : i32 } -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+func.func @a(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<?xi32>) outs(%y : tensor<?xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %q = arith.divui %a, %b : i32
+    linalg.yield %a : i32 } -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+
+//--- not proved: a quotient is one where another value is selected
+func.func @b(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<?xi32>) outs(%y : tensor<?xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    linalg.yield %a : i32 } -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+func.func @a(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<?xi32>) outs(%y : tensor<?xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %z = arith.constant 0 : i32
+    %k = arith.cmpi eq, %b, %z : i32
+    %q = arith.divui %a, %b : i32
+    %s = arith.select %k, %a, %q : i32
+    %m = arith.muli %s, %z : i32
+    %r = arith.addi %m, %a : i32
+    linalg.yield %r : i32 } -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+
+//--- not proved: indices may be divided by a negative number
+func.func @b(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %c10 = arith.constant 10 : index
+  %m = tensor.dim %y, %c0 : tensor<?xf32>
+  %k = arith.subi %m, %c5 : index
+  %q = arith.floordivsi %c10, %k : index
+  %p = arith.maxsi %q, %c0 : index
+  %e = tensor.empty(%p) : tensor<?xf32>
+  %z = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %f : tensor<?xf32>
+}
+func.func @a(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c10 = arith.constant 10 : index
+  %m = tensor.dim %y, %c0 : tensor<?xf32>
+  %k0 = arith.subi %m, %c5 : index
+  %k = arith.maxsi %k0, %c1 : index
+  %q = arith.floordivsi %c10, %k : index
+  %p = arith.maxsi %q, %c0 : index
+  %e = tensor.empty(%p) : tensor<?xf32>
+  %z = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %f : tensor<?xf32>
+}
+
+//--- proved: what is always used may be divided
+func.func @b(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<?xi32>) outs(%y : tensor<?xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %r = arith.divui %a, %b : i32
+    linalg.yield %r : i32 } -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+func.func @a(%x: tensor<?xi32>, %y: tensor<?xi32>) -> tensor<?xi32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<?xi32>) outs(%y : tensor<?xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %q = arith.divui %a, %b : i32
+    %z = arith.constant 0 : i32
+    %r = arith.addi %q, %z : i32
+    linalg.yield %r : i32 } -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}

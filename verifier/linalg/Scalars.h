@@ -1,0 +1,41 @@
+//===- Scalars.h - Operations on numbers, run -------------------*- C++ -*-===//
+
+#ifndef MLC_VERIFIER_LINALG_SCALARS_H
+#define MLC_VERIFIER_LINALG_SCALARS_H
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/Operation.h"
+#include "verifier/linalg/Values.h"
+#include <functional>
+
+namespace mlc::interpret {
+
+/// What an operation gives of its operands that are no tensors. Where it ends
+/// the run the value says nothing.
+using ScalarFn = std::function<Scalar(llvm::ArrayRef<Scalar>)>;
+using TensorOf = llvm::function_ref<TensorRef(mlir::Value)>;
+
+/// Null for operations that are not known, or are none on numbers. The function
+/// must not outlive `run`.
+ScalarFn scalarFunction(mlir::Operation *op, TensorOf tensorOf, Run &run);
+
+/// A number of an attribute; not a number where it is of another kind.
+Scalar numberOf(mlir::Attribute value);
+
+/// An affine expression at integers; nothing, with the run ended, where it
+/// divides by what is not positive or leaves 64 bits.
+std::optional<int64_t> evaluate(mlir::AffineExpr expr,
+                                llvm::ArrayRef<int64_t> dims,
+                                llvm::ArrayRef<int64_t> symbols, Run &run);
+
+// Parts of it.
+ScalarFn floatFunction(mlir::Operation *op, Run &run);
+ScalarFn integerFunction(mlir::Operation *op, Run &run);
+ScalarFn conversion(mlir::Operation *op, Run &run);
+
+/// Bits of an integer type; 64 of an index.
+unsigned widthOf(mlir::Type type);
+
+} // namespace mlc::interpret
+
+#endif // MLC_VERIFIER_LINALG_SCALARS_H
