@@ -188,6 +188,8 @@ private:
                      .str();
         if (decider.wasStoppedByClock() || Clock::now() > deadline)
           reason = "stopped by the clock: " + reason;
+        else if (elaborator.getWork() > most)
+          reason = "out of steps: " + reason;
         return std::nullopt;
       }
       proof.results.push_back(std::move(*zero));

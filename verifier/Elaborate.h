@@ -162,6 +162,10 @@ private:
   std::optional<kernel::Shown> showBound(kernel::Need::Kind kind,
                                          const kernel::Context &context,
                                          const kernel::Sum &value);
+  std::optional<kernel::Bindings> placeOf(const kernel::Need &need,
+                                          const kernel::Sum &other,
+                                          const kernel::Context &context,
+                                          const kernel::Sum &value);
   std::optional<kernel::Shown> showGiven(kernel::Need::Kind kind,
                                          unsigned width,
                                          const kernel::Context &context,

@@ -282,6 +282,31 @@ std::optional<std::vector<Cover>> Elaborator::cover(const Context &context,
 // Needs
 //===----------------------------------------------------------------------===//
 
+/// Values of which it is enough that one is the value, and how it is shown
+/// then.
+static std::vector<std::pair<Sum, Shown>> waysOf(const Need &need,
+                                                 unsigned number,
+                                                 Need::Kind kind) {
+  Shown given{.kind = Shown::Kind::Given, .need = number};
+  std::vector<std::pair<Sum, Shown>> ways{{need.value, given}};
+  if (kind != Need::Kind::NotZero)
+    return ways;
+  given.isNegative = true;
+  ways.push_back({scaled(need.value, Rational(-1)), given});
+  bool isProduct = need.value.size() == 1 && need.value[0].variables.empty() &&
+                   need.value[0].guards.empty();
+  if (!isProduct || need.width > 0)
+    return ways;
+  Shown divisor{.kind = Shown::Kind::Divisor, .need = number};
+  for (const FactorRef &factor : need.value[0].factors) {
+    ways.push_back({isCall(*factor, reciprocalName) ? factor->arguments[0]
+                                                    : single(factor),
+                    divisor});
+    ++divisor.factor;
+  }
+  return ways;
+}
+
 std::optional<Shown> Elaborator::showGiven(Need::Kind kind, unsigned width,
                                            const Context &context,
                                            const Sum &value,
@@ -297,52 +322,53 @@ std::optional<Shown> Elaborator::showGiven(Need::Kind kind, unsigned width,
     if (need.isOptional || need.width != width ||
         (need.kind != kind && need.kind != Need::Kind::Positive))
       continue;
-    for (bool isNegative : {false, true}) {
-      if (isNegative && kind != Need::Kind::NotZero)
-        continue;
-      Pairing pairing;
-      if (!pair(need.value, value, pairing))
-        continue;
-      std::optional<Bindings> map =
-          solve(pairing, true, need.variables, {}, need.guards, {},
-                context.known, /*pairByRange=*/false);
-      if (!map)
-        continue;
-      for (Variable v : need.variables) {
-        if (map->count(v))
-          continue;
-        std::vector<Formula> there;
-        for (const Formula &guard : need.guards)
-          there.push_back(substitute(guard, *map));
-        std::vector<IntExpr> witnesses = verifier::witnessCandidates(
-            IntExpr::symbol(mlir, nameOf(v)), toGuards(there));
-        Integer least = fromExpr(witnesses.front());
-        map->insert({v, least});
-        for (auto &[variable, integer] : *map)
-          integer = substitute(integer, Bindings{{v, least}});
-      }
+    for (auto &[other, way] : waysOf(need, i, kind)) {
+      std::optional<Bindings> map = placeOf(need, other, context, value);
       std::optional<std::vector<Integer>> slots =
-          toSlots(need.variables, *map, context.scope);
+          map ? toSlots(need.variables, *map, context.scope) : std::nullopt;
       if (!slots)
         continue;
       std::optional<Zero> proof =
           zero(context,
-               add(substitute(need.value, *map, names),
-                   scaled(value, Rational(isNegative ? 1 : -1))),
+               add(substitute(other, *map, names), scaled(value, Rational(-1))),
                width);
       if (!proof)
         continue;
-      Shown shown{Shown::Kind::Given,
-                  static_cast<unsigned>(i),
-                  *slots,
-                  isNegative,
-                  std::make_shared<const Zero>(*proof),
-                  {}};
-      if (checker.isShown(kind, width, context, value, path, shown))
-        return shown;
+      way.map = *slots;
+      way.value = std::make_shared<const Zero>(*proof);
+      if (checker.isShown(kind, width, context, value, path, way))
+        return way;
     }
   }
   return std::nullopt;
+}
+
+/// Where one of the values that are given is this one.
+std::optional<Bindings> Elaborator::placeOf(const Need &need, const Sum &other,
+                                            const Context &context,
+                                            const Sum &value) {
+  Pairing pairing;
+  if (!pair(other, value, pairing))
+    return std::nullopt;
+  std::optional<Bindings> map =
+      solve(pairing, true, need.variables, {}, need.guards, {}, context.known,
+            /*pairByRange=*/false);
+  if (!map)
+    return std::nullopt;
+  for (Variable v : need.variables) {
+    if (map->count(v))
+      continue;
+    std::vector<Formula> there;
+    for (const Formula &guard : need.guards)
+      there.push_back(substitute(guard, *map));
+    std::vector<IntExpr> witnesses = verifier::witnessCandidates(
+        IntExpr::symbol(mlir, nameOf(v)), toGuards(there));
+    Integer least = fromExpr(witnesses.front());
+    map->insert({v, least});
+    for (auto &[variable, integer] : *map)
+      integer = substitute(integer, Bindings{{v, least}});
+  }
+  return map;
 }
 
 std::optional<Shown> Elaborator::show(Need::Kind kind, unsigned width,
@@ -364,7 +390,7 @@ std::optional<Shown> Elaborator::show(Need::Kind kind, unsigned width,
                    value[0].guards.empty() && value[0].factors.size() > 1;
   if (!isProduct)
     return std::nullopt;
-  Shown product{Shown::Kind::Product, 0, {}, false, {}, {}};
+  Shown product{.kind = Shown::Kind::Product};
   for (const FactorRef &factor : value[0].factors) {
     std::optional<Shown> part =
         show(kind, width, context, single(factor), path);

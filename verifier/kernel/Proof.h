@@ -67,12 +67,14 @@ struct Shown {
   enum class Kind {
     Signs,   // its factors say so
     Given,   // another one is, which has this value
+    Divisor, // not 0: a product that is given has this as a factor
     Product, // not 0: each of its factors is not
     Point,   // no term is negative, and one is positive at some point
     Bound,   // it is what is known of values, added and multiplied
   };
   Kind kind = Kind::Signs;
-  unsigned need = 0; // Given: which; Point: the term
+  unsigned need = 0;   // Given, Divisor: which; Point: the term
+  unsigned factor = 0; // Divisor: of that one's only term
   std::vector<Integer> map =
       {};                  // Given: that one's variables; Point: the term's
   bool isNegative = false; // not 0, and minus this is shown

@@ -359,11 +359,15 @@ private:
       shown.bounds = all(item, 3, &Builder::multiple);
       return shown;
     }
-    if (!has(item, "given", 4, "expected a reason for a sign"))
+    bool isDivisor = item.is("divisor") && item.parts.size() == 5;
+    if (!isDivisor && !has(item, "given", 4, "expected a reason for a sign"))
       return shown;
-    shown.kind = Shown::Kind::Given;
+    shown.kind = isDivisor ? Shown::Kind::Divisor : Shown::Kind::Given;
     shown.need = number(item.parts[1]);
-    shown.isNegative = item.parts[2].text == "-";
+    if (isDivisor)
+      shown.factor = number(item.parts[2]);
+    else
+      shown.isNegative = item.parts[2].text == "-";
     shown.map = all(item.parts[3], 0, &Builder::integer);
     shown.value = zeroRef(item.parts[4]);
     return shown;

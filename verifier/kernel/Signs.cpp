@@ -164,6 +164,18 @@ bool Checker::isGiven(Need::Kind kind, unsigned width, const Context &context,
     if (!isAmong(substitute(condition, values, names), path))
       return fail("what is needed is given on another path");
   Sum other = substitute(need.value, values, names);
+  if (proof.kind == Shown::Kind::Divisor) {
+    bool isProduct = kind == Need::Kind::NotZero && width == 0 &&
+                     other.size() == 1 && other[0].variables.empty() &&
+                     other[0].guards.empty() &&
+                     proof.factor < other[0].factors.size();
+    if (!isProduct)
+      return fail("what is given is no product");
+    // 1/0 is 0: what has an inverse that is not 0 is not 0.
+    FactorRef factor = other[0].factors[proof.factor];
+    other = isCall(*factor, reciprocalName) ? factor->arguments[0]
+                                            : single(factor);
+  }
   return isZero(context,
                 add(other, scaled(value, Rational(proof.isNegative ? 1 : -1))),
                 need.width, *proof.value);
@@ -219,6 +231,7 @@ bool Checker::isShown(Need::Kind kind, unsigned width, const Context &context,
     }
     llvm_unreachable("unknown need");
   case Shown::Kind::Given:
+  case Shown::Kind::Divisor:
     return isGiven(kind, width, context, value, path, proof);
   case Shown::Kind::Bound:
     return width == 0 && isBounded(kind, context, value, proof);

@@ -20,6 +20,7 @@
 //              ')'
 //   cover   := '(cover' branch '(' integer* ')' zero ')'
 //   shown   := '(signs)' | '(given' need ('+' | '-') '(' integer* ')' zero ')'
+//            | '(divisor' need factor '(' integer* ')' zero ')'
 //            | '(product' shown* ')' | '(point' term '(' integer* ')' ')'
 //            | '(bound' ('+' | '-') zero ('(' over under known* ')')* ')'
 //   integer := number | '#' number               the n-th variable in scope

@@ -190,6 +190,12 @@ private:
       os << ' ';
       write(*shown.value);
       break;
+    case Shown::Kind::Divisor:
+      os << "(divisor " << shown.need << ' ' << shown.factor << ' ';
+      writeIntegers(shown.map);
+      os << ' ';
+      write(*shown.value);
+      break;
     case Shown::Kind::Point:
       os << "(point " << shown.need << ' ';
       writeIntegers(shown.map);

@@ -48,18 +48,17 @@ TEST_CASE("budget: the same proof takes the same work every time") {
     CHECK(first.steps == second.steps);
     CHECK(first.solverWork == second.solverWork);
   }
-  CHECK(enlarge(proverOnly()).steps > 20);
+  CHECK(enlarge(proverOnly()).steps > 2);
   CHECK(poolTwice(proverOnly()).solverWork > 0);
 }
 
 TEST_CASE("budget: a proof that has used its steps is unknown") {
   VerifierOptions options = proverOnly();
   REQUIRE(enlarge(options).isProved());
-  options.maxSteps = 20;
+  options.maxSteps = 2;
   Verdict verdict = enlarge(options);
   CHECK(verdict.isUnknown());
-  CHECK(verdict.steps == 20);
-  CHECK(verdict.reason == "out of steps or terms");
+  CHECK(llvm::StringRef(verdict.reason).starts_with("out of steps: "));
 }
 
 TEST_CASE("budget: the solver stops where its work is used up") {
@@ -75,5 +74,5 @@ TEST_CASE("budget: a stop by the clock is named") {
   options.timeoutMs = 0;
   Verdict verdict = enlarge(options);
   CHECK(verdict.isUnknown());
-  CHECK(verdict.reason == "stopped by the clock");
+  CHECK(llvm::StringRef(verdict.reason).starts_with("stopped by the clock: "));
 }
