@@ -230,7 +230,7 @@ bool Elaborator::pair(const Factor &left, const Factor &right,
 }
 
 bool Elaborator::pair(const Sum &left, const Sum &right, Pairing &out) const {
-  constexpr size_t mostEquations = 2000;
+  constexpr size_t mostConditions = 2000;
   std::vector<bool> used(right.size());
   std::vector<std::string> signatures;
   for (const Term &r : right)
@@ -240,7 +240,8 @@ bool Elaborator::pair(const Sum &left, const Sum &right, Pairing &out) const {
     for (auto [j, r] : llvm::enumerate(right)) {
       if (used[j] || signature != signatures[j])
         continue;
-      if (out.zeros.size() > mostEquations)
+      if (out.zeros.size() + out.leftGuards.size() + out.rightGuards.size() >
+          mostConditions)
         return false;
       Pairing attempt = out;
       Product x = productOf(l), y = productOf(r);

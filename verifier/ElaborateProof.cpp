@@ -16,8 +16,9 @@ namespace mlc::elaborate {
 std::optional<Zero> Elaborator::zero(const Context &context, const Sum &sum,
                                      unsigned width) {
   constexpr unsigned maxDepth = 12;
-  constexpr size_t mostTerms = 600; // each is held against all others
-  if (sum.size() > mostTerms)
+  // Each term is held against all others.
+  constexpr size_t mostTerms = 600, largest = 20000;
+  if (sum.size() > mostTerms || sizeOf(sum) > largest)
     return fail("an element has too many terms");
   if (depth >= maxDepth || isExhausted())
     return fail("the search became too deep or took too long");
