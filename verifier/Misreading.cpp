@@ -3,6 +3,7 @@
 #include "verifier/Misreading.h"
 #include "mlir/IR/Matchers.h"
 #include "verifier/Instance.h"
+#include "verifier/NeedsAtSizes.h"
 #include "verifier/linalg/Interpreter.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -26,110 +27,7 @@ static bool isOfDefinitions(mlir::func::FuncOp function) {
       });
 }
 
-//===----------------------------------------------------------------------===//
-// Needs at numbers
-//===----------------------------------------------------------------------===//
-
 namespace {
-
-/// Whether a need holds of all values of its loops and iterations.
-class NeedCheck {
-public:
-  NeedCheck(const Need &need, const SymbolValues &symbols)
-      : need(need), values(symbols) {
-    auto collect = [&](StringRef name) {
-      if (!values.count(name.str()) && !llvm::is_contained(free, name))
-        free.push_back(name.str());
-    };
-    for (const auto *guards : {&need.given, &need.anyOf})
-      for (const Guard &guard : *guards)
-        guard.expr.walkSymbols(collect);
-  }
-
-  bool isFree() const { return free.empty(); }
-  /// Nothing where there are too many values, or one cannot be computed.
-  std::optional<bool> holds() {
-    bool result = visit(0);
-    return isOpen ? std::nullopt : std::optional(result);
-  }
-
-private:
-  std::optional<bool> truthOf(const Guard &guard) {
-    bool isKnown = true;
-    guard.expr.walkSymbols(
-        [&](StringRef name) { isKnown &= values.count(name.str()) != 0; });
-    if (!isKnown)
-      return std::nullopt;
-    std::optional<int64_t> value = valueOf(guard.expr, values);
-    if (!value) {
-      isOpen = true;
-      return false;
-    }
-    switch (guard.kind) {
-    case Guard::Kind::NonNegative:
-      return *value >= 0;
-    case Guard::Kind::Zero:
-      return *value == 0;
-    case Guard::Kind::NonZero:
-      return *value != 0;
-    }
-    llvm_unreachable("unknown guard");
-  }
-
-  /// What is given excludes these values, or none that are larger either.
-  enum class Given { Holds, Fails, FailsBeyond };
-  Given given(const std::string &last) {
-    for (const Guard &guard : need.given) {
-      std::optional<bool> holds = truthOf(guard);
-      if (!holds || *holds)
-        continue;
-      // Ranges end: what falls with the variable does not hold again.
-      int64_t &value = values[last];
-      std::optional<int64_t> here = valueOf(guard.expr, values);
-      ++value;
-      std::optional<int64_t> next = valueOf(guard.expr, values);
-      --value;
-      bool falls = guard.kind == Guard::Kind::NonNegative && here && next &&
-                   *next < *here;
-      return falls ? Given::FailsBeyond : Given::Fails;
-    }
-    return Given::Holds;
-  }
-
-  bool visit(size_t position) {
-    if (position == free.size()) {
-      auto isTrue = [&](const Guard &guard) {
-        return truthOf(guard).value_or(false);
-      };
-      return !llvm::all_of(need.given, isTrue) ||
-             llvm::any_of(need.anyOf, isTrue);
-    }
-    const std::string &name = free[position];
-    for (int64_t value = 0;; ++value) {
-      if (value >= mostValues || --left < 0) {
-        isOpen = true;
-        break;
-      }
-      values[name] = value;
-      Given now = given(name);
-      if (now == Given::FailsBeyond || isOpen)
-        break;
-      if (now == Given::Holds && !visit(position + 1)) {
-        values.erase(name);
-        return false;
-      }
-    }
-    values.erase(name);
-    return true;
-  }
-
-  static constexpr int64_t mostValues = 2048;
-  const Need &need;
-  SymbolValues values;
-  std::vector<std::string> free;
-  int64_t left = 3000;
-  bool isOpen = false;
-};
 
 //===----------------------------------------------------------------------===//
 // One instance
@@ -161,7 +59,7 @@ Read evaluateReading(const Reading &reading, const Instance &instance,
                      ArrayRef<EvalTensor> inputs) {
   Read read;
   for (const Need &need : reading.needs) {
-    std::optional<bool> holds = NeedCheck(need, instance.getSymbols()).holds();
+    std::optional<bool> holds = holdsAt(need, instance.getSymbols());
     read.isPartial |= !holds;
     if (holds.value_or(true))
       continue;
