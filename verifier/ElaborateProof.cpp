@@ -285,9 +285,8 @@ std::optional<std::vector<Cover>> Elaborator::cover(const Context &context,
 
 /// Values of which it is enough that one is the value, and how it is shown
 /// then.
-static std::vector<std::pair<Sum, Shown>> waysOf(const Need &need,
-                                                 unsigned number,
-                                                 Need::Kind kind) {
+static std::vector<std::pair<Sum, Shown>>
+waysOf(const Need &need, unsigned number, Need::Kind kind) {
   Shown given{.kind = Shown::Kind::Given, .need = number};
   std::vector<std::pair<Sum, Shown>> ways{{need.value, given}};
   if (kind != Need::Kind::NotZero)

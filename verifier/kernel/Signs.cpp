@@ -173,8 +173,8 @@ bool Checker::isGiven(Need::Kind kind, unsigned width, const Context &context,
       return fail("what is given is no product");
     // 1/0 is 0: what has an inverse that is not 0 is not 0.
     FactorRef factor = other[0].factors[proof.factor];
-    other = isCall(*factor, reciprocalName) ? factor->arguments[0]
-                                            : single(factor);
+    other =
+        isCall(*factor, reciprocalName) ? factor->arguments[0] : single(factor);
   }
   return isZero(context,
                 add(other, scaled(value, Rational(proof.isNegative ? 1 : -1))),
