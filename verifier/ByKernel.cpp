@@ -113,6 +113,7 @@ judgeCases(mlir::func::FuncOp before, mlir::func::FuncOp after,
   if (verdict.reason.empty())
     verdict.reason = whyNotReal(question);
   kernel::Decider decider(options.maxLemmaWork);
+  decider.onProved = options.onObligation;
   if (verdict.reason.empty()) {
     std::vector<kernel::Statement> statements;
     for (const Case &one : question.cases)
