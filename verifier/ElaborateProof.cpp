@@ -16,6 +16,10 @@ namespace mlc::elaborate {
 std::optional<Zero> Elaborator::zero(const Context &context, const Sum &sum,
                                      unsigned width) {
   constexpr unsigned maxDepth = 12;
+  constexpr size_t maxSize = 50000;
+  // Each look at a large sum takes its time, however few they are.
+  if (depth == 0 && sizeOf(sum) > maxSize)
+    return fail("an element has too many parts");
   if (depth >= maxDepth || isExhausted())
     return fail("the search became too deep or took too long");
   llvm::SaveAndRestore<unsigned> deeper(depth, depth + 1);

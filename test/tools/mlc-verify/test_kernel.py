@@ -165,3 +165,21 @@ def test_large_integers_are_refused(tools, tmp_path):
         (tmp_path / "large.proof").write_text(f"(proof (case (needs) (results (zero {steps} (group 0)))))")
         done = tools.run("mlc-verify", tmp_path / "relu.mlir", "--check-proof", tmp_path / "large.proof")
         assert done.returncode == 6, done.stderr
+
+
+def test_large_elements_are_refused(tools, tmp_path):
+    """A product of truth values whose element, unfolded, has millions of parts: the search does not begin."""
+    x, y = "tensor<3x?xf32, #mlc.dims<[3, n]>>", "tensor<6x?xi1, #mlc.dims<[6, n]>>"
+    z = "tensor<6x?xf32, #mlc.dims<[6, n]>>"
+    lines = [f"func.func @NAME(%x: {x}) -> {y} {{", f"%0 = mlc.concat %x, %x {{axis = 0 : i64}} : ({x}, {x}) -> {z}",
+             f'%1 = mlc.compare %0, %0 {{predicate = "ge"}} : ({z}, {z}) -> {y}']
+    more = [f"%2 = mlc.not %1 : ({y}) -> {y}", f"%3 = mlc.not %2 : ({y}) -> {y}"]
+    w = "tensor<12x?xi1, #mlc.dims<[12, n]>>"
+    last = [f"%4 = mlc.xor %1, %SECOND : ({y}, {y}) -> {y}", f"%5 = mlc.concat %4, %4 {{axis = 0 : i64}} : ({y}, {y}) -> {w}",
+            f"%6 = mlc.slice %5 {{sizes = #mlc.dims<[6, n]>, starts = #mlc.dims<[6, 0]>, steps = #mlc.dims<[1, 1]>}} : ({w}) -> {y}",
+            f"%7 = mlc.matmul %4, %6 : ({y}, {y}) -> {y}", f"return %7 : {y}", "}"]
+    before = "\n".join(lines + last).replace("NAME", "b").replace("SECOND", "1")
+    after = "\n".join(lines + more + last).replace("NAME", "a").replace("SECOND", "3")
+    (tmp_path / "pair.mlir").write_text(before.replace("{", "attributes {mlc.assume = [\"n == 6\"]} {", 1) + "\n" + after)
+    done = tools.run("mlc-verify", tmp_path / "pair.mlir", "--proof", tmp_path / "out", timeout=60)
+    assert done.returncode == 6 and "too many parts" in done.stdout, done.stdout
