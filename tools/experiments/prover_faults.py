@@ -269,8 +269,9 @@ def write_page(path, rows, truths, build, seed, seconds):
              f"On {datetime.date.today()}: {len(rows)} faults, made by rules and, the sharp ones, by hand ({build.left_out} more did not",
              f"compile), each judging {truths.count('false')} false statements (rules of the literature, mutants of shipped and of repaired rules,",
              "random pairs, what attacks had found) and "
-             f"{truths.count('true')} true ones, {seconds / 60:.0f} minutes in all. A fault bites where the prover",
-             "alone believes something false, or something true is lost.", "",
+             f"{truths.count('true')} true ones: those that take least. {seconds / 60:.0f} minutes in all. A fault bites where the prover",
+             "alone (`verify`, without numbers, which would refute most) believes something false, or where something true is",
+             "lost. After 20 crashes a fault's other statements are not judged.", "",
              "| file | faults | false accepted by the kernel | faults by which the prover believes something false | such statements | "
              "faults that lose true ones (kernel) | (prover) | crashes | hangs |", "|---|---|---|---|---|---|---|---|---|"]
     total = collections.Counter()
