@@ -99,7 +99,8 @@ private:
   TreeRef grow(const std::string &type, const Dims &dims, unsigned depth) {
     if (depth == 0)
       return maybe(6) ? number(type, dims) : argument(type, dims);
-    switch (below(12)) {
+    unsigned kind = below(12);
+    switch (kind) {
     case 0:
     case 1:
     case 2:
@@ -138,6 +139,15 @@ private:
                        grow(type, {between, dims[1]}, below(depth))};
       return make(std::move(tree));
     }
+    default:
+      return growMoved(kind, type, dims, depth);
+    }
+  }
+
+  /// One that moves elements to other places.
+  TreeRef growMoved(unsigned kind, const std::string &type, const Dims &dims,
+                    unsigned depth) {
+    switch (kind) {
     case 7: {
       if (dims.size() != 2)
         return grow(type, dims, depth - 1);
