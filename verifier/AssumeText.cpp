@@ -2,7 +2,10 @@
 
 #include "verifier/AssumeText.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 using llvm::SmallVector;
@@ -124,6 +127,28 @@ llvm::Error forEachText(mlir::Attribute attribute,
   return llvm::Error::success();
 }
 
+bool isLiteral(const Condition &condition) {
+  return condition.getKind() == Condition::Kind::Compare ||
+         condition.getKind() == Condition::Kind::Divides;
+}
+
+/// Adds one text for each part of a conjunction.
+bool addTexts(const Condition &condition,
+              llvm::SmallVectorImpl<std::string> &out) {
+  if (condition.getKind() == Condition::Kind::AllOf)
+    return llvm::all_of(condition.getParts(), [&](const Condition &part) {
+      return addTexts(part, out);
+    });
+  bool isAlternatives = condition.getKind() == Condition::Kind::AnyOf &&
+                        !condition.getParts().empty() &&
+                        llvm::all_of(condition.getParts(), isLiteral);
+  if (!isLiteral(condition) && !isAlternatives)
+    return false;
+  llvm::raw_string_ostream os(out.emplace_back());
+  condition.print(os);
+  return true;
+}
+
 } // namespace
 
 llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function) {
@@ -146,6 +171,37 @@ llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function) {
             }))
       return error;
   return result;
+}
+
+bool writeAssumptions(mlir::func::FuncOp function,
+                      const Assumptions &assumptions) {
+  SmallVector<std::string> texts;
+  for (const Condition &condition : assumptions.integers)
+    if (!addTexts(condition, texts))
+      return false;
+  for (const RealAssumption &real : assumptions.reals) {
+    llvm::raw_string_ostream os(texts.emplace_back());
+    os << "real " << real.parameter << ' ' << name(real.predicate) << ' '
+       << llvm::format("%.17g", real.bound);
+  }
+  mlir::Builder builder(function.getContext());
+  auto arrayOf = [&](llvm::ArrayRef<std::string> list) {
+    SmallVector<StringRef> strings(list.begin(), list.end());
+    return builder.getStrArrayAttr(strings);
+  };
+  function->removeAttr("mlc.assume");
+  if (!texts.empty())
+    function->setAttr("mlc.assume", arrayOf(texts));
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    SmallVector<std::string> predicates;
+    for (const TensorAssumption &tensor : assumptions.tensors)
+      if (tensor.argument == i)
+        predicates.push_back(name(tensor.predicate).str());
+    function.removeArgAttr(i, "mlc.assume");
+    if (!predicates.empty())
+      function.setArgAttr(i, "mlc.assume", arrayOf(predicates));
+  }
+  return true;
 }
 
 } // namespace mlc

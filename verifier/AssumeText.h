@@ -21,6 +21,11 @@ namespace mlc {
 /// What is written on `function` and its arguments; errors name the text.
 llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function);
 
+/// Writes them on `function` and its arguments in place of what is there; false
+/// where one has no such text: a negation, or a conjunction in a disjunction.
+bool writeAssumptions(mlir::func::FuncOp function,
+                      const Assumptions &assumptions);
+
 } // namespace mlc
 
 #endif // MLC_VERIFIER_ASSUMETEXT_H

@@ -284,6 +284,8 @@ KernelVerdict proveQuestion(const Question &question,
       return false;
     verdict.proof = kernel::printProof(*proof);
     verdict.obligations = std::move(search.obligations);
+    if (options.onObligation)
+      llvm::for_each(verdict.obligations, options.onObligation);
     bool keepsTerms = search.keepsTerms &&
                       countMasks(question.before) == countMasks(question.after);
     verdict.floatClass = isLiteral    ? FloatClass::BitExact
@@ -341,6 +343,11 @@ KernelVerdict checkByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
   Question question = ask(before, after, assumptions);
   KernelVerdict verdict;
   kernel::Decider decider(options.maxLemmaWork);
+  std::set<std::string> isSeen;
+  decider.onProved = [&](const std::string &script) {
+    if (isSeen.insert(script).second && options.onObligation)
+      options.onObligation(script);
+  };
   auto check = [&]() -> std::string {
     if (!question.failure.empty())
       return question.failure;

@@ -303,9 +303,7 @@ Solver::Answer Solver::check(const Formula &formula, const char *title,
 void Solver::append(const std::string &text, const char *title) {
   if (!known.insert(text).second)
     return;
-  script += std::string("; ") + title + "\n(push 1)\n" + text +
-            "(check-sat)\n(pop 1)\n";
-  ++numLemmas;
+  lemmas.add(title, text);
 }
 
 void Solver::record(const Formula &formula, const char *title) {
@@ -317,3 +315,10 @@ bool Solver::isSatisfiable(const Formula &formula) {
 }
 
 } // namespace mlc::verifier
+
+void mlc::Certificate::add(llvm::StringRef title, llvm::StringRef assertions) {
+  smtlib +=
+      ("; " + title + "\n(push 1)\n" + assertions + "(check-sat)\n(pop 1)\n")
+          .str();
+  ++numLemmas;
+}

@@ -70,8 +70,8 @@ public:
   /// Whether some values of its symbols surely satisfy `formula`.
   bool isSatisfiable(const Formula &formula);
 
-  const std::string &getScript() const { return script; }
-  unsigned getNumLemmas() const { return numLemmas; }
+  const std::string &getScript() const { return lemmas.smtlib; }
+  unsigned getNumLemmas() const { return lemmas.numLemmas; }
   double getMs() const { return ms; }
   uint64_t getWork() const { return work; }
   /// Whether a question had no answer because of the clock.
@@ -85,9 +85,8 @@ private:
   Satisfiable ask(const std::string &text, double share = 1.0);
   void append(const std::string &text, const char *title);
 
-  std::string script;
-  std::set<std::string> known; // lemmas that the script holds
-  unsigned numLemmas = 0;
+  Certificate lemmas;
+  std::set<std::string> known; // those that are in it
   double ms = 0.0;
   uint64_t work = 0;
   bool stoppedByClock = false;

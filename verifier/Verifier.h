@@ -27,6 +27,7 @@
 
 #include "dialects/Interfaces/Definition.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -122,6 +123,9 @@ struct Certificate {
   /// each obligation is a (push) .. (check-sat) (pop) that must answer unsat.
   std::string smtlib;
   unsigned numLemmas = 0;
+
+  /// Adds one: declarations and assertions that nothing satisfies.
+  void add(llvm::StringRef title, llvm::StringRef assertions);
 };
 
 struct Counterexample {
@@ -181,6 +185,9 @@ struct VerifierOptions {
   bool minimizeCounterexample = false;
   /// Also prove with uninterpreted arithmetic, to find bit-exact rules.
   bool classifyFloats = true;
+  /// Called with each obligation of the kernel, one SMT-LIB script, that Z3
+  /// finds to be "unsat", as it must be.
+  std::function<void(const std::string &script)> onObligation = {};
 
   /// Multiplies what is counted.
   void scaleWork(double factor) {

@@ -1,4 +1,4 @@
-"""Asks cvc5 the lemmas of certificates that Z3 has proved.
+"""Asks cvc5 the lemmas of certificates, and the kernel's obligations, that Z3 has proved.
 
 usage: certificates.py FOLDER_OR_FILE... [--timeout MS] [--least PERCENT]
 

@@ -8,6 +8,7 @@
 #include "rewrites/Soundness/Soundness.h"
 #include "rewrites/Support/Stopwatch.h"
 #include "tools/mlc-rules/Command.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -27,6 +28,11 @@ static cl::opt<unsigned>
     mutants("mutants", cl::value_desc("n"),
             cl::desc("wrong rules to make and to have judged (0)"), cl::init(0),
             cl::sub(command), cl::cat(category()));
+static cl::opt<std::string>
+    pairs("write-mutants", cl::value_desc("file"),
+          cl::desc("write the wrong rules there, as pairs of functions for "
+                   "mlc-verify, and have none judged"),
+          cl::sub(command), cl::cat(category()));
 static cl::opt<unsigned> bits(
     "bits", cl::value_desc("n"),
     cl::desc("float instantiations of each bit-exact rule, with signed zeros, "
@@ -145,11 +151,25 @@ unsigned checkMutants(RuleSet &rules, llvm::json::Array &out) {
   return proved;
 }
 
+Exit writeMutants(RuleSet &rules) {
+  std::string text;
+  for (auto [i, mutant] : llvm::enumerate(makeMutants(rules, mutants, seed))) {
+    std::string pair =
+        pairText("mutant_" + std::to_string(i) + "_of_" + mutant.origin,
+                 mutant.before, mutant.after, mutant.assumptions);
+    if (!pair.empty())
+      text += "// " + mutant.change + "\n" + pair;
+  }
+  return writeFile(pairs, text);
+}
+
 Exit run() {
   mlir::MLIRContext context;
   RuleSet rules;
   if (Exit code = options.load(rules, context); code != Exit::Done)
     return code;
+  if (!pairs.empty())
+    return writeMutants(rules);
   llvm::json::Array checked, compared, judged;
   unsigned failures = checkRules(rules, checked);
   if (!options.json)

@@ -98,16 +98,6 @@ static Exit openFolder(generate::GenerateOptions &options, bool &isNew) {
   return Exit::Done;
 }
 
-static Exit writeFile(llvm::StringRef name, llvm::StringRef text) {
-  llvm::Error error = llvm::writeToOutput(pathOf(name), [&](auto &os) {
-    os << text;
-    return llvm::Error::success();
-  });
-  return error ? fail(Exit::Resources,
-                      pathOf(name) + ": " + llvm::toString(std::move(error)))
-               : Exit::Done;
-}
-
 static void printSummary(const generate::GenerateReport &report) {
   using Kind = Verdict::Kind;
   llvm::raw_ostream &os = llvm::outs();
@@ -220,11 +210,11 @@ static Exit run() {
     report = generate::generate(options);
   }
   for (auto &[name, text] : generate::ruleFiles(report))
-    if (Exit code = writeFile(name, text); code != Exit::Done)
+    if (Exit code = writeFile(pathOf(name), text); code != Exit::Done)
       return code;
   llvm::json::Value document = toJson(report, options);
-  if (Exit code =
-          writeFile("report.json", llvm::formatv("{0:2}\n", document).str());
+  if (Exit code = writeFile(pathOf("report.json"),
+                            llvm::formatv("{0:2}\n", document).str());
       code != Exit::Done)
     return code;
   if (json)

@@ -8,6 +8,11 @@ namespace mlc::rules {
 static llvm::cl::SubCommand command("list",
                                     "print every rule and its condition");
 static RuleFileOptions options(command);
+static llvm::cl::opt<std::string>
+    pairs("pairs", llvm::cl::value_desc("file"),
+          llvm::cl::desc("also write the rules there, as pairs of functions "
+                         "for mlc-verify"),
+          llvm::cl::sub(command), llvm::cl::cat(category()));
 
 static void print(Rule &rule) {
   llvm::outs() << rule.getName() << ": " << rule.getText() << '\n';
@@ -26,7 +31,10 @@ static Exit run() {
   if (Exit code = options.load(rules, context); code != Exit::Done)
     return code;
   llvm::json::Array array;
+  std::string text;
   for (Rule &rule : rules.rules) {
+    text += pairText(rule.getName(), rule.getBefore(), rule.getAfter(),
+                     rule.assumptions);
     if (!options.json) {
       print(rule);
       continue;
@@ -44,7 +52,7 @@ static Exit run() {
   }
   if (options.json)
     printJson(std::move(array));
-  return Exit::Done;
+  return pairs.empty() ? Exit::Done : writeFile(pairs, text);
 }
 
 Command listCommand() { return {command, run}; }

@@ -24,29 +24,29 @@ static cl::opt<std::string>
             cl::desc("have the kernel check the proofs there, look for none"),
             cl::sub(command), cl::cat(category()));
 
-static std::string pathOf(llvm::StringRef folder, Rule &rule) {
+static cl::opt<std::string>
+    smtlib("smtlib", cl::value_desc("folder"),
+           cl::desc("write there as SMT-LIB, of each proof that the kernel "
+                    "accepts, what Z3 was asked and confirmed; with --check "
+                    "only what the proof needs, not what the search asked"),
+           cl::sub(command), cl::cat(category()));
+
+static std::string pathOf(llvm::StringRef folder, Rule &rule,
+                          llvm::StringRef suffix = ".proof") {
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, rule.getName() + ".proof");
+  llvm::sys::path::append(path, rule.getName() + suffix);
   return path.str().str();
 }
 
-static Exit write(Rule &rule, const verifier::KernelVerdict &verdict) {
-  if (out.empty() || !verdict.isAccepted)
-    return Exit::Done;
-  std::string path = pathOf(out, rule);
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-    os << verdict.proof;
-    return llvm::Error::success();
-  });
-  return error ? fail(Exit::Resources,
-                      path + ": " + llvm::toString(std::move(error)))
-               : Exit::Done;
-}
-
-static verifier::KernelVerdict judge(Rule &rule) {
+static verifier::KernelVerdict judge(Rule &rule, Certificate &obligations) {
+  VerifierOptions settings;
+  if (!smtlib.empty())
+    settings.onObligation = [&](const std::string &script) {
+      obligations.add("obligation", script);
+    };
   if (checked.empty())
     return verifier::proveByKernel(rule.getBefore(), rule.getAfter(),
-                                   rule.assumptions);
+                                   rule.assumptions, settings);
   verifier::KernelVerdict verdict;
   auto buffer = llvm::MemoryBuffer::getFile(pathOf(checked, rule));
   if (!buffer) {
@@ -54,7 +54,8 @@ static verifier::KernelVerdict judge(Rule &rule) {
     return verdict;
   }
   return verifier::checkByKernel(rule.getBefore(), rule.getAfter(),
-                                 rule.assumptions, (*buffer)->getBuffer());
+                                 rule.assumptions, (*buffer)->getBuffer(),
+                                 settings);
 }
 
 static Exit run() {
@@ -64,17 +65,26 @@ static Exit run() {
   RuleSet rules;
   if (Exit code = options.load(rules, context); code != Exit::Done)
     return code;
-  if (!out.empty())
-    if (std::error_code error = llvm::sys::fs::create_directories(out))
-      return fail(Exit::Resources, out + ": " + error.message());
+  for (const std::string *folder : {&out.getValue(), &smtlib.getValue()})
+    if (!folder->empty())
+      if (std::error_code error = llvm::sys::fs::create_directories(*folder))
+        return fail(Exit::Resources, *folder + ": " + error.message());
   llvm::json::Array array;
   unsigned accepted = 0;
   Stopwatch watch;
   for (Rule &rule : rules.rules) {
-    verifier::KernelVerdict verdict = judge(rule);
+    Certificate obligations;
+    verifier::KernelVerdict verdict = judge(rule, obligations);
     accepted += verdict.isAccepted;
-    if (Exit code = write(rule, verdict); code != Exit::Done)
-      return code;
+    if (verdict.isAccepted && !out.empty())
+      if (Exit code = writeFile(pathOf(out, rule), verdict.proof);
+          code != Exit::Done)
+        return code;
+    if (verdict.isAccepted && !smtlib.empty())
+      if (Exit code =
+              writeFile(pathOf(smtlib, rule, ".smt2"), obligations.smtlib);
+          code != Exit::Done)
+        return code;
     const char *answer = verdict.isAccepted ? "accepted" : "refused";
     if (!options.json) {
       llvm::outs() << llvm::formatv("{0,-36} {1,-8} {2,8:f1} ms",

@@ -76,6 +76,11 @@ static cl::opt<std::string>
     checkedFile("check-proof", cl::value_desc("file"),
                 cl::desc("Have the kernel check this proof, and nothing else"),
                 cl::cat(category));
+static cl::opt<std::string>
+    obligationsFile("obligations", cl::value_desc("file"),
+                    cl::desc("With --proof or --check-proof: write as SMT-LIB "
+                             "what Z3 was asked and confirmed"),
+                    cl::cat(category));
 static cl::opt<double>
     effort("effort", cl::value_desc("factor"),
            cl::desc("How much of the usual, counted work to spend at most (1)"),
@@ -178,9 +183,12 @@ static Exit writeTo(llvm::StringRef path, const std::string &text) {
 
 /// Proofs for the kernel: one is looked for and written, or one is checked.
 static Exit askKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
-                      const Assumptions &assumptions,
-                      const VerifierOptions &options) {
+                      const Assumptions &assumptions, VerifierOptions options) {
   verifier::KernelVerdict verdict;
+  Certificate obligations;
+  options.onObligation = [&](const std::string &script) {
+    obligations.add("obligation", script);
+  };
   if (checkedFile.empty()) {
     verdict = verifier::proveByKernel(before, after, assumptions, options);
   } else {
@@ -208,10 +216,17 @@ static Exit askKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
   }
   if (!verdict.isAccepted)
     return Exit::Unknown;
+  if (!obligationsFile.empty())
+    if (Exit code = writeTo(obligationsFile, obligations.smtlib);
+        code != Exit::Done)
+      return code;
   return checkedFile.empty() ? writeTo(proofFile, verdict.proof) : Exit::Done;
 }
 
 static Exit compareFunctions(const VerifierOptions &options) {
+  if (!obligationsFile.empty() && proofFile.empty() && checkedFile.empty())
+    return error(Exit::Usage, "--obligations goes with --proof or "
+                              "--check-proof; see --help");
   if (files.size() > 2 || !rules.empty() || !dims.empty() ||
       !parameters.empty())
     return error(Exit::Usage,

@@ -1,17 +1,20 @@
 //===- Main.cpp - Random pairs: verdicts beside labels --------------------===//
 //
 //   random-pairs N [--seed S] [--effort F] [--jobs J] [--keep FOLDER]
-//   [--kernel]
+//   [--kernel] [--kind K]
 //
 // Makes N pairs of functions, asks the verifier, labels them by construction
 // and by evaluation, and prints counts of verdict x label. A false pair that
 // is proved, or a true one that is refuted, is reduced, written to FOLDER and
-// makes the exit code 5. Pair i depends on S and i alone.
+// makes the exit code 5. Pair i depends on S, K and i alone. Of linalg is a
+// quarter of them, and of the others a third are scalars.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Linalg.h"
 #include "Recipe.h"
 #include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/ParseModule.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -47,6 +50,15 @@ static cl::opt<std::string> keep("keep",
 static cl::opt<bool> byKernel("kernel",
                               cl::desc("Ask for proofs that the kernel "
                                        "accepts, not the prover"));
+enum class PairKind { Any, Graph, Scalar, Linalg };
+static cl::opt<PairKind>
+    kind("kind", cl::desc("What the functions are of"), cl::init(PairKind::Any),
+         cl::values(clEnumValN(PairKind::Any, "any", "All of these"),
+                    clEnumValN(PairKind::Graph, "graph", "Operators of mlc"),
+                    clEnumValN(PairKind::Scalar, "scalar",
+                               "arith on elements of vectors"),
+                    clEnumValN(PairKind::Linalg, "linalg",
+                               "linalg, tensor and scf on tensors")));
 static cl::opt<bool> show("show", cl::desc("Print every pair and its answers"));
 
 namespace {
@@ -57,6 +69,8 @@ constexpr const char *truths[] = {"unlabelled", "equal where tried",
 
 struct Pair {
   Recipe before, after;
+  std::shared_ptr<const LinalgPair> linalg; // instead of them
+  std::string linalgText;
   bool isTrue = false; // by construction
 };
 
@@ -96,10 +110,27 @@ std::vector<mlir::Type> typesOf(const Recipe &recipe,
   return types;
 }
 
+Pair makePairOfLinalg(mlir::MLIRContext *context, Random &random) {
+  Pair pair;
+  auto made = std::make_shared<LinalgPair>(makeLinalgPair(context, random));
+  pair.isTrue = made->isTrue;
+  pair.linalgText =
+      linalgText(*made, made->before, "before", /*isPlain=*/true, random) +
+      linalgText(*made, made->after, "after", /*isPlain=*/false, random);
+  pair.linalg = std::move(made);
+  return pair;
+}
+
 Pair makePair(mlir::MLIRContext *context, Random &random) {
+  bool isLinalg = random() % 4 == 0, isScalar = random() % 3 == 0;
+  if (kind != PairKind::Any) {
+    isLinalg = kind == PairKind::Linalg;
+    isScalar = kind == PairKind::Scalar;
+  }
+  if (isLinalg)
+    return makePairOfLinalg(context, random);
   auto make = [&] {
-    return random() % 3 == 0 ? makeScalars(context, random)
-                             : makeGraph(context, random);
+    return isScalar ? makeScalars(context, random) : makeGraph(context, random);
   };
   Pair pair;
   pair.before = make();
@@ -129,9 +160,16 @@ Pair makePair(mlir::MLIRContext *context, Random &random) {
 Answer ask(const Pair &pair, mlir::MLIRContext *context, uint64_t number) {
   Answer answer;
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::ModuleOp::create(mlir::UnknownLoc::get(context));
-  mlir::func::FuncOp before = build(pair.before, *module, "before"),
-                     after = build(pair.after, *module, "after");
+      pair.linalg ? parseModuleText(pair.linalgText, "pair", context)
+                  : mlir::ModuleOp::create(mlir::UnknownLoc::get(context));
+  if (!module)
+    return answer;
+  if (!pair.linalg) {
+    build(pair.before, *module, "before");
+    build(pair.after, *module, "after");
+  }
+  auto before = module->lookupSymbol<mlir::func::FuncOp>("before"),
+       after = module->lookupSymbol<mlir::func::FuncOp>("after");
   auto resultOf = [](mlir::func::FuncOp side) {
     return mlir::cast<mlir::RankedTensorType>(side.getResultTypes()[0]);
   };
@@ -158,7 +196,8 @@ Answer ask(const Pair &pair, mlir::MLIRContext *context, uint64_t number) {
   } else {
     answer.verdict = verify(before, after, *assumptions, options);
   }
-  answer.label = pair.before.isScalar
+  answer.label = pair.linalg ? labelLinalg(*pair.linalg, before, after, number)
+                 : pair.before.isScalar
                      ? labelScalars(before, after, number)
                      : labelGraphs(before, after, *assumptions, number);
   llvm::raw_string_ostream(answer.text) << *module;
@@ -277,7 +316,7 @@ private:
       llvm::outs() << "// " << number << ": " << name(answer.verdict.kind)
                    << ", " << truths[truth] << ' ' << answer.label.where << ' '
                    << answer.verdict.reason << '\n'
-                   << answer.text;
+                   << answer.text << '\n';
     }
     if (!disagrees(pair, answer))
       return;

@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from mutated_proofs import mutated
+
 PAIR = """
 func.func @b(%x: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> {{
   %0 = mlc.relu %x : (tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
@@ -50,32 +52,6 @@ def test_proofs_are_checked_alone(tools, literature):
     assert refused and all(r.startswith("there is no proof") for r in refused)
 
 
-def mutated(text, rng):
-    """A proof with one to three changes: a number, a word, a list that goes, comes twice or moves."""
-    tokens = re.findall(r'"[^"]*"|[()]|[^()\s"]+', text)
-
-    def list_at(i):
-        depth, j = 0, i
-        while j < len(tokens):  # changed, lists may have no end
-            depth += (tokens[j] == "(") - (tokens[j] == ")")
-            j += 1
-            if depth == 0:
-                break
-        return tokens[i:j], j
-
-    for _ in range(rng.randint(1, 3)):
-        i = rng.randrange(len(tokens))
-        if re.fullmatch(r"#?-?\d+", tokens[i]):
-            mark = "#" if tokens[i][0] == "#" else ""
-            tokens[i] = mark + str(max(0, int(tokens[i].lstrip("#")) + rng.choice([-1, 1, 2])))
-        elif tokens[i] == "(" and i:
-            part, end = list_at(i)
-            tokens[i:end] = rng.choice([[], part + part, tokens[end:end + 1] + part])
-        else:
-            tokens[i] = rng.choice(tokens)
-    return " ".join(tokens)
-
-
 def test_no_text_proves_what_is_false(tools, literature, tmp_path):
     """Proofs of true rules, as they are and changed, given for false ones; for the true ones they do no harm."""
     folder, rules, _, is_proved = literature
@@ -85,7 +61,7 @@ def test_no_text_proves_what_is_false(tools, literature, tmp_path):
     for round_ in range(4):
         for name in is_proved:
             text = rng.choice(texts)
-            (tmp_path / f"{name}.proof").write_text(text if round_ == 0 else mutated(text, rng))
+            (tmp_path / f"{name}.proof").write_text(text if round_ == 0 else mutated(text, rng, rng.choice(texts)))
         done = tools.run("mlc-rules", "proofs", rules, "--check", tmp_path, "--json")
         assert done.returncode in (0, 6) and done.stderr == ""
         for answer in json.loads(done.stdout):
@@ -138,6 +114,25 @@ def test_texts_that_are_none(tools, tmp_path, text, reason):
     assert done.returncode == 6 and re.search(reason, done.stdout), done.stdout
 
 
+def test_obligations(tools, tmp_path):
+    """What a proof needs of Z3 can be asked of others: fewer questions than the search asked."""
+    rules, counts = tools.source / "rewrites/movement.mlir", []
+    for how in ("--out", "--check"):
+        done = tools.run("mlc-rules", "proofs", rules, how, tmp_path / "proofs", "--smtlib", tmp_path / how, "--json")
+        assert done.returncode == 0, done.stderr
+        texts = {a["name"]: (tmp_path / how / f"{a['name']}.smt2").read_text() for a in json.loads(done.stdout)}
+        assert all(t.count("(push 1)") == t.count("(check-sat)\n(pop 1)") for t in texts.values())
+        counts.append(sum(t.count("(check-sat)") for t in texts.values()))
+    assert counts[0] >= counts[1] > 10
+    (tmp_path / "relu.mlir").write_text(PAIR.format(second="relu"))
+    pair, file = (tmp_path / name for name in ("relu.mlir", "relu.smt2"))
+    done = tools.run("mlc-verify", pair, "--proof", tmp_path / "relu.proof", "--obligations", file, "--json")
+    assert done.returncode == 0 and 0 < file.read_text().count("(check-sat)") <= json.loads(done.stdout)["obligations"]
+    assert file.read_text().startswith("; obligation\n(push 1)\n(declare-const ")
+    done = tools.run("mlc-verify", pair, "--obligations", file)
+    assert done.returncode == 2 and "--obligations goes with --proof or --check-proof" in done.stderr
+
+
 def test_errors(tools, tmp_path):
     (tmp_path / "relu.mlir").write_text(PAIR.format(second="relu"))
     done = tools.run("mlc-verify", tmp_path / "relu.mlir", "--check-proof", tmp_path / "none")
@@ -170,3 +165,21 @@ def test_large_integers_are_refused(tools, tmp_path):
         (tmp_path / "large.proof").write_text(f"(proof (case (needs) (results (zero {steps} (group 0)))))")
         done = tools.run("mlc-verify", tmp_path / "relu.mlir", "--check-proof", tmp_path / "large.proof")
         assert done.returncode == 6, done.stderr
+
+
+def test_large_elements_are_refused(tools, tmp_path):
+    """A product of truth values whose element, unfolded, has millions of parts: the search does not begin."""
+    x, y = "tensor<3x?xf32, #mlc.dims<[3, n]>>", "tensor<6x?xi1, #mlc.dims<[6, n]>>"
+    z = "tensor<6x?xf32, #mlc.dims<[6, n]>>"
+    lines = [f"func.func @NAME(%x: {x}) -> {y} {{", f"%0 = mlc.concat %x, %x {{axis = 0 : i64}} : ({x}, {x}) -> {z}",
+             f'%1 = mlc.compare %0, %0 {{predicate = "ge"}} : ({z}, {z}) -> {y}']
+    more = [f"%2 = mlc.not %1 : ({y}) -> {y}", f"%3 = mlc.not %2 : ({y}) -> {y}"]
+    w = "tensor<12x?xi1, #mlc.dims<[12, n]>>"
+    last = [f"%4 = mlc.xor %1, %SECOND : ({y}, {y}) -> {y}", f"%5 = mlc.concat %4, %4 {{axis = 0 : i64}} : ({y}, {y}) -> {w}",
+            f"%6 = mlc.slice %5 {{sizes = #mlc.dims<[6, n]>, starts = #mlc.dims<[6, 0]>, steps = #mlc.dims<[1, 1]>}} : ({w}) -> {y}",
+            f"%7 = mlc.matmul %4, %6 : ({y}, {y}) -> {y}", f"return %7 : {y}", "}"]
+    before = "\n".join(lines + last).replace("NAME", "b").replace("SECOND", "1")
+    after = "\n".join(lines + more + last).replace("NAME", "a").replace("SECOND", "3")
+    (tmp_path / "pair.mlir").write_text(before.replace("{", "attributes {mlc.assume = [\"n == 6\"]} {", 1) + "\n" + after)
+    done = tools.run("mlc-verify", tmp_path / "pair.mlir", "--proof", tmp_path / "out", timeout=60)
+    assert done.returncode == 6 and "too many parts" in done.stdout, done.stdout
