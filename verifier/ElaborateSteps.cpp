@@ -78,10 +78,11 @@ bool Elaborator::simplifyTerms(const Context &context, Sum &root,
       continue;
     step->term = t;
     step->path = path;
-    path.clear();
     Sum next = root;
+    // What has no effect at its place is no step; the path is the caller's.
     if (!checker.apply(*step, context, next))
       return false;
+    path.clear();
     root = std::move(next);
     steps.push_back(std::move(*step));
     return true;

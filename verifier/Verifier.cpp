@@ -83,7 +83,6 @@ Certificate certificateOf(mlir::func::FuncOp before, mlir::func::FuncOp after,
                           KernelVerdict proof) {
   Certificate certificate;
   certificate.proof = std::move(proof.proof);
-  certificate.numLemmas = proof.obligations.size();
   llvm::raw_string_ostream os(certificate.smtlib);
   os << "; ";
   llvm::printEscapedString(before.getName(), os);
@@ -91,7 +90,7 @@ Certificate certificateOf(mlir::func::FuncOp before, mlir::func::FuncOp after,
   llvm::printEscapedString(after.getName(), os);
   os << "\n; every (check-sat) must answer unsat\n(set-logic ALL)\n";
   for (const std::string &obligation : proof.obligations)
-    os << "(push)\n" << obligation << "(check-sat)\n(pop)\n";
+    certificate.add("obligation", obligation);
   return certificate;
 }
 
