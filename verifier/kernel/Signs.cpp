@@ -227,7 +227,9 @@ bool Checker::isShown(Need::Kind kind, unsigned width, const Context &context,
     case Need::Kind::Positive:
       return isPositive(context, value) || fail("a value may not be positive");
     case Need::Kind::Defined:
-      return fail("signs do not make a value defined");
+      // Nothing is needed where nothing is.
+      return decider.holds(context.known, Formula::any({})) ||
+             fail("signs do not make a value defined");
     }
     llvm_unreachable("unknown need");
   case Shown::Kind::Given:

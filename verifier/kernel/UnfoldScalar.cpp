@@ -91,9 +91,8 @@ Value Unfolder::unfoldNode(const ExprNode &node, const Scope &scope) {
   case Expr::Kind::Constant:
     return unfoldConstant(node);
   case Expr::Kind::Param:
-    if (!node.operands.empty())
-      return fail("elements that nobody has written are read");
-    return plain(single(makeParameter(node.parameter)));
+    return node.operands.empty() ? plain(single(makeParameter(node.parameter)))
+                                 : unfoldUnwritten(node, scope);
   case Expr::Kind::Read:
     return unfoldRead(node, scope);
   case Expr::Kind::Unary:
@@ -110,6 +109,18 @@ Value Unfolder::unfoldNode(const ExprNode &node, const Scope &scope) {
     return unfoldReduce(node, scope);
   }
   llvm_unreachable("unknown expression");
+}
+
+/// An element that nobody has written has no value, so that a function that
+/// uses one is not defined there.
+Value Unfolder::unfoldUnwritten(const ExprNode &node, const Scope &scope) {
+  std::vector<Value> indices;
+  for (const Expr &index : node.operands)
+    indices.push_back(unfold(index, scope));
+  Value element =
+      call("unwritten:" + node.parameter, indices, isTruth(node.type));
+  require(Need::Kind::Defined, element, widthOf(node.type), scope);
+  return element;
 }
 
 Value Unfolder::unfoldUnary(const ExprNode &node, const Scope &scope) {

@@ -56,6 +56,7 @@ public:
 private:
   Value unfold(const Expr &expr, const Scope &scope);
   Value unfoldNode(const ExprNode &node, const Scope &scope);
+  Value unfoldUnwritten(const ExprNode &node, const Scope &scope);
   Value unfoldConstant(const ExprNode &node);
   Value unfoldRead(const ExprNode &node, const Scope &scope);
   Value unfoldUnary(const ExprNode &node, const Scope &scope);
