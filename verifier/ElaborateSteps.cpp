@@ -90,20 +90,30 @@ bool Elaborator::simplifyTerms(const Context &context, Sum &root,
   return false;
 }
 
-/// Calls back with quotients and rests that hold no others.
+static bool isQuotient(const Integer &integer) {
+  return integer.kind() == Integer::Kind::FloorDivide ||
+         integer.kind() == Integer::Kind::Modulo;
+}
+
+/// Calls back with quotients and rests, inner ones first.
 static void walkQuotients(const Integer &integer,
-                          llvm::function_ref<void(const Integer &)> callback,
-                          bool &holdsAny) {
+                          llvm::function_ref<void(const Integer &)> callback) {
   if (integer.isLeaf())
     return;
-  bool inside = false;
-  walkQuotients(integer.left(), callback, inside);
-  walkQuotients(integer.right(), callback, inside);
-  bool isQuotient = integer.kind() == Integer::Kind::FloorDivide ||
-                    integer.kind() == Integer::Kind::Modulo;
-  if (isQuotient && !inside)
+  walkQuotients(integer.left(), callback);
+  walkQuotients(integer.right(), callback);
+  if (isQuotient(integer))
     callback(integer);
-  holdsAny |= inside || isQuotient;
+}
+
+/// Fewer quotients, or as many of less.
+static std::pair<uint64_t, uint64_t> weightOf(const Integer &integer) {
+  std::pair<uint64_t, uint64_t> weight;
+  walkQuotients(integer, [&](const Integer &quotient) {
+    ++weight.first;
+    weight.second += quotient.treeSize();
+  });
+  return weight;
 }
 
 /// A quotient or rest becomes what the prover makes of it, innermost first, so
@@ -115,29 +125,20 @@ std::optional<Step> Elaborator::rewriteFor(const Context &inside,
     facts.add(guard);
   std::optional<Step> step;
   for (const FactorRef &factor : term.factors)
-    for (const Integer &index : factor->index) {
-      bool holdsAny = false;
-      walkQuotients(
-          index,
-          [&](const Integer &quotient) {
-            IntExpr expr = toExpr(quotient), simple = facts.simplify(expr);
-            Integer value = fromExpr(simple);
-            bool isSimpler = simple.getKind() != IntExpr::Kind::FloorDiv &&
-                             simple.getKind() != IntExpr::Kind::Mod;
-            bool stillHolds = false;
-            if (isSimpler)
-              walkQuotients(value, [](const Integer &) {}, stillHolds);
-            if (step || !isSimpler || stillHolds)
-              return;
-            std::optional<Integer> from = toSlots(quotient, inside.scope),
-                                   to = toSlots(value, inside.scope);
-            if (from && to &&
-                decider.holds(inside.known, Formula::equal(quotient, value)))
-              step =
-                  Step{.kind = Step::Kind::Rewrite, .integers = {*from, *to}};
-          },
-          holdsAny);
-    }
+    for (const Integer &index : factor->index)
+      walkQuotients(index, [&](const Integer &quotient) {
+        if (step)
+          return;
+        IntExpr simple = facts.simplify(toExpr(quotient));
+        Integer value = fromExpr(simple);
+        if (isQuotient(value) || weightOf(value) >= weightOf(quotient))
+          return;
+        std::optional<Integer> from = toSlots(quotient, inside.scope),
+                               to = toSlots(value, inside.scope);
+        if (from && to &&
+            decider.holds(inside.known, Formula::equal(quotient, value)))
+          step = Step{.kind = Step::Kind::Rewrite, .integers = {*from, *to}};
+      });
   return step;
 }
 
