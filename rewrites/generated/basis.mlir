@@ -413,6 +413,8 @@ rule.def @add_of_add_rank4 "add(a, add(b, c)) = add(b, add(a, c))" {
 
 !A0_A1_out = tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
 rule.def @max_pool_of_add "add(max_pool(a), max_pool(a)) = max_pool(add(a, a))" {
+  rule.require kp gt pp
+  rule.require A2 ge 1
   func.func @before(%a: !A0_A1_A2) -> !A0_A1_out {
     %0 = mlc.add %a, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
     %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (!A0_A1_A2) -> !A0_A1_out
@@ -427,6 +429,10 @@ rule.def @max_pool_of_add "add(max_pool(a), max_pool(a)) = max_pool(add(a, a))" 
 
 !A0_A1_out_out = tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
 rule.def @max_pool_of_add_2d "add(max_pool(a), max_pool(a)) = max_pool(add(a, a))" {
+  rule.require kp gt pp
+  rule.require A2 ge 1
+  rule.require kp_w gt pp_w
+  rule.require A3 ge 1
   func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_out_out {
     %0 = mlc.add %a, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
     %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out
@@ -441,6 +447,8 @@ rule.def @max_pool_of_add_2d "add(max_pool(a), max_pool(a)) = max_pool(add(a, a)
 
 !A0_A1_out_v2 = tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
 rule.def @max_pool_dense_of_add "add(max_pool_dense(a), max_pool_dense(a)) = max_pool_dense(add(a, a))" {
+  rule.require kp gt pp
+  rule.require A2 ge 1
   func.func @before(%a: !A0_A1_A2) -> !A0_A1_out_v2 {
     %0 = mlc.add %a, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
     %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (!A0_A1_A2) -> !A0_A1_out_v2
@@ -455,6 +463,10 @@ rule.def @max_pool_dense_of_add "add(max_pool_dense(a), max_pool_dense(a)) = max
 
 !A0_A1_out_out_v2 = tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
 rule.def @max_pool_dense_of_add_2d "add(max_pool_dense(a), max_pool_dense(a)) = max_pool_dense(add(a, a))" {
+  rule.require kp gt pp
+  rule.require A2 ge 1
+  rule.require kp_w gt pp_w
+  rule.require A3 ge 1
   func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_out_out_v2 {
     %0 = mlc.add %a, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
     %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out_v2
@@ -1859,6 +1871,8 @@ rule.def @first_rows_of_concat_rows_of_concat_rows_is_first_rows_of_concat_rows 
 }
 
 rule.def @max_pool_of_add_of_add "add(add(max_pool(a), max_pool(a)), max_pool(a)) = max_pool(add(a, add(a, a)))" {
+  rule.require kp gt pp
+  rule.require A2 ge 1
   func.func @before(%a: !A0_A1_A2) -> !A0_A1_out {
     %0 = mlc.add %a, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
     %1 = mlc.add %0, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
@@ -1874,6 +1888,10 @@ rule.def @max_pool_of_add_of_add "add(add(max_pool(a), max_pool(a)), max_pool(a)
 }
 
 rule.def @max_pool_of_add_of_add_2d "add(add(max_pool(a), max_pool(a)), max_pool(a)) = max_pool(add(a, add(a, a)))" {
+  rule.require kp gt pp
+  rule.require A2 ge 1
+  rule.require kp_w gt pp_w
+  rule.require A3 ge 1
   func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_out_out {
     %0 = mlc.add %a, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
     %1 = mlc.add %0, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
@@ -1889,6 +1907,8 @@ rule.def @max_pool_of_add_of_add_2d "add(add(max_pool(a), max_pool(a)), max_pool
 }
 
 rule.def @max_pool_dense_of_add_of_add "add(add(max_pool_dense(a), max_pool_dense(a)), max_pool_dense(a)) = max_pool_dense(add(a, add(a, a)))" {
+  rule.require kp gt pp
+  rule.require A2 ge 1
   func.func @before(%a: !A0_A1_A2) -> !A0_A1_out_v2 {
     %0 = mlc.add %a, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
     %1 = mlc.add %0, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
@@ -1904,6 +1924,10 @@ rule.def @max_pool_dense_of_add_of_add "add(add(max_pool_dense(a), max_pool_dens
 }
 
 rule.def @max_pool_dense_of_add_of_add_2d "add(add(max_pool_dense(a), max_pool_dense(a)), max_pool_dense(a)) = max_pool_dense(add(a, add(a, a)))" {
+  rule.require kp gt pp
+  rule.require A2 ge 1
+  rule.require kp_w gt pp_w
+  rule.require A3 ge 1
   func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_out_out_v2 {
     %0 = mlc.add %a, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
     %1 = mlc.add %0, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
