@@ -36,6 +36,23 @@ rule.def @conv_as_larger_conv "conv: larger conv with weights made for it" {
 !lmog_cg_p_q = tensor<?x?x?x?xf32, #mlc.dims<[l * m * og, cg, p, q]>>
 !n_lmog_out_out = tensor<?x?x?x?xf32, #mlc.dims<[n, l * m * og, floordiv(-1 * dh * p + dh + h + pb + pt - 1, sh) + 1, floordiv(-1 * dw * q + dw + pl + pr + w - 1, sw) + 1]>>
 !lmog_cgl_p_q = tensor<?x?x?x?xf32, #mlc.dims<[l * m * og, cg * l, p, q]>>
+rule.def @finely_grouped_conv_as_fewer_groups "finely grouped conv: fewer groups with weights made for it" {
+  rule.require cg ge 1
+  rule.require l ge 1
+  rule.require m ge 1
+  rule.require og ge 1
+  rule.require l ge 2
+  func.func @before(%x: !n_cglm_h_w, %w: !lmog_cg_p_q {rule.constant}) -> !n_lmog_out_out {
+    %0 = mlc.conv %x, %w {dilations = #mlc.dims<[dh, dw]>, groups = #mlc.int<l * m>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!n_cglm_h_w, !lmog_cg_p_q) -> !n_lmog_out_out
+    return %0 : !n_lmog_out_out
+  }
+  func.func @after(%x: !n_cglm_h_w, %w: !lmog_cg_p_q) -> !n_lmog_out_out {
+    %0 = mlc.compute %w {definition = "(w; cg, l, og) Y[i, j, u, v] = w<0>[i, cg * l * floordiv(i, l * og) + j - cg * floordiv(i, og), u, v]", dims = #mlc.dims<[l * m * og, cg * l, p, q]>, integers = #mlc.dims<[cg, l, og]>, reals = [], type = f32} : (!lmog_cg_p_q) -> !lmog_cgl_p_q
+    %1 = mlc.conv %x, %0 {dilations = #mlc.dims<[dh, dw]>, groups = #mlc.int<m>, pads = #mlc.dims<[pt, pl, pb, pr]>, strides = #mlc.dims<[sh, sw]>} : (!n_cglm_h_w, !lmog_cgl_p_q) -> !n_lmog_out_out
+    return %1 : !n_lmog_out_out
+  }
+}
+
 !n_c_h_w = tensor<?x?x?x?xf32, #mlc.dims<[n, c, h, w]>>
 !n_c_out_out = tensor<?x?x?x?xf32, #mlc.dims<[n, c, floordiv(h - 1 * p + pb + pt, sh) + 1, floordiv(pl + pr - 1 * q + w, sw) + 1]>>
 !c_1_p_q = tensor<?x1x?x?xf32, #mlc.dims<[c, 1, p, q]>>

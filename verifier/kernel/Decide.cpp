@@ -184,8 +184,34 @@ private:
               b + " " + q + ") " + a + ") (< " + a + " (+ (* " + b + " " + q +
               ") " + b + ")))))\n";
       guess(integer, a, b, q);
+      Quotient own{integer.right(), a, b, q};
+      for (const Quotient &other : parts)
+        if (other.dividend == a) {
+          relate(own, other);
+          relate(other, own);
+        }
+      parts.push_back(std::move(own));
     }
     return it->second;
+  }
+
+  struct Quotient {
+    Integer divisor;
+    std::string dividend, by, name;
+  };
+
+  /// a divided by x y is what a divided by y is divided by x. Said where both
+  /// occur, for solvers do not find that either.
+  void relate(const Quotient &whole, const Quotient &part) {
+    if (whole.divisor.kind() != Integer::Kind::Multiply)
+      return;
+    std::string x = text(whole.divisor.left()), y = text(whole.divisor.right());
+    if (x == part.by)
+      std::swap(x, y);
+    if (y == part.by)
+      head += "(assert (=> (and (> " + x + " 0) (> " + y + " 0)) (and (<= (* " +
+              x + " " + whole.name + ") " + part.name + ") (< " + part.name +
+              " (+ (* " + x + " " + whole.name + ") " + x + ")))))\n";
   }
 
   /// The quotient is any number that has the quotient's property. Said of a
@@ -215,6 +241,7 @@ private:
   std::string head, body;
   bool hasElements = false;
   std::map<std::string, std::string> symbols, quotients, extremes;
+  std::vector<Quotient> parts; // of `quotients`
 };
 
 /// Z3's count of the work that a context has done.
