@@ -6,8 +6,8 @@
 using namespace mlc;
 
 std::string mlc::describeProver() {
-  return "prover: mlc's normal form and lemmas, which no second checker "
-         "replays; integer lemmas decided by Z3 " +
+  return "proof: accepted by mlc's kernel, which believes no search "
+         "(docs/Trust.md); its obligations on integers decided by Z3 " +
          verifier::solverVersion();
 }
 

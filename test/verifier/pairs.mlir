@@ -25,7 +25,7 @@
 // MISSING: mlc: error: {{.*}}missing.mlir: cannot be read
 // ASSUME: must compare two integer expressions
 // USAGE: mlc: error:
-// LITTLE: unknown: out of steps or terms
+// LITTLE: unknown: out of steps: 
 // EFFORT: mlc: error: --effort: expected a factor above 0, up to 1000
 // HELP: --certificate
 // HELP-NOT: --debug-only

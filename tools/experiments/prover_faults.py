@@ -31,7 +31,7 @@ import faults
 from mutated_proofs import ROOT, Statements
 
 SOURCES = ["Arith*", "Bounds", "Definedness", "Elaborate*", "Equality", "Expand*", "Head", "Index", "Integers",
-           "Normalize", "Reduce", "Scalar", "Share", "Simplify", "Solver", "Unify"]
+           "Normalize", "Reduce", "Scalar", "Simplify", "Solver", "Unify"]
 # What reads functions uses these too: a fault there may change the statement.
 READERS = {"Arith.cpp", "ArithInteger.cpp", "Index.cpp"}
 LIMIT = 60  # seconds for one statement, which unchanged takes less than 1
@@ -72,11 +72,6 @@ SHARP = [
      "any branch goes from a maximum"),
     ("Reduce.cpp", "isPositive(atomSum(factor.atom), facts)", "(mlc::fault(NUMBER) || @)",
      "any factor leaves a maximum"),
-    ("Share.cpp", "write(stage.elementType);", "if (!mlc::fault(NUMBER)) @", "a shared stage's key has no type"),
-    ("Share.cpp", "form.push_back(loopNumbers.lookup(node.loop));", "if (!mlc::fault(NUMBER)) @",
-     "a shared stage's key has no loops"),
-    ("Share.cpp", "write(node.integer);", "if (!mlc::fault(NUMBER)) @", "a shared stage's key has no integers"),
-    ("Share.cpp", "write(piece.offset);", "if (!mlc::fault(NUMBER)) @", "a shared stage's key has no offsets"),
 ]
 
 

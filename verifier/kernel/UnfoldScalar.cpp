@@ -191,6 +191,28 @@ void Unfolder::requirePositiveBase(const Value &base, const Scope &scope) {
     needs[i].isOptional = true;
 }
 
+/// What a power is by its exponent, if that is known.
+std::optional<Value> Unfolder::unfoldPower(const Value &a, const Value &b,
+                                           bool isReal, const Scope &scope) {
+  std::optional<Rational> exponent =
+      b.size() == 1 ? asConstant(b.front().value) : std::nullopt;
+  for (int k = 0; exponent && k <= 4; ++k)
+    if (*exponent == Rational(k))
+      return apply({a}, [&](ArrayRef<Sum> x) {
+        Sum product = constant(Rational(1));
+        for (int i = 0; i < k; ++i)
+          product = multiply(product, x[0], names);
+        return product;
+      });
+  if (isReal && exponent && *exponent == Rational(1, 2)) {
+    require(Need::Kind::NotNegative, a, 0, scope);
+    return call(name(UnaryFn::Sqrt), {a}, false);
+  }
+  if (isReal)
+    requirePositiveBase(a, scope);
+  return std::nullopt;
+}
+
 Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
   size_t first = needs.size();
   Value a = unfold(node.operands[0], scope);
@@ -243,25 +265,10 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
                     sign);
     });
   }
-  case BinaryFn::Pow: {
-    std::optional<Rational> exponent =
-        b.size() == 1 ? asConstant(b.front().value) : std::nullopt;
-    for (int k = 0; exponent && k <= 4; ++k)
-      if (*exponent == Rational(k))
-        return apply({a}, [&](ArrayRef<Sum> x) {
-          Sum product = constant(Rational(1));
-          for (int i = 0; i < k; ++i)
-            product = multiply(product, x[0], names);
-          return product;
-        });
-    if (isReal && exponent && *exponent == Rational(1, 2)) {
-      require(Need::Kind::NotNegative, a, 0, scope);
-      return call(name(UnaryFn::Sqrt), {a}, false);
-    }
-    if (isReal)
-      requirePositiveBase(a, scope);
+  case BinaryFn::Pow:
+    if (std::optional<Value> known = unfoldPower(a, b, isReal, scope))
+      return *known;
     break;
-  }
   case BinaryFn::FloorDiv:
   case BinaryFn::Mod:
     require(Need::Kind::NotZero, b, widthOf(node.type), scope);

@@ -67,6 +67,8 @@ private:
   Value unfoldSelect(const ExprNode &node, const Scope &scope);
   Value unfoldCast(const ExprNode &node, const Scope &scope);
   Value unfoldReduce(const ExprNode &node, const Scope &scope);
+  std::optional<Value> unfoldPower(const Value &a, const Value &b, bool isReal,
+                                   const Scope &scope);
   void requirePositiveBase(const Value &base, const Scope &scope);
   Value unfoldBits(const ExprNode &node);
   Value reduceInOrder(const ExprNode &node, const Scope &scope);

@@ -314,7 +314,7 @@ func.func @a(%x: !v) -> tensor<?xf32, #mlc.dims<[n]>> {
   return %0 : tensor<?xf32, #mlc.dims<[n]>>
 }
 
-//--- proved: Y[i] = sum{r < i0}(select(r + 60 < i, f32(1), f32(0))), Y[i] = f32(max(i - 60, 0))
+//--- not refuted: Y[i] = sum{r < i0}(select(r + 60 < i, f32(1), f32(0))), Y[i] = f32(max(i - 60, 0))
 func.func @b(%x: !v) -> tensor<?xf32, #mlc.dims<[n]>> {
   %0 = mlc.compute %x {definition = "(x; i0) Y[i] = sum{r < i0}(select(r + 60 < i, f32(1), f32(0)))", dims = #mlc.dims<[n]>, integers = #mlc.dims<[n]>, reals = [], type = f32} : (!v) -> tensor<?xf32, #mlc.dims<[n]>>
   return %0 : tensor<?xf32, #mlc.dims<[n]>>

@@ -38,7 +38,7 @@ func.func @a(%x: !x, %y: !x) -> !x {
   return %r : !x
 }
 
-//--- proved: with another side in place of the other
+//--- not refuted: with another side in place of the other
 func.func @b(%x: !x, %y: !x) -> !x {
   %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = f32} : () -> !x
   %c = mlc.compare %x, %z {predicate = "gt"} : (!x, !x) -> !b

@@ -15,7 +15,7 @@ func.func @a(%x: !x) -> !y {
   return %0 : !y
 }
 
-//--- proved: no less than none
+//--- not refuted: no less than none
 func.func @b(%x: !x) -> !y {
   %0 = mlc.compute %x {definition = "(x; n, m) Y[i] = sum{r < 50 + n}(select(r + m < i + 50, f32(1), f32(0)))", dims = #mlc.dims<[n]>, integers = #mlc.dims<[n, m]>, reals = [], type = f32} : (!x) -> !y
   return %0 : !y

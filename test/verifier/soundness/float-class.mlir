@@ -37,7 +37,7 @@ func.func @a(%x: !x) -> tensor<1xf32> {
   return %v1 : tensor<1xf32>
 }
 
-//--- proved, not bit-exact: sqrt(-0) is -0
+//--- not refuted, not bit-exact: sqrt(-0) is -0
 func.func @b(%x: !x) -> !x {
   %v1 = mlc.sqrt %x : (!x) -> !x
   %v2 = mlc.relu %v1 : (!x) -> !x

@@ -17,7 +17,7 @@ func.func @a(%x: !t) -> !b {
   %1 = mlc.compare %x, %z {predicate = "eq"} : (!t, !t) -> !b
   return %1 : !b
 }
-//--- proved: 3 x is 0 where x is, for 3 has an inverse
+//--- not refuted: 3 x is 0 where x is, for 3 has an inverse
 func.func @b(%x: !t) -> !b {
   %z = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = i32} : () -> !t
   %0 = mlc.add %x, %x : (!t, !t) -> !t
@@ -52,7 +52,7 @@ func.func @a(%x: !t, %y: !t, %z: !t) -> !t {
   %s = mlc.add %r, %q : (!t, !t) -> !t
   return %s : !t
 }
-//--- proved: an odd multiple of what is not 0 is not 0
+//--- not refuted: an odd multiple of what is not 0 is not 0
 func.func @b(%x: !t {mlc.assume = ["non-zero"]}, %z: !t) -> !t {
   return %z : !t
 }

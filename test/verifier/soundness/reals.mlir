@@ -53,7 +53,7 @@ func.func @a(%x: !xm) -> !one {
   return %0 : !one
 }
 
-//--- proved: an infinity that is only added to is the same on both sides
+//--- not refuted: an infinity that is only added to is the same on both sides
 func.func @b(%x: !xm, %y: !one) -> !one {
   %0 = mlc.add %x, %y : (!xm, !one) -> !xm
   %1 = mlc.reduce %0 {kind = "max", axes = array<i64: 1>} : (!xm) -> !one
