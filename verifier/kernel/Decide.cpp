@@ -19,7 +19,10 @@ struct Monomial {
   std::vector<Integer> factors;
 };
 
+/// A product of sums may have as many as there are ways to choose one of each:
+/// one that has too many is left as it is.
 std::vector<Monomial> monomialsOf(const Integer &integer) {
+  constexpr size_t mostMonomials = 64;
   switch (integer.kind()) {
   case Integer::Kind::Constant:
     return {{integer.value(), {}}};
@@ -29,9 +32,12 @@ std::vector<Monomial> monomialsOf(const Integer &integer) {
     return all;
   }
   case Integer::Kind::Multiply: {
-    std::vector<Monomial> all;
-    for (const Monomial &x : monomialsOf(integer.left()))
-      for (const Monomial &y : monomialsOf(integer.right())) {
+    std::vector<Monomial> all, left = monomialsOf(integer.left()),
+                               right = monomialsOf(integer.right());
+    if (left.size() * right.size() > mostMonomials)
+      return {{1, {integer}}};
+    for (const Monomial &x : left)
+      for (const Monomial &y : right) {
         Monomial product = x;
         if (llvm::MulOverflow(x.coefficient, y.coefficient,
                               product.coefficient))
@@ -97,10 +103,14 @@ public:
     case Integer::Kind::Multiply:
       return pair("*");
     case Integer::Kind::FloorDivide:
-      return quotient(integer);
-    case Integer::Kind::Modulo:
-      return "(- " + text(integer.left()) + " (* " + text(integer.right()) +
-             " " + quotient(integer) + "))";
+    case Integer::Kind::Modulo: {
+      // Once each, for they may hold others.
+      std::string a = text(integer.left()), b = text(integer.right()),
+                  q = quotient(integer, a, b);
+      return integer.kind() == Integer::Kind::FloorDivide
+                 ? q
+                 : "(- " + a + " (* " + b + " " + q + "))";
+    }
     case Integer::Kind::Minimum:
     case Integer::Kind::Maximum: {
       std::string a = text(integer.left()), b = text(integer.right());
@@ -170,8 +180,8 @@ private:
 
   /// The quotient of a positive divisor is the one integer q with b q <= a <
   /// b q + b; of others nothing is said.
-  std::string quotient(const Integer &integer) {
-    std::string a = text(integer.left()), b = text(integer.right());
+  std::string quotient(const Integer &integer, const std::string &a,
+                       const std::string &b) {
     auto [it, isNew] = quotients.try_emplace(
         a + " / " + b, "q" + std::to_string(quotients.size()));
     if (isNew) {

@@ -178,3 +178,17 @@ def test_large_elements_end(tools, tmp_path):
     (tmp_path / "pair.mlir").write_text(before.replace("{", "attributes {mlc.assume = [\"n == 6\"]} {", 1) + "\n" + after)
     done = tools.run("mlc-verify", tmp_path / "pair.mlir", "--proof", tmp_path / "out", timeout=60)
     assert done.returncode in (0, 6) and done.stderr == "", done.stdout
+
+
+def test_deep_integers_are_refused(tools, tmp_path):
+    """Remainders of remainders and quotients of products, whose texts and monomials double with each step."""
+    (tmp_path / "relu.mlir").write_text(PAIR.format(second="relu"))
+    remainder, product = "#0", "(+ #0 1)"
+    for _ in range(40):
+        remainder, product = f"(mod {remainder} 5)", f"(* {product} (+ #0 1))"
+    high = "(* " * 150 + "#0" + " #0)" * 150
+    for integer in (remainder, f"(floordiv {product} 5)", f"(floordiv {high} 5)"):
+        (tmp_path / "deep.proof").write_text(
+            f"(proof (case (needs) (results (zero (rewrite 0 0 0 0 (integers #0 {integer})) (group 0)))))")
+        done = tools.run("mlc-verify", tmp_path / "relu.mlir", "--check-proof", tmp_path / "deep.proof", timeout=60)
+        assert done.returncode == 6, done.stderr
