@@ -95,7 +95,6 @@ Sum Normalizer::exponential(const Sum &x) {
   for (const Term &term : x.terms) {
     const Atom *log = asPlainCall(term, UnaryFn::Log);
     if (log && term.coefficient == Fraction(1)) {
-      ++numCancelled;
       result = multiply(result, log->arguments[0]);
       continue;
     }
@@ -151,7 +150,6 @@ Sum Normalizer::ofReal(UnaryFn function, const Sum &x, const Facts &facts) {
                                    ? rootOf(x, facts, *this)
                                    : std::nullopt;
   if (inverse) {
-    ++numCancelled;
     return *inverse;
   }
   // f(-x) = -f(x), or f(x).
@@ -165,8 +163,6 @@ Sum Normalizer::apply(const Head &function, std::vector<Sum> arguments,
                       const Facts &facts, bool isBoolean) {
   if (function.getType())
     return applyInteger(function, arguments, facts, isBoolean);
-  if (settings.strict)
-    return call(function, std::move(arguments), facts, isBoolean);
   if (function.is(UnaryFn::Reciprocal))
     return reciprocal(arguments[0], facts);
   if (std::optional<UnaryFn> real = function.getFunction())

@@ -61,7 +61,7 @@ static kernel::Statement toStatement(const Question &question, const Case &one,
   for (const Need &need : one.afterNeeds)
     statement.messages.push_back(need.message);
   statement.assumptions.isLiteral = isLiteral;
-  Normalizer::Settings settings = settingsOf(question, assumptions, false);
+  Normalizer::Settings settings = settingsOf(question, assumptions);
   for (const ValueFacts &facts : settings.inputs)
     statement.assumptions.inputs.push_back(toAssumed(facts));
   for (const auto &[name, facts] : settings.reals)

@@ -87,6 +87,9 @@ private:
                                      const kernel::Factor &factor,
                                      const kernel::Factor &partner,
                                      unsigned position);
+  void chooseRest(llvm::ArrayRef<kernel::Variable> variables,
+                  llvm::ArrayRef<kernel::Formula> guards,
+                  kernel::Bindings &map) const;
   std::optional<std::vector<kernel::Cover>>
   cover(const kernel::Context &context, const kernel::Branch &branch,
         llvm::ArrayRef<kernel::Branch> others);

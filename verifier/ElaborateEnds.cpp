@@ -142,21 +142,14 @@ std::optional<Zero> Elaborator::byLogarithms(const Context &context,
   Zero zero;
   zero.kind = Zero::Kind::Logarithms;
   Sum over = constant(Rational(1)), under = over, rest;
-  for (const Term &term : sum) {
-    const Factor *log = onlyFactor({term});
-    bool isPlus = term.coefficient == Rational(1);
-    if (!log || !isCall(*log, "log") ||
-        (!isPlus && term.coefficient != Rational(-1))) {
-      rest.push_back(term);
-      continue;
-    }
+  for (const Logarithm &log : logarithmsOf(sum, rest)) {
     std::optional<Shown> shown =
-        show(Need::Kind::Positive, 0, context, log->arguments[0], {});
+        show(Need::Kind::Positive, 0, context, log.argument, {});
     if (!shown)
       return std::nullopt;
     zero.shown.push_back(std::move(*shown));
-    Sum &product = isPlus ? over : under;
-    product = multiply(product, log->arguments[0], names);
+    Sum &product = log.isPlus ? over : under;
+    product = multiply(product, log.argument, names);
   }
   if (zero.shown.empty())
     return std::nullopt;

@@ -214,6 +214,24 @@ std::optional<Match> Elaborator::match(const Context &context,
   return result;
 }
 
+/// What equations leave open becomes the least value that its guards admit.
+void Elaborator::chooseRest(ArrayRef<Variable> variables,
+                            ArrayRef<Formula> guards, Bindings &map) const {
+  for (Variable v : variables) {
+    if (map.count(v))
+      continue;
+    std::vector<Formula> there;
+    for (const Formula &guard : guards)
+      there.push_back(substitute(guard, map));
+    std::vector<IntExpr> witnesses = verifier::witnessCandidates(
+        IntExpr::symbol(mlir, nameOf(v)), toGuards(there));
+    Integer least = fromExpr(witnesses.front());
+    map.insert({v, least});
+    for (auto &[variable, integer] : map)
+      integer = substitute(integer, Bindings{{v, least}});
+  }
+}
+
 std::optional<std::vector<Cover>> Elaborator::cover(const Context &context,
                                                     const Branch &original,
                                                     ArrayRef<Branch> others) {
@@ -243,20 +261,7 @@ std::optional<std::vector<Cover>> Elaborator::cover(const Context &context,
                   /*pairByRange=*/false);
     if (!map)
       continue;
-    // What the equations leave open: the least value that its guards admit.
-    for (Variable v : other.variables) {
-      if (map->count(v))
-        continue;
-      std::vector<Formula> there;
-      for (const Formula &guard : other.guards)
-        there.push_back(substitute(guard, *map));
-      std::vector<IntExpr> witnesses = verifier::witnessCandidates(
-          IntExpr::symbol(mlir, nameOf(v)), toGuards(there));
-      Integer value = fromExpr(witnesses.front());
-      map->insert({v, value});
-      for (auto &[variable, integer] : *map)
-        integer = substitute(integer, Bindings{{v, value}});
-    }
+    chooseRest(other.variables, other.guards, *map);
     std::optional<std::vector<Integer>> slots =
         toSlots(other.variables, *map, inside.scope);
     if (!slots)
@@ -355,19 +360,7 @@ std::optional<Bindings> Elaborator::placeOf(const Need &need, const Sum &other,
             /*pairByRange=*/false);
   if (!map)
     return std::nullopt;
-  for (Variable v : need.variables) {
-    if (map->count(v))
-      continue;
-    std::vector<Formula> there;
-    for (const Formula &guard : need.guards)
-      there.push_back(substitute(guard, *map));
-    std::vector<IntExpr> witnesses = verifier::witnessCandidates(
-        IntExpr::symbol(mlir, nameOf(v)), toGuards(there));
-    Integer least = fromExpr(witnesses.front());
-    map->insert({v, least});
-    for (auto &[variable, integer] : *map)
-      integer = substitute(integer, Bindings{{v, least}});
-  }
+  chooseRest(need.variables, need.guards, *map);
   return map;
 }
 

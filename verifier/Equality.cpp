@@ -58,20 +58,6 @@ bool Prover::holds(const Guard &guard, const Facts &facts, const char *title) {
   return solver.check(lemma, title) == Solver::Answer::Valid;
 }
 
-bool Prover::holdsAny(ArrayRef<Guard> guards, const Facts &facts,
-                      const char *title) {
-  if (guards.size() == 1)
-    return holds(guards.front(), facts, title);
-  if (llvm::any_of(guards, [&](const Guard &g) { return facts.implies(g); }))
-    return true;
-  std::vector<Formula> any;
-  for (const Guard &guard : guards)
-    any.push_back(Formula::guard(guard));
-  Formula lemma = Formula::implies(formulaOf(facts.getGuards()),
-                                   Formula::anyOf(std::move(any)));
-  return solver.check(lemma, title) == Solver::Answer::Valid;
-}
-
 //===----------------------------------------------------------------------===//
 // Sums
 //===----------------------------------------------------------------------===//
@@ -302,30 +288,10 @@ static Sum asTerms(ArrayRef<Branch> branches) {
 }
 
 bool Prover::equalReductions(const Atom &a, const Atom &b, const Facts &facts) {
-  bool isOrdered = a.head.is(Head::Kind::Ordered);
-  if (!isOrdered && !a.head.isIdempotent())
+  if (!a.head.isIdempotent())
     return equal(asTerms(a.branches), asTerms(b.branches), facts);
-  if (!isOrdered)
-    return covers(a.branches, b.branches, facts) &&
-           covers(b.branches, a.branches, facts);
-  // The order of elements is part of the value: only the identity will do.
-  if (a.branches.size() != 1 || b.branches.size() != 1)
-    return a.branches.empty() && b.branches.empty();
-  Branch x = n.freshened(a.branches[0]), y = b.branches[0];
-  if (x.domain.variables.size() != y.domain.variables.size())
-    return false;
-  Substitution names;
-  for (auto [u, v] : llvm::zip(x.domain.variables, y.domain.variables))
-    names[u.getSymbol().str()] = v;
-  x = substitute(x, names);
-  Facts inX = facts.with(x.domain.guards), inY = facts.with(y.domain.guards);
-  auto allHold = [&](ArrayRef<Guard> guards, const Facts &known) {
-    return llvm::all_of(guards, [&](const Guard &guard) {
-      return holds(guard, known, "loops have one range");
-    });
-  };
-  return allHold(y.domain.guards, inX) && allHold(x.domain.guards, inY) &&
-         equal(x.value, y.value, inX);
+  return covers(a.branches, b.branches, facts) &&
+         covers(b.branches, a.branches, facts);
 }
 
 bool Prover::covers(ArrayRef<Branch> branches, ArrayRef<Branch> by,
@@ -443,21 +409,6 @@ bool splitFreeIndex(ArrayRef<Sum *> sums, Facts &facts,
   for (Sum *sum : sums)
     *sum = n.simplify(substitute(*sum, map), facts);
   return true;
-}
-
-bool Prover::equalForAll(const Sum &a, const Sum &b, const Facts &facts,
-                         ArrayRef<IntExpr> free) {
-  if (n.getBudget().check() && sameSum(a, b))
-    return true;
-  Sum difference = n.simplify(add(a, negated(b)), facts);
-  SmallVector<IntExpr> variables(free);
-  Facts known = facts;
-  while (n.getBudget().check() &&
-         splitFreeIndex({&difference}, known, variables, n))
-    ;
-  if (!n.getBudget().check())
-    return fail("the proof became too large or took too long");
-  return equal(difference, {}, known);
 }
 
 } // namespace mlc::verifier

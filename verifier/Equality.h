@@ -21,20 +21,8 @@ public:
 
   /// Whether a = b wherever `facts` hold. False means: no proof found.
   bool equal(const Sum &a, const Sum &b, const Facts &facts);
-  /// As `equal`; splits `free` variables into digits where quotients of them
-  /// occur.
-  bool equalForAll(const Sum &a, const Sum &b, const Facts &facts,
-                   llvm::ArrayRef<IntExpr> free);
-
   /// Whether `guard` follows from `facts`; a proof joins the certificate.
   bool holds(const Guard &guard, const Facts &facts, const char *title);
-  /// Whether one of `guards` does, wherever `facts` hold.
-  bool holdsAny(llvm::ArrayRef<Guard> guards, const Facts &facts,
-                const char *title);
-  /// Whether `obligation` follows from facts, or from one in `known`.
-  bool holds(const Obligation &obligation, llvm::ArrayRef<Obligation> known,
-             const Facts &facts);
-
   /// The first thing that could not be shown.
   const std::string &getFailure() const { return failure; }
 
@@ -57,18 +45,6 @@ private:
               const Facts &facts);
   bool coversBranch(const Branch &branch, llvm::ArrayRef<Branch> by,
                     const Facts &facts);
-  void collectNonZero(const Branch &known, const Facts &facts,
-                      std::vector<Branch> &out);
-  bool isNonZero(const Sum &value, const Obligation &wanted,
-                 llvm::ArrayRef<Obligation> known, const Facts &inside);
-  bool isNonZeroResidue(const Obligation &obligation, const Sum &value,
-                        llvm::ArrayRef<Obligation> known, const Facts &inside);
-  void collectGiven(const Obligation &known, const Facts &inside,
-                    std::vector<Branch> &out);
-  bool followsFromPath(Obligation::Kind kind, const Sum &value,
-                       const Obligation &wanted, const Facts &inside);
-  bool isGiven(const Sum &value, const Obligation &wanted,
-               llvm::ArrayRef<Branch> given, const Facts &facts);
   std::vector<Guard> pruned(llvm::ArrayRef<Guard> guards, Facts &known);
   bool fail(const std::string &reason);
 

@@ -24,45 +24,25 @@ Sum Expander::fail(const llvm::Twine &reason) {
   return {};
 }
 
-/// The points of a domain for which `facts` hold.
-static Domain guardedBy(Domain domain, const Facts &facts) {
-  llvm::append_range(domain.guards, facts.getGuards());
-  return domain;
-}
-
-void Expander::require(Obligation::Kind kind, const Sum &value, mlir::Type type,
-                       const Scope &scope) {
-  obligations.push_back(
-      {kind, guardedBy(scope.domain, scope.facts), value, type, path});
-}
-
 //===----------------------------------------------------------------------===//
 // Reads
 //===----------------------------------------------------------------------===//
 
 Sum Expander::expandResult(unsigned result, ArrayRef<IntExpr> indices,
                            const Facts &facts) {
-  return readTensor({true, definition.results[result]}, indices, facts, {});
+  return readTensor({true, definition.results[result]}, indices, facts);
 }
 
 Sum Expander::readTensor(TensorId tensor, ArrayRef<IntExpr> indices,
-                         const Facts &facts, const Domain &domain) {
+                         const Facts &facts) {
   if (!n.getBudget().check() || !failure.empty())
     return {};
   if (!tensor.isStage) {
-    // 0 and -0 are equal, and are not the same bits.
-    bool allEqual = !n.settings.strict &&
-                    tensor.index < n.settings.inputs.size() &&
+    bool allEqual = tensor.index < n.settings.inputs.size() &&
                     n.settings.inputs[tensor.index].allEqual;
-    Sum element =
-        atomSum(makeRead(tensor.index, allEqual ? ArrayRef<IntExpr>() : indices,
-                         isBool(definition.inputs[tensor.index].elementType)));
-    if (tensor.index < n.settings.inputs.size() &&
-        n.settings.inputs[tensor.index].isPartial)
-      obligations.push_back(
-          {Obligation::Kind::Defined, guardedBy(domain, facts), element,
-           definition.inputs[tensor.index].elementType, path});
-    return element;
+    return atomSum(
+        makeRead(tensor.index, allEqual ? ArrayRef<IntExpr>() : indices,
+                 isBool(definition.inputs[tensor.index].elementType)));
   }
   const Stage &stage = definition.stages[tensor.index];
   Sum result;
@@ -87,7 +67,7 @@ Sum Expander::readTensor(TensorId tensor, ArrayRef<IntExpr> indices,
     }
     if (isEmpty)
       continue;
-    Scope scope{loops, known, domain};
+    Scope scope{loops, known};
     result = add(result, guarded(expand(piece.body, scope), guards));
   }
   return result;
@@ -112,17 +92,8 @@ Sum Expander::readOpaque(const ExprNode &node, const Scope &scope) {
     arguments.push_back(n.integerSum(dim));
   Sum inside = n.call(Head::uninterpreted("in-range"), arguments, scope.facts,
                       /*isBoolean=*/true);
-  Sum otherwise = expandOtherwise(node, scope);
+  Sum otherwise = expand(node.operands.back(), scope);
   return add(otherwise, n.multiply(inside, add(value, negated(otherwise))));
-}
-
-/// What a guarded read is out of range. Nothing is given of it, for no index
-/// need be.
-Sum Expander::expandOtherwise(const ExprNode &read, const Scope &scope) {
-  size_t first = obligations.size();
-  Sum result = expand(read.operands.back(), scope);
-  leaveOpen(first);
-  return result;
 }
 
 Sum Expander::expandRead(const ExprNode &node, const Scope &scope) {
@@ -134,7 +105,7 @@ Sum Expander::expandRead(const ExprNode &node, const Scope &scope) {
     indices.push_back(scope.facts.simplify(*value));
   }
   if (!node.guarded)
-    return readTensor(node.tensor, indices, scope.facts, scope.domain);
+    return readTensor(node.tensor, indices, scope.facts);
   SmallVector<Guard> guards;
   Facts known = scope.facts;
   TensorShape shape = definition.shapeOf(node.tensor);
@@ -147,10 +118,10 @@ Sum Expander::expandRead(const ExprNode &node, const Scope &scope) {
       guards.push_back(guard);
       known.add(guard);
     }
-  Sum inside = readTensor(node.tensor, indices, known, scope.domain);
+  Sum inside = readTensor(node.tensor, indices, known);
   if (guards.empty())
     return inside;
-  Sum otherwise = expandOtherwise(node, scope);
+  Sum otherwise = expand(node.operands.back(), scope);
   return add(otherwise, guarded(add(inside, negated(otherwise)), guards));
 }
 
@@ -264,11 +235,7 @@ Sum Expander::expandNode(const ExprNode &node, const Scope &scope) {
   case Expr::Kind::Constant:
     if (!isFloat(node.type))
       return constantSum(Fraction(node.integerNumber));
-    // A parameter that equals 0 may be -0.
-    if (n.settings.strict && node.number == 0.0 && !node.parameter.empty())
-      return atomSum(makeReal(node.parameter));
-    return n.settings.strict ? literalNumber(node.type, node.number)
-                             : numberSum(node.type, node.number);
+    return numberSum(node.type, node.number);
   case Expr::Kind::Param:
     return expandParameter(node, scope);
   case Expr::Kind::Read:
@@ -292,8 +259,6 @@ Sum Expander::expandNode(const ExprNode &node, const Scope &scope) {
 Sum Expander::expandParameter(const ExprNode &node, const Scope &scope) {
   if (!StringRef(node.parameter).starts_with(uninitializedPrefix))
     return atomSum(makeReal(node.parameter));
-  // Nothing may depend on it: 0 != 0 wherever it is read.
-  require(Obligation::Kind::NonZero, Sum(), node.type, scope);
   std::vector<Sum> indices;
   for (const Expr &index : node.operands)
     indices.push_back(expand(index, scope));
@@ -320,32 +285,23 @@ static Head::Kind booleanMonoid(ReduceKind kind) {
 Sum Expander::expandReduce(const ExprNode &node, const Scope &scope) {
   Environment loops = scope.loops;
   Facts facts = scope.facts;
-  Domain own, around = scope.domain;
+  Domain own;
   for (const Loop &loop : node.loops) {
     IntExpr variable = n.freshVariable();
     loops[loop.id] = variable;
     Guard bound = Guard::less(variable, loop.extent);
     own.variables.push_back(variable);
     own.guards.push_back(bound);
-    around.variables.push_back(variable);
     facts.add(bound);
   }
-  Scope inner{loops, facts, around};
-  size_t first = obligations.size();
+  Scope inner{loops, facts};
   Sum body = expand(node.operands[0], inner);
   bool real = isFloat(node.type);
-  // The order of elements is part of the value: rounding, or which of two zeros
-  // is the larger one.
-  if (n.settings.strict && real)
-    return n.reduce(Head::ordered(literalName(name(node.reduce), node)),
-                    {{own, body}}, scope.facts);
   auto reduce = [&](const Head &monoid) {
     return n.reduce(monoid, {{own, body}}, scope.facts);
   };
-  if (isBool(node.type)) {
-    leaveOpen(first);
+  if (isBool(node.type))
     return reduce(booleanMonoid(node.reduce));
-  }
   switch (node.reduce) {
   case ReduceKind::Sum:
     return n.simplify(n.sumOver(own, body), scope.facts);

@@ -45,13 +45,6 @@ Sum numberSum(mlir::Type type, double value) {
   return constantSum(exactFraction(value));
 }
 
-Sum literalNumber(mlir::Type type, double value) {
-  double rounded = roundToType(type, value);
-  return rounded == 0.0 && std::signbit(rounded)
-             ? atomSum(makeReal(negativeZero))
-             : numberSum(type, rounded);
-}
-
 /// Where it is one exactly.
 static std::optional<double> asDouble(const Fraction &value) {
   bool isDyadic = powerOfTwo(62) % value.den == 0;
@@ -137,7 +130,7 @@ Sum Expander::castInteger(const Sum &x, mlir::Type from, mlir::Type to,
     if (abs(number) < powerOfTwo(62))
       return nearest(number, type);
   }
-  bool isRounded = isFloat(to) && (n.settings.strict || !holds(to, x, facts));
+  bool isRounded = isFloat(to) && !holds(to, x, facts);
   if (!isRounded && fits(x, kind, facts))
     return x;
   return atomSum(makeCall(castHead(from, to), {x}));
@@ -173,19 +166,15 @@ Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
   if (from == to || from.isInteger(1))
     return x;
   if (to.isInteger(1)) {
-    if (n.settings.strict && isFloat(from))
-      return n.call(castHead(from, to), {x}, scope.facts, /*isBoolean=*/true);
     Head zero(Head::Kind::Zero, isIndex(from) ? mlir::Type() : from);
     Sum isZero = n.apply(zero, {x}, scope.facts, /*isBoolean=*/true);
     return add(constantSum(Fraction(1)), negated(isZero));
   }
   // What a float type does not hold is rounded.
-  if (isIndex(from) && isFloat(to) &&
-      (n.settings.strict || !holds(to, x, scope.facts))) {
+  if (isIndex(from) && isFloat(to) && !holds(to, x, scope.facts)) {
     std::optional<Fraction> constant = asConstant(x);
-    return constant && !n.settings.strict
-               ? nearest(constant->num, mlir::cast<mlir::FloatType>(to))
-               : n.call(castHead(from, to), {x}, scope.facts);
+    return constant ? nearest(constant->num, mlir::cast<mlir::FloatType>(to))
+                    : n.call(castHead(from, to), {x}, scope.facts);
   }
   if (isIndex(from))
     return x;
@@ -193,10 +182,6 @@ Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
     if (!isFloat(from))
       return castInteger(value, from, to, facts);
     Sum result = castFloat(value, from, to, facts);
-    // What does not fit into an integer has no value.
-    if (!isFloat(to) && !asConstant(result))
-      require(Obligation::Kind::Defined, result, to,
-              {scope.loops, facts, scope.domain});
     return result;
   });
 }

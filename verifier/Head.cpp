@@ -29,7 +29,6 @@ static StringRef nameOf(Head::Kind kind) {
     return "parity";
   case Head::Kind::Uninterpreted:
   case Head::Kind::Function:
-  case Head::Kind::Ordered:
     break;
   }
   llvm_unreachable("it has a text or a function");
@@ -52,12 +51,6 @@ Head::Head(Kind kind, mlir::Type elementType)
 Head Head::uninterpreted(const llvm::Twine &text) {
   Head head;
   head.text = text.str();
-  return head;
-}
-
-Head Head::ordered(const llvm::Twine &text) {
-  Head head = uninterpreted("ordered-" + text);
-  head.kind = Kind::Ordered;
   return head;
 }
 

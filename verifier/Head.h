@@ -28,8 +28,7 @@ public:
     Prod,
     Any,
     All,
-    Parity,  // of truth values: whether an odd number hold
-    Ordered, // of floats, whose order is part of the value
+    Parity, // of truth values: whether an odd number hold
   };
 
   Head() = default;
@@ -39,8 +38,6 @@ public:
   /// residues (Integers.h), and what holds of the reals need not hold of it.
   Head(Kind kind, mlir::Type elementType = {});
   static Head uninterpreted(const llvm::Twine &text);
-  /// A reduction of floats in the order of the loops.
-  static Head ordered(const llvm::Twine &text);
 
   /// A function of the reals, or a comparison or monoid of theirs.
   bool is(UnaryFn function) const {

@@ -69,8 +69,6 @@ void Normalizer::appendFactor(std::vector<Factor> &factors,
   if (like != factors.end()) {
     merged.power += like->power;
     factors.erase(like);
-    if (std::abs(merged.power) < std::abs(factor.power) || merged.power == 0)
-      ++numCancelled;
   }
   if (merged.atom->isBoolean && merged.power > 1)
     merged.power = 1;
@@ -80,7 +78,6 @@ void Normalizer::appendFactor(std::vector<Factor> &factors,
   if (atom.kind == Atom::Kind::Call && atom.head.is(UnaryFn::Sqrt) &&
       merged.power / 2 != 0) {
     int half = merged.power / 2;
-    ++numCancelled;
     extra.push_back(power(half > 0 ? atom.arguments[0]
                                    : reciprocal(atom.arguments[0], Facts()),
                           std::abs(half)));
@@ -131,7 +128,7 @@ Sum Normalizer::multiply(const Sum &a, const Sum &b) {
     return result;
   for (const Term &x : a.terms)
     for (const Term &y : b.terms)
-      result = add(result, multiply(x, y), &numCancelled);
+      result = add(result, multiply(x, y));
   return result;
 }
 
@@ -286,7 +283,7 @@ std::optional<Sum> Normalizer::withoutZero(const Atom &atom,
 /// stands.
 std::optional<Sum> Normalizer::nonZeroForm(const Factor &factor,
                                            const Facts &facts) {
-  if (factor.power < 1 || settings.strict)
+  if (factor.power < 1)
     return std::nullopt;
   std::optional<Sum> base = withoutZero(*factor.atom, facts);
   const ScalarFunction *f = factor.atom->head.getFacts();
@@ -304,7 +301,6 @@ std::optional<Sum> Normalizer::nonZeroForm(const Factor &factor,
   }
   if (!base)
     return std::nullopt;
-  ++numCancelled;
   return power(*base, factor.power);
 }
 

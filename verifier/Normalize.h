@@ -20,8 +20,6 @@ namespace mlc::verifier {
 struct ValueFacts {
   bool positive = false, nonNegative = false, nonZero = false;
   bool allEqual = false;
-  /// Its elements may have no value.
-  bool isPartial = false;
   mlir::Type type; // of an input's elements
 };
 
@@ -65,8 +63,6 @@ struct Budget {
 class Normalizer {
 public:
   struct Settings {
-    /// Arithmetic on floats is opaque: what is proved is bit-exact.
-    bool strict = false;
     std::vector<ValueFacts> inputs;
     std::map<std::string, ValueFacts> reals;
   };
@@ -120,10 +116,6 @@ public:
   /// max(x, y, ...) of an atom max(x, y, ..., 0): the same where that is not 0.
   std::optional<Sum> withoutZero(const Atom &atom, const Facts &facts);
 
-  /// Whether a term was cancelled or dropped for being multiplied by 0; read by
-  /// the classification of floats.
-  unsigned numCancelled = 0;
-
 private:
   /// A comparison of residues.
   Sum applyInteger(const Head &function, const std::vector<Sum> &arguments,
@@ -147,8 +139,6 @@ private:
   Sum ofReal(UnaryFn function, const Sum &x, const Facts &facts);
   std::optional<Sum> takeMonotone(llvm::ArrayRef<Branch> branches,
                                   const Facts &facts);
-  Sum orderedReduce(const Head &monoid, std::vector<Branch> branches,
-                    const Facts &facts);
   Sum reduceMax(std::vector<Branch> branches, const Facts &facts);
   int signOf(const Atom &atom, const Facts &facts) const;
   int signOfCall(const Atom &atom, const Facts &facts) const;

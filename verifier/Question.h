@@ -52,7 +52,7 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
 
 /// What the assumptions say of the values of inputs and real parameters.
 Normalizer::Settings settingsOf(const Question &question,
-                                const Assumptions &assumptions, bool strict);
+                                const Assumptions &assumptions);
 
 /// Looks for sizes and values where the functions differ: `trials` random
 /// ones. Sets `sawInstance` when one satisfied all assumptions. `isSmall`: what

@@ -171,7 +171,7 @@ std::optional<Sum> Normalizer::takeMonotone(ArrayRef<Branch> branches,
       branches, [&](const Branch &b) { return isNeverEmpty(b.domain, facts); });
   bool isAllZero =
       llvm::all_of(branches, [](const Branch &b) { return b.value.isZero(); });
-  if (!isOfSomething || isAllZero || settings.strict)
+  if (!isOfSomething || isAllZero)
     return std::nullopt;
   for (unsigned i = 0; i < scalarFunctions().size(); ++i) {
     auto function = static_cast<UnaryFn>(i);
@@ -197,7 +197,7 @@ static bool isPlain(const Branch &branch) {
 void Normalizer::dropDominated(std::vector<Branch> &branches,
                                const Facts &facts) {
   constexpr size_t mostBranches = 6;
-  if (settings.strict || branches.size() > mostBranches)
+  if (branches.size() > mostBranches)
     return;
   for (size_t i = 0; i < branches.size(); ++i) {
     if (!isPlain(branches[i]) || branches[i].value.isZero())
@@ -285,36 +285,8 @@ Sum Normalizer::reduceMax(std::vector<Branch> branches, const Facts &facts) {
              common);
 }
 
-/// A reduction whose order is kept, and how often each element takes part: what
-/// goes is a variable that is always 0.
-Sum Normalizer::orderedReduce(const Head &monoid, std::vector<Branch> branches,
-                              const Facts &facts) {
-  for (Branch &branch : branches) {
-    auto &variables = branch.domain.variables;
-    for (size_t i = 0; i < variables.size();) {
-      IntExpr variable = variables[i];
-      if (!facts.with(branch.domain.guards).provesNonNegative(-variable)) {
-        ++i;
-        continue;
-      }
-      variables.erase(variables.begin() + i);
-      branch = substitute(
-          branch, Substitution{{variable.getSymbol().str(), integer(0)}});
-    }
-    llvm::erase_if(branch.domain.guards,
-                   [&](const Guard &guard) { return facts.implies(guard); });
-    branch.value = simplify(branch.value, facts.with(branch.domain.guards));
-  }
-  Atom atom(Atom::Kind::Reduce);
-  atom.head = monoid;
-  atom.branches = std::move(branches);
-  return atomSum(std::make_shared<const Atom>(std::move(atom)));
-}
-
 Sum Normalizer::reduce(const Head &monoid, std::vector<Branch> branches,
                        const Facts &facts) {
-  if (monoid.is(Head::Kind::Ordered))
-    return orderedReduce(monoid, std::move(branches), facts);
   std::vector<Branch> parts;
   for (const Branch &branch : branches)
     addBranch(parts, branch, monoid, facts);

@@ -298,7 +298,7 @@ bool sameAtom(const Atom &a, const Atom &b) {
   return SameUpToNames().atom(a, b);
 }
 
-Sum add(const Sum &a, const Sum &b, unsigned *numCancelled) {
+Sum add(const Sum &a, const Sum &b) {
   Sum result = a;
   for (const Term &term : b.terms) {
     auto like = llvm::find_if(result.terms, [&](const Term &other) {
@@ -312,8 +312,6 @@ Sum add(const Sum &a, const Sum &b, unsigned *numCancelled) {
     if (like->coefficient != Fraction(0))
       continue;
     result.terms.erase(like);
-    if (numCancelled)
-      ++*numCancelled;
   }
   return result;
 }

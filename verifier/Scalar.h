@@ -77,9 +77,8 @@ struct Atom {
   bool isBoolean = false;       // 0 or 1: x * x = x
 };
 
-/// The names of reals that are no parameters.
+/// The name of a real that is no parameter.
 inline constexpr llvm::StringLiteral infinity = "%inf";
-inline constexpr llvm::StringLiteral negativeZero = "%-0";
 
 AtomRef makeReal(llvm::StringRef name);
 AtomRef makeInteger(IntExpr expr);
@@ -104,7 +103,7 @@ Sum guarded(Sum sum, llvm::ArrayRef<Guard> guards);
 /// 1 where all guards hold, else 0.
 Sum indicator(llvm::ArrayRef<Guard> guards);
 /// Merges like terms; counts those that vanish.
-Sum add(const Sum &a, const Sum &b, unsigned *numCancelled = nullptr);
+Sum add(const Sum &a, const Sum &b);
 std::optional<Fraction> asConstant(const Sum &sum);
 /// The one factor of a sum that is a bare atom with coefficient 1.
 const Factor *asSingleFactor(const Sum &sum);

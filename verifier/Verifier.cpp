@@ -17,10 +17,8 @@ namespace mlc {
 using namespace verifier;
 
 Normalizer::Settings verifier::settingsOf(const Question &question,
-                                          const Assumptions &assumptions,
-                                          bool strict) {
+                                          const Assumptions &assumptions) {
   Normalizer::Settings settings;
-  settings.strict = strict;
   settings.inputs.resize(question.before.inputs.size());
   for (auto [facts, input] : llvm::zip(settings.inputs, question.before.inputs))
     facts.type = input.elementType;

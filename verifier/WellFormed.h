@@ -38,24 +38,6 @@ void needsOf(mlir::Operation *op, llvm::ArrayRef<TensorShape> operands,
 void needsOf(const Definition &definition, const std::set<unsigned> &openStages,
              std::vector<Need> &out);
 
-/// What a function that has a meaning needs, put to use: it holds of all loops
-/// and all their iterations.
-class KnownNeeds {
-public:
-  KnownNeeds(llvm::ArrayRef<Need> needs, IntExpr zero);
-
-  /// The facts, and what is needed where they hold.
-  Facts wherever(Facts facts) const;
-  /// Whether one of them says as much as `need`, where `facts` hold.
-  bool contains(const Need &need, const Facts &facts) const;
-
-private:
-  void add(const Need &need);
-
-  std::vector<Need> always, sometimes;
-  std::map<const void *, std::vector<Need>> byGuard; // of `anyOf`, the first
-};
-
 } // namespace mlc::verifier
 
 #endif // MLC_VERIFIER_WELLFORMED_H

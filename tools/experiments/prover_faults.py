@@ -30,7 +30,7 @@ import time
 import faults
 from mutated_proofs import ROOT, Statements
 
-SOURCES = ["Arith*", "Bounds", "Definedness", "Elaborate*", "Equality", "Expand*", "Head", "Index", "Integers",
+SOURCES = ["Arith*", "Bounds", "Elaborate*", "Equality", "Expand*", "Head", "Index", "Integers",
            "Normalize", "Reduce", "Scalar", "Simplify", "Solver", "Unify"]
 # What reads functions uses these too: a fault there may change the statement.
 READERS = {"Arith.cpp", "ArithInteger.cpp", "Index.cpp"}
@@ -57,9 +57,6 @@ SHARP = [
      "a maximum of fewer is the same"),
     ("Equality.cpp", "guards.push_back({guard.kind, substitute(guard.expr, map)});\n  return guards;",
      "if (!mlc::fault(NUMBER)) @", "an image need not lie in the domain"),
-    ("Definedness.cpp", "bool Prover::holds(const Obligation &obligation, ArrayRef<Obligation> known,\n"
-     "                   const Facts &facts) {", "@ if (mlc::fault(NUMBER)) return true;", "everything is defined"),
-    ("Definedness.cpp", "path.push_back(wanted.path[i]);", "if (!mlc::fault(NUMBER)) @", "a path is forgotten"),
     ("Simplify.cpp", "term.domain.guards.push_back(Guard::nonNegative(value));\n}", "if (!mlc::fault(NUMBER)) @",
      "a variable's value may be below 0"),
     ("Simplify.cpp", "term.domain.guards.push_back(Guard::nonNegative(least));", "if (!mlc::fault(NUMBER)) @",

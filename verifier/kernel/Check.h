@@ -58,6 +58,14 @@ Sum withTruth(const Sum &sum, const Factor &truth, bool isOne);
 /// Whether a number that is larger than all others occurs.
 bool mentionsInfinity(const Sum &sum);
 
+/// A term that is a logarithm, or minus one.
+struct Logarithm {
+  Sum argument;
+  bool isPlus;
+};
+/// Those of a sum, in order; the other terms go to `rest`.
+std::vector<Logarithm> logarithmsOf(const Sum &sum, Sum &rest);
+
 /// Whether repeating a value does not change a reduction.
 bool isIdempotent(llvm::StringRef monoid);
 /// A reduction's branches as a sum of calls of their values.

@@ -80,6 +80,21 @@ std::optional<Integer> guessQuotient(const Integer &dividend,
 
 } // namespace
 
+/// Of how many factors a product in it is at most.
+static unsigned degreeOf(const Integer &integer) {
+  if (integer.isLeaf())
+    return integer.kind() == Integer::Kind::Constant ? 0 : 1;
+  unsigned a = degreeOf(integer.left()), b = degreeOf(integer.right());
+  return integer.kind() == Integer::Kind::Multiply ? a + b : std::max(a, b);
+}
+
+static unsigned degreeOf(const Formula &formula) {
+  unsigned degree = degreeOf(formula.integer());
+  for (const Formula &part : formula.parts())
+    degree = std::max(degree, degreeOf(part));
+  return degree;
+}
+
 /// SMT-LIB text of formulas. Names come from outside and may hold anything, so
 /// a script has numbers of its own.
 class Script {
@@ -350,7 +365,22 @@ Decider::Answer Decider::ask(const std::string &script,
   return answer;
 }
 
+/// The solver's count of its work does not bound arithmetic of high degree.
+static bool isTooHigh(const Obligation &obligation) {
+  constexpr unsigned mostDegree = 24;
+  auto isHigh = [](const Formula &formula) {
+    return degreeOf(formula) > mostDegree;
+  };
+  return llvm::any_of(obligation.given, isHigh) ||
+         (obligation.goal && isHigh(*obligation.goal)) ||
+         llvm::any_of(obligation.sum, [&](const Weighted &part) {
+           return isHigh(part.formula) || degreeOf(part.weight) > mostDegree;
+         });
+}
+
 bool Decider::isUnsatisfiable(Script &builder, const Obligation &obligation) {
+  if (isTooHigh(obligation))
+    return false;
   std::string script = builder.take();
   auto [it, isNew] = known.try_emplace(script, false);
   if (isNew) {

@@ -205,28 +205,31 @@ bool Checker::byClearing(const Context &context, const Sum &sum,
   return isZero(context, cleared, 0, proof.cases[0]);
 }
 
+std::vector<Logarithm> logarithmsOf(const Sum &sum, Sum &rest) {
+  std::vector<Logarithm> result;
+  for (const Term &term : sum) {
+    const Factor *log = onlyFactor({term});
+    bool isPlus = term.coefficient == Rational(1);
+    if (log && isCall(*log, "log") &&
+        (isPlus || term.coefficient == Rational(-1)))
+      result.push_back({log->arguments[0], isPlus});
+    else
+      rest.push_back(term);
+  }
+  return result;
+}
+
 /// exp is 1 at 0 alone.
 bool Checker::byLogarithms(const Context &context, const Sum &sum,
                            const Zero &proof) {
   Sum over = constant(Rational(1)), under = over, rest;
-  size_t count = 0;
-  for (const Term &term : sum) {
-    const Factor *log = onlyFactor({term});
-    bool isPlus = term.coefficient == Rational(1);
-    if (!log || !isCall(*log, "log") ||
-        (!isPlus && term.coefficient != Rational(-1))) {
-      rest.push_back(term);
-      continue;
-    }
-    const Sum &x = log->arguments[0];
-    if (count >= proof.shown.size() ||
-        !isShown(Need::Kind::Positive, 0, context, x, {},
-                 proof.shown[count++]) ||
-        !multiplyInto(isPlus ? over : under, x))
-      return fail("what has a logarithm may not be positive");
-  }
-  if (count != proof.shown.size() || proof.cases.size() != 1)
+  std::vector<Logarithm> logarithms = logarithmsOf(sum, rest);
+  if (logarithms.size() != proof.shown.size() || proof.cases.size() != 1)
     return fail("a proof by logarithms is not well formed");
+  for (auto [log, shown] : llvm::zip(logarithms, proof.shown))
+    if (!isShown(Need::Kind::Positive, 0, context, log.argument, {}, shown) ||
+        !multiplyInto(log.isPlus ? over : under, log.argument))
+      return fail("what has a logarithm may not be positive");
   if (!rest.empty() && !multiplyInto(over, single(makeCall("exp", {rest}))))
     return false;
   return isZero(context, add(over, scaled(under, Rational(-1))), 0,

@@ -38,6 +38,8 @@ private:
   std::optional<int64_t> indexOf(mlir::OpFoldResult value);
   bool indicesOf(llvm::ArrayRef<mlir::OpFoldResult> values,
                  llvm::SmallVectorImpl<int64_t> &out);
+  bool setType(Tensor &tensor, mlir::RankedTensorType type,
+               mlir::OperandRange dynamic);
   /// Ends the run as unknown where there is none.
   TensorRef operand(mlir::Value value);
 

@@ -25,21 +25,29 @@ bool Machine::runEmpty(tensor::EmptyOp op) {
   return true;
 }
 
-bool Machine::runSplat(tensor::SplatOp op) {
-  auto value = scalars.find(op.getInput());
-  if (value == scalars.end())
-    return run.unknown("a number that no known operation gives");
-  Tensor tensor;
-  tensor.elementType = op.getType().getElementType();
+/// Its element type and dims; `dynamic`: sizes that the type leaves open.
+bool Machine::setType(Tensor &tensor, RankedTensorType type,
+                      OperandRange dynamic) {
+  tensor.elementType = type.getElementType();
   unsigned next = 0;
-  for (int64_t size : op.getType().getShape()) {
+  for (int64_t size : type.getShape()) {
     std::optional<int64_t> dim = ShapedType::isDynamic(size)
-                                     ? indexOf(op.getDynamicSizes()[next++])
+                                     ? indexOf(dynamic[next++])
                                      : std::optional(size);
     if (!dim)
       return false;
     tensor.dims.push_back(*dim);
   }
+  return true;
+}
+
+bool Machine::runSplat(tensor::SplatOp op) {
+  auto value = scalars.find(op.getInput());
+  if (value == scalars.end())
+    return run.unknown("a number that no known operation gives");
+  Tensor tensor;
+  if (!setType(tensor, op.getType(), op.getDynamicSizes()))
+    return false;
   std::optional<int64_t> count = run.spendElements(tensor.dims);
   if (!count)
     return false;
@@ -281,16 +289,8 @@ bool Machine::runConcat(tensor::ConcatOp op) {
 
 bool Machine::runGenerate(tensor::GenerateOp op) {
   Tensor tensor;
-  tensor.elementType = op.getType().getElementType();
-  unsigned next = 0;
-  for (int64_t size : op.getType().getShape()) {
-    std::optional<int64_t> dim = ShapedType::isDynamic(size)
-                                     ? indexOf(op.getDynamicExtents()[next++])
-                                     : std::optional(size);
-    if (!dim)
-      return false;
-    tensor.dims.push_back(*dim);
-  }
+  if (!setType(tensor, op.getType(), op.getDynamicExtents()))
+    return false;
   std::optional<Body> body = compile(op.getBody().front());
   if (!body || !run.spendElements(tensor.dims))
     return false;
