@@ -242,6 +242,16 @@ std::array<unsigned, 4> countMasks(const Definition &definition) {
   return counts;
 }
 
+bool hasFloats(const Definition &definition) {
+  bool found = false;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        found |= mlir::isa<mlir::FloatType>(node.type);
+      });
+  return found;
+}
+
 /// The loops of every sum of floats. Its order is part of the value, so results
 /// that are equal bit by bit add over equal loops; a cheap way to see that they
 /// are not.
@@ -297,10 +307,16 @@ KernelVerdict proveQuestion(const Question &question,
   VerifierOptions little = options;
   little.maxSteps = std::min<uint64_t>(options.maxSteps, 4000);
   little.maxLemmaWork /= 10;
-  bool mayBeBitExact = options.classifyFloats && question.isLiteral &&
-                       floatSums(question.before) == floatSums(question.after);
-  if (mayBeBitExact && run(/*isLiteral=*/true, little))
-    return verdict;
+  if (options.classifyFloats && question.isLiteral) {
+    // Without floats both are the same question.
+    if (!hasFloats(question.before) && !hasFloats(question.after)) {
+      run(/*isLiteral=*/true, options);
+      return verdict;
+    }
+    if (floatSums(question.before) == floatSums(question.after) &&
+        run(/*isLiteral=*/true, little))
+      return verdict;
+  }
   // Infinity and maxima of nothing are no numbers.
   verdict.reason = whyNotReal(question);
   if (verdict.reason.empty())
