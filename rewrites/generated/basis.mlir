@@ -411,74 +411,6 @@ rule.def @add_of_add_rank4 "add(a, add(b, c)) = add(b, add(a, c))" {
   }
 }
 
-!A0_A1_out = tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
-rule.def @max_pool_of_add "add(max_pool(a), max_pool(a)) = max_pool(add(a, a))" {
-  rule.require kp gt pp
-  rule.require A2 ge 1
-  func.func @before(%a: !A0_A1_A2) -> !A0_A1_out {
-    %0 = mlc.add %a, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
-    %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (!A0_A1_A2) -> !A0_A1_out
-    return %1 : !A0_A1_out
-  }
-  func.func @after(%a: !A0_A1_A2) -> !A0_A1_out {
-    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (!A0_A1_A2) -> !A0_A1_out
-    %1 = mlc.add %0, %0 : (!A0_A1_out, !A0_A1_out) -> !A0_A1_out
-    return %1 : !A0_A1_out
-  }
-}
-
-!A0_A1_out_out = tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
-rule.def @max_pool_of_add_2d "add(max_pool(a), max_pool(a)) = max_pool(add(a, a))" {
-  rule.require kp gt pp
-  rule.require A2 ge 1
-  rule.require kp_w gt pp_w
-  rule.require A3 ge 1
-  func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_out_out {
-    %0 = mlc.add %a, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
-    %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out
-    return %1 : !A0_A1_out_out
-  }
-  func.func @after(%a: !A0_A1_A2_A3) -> !A0_A1_out_out {
-    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out
-    %1 = mlc.add %0, %0 : (!A0_A1_out_out, !A0_A1_out_out) -> !A0_A1_out_out
-    return %1 : !A0_A1_out_out
-  }
-}
-
-!A0_A1_out_v2 = tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
-rule.def @max_pool_dense_of_add "add(max_pool_dense(a), max_pool_dense(a)) = max_pool_dense(add(a, a))" {
-  rule.require kp gt pp
-  rule.require A2 ge 1
-  func.func @before(%a: !A0_A1_A2) -> !A0_A1_out_v2 {
-    %0 = mlc.add %a, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
-    %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (!A0_A1_A2) -> !A0_A1_out_v2
-    return %1 : !A0_A1_out_v2
-  }
-  func.func @after(%a: !A0_A1_A2) -> !A0_A1_out_v2 {
-    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (!A0_A1_A2) -> !A0_A1_out_v2
-    %1 = mlc.add %0, %0 : (!A0_A1_out_v2, !A0_A1_out_v2) -> !A0_A1_out_v2
-    return %1 : !A0_A1_out_v2
-  }
-}
-
-!A0_A1_out_out_v2 = tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
-rule.def @max_pool_dense_of_add_2d "add(max_pool_dense(a), max_pool_dense(a)) = max_pool_dense(add(a, a))" {
-  rule.require kp gt pp
-  rule.require A2 ge 1
-  rule.require kp_w gt pp_w
-  rule.require A3 ge 1
-  func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_out_out_v2 {
-    %0 = mlc.add %a, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
-    %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out_v2
-    return %1 : !A0_A1_out_out_v2
-  }
-  func.func @after(%a: !A0_A1_A2_A3) -> !A0_A1_out_out_v2 {
-    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out_v2
-    %1 = mlc.add %0, %0 : (!A0_A1_out_out_v2, !A0_A1_out_out_v2) -> !A0_A1_out_out_v2
-    return %1 : !A0_A1_out_out_v2
-  }
-}
-
 rule.def @relu_of_add "add(relu(a), relu(a)) = relu(add(a, a))" {
   func.func @before(%a: !A0_A1) -> !A0_A1 {
     %0 = mlc.add %a, %a : (!A0_A1, !A0_A1) -> !A0_A1
@@ -744,6 +676,7 @@ rule.def @last_rows_of_matmul "last_rows(matmul(a, b)) = matmul(last_rows(a), b)
   }
 }
 
+!A0_A1_out = tensor<?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1]>>
 rule.def @relu_of_max_pool "max_pool(relu(a)) = relu(max_pool(a))" {
   rule.require A2 ge 1
   rule.require pp lt kp
@@ -759,6 +692,7 @@ rule.def @relu_of_max_pool "max_pool(relu(a)) = relu(max_pool(a))" {
   }
 }
 
+!A0_A1_out_out = tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, floordiv(A2 - 1 * kp + 2 * pp, s) + 1, floordiv(A3 - 1 * kp_w + 2 * pp_w, s_w) + 1]>>
 rule.def @relu_of_max_pool_2d "max_pool(relu(a)) = relu(max_pool(a))" {
   rule.require A2 ge 1
   rule.require A3 ge 1
@@ -776,6 +710,7 @@ rule.def @relu_of_max_pool_2d "max_pool(relu(a)) = relu(max_pool(a))" {
   }
 }
 
+!A0_A1_out_v2 = tensor<?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1]>>
 rule.def @relu_of_max_pool_dense "max_pool_dense(relu(a)) = relu(max_pool_dense(a))" {
   rule.require A2 ge 1
   rule.require pp lt kp
@@ -788,6 +723,24 @@ rule.def @relu_of_max_pool_dense "max_pool_dense(relu(a)) = relu(max_pool_dense(
     %0 = mlc.relu %a : (!A0_A1_A2) -> !A0_A1_A2
     %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (!A0_A1_A2) -> !A0_A1_out_v2
     return %1 : !A0_A1_out_v2
+  }
+}
+
+!A0_A1_out_out_v2 = tensor<?x?x?x?xf32, #mlc.dims<[A0, A1, A2 - 1 * kp + 2 * pp + 1, A3 - 1 * kp_w + 2 * pp_w + 1]>>
+rule.def @relu_of_max_pool_dense_2d "max_pool_dense(relu(a)) = relu(max_pool_dense(a))" {
+  rule.require A2 ge 1
+  rule.require A3 ge 1
+  rule.require pp lt kp
+  rule.require pp_w lt kp_w
+  func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_out_out_v2 {
+    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out_v2
+    %1 = mlc.relu %0 : (!A0_A1_out_out_v2) -> !A0_A1_out_out_v2
+    return %1 : !A0_A1_out_out_v2
+  }
+  func.func @after(%a: !A0_A1_A2_A3) -> !A0_A1_out_out_v2 {
+    %0 = mlc.relu %a : (!A0_A1_A2_A3) -> !A0_A1_A2_A3
+    %1 = mlc.max_pool %0 {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out_v2
+    return %1 : !A0_A1_out_out_v2
   }
 }
 
@@ -1757,6 +1710,20 @@ rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of
   }
 }
 
+rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of_add_2d "conv_strided(concat_channels(a, a), concat_channels(b, c)) = conv_strided(a, add(b, c))" {
+  func.func @before(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !B0_A1_B2_B3) -> !A0_B0_out_out_v2 {
+    %0 = mlc.concat %a, %a {axis = 1 : i64} : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_2A1_A2_A3
+    %1 = mlc.concat %b, %c {axis = 1 : i64} : (!B0_A1_B2_B3, !B0_A1_B2_B3) -> !B0_2A1_B2_B3
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_2A1_A2_A3, !B0_2A1_B2_B3) -> !A0_B0_out_out_v2
+    return %2 : !A0_B0_out_out_v2
+  }
+  func.func @after(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !B0_A1_B2_B3) -> !A0_B0_out_out_v2 {
+    %0 = mlc.add %b, %c : (!B0_A1_B2_B3, !B0_A1_B2_B3) -> !B0_A1_B2_B3
+    %1 = mlc.conv %a, %0 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3, !B0_A1_B2_B3) -> !A0_B0_out_out_v2
+    return %1 : !A0_B0_out_out_v2
+  }
+}
+
 !C0_A1_C2 = tensor<?x?x?xf32, #mlc.dims<[C0, A1, C2]>>
 !A0_C0_out_v3 = tensor<?x?x?xf32, #mlc.dims<[A0, C0, A2 - 1 * C2 + 2 * p + 1]>>
 !C0_2A1_C2 = tensor<?x?x?xf32, #mlc.dims<[C0, 2 * A1, C2]>>
@@ -1803,6 +1770,21 @@ rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of
     %0 = mlc.add %a, %b : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
     %1 = mlc.conv %0, %c {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (!A0_A1_A2, !C0_A1_C2) -> !A0_C0_out_v4
     return %1 : !A0_C0_out_v4
+  }
+}
+
+!A0_C0_out_out_v4 = tensor<?x?x?x?xf32, #mlc.dims<[A0, C0, floordiv(-1 * C2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * C3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>>
+rule.def @conv_strided_of_concat_channels_and_concat_channels_is_conv_strided_of_add_2d_2 "conv_strided(concat_channels(a, b), concat_channels(c, c)) = conv_strided(add(a, b), c)" {
+  func.func @before(%a: !A0_A1_A2_A3, %b: !A0_A1_A2_A3, %c: !C0_A1_C2_C3) -> !A0_C0_out_out_v4 {
+    %0 = mlc.concat %a, %b {axis = 1 : i64} : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_2A1_A2_A3
+    %1 = mlc.concat %c, %c {axis = 1 : i64} : (!C0_A1_C2_C3, !C0_A1_C2_C3) -> !C0_2A1_C2_C3
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_2A1_A2_A3, !C0_2A1_C2_C3) -> !A0_C0_out_out_v4
+    return %2 : !A0_C0_out_out_v4
+  }
+  func.func @after(%a: !A0_A1_A2_A3, %b: !A0_A1_A2_A3, %c: !C0_A1_C2_C3) -> !A0_C0_out_out_v4 {
+    %0 = mlc.add %a, %b : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
+    %1 = mlc.conv %0, %c {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3, !C0_A1_C2_C3) -> !A0_C0_out_out_v4
+    return %1 : !A0_C0_out_out_v4
   }
 }
 
@@ -1853,6 +1835,62 @@ rule.def @matmul_of_transpose_and_transpose "matmul(transpose(a), transpose(b)) 
   }
 }
 
+rule.def @relu_of_add_of_relu "relu(add(a, relu(a))) = add(relu(a), relu(a))" {
+  func.func @before(%a: !A0_A1) -> !A0_A1 {
+    %0 = mlc.relu %a : (!A0_A1) -> !A0_A1
+    %1 = mlc.add %0, %a : (!A0_A1, !A0_A1) -> !A0_A1
+    %2 = mlc.relu %1 : (!A0_A1) -> !A0_A1
+    return %2 : !A0_A1
+  }
+  func.func @after(%a: !A0_A1) -> !A0_A1 {
+    %0 = mlc.relu %a : (!A0_A1) -> !A0_A1
+    %1 = mlc.add %0, %0 : (!A0_A1, !A0_A1) -> !A0_A1
+    return %1 : !A0_A1
+  }
+}
+
+rule.def @relu_of_add_of_relu_rank1 "relu(add(a, relu(a))) = add(relu(a), relu(a))" {
+  func.func @before(%a: !A0) -> !A0 {
+    %0 = mlc.relu %a : (!A0) -> !A0
+    %1 = mlc.add %0, %a : (!A0, !A0) -> !A0
+    %2 = mlc.relu %1 : (!A0) -> !A0
+    return %2 : !A0
+  }
+  func.func @after(%a: !A0) -> !A0 {
+    %0 = mlc.relu %a : (!A0) -> !A0
+    %1 = mlc.add %0, %0 : (!A0, !A0) -> !A0
+    return %1 : !A0
+  }
+}
+
+rule.def @relu_of_add_of_relu_rank3 "relu(add(a, relu(a))) = add(relu(a), relu(a))" {
+  func.func @before(%a: !A0_A1_A2) -> !A0_A1_A2 {
+    %0 = mlc.relu %a : (!A0_A1_A2) -> !A0_A1_A2
+    %1 = mlc.add %0, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
+    %2 = mlc.relu %1 : (!A0_A1_A2) -> !A0_A1_A2
+    return %2 : !A0_A1_A2
+  }
+  func.func @after(%a: !A0_A1_A2) -> !A0_A1_A2 {
+    %0 = mlc.relu %a : (!A0_A1_A2) -> !A0_A1_A2
+    %1 = mlc.add %0, %0 : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
+    return %1 : !A0_A1_A2
+  }
+}
+
+rule.def @relu_of_add_of_relu_rank4 "relu(add(a, relu(a))) = add(relu(a), relu(a))" {
+  func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_A2_A3 {
+    %0 = mlc.relu %a : (!A0_A1_A2_A3) -> !A0_A1_A2_A3
+    %1 = mlc.add %0, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
+    %2 = mlc.relu %1 : (!A0_A1_A2_A3) -> !A0_A1_A2_A3
+    return %2 : !A0_A1_A2_A3
+  }
+  func.func @after(%a: !A0_A1_A2_A3) -> !A0_A1_A2_A3 {
+    %0 = mlc.relu %a : (!A0_A1_A2_A3) -> !A0_A1_A2_A3
+    %1 = mlc.add %0, %0 : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
+    return %1 : !A0_A1_A2_A3
+  }
+}
+
 !B0plusC0plus1_A1 = tensor<?x?xf32, #mlc.dims<[B0 + C0 + 1, A1]>>
 !B0plus1_A1 = tensor<?x?xf32, #mlc.dims<[B0 + 1, A1]>>
 rule.def @first_rows_of_concat_rows_of_concat_rows_is_first_rows_of_concat_rows "first_rows(concat_rows(a, concat_rows(b, c))) = first_rows(concat_rows(a, b))" {
@@ -1867,78 +1905,6 @@ rule.def @first_rows_of_concat_rows_of_concat_rows_is_first_rows_of_concat_rows 
     %0 = mlc.concat %a, %b {axis = 0 : i64} : (!t_1_A1, !B0_A1) -> !B0plus1_A1
     %1 = mlc.slice %0 {sizes = #mlc.dims<[a, A1]>, starts = #mlc.dims<[0, 0]>, steps = #mlc.dims<[1, 1]>} : (!B0plus1_A1) -> !a_A1
     return %1 : !a_A1
-  }
-}
-
-rule.def @max_pool_of_add_of_add "add(add(max_pool(a), max_pool(a)), max_pool(a)) = max_pool(add(a, add(a, a)))" {
-  rule.require kp gt pp
-  rule.require A2 ge 1
-  func.func @before(%a: !A0_A1_A2) -> !A0_A1_out {
-    %0 = mlc.add %a, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
-    %1 = mlc.add %0, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
-    %2 = mlc.max_pool %1 {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (!A0_A1_A2) -> !A0_A1_out
-    return %2 : !A0_A1_out
-  }
-  func.func @after(%a: !A0_A1_A2) -> !A0_A1_out {
-    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[s]>} : (!A0_A1_A2) -> !A0_A1_out
-    %1 = mlc.add %0, %0 : (!A0_A1_out, !A0_A1_out) -> !A0_A1_out
-    %2 = mlc.add %1, %0 : (!A0_A1_out, !A0_A1_out) -> !A0_A1_out
-    return %2 : !A0_A1_out
-  }
-}
-
-rule.def @max_pool_of_add_of_add_2d "add(add(max_pool(a), max_pool(a)), max_pool(a)) = max_pool(add(a, add(a, a)))" {
-  rule.require kp gt pp
-  rule.require A2 ge 1
-  rule.require kp_w gt pp_w
-  rule.require A3 ge 1
-  func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_out_out {
-    %0 = mlc.add %a, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
-    %1 = mlc.add %0, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
-    %2 = mlc.max_pool %1 {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out
-    return %2 : !A0_A1_out_out
-  }
-  func.func @after(%a: !A0_A1_A2_A3) -> !A0_A1_out_out {
-    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out
-    %1 = mlc.add %0, %0 : (!A0_A1_out_out, !A0_A1_out_out) -> !A0_A1_out_out
-    %2 = mlc.add %1, %0 : (!A0_A1_out_out, !A0_A1_out_out) -> !A0_A1_out_out
-    return %2 : !A0_A1_out_out
-  }
-}
-
-rule.def @max_pool_dense_of_add_of_add "add(add(max_pool_dense(a), max_pool_dense(a)), max_pool_dense(a)) = max_pool_dense(add(a, add(a, a)))" {
-  rule.require kp gt pp
-  rule.require A2 ge 1
-  func.func @before(%a: !A0_A1_A2) -> !A0_A1_out_v2 {
-    %0 = mlc.add %a, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
-    %1 = mlc.add %0, %a : (!A0_A1_A2, !A0_A1_A2) -> !A0_A1_A2
-    %2 = mlc.max_pool %1 {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (!A0_A1_A2) -> !A0_A1_out_v2
-    return %2 : !A0_A1_out_v2
-  }
-  func.func @after(%a: !A0_A1_A2) -> !A0_A1_out_v2 {
-    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0]>, dilations = #mlc.dims<[1]>, kernel = #mlc.dims<[kp]>, pads = #mlc.dims<[pp, pp]>, strides = #mlc.dims<[1]>} : (!A0_A1_A2) -> !A0_A1_out_v2
-    %1 = mlc.add %0, %0 : (!A0_A1_out_v2, !A0_A1_out_v2) -> !A0_A1_out_v2
-    %2 = mlc.add %1, %0 : (!A0_A1_out_v2, !A0_A1_out_v2) -> !A0_A1_out_v2
-    return %2 : !A0_A1_out_v2
-  }
-}
-
-rule.def @max_pool_dense_of_add_of_add_2d "add(add(max_pool_dense(a), max_pool_dense(a)), max_pool_dense(a)) = max_pool_dense(add(a, add(a, a)))" {
-  rule.require kp gt pp
-  rule.require A2 ge 1
-  rule.require kp_w gt pp_w
-  rule.require A3 ge 1
-  func.func @before(%a: !A0_A1_A2_A3) -> !A0_A1_out_out_v2 {
-    %0 = mlc.add %a, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
-    %1 = mlc.add %0, %a : (!A0_A1_A2_A3, !A0_A1_A2_A3) -> !A0_A1_A2_A3
-    %2 = mlc.max_pool %1 {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out_v2
-    return %2 : !A0_A1_out_out_v2
-  }
-  func.func @after(%a: !A0_A1_A2_A3) -> !A0_A1_out_out_v2 {
-    %0 = mlc.max_pool %a {ceil_pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1, 1]>, kernel = #mlc.dims<[kp, kp_w]>, pads = #mlc.dims<[pp, pp_w, pp, pp_w]>, strides = #mlc.dims<[1, 1]>} : (!A0_A1_A2_A3) -> !A0_A1_out_out_v2
-    %1 = mlc.add %0, %0 : (!A0_A1_out_out_v2, !A0_A1_out_out_v2) -> !A0_A1_out_out_v2
-    %2 = mlc.add %1, %0 : (!A0_A1_out_out_v2, !A0_A1_out_out_v2) -> !A0_A1_out_out_v2
-    return %2 : !A0_A1_out_out_v2
   }
 }
 
@@ -2050,6 +2016,21 @@ rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_channel
     %1 = mlc.concat %b, %d {axis = 1 : i64} : (!B0_A1_B2, !B0_C1_B2) -> !B0_A1plusC1_B2
     %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (!A0_A1plusC1_A2, !B0_A1plusC1_B2) -> !A0_B0_out_v2
     return %2 : !A0_B0_out_v2
+  }
+}
+
+rule.def @add_of_conv_strided_and_conv_strided_is_conv_strided_of_concat_channels_and_concat_channels_2d "add(conv_strided(a, b), conv_strided(c, d)) = conv_strided(concat_channels(a, c), concat_channels(b, d))" {
+  func.func @before(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !A0_C1_A2_A3, %d: !B0_C1_B2_B3) -> !A0_B0_out_out_v2 {
+    %0 = mlc.conv %a, %b {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3, !B0_A1_B2_B3) -> !A0_B0_out_out_v2
+    %1 = mlc.conv %c, %d {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_C1_A2_A3, !B0_C1_B2_B3) -> !A0_B0_out_out_v2
+    %2 = mlc.add %0, %1 : (!A0_B0_out_out_v2, !A0_B0_out_out_v2) -> !A0_B0_out_out_v2
+    return %2 : !A0_B0_out_out_v2
+  }
+  func.func @after(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !A0_C1_A2_A3, %d: !B0_C1_B2_B3) -> !A0_B0_out_out_v2 {
+    %0 = mlc.concat %a, %c {axis = 1 : i64} : (!A0_A1_A2_A3, !A0_C1_A2_A3) -> !A0_A1plusC1_A2_A3
+    %1 = mlc.concat %b, %d {axis = 1 : i64} : (!B0_A1_B2_B3, !B0_C1_B2_B3) -> !B0_A1plusC1_B2_B3
+    %2 = mlc.conv %0, %1 {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1plusC1_A2_A3, !B0_A1plusC1_B2_B3) -> !A0_B0_out_out_v2
+    return %2 : !A0_B0_out_out_v2
   }
 }
 
@@ -2867,6 +2848,26 @@ rule.def @first_part_of_concat_last_is_first_part_of_concat_last "first_part(con
   }
 }
 
+!A0_A0_out = tensor<?x?x?xf32, #mlc.dims<[A0, A0, floordiv(-2 * dl * p + 4 * p, s) + 1]>>
+!A0_A0_2pplus1 = tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>>
+rule.def @conv_strided_of_conv_of_channels_last_and_channels_last_and_conv_of_channels_last_and_channels_last "conv_strided(conv(channels_last(a), channels_last(a)), conv(channels_last(a), channels_last(a))) = conv_strided(conv(a, a), conv(a, a))" {
+  rule.require A2 eq dl or A2 ge 1
+  rule.require A2 eq dl or p lt dl
+  rule.require A1 le dl or A2 ge 1
+  rule.require A1 le dl or p lt dl
+  func.func @before(%a: !A0_A1_A2) -> !A0_A0_out {
+    %0 = mlc.transpose %a {permutation = array<i64: 0, 2, 1>} : (!A0_A1_A2) -> !A0_A2_A1
+    %1 = mlc.conv %0, %0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (!A0_A2_A1, !A0_A2_A1) -> !A0_A0_2pplus1
+    %2 = mlc.conv %1, %1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (!A0_A0_2pplus1, !A0_A0_2pplus1) -> !A0_A0_out
+    return %2 : !A0_A0_out
+  }
+  func.func @after(%a: !A0_A1_A2) -> !A0_A0_out {
+    %0 = mlc.conv %a, %a {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (!A0_A1_A2, !A0_A1_A2) -> !A0_A0_2pplus1
+    %1 = mlc.conv %0, %0 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (!A0_A0_2pplus1, !A0_A0_2pplus1) -> !A0_A0_out
+    return %1 : !A0_A0_out
+  }
+}
+
 !C0_A0 = tensor<?x?xf32, #mlc.dims<[C0, A0]>>
 !t_2B0_A1 = tensor<?x?xf32, #mlc.dims<[2 * B0, A1]>>
 !A0plus2B0_A1 = tensor<?x?xf32, #mlc.dims<[A0 + 2 * B0, A1]>>
@@ -3055,6 +3056,21 @@ rule.def @concat_outer_of_conv_strided_and_conv_strided_in_parts "(conv_strided(
     %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>, starts = #mlc.dims<[0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (!A0plusC0_B0_out_v2) -> !A0_B0_out_v2
     %3 = mlc.slice %1 {sizes = #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1]>, starts = #mlc.dims<[A0, 0, 0]>, steps = #mlc.dims<[1, 1, 1]>} : (!A0plusC0_B0_out_v2) -> !C0_B0_out_v2
     return %2, %3 : !A0_B0_out_v2, !C0_B0_out_v2
+  }
+}
+
+rule.def @concat_outer_of_conv_strided_and_conv_strided_2d_in_parts "(conv_strided(a, b), conv_strided(c, b)) = slices of conv_strided(concat_outer(a, c), b)" {
+  func.func @before(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !C0_A1_A2_A3) -> (!A0_B0_out_out_v2, !C0_B0_out_out_v2) {
+    %0 = mlc.conv %a, %b {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0_A1_A2_A3, !B0_A1_B2_B3) -> !A0_B0_out_out_v2
+    %1 = mlc.conv %c, %b {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!C0_A1_A2_A3, !B0_A1_B2_B3) -> !C0_B0_out_out_v2
+    return %0, %1 : !A0_B0_out_out_v2, !C0_B0_out_out_v2
+  }
+  func.func @after(%a: !A0_A1_A2_A3, %b: !B0_A1_B2_B3, %c: !C0_A1_A2_A3) -> (!A0_B0_out_out_v2, !C0_B0_out_out_v2) {
+    %0 = mlc.concat %a, %c {axis = 0 : i64} : (!A0_A1_A2_A3, !C0_A1_A2_A3) -> !A0plusC0_A1_A2_A3
+    %1 = mlc.conv %0, %b {dilations = #mlc.dims<[dl, dl_w]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p_w, p, p_w]>, strides = #mlc.dims<[s, s_w]>} : (!A0plusC0_A1_A2_A3, !B0_A1_B2_B3) -> !A0plusC0_B0_out_out_v2
+    %2 = mlc.slice %1 {sizes = #mlc.dims<[A0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>, starts = #mlc.dims<[0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!A0plusC0_B0_out_out_v2) -> !A0_B0_out_out_v2
+    %3 = mlc.slice %1 {sizes = #mlc.dims<[C0, B0, floordiv(-1 * B2 * dl + A2 + dl + 2 * p - 1, s) + 1, floordiv(-1 * B3 * dl_w + A3 + dl_w + 2 * p_w - 1, s_w) + 1]>, starts = #mlc.dims<[A0, 0, 0, 0]>, steps = #mlc.dims<[1, 1, 1, 1]>} : (!A0plusC0_B0_out_out_v2) -> !C0_B0_out_out_v2
+    return %2, %3 : !A0_B0_out_out_v2, !C0_B0_out_out_v2
   }
 }
 
