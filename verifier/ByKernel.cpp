@@ -83,7 +83,7 @@ public:
          Clock::time_point start)
       : question(question), assumptions(assumptions), context(context),
         options(options), start(start),
-        decider(options.maxLemmaWork, options.maxSolverWork,
+        decider(options.maxLemmaWork / 3, options.maxSolverWork / 10,
                 std::min(options.lemmaTimeoutMs, options.timeoutMs)),
         judge(options.maxLemmaWork) {}
 
@@ -218,6 +218,8 @@ private:
   mlir::MLIRContext *context;
   const VerifierOptions &options;
   Clock::time_point start;
+  // Most of what a search asks does not hold, which is where a solver takes its
+  // time; what holds is seen with little.
   elaborate::HastyDecider decider;
   kernel::Decider judge;
   std::set<std::string> isSeen;
