@@ -378,6 +378,16 @@ std::optional<Shown> Elaborator::show(Need::Kind kind, unsigned width,
   if (width == 0)
     if (auto shown = showBound(kind, context, value))
       return shown;
+  const Factor *root = onlyFactor(value);
+  if (width == 0 && kind != Need::Kind::Defined && root &&
+      isCall(*root, "sqrt") && value[0].coefficient == Rational(1)) {
+    Shown shown{.kind = Shown::Kind::Root};
+    for (Need::Kind part : {Need::Kind::NotZero, Need::Kind::NotNegative})
+      if (auto one = show(part, 0, context, root->arguments[0], path))
+        shown.parts.push_back(std::move(*one));
+    if (shown.parts.size() == 2)
+      return shown;
+  }
   bool isProduct = kind == Need::Kind::NotZero && width == 0 &&
                    value.size() == 1 && value[0].variables.empty() &&
                    value[0].guards.empty() && value[0].factors.size() > 1;

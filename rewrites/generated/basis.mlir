@@ -2848,26 +2848,6 @@ rule.def @first_part_of_concat_last_is_first_part_of_concat_last "first_part(con
   }
 }
 
-!A0_A0_out = tensor<?x?x?xf32, #mlc.dims<[A0, A0, floordiv(-2 * dl * p + 4 * p, s) + 1]>>
-!A0_A0_2pplus1 = tensor<?x?x?xf32, #mlc.dims<[A0, A0, 2 * p + 1]>>
-rule.def @conv_strided_of_conv_of_channels_last_and_channels_last_and_conv_of_channels_last_and_channels_last "conv_strided(conv(channels_last(a), channels_last(a)), conv(channels_last(a), channels_last(a))) = conv_strided(conv(a, a), conv(a, a))" {
-  rule.require A2 eq dl or A2 ge 1
-  rule.require A2 eq dl or p lt dl
-  rule.require A1 le dl or A2 ge 1
-  rule.require A1 le dl or p lt dl
-  func.func @before(%a: !A0_A1_A2) -> !A0_A0_out {
-    %0 = mlc.transpose %a {permutation = array<i64: 0, 2, 1>} : (!A0_A1_A2) -> !A0_A2_A1
-    %1 = mlc.conv %0, %0 {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (!A0_A2_A1, !A0_A2_A1) -> !A0_A0_2pplus1
-    %2 = mlc.conv %1, %1 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (!A0_A0_2pplus1, !A0_A0_2pplus1) -> !A0_A0_out
-    return %2 : !A0_A0_out
-  }
-  func.func @after(%a: !A0_A1_A2) -> !A0_A0_out {
-    %0 = mlc.conv %a, %a {dilations = #mlc.dims<[1]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[1]>} : (!A0_A1_A2, !A0_A1_A2) -> !A0_A0_2pplus1
-    %1 = mlc.conv %0, %0 {dilations = #mlc.dims<[dl]>, groups = #mlc.int<1>, pads = #mlc.dims<[p, p]>, strides = #mlc.dims<[s]>} : (!A0_A0_2pplus1, !A0_A0_2pplus1) -> !A0_A0_out
-    return %1 : !A0_A0_out
-  }
-}
-
 !C0_A0 = tensor<?x?xf32, #mlc.dims<[C0, A0]>>
 !t_2B0_A1 = tensor<?x?xf32, #mlc.dims<[2 * B0, A1]>>
 !A0plus2B0_A1 = tensor<?x?xf32, #mlc.dims<[A0 + 2 * B0, A1]>>

@@ -69,6 +69,7 @@ struct Shown {
     Given,   // another one is, which has this value
     Divisor, // not 0: a product that is given has this as a factor
     Product, // not 0: each of its factors is not
+    Root,    // positive: the root of what is not negative and not 0
     Point,   // no term is negative, and one is positive at some point
     Bound,   // it is what is known of values, added and multiplied
   };
@@ -79,7 +80,8 @@ struct Shown {
       {};                  // Given: that one's variables; Point: the term's
   bool isNegative = false; // not 0, and minus this is shown
   ZeroRef value = {};      // Given: that one, less this; Bound: below
-  std::vector<Shown> parts = {}; // Product: of each factor
+  std::vector<Shown> parts = {}; // Product: of each factor;
+                                 // Root: not 0, not negative
   /// Bound: the value is a sum of these, and `value` says that it is.
   std::vector<Multiple> bounds = {};
 };

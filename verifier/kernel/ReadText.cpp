@@ -341,8 +341,8 @@ private:
     Shown shown{};
     if (item.is("signs"))
       return shown;
-    if (item.is("product")) {
-      shown.kind = Shown::Kind::Product;
+    if (item.is("product") || item.is("root")) {
+      shown.kind = item.is("root") ? Shown::Kind::Root : Shown::Kind::Product;
       shown.parts = all(item, 1, &Builder::shown);
       return shown;
     }

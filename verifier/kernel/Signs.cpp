@@ -235,6 +235,18 @@ bool Checker::isShown(Need::Kind kind, unsigned width, const Context &context,
   case Shown::Kind::Given:
   case Shown::Kind::Divisor:
     return isGiven(kind, width, context, value, path, proof);
+  case Shown::Kind::Root: {
+    const Factor *root = onlyFactor(value);
+    if (width > 0 || kind == Need::Kind::Defined || !root ||
+        !isCall(*root, "sqrt") || value[0].coefficient != Rational(1) ||
+        proof.parts.size() != 2)
+      return fail("a value is no root");
+    const Sum &argument = root->arguments[0];
+    return isShown(Need::Kind::NotZero, 0, context, argument, path,
+                   proof.parts[0]) &&
+           isShown(Need::Kind::NotNegative, 0, context, argument, path,
+                   proof.parts[1]);
+  }
   case Shown::Kind::Bound:
     return width == 0 && isBounded(kind, context, value, proof);
   case Shown::Kind::Point:

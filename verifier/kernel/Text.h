@@ -20,6 +20,7 @@
 //              ')'
 //   cover   := '(cover' branch '(' integer* ')' zero ')'
 //   shown   := '(signs)' | '(given' need ('+' | '-') '(' integer* ')' zero ')'
+//            | '(root' shown shown ')'
 //            | '(divisor' need factor '(' integer* ')' zero ')'
 //            | '(product' shown* ')' | '(point' term '(' integer* ')' ')'
 //            | '(bound' ('+' | '-') zero ('(' over under known* ')')* ')'

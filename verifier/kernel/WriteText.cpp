@@ -211,7 +211,8 @@ private:
       }
       break;
     case Shown::Kind::Product:
-      os << "(product";
+    case Shown::Kind::Root:
+      os << (shown.kind == Shown::Kind::Root ? "(root" : "(product");
       writeAll(shown.parts);
       break;
     }

@@ -219,3 +219,61 @@ TEST_CASE("A maximum of one value is that value, if it is of any", "[kernel]") {
                     "unwrap 0 0 0 0 (integers \"n\")"));
   CHECK_FALSE(turns(f, of("max", constantOne), constantOne, "unwrap 0 0 0 0"));
 }
+
+TEST_CASE("Divisors of what is given, and roots", "[kernel]") {
+  Fixture f;
+  Sum x = single(f.read(0)), y = single(f.read(1));
+  auto inverse = [](Sum of) { return single(makeCall("reciprocal", {of})); };
+  f.given.push_back(
+      {Need::Kind::NotZero, {}, {}, {}, multiply(x, inverse(y), f.names)});
+  auto shows = [&](Need::Kind kind, const Sum &value, const Shown &proof) {
+    Checker checker(f.decider, f.names, f.assumptions, f.given);
+    return checker.isShown(kind, 0, f.context, value, {}, proof);
+  };
+  // That nothing but the reads themselves cancel.
+  Zero cancels;
+  cancels.groups.push_back({0, {{1, {}, {}, {{0, {}, {}, {}}}}}});
+  auto divisor = [&](unsigned factor) {
+    return Shown{.kind = Shown::Kind::Divisor,
+                 .factor = factor,
+                 .value = std::make_shared<const Zero>(cancels)};
+  };
+  CHECK(shows(Need::Kind::NotZero, x, divisor(0)));
+  CHECK(shows(Need::Kind::NotZero, y, divisor(1)));
+  CHECK_FALSE(shows(Need::Kind::NotZero, x, divisor(1)));
+  CHECK_FALSE(shows(Need::Kind::NotZero, y, divisor(0)));
+  CHECK_FALSE(shows(Need::Kind::NotZero, x, divisor(2)));
+  // Its sign is another matter.
+  CHECK_FALSE(shows(Need::Kind::Positive, x, divisor(0)));
+  CHECK_FALSE(shows(Need::Kind::NotNegative, x, divisor(0)));
+  // Nor does a sum that is not 0 have terms that are not.
+  f.given[0].value = add(x, y);
+  CHECK_FALSE(shows(Need::Kind::NotZero, x, divisor(0)));
+
+  f.given[0].value = x;
+  Shown given = divisor(0), signs, root{.kind = Shown::Kind::Root};
+  root.parts = {given, signs};
+  Sum rootOfX = single(call("sqrt", x));
+  CHECK_FALSE(shows(Need::Kind::NotZero, rootOfX, root)); // x may be negative
+  f.assumptions.inputs = {{.isNotNegative = true}};
+  CHECK(shows(Need::Kind::NotZero, rootOfX, root));
+  CHECK(shows(Need::Kind::Positive, rootOfX, root));
+  CHECK_FALSE(shows(Need::Kind::Defined, rootOfX, root));
+  CHECK_FALSE(shows(Need::Kind::Positive, single(call("exp", x)), root));
+  root.parts.pop_back();
+  CHECK_FALSE(shows(Need::Kind::NotZero, rootOfX, root));
+}
+
+TEST_CASE("Floats as bits have no laws", "[kernel]") {
+  Fixture f;
+  auto at = [&](int place, Sum value) {
+    return makeCall("%at", {single(makeNumber(place)), std::move(value)});
+  };
+  // A sum of one value in its order is not yet that value.
+  Branch only = point(single(at(0, single(f.read(0)))));
+  Sum inOrder = single(makeReduce("in-order:sum:f32:1", {only}));
+  CHECK_FALSE(
+      turns(f, inOrder, single(at(0, single(f.read(0)))), "unwrap 0 0 0 0"));
+  CHECK_FALSE(turns(f, single(call("exp:f32", {})), constant(Rational(1)),
+                    "at-zero 0 0 0 0"));
+}
