@@ -12,7 +12,7 @@ from onnx import TensorProto, defs, helper
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "graphs"))
 
 import exact  # noqa: E402
-import generate  # noqa: E402
+import making  # noqa: E402
 import judges  # noqa: E402
 import operators  # noqa: E402
 import reduce  # noqa: E402
@@ -20,7 +20,7 @@ import subject  # noqa: E402
 
 
 def serialized(seed):
-    model, feeds = generate.generate(seed)
+    model, feeds = making.generate(seed)
     return model.SerializeToString(deterministic=True), feeds
 
 
@@ -54,7 +54,7 @@ def test_every_supported_operator_has_a_generator(tools, tmp_path):
 
 def test_every_generator_makes_graphs():
     for op, entry in operators.ENTRIES.items():
-        model, _ = generate.generate(5, only=[op])
+        model, _ = making.generate(5, only=[op])
         assert op in {n.op_type for n in model.graph.node}
         assert entry.first <= model.opset_import[0].version <= entry.last
 
@@ -108,7 +108,7 @@ def test_reduction_finds_the_node():
             return "done", outcome, [], 0.0
 
     for seed in range(3):
-        model, feeds = generate.generate(seed, only=["Tanh"])
+        model, feeds = making.generate(seed, only=["Tanh"])
         small, _, failure = reduce.Reducer(
             Pretender(), subject.Failure("wrong", "run"), set()).reduce(model, feeds)
         assert [n.op_type for n in small.graph.node] == ["Tanh"]

@@ -5,7 +5,7 @@ usage: prover_faults.py [--build FOLDER] [--work FOLDER] [--per-file N] [--seed 
 
 Neither prover nor search is trusted (docs/Trust.md): whatever is wrong with
 them, the kernel must accept no proof of a false statement. For each of some
-hundred faults (faults.py makes them by rules, SHARP has some written by hand)
+hundred faults (source_faults.py makes them by rules, SHARP has some written by hand)
 false and true statements are judged by `judge-pairs`, in which one fault is on:
 by the kernel, and by the prover alone, which shows whether the fault matters.
 The sources are copied to the work folder and built there once, with all faults
@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 
-import faults
+import source_faults
 from mutated_proofs import ROOT, Statements
 
 SOURCES = ["Arith*", "Bounds", "Elaborate*", "Equality", "Expand*", "Head", "Index", "Integers",
@@ -91,7 +91,7 @@ def sharp(file, text, first):
             new = new.replace("@@", inner)
         number = first + len(found)
         line = text.count("\n", 0, begin) + 1
-        found.append(faults.Fault(number, file, line, what, begin, begin + len(old), new.replace("NUMBER", str(number))))
+        found.append(source_faults.Fault(number, file, line, what, begin, begin + len(old), new.replace("NUMBER", str(number))))
     return found
 
 
@@ -102,12 +102,12 @@ class Build:
         self.build, self.work = build, work
         self.judge, self.faults, self.left_out = work / "judge-pairs", [], 0
         work.mkdir(parents=True, exist_ok=True)
-        (work / "fault.h").write_text(faults.HEADER)
+        (work / "fault.h").write_text(source_faults.HEADER)
         rng, objects, number = random.Random(seed), [], 1
         for file in sources():
             text = (ROOT / "verifier" / file).read_text()
             written = sharp(file, text, number)
-            made = [f for f in faults.choose(file, text, per_file + len(written), number + len(written), rng)
+            made = [f for f in source_faults.choose(file, text, per_file + len(written), number + len(written), rng)
                     if all(f.end <= w.begin or w.end <= f.begin for w in written)]
             number = max([f.number for f in written + made], default=number) + 1
             kept = self.compile(file, text, written + made)
@@ -132,7 +132,7 @@ class Build:
         command[command.index("-MF") + 1] = str(self.work / f"{file}.d")
         command += ["-include", str(self.work / "fault.h"), "-Wno-everything", "-ferror-limit=0"]
         while True:
-            changed, lines = faults.carried_out(text, kept)
+            changed, lines = source_faults.carried_out(text, kept)
             copy.write_text(changed)
             done = subprocess.run(command, cwd=self.build, capture_output=True, text=True)
             if done.returncode == 0:

@@ -51,8 +51,8 @@ def parsed(arguments):
 def show(options):
     import onnx
 
-    import generate
-    model, feeds = generate.generate(options.seed, options.only)
+    import making
+    model, feeds = making.generate(options.seed, options.only)
     print(onnx.printer.to_text(model))
     for feed in feeds:
         print({name: (array.dtype.name, array.shape) for name, array in feed.items()})

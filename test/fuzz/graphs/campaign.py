@@ -9,7 +9,7 @@ import time
 import numpy as np
 import onnx
 
-import generate
+import making
 import modes
 import report
 from reduce import Reducer, failures_of
@@ -91,7 +91,7 @@ class Campaign:
         """Writes the graph and a smaller one that fails alike."""
         folder = self.folder / str(seed)
         folder.mkdir(parents=True, exist_ok=True)
-        model, feeds = generate.generate(seed, self.options.only)
+        model, feeds = making.generate(seed, self.options.only)
         write(folder, "model", model, feeds)
         small = None
         if self.options.reduce:

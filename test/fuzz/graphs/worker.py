@@ -28,7 +28,7 @@ def serve(connection, build, targets):
     """Answers ("seed", seed, preset, only) and ("model", bytes, feeds, modes)."""
     import onnx
 
-    import generate
+    import making
     import modes
     from subject import Subject
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -42,7 +42,7 @@ def serve(connection, build, targets):
             nodes = []
             try:
                 if request[0] == "seed":
-                    model, feeds = generate.generate(request[1], request[3])
+                    model, feeds = making.generate(request[1], request[3])
                     chosen = modes.of(request[2], request[1])
                     nodes = summary(model)
                 else:

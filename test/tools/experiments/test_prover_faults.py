@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-import faults
+import source_faults
 import mutated_proofs
 import prover_faults
 
@@ -34,8 +34,8 @@ int main() {
 def test_faults_do_not_overlap_and_come_again():
     for file in prover_faults.sources():
         text = (prover_faults.ROOT / "verifier" / file).read_text()
-        made = faults.choose(file, text, 12, 1, random.Random(3))
-        assert made == faults.choose(file, text, 12, 1, random.Random(3)) and len(made) >= 8, file
+        made = source_faults.choose(file, text, 12, 1, random.Random(3))
+        assert made == source_faults.choose(file, text, 12, 1, random.Random(3)) and len(made) >= 8, file
         places = sorted((f.begin, f.end) for f in made)
         assert all(a[1] <= b[0] for a, b in zip(places, places[1:]))
 
@@ -50,10 +50,10 @@ def test_one_fault_is_on(tmp_path):
     compiler = shutil.which("clang++-22") or shutil.which("c++")
     if not compiler:
         pytest.skip("no compiler")
-    made = faults.choose("toy.cpp", TOY, 20, 1, random.Random(1))
+    made = source_faults.choose("toy.cpp", TOY, 20, 1, random.Random(1))
     assert len(made) >= 4 and not any("comment" in TOY[f.begin:f.end] for f in made)
-    text, lines = faults.carried_out(TOY, made)
-    (tmp_path / "fault.h").write_text(faults.HEADER)
+    text, lines = source_faults.carried_out(TOY, made)
+    (tmp_path / "fault.h").write_text(source_faults.HEADER)
     (tmp_path / "toy.cpp").write_text(text)
     subprocess.run([compiler, "-std=c++20", "-include", tmp_path / "fault.h", tmp_path / "toy.cpp", "-o", tmp_path / "toy"],
                    check=True)

@@ -1,0 +1,28 @@
+"""What tests import by name alone is found by name alone: one process runs all of them, with all these folders on its path."""
+
+import collections
+
+FOLDERS = ["docs", "runtime/python", "tools/bench", "tools/experiments"]
+
+
+def twice(root, folders):
+    """Names of modules that several of the folders have."""
+    places = collections.defaultdict(list)
+    for folder in folders:
+        for file in sorted(folder.glob("*.py")):
+            if file.name not in ("conftest.py", "__main__.py"):
+                places[file.name].append(str(file.relative_to(root)))
+    return [files for files in places.values() if len(files) > 1]
+
+
+def test_no_two_modules_of_one_name(tools):
+    # pytest puts the folder of each test file and of each conftest.py on the path.
+    tests = {f.parent for pattern in ("test_*.py", "conftest.py") for f in (tools.source / "test").rglob(pattern)}
+    assert twice(tools.source, sorted(tests | {tools.source / f for f in FOLDERS} | {tools.source / "test/fuzz/graphs"})) == []
+
+
+def test_this_check_can_fail(tmp_path):
+    for place in ("a/faults.py", "b/faults.py", "a/conftest.py", "b/conftest.py"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).write_text("")
+    assert twice(tmp_path, [tmp_path / "a", tmp_path / "b"]) == [["a/faults.py", "b/faults.py"]]
