@@ -46,7 +46,8 @@ Elaborator::groups(const Context &context, const Sum &sum, unsigned width) {
   while (!open.empty()) {
     std::optional<Group> found;
     for (unsigned reference : open)
-      if ((found = groupOf(context, sum, width, reference, open)))
+      if (isExhausted() ||
+          (found = groupOf(context, sum, width, reference, open)))
         break;
     if (!found)
       return fail("a term is cancelled by none: " +
@@ -103,6 +104,11 @@ std::optional<Group> Elaborator::groupOf(const Context &context, const Sum &sum,
 std::optional<Member> Elaborator::align(const Context &context,
                                         const Term &term,
                                         const Term &reference) {
+  // Copies and comparisons of large terms are work, too.
+  constexpr size_t elementsOfOneStep = 256;
+  work += (sizeOf({term}) + sizeOf({reference})) / elementsOfOneStep;
+  if (isExhausted())
+    return std::nullopt;
   Term own = renamed(term, names), base = renamed(reference, names);
   for (const std::vector<unsigned> &partner :
        pairings(productOf(own).factors, productOf(base).factors))

@@ -35,31 +35,36 @@ using namespace mlc;
 using namespace mlc::test;
 namespace cl = llvm::cl;
 
-static cl::opt<unsigned> count(cl::Positional, cl::Required,
+static cl::OptionCategory category("Options");
+static cl::opt<unsigned> count(cl::Positional, cl::Required, cl::cat(category),
                                cl::desc("how many pairs"));
-static cl::opt<uint64_t> seed("seed", cl::desc("Seed of all pairs (1)"),
-                              cl::init(1));
-static cl::opt<uint64_t> start("start", cl::desc("Number of the first (0)"),
+static cl::opt<uint64_t> seed("seed", cl::cat(category),
+                              cl::desc("Seed of all pairs (1)"), cl::init(1));
+static cl::opt<uint64_t> start("start", cl::cat(category),
+                               cl::desc("Number of the first (0)"),
                                cl::init(0));
-static cl::opt<double> effort("effort",
+static cl::opt<double> effort("effort", cl::cat(category),
                               cl::desc("Share of the verifier's work (0.02)"),
                               cl::init(0.02));
-static cl::opt<unsigned> jobs("jobs", cl::desc("Threads (1)"), cl::init(1));
-static cl::opt<std::string> keep("keep",
+static cl::opt<unsigned> jobs("jobs", cl::cat(category),
+                              cl::desc("Threads (1)"), cl::init(1));
+static cl::opt<std::string> keep("keep", cl::cat(category),
                                  cl::desc("Folder for what disagrees (none)"));
-static cl::opt<bool> byKernel("kernel",
+static cl::opt<bool> byKernel("kernel", cl::cat(category),
                               cl::desc("Ask for proofs that the kernel "
                                        "accepts, not the prover"));
 enum class PairKind { Any, Graph, Scalar, Linalg };
 static cl::opt<PairKind>
-    kind("kind", cl::desc("What the functions are of"), cl::init(PairKind::Any),
+    kind("kind", cl::cat(category), cl::desc("What the functions are of"),
+         cl::init(PairKind::Any),
          cl::values(clEnumValN(PairKind::Any, "any", "All of these"),
                     clEnumValN(PairKind::Graph, "graph", "Operators of mlc"),
                     clEnumValN(PairKind::Scalar, "scalar",
                                "arith on elements of vectors"),
                     clEnumValN(PairKind::Linalg, "linalg",
                                "linalg, tensor and scf on tensors")));
-static cl::opt<bool> show("show", cl::desc("Print every pair and its answers"));
+static cl::opt<bool> show("show", cl::cat(category),
+                          cl::desc("Print every pair and its answers"));
 
 namespace {
 
@@ -360,6 +365,7 @@ private:
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv,
                               "random pairs of functions: verdicts beside "
                               "what evaluation and construction say\n");
