@@ -12,7 +12,7 @@ install(TARGETS mlc mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-translate mlc-
 # need, each under its name without the prefix.
 set(libraries
   MLCArtifact MLCBackends MLCCodegenCPU MLCCodegenCUDA MLCExec MLCExport MLCExtract MLCForm MLCFuse MLCGraph MLCImport MLCKernel
-  MLCLayout MLCLower MLCOnnxSchema MLCOptimize MLCPassBase MLCPasses MLCProvedRules MLCReplay MLCRewrites
+  MLCLayout MLCLower MLCOnnxSchema MLCOptimize MLCDifferentiate MLCPassBase MLCPasses MLCProvedRules MLCReplay MLCRewrites
   MLCRewritten MLCRule MLCTarget MLCVerifier)
 foreach(library ${libraries})
   string(REGEX REPLACE "^MLC" "" short ${library})

@@ -49,16 +49,6 @@ BinaryFn functionOf(IntExpr::Kind kind) {
   llvm_unreachable("a leaf");
 }
 
-Expr rewrite(const Expr &expr,
-             llvm::function_ref<Expr(const ExprNode &)> replace) {
-  if (Expr replaced = replace(*expr))
-    return replaced;
-  ExprNode node = *expr;
-  for (Expr &operand : node.operands)
-    operand = rewrite(operand, replace);
-  return Expr(std::make_shared<const ExprNode>(std::move(node)));
-}
-
 static void substituteLoops(SmallVectorImpl<Loop> &loops,
                             const Substitution &map) {
   for (Loop &loop : loops)

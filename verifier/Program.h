@@ -116,11 +116,6 @@ std::string ownNameFailure(llvm::StringRef name);
 /// What joins the operands of an integer expression that is no leaf.
 BinaryFn functionOf(IntExpr::Kind kind);
 
-/// The same expression with its nodes replaced: `replace` returns null for a
-/// node whose operands are to be rewritten.
-Expr rewrite(const Expr &expr,
-             llvm::function_ref<Expr(const ExprNode &)> replace);
-
 /// Replaces symbols in all dims and index expressions.
 void substitute(Definition &definition, const Substitution &substitution);
 

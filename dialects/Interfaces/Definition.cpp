@@ -289,6 +289,16 @@ void walk(const Expr &expr,
     walk(operand, callback);
 }
 
+Expr rewrite(const Expr &expr,
+             llvm::function_ref<Expr(const ExprNode &)> replace) {
+  if (Expr replaced = replace(*expr))
+    return replaced;
+  ExprNode node = *expr;
+  for (Expr &operand : node.operands)
+    operand = rewrite(operand, replace);
+  return make(std::move(node));
+}
+
 StringRef name(ComparePredicate predicate) {
   static constexpr const char *names[] = {"==", "!=", "<", "<=", ">", ">="};
   return names[static_cast<unsigned>(predicate)];

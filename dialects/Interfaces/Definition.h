@@ -253,6 +253,11 @@ Expr mod(Expr a, IntExpr b);
 void walk(const Expr &expr,
           llvm::function_ref<void(const ExprNode &)> callback);
 
+/// The same expression with its nodes replaced: `replace` returns null for a
+/// node whose operands are to be rewritten.
+Expr rewrite(const Expr &expr,
+             llvm::function_ref<Expr(const ExprNode &)> replace);
+
 /// Prints a definition as one would write it, in the syntax of
 /// DefinitionText.h; for tests, docs and errors.
 void print(const Definition &definition, llvm::raw_ostream &os);

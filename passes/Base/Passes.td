@@ -47,6 +47,20 @@ def ConstantFoldPass : Pass<"mlc-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlc::MlcDialect"];
 }
 
+def DifferentiatePass : Pass<"mlc-differentiate", "::mlir::ModuleOp"> {
+  let summary = "the gradient of a function, as a function";
+  let description = [{
+    Adds @NAME_gradient: of the arguments of @NAME and then the cotangents of
+    its results of floats to the gradients of its arguments of floats, each in
+    order. Gradients are matrix products and convolutions where these suffice,
+    else `mlc.compute` with index maps solved for the loops
+    (docs/Differentiation.md). An operator without a gradient is an error.
+  }];
+  let options = [Option<"name", "function", "std::string", [{"main"}],
+                        "function that is differentiated">];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+}
+
 def LayoutPass : TargetPass<"mlc-assign-layout", [
     Option<"block", "block", "int64_t", "-1",
            "channels in a block; 0: none, -1: as the back end says">,

@@ -1,0 +1,568 @@
+//===- Adjoint.cpp - Reverse derivatives of definitions -------------------===//
+
+#include "dialects/Interfaces/Adjoint.h"
+#include "dialects/Interfaces/AdjointIndices.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using mlir::FloatType;
+using mlir::isa;
+
+namespace mlc {
+
+using adjoint::Contribution;
+
+namespace {
+
+bool isZero(const Expr &e) {
+  return e->kind == Expr::Kind::Constant && e->number == 0.0 &&
+         e->integerNumber == 0;
+}
+
+bool isOne(const Expr &e) {
+  return e->kind == Expr::Kind::Constant && isa<FloatType>(e->type) &&
+         e->number == 1.0;
+}
+
+Expr times(const Expr &a, const Expr &b) {
+  if (isZero(a) || isOne(b))
+    return a;
+  return isZero(b) || isOne(a) ? b : a * b;
+}
+
+Expr plus(const Expr &a, const Expr &b) {
+  if (isZero(a))
+    return b;
+  return isZero(b) ? a : a + b;
+}
+
+class Reverse {
+public:
+  Reverse(const Definition &definition, ArrayRef<bool> wanted,
+          mlir::MLIRContext *context)
+      : definition(definition), wanted(wanted),
+        builder(context, inputsOf(definition)),
+        recomputed(definition.stages.size()) {}
+
+  AdjointDefinition run() {
+    findActive();
+    for (unsigned i = 0; i < builder.numInputs(); ++i)
+      shapes[{false, i}] = builder.input(i);
+    inputs.resize(definition.inputs.size());
+    stages.resize(definition.stages.size());
+    for (unsigned s = definition.stages.size(); s-- > 0 && failure.empty();)
+      if (isActive[s])
+        visit(s);
+    for (unsigned i = 0; i < inputs.size() && failure.empty(); ++i)
+      if (wanted[i])
+        builder.result(collect("d" + std::to_string(i), definition.inputs[i],
+                               inputs[i], std::nullopt)
+                           .index);
+    return {builder.take(), failure};
+  }
+
+private:
+  static SmallVector<TensorShape> inputsOf(const Definition &definition) {
+    SmallVector<TensorShape> shapes(definition.inputs);
+    for (unsigned result : definition.results)
+      shapes.push_back(definition.shapeOf({true, result}));
+    for (unsigned result : definition.results)
+      if (isa<FloatType>(definition.stages[result].elementType))
+        shapes.push_back(definition.shapeOf({true, result}));
+    return shapes;
+  }
+
+  bool isActiveTensor(TensorId id) const {
+    return id.isStage ? isActive[id.index] : wanted[id.index];
+  }
+
+  bool varies(const Expr &expr) const {
+    bool found = false;
+    walk(expr, [&](const ExprNode &node) {
+      found |= node.kind == Expr::Kind::Read && isActiveTensor(node.tensor) &&
+               isa<FloatType>(node.type);
+    });
+    return found;
+  }
+
+  void findActive() {
+    isActive.assign(definition.stages.size(), false);
+    for (auto [s, stage] : llvm::enumerate(definition.stages))
+      if (isa<FloatType>(stage.elementType))
+        isActive[s] = llvm::any_of(stage.pieces, [&](const Piece &piece) {
+          return varies(piece.body);
+        });
+  }
+
+  void fail(const llvm::Twine &reason) {
+    if (failure.empty())
+      failure = reason.str();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Values of the definition
+  //===--------------------------------------------------------------------===//
+
+  /// Where the value of a tensor of the definition is at hand.
+  TensorId valueOf(TensorId tensor) {
+    if (!tensor.isStage)
+      return tensor;
+    const auto *it = llvm::find(definition.results, tensor.index);
+    if (it != definition.results.end())
+      return {false, static_cast<unsigned>(definition.inputs.size() +
+                                           (it - definition.results.begin()))};
+    std::optional<unsigned> &number = recomputed[tensor.index];
+    if (!number) {
+      const Stage &stage = definition.stages[tensor.index];
+      if (stage.pieces.size() != 1) {
+        fail("an intermediate value that is made of pieces is used");
+        return tensor;
+      }
+      const Piece &piece = stage.pieces[0];
+      Expr body = translate(piece.body);
+      number = addStage(stage.name, stage.dims, stage.elementType,
+                        [&](ArrayRef<Expr> i, auto) {
+                          llvm::DenseMap<unsigned, Expr> values;
+                          for (auto [loop, e] : llvm::zip(piece.loops, i))
+                            values[foreign(loop).id] = e;
+                          return adjoint::withLoops(builder, body, values);
+                        });
+    }
+    return {true, *number};
+  }
+
+  static Loop foreign(Loop loop) {
+    return {loop.id + adjoint::firstForeignLoop, loop.extent};
+  }
+
+  /// An expression of the definition over what is at hand here, with foreign
+  /// loops.
+  Expr translate(const Expr &expr) {
+    ExprNode node = *expr;
+    if (node.kind == Expr::Kind::Loop)
+      node.loop += adjoint::firstForeignLoop;
+    if (node.kind == Expr::Kind::Read)
+      node.tensor = valueOf(node.tensor);
+    for (Loop &loop : node.loops)
+      loop = foreign(loop);
+    for (Expr &operand : node.operands)
+      operand = translate(operand);
+    return Expr(std::make_shared<const ExprNode>(std::move(node)));
+  }
+
+  using Extents = llvm::DenseMap<unsigned, IntExpr>;
+
+  /// Adds a stage whose reads are all in range or say what stands for them.
+  unsigned
+  addStage(llvm::StringRef name, ArrayRef<IntExpr> dims, mlir::Type type,
+           llvm::function_ref<Expr(ArrayRef<Expr>, const Extents &)> body) {
+    unsigned number = builder.stage(name, dims, type, [&](ArrayRef<Expr> i) {
+      Extents extents;
+      for (auto [loop, dim] : llvm::zip(i, dims))
+        extents[loop->loop] = dim;
+      return adjoint::guardReads(
+          builder, body(i, extents), extents,
+          [&](TensorId id) { return shapes.at(key(id)); });
+    });
+    shapes[{true, number}] = {SmallVector<IntExpr>(dims), type};
+    return number;
+  }
+
+  static std::pair<bool, unsigned> key(TensorId id) {
+    return {id.isStage, id.index};
+  }
+
+  Expr readAt(TensorId id, ArrayRef<Expr> indices) const {
+    return id.isStage ? builder.readStage(id.index, indices)
+                      : builder.read(id.index, indices);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Cotangents
+  //===--------------------------------------------------------------------===//
+
+  /// The input that is the cotangent of a result, if the stage is one.
+  std::optional<TensorId> givenCotangent(unsigned stage) const {
+    unsigned place = definition.inputs.size() + definition.results.size();
+    for (unsigned result : definition.results) {
+      if (result == stage)
+        return TensorId{false, place};
+      place += isa<FloatType>(definition.stages[result].elementType);
+    }
+    return std::nullopt;
+  }
+
+  /// The sum of all contributions to a tensor, and of what is given.
+  TensorId collect(const std::string &name, const TensorShape &shape,
+                   ArrayRef<Contribution> contributions,
+                   std::optional<TensorId> given) {
+    if (contributions.empty() && given)
+      return *given;
+    std::vector<TensorId> parts;
+    if (given)
+      parts.push_back(*given);
+    bool isOnly = !given && contributions.size() == 1;
+    for (const Contribution &one : contributions) {
+      std::string own =
+          isOnly ? name : name + "_" + std::to_string(parts.size());
+      parts.push_back(
+          {true, addStage(own, shape.dims, shape.elementType,
+                          [&](ArrayRef<Expr> i, const Extents &extents) {
+                            return adjoint::gather(builder, one, i, extents);
+                          })});
+    }
+    if (parts.size() == 1)
+      return parts[0];
+    return {true, addStage(name, shape.dims, shape.elementType,
+                           [&](ArrayRef<Expr> i, const Extents &) {
+                             Expr sum = builder.constant(shape.elementType, 0);
+                             for (TensorId part : parts)
+                               sum = plus(sum, readAt(part, i));
+                             return sum;
+                           })};
+  }
+
+  void visit(unsigned number) {
+    const Stage &stage = definition.stages[number];
+    std::optional<TensorId> given = givenCotangent(number);
+    if (stages[number].empty() && !given)
+      return;
+    TensorId cotangent =
+        collect("d" + stage.name, definition.shapeOf({true, number}),
+                stages[number], given);
+    if (stage.reinterprets) {
+      TensorId source = *stage.reinterprets;
+      if (cotangent.isStage || source.isStage)
+        return fail("an intermediate value is read with other dims");
+      if (!wanted[source.index])
+        return;
+      const TensorShape &shape = definition.inputs[source.index];
+      unsigned back =
+          builder.reinterpret("d" + std::to_string(source.index) + "_back",
+                              cotangent.index, shape.dims);
+      shapes[{true, back}] = shape;
+      return contributeWhole(source, {true, back});
+    }
+    for (const Piece &piece : stage.pieces) {
+      Place place;
+      SmallVector<Expr> at;
+      bool isWhole = stage.pieces.size() == 1;
+      for (auto [loop, offset, dim] :
+           llvm::zip(piece.loops, piece.offset, stage.dims)) {
+        place.loops.push_back(foreign(loop));
+        at.push_back(variable(place.loops.back()) + offset);
+        isWhole &= offset.isConstant(0) && loop.extent == dim;
+      }
+      place.numOuter = place.loops.size();
+      place.cotangent = cotangent;
+      place.isWhole = isWhole;
+      descend(piece.body, readAt(cotangent, at), place);
+    }
+  }
+
+  Expr variable(Loop loop) const {
+    ExprNode node(Expr::Kind::Loop, builder.index(0)->type);
+    node.loop = loop.id;
+    return Expr(std::make_shared<const ExprNode>(std::move(node)));
+  }
+
+  /// The whole of `from` to a tensor of the same dims.
+  void contributeWhole(TensorId to, TensorId from) {
+    Contribution one;
+    for (auto [i, dim] : llvm::enumerate(definition.shapeOf(to).dims)) {
+      one.loops.push_back(
+          {adjoint::firstForeignLoop + static_cast<unsigned>(i), dim});
+      one.indices.push_back(variable(one.loops.back()));
+    }
+    one.numOuter = one.loops.size();
+    one.value = readAt(from, one.indices);
+    one.vanishesOutside = true;
+    (to.isStage ? stages : inputs)[to.index].push_back(std::move(one));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Expressions
+  //===--------------------------------------------------------------------===//
+
+  struct Place {
+    SmallVector<Loop> loops;
+    unsigned numOuter = 0;
+    TensorId cotangent{false, 0};
+    /// Whether the outer loops are all of the cotangent's elements.
+    bool isWhole = false;
+  };
+
+  Expr number(const Expr &like, double value) const {
+    return builder.constant(like->type, value);
+  }
+
+  /// What `expr`, of the definition, gives what it reads, where it has the
+  /// cotangent `c`.
+  void descend(const Expr &expr, const Expr &c, const Place &place) {
+    if (!failure.empty() || isZero(c) || !isa<FloatType>(expr->type) ||
+        !varies(expr))
+      return;
+    const ExprNode &node = *expr;
+    switch (node.kind) {
+    case Expr::Kind::Read:
+      return descendRead(node, c, place);
+    case Expr::Kind::Unary: {
+      const ScalarFunction &function = factsOf(node.unary);
+      if (!function.derivative)
+        return fail("the function " + function.name + " has no derivative");
+      Expr slope = function.derivative(builder, translate(node.operands[0]));
+      return descend(node.operands[0], times(c, slope), place);
+    }
+    case Expr::Kind::Binary:
+      return descendBinary(node, c, place);
+    case Expr::Kind::Select: {
+      Expr condition = translate(node.operands[0]), zero = number(expr, 0);
+      descend(node.operands[1], select(condition, c, zero), place);
+      return descend(node.operands[2], select(condition, zero, c), place);
+    }
+    case Expr::Kind::Cast:
+      return descend(node.operands[0], cast(c, node.operands[0]->type), place);
+    case Expr::Kind::Reduce:
+      return descendReduce(expr, c, place);
+    default:
+      return;
+    }
+  }
+
+  void descendRead(const ExprNode &node, const Expr &c, const Place &place) {
+    Contribution one;
+    for (const Expr &index : node.indices())
+      one.indices.push_back(translate(index));
+    if (node.guarded && varies(node.operands.back())) {
+      Expr inside;
+      TensorShape shape = definition.shapeOf(node.tensor);
+      for (auto [index, dim] : llvm::zip(one.indices, shape.dims))
+        for (Expr holds :
+             {compare(ComparePredicate::GE, index, builder.index(0)),
+              compare(ComparePredicate::LT, index, builder.integer(dim))})
+          inside = inside ? binary(BinaryFn::And, inside, holds) : holds;
+      if (inside)
+        descend(node.operands.back(), select(inside, number(c, 0), c), place);
+    }
+    if (!isActiveTensor(node.tensor))
+      return;
+    one.loops = place.loops;
+    one.numOuter = place.numOuter;
+    one.value = c;
+    one.vanishesOutside = place.isWhole && vanishesWith(c, place.cotangent);
+    auto &list = node.tensor.isStage ? stages[node.tensor.index]
+                                     : inputs[node.tensor.index];
+    for (Contribution &other : list)
+      if (other.numOuter == one.numOuter && isSame(other.loops, one.loops) &&
+          other.indices.size() == one.indices.size() &&
+          llvm::all_of(llvm::zip(other.indices, one.indices), [](auto pair) {
+            return isSame(std::get<0>(pair), std::get<1>(pair));
+          })) {
+        other.value = other.value + c;
+        other.vanishesOutside &= one.vanishesOutside;
+        return;
+      }
+    list.push_back(std::move(one));
+  }
+
+  static bool isSame(ArrayRef<Loop> a, ArrayRef<Loop> b) {
+    return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
+             return std::get<0>(pair).id == std::get<1>(pair).id;
+           });
+  }
+
+  /// Of index expressions.
+  static bool isSame(const Expr &a, const Expr &b) {
+    return a->kind == b->kind && a->loop == b->loop &&
+           a->integer == b->integer && a->binary == b->binary &&
+           a->kind != Expr::Kind::Read &&
+           a->operands.size() == b->operands.size() &&
+           llvm::all_of(llvm::zip(a->operands, b->operands), [](auto pair) {
+             return isSame(std::get<0>(pair), std::get<1>(pair));
+           });
+  }
+
+  /// Whether an expression is 0 where reads out of range are, because it is a
+  /// product with the cotangent of what is finite.
+  bool vanishesWith(const Expr &e, TensorId cotangent) const {
+    auto isPolynomial = [](const Expr &part) {
+      bool result = true;
+      walk(part, [&](const ExprNode &node) {
+        bool isArithmetic = node.kind != Expr::Kind::Binary ||
+                            node.binary <= BinaryFn::Mul ||
+                            isa<mlir::IndexType>(node.type);
+        result &= isArithmetic && node.kind != Expr::Kind::Reduce &&
+                  node.kind != Expr::Kind::Unary;
+      });
+      return result;
+    };
+    if (e->kind == Expr::Kind::Read)
+      return e->tensor == cotangent;
+    if (e->kind == Expr::Kind::Select && isZero(e->operands[2]))
+      return vanishesWith(e->operands[1], cotangent);
+    if (e->kind == Expr::Kind::Select && isZero(e->operands[1]))
+      return vanishesWith(e->operands[2], cotangent);
+    if (e->kind == Expr::Kind::Cast ||
+        (e->kind == Expr::Kind::Unary && e->unary == UnaryFn::Neg))
+      return vanishesWith(e->operands[0], cotangent);
+    if (e->kind != Expr::Kind::Binary || e->binary != BinaryFn::Mul)
+      return false;
+    const Expr &a = e->operands[0], &b = e->operands[1];
+    return (vanishesWith(a, cotangent) && isPolynomial(b)) ||
+           (vanishesWith(b, cotangent) && isPolynomial(a));
+  }
+
+  void descendBinary(const ExprNode &node, const Expr &c, const Place &place) {
+    const Expr &a = node.operands[0], &b = node.operands[1];
+    bool aVaries = varies(a), bVaries = varies(b);
+    auto left = [&](const Expr &slope) {
+      if (aVaries)
+        descend(a, times(c, slope), place);
+    };
+    auto right = [&](const Expr &slope) {
+      if (bVaries)
+        descend(b, times(c, slope), place);
+    };
+    Expr x = translate(a), y = translate(b);
+    Expr zero = number(c, 0), one = number(c, 1);
+    switch (node.binary) {
+    case BinaryFn::Add:
+      left(one);
+      return right(one);
+    case BinaryFn::Sub:
+      left(one);
+      return right(number(c, -1));
+    case BinaryFn::Mul:
+      left(y);
+      return right(x);
+    case BinaryFn::Div:
+      if (aVaries)
+        descend(a, c / y, place);
+      if (bVaries)
+        descend(b, -(c * x) / (y * y), place);
+      return;
+    case BinaryFn::Pow:
+      left(y * binary(BinaryFn::Pow, x, y - one));
+      return right(select(compare(ComparePredicate::GT, x, zero),
+                          binary(BinaryFn::Pow, x, y) * unary(UnaryFn::Log, x),
+                          zero));
+    case BinaryFn::Max:
+    case BinaryFn::Min: {
+      // What does not vary has the tie, else the first.
+      bool isMax = node.binary == BinaryFn::Max;
+      bool first = aVaries && bVaries;
+      Expr takesLeft =
+          compare(isMax ? (first ? ComparePredicate::GE : ComparePredicate::GT)
+                        : (first ? ComparePredicate::LE : ComparePredicate::LT),
+                  x, y);
+      if (aVaries)
+        descend(a, select(takesLeft, c, zero), place);
+      if (aVaries && bVaries)
+        descend(b, select(takesLeft, zero, c), place);
+      else if (bVaries)
+        descend(
+            b,
+            select(compare(isMax ? ComparePredicate::GT : ComparePredicate::LT,
+                           y, x),
+                   c, zero),
+            place);
+      return;
+    }
+    default:
+      return fail("the function " + name(node.binary) + " has no derivative");
+    }
+  }
+
+  /// `body` of the reduction at `points` for its loops.
+  Expr bodyAt(const ExprNode &node, ArrayRef<Expr> points) {
+    llvm::DenseMap<unsigned, Expr> values;
+    for (auto [loop, point] : llvm::zip(node.loops, points))
+      values[foreign(loop).id] = point;
+    return adjoint::withLoops(builder, translate(node.operands[0]), values);
+  }
+
+  /// Whether `i` comes before `j` in the order of loops.
+  Expr isBefore(ArrayRef<Expr> i, ArrayRef<Expr> j) const {
+    Expr before = compare(ComparePredicate::LT, i.back(), j.back());
+    for (unsigned d = i.size() - 1; d-- > 0;)
+      before =
+          binary(BinaryFn::Or, compare(ComparePredicate::LT, i[d], j[d]),
+                 binary(BinaryFn::And,
+                        compare(ComparePredicate::EQ, i[d], j[d]), before));
+    return before;
+  }
+
+  void descendReduce(const Expr &expr, const Expr &c, const Place &place) {
+    const ExprNode &node = *expr;
+    Place inside = place;
+    SmallVector<Expr> here;
+    SmallVector<IntExpr> extents;
+    for (const Loop &loop : node.loops) {
+      inside.loops.push_back(foreign(loop));
+      here.push_back(variable(foreign(loop)));
+      extents.push_back(loop.extent);
+    }
+    const Expr &body = node.operands[0];
+    Expr slope = number(c, 1);
+    switch (node.reduce) {
+    case ReduceKind::Sum:
+      break;
+    case ReduceKind::Prod:
+      slope =
+          builder.reduce(ReduceKind::Prod, extents, [&](ArrayRef<Expr> other) {
+            Expr isHere;
+            for (auto [i, j] : llvm::zip(here, other)) {
+              Expr same = compare(ComparePredicate::EQ, i, j);
+              isHere = isHere ? binary(BinaryFn::And, isHere, same) : same;
+            }
+            Expr value = bodyAt(node, other);
+            return isHere ? select(isHere, number(c, 1), value) : value;
+          });
+      break;
+    case ReduceKind::Max:
+    case ReduceKind::Min: {
+      // The first place that has it: those before are less, those behind are
+      // not more.
+      bool isMax = node.reduce == ReduceKind::Max;
+      Expr value = translate(body);
+      Expr isFirst =
+          builder.reduce(ReduceKind::All, extents, [&](ArrayRef<Expr> other) {
+            Expr theirs = bodyAt(node, other);
+            Expr less =
+                compare(isMax ? ComparePredicate::LT : ComparePredicate::GT,
+                        theirs, value);
+            Expr notMore =
+                compare(isMax ? ComparePredicate::LE : ComparePredicate::GE,
+                        theirs, value);
+            return here.empty() ? notMore
+                                : select(isBefore(other, here), less, notMore);
+          });
+      return descend(body, select(isFirst, c, number(c, 0)), inside);
+    }
+    default:
+      return fail("the reduction " + name(node.reduce) + " has no derivative");
+    }
+    descend(body, times(c, slope), inside);
+  }
+
+  const Definition &definition;
+  ArrayRef<bool> wanted;
+  DefinitionBuilder builder;
+  std::vector<std::optional<unsigned>> recomputed;
+  std::map<std::pair<bool, unsigned>, TensorShape> shapes;
+  std::vector<bool> isActive; // stages
+  std::vector<std::vector<Contribution>> inputs, stages;
+  std::string failure;
+};
+
+} // namespace
+
+AdjointDefinition differentiateReverse(const Definition &definition,
+                                       ArrayRef<bool> wanted,
+                                       mlir::MLIRContext *context) {
+  return Reverse(definition, wanted, context).run();
+}
+
+} // namespace mlc

@@ -1,0 +1,231 @@
+//===- Differentiate.cpp - Gradients of what a function computes ----------===//
+
+#include "passes/Differentiate/Differentiate.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Interfaces/Adjoint.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Base/Passes.h"
+#include "passes/Differentiate/Convolution.h"
+#include "passes/Differentiate/Emit.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc {
+
+static bool isFloat(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && isa<FloatType>(type.getElementType());
+}
+
+namespace {
+
+class Accumulation {
+public:
+  Accumulation(OpBuilder &builder, ValueRange wanted)
+      : builder(builder), active(wanted.begin(), wanted.end()) {}
+
+  LogicalResult run(ArrayRef<Seed> seeds) {
+    Block *block = builder.getInsertionBlock();
+    SmallVector<Operation *> operators;
+    for (Operation &op : *block) {
+      if (&op == &*builder.getInsertionPoint())
+        break;
+      if (llvm::any_of(op.getOperands(), [&](Value operand) {
+            return isFloat(operand) && active.contains(operand);
+          })) {
+        active.insert(op.result_begin(), op.result_end());
+        operators.push_back(&op);
+      }
+    }
+    for (const Seed &seed : seeds)
+      if (failed(add(seed.value, seed.cotangent)))
+        return failure();
+    for (Operation *op : llvm::reverse(operators))
+      if (failed(visit(op)))
+        return failure();
+    return success();
+  }
+
+  FailureOr<Value> gradientOf(Value value) {
+    if (Value found = cotangents.lookup(value))
+      return found;
+    return zeros(value);
+  }
+
+private:
+  LogicalResult add(Value value, Value cotangent) {
+    Value &sum = cotangents[value];
+    if (!sum) {
+      sum = cotangent;
+      return success();
+    }
+    FailureOr<AddOp> added =
+        createOp<AddOp>(builder, cotangent.getLoc(), sum, cotangent);
+    if (failed(added))
+      return failure();
+    sum = added->getResult();
+    return success();
+  }
+
+  FailureOr<Value> zeros(Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    FailureOr<FillOp> fill = createOp<FillOp>(
+        builder, value.getLoc(),
+        DimsAttr::get(builder.getContext(), *getDims(type)),
+        RealAttr::get(builder.getContext(), 0.0), type.getElementType());
+    return failed(fill) ? FailureOr<Value>(failure())
+                        : FailureOr<Value>(fill->getResult());
+  }
+
+  LogicalResult visit(Operation *op) {
+    if (llvm::none_of(op->getResults(),
+                      [&](Value result) { return cotangents.count(result); }))
+      return success();
+    SmallVector<bool> wanted;
+    for (Value operand : op->getOperands())
+      wanted.push_back(isFloat(operand) && active.contains(operand));
+    FailureOr<SmallVector<Value>> gradients = gradientsOf(op, wanted);
+    if (failed(gradients))
+      return failure();
+    for (auto [operand, gradient] : llvm::zip(op->getOperands(), *gradients))
+      if (gradient && failed(add(operand, gradient)))
+        return failure();
+    return success();
+  }
+
+  /// One for each operand, null for those that are not wanted.
+  FailureOr<SmallVector<Value>> gradientsOf(Operation *op,
+                                            SmallVector<bool> wanted) {
+    SmallVector<Value> values(wanted.size());
+    if (auto conv = dyn_cast<ConvOp>(op)) {
+      auto named = convolutionGradients(
+          builder, conv, cotangents.lookup(conv->getResult(0)), wanted);
+      if (failed(named))
+        return failure();
+      values = *named;
+      for (auto [value, isWanted] : llvm::zip(values, wanted))
+        isWanted &= !value;
+    }
+    if (llvm::none_of(wanted, [](bool one) { return one; }))
+      return values;
+    auto defined = dyn_cast<DefinitionOpInterface>(op);
+    if (!defined)
+      return op->emitOpError() << "has no gradient; a gradient that does not "
+                                  "need it can be taken "
+                                  "with respect to what it does not depend on";
+    FailureOr<Definition> definition = getDefinition(defined);
+    if (failed(definition))
+      return failure();
+    AdjointDefinition adjoint =
+        differentiateReverse(*definition, wanted, builder.getContext());
+    if (!adjoint.failure.empty())
+      return op->emitOpError() << "has no gradient: " << adjoint.failure;
+    SmallVector<Value> inputs(op->getOperands());
+    llvm::append_range(inputs, op->getResults());
+    for (Value result : op->getResults())
+      if (isFloat(result)) {
+        FailureOr<Value> cotangent = gradientOf(result);
+        if (failed(cotangent))
+          return failure();
+        inputs.push_back(*cotangent);
+      }
+    auto emitted =
+        emitStages(builder, op->getLoc(), adjoint.definition, inputs);
+    if (failed(emitted))
+      return failure();
+    const Value *next = emitted->begin();
+    for (auto [value, isWanted] : llvm::zip(values, wanted))
+      if (isWanted)
+        value = *next++;
+    return values;
+  }
+
+  OpBuilder &builder;
+  llvm::SmallDenseSet<Value> active;
+  llvm::DenseMap<Value, Value> cotangents;
+};
+
+} // namespace
+
+FailureOr<SmallVector<Value>>
+differentiate(OpBuilder &builder, ArrayRef<Seed> seeds, ValueRange wanted) {
+  Accumulation accumulation(builder, wanted);
+  if (failed(accumulation.run(seeds)))
+    return failure();
+  SmallVector<Value> gradients;
+  for (Value value : wanted) {
+    FailureOr<Value> gradient = accumulation.gradientOf(value);
+    if (failed(gradient))
+      return failure();
+    gradients.push_back(*gradient);
+  }
+  return gradients;
+}
+
+FailureOr<func::FuncOp> addGradient(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError() << "requires one block to have a gradient";
+  OpBuilder builder(function->getContext());
+  builder.setInsertionPointAfter(function);
+  auto gradient = cast<func::FuncOp>(builder.clone(*function));
+  gradient.setName((function.getName() + "_gradient").str());
+  Block &block = gradient.getBody().front();
+  Operation *end = block.getTerminator();
+  SmallVector<Value> wanted;
+  for (BlockArgument argument : block.getArguments())
+    if (isFloat(argument))
+      wanted.push_back(argument);
+  SmallVector<Seed> seeds;
+  for (Value result : end->getOperands())
+    if (isFloat(result))
+      seeds.push_back(
+          {result, block.addArgument(result.getType(), result.getLoc())});
+  builder.setInsertionPoint(end);
+  auto gradients = differentiate(builder, seeds, wanted);
+  if (failed(gradients)) {
+    gradient.erase();
+    return failure();
+  }
+  end->setOperands(*gradients);
+  gradient.setFunctionType(FunctionType::get(function->getContext(),
+                                             block.getArgumentTypes(),
+                                             end->getOperandTypes()));
+  gradient.removeArgAttrsAttr();
+  gradient.removeResAttrsAttr();
+  return gradient;
+}
+
+#define GEN_PASS_DEF_DIFFERENTIATEPASS
+#include "passes/Base/Passes.h.inc"
+
+namespace {
+
+struct DifferentiatePass : impl::DifferentiatePassBase<DifferentiatePass> {
+  using DifferentiatePassBase::DifferentiatePassBase;
+
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>(name);
+    if (!function) {
+      getOperation().emitError()
+          << "has no function @" << name << " to differentiate";
+      return signalPassFailure();
+    }
+    if (getOperation().lookupSymbol(name + "_gradient")) {
+      getOperation().emitError()
+          << "has a function @" << name << "_gradient already";
+      return signalPassFailure();
+    }
+    if (failed(addGradient(function)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace mlc

@@ -1,0 +1,21 @@
+//===- Emit.h - Stages of a definition as operators -------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_DIFFERENTIATE_EMIT_H
+#define MLC_PASSES_DIFFERENTIATE_EMIT_H
+
+#include "dialects/Interfaces/Definition.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlc {
+
+/// Operators that compute the stages of `definition`, whose inputs are
+/// `inputs`, one for each stage: named ones where Named.h knows one, else
+/// `mlc.compute`. Returns the values of the definition's results. Stages have
+/// one piece, and reads are evidently in range or say what stands for them.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+emitStages(mlir::OpBuilder &builder, mlir::Location loc,
+           const Definition &definition, mlir::ValueRange inputs);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DIFFERENTIATE_EMIT_H
