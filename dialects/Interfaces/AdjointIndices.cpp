@@ -79,6 +79,13 @@ public:
     for (const Loop &loop : contribution.loops)
       this->extents[loop.id] = loop.extent;
     unsolved.assign(contribution.indices.begin(), contribution.indices.end());
+    // Of one point each: what they are is known.
+    for (const Loop &loop : contribution.loops)
+      if (loop.extent.isConstant(1))
+        close(loop.id, builder.index(0), /*isInRange=*/true);
+    for (auto [index, at] : llvm::zip(unsolved, target))
+      if (isAlwaysSame(index, at))
+        index = Expr();
   }
 
   void solve() {
@@ -126,6 +133,8 @@ private:
   /// Loops that occur as quotient and rest by one divisor are two loops.
   void splitDigits() {
     for (unsigned i = 0; i < unsolved.size(); ++i) {
+      if (!unsolved[i])
+        continue;
       std::optional<std::pair<unsigned, IntExpr>> split;
       walk(unsolved[i], [&](const ExprNode &node) {
         bool divides =
@@ -166,18 +175,26 @@ private:
              node.operands[1]->integer == divisor;
     };
     for (Expr &index : unsolved)
-      index = rewrite(index, [&](const ExprNode &node) -> Expr {
-        if (isSplit(node, BinaryFn::FloorDiv))
-          return q;
-        if (isSplit(node, BinaryFn::Mod))
-          return r;
-        return node.kind == Expr::Kind::Loop && node.loop == id ? value
-                                                                : Expr();
-      });
+      index =
+          !index ? index : rewrite(index, [&](const ExprNode &node) -> Expr {
+            if (isSplit(node, BinaryFn::FloorDiv))
+              return q;
+            if (isSplit(node, BinaryFn::Mod))
+              return r;
+            return node.kind == Expr::Kind::Loop && node.loop == id ? value
+                                                                    : Expr();
+          });
     values[id] = value;
     if (!exact)
       conditions.push_back(compare(ComparePredicate::LT, value,
                                    builder.integer(whole.loop.extent)));
+  }
+
+  /// Both are 0, which is all that the target can be.
+  bool isAlwaysSame(const Expr &index, const Expr &at) const {
+    return index->kind == Expr::Kind::Int && index->integer.isConstant(0) &&
+           at->kind == Expr::Kind::Loop &&
+           extents.lookup(at->loop).isConstant(1);
   }
 
   bool mentionsOpen(const Expr &expr) const {

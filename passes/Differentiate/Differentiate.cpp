@@ -7,8 +7,8 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Base/Passes.h"
-#include "passes/Differentiate/Convolution.h"
 #include "passes/Differentiate/Emit.h"
+#include "passes/Differentiate/Rules.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -103,15 +103,15 @@ private:
   FailureOr<SmallVector<Value>> gradientsOf(Operation *op,
                                             SmallVector<bool> wanted) {
     SmallVector<Value> values(wanted.size());
-    if (auto conv = dyn_cast<ConvOp>(op)) {
-      auto named = convolutionGradients(
-          builder, conv, cotangents.lookup(conv->getResult(0)), wanted);
-      if (failed(named))
-        return failure();
-      values = *named;
-      for (auto [value, isWanted] : llvm::zip(values, wanted))
-        isWanted &= !value;
-    }
+    auto known = gradientsByRule(builder, op,
+                                 cotangents.lookup(op->getResult(0)), wanted);
+    if (failed(known))
+      return failure();
+    for (auto [i, value] : llvm::enumerate(*known))
+      if (value) {
+        values[i] = value;
+        wanted[i] = false;
+      }
     if (llvm::none_of(wanted, [](bool one) { return one; }))
       return values;
     auto defined = dyn_cast<DefinitionOpInterface>(op);

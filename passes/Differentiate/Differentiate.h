@@ -3,7 +3,7 @@
 // Reverse accumulation: from the last operator to the first, each gives its
 // operands their share of its results' cotangents. An operator's share is its
 // definition's reverse derivative (dialects/Interfaces/Adjoint.h), or operators
-// that layouts and kernels know (Convolution.h).
+// that are better (Rules.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,55 @@
+//===- Rules.cpp - Gradients that are known by name -----------------------===//
+
+#include "passes/Differentiate/Rules.h"
+#include "dialects/Graph/ReductionOps.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "passes/Differentiate/Convolution.h"
+#include "passes/Differentiate/Emit.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc {
+
+/// Of softmax or its logarithm, from the result alone: y (dy - sum y dy), and
+/// dy - exp(y) sum dy. The maximum that is subtracted cancels.
+static FailureOr<SmallVector<Value>> softmaxGradient(OpBuilder &builder,
+                                                     Operation *op,
+                                                     unsigned axis, bool isLog,
+                                                     Value cotangent) {
+  Value y = op->getResult(0);
+  auto type = cast<RankedTensorType>(y.getType());
+  SmallVector<IntExpr> dims = *getDims(type), sums = dims;
+  sums[axis] = IntExpr::constant(builder.getContext(), 1);
+  TensorShape shape{dims, type.getElementType()};
+  DefinitionBuilder b(builder.getContext(), {shape, shape});
+  unsigned sum = b.stage("sum", sums, shape.elementType, [&](ArrayRef<Expr> i) {
+    return b.reduce(ReduceKind::Sum, {dims[axis]}, [&](ArrayRef<Expr> r) {
+      SmallVector<Expr> at(i);
+      at[axis] = r[0];
+      return isLog ? b.read(1, at) : b.read(0, at) * b.read(1, at);
+    });
+  });
+  b.result(b.stage("dx", dims, shape.elementType, [&](ArrayRef<Expr> i) {
+    SmallVector<Expr> at(i);
+    at[axis] = b.index(0);
+    Expr total = b.readStage(sum, at), dy = b.read(1, i), own = b.read(0, i);
+    return isLog ? dy - unary(UnaryFn::Exp, own) * total : own * (dy - total);
+  }));
+  return emitStages(builder, op->getLoc(), b.take(), {y, cotangent});
+}
+
+FailureOr<SmallVector<Value>> gradientsByRule(OpBuilder &builder, Operation *op,
+                                              Value cotangent,
+                                              ArrayRef<bool> wanted) {
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return convolutionGradients(builder, conv, cotangent, wanted);
+  if (auto softmax = dyn_cast<SoftmaxOp>(op))
+    return softmaxGradient(builder, op, softmax.getAxis(), false, cotangent);
+  if (auto softmax = dyn_cast<LogSoftmaxOp>(op))
+    return softmaxGradient(builder, op, softmax.getAxis(), true, cotangent);
+  return SmallVector<Value>();
+}
+
+} // namespace mlc

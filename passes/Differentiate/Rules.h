@@ -1,0 +1,20 @@
+//===- Rules.h - Gradients that are known by name ---------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_DIFFERENTIATE_RULES_H
+#define MLC_PASSES_DIFFERENTIATE_RULES_H
+
+#include "mlir/IR/Builders.h"
+
+namespace mlc {
+
+/// Gradients with respect to the operands of `op`, of one result with this
+/// `cotangent`, that are better than what follows from its definition: by
+/// operators that kernels know, or without what cancels. One for each operand,
+/// null for those that no rule knows; none at all where there is no rule.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+gradientsByRule(mlir::OpBuilder &builder, mlir::Operation *op,
+                mlir::Value cotangent, llvm::ArrayRef<bool> wanted);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DIFFERENTIATE_RULES_H
