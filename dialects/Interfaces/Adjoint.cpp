@@ -2,6 +2,7 @@
 
 #include "dialects/Interfaces/Adjoint.h"
 #include "dialects/Interfaces/AdjointIndices.h"
+#include "dialects/Interfaces/AdjointTerms.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 
@@ -12,31 +13,9 @@ using mlir::isa;
 
 namespace mlc {
 
-using adjoint::Contribution;
+using namespace adjoint;
 
 namespace {
-
-bool isZero(const Expr &e) {
-  return e->kind == Expr::Kind::Constant && e->number == 0.0 &&
-         e->integerNumber == 0;
-}
-
-bool isOne(const Expr &e) {
-  return e->kind == Expr::Kind::Constant && isa<FloatType>(e->type) &&
-         e->number == 1.0;
-}
-
-Expr times(const Expr &a, const Expr &b) {
-  if (isZero(a) || isOne(b))
-    return a;
-  return isZero(b) || isOne(a) ? b : a * b;
-}
-
-Expr plus(const Expr &a, const Expr &b) {
-  if (isZero(a))
-    return b;
-  return isZero(b) ? a : a + b;
-}
 
 class Reverse {
 public:
@@ -367,53 +346,6 @@ private:
     list.push_back(std::move(one));
   }
 
-  static bool isSame(ArrayRef<Loop> a, ArrayRef<Loop> b) {
-    return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
-             return std::get<0>(pair).id == std::get<1>(pair).id;
-           });
-  }
-
-  /// Of index expressions.
-  static bool isSame(const Expr &a, const Expr &b) {
-    return a->kind == b->kind && a->loop == b->loop &&
-           a->integer == b->integer && a->binary == b->binary &&
-           a->kind != Expr::Kind::Read &&
-           a->operands.size() == b->operands.size() &&
-           llvm::all_of(llvm::zip(a->operands, b->operands), [](auto pair) {
-             return isSame(std::get<0>(pair), std::get<1>(pair));
-           });
-  }
-
-  /// Whether an expression is 0 where reads out of range are, because it is a
-  /// product with the cotangent of what is finite.
-  bool vanishesWith(const Expr &e, TensorId cotangent) const {
-    auto isPolynomial = [](const Expr &part) {
-      bool result = true;
-      walk(part, [&](const ExprNode &node) {
-        bool isArithmetic = node.kind != Expr::Kind::Binary ||
-                            node.binary <= BinaryFn::Mul ||
-                            isa<mlir::IndexType>(node.type);
-        result &= isArithmetic && node.kind != Expr::Kind::Reduce &&
-                  node.kind != Expr::Kind::Unary;
-      });
-      return result;
-    };
-    if (e->kind == Expr::Kind::Read)
-      return e->tensor == cotangent;
-    if (e->kind == Expr::Kind::Select && isZero(e->operands[2]))
-      return vanishesWith(e->operands[1], cotangent);
-    if (e->kind == Expr::Kind::Select && isZero(e->operands[1]))
-      return vanishesWith(e->operands[2], cotangent);
-    if (e->kind == Expr::Kind::Cast ||
-        (e->kind == Expr::Kind::Unary && e->unary == UnaryFn::Neg))
-      return vanishesWith(e->operands[0], cotangent);
-    if (e->kind != Expr::Kind::Binary || e->binary != BinaryFn::Mul)
-      return false;
-    const Expr &a = e->operands[0], &b = e->operands[1];
-    return (vanishesWith(a, cotangent) && isPolynomial(b)) ||
-           (vanishesWith(b, cotangent) && isPolynomial(a));
-  }
-
   void descendBinary(const ExprNode &node, const Expr &c, const Place &place) {
     const Expr &a = node.operands[0], &b = node.operands[1];
     bool aVaries = varies(a), bVaries = varies(b);
@@ -481,17 +413,6 @@ private:
     for (auto [loop, point] : llvm::zip(node.loops, points))
       values[foreign(loop).id] = point;
     return adjoint::withLoops(builder, translate(node.operands[0]), values);
-  }
-
-  /// Whether `i` comes before `j` in the order of loops.
-  Expr isBefore(ArrayRef<Expr> i, ArrayRef<Expr> j) const {
-    Expr before = compare(ComparePredicate::LT, i.back(), j.back());
-    for (unsigned d = i.size() - 1; d-- > 0;)
-      before =
-          binary(BinaryFn::Or, compare(ComparePredicate::LT, i[d], j[d]),
-                 binary(BinaryFn::And,
-                        compare(ComparePredicate::EQ, i[d], j[d]), before));
-    return before;
   }
 
   void descendReduce(const Expr &expr, const Expr &c, const Place &place) {

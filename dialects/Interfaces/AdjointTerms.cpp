@@ -1,0 +1,86 @@
+//===- AdjointTerms.cpp - What cotangents are made of ---------------------===//
+
+#include "dialects/Interfaces/AdjointTerms.h"
+#include "llvm/ADT/STLExtras.h"
+
+using llvm::ArrayRef;
+using mlir::FloatType;
+using mlir::isa;
+
+namespace mlc::adjoint {
+
+bool isZero(const Expr &e) {
+  return e->kind == Expr::Kind::Constant && e->number == 0.0 &&
+         e->integerNumber == 0;
+}
+
+static bool isOne(const Expr &e) {
+  return e->kind == Expr::Kind::Constant && isa<FloatType>(e->type) &&
+         e->number == 1.0;
+}
+
+Expr times(const Expr &a, const Expr &b) {
+  if (isZero(a) || isOne(b))
+    return a;
+  return isZero(b) || isOne(a) ? b : a * b;
+}
+
+Expr plus(const Expr &a, const Expr &b) {
+  if (isZero(a))
+    return b;
+  return isZero(b) ? a : a + b;
+}
+
+bool isSame(ArrayRef<Loop> a, ArrayRef<Loop> b) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
+           return std::get<0>(pair).id == std::get<1>(pair).id;
+         });
+}
+
+bool isSame(const Expr &a, const Expr &b) {
+  return a->kind == b->kind && a->loop == b->loop && a->integer == b->integer &&
+         a->binary == b->binary && a->kind != Expr::Kind::Read &&
+         a->operands.size() == b->operands.size() &&
+         llvm::all_of(llvm::zip(a->operands, b->operands), [](auto pair) {
+           return isSame(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
+bool vanishesWith(const Expr &e, TensorId cotangent) {
+  auto isPolynomial = [](const Expr &part) {
+    bool result = true;
+    walk(part, [&](const ExprNode &node) {
+      bool isArithmetic = node.kind != Expr::Kind::Binary ||
+                          node.binary <= BinaryFn::Mul ||
+                          isa<mlir::IndexType>(node.type);
+      result &= isArithmetic && node.kind != Expr::Kind::Reduce &&
+                node.kind != Expr::Kind::Unary;
+    });
+    return result;
+  };
+  if (e->kind == Expr::Kind::Read)
+    return e->tensor == cotangent;
+  if (e->kind == Expr::Kind::Select && isZero(e->operands[2]))
+    return vanishesWith(e->operands[1], cotangent);
+  if (e->kind == Expr::Kind::Select && isZero(e->operands[1]))
+    return vanishesWith(e->operands[2], cotangent);
+  if (e->kind == Expr::Kind::Cast ||
+      (e->kind == Expr::Kind::Unary && e->unary == UnaryFn::Neg))
+    return vanishesWith(e->operands[0], cotangent);
+  if (e->kind != Expr::Kind::Binary || e->binary != BinaryFn::Mul)
+    return false;
+  const Expr &a = e->operands[0], &b = e->operands[1];
+  return (vanishesWith(a, cotangent) && isPolynomial(b)) ||
+         (vanishesWith(b, cotangent) && isPolynomial(a));
+}
+
+Expr isBefore(ArrayRef<Expr> i, ArrayRef<Expr> j) {
+  Expr before = compare(ComparePredicate::LT, i.back(), j.back());
+  for (unsigned d = i.size() - 1; d-- > 0;)
+    before = binary(BinaryFn::Or, compare(ComparePredicate::LT, i[d], j[d]),
+                    binary(BinaryFn::And,
+                           compare(ComparePredicate::EQ, i[d], j[d]), before));
+  return before;
+}
+
+} // namespace mlc::adjoint

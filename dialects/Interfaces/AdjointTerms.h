@@ -1,0 +1,32 @@
+//===- AdjointTerms.h - What cotangents are made of -------------*- C++ -*-===//
+//
+// Internal to Adjoint.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_DIALECTS_INTERFACES_ADJOINTTERMS_H
+#define MLC_DIALECTS_INTERFACES_ADJOINTTERMS_H
+
+#include "dialects/Interfaces/Definition.h"
+
+namespace mlc::adjoint {
+
+bool isZero(const Expr &e);
+/// The product, the sum, without factors 1 and parts 0.
+Expr times(const Expr &a, const Expr &b);
+Expr plus(const Expr &a, const Expr &b);
+
+bool isSame(llvm::ArrayRef<Loop> a, llvm::ArrayRef<Loop> b);
+/// Of index expressions.
+bool isSame(const Expr &a, const Expr &b);
+
+/// Whether an expression is 0 where reads out of range are, because it is a
+/// product with the cotangent of what is finite.
+bool vanishesWith(const Expr &e, TensorId cotangent);
+
+/// Whether `i` comes before `j` in the order of loops; both have some.
+Expr isBefore(llvm::ArrayRef<Expr> i, llvm::ArrayRef<Expr> j);
+
+} // namespace mlc::adjoint
+
+#endif // MLC_DIALECTS_INTERFACES_ADJOINTTERMS_H

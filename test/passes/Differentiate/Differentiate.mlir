@@ -1,0 +1,50 @@
+// RUN: mlc-opt %s --mlc-differentiate=function=layer | FileCheck %s
+// RUN: mlc-opt %s --mlc-differentiate=function=strided | FileCheck %s --check-prefix=STRIDED
+// RUN: mlc-opt %s --mlc-differentiate=function=probabilities | FileCheck %s --check-prefix=SOFTMAX
+// RUN: not mlc-opt %s --mlc-differentiate=function=best 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not mlc-opt %s --mlc-differentiate=function=missing 2>&1 | FileCheck %s --check-prefix=MISSING
+
+// The gradients of a matrix product are matrix products.
+// CHECK-LABEL: func.func @layer_gradient(
+// CHECK-SAME: %[[A:.*]]: tensor<{{.*}}[m, k]>>, %[[B:.*]]: tensor<{{.*}}[k, n]>>, %[[DY:.*]]: tensor<{{.*}}[m, n]>>)
+// CHECK: %[[Y:.*]] = mlc.matmul %[[A]], %[[B]]
+// CHECK: %[[D:.*]] = mlc.compute %[[Y]], %[[DY]] {definition = "(x0, x1) Y[i, j] = select(x0[i, j] > 0, x1[i, j], 0)"
+// CHECK: %[[BT:.*]] = mlc.transpose %[[B]]
+// CHECK: %[[DA:.*]] = mlc.matmul %[[D]], %[[BT]]
+// CHECK: mlc.matmul
+// CHECK: return %[[DA]], %{{.*}}
+func.func @layer(%a: tensor<?x?xf32, #mlc.dims<[m, k]>>, %b: tensor<?x?xf32, #mlc.dims<[k, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>> {
+  %0 = mlc.matmul %a, %b : (tensor<?x?xf32, #mlc.dims<[m, k]>>, tensor<?x?xf32, #mlc.dims<[k, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>>
+  %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[m, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>>
+  return %1 : tensor<?x?xf32, #mlc.dims<[m, n]>>
+}
+
+// Those of a convolution are a transposed convolution and a convolution.
+// STRIDED-LABEL: func.func @strided_gradient(
+// STRIDED: mlc.conv_transpose
+// STRIDED-SAME: -> tensor<1x2x8xf32>
+// STRIDED: mlc.conv {{.*}} {dilations = #mlc.dims<[2]>{{.*}} strides = #mlc.dims<[1]>}
+// STRIDED: mlc.slice
+// STRIDED-SAME: -> tensor<3x2x3xf32>
+func.func @strided(%x: tensor<1x2x8xf32>, %w: tensor<3x2x3xf32>) -> tensor<1x3x3xf32> {
+  %0 = mlc.conv %x, %w {strides = #mlc.dims<[2]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, groups = #mlc.int<1>} : (tensor<1x2x8xf32>, tensor<3x2x3xf32>) -> tensor<1x3x3xf32>
+  return %0 : tensor<1x3x3xf32>
+}
+
+// The maximum that softmax subtracts cancels.
+// SOFTMAX-LABEL: func.func @probabilities_gradient(
+// SOFTMAX: %[[Y:.*]] = mlc.softmax
+// SOFTMAX-NOT: max
+// SOFTMAX: mlc.compute %[[Y]], %{{.*}}, %{{.*}} {definition = "(x0, x1, x2) Y[i, j] = x0[i, j] * (x1[i, j] - x2[i, 0])"
+func.func @probabilities(%x: tensor<4x5xf32>) -> tensor<4x5xf32> {
+  %0 = mlc.softmax %x {axis = 1 : i64} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  return %0 : tensor<4x5xf32>
+}
+
+// NONE: error: 'mlc.top_k' op has no gradient
+func.func @best(%x: tensor<2x5xf32>) -> tensor<2x2xf32> {
+  %v, %i = mlc.top_k %x {axis = 1 : i64, k = #mlc.int<2>, largest = true, sorted = true} : (tensor<2x5xf32>) -> (tensor<2x2xf32>, tensor<2x2xi64>)
+  return %v : tensor<2x2xf32>
+}
+
+// MISSING: error: has no function @missing to differentiate
