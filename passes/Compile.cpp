@@ -1,6 +1,7 @@
 //===- Compile.cpp - From a model's module to an artifact -----------------===//
 
 #include "passes/Compile.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Phases.h"
 #include "passes/Program.h"
@@ -219,6 +220,16 @@ void addMetadata(ModuleOp module, runtime::Program &program) {
 }
 
 } // namespace
+
+llvm::Error changeModel(ModuleOp module,
+                        llvm::function_ref<LogicalResult(ModuleOp)> change) {
+  ErrorCollector errors(module.getContext());
+  if (failed(change(module)))
+    return errors.take(Exit::Unsupported);
+  if (failed(verify(module)))
+    return errors.take(Exit::Internal);
+  return llvm::Error::success();
+}
 
 /// A constant of one element repeated takes no room in a model, but all of it
 /// in an artifact.

@@ -71,6 +71,12 @@ public:
 llvm::Error runPhases(mlir::ModuleOp module, llvm::StringRef phase,
                       const CompileOptions &options);
 
+/// Changes a module as passes/Import makes it, before the phases. What `change`
+/// emits where it fails is the error (Unsupported).
+llvm::Error
+changeModel(mlir::ModuleOp module,
+            llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp)> change);
+
 /// Compiles a module as passes/Import makes it.
 llvm::Expected<std::unique_ptr<CompiledModel>>
 compileModel(mlir::OwningOpRef<mlir::ModuleOp> module,

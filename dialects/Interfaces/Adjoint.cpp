@@ -80,6 +80,10 @@ private:
       failure = reason.str();
   }
 
+  void failAt(llvm::StringRef function) {
+    fail("the function " + function + " has no derivative");
+  }
+
   //===--------------------------------------------------------------------===//
   // Values of the definition
   //===--------------------------------------------------------------------===//
@@ -290,7 +294,7 @@ private:
     case Expr::Kind::Unary: {
       const ScalarFunction &function = factsOf(node.unary);
       if (!function.derivative)
-        return fail("the function " + function.name + " has no derivative");
+        return failAt(function.name);
       Expr slope = function.derivative(builder, translate(node.operands[0]));
       return descend(node.operands[0], times(c, slope), place);
     }
@@ -376,7 +380,7 @@ private:
         descend(b, -(c * x) / (y * y), place);
       return;
     case BinaryFn::Pow:
-      left(y * binary(BinaryFn::Pow, x, y - one));
+      left(slopeOfPower(builder, x, y));
       return right(select(compare(ComparePredicate::GT, x, zero),
                           binary(BinaryFn::Pow, x, y) * unary(UnaryFn::Log, x),
                           zero));
@@ -403,7 +407,7 @@ private:
       return;
     }
     default:
-      return fail("the function " + name(node.binary) + " has no derivative");
+      return failAt(name(node.binary));
     }
   }
 
@@ -463,7 +467,7 @@ private:
       return descend(body, select(isFirst, c, number(c, 0)), inside);
     }
     default:
-      return fail("the reduction " + name(node.reduce) + " has no derivative");
+      llvm_unreachable("truth values have no cotangent");
     }
     descend(body, times(c, slope), inside);
   }

@@ -96,8 +96,7 @@ public:
     // What no loop is solved from is compared, for all points.
     for (auto [index, at] : llvm::zip(unsolved, target))
       if (index)
-        conditions.push_back(compare(ComparePredicate::EQ,
-                                     withLoops(builder, index, values), at));
+        conditions.push_back(isEqual(index, at));
   }
 
   /// The loops that are summed over.
@@ -112,6 +111,17 @@ public:
   SmallVector<Expr> conditions;
 
 private:
+  /// Whether `index`, in its loops, is `at`: where it chooses, by what is
+  /// chosen, for indices are nothing that an element is selected from.
+  Expr isEqual(const Expr &index, const Expr &at) {
+    if (index->kind != Expr::Kind::Select)
+      return compare(ComparePredicate::EQ, withLoops(builder, index, values),
+                     at);
+    return select(withLoops(builder, index->operands[0], values),
+                  isEqual(index->operands[1], at),
+                  isEqual(index->operands[2], at));
+  }
+
   struct OpenLoop {
     Loop loop;
     bool isOuter;

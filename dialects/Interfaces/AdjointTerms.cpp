@@ -31,6 +31,17 @@ Expr plus(const Expr &a, const Expr &b) {
   return isZero(b) ? a : a + b;
 }
 
+Expr slopeOfPower(const DefinitionBuilder &builder, const Expr &x,
+                  const Expr &y) {
+  if (y->kind != Expr::Kind::Constant)
+    return y * binary(BinaryFn::Pow, x, y - builder.constant(y->type, 1));
+  if (y->number == 1)
+    return y;
+  if (y->number == 2)
+    return y * x;
+  return y * binary(BinaryFn::Pow, x, builder.constant(y->type, y->number - 1));
+}
+
 bool isSame(ArrayRef<Loop> a, ArrayRef<Loop> b) {
   return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
            return std::get<0>(pair).id == std::get<1>(pair).id;

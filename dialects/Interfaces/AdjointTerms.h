@@ -16,6 +16,10 @@ bool isZero(const Expr &e);
 Expr times(const Expr &a, const Expr &b);
 Expr plus(const Expr &a, const Expr &b);
 
+/// y x^(y - 1), with the arithmetic of constants done.
+Expr slopeOfPower(const DefinitionBuilder &builder, const Expr &x,
+                  const Expr &y);
+
 bool isSame(llvm::ArrayRef<Loop> a, llvm::ArrayRef<Loop> b);
 /// Of index expressions.
 bool isSame(const Expr &a, const Expr &b);

@@ -6,6 +6,7 @@
 #include "dialects/Interfaces/Adjoint.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Differentiate/Rules.h"
@@ -210,6 +211,8 @@ struct DifferentiatePass : impl::DifferentiatePassBase<DifferentiatePass> {
   using DifferentiatePassBase::DifferentiatePassBase;
 
   void runOnOperation() override {
+    if (failed(requireForm(*this, getOperation(), Form::Graph)))
+      return signalPassFailure();
     auto function = getOperation().lookupSymbol<func::FuncOp>(name);
     if (!function) {
       getOperation().emitError()

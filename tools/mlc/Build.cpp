@@ -70,20 +70,26 @@ Compilation::Compilation(const ModelOptions &options) : file(options.model) {
 
 llvm::Expected<std::unique_ptr<Compilation>>
 Compilation::import(const ModelOptions &options) {
-  return make(options, nullptr);
+  return make(options, nullptr, nullptr);
 }
 
 llvm::Expected<std::unique_ptr<Compilation>>
 Compilation::import(const ModelOptions &options, const SearchFlags &search) {
-  return make(options, &search);
+  return make(options, &search, nullptr);
 }
 
 llvm::Expected<std::unique_ptr<Compilation>>
-Compilation::make(const ModelOptions &options, const SearchFlags *search) {
+Compilation::import(const ModelOptions &options, ChooseParameters choose) {
+  return make(options, nullptr, choose);
+}
+
+llvm::Expected<std::unique_ptr<Compilation>>
+Compilation::make(const ModelOptions &options, const SearchFlags *search,
+                  ChooseParameters choose) {
   if (options.model.empty())
     return fail(Exit::Usage, "no file; give a model (.onnx)");
   std::unique_ptr<Compilation> compilation(new Compilation(options));
-  if (llvm::Error error = compilation->read(options, search))
+  if (llvm::Error error = compilation->read(options, search, choose))
     return error;
   return compilation;
 }
@@ -153,8 +159,32 @@ static void warnOfDefaults(llvm::StringRef file,
                  "artifact remove the initializer");
 }
 
+llvm::Expected<ImportReport>
+Compilation::importFrom(const ModelOptions &options,
+                        llvm::ArrayRef<DimSetting> dims,
+                        ChooseParameters choose) {
+  Progress progress("reading " + file);
+  ImportReport report;
+  if (!choose) {
+    module = importOnnx(file, importOptions(dims, options.parameters), &context,
+                        report, modelFile);
+    return report;
+  }
+  auto opened = ModelFile::open(file);
+  if (!opened)
+    return withFile(file, Exit::BadFile, opened.takeError());
+  modelFile = std::make_shared<ModelFile>(std::move(*opened));
+  auto parameters = choose(modelFile->proto());
+  if (!parameters)
+    return parameters.takeError();
+  module = importFile(*modelFile, file, importOptions(dims, *parameters),
+                      &context, report);
+  return report;
+}
+
 llvm::Error Compilation::read(const ModelOptions &options,
-                              const SearchFlags *search) {
+                              const SearchFlags *search,
+                              ChooseParameters choose) {
   auto dims = parseDims(options.dims);
   if (!dims)
     return dims.takeError();
@@ -205,20 +235,19 @@ llvm::Error Compilation::read(const ModelOptions &options,
   for (const std::string &flag : compileOptions.flags)
     compileOptions.rebuild += " " + flag;
 
-  Progress progress("reading " + file);
-  ImportReport report;
-  module = importOnnx(file, importOptions(*dims, options.parameters), &context,
-                      report, modelFile);
-  compileOptions.modelHash = report.hash;
+  auto report = importFrom(options, *dims, choose);
+  if (!report)
+    return report.takeError();
+  compileOptions.modelHash = report->hash;
   inputFiles = {file};
-  llvm::append_range(inputFiles, report.externalFiles);
+  llvm::append_range(inputFiles, report->externalFiles);
   for (const std::string &other : {target->file, options.timings.getValue()})
     if (!other.empty())
       inputFiles.push_back(other);
   llvm::append_range(inputFiles, options.rules);
-  if (report.ok())
-    warnOfDefaults(file, report.defaults);
-  return reportFailure(report, file);
+  if (report->ok())
+    warnOfDefaults(file, report->defaults);
+  return reportFailure(*report, file);
 }
 
 /// Whether a diagnostic, which has no code, tells of a lack of memory or disk.

@@ -12,6 +12,9 @@
 namespace mlc {
 class ModelFile;
 }
+namespace onnx {
+class ModelProto;
+}
 
 namespace mlc::cli {
 
@@ -25,10 +28,23 @@ public:
   static llvm::Expected<std::unique_ptr<Compilation>>
   import(const ModelOptions &options, const SearchFlags &search);
 
+  /// Names the weights that are parameters, of a model that was read.
+  using ChooseParameters =
+      llvm::function_ref<llvm::Expected<std::vector<std::string>>(
+          const onnx::ModelProto &)>;
+  /// The same, with the parameters that `choose` names.
+  static llvm::Expected<std::unique_ptr<Compilation>>
+  import(const ModelOptions &options, ChooseParameters choose);
+
   /// The result is for other runtimes: what only suits mlc's own code
   /// generator is left out.
   void keepForOthers() { compileOptions.rewriting.forOthers = true; }
 
+  /// Changes the module that was read. Errors: what `change` emits.
+  llvm::Error
+  change(llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp)> change) {
+    return addPhase(changeModel(*module, change));
+  }
   /// Compiles it; called once.
   llvm::Expected<std::unique_ptr<CompiledModel>> compile();
   /// Runs the phases up to `phase`; `module` is then what that one made.
@@ -59,8 +75,13 @@ public:
 private:
   explicit Compilation(const ModelOptions &options);
   static llvm::Expected<std::unique_ptr<Compilation>>
-  make(const ModelOptions &options, const SearchFlags *search);
-  llvm::Error read(const ModelOptions &options, const SearchFlags *search);
+  make(const ModelOptions &options, const SearchFlags *search,
+       ChooseParameters choose);
+  llvm::Error read(const ModelOptions &options, const SearchFlags *search,
+                   ChooseParameters choose);
+  llvm::Expected<ImportReport> importFrom(const ModelOptions &options,
+                                          llvm::ArrayRef<DimSetting> dims,
+                                          ChooseParameters choose);
   llvm::Error readRules(const ModelOptions &options);
   llvm::Error addPhase(llvm::Error error) const;
 

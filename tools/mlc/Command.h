@@ -29,6 +29,7 @@ std::unique_ptr<Command> makeBenchCommand();
 std::unique_ptr<Command> makeCalibrateCommand();
 std::unique_ptr<Command> makeCheckCommand();
 std::unique_ptr<Command> makeCompareCommand();
+std::unique_ptr<Command> makeGradientsCommand();
 std::unique_ptr<Command> makeOptimizeCommand();
 std::unique_ptr<Command> makeInspectCommand();
 

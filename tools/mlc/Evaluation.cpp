@@ -1,5 +1,6 @@
 //===- Evaluation.cpp - What the reference evaluator says -----------------===//
 
+#include "tools/mlc/Evaluation.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -79,23 +80,15 @@ static mlc_dtype typeOf(ElementStorage storage) {
   }
 }
 
-llvm::Expected<ReferenceResults>
-mlc::cli::runEvaluator(const ModelOptions &options,
-                       llvm::ArrayRef<NamedTensor> inputs) {
-  auto compilation = Compilation::import(options);
-  if (!compilation)
-    return compilation.takeError();
-  Progress progress("evaluating " + options.model);
-  auto function =
-      (*compilation)->getModule().lookupSymbol<mlir::func::FuncOp>("main");
+/// The arguments of `function`: inputs, and parameters behind them.
+static llvm::Expected<std::vector<EvalTensor>>
+argumentsOf(mlir::func::FuncOp function, llvm::ArrayRef<HostTensor> inputs) {
   std::vector<EvalTensor> arguments;
-  // Parameters stand behind the inputs.
   for (auto [input, type] : llvm::zip(inputs, function.getArgumentTypes())) {
-    auto tensor =
-        toEval(input.tensor,
-               llvm::cast<mlir::RankedTensorType>(type).getElementType());
+    auto tensor = toEval(
+        input, llvm::cast<mlir::RankedTensorType>(type).getElementType());
     if (!tensor)
-      return evaluationFailure(options.model, tensor.takeError());
+      return tensor.takeError();
     arguments.push_back(std::move(*tensor));
   }
   for (unsigned i = inputs.size(); i < function.getNumArguments(); ++i) {
@@ -105,10 +98,56 @@ mlc::cli::runEvaluator(const ModelOptions &options,
                         : llvm::Expected<EvalTensor>(llvm::createStringError(
                               "an argument has no value"));
     if (!tensor)
-      return evaluationFailure(options.model, tensor.takeError());
+      return tensor.takeError();
     arguments.push_back(std::move(*tensor));
   }
-  auto values = evaluateFunction(function, arguments);
+  return arguments;
+}
+
+llvm::Expected<std::vector<HostTensor>>
+mlc::cli::evaluateInDouble(llvm::StringRef file, mlir::func::FuncOp function,
+                           llvm::ArrayRef<HostTensor> inputs) {
+  Progress progress("evaluating " + file.str() + " in double precision");
+  auto arguments = argumentsOf(function, inputs);
+  if (!arguments)
+    return evaluationFailure(file, arguments.takeError());
+  EvalOptions options;
+  options.domain = EvalDomain::Float64;
+  for (EvalTensor &argument : *arguments) {
+    auto wide = argument.toDomain(options.domain);
+    if (!wide)
+      return evaluationFailure(file, wide.takeError());
+    argument = std::move(*wide);
+  }
+  auto values = evaluateFunction(function, *arguments, options);
+  if (!values)
+    return evaluationFailure(file, values.takeError());
+  std::vector<HostTensor> results;
+  for (const EvalTensor &value : *values) {
+    auto tensor = fromEval(value, typeOf(value.getStorage()));
+    if (!tensor)
+      return tensor.takeError();
+    results.push_back(std::move(*tensor));
+  }
+  return results;
+}
+
+llvm::Expected<ReferenceResults>
+mlc::cli::runEvaluator(const ModelOptions &options,
+                       llvm::ArrayRef<NamedTensor> inputs) {
+  auto compilation = Compilation::import(options);
+  if (!compilation)
+    return compilation.takeError();
+  Progress progress("evaluating " + options.model);
+  auto function =
+      (*compilation)->getModule().lookupSymbol<mlir::func::FuncOp>("main");
+  std::vector<HostTensor> given;
+  for (const NamedTensor &input : inputs)
+    given.push_back(input.tensor);
+  auto arguments = argumentsOf(function, given);
+  if (!arguments)
+    return evaluationFailure(options.model, arguments.takeError());
+  auto values = evaluateFunction(function, *arguments);
   if (!values)
     return evaluationFailure(options.model, values.takeError());
   ReferenceResults results;

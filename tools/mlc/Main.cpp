@@ -71,9 +71,9 @@ static int runCommand(int argc, char **argv) {
   llvm::cl::SetVersionPrinter(printVersion);
 
   std::unique_ptr<Command> commands[] = {
-      makeBenchCommand(),    makeCalibrateCommand(), makeCheckCommand(),
-      makeCompareCommand(),  makeCompileCommand(),   makeInspectCommand(),
-      makeOptimizeCommand(), makeRunCommand(),
+      makeBenchCommand(),   makeCalibrateCommand(), makeCheckCommand(),
+      makeCompareCommand(), makeCompileCommand(),   makeGradientsCommand(),
+      makeInspectCommand(), makeOptimizeCommand(),  makeRunCommand(),
   };
   // Options that libraries register are not ours to offer.
   llvm::cl::OptionCategory none("mlc");

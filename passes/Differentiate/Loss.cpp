@@ -1,0 +1,132 @@
+//===- Loss.cpp - The number that training makes small --------------------===//
+
+#include "passes/Differentiate/Loss.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/ReductionOps.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "passes/Differentiate/Emit.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc {
+
+FailureOr<RankedTensorType> targetTypeOf(LossKind kind, Location loc,
+                                         RankedTensorType output,
+                                         unsigned axis) {
+  if (!isa<FloatType>(output.getElementType()))
+    return emitError(loc) << "a loss needs an output of floats, not of "
+                          << output.getElementType();
+  switch (kind) {
+  case LossKind::Output: {
+    SmallVector<IntExpr> dims = *getDims(output);
+    if (!llvm::all_of(dims, [](IntExpr dim) { return dim.isConstant(1); }))
+      return emitError(loc)
+             << "is no loss, which is a single number; give --loss=mse or "
+                "--loss=cross-entropy with a target";
+    return RankedTensorType();
+  }
+  case LossKind::MeanSquares:
+    return output;
+  case LossKind::CrossEntropy: {
+    SmallVector<IntExpr> dims = *getDims(output);
+    dims.erase(dims.begin() + axis);
+    return getTensorType(dims, IntegerType::get(output.getContext(), 64));
+  }
+  }
+  llvm_unreachable("no such loss");
+}
+
+static IntExpr countOf(ArrayRef<IntExpr> dims, MLIRContext *context) {
+  IntExpr count = IntExpr::constant(context, 1);
+  for (IntExpr dim : dims)
+    count = count * dim;
+  return count;
+}
+
+static TensorShape shapeOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return {*getDims(type), type.getElementType()};
+}
+
+static FailureOr<Value> emitOne(OpBuilder &builder, Location loc,
+                                DefinitionBuilder &b, ValueRange inputs) {
+  auto values = emitStages(builder, loc, b.take(), inputs);
+  return failed(values) ? FailureOr<Value>(failure()) : (*values)[0];
+}
+
+/// The mean over the sums of rows, so that many elements lose no digits.
+static FailureOr<Value> createMeanSquares(OpBuilder &builder, Location loc,
+                                          Value output, Value target) {
+  TensorShape shape = shapeOf(output);
+  DefinitionBuilder b(builder.getContext(), {shape, shape});
+  Type type = shape.elementType;
+  b.result(b.stage("loss", {}, type, [&](ArrayRef<Expr>) {
+    Expr sum = b.reduce(ReduceKind::Sum, shape.dims, [&](ArrayRef<Expr> i) {
+      Expr difference = b.read(0, i) - b.read(1, i);
+      return difference * difference;
+    });
+    return sum /
+           cast(b.integer(countOf(shape.dims, builder.getContext())), type);
+  }));
+  return emitOne(builder, loc, b, {output, target});
+}
+
+static FailureOr<Value> createCrossEntropy(OpBuilder &builder, Location loc,
+                                           Value output, Value target,
+                                           unsigned axis) {
+  auto logs = createOp<LogSoftmaxOp>(builder, loc, output,
+                                     builder.getI64IntegerAttr(axis));
+  if (failed(logs))
+    return failure();
+  TensorShape shape = shapeOf(output), labels = shapeOf(target);
+  DefinitionBuilder b(builder.getContext(), {shape, labels});
+  Type type = shape.elementType;
+  auto isCounted = [&](ArrayRef<Expr> i) {
+    return compare(ComparePredicate::GE, b.read(1, i),
+                   b.constantInt(labels.elementType, 0));
+  };
+  Expr zero = b.constant(type, 0);
+  unsigned sum = b.stage("sum", {}, type, [&](ArrayRef<Expr>) {
+    return b.reduce(ReduceKind::Sum, labels.dims, [&](ArrayRef<Expr> i) {
+      SmallVector<Expr> at(i);
+      at.insert(at.begin() + axis,
+                cast(b.read(1, i), IndexType::get(builder.getContext())));
+      // What is no class has no probability: its loss is no number.
+      Expr log = b.readOr(0, at, b.constant(type, NAN));
+      return select(isCounted(i), -log, zero);
+    });
+  });
+  unsigned count = b.stage("count", {}, type, [&](ArrayRef<Expr>) {
+    return b.reduce(ReduceKind::Sum, labels.dims, [&](ArrayRef<Expr> i) {
+      return select(isCounted(i), b.constant(type, 1), zero);
+    });
+  });
+  b.result(b.stage("loss", {}, type, [&](ArrayRef<Expr>) {
+    return b.readStage(sum, {}) / b.readStage(count, {});
+  }));
+  return emitOne(builder, loc, b, {logs->getResult(), target});
+}
+
+FailureOr<Value> createLoss(OpBuilder &builder, Location loc, LossKind kind,
+                            Value output, Value target, unsigned axis) {
+  switch (kind) {
+  case LossKind::Output: {
+    if (cast<RankedTensorType>(output.getType()).getRank() == 0)
+      return output;
+    auto reshape = createOp<ReshapeOp>(
+        builder, loc, output,
+        DimsAttr::get(builder.getContext(), ArrayRef<IntExpr>()));
+    return failed(reshape) ? FailureOr<Value>(failure())
+                           : FailureOr<Value>(reshape->getResult());
+  }
+  case LossKind::MeanSquares:
+    return createMeanSquares(builder, loc, output, target);
+  case LossKind::CrossEntropy:
+    return createCrossEntropy(builder, loc, output, target, axis);
+  }
+  llvm_unreachable("no such loss");
+}
+
+} // namespace mlc

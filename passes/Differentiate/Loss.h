@@ -1,0 +1,37 @@
+//===- Loss.h - The number that training makes small ------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_DIFFERENTIATE_LOSS_H
+#define MLC_PASSES_DIFFERENTIATE_LOSS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlc {
+
+enum class LossKind {
+  /// The output itself, a single number: the model computes its loss.
+  Output,
+  /// mean (y - t)^2 over all elements of the output y and the target t.
+  MeanSquares,
+  /// The mean of -log softmax(y)[label] over all labels that are not negative.
+  /// The target is of int64 and has the output's dims without the class axis.
+  /// Without any such label it is 0 / 0.
+  CrossEntropy,
+};
+
+/// What the target of a loss of `output` is; null where there is none
+/// (LossKind::Output). Fails, with an error at `loc`, where the output is none
+/// that has this loss. `axis` is that of the classes, less than the rank.
+mlir::FailureOr<mlir::RankedTensorType>
+targetTypeOf(LossKind kind, mlir::Location loc, mlir::RankedTensorType output,
+             unsigned axis);
+
+/// The loss, a tensor without dims. `target` is of targetTypeOf, or null.
+mlir::FailureOr<mlir::Value> createLoss(mlir::OpBuilder &builder,
+                                        mlir::Location loc, LossKind kind,
+                                        mlir::Value output, mlir::Value target,
+                                        unsigned axis);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DIFFERENTIATE_LOSS_H

@@ -1,0 +1,31 @@
+//===- Training.h - A model's loss and its gradients ------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_DIFFERENTIATE_TRAINING_H
+#define MLC_PASSES_DIFFERENTIATE_TRAINING_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Differentiate/Loss.h"
+#include <string>
+
+namespace mlc {
+
+struct LossOptions {
+  LossKind kind = LossKind::Output;
+  /// By its `mlc.name`; empty: the first.
+  std::string output;
+  /// The axis of the classes, from the end where negative.
+  int64_t classAxis = 1;
+  /// What the target's argument is called.
+  std::string target = "target";
+};
+
+/// Makes of `main`, a model as passes/Import makes it, what its loss and the
+/// gradients are computed by: of the inputs, the target (where the loss has
+/// one) and the parameters to the loss, called "loss", and the gradient of each
+/// parameter, which has its name. Fails with an error at what is in the way.
+mlir::LogicalResult addLossAndGradients(mlir::func::FuncOp main,
+                                        const LossOptions &options);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DIFFERENTIATE_TRAINING_H

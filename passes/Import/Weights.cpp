@@ -1,0 +1,132 @@
+//===- Weights.cpp - Which weights of a model are trained -----------------===//
+
+#include "passes/Import/Weights.h"
+#include "onnx-ml.pb.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using llvm::StringRef;
+
+namespace mlc {
+
+namespace {
+
+/// An input of an operator that says how, not with what, it computes.
+struct Setting {
+  StringRef op;
+  int input;
+  StringRef what;
+};
+constexpr Setting settings[] = {
+    {"BatchNormalization", 3, "the running mean of BatchNormalization"},
+    {"BatchNormalization", 4, "the running variance of BatchNormalization"},
+    {"Clip", 1, "a bound of Clip"},
+    {"Clip", 2, "a bound of Clip"},
+    {"DequantizeLinear", 1, "the scale of a quantization"},
+    {"Dropout", 1, "the ratio of Dropout"},
+    {"OneHot", 2, "the values of OneHot"},
+    {"Pad", 2, "the value that Pad fills with"},
+    {"QuantizeLinear", 1, "the scale of a quantization"},
+    {"Range", 0, "a bound of Range"},
+    {"Range", 1, "a bound of Range"},
+    {"Range", 2, "a step of Range"},
+    {"Resize", 1, "the region of Resize"},
+    {"Resize", 2, "the scales of Resize"},
+    {"Upsample", 1, "the scales of Upsample"},
+};
+
+struct Uses {
+  int count = 0;
+  StringRef setting;
+};
+
+/// Operators that give a tensor on unchanged: what they read is read as what
+/// they write.
+bool handsOn(const onnx::NodeProto &node) {
+  return node.op_type() == "Identity" && node.output_size() == 1;
+}
+
+class Readers {
+public:
+  explicit Readers(const onnx::GraphProto &graph) {
+    visit(graph);
+    for (const onnx::ValueInfoProto &output : graph.output())
+      ++uses[output.name()].count;
+  }
+
+  Uses of(StringRef name) {
+    auto it = uses.find(name);
+    return it == uses.end() ? Uses() : it->second;
+  }
+
+private:
+  void visit(const onnx::GraphProto &graph) {
+    // From the last node on, so that uses of copies are known.
+    for (int i = graph.node_size(); i-- > 0;) {
+      const onnx::NodeProto &node = graph.node(i);
+      for (const onnx::AttributeProto &attribute : node.attribute()) {
+        if (attribute.has_g())
+          visit(attribute.g());
+        for (const onnx::GraphProto &inner : attribute.graphs())
+          visit(inner);
+      }
+      for (int k = 0; k < node.input_size(); ++k)
+        use(node, k);
+    }
+  }
+
+  void use(const onnx::NodeProto &node, int input) {
+    if (node.input(input).empty())
+      return;
+    Uses through;
+    if (handsOn(node))
+      through = of(node.output(0));
+    for (const Setting &setting : settings)
+      if (node.domain().empty() && node.op_type() == setting.op &&
+          input == setting.input)
+        through.setting = setting.what;
+    Uses &known = uses[node.input(input)];
+    ++known.count;
+    if (!through.setting.empty())
+      known.setting = through.setting;
+  }
+
+  llvm::StringMap<Uses> uses;
+};
+
+bool isFloat(int32_t type) {
+  return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::DOUBLE;
+}
+
+bool isNarrow(int32_t type) {
+  return type == onnx::TensorProto::FLOAT16 ||
+         type == onnx::TensorProto::BFLOAT16;
+}
+
+} // namespace
+
+std::vector<Weight> listWeights(const onnx::GraphProto &graph) {
+  Readers readers(graph);
+  std::vector<Weight> weights;
+  for (const onnx::TensorProto &tensor : graph.initializer()) {
+    Weight weight{
+        tensor.name(), {tensor.dims().begin(), tensor.dims().end()}, "", false};
+    Uses uses = readers.of(tensor.name());
+    weight.canBeTrained =
+        isFloat(tensor.data_type()) && uses.count != 0 && uses.setting.empty();
+    if (isNarrow(tensor.data_type()))
+      weight.frozen = "is of 16-bit floats; convert the model to float32";
+    else if (!isFloat(tensor.data_type()))
+      weight.frozen = "is not of floats";
+    else if (uses.count == 0)
+      weight.frozen = "nothing reads it";
+    else if (!uses.setting.empty())
+      weight.frozen = uses.setting.str();
+    else if (tensor.dims().empty())
+      weight.frozen = "is a single number, as constants are";
+    weights.push_back(std::move(weight));
+  }
+  return weights;
+}
+
+} // namespace mlc

@@ -1,0 +1,20 @@
+//===- Evaluation.h - Values by definition ----------------------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_EVALUATION_H
+#define MLC_TOOLS_MLC_EVALUATION_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "tools/mlc/Feed.h"
+
+namespace mlc::cli {
+
+/// The results of `function` on `inputs`, with its parameters, by the reference
+/// evaluator in double precision whatever the model's own is: floats become
+/// float64. `file` stands for the model in errors.
+llvm::Expected<std::vector<HostTensor>>
+evaluateInDouble(llvm::StringRef file, mlir::func::FuncOp function,
+                 llvm::ArrayRef<HostTensor> inputs);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_EVALUATION_H

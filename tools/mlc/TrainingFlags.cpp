@@ -1,0 +1,181 @@
+//===- TrainingFlags.cpp - What is trained, and for which loss ------------===//
+
+#include "tools/mlc/TrainingFlags.h"
+#include "dialects/Interfaces/Attributes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "onnx-ml.pb.h"
+#include "runtime/Text.h"
+#include "tools/mlc/Failure.h"
+
+using namespace mlc;
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+
+TrainingFlags::TrainingFlags(cl::SubCommand &sub)
+    : loss("loss", cl::init(LossKind::Output), cl::value_desc("loss"),
+           cl::desc("What is made small (output):"),
+           cl::values(clEnumValN(LossKind::Output, "output",
+                                 "an output of the model, a single number"),
+                      clEnumValN(LossKind::MeanSquares, "mse",
+                                 "the mean of the squares of output - target"),
+                      clEnumValN(LossKind::CrossEntropy, "cross-entropy",
+                                 "the mean of -log softmax(output)[target]; "
+                                 "negative targets do not count")),
+           cl::sub(sub)),
+      output("loss-of", cl::value_desc("output"),
+             cl::desc("The output that the loss is of (the first)"),
+             cl::sub(sub)),
+      target("target-input", cl::init("target"), cl::value_desc("name"),
+             cl::desc("What the loss's target is called among the inputs "
+                      "(target)"),
+             cl::sub(sub)),
+      classAxis("class-axis", cl::init(1), cl::value_desc("axis"),
+                cl::desc("The output's axis of the classes, from the end where "
+                         "negative (1)"),
+                cl::sub(sub)),
+      train("train", cl::value_desc("weight"),
+            cl::desc("Train this weight, and none that is not named; NAME* is "
+                     "all that begin so (all that are of floats and no "
+                     "settings)"),
+            cl::sub(sub)),
+      freeze("freeze", cl::value_desc("weight"),
+             cl::desc("Leave this weight as it is; NAME* is all that begin so"),
+             cl::sub(sub)) {}
+
+LossOptions TrainingFlags::lossOptions() const {
+  return {loss, output, classAxis, target};
+}
+
+static bool matches(llvm::StringRef pattern, llvm::StringRef name) {
+  return pattern == name ||
+         (pattern.consume_back("*") && name.starts_with(pattern));
+}
+
+static llvm::Error checkPatterns(llvm::ArrayRef<std::string> patterns,
+                                 llvm::ArrayRef<Weight> weights,
+                                 llvm::StringRef file) {
+  for (const std::string &pattern : patterns)
+    if (llvm::none_of(weights, [&](const Weight &weight) {
+          return matches(pattern, weight.name);
+        }))
+      return fail(Exit::Usage, file + ": has no weight '" +
+                                   runtime::printable(pattern) +
+                                   "'; mlc gradients lists them");
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<Weight>>
+TrainingFlags::choose(const onnx::ModelProto &model,
+                      llvm::StringRef file) const {
+  std::vector<Weight> weights = listWeights(model.graph());
+  for (llvm::ArrayRef<std::string> patterns :
+       {llvm::ArrayRef<std::string>(train),
+        llvm::ArrayRef<std::string>(freeze)})
+    if (llvm::Error error = checkPatterns(patterns, weights, file))
+      return error;
+  bool hasAny = false;
+  for (Weight &weight : weights) {
+    auto isNamedBy = [&](const cl::list<std::string> &patterns) {
+      return llvm::any_of(patterns, [&](const std::string &pattern) {
+        return matches(pattern, weight.name);
+      });
+    };
+    bool isWanted = isNamedBy(train);
+    if (isWanted && !weight.canBeTrained &&
+        !llvm::is_contained(train, weight.name))
+      isWanted = false;
+    else if (isWanted && !weight.canBeTrained)
+      return fail(Exit::Usage, file + ": the weight '" +
+                                   runtime::printable(weight.name) +
+                                   "' cannot be trained: " + weight.frozen);
+    else if (isWanted)
+      weight.frozen.clear();
+    else if (!train.empty() && weight.frozen.empty())
+      weight.frozen = "not named by --train";
+    if (isNamedBy(freeze))
+      weight.frozen = "named by --freeze";
+    hasAny |= weight.frozen.empty();
+  }
+  if (!hasAny)
+    return fail(Exit::Usage,
+                file + ": nothing is trained: " +
+                    (weights.empty() ? "it has no weights"
+                                     : "every weight stays as it is; name "
+                                       "one with --train"));
+  return weights;
+}
+
+std::vector<const Weight *> TrainingModel::trained() const {
+  std::vector<const Weight *> trained;
+  for (const Weight &weight : weights)
+    if (weight.frozen.empty())
+      trained.push_back(&weight);
+  return trained;
+}
+
+/// Of the output that the loss is of.
+static std::optional<int64_t> classesOf(mlir::func::FuncOp main,
+                                        const LossOptions &options) {
+  for (unsigned i = 0; i < main.getNumResults(); ++i) {
+    auto name = main.getResultAttrOfType<mlir::StringAttr>(i, "mlc.name");
+    if (!options.output.empty() && (!name || name != options.output))
+      continue;
+    auto dims =
+        getDims(llvm::cast<mlir::RankedTensorType>(main.getResultTypes()[i]));
+    int64_t axis = options.classAxis;
+    axis += axis < 0 ? dims->size() : 0;
+    return (*dims)[axis].asConstant();
+  }
+  return std::nullopt;
+}
+
+llvm::Expected<TrainingModel>
+mlc::cli::readTrainingModel(const ModelOptions &options,
+                            const TrainingFlags &flags) {
+  if (!options.parameters.empty())
+    return fail(Exit::Usage, "--parameter is not taken here; --train and "
+                             "--freeze say which weights change");
+  TrainingModel training;
+  auto compilation =
+      Compilation::import(options,
+                          [&](const onnx::ModelProto &model)
+                              -> llvm::Expected<std::vector<std::string>> {
+                            auto weights = flags.choose(model, options.model);
+                            if (!weights)
+                              return weights.takeError();
+                            training.weights = std::move(*weights);
+                            std::vector<std::string> names;
+                            for (const Weight *weight : training.trained())
+                              names.push_back(weight->name);
+                            return names;
+                          });
+  if (!compilation)
+    return compilation.takeError();
+  training.compilation = std::move(*compilation);
+  LossOptions loss = flags.lossOptions();
+  llvm::Error error = training.compilation->change([&](mlir::ModuleOp module) {
+    auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+    mlir::func::FuncOp before = main.clone();
+    mlir::LogicalResult done = addLossAndGradients(main, loss);
+    if (mlir::succeeded(done) && loss.kind == LossKind::CrossEntropy)
+      training.classes = classesOf(before, loss);
+    before.erase();
+    return done;
+  });
+  if (error)
+    return error;
+  return training;
+}
+
+llvm::Error mlc::cli::checkLabels(const HostTensor &labels, int64_t classes,
+                                  llvm::StringRef name) {
+  const auto *data = reinterpret_cast<const int64_t *>(labels.data.get());
+  for (size_t i = 0; i < labels.bytes / sizeof(int64_t); ++i)
+    if (data[i] >= classes)
+      return fail(Exit::Usage, "'" + runtime::printable(name) + "': label " +
+                                   llvm::Twine(data[i]) + " at place " +
+                                   llvm::Twine(i) + ", but there are " +
+                                   llvm::Twine(classes) +
+                                   " classes, from 0 on");
+  return llvm::Error::success();
+}
