@@ -66,12 +66,35 @@ def unsupported():
         [("x", [8])], [("i", [1, "k"], 7), ("u", ["m"])])
 
 
+def spirals():
+    """Two classes of points, one spiral each, and a network that is not trained yet."""
+    rng = np.random.default_rng(1)
+    turn = rng.uniform(0.2, 2.5, 512) * np.pi
+    label = rng.integers(0, 2, 512)
+    angle = turn + np.pi * label
+    points = np.stack([turn * np.cos(angle), turn * np.sin(angle)], 1) / 4
+    data = {"x": points.astype(np.float32), "target": label}
+    sizes = {"hidden": (2, 16), "second": (16, 16), "head": (16, 2)}
+    weights, nodes, h = {}, [], "x"
+    for name, (rows, columns) in sizes.items():
+        weights[f"{name}.weight"] = (rng.standard_normal((rows, columns)) * np.sqrt(2 / rows)).astype(np.float32)
+        weights[f"{name}.bias"] = np.zeros(columns, np.float32)
+        nodes.append(("Gemm", [h, f"{name}.weight", f"{name}.bias"], [name], {}))
+        h = name
+        if name != "head":
+            nodes.append(("Relu", [name], [f"{name}.relu"], {}))
+            h = f"{name}.relu"
+    return graphs.model(nodes, [("x", ["N", 2])], [("head", ["N", 2])], weights), data
+
+
 # What a tour's folder holds, by name: each writes its file.
 FILES = {
     "recognition.onnx": lambda path: shutil.copyfile(
         catalog.package("rapidocr") / "models/PP-OCRv6_rec_small.onnx", path),
     "line.npy": lambda path: np.save(path, inputs.text_line((1, 3, 48, 320))),
     "unsupported.onnx": lambda path: graphs.save(path, unsupported()),
+    "spirals.onnx": lambda path: graphs.save(path, spirals()[0]),
+    "spirals.npz": lambda path: np.savez(path, **spirals()[1]),
     "relu.mlir": lambda path: path.write_text(RELU),
 }
 LINKS = ["rewrites", "test", "tools"]

@@ -211,7 +211,9 @@ Type DefinitionParser::commonType(const Value &a, const Value &b,
                                   Type ifLiterals) {
   if (!a.isLiteral)
     return a.expr->type;
-  return b.isLiteral ? ifLiterals : b.expr->type;
+  if (!b.isLiteral)
+    return b.expr->type;
+  return a.isInteger && b.isInteger ? ifLiterals : arguments.elementType;
 }
 
 DefinitionParser::Value DefinitionParser::value(Expr expr) {

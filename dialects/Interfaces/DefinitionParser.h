@@ -82,7 +82,8 @@ private:
   Expr dummy(mlir::Type type) { return builder.constantInt(type, 0); }
 
   Expr coerce(const Value &value, mlir::Type type);
-  /// The type that two operands share; literals take the other's.
+  /// The type that two operands share; literals take the other's, and of two
+  /// with a fraction the result's.
   mlir::Type commonType(const Value &a, const Value &b, mlir::Type ifLiterals);
   mlir::Type typeOf(const Value &a) {
     return a.isLiteral ? arguments.elementType : a.expr->type;

@@ -28,7 +28,8 @@
 //
 // Index expressions are integers and never mix with elements without a cast;
 // `floordiv` and `mod` take a divisor without loops, stated to be positive. A
-// literal takes the type that it meets. A read without `<..>` must be in range
+// literal takes the type that it meets (of two literals, one with a fraction
+// makes both elements). A read without `<..>` must be in range
 // for evident reasons (isEvidentlyInRange), so that no text reads memory that
 // is not there.
 //

@@ -8,6 +8,7 @@
 #include "passes/Differentiate/Differentiate.h"
 
 using namespace mlir;
+using llvm::ArrayRef;
 using llvm::SmallVector;
 using llvm::StringRef;
 
@@ -37,6 +38,15 @@ static DictionaryAttr named(Builder &b, StringRef name) {
   return b.getDictionaryAttr(b.getNamedAttr("mlc.name", b.getStringAttr(name)));
 }
 
+/// An argument called `name` at `place`.
+static FailureOr<Value> addArgument(func::FuncOp main, unsigned place,
+                                    Type type, StringRef name) {
+  Builder b(main.getContext());
+  if (failed(main.insertArgument(place, type, named(b, name), main.getLoc())))
+    return failure();
+  return Value(main.getArgument(place));
+}
+
 /// Behind the inputs, before the parameters.
 static FailureOr<Value> addTarget(func::FuncOp main, Type type,
                                   const LossOptions &options) {
@@ -48,11 +58,7 @@ static FailureOr<Value> addTarget(func::FuncOp main, Type type,
       return main.emitError()
              << "has an input '" << options.target
              << "' already; give another name with --target-input";
-  Builder b(main.getContext());
-  if (failed(main.insertArgument(place, type, named(b, options.target),
-                                 main.getLoc())))
-    return failure();
-  return Value(main.getArgument(place));
+  return addArgument(main, place, type, options.target);
 }
 
 static void eraseDead(Block &body) {
@@ -89,41 +95,135 @@ static FailureOr<Value> addLoss(func::FuncOp main, OpBuilder &builder,
   return createLoss(builder, loc, options.kind, output, *target, axis);
 }
 
-LogicalResult addLossAndGradients(func::FuncOp main,
-                                  const LossOptions &options) {
-  Block &body = main.getBody().front();
-  OpBuilder builder(body.getTerminator());
+namespace {
+
+/// The arguments that are trained, their names, and what the loss gives them.
+struct Gradients {
+  Value loss;
+  SmallVector<Value> weights, values;
+  SmallVector<StringRef> names;
+};
+
+} // namespace
+
+static FailureOr<Gradients> addGradients(func::FuncOp main, OpBuilder &builder,
+                                         const LossOptions &options) {
   FailureOr<Value> loss = addLoss(main, builder, options);
   if (failed(loss))
     return failure();
-  SmallVector<Value> wanted;
-  SmallVector<DictionaryAttr> attributes{named(builder, "loss")};
-  for (BlockArgument argument : body.getArguments())
+  Gradients made{*loss, {}, {}, {}};
+  for (BlockArgument argument : main.getArguments())
     if (unsigned i = argument.getArgNumber();
         main.getArgAttr(i, kParameterAttr)) {
-      wanted.push_back(argument);
-      attributes.push_back(
-          named(builder, nameOf(main.getArgAttr(i, "mlc.name"))));
+      made.weights.push_back(argument);
+      made.names.push_back(nameOf(main.getArgAttr(i, "mlc.name")));
     }
   auto type = cast<RankedTensorType>(loss->getType());
   auto one = createOp<FillOp>(
       builder, loss->getLoc(),
-      DimsAttr::get(builder.getContext(), llvm::ArrayRef<IntExpr>()),
+      DimsAttr::get(builder.getContext(), ArrayRef<IntExpr>()),
       RealAttr::get(builder.getContext(), 1.0), type.getElementType());
   if (failed(one))
     return failure();
-  auto gradients = differentiate(builder, {{*loss, one->getResult()}}, wanted);
-  if (failed(gradients))
+  auto values =
+      differentiate(builder, {{*loss, one->getResult()}}, made.weights);
+  if (failed(values))
     return failure();
-  SmallVector<Value> results{*loss};
-  llvm::append_range(results, *gradients);
+  made.values = std::move(*values);
+  return made;
+}
+
+/// `results`, by their names, in place of what main returned.
+static void setResults(func::FuncOp main, ValueRange results,
+                       ArrayRef<std::string> names) {
+  Builder b(main.getContext());
   main.setAllResultAttrs(SmallVector<DictionaryAttr>(
       main.getNumResults(), DictionaryAttr::get(main.getContext())));
+  Block &body = main.getBody().front();
   body.getTerminator()->setOperands(results);
   main.setType(FunctionType::get(main.getContext(), body.getArgumentTypes(),
-                                 ValueRange(results).getTypes()));
-  main.setAllResultAttrs(attributes);
+                                 results.getTypes()));
+  for (auto [i, name] : llvm::enumerate(names))
+    main.setResultAttrs(i, named(b, name));
   eraseDead(body);
+}
+
+LogicalResult addLossAndGradients(func::FuncOp main,
+                                  const LossOptions &options) {
+  OpBuilder builder(main.getBody().front().getTerminator());
+  FailureOr<Gradients> made = addGradients(main, builder, options);
+  if (failed(made))
+    return failure();
+  SmallVector<Value> results{made->loss};
+  llvm::append_range(results, made->values);
+  SmallVector<std::string> names{"loss"};
+  llvm::append_range(names, made->names);
+  setResults(main, results, names);
+  return success();
+}
+
+static FailureOr<SmallVector<Value>> addArguments(func::FuncOp main,
+                                                  unsigned place, Type type,
+                                                  ArrayRef<std::string> names) {
+  SmallVector<Value> values;
+  for (auto [i, name] : llvm::enumerate(names)) {
+    FailureOr<Value> value = addArgument(main, place + i, type, name);
+    if (failed(value))
+      return failure();
+    values.push_back(*value);
+  }
+  return values;
+}
+
+LogicalResult addTrainingStep(func::FuncOp main, const LossOptions &loss,
+                              const OptimizerOptions &optimizer) {
+  OpBuilder builder(main.getBody().front().getTerminator());
+  FailureOr<Gradients> made = addGradients(main, builder, loss);
+  if (failed(made))
+    return failure();
+  unsigned first = main.getNumArguments() - made->weights.size();
+  SmallVector<std::string> scalarNames, names{"loss"};
+  for (StringRef name : scalarsOf(optimizer.kind))
+    scalarNames.push_back(name.str());
+  auto scalars = addArguments(
+      main, first, getTensorType({}, builder.getF32Type()), scalarNames);
+  if (failed(scalars))
+    return failure();
+  Value clipping;
+  if (optimizer.clipNorm > 0) {
+    auto factor = createClipping(builder, made->loss.getLoc(), made->values,
+                                 optimizer.clipNorm);
+    if (failed(factor))
+      return failure();
+    clipping = *factor;
+  }
+  SmallVector<Value> results{made->loss}, states;
+  SmallVector<std::string> stateNames;
+  for (auto [weight, gradient, name] :
+       llvm::zip(made->weights, made->values, made->names)) {
+    TrainedValue before{weight, {}};
+    SmallVector<std::string> own;
+    for (StringRef state : statesOf(optimizer.kind))
+      own.push_back((state + "/" + name).str());
+    auto added =
+        addArguments(main, main.getNumArguments(), weight.getType(), own);
+    if (failed(added))
+      return failure();
+    before.states.append(added->begin(), added->end());
+    auto after = createUpdate(builder, gradient.getLoc(), optimizer, before,
+                              gradient, *scalars, clipping);
+    if (failed(after))
+      return failure();
+    results.push_back(after->weight);
+    names.push_back(name.str());
+    llvm::append_range(states, after->states);
+    llvm::append_range(stateNames, own);
+  }
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    main.removeArgAttr(i, kParameterAttr);
+  llvm::append_range(results, states);
+  llvm::append_range(names, stateNames);
+  setResults(main, results, names);
   return success();
 }
 

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Differentiate/Loss.h"
+#include "passes/Differentiate/Optimizer.h"
 #include <string>
 
 namespace mlc {
@@ -25,6 +26,17 @@ struct LossOptions {
 /// parameter, which has its name. Fails with an error at what is in the way.
 mlir::LogicalResult addLossAndGradients(mlir::func::FuncOp main,
                                         const LossOptions &options);
+
+/// Makes of `main` a step of training. Its arguments are the inputs, the target
+/// (where the loss has one), the scalars of the optimizer, and then, which were
+/// parameters and are arguments as all others now, the weights and for each of
+/// them its states; its results are the loss, the new weights and the new
+/// states, in that order. Weights are of float32 or float64. A scalar or a
+/// state is called as the optimizer calls it, a state with `/` and its weight
+/// behind.
+mlir::LogicalResult addTrainingStep(mlir::func::FuncOp main,
+                                    const LossOptions &loss,
+                                    const OptimizerOptions &optimizer);
 
 } // namespace mlc
 

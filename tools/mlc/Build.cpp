@@ -79,13 +79,13 @@ Compilation::import(const ModelOptions &options, const SearchFlags &search) {
 }
 
 llvm::Expected<std::unique_ptr<Compilation>>
-Compilation::import(const ModelOptions &options, ChooseParameters choose) {
+Compilation::import(const ModelOptions &options, Choose choose) {
   return make(options, nullptr, choose);
 }
 
 llvm::Expected<std::unique_ptr<Compilation>>
 Compilation::make(const ModelOptions &options, const SearchFlags *search,
-                  ChooseParameters choose) {
+                  Choose choose) {
   if (options.model.empty())
     return fail(Exit::Usage, "no file; give a model (.onnx)");
   std::unique_ptr<Compilation> compilation(new Compilation(options));
@@ -161,8 +161,7 @@ static void warnOfDefaults(llvm::StringRef file,
 
 llvm::Expected<ImportReport>
 Compilation::importFrom(const ModelOptions &options,
-                        llvm::ArrayRef<DimSetting> dims,
-                        ChooseParameters choose) {
+                        llvm::ArrayRef<DimSetting> dims, Choose choose) {
   Progress progress("reading " + file);
   ImportReport report;
   if (!choose) {
@@ -174,17 +173,19 @@ Compilation::importFrom(const ModelOptions &options,
   if (!opened)
     return withFile(file, Exit::BadFile, opened.takeError());
   modelFile = std::make_shared<ModelFile>(std::move(*opened));
-  auto parameters = choose(modelFile->proto());
-  if (!parameters)
-    return parameters.takeError();
-  module = importFile(*modelFile, file, importOptions(dims, *parameters),
+  auto choice = choose(modelFile->proto());
+  if (!choice)
+    return choice.takeError();
+  // Of two settings of a dim the last counts.
+  std::vector<DimSetting> all = std::move(choice->dims);
+  llvm::append_range(all, dims);
+  module = importFile(*modelFile, file, importOptions(all, choice->parameters),
                       &context, report);
   return report;
 }
 
 llvm::Error Compilation::read(const ModelOptions &options,
-                              const SearchFlags *search,
-                              ChooseParameters choose) {
+                              const SearchFlags *search, Choose choose) {
   auto dims = parseDims(options.dims);
   if (!dims)
     return dims.takeError();

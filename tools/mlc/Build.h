@@ -28,13 +28,17 @@ public:
   static llvm::Expected<std::unique_ptr<Compilation>>
   import(const ModelOptions &options, const SearchFlags &search);
 
-  /// Names the weights that are parameters, of a model that was read.
-  using ChooseParameters =
-      llvm::function_ref<llvm::Expected<std::vector<std::string>>(
-          const onnx::ModelProto &)>;
+  /// What is decided when the model has been read.
+  struct Choice {
+    std::vector<std::string> parameters;
+    /// Sizes beside those of the options, which go before.
+    std::vector<DimSetting> dims;
+  };
+  using Choose =
+      llvm::function_ref<llvm::Expected<Choice>(const onnx::ModelProto &)>;
   /// The same, with the parameters that `choose` names.
   static llvm::Expected<std::unique_ptr<Compilation>>
-  import(const ModelOptions &options, ChooseParameters choose);
+  import(const ModelOptions &options, Choose choose);
 
   /// The result is for other runtimes: what only suits mlc's own code
   /// generator is left out.
@@ -57,6 +61,8 @@ public:
   mlir::ModuleOp getModule() { return *module; }
   /// What the module was made of.
   ModelFile &getModelFile() { return *modelFile; }
+  /// The same for longer than until it is compiled.
+  std::shared_ptr<ModelFile> shareModelFile() const { return modelFile; }
   /// The rules of the user's files.
   llvm::ArrayRef<GivenRules> getGivenRules() const {
     return compileOptions.rewriting.rules;
@@ -75,13 +81,12 @@ public:
 private:
   explicit Compilation(const ModelOptions &options);
   static llvm::Expected<std::unique_ptr<Compilation>>
-  make(const ModelOptions &options, const SearchFlags *search,
-       ChooseParameters choose);
+  make(const ModelOptions &options, const SearchFlags *search, Choose choose);
   llvm::Error read(const ModelOptions &options, const SearchFlags *search,
-                   ChooseParameters choose);
+                   Choose choose);
   llvm::Expected<ImportReport> importFrom(const ModelOptions &options,
                                           llvm::ArrayRef<DimSetting> dims,
-                                          ChooseParameters choose);
+                                          Choose choose);
   llvm::Error readRules(const ModelOptions &options);
   llvm::Error addPhase(llvm::Error error) const;
 

@@ -32,6 +32,7 @@ std::unique_ptr<Command> makeCompareCommand();
 std::unique_ptr<Command> makeGradientsCommand();
 std::unique_ptr<Command> makeOptimizeCommand();
 std::unique_ptr<Command> makeInspectCommand();
+std::unique_ptr<Command> makeTrainCommand();
 
 } // namespace mlc::cli
 

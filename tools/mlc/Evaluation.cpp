@@ -80,6 +80,13 @@ static mlc_dtype typeOf(ElementStorage storage) {
   }
 }
 
+llvm::Expected<HostTensor> mlc::cli::toHost(mlir::ElementsAttr value) {
+  auto tensor = EvalTensor::fromAttr(value);
+  if (!tensor)
+    return tensor.takeError();
+  return fromEval(*tensor, typeOf(tensor->getStorage()));
+}
+
 /// The arguments of `function`: inputs, and parameters behind them.
 static llvm::Expected<std::vector<EvalTensor>>
 argumentsOf(mlir::func::FuncOp function, llvm::ArrayRef<HostTensor> inputs) {

@@ -15,6 +15,9 @@ llvm::Expected<std::vector<HostTensor>>
 evaluateInDouble(llvm::StringRef file, mlir::func::FuncOp function,
                  llvm::ArrayRef<HostTensor> inputs);
 
+/// A constant's elements.
+llvm::Expected<HostTensor> toHost(mlir::ElementsAttr value);
+
 } // namespace mlc::cli
 
 #endif // MLC_TOOLS_MLC_EVALUATION_H

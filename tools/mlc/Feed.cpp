@@ -4,12 +4,11 @@
 #include "runtime/Npy.h"
 #include "runtime/Text.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/Random.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <numbers>
 
 using namespace mlc::cli;
 namespace runtime = mlc::runtime;
@@ -124,26 +123,6 @@ mlc::cli::makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
 }
 
 namespace {
-
-/// SplitMix64: the same numbers on every machine.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t bits() {
-    uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  double uniform() { return (bits() >> 11) * 0x1p-53; }
-  double normal() {
-    double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-
-private:
-  uint64_t state;
-};
 
 template <typename T, typename Draw> void fill(HostTensor &tensor, Draw draw) {
   T *data = reinterpret_cast<T *>(tensor.data.get());

@@ -74,6 +74,7 @@ static int runCommand(int argc, char **argv) {
       makeBenchCommand(),   makeCalibrateCommand(), makeCheckCommand(),
       makeCompareCommand(), makeCompileCommand(),   makeGradientsCommand(),
       makeInspectCommand(), makeOptimizeCommand(),  makeRunCommand(),
+      makeTrainCommand(),
   };
   // Options that libraries register are not ours to offer.
   llvm::cl::OptionCategory none("mlc");

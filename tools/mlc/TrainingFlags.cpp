@@ -2,10 +2,14 @@
 
 #include "tools/mlc/TrainingFlags.h"
 #include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/CompileTime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
+#include "passes/Import/ModelFile.h"
 #include "runtime/Text.h"
+#include "tools/mlc/Evaluation.h"
 #include "tools/mlc/Failure.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -129,40 +133,80 @@ static std::optional<int64_t> classesOf(mlir::func::FuncOp main,
   return std::nullopt;
 }
 
-llvm::Expected<TrainingModel>
-mlc::cli::readTrainingModel(const ModelOptions &options,
-                            const TrainingFlags &flags) {
+/// The open first dims of the inputs, as `batch`.
+static std::vector<DimSetting> batchDims(const onnx::GraphProto &graph,
+                                         int64_t batch) {
+  llvm::StringSet<> weights;
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    weights.insert(tensor.name());
+  std::vector<DimSetting> dims;
+  for (const onnx::ValueInfoProto &input : graph.input()) {
+    const auto &shape = input.type().tensor_type().shape();
+    if (batch <= 0 || weights.contains(input.name()) || shape.dim_size() == 0)
+      continue;
+    const std::string &name = shape.dim(0).dim_param();
+    if (!name.empty() && llvm::none_of(dims, [&](const DimSetting &dim) {
+          return dim.name == name;
+        }))
+      dims.push_back({name, batch});
+  }
+  return dims;
+}
+
+static llvm::Error readValues(TrainingModel &training) {
+  auto main =
+      training.compilation->getModule().lookupSymbol<mlir::func::FuncOp>(
+          "main");
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (auto value =
+            main.getArgAttrOfType<mlir::ElementsAttr>(i, kParameterAttr)) {
+      auto tensor = toHost(value);
+      if (!tensor)
+        return tensor.takeError();
+      training.values.push_back(std::move(*tensor));
+    }
+  return llvm::Error::success();
+}
+
+llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
+    const ModelOptions &options, const TrainingFlags &flags,
+    const std::optional<OptimizerOptions> &optimizer, int64_t batch) {
   if (!options.parameters.empty())
     return fail(Exit::Usage, "--parameter is not taken here; --train and "
                              "--freeze say which weights change");
   TrainingModel training;
-  auto compilation =
-      Compilation::import(options,
-                          [&](const onnx::ModelProto &model)
-                              -> llvm::Expected<std::vector<std::string>> {
-                            auto weights = flags.choose(model, options.model);
-                            if (!weights)
-                              return weights.takeError();
-                            training.weights = std::move(*weights);
-                            std::vector<std::string> names;
-                            for (const Weight *weight : training.trained())
-                              names.push_back(weight->name);
-                            return names;
-                          });
+  auto choose = [&](const onnx::ModelProto &model)
+      -> llvm::Expected<Compilation::Choice> {
+    auto weights = flags.choose(model, options.model);
+    if (!weights)
+      return weights.takeError();
+    training.weights = std::move(*weights);
+    Compilation::Choice choice{{}, batchDims(model.graph(), batch)};
+    for (const Weight *weight : training.trained())
+      choice.parameters.push_back(weight->name);
+    return choice;
+  };
+  auto compilation = Compilation::import(options, choose);
   if (!compilation)
     return compilation.takeError();
   training.compilation = std::move(*compilation);
+  training.hash = training.compilation->getModelFile().getHash();
+  if (optimizer)
+    if (llvm::Error error = readValues(training))
+      return error;
   LossOptions loss = flags.lossOptions();
-  llvm::Error error = training.compilation->change([&](mlir::ModuleOp module) {
+  auto change = [&](mlir::ModuleOp module) {
     auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
     mlir::func::FuncOp before = main.clone();
-    mlir::LogicalResult done = addLossAndGradients(main, loss);
+    mlir::LogicalResult done = optimizer
+                                   ? addTrainingStep(main, loss, *optimizer)
+                                   : addLossAndGradients(main, loss);
     if (mlir::succeeded(done) && loss.kind == LossKind::CrossEntropy)
       training.classes = classesOf(before, loss);
     before.erase();
     return done;
-  });
-  if (error)
+  };
+  if (llvm::Error error = training.compilation->change(change))
     return error;
   return training;
 }

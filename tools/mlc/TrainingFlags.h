@@ -41,11 +41,21 @@ struct TrainingModel {
   /// the number is open.
   std::optional<int64_t> classes;
 
+  /// What the trained weights hold in the file, where there is an optimizer.
+  std::vector<HostTensor> values;
+  /// BLAKE3 of the file.
+  std::string hash;
+
   std::vector<const Weight *> trained() const;
 };
 
-llvm::Expected<TrainingModel> readTrainingModel(const ModelOptions &options,
-                                                const TrainingFlags &flags);
+/// The model as addLossAndGradients makes it or, with an optimizer, as
+/// addTrainingStep does. Where `batch` is positive, it is the size of the first
+/// dim of every input of the model's that is open.
+llvm::Expected<TrainingModel>
+readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
+                  const std::optional<OptimizerOptions> &optimizer = {},
+                  int64_t batch = 0);
 
 /// Errors unless every label is less than `classes`; `name` is the array's.
 llvm::Error checkLabels(const HostTensor &labels, int64_t classes,

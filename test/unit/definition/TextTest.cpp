@@ -61,7 +61,7 @@ TEST_CASE("a text prints as itself") {
         "(w[i, j] + s[i]) * (s[i] - (w[i, j] - 1))",
         "select(i < floordiv(a, 2), w[i, j], -1.5) / f32(a + 1)",
         "max{u < a}(max(s[u], 0.25)) - neg(s[i])",
-        "select(not(i == j), f32(mod(j, a)), inf)",
+        "select(not(i == j), f32(mod(j, a)), inf)", "w[i, j] * (1.5 + 2)",
         "w<0>[floordiv(i + j, b), mod(i, b)]"}) {
     INFO(body);
     CHECK(t.printed(body) == body);

@@ -1,0 +1,24 @@
+//===- Trained.h - The file of a model with other weights -------*- C++ -*-===//
+
+#ifndef MLC_PASSES_EXPORT_TRAINED_H
+#define MLC_PASSES_EXPORT_TRAINED_H
+
+#include "passes/Import/ModelFile.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace mlc {
+
+/// New elements of a weight, as many bytes as it has.
+struct NewWeight {
+  llvm::StringRef name, bytes;
+};
+
+/// The bytes of `file` with `weights` in place of those it has by these names;
+/// all else stays. Data of other files is put in. Errors: a weight that it does
+/// not have, more than 2 GB, the format's limit.
+llvm::Expected<std::string> replaceWeights(ModelFile &file,
+                                           llvm::ArrayRef<NewWeight> weights);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_EXPORT_TRAINED_H

@@ -1,0 +1,199 @@
+"""`mlc train` beside PyTorch, and interrupted."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+import torch_gradients
+import trained
+
+# How often a run is killed; measurements take more.
+KILLS = int(os.environ.get("MLC_KILLS", "5"))
+REFERENCE = json.loads((torch_gradients.HERE / "reference.json").read_text())
+
+
+def write(folder, name):
+    """The model and its samples; the arguments that say what is trained on what."""
+    model, inputs, flags = trained.build(name)
+    onnx.save(model, folder / "model.onnx")
+    np.savez(folder / "data.npz", **trained.samples(inputs))
+    return [folder / "model.onnx", *flags, f"--data={folder / 'data.npz'}", f"--seed={trained.SEED}"]
+
+
+def losses(text):
+    return [float(loss) for loss in re.findall(r"^step \d+  loss (\S+)$", text, re.M)]
+
+
+@pytest.mark.parametrize("optimizer", trained.OPTIMIZERS)
+@pytest.mark.parametrize("name", trained.NETWORKS)
+def test_losses_are_pytorchs(tools, tmp_path, name, optimizer):
+    done = tools.mlc("train", *write(tmp_path, name), *trained.OPTIMIZERS[optimizer][1], f"--steps={trained.STEPS}",
+                     "--print-every=1", f"--checkpoint={tmp_path / 'out.npz'}", "--checkpoint-every=1000")
+    assert done.returncode == 0, done.stderr
+    got, want = np.array(losses(done.stdout)), np.array(REFERENCE[name]["losses"][optimizer])
+    assert got.shape == want.shape
+    assert np.max(np.abs(got - want) / np.maximum(np.abs(want), 1e-2)) <= 1e-4, (got, want)
+
+
+def arrays(path):
+    with np.load(path) as file:
+        return {name: file[name].tobytes() for name in file}
+
+
+def test_interrupted_runs_end_alike(tools, tmp_path):
+    """Killed at any moment, while a checkpoint is written too, and resumed until it is done."""
+    arguments = [*write(tmp_path, "mlp"), "--optimizer=adamw", "--steps=4000", "--batch=9", "--threads=1"]
+    whole, pieces = tmp_path / "whole.npz", tmp_path / "pieces.npz"
+    assert tools.mlc("train", *arguments, f"--checkpoint={whole}").returncode == 0
+    command = [tools.build / "bin/mlc", "train", *map(str, arguments), f"--checkpoint={pieces}",
+               "--checkpoint-every=1", "--print-every=1", "--resume"]
+    rng, kills = np.random.default_rng(5), 0
+    for attempt in range(KILLS + 1):
+        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if attempt < KILLS:
+            # Once it has compiled, some moment of its steps.
+            while not run.stdout.readline().startswith("step"):
+                assert run.poll() is None
+            time.sleep(rng.uniform(0, 0.02))
+            run.send_signal(signal.SIGKILL)
+        run.communicate()
+        kills += run.returncode == -signal.SIGKILL
+    assert run.returncode == 0 and kills > 0
+    print(kills, "killed")
+    assert arrays(whole) == arrays(pieces)
+
+
+def test_the_trained_model_is_written(tools, tmp_path):
+    out = tmp_path / "out.onnx"
+    done = tools.mlc("train", *write(tmp_path, "depthwise"), "--steps=5", "-o", out,
+                     f"--checkpoint={tmp_path / 'c.npz'}")
+    assert done.returncode == 0, done.stderr
+    assert "frozen:  low" in done.stdout
+    before, after = onnx.load(tmp_path / "model.onnx"), onnx.load(out)
+    checkpoint = np.load(tmp_path / "c.npz")
+    changed = 0
+    for old, new in zip(before.graph.initializer, after.graph.initializer):
+        a, b = numpy_helper.to_array(old), numpy_helper.to_array(new)
+        if f"weight/{old.name}" in checkpoint:
+            assert np.array_equal(checkpoint[f"weight/{old.name}"], b)
+            changed += not np.array_equal(a, b)
+        else:
+            assert np.array_equal(a, b)
+    assert changed == 12
+    assert after.graph.node == before.graph.node
+
+
+def test_a_schedule_and_clipping(tools, tmp_path):
+    """Against the same in NumPy: one weight, one number."""
+    from graphs import model
+    net = model([("Mul", ["x", "w"], ["y"], {})], [("x", [1, 1])], [("y", [1, 1])], {"w": np.array([[3]], np.float32)})
+    onnx.save(net, tmp_path / "m.onnx")
+    np.savez(tmp_path / "d.npz", x=np.array([[2]], np.float32), target=np.array([[1]], np.float32))
+    done = tools.mlc("train", tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--learning-rate=0.1",
+                     "--schedule=cosine", "--warmup=2", "--clip-norm=4", "--steps=6", "--print-every=1",
+                     f"--checkpoint={tmp_path / 'c.npz'}")
+    assert done.returncode == 0, done.stderr
+    w, want = 3.0, []
+    for step in range(6):
+        want.append((2 * w - 1) ** 2)
+        rate = 0.1 * (step + 1) / 2 if step < 2 else 0.05 * (1 + np.cos(np.pi * (step - 2) / 4))
+        gradient = 4 * (2 * w - 1)
+        w -= rate * gradient * min(1, 4 / (abs(gradient) + 1e-6))
+    assert np.allclose(losses(done.stdout), want, rtol=1e-5)
+
+
+def test_what_does_not_fit_is_named(tools, tmp_path):
+    arguments = write(tmp_path, "mlp")
+    checkpoint = f"--checkpoint={tmp_path / 'c.npz'}"
+
+    def error(*more, of=arguments, code=2):
+        done = tools.mlc("train", *of, *more)
+        assert done.returncode == code, done.stderr
+        return done.stderr
+
+    assert "would be lost" in error()
+    assert "no samples; give --data" in error(checkpoint, of=arguments[:1])
+    assert "--resume needs --checkpoint" in error("--resume", "-o", tmp_path / "o.onnx")
+    assert "--steps must be at least 1" in error(checkpoint, "--steps=0")
+    assert "--momentum must be at least 0 and less than 1" in error(checkpoint, "--momentum=1")
+    assert "--learning-rate must be positive" in error(checkpoint, "--learning-rate=-1")
+    assert "has no weight 'nothing'" in error(checkpoint, "--train=nothing")
+    assert "nothing is trained" in error(checkpoint, "--freeze=*")
+    assert "is no loss" in error(checkpoint, "--loss=output", code=4)
+    assert "axis 5 of the classes" in error(checkpoint, "--class-axis=5", code=4)
+    data = dict(np.load(tmp_path / "data.npz"))
+    bad = tmp_path / "bad.npz"
+    for change, message in [
+            ({"x": data["x"].astype(np.float64)}, "is f64[27, 13]; a batch takes f32[9, 13]"),
+            ({"x": data["x"][:, :-1]}, "is f32[27, 12]"),
+            ({"target": data["target"] + 9}, "but there are 5 classes"),
+            ({"target": data["target"][:9]}, "different numbers of samples"),
+            ({"x": data["x"][:5], "target": data["target"][:5]}, "has 5 samples, and a batch 9"),
+    ]:
+        np.savez(bad, **{**data, **change})
+        assert message in error(checkpoint, of=[*arguments[:2], f"--data={bad}"])
+    np.savez(bad, x=data["x"])
+    assert "has no array 'target'" in error(checkpoint, of=[*arguments[:2], f"--data={bad}"])
+    bad.write_bytes((tmp_path / "data.npz").read_bytes()[:200])
+    assert "bad.npz" in error(checkpoint, of=[*arguments[:2], f"--data={bad}"], code=3)
+    assert not (tmp_path / "c.npz").exists()
+
+
+def test_checkpoints_that_do_not_fit(tools, tmp_path):
+    arguments = [*write(tmp_path, "mlp"), f"--checkpoint={tmp_path / 'c.npz'}", "--steps=3"]
+    assert tools.mlc("train", *arguments).returncode == 0
+    kept = (tmp_path / "c.npz").read_bytes()
+
+    def error(*more, code):
+        done = tools.mlc("train", *arguments, "--resume", *more)
+        assert done.returncode == code, (done.stdout, done.stderr)
+        return done.stderr
+
+    assert "was made with optimizer sgd, not optimizer adam" in error("--optimizer=adam", code=2)
+    assert "was made with seed 7, not seed 8" in error("--seed=8", code=2)
+    assert (tmp_path / "c.npz").read_bytes() == kept
+    for size in (0, 10, len(kept) // 2, len(kept) - 1):
+        (tmp_path / "c.npz").write_bytes(kept[:size])
+        assert "c.npz" in error("--steps=5", code=3)
+    names = dict(np.load(tmp_path / "data.npz"))
+    np.savez(tmp_path / "c.npz", **names)
+    assert "is no checkpoint" in error("--steps=5", code=3)
+
+
+def test_a_full_disk_keeps_the_old_checkpoint(tools, tmp_path):
+    """A file may have no more bytes than half a checkpoint."""
+    path = tmp_path / "c.npz"
+    arguments = [*write(tmp_path, "mlp"), f"--checkpoint={path}"]
+    assert tools.mlc("train", *arguments, "--steps=3").returncode == 0
+    kept = path.read_bytes()
+
+    def limit():
+        import resource
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024 * 1024 * 64, resource.RLIM_INFINITY))
+
+    # Compiling needs files of its own, so only the checkpoint is made impossible: its folder takes none.
+    if os.getuid() == 0:
+        subprocess.run(["chattr", "+i", tmp_path], check=False, capture_output=True)
+    try:
+        (tmp_path / "probe").write_bytes(b"")
+        pytest.skip("skipped: this file system has no immutable folders")
+    except OSError:
+        done = tools.mlc("train", *arguments, "--steps=6", "--resume", preexec_fn=limit)
+    finally:
+        subprocess.run(["chattr", "-i", tmp_path], check=False, capture_output=True)
+    assert done.returncode != 0 and "c.npz" in done.stderr
+    assert path.read_bytes() == kept
+
+
+def test_a_loss_that_is_lost_ends_training(tools, tmp_path):
+    done = tools.mlc("train", *write(tmp_path, "depthwise"), "--learning-rate=1e30", "--steps=20",
+                     f"--checkpoint={tmp_path / 'c.npz'}", "--checkpoint-every=1")
+    assert done.returncode == 5 and "is not a finite number; lower --learning-rate" in done.stderr

@@ -1,0 +1,113 @@
+//===- Checkpoint.cpp - Where training stands -----------------------------===//
+
+#include "tools/mlc/Checkpoint.h"
+#include "runtime/Npy.h"
+#include "runtime/Text.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/OutputFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cstring>
+
+using namespace mlc::cli;
+namespace runtime = mlc::runtime;
+
+llvm::Error mlc::cli::writeCheckpoint(llvm::StringRef path,
+                                      const Checkpoint &checkpoint) {
+  std::vector<runtime::NpzItem> items;
+  items.push_back({"step", runtime::DType::I64, {}, &checkpoint.step, 8});
+  items.push_back({"settings",
+                   runtime::DType::U8,
+                   {int64_t(checkpoint.settings.size())},
+                   checkpoint.settings.data(),
+                   checkpoint.settings.size()});
+  for (auto [name, value] : llvm::zip(checkpoint.names, checkpoint.values))
+    items.push_back({name, static_cast<runtime::DType>(value.type), value.dims,
+                     value.data.get(), value.bytes});
+  return writeOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
+    auto status = runtime::writeNpz(items, [&](const void *data, size_t size) {
+      os.write(static_cast<const char *>(data), size);
+      return true;
+    });
+    if (!status.ok())
+      return fail(static_cast<Exit>(status.code), status.message);
+    return llvm::Error::success();
+  });
+}
+
+static llvm::Error readEntry(const runtime::NpzFile &file,
+                             const std::string &name,
+                             runtime::NpyArray &array) {
+  auto status = file.read(name, array);
+  return status.ok() ? llvm::Error::success()
+                     : fail(static_cast<Exit>(status.code), status.message);
+}
+
+/// An error that names the first line that is another.
+static llvm::Error compareSettings(const std::string &path,
+                                   llvm::StringRef found,
+                                   llvm::StringRef wanted) {
+  if (found == wanted)
+    return llvm::Error::success();
+  llvm::SmallVector<llvm::StringRef> have, want;
+  found.split(have, '\n');
+  wanted.split(want, '\n');
+  for (auto [a, b] : llvm::zip(have, want))
+    if (a != b)
+      return fail(Exit::Usage, path + ": was made with " +
+                                   runtime::printable(a.str()) + ", not " +
+                                   runtime::printable(b.str()) +
+                                   "; go on as it was, or begin anew without "
+                                   "--resume");
+  return fail(Exit::BadFile, path + ": is no checkpoint of this version");
+}
+
+llvm::Error mlc::cli::readCheckpoint(const std::string &path,
+                                     Checkpoint &expected) {
+  runtime::NpzFile file;
+  if (auto status = file.open(path); !status.ok())
+    return fail(static_cast<Exit>(status.code), status.message);
+  std::vector<std::string> names = file.names();
+  for (const char *name : {"step", "settings"})
+    if (!llvm::is_contained(names, name))
+      return fail(Exit::BadFile, path + ": is no checkpoint: it has no '" +
+                                     name + "'; give what --checkpoint wrote");
+  runtime::NpyArray step, settings;
+  if (llvm::Error error = readEntry(file, "step", step))
+    return error;
+  if (llvm::Error error = readEntry(file, "settings", settings))
+    return error;
+  if (step.type != runtime::DType::I64 || step.bytes != 8)
+    return fail(Exit::BadFile,
+                path + ": is no checkpoint: 'step' is no number");
+  if (llvm::Error error = compareSettings(
+          path,
+          llvm::StringRef(reinterpret_cast<const char *>(settings.data.data()),
+                          settings.bytes),
+          expected.settings))
+    return error;
+  std::vector<HostTensor> values;
+  for (auto [name, value] : llvm::zip(expected.names, expected.values)) {
+    if (!llvm::is_contained(names, name))
+      return fail(Exit::BadFile, path + ": has no '" +
+                                     runtime::printable(name) +
+                                     "'; it is of another model");
+    auto array = std::make_shared<runtime::NpyArray>();
+    if (llvm::Error error = readEntry(file, name, *array))
+      return error;
+    if (static_cast<mlc_dtype>(array->type) != value.type ||
+        array->dims != value.dims)
+      return fail(Exit::BadFile, path + ": '" + runtime::printable(name) +
+                                     "' has another type or other dims than "
+                                     "the model's");
+    values.push_back({value.type, value.dims,
+                      std::shared_ptr<char>(
+                          array, reinterpret_cast<char *>(array->data.data())),
+                      size_t(array->bytes)});
+  }
+  std::memcpy(&expected.step, step.data.data(), sizeof(expected.step));
+  if (expected.step < 0)
+    return fail(Exit::BadFile, path + ": is no checkpoint: 'step' is negative");
+  for (auto [value, read] : llvm::zip(expected.values, values))
+    std::memcpy(value.data.get(), read.data.get(), value.bytes);
+  return llvm::Error::success();
+}

@@ -1,0 +1,117 @@
+//===- Trainer.cpp - Steps of training ------------------------------------===//
+
+#include "tools/mlc/Trainer.h"
+#include "tools/mlc/Failure.h"
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+using namespace mlc;
+using namespace mlc::cli;
+
+double LearningRate::at(int64_t step) const {
+  if (step < warmup)
+    return rate * double(step + 1) / double(warmup);
+  double done = steps > warmup
+                    ? std::min(1.0, double(step - warmup) / (steps - warmup))
+                    : 0;
+  switch (schedule) {
+  case Schedule::Constant:
+    return rate;
+  case Schedule::Linear:
+    return rate * (1 - done);
+  case Schedule::Cosine:
+    return rate * (1 + std::cos(std::numbers::pi * done)) / 2;
+  }
+  return rate;
+}
+
+static size_t valueCount(const Model &built) {
+  return built.outputs().size() - 1; // the loss
+}
+
+llvm::ArrayRef<mlc_port> Trainer::dataPorts() const {
+  return llvm::ArrayRef(built->inputs())
+      .drop_back(valueCount(*built) + scalars.size());
+}
+
+llvm::Expected<Trainer> Trainer::create(const Model &built,
+                                        const OptimizerOptions &optimizer,
+                                        llvm::ArrayRef<HostTensor> values,
+                                        const std::string &device,
+                                        unsigned threads) {
+  Trainer trainer;
+  trainer.built = &built;
+  trainer.optimizer = optimizer;
+  for (size_t i = 0; i < scalarsOf(optimizer.kind).size(); ++i) {
+    auto scalar = HostTensor::zeros(MLC_F32, {});
+    if (!scalar)
+      return scalar.takeError();
+    trainer.scalars.push_back(std::move(*scalar));
+  }
+  for (const mlc_port &port : trainer.dataPorts()) {
+    auto dims = portDims(port, {});
+    if (!dims)
+      return dims.takeError();
+    auto tensor = HostTensor::zeros(port.type, std::move(*dims));
+    if (!tensor)
+      return tensor.takeError();
+    trainer.batch.push_back(std::move(*tensor));
+  }
+  for (auto [i, port] :
+       llvm::enumerate(llvm::ArrayRef(built.outputs()).drop_front())) {
+    bool isWeight = i < values.size();
+    for (std::vector<HostTensor> *memory :
+         {&trainer.current.values, &trainer.next}) {
+      auto tensor = HostTensor::zeros(
+          port.type, std::vector<int64_t>(port.dims, port.dims + port.rank));
+      if (!tensor)
+        return tensor.takeError();
+      if (isWeight)
+        std::memcpy(tensor->data.get(), values[i].data.get(), tensor->bytes);
+      memory->push_back(std::move(*tensor));
+    }
+    trainer.current.names.push_back((isWeight ? "weight/" : "") +
+                                    std::string(port.name));
+  }
+  auto session = Session::create(built, device, threads);
+  if (!session)
+    return session.takeError();
+  trainer.session.emplace(std::move(*session));
+  return trainer;
+}
+
+llvm::Error Trainer::bind() {
+  std::vector<HostTensor> inputs(batch);
+  llvm::append_range(inputs, scalars);
+  llvm::append_range(inputs, current.values);
+  if (llvm::Error error = session->bind(std::move(inputs)))
+    return error;
+  for (auto [i, tensor] : llvm::enumerate(next))
+    if (mlc_status status =
+            mlc_session_bind_output(session->get(), i + 1, tensor.data.get(),
+                                    tensor.bytes, MLC_SPACE_HOST))
+      return runtimeFailure(built->name(), status);
+  return llvm::Error::success();
+}
+
+llvm::Expected<double> Trainer::step(TrainingData &data, uint64_t seed,
+                                     const LearningRate &rate) {
+  data.fill(seed, current.step, batch);
+  double t = double(current.step + 1);
+  double numbers[] = {rate.at(current.step), 1 - std::pow(optimizer.beta1, t),
+                      1 - std::pow(optimizer.beta2, t)};
+  for (auto [scalar, number] : llvm::zip(scalars, numbers))
+    *reinterpret_cast<float *>(scalar.data.get()) = static_cast<float>(number);
+  if (llvm::Error error = bind())
+    return error;
+  if (llvm::Error error = session->run())
+    return error;
+  auto loss = session->output(0);
+  if (!loss)
+    return loss.takeError();
+  std::swap(current.values, next);
+  ++current.step;
+  return loss->type == MLC_F64 ? *static_cast<const double *>(loss->data)
+                               : *static_cast<const float *>(loss->data);
+}

@@ -1,0 +1,101 @@
+//===- TrainingData.cpp - Samples, in an order that a seed gives ----------===//
+
+#include "tools/mlc/TrainingData.h"
+#include "runtime/Blake3.h"
+#include "runtime/Npy.h"
+#include "runtime/Text.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/Random.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cstring>
+#include <numeric>
+
+using namespace mlc::cli;
+namespace runtime = mlc::runtime;
+
+static llvm::Expected<HostTensor> readArray(const runtime::NpzFile &file,
+                                            const std::string &path,
+                                            const mlc_port &port) {
+  auto array = std::make_shared<runtime::NpyArray>();
+  if (auto status = file.read(port.name, *array); !status.ok())
+    return fail(static_cast<Exit>(status.code), status.message);
+  bool fits = static_cast<mlc_dtype>(array->type) == port.type &&
+              array->dims.size() == port.rank && port.rank > 0;
+  for (size_t i = 1; fits && i < port.rank; ++i)
+    fits = array->dims[i] == port.dims[i];
+  HostTensor tensor{static_cast<mlc_dtype>(array->type), array->dims, nullptr,
+                    size_t(array->bytes)};
+  tensor.data = std::shared_ptr<char>(
+      array, reinterpret_cast<char *>(array->data.data()));
+  if (fits)
+    return tensor;
+  std::string have = mlc_dtype_name(tensor.type);
+  have += "[";
+  llvm::raw_string_ostream os(have);
+  llvm::interleaveComma(tensor.dims, os);
+  return fail(Exit::Usage, path + ": the array '" +
+                               runtime::printable(port.name) + "' is " + have +
+                               "]; a batch takes " + typeText(port) +
+                               ", of which the first dim is the sample");
+}
+
+llvm::Expected<TrainingData>
+TrainingData::read(const std::string &path, llvm::ArrayRef<mlc_port> ports) {
+  runtime::NpzFile file;
+  if (auto status = file.open(path); !status.ok())
+    return fail(static_cast<Exit>(status.code), status.message);
+  std::vector<std::string> names = file.names();
+  TrainingData data;
+  runtime::Blake3 hash;
+  for (const mlc_port &port : ports) {
+    if (!llvm::is_contained(names, port.name)) {
+      std::string have =
+          llvm::join(llvm::ArrayRef(names).take_front(10), "', '");
+      return fail(Exit::Usage, path + ": has no array '" +
+                                   runtime::printable(port.name) +
+                                   "' of samples; it has '" +
+                                   runtime::printable(have) + "'");
+    }
+    auto array = readArray(file, path, port);
+    if (!array)
+      return array.takeError();
+    hash.update(array->data.get(), array->bytes);
+    if (data.arrays.empty()) {
+      data.count = array->dims[0];
+      data.size = port.dims[0];
+    }
+    if (array->dims[0] != data.count || port.dims[0] != data.size)
+      return fail(Exit::Usage,
+                  path + ": the arrays '" + runtime::printable(ports[0].name) +
+                      "' and '" + runtime::printable(port.name) +
+                      "' have different numbers of samples, or a batch has");
+    data.arrays.push_back(std::move(*array));
+  }
+  if (data.size < 1 || data.count < data.size)
+    return fail(Exit::Usage, path + ": has " + llvm::Twine(data.count) +
+                                 " samples, and a batch " +
+                                 llvm::Twine(data.size));
+  data.digest = llvm::toHex(hash.finish(), /*LowerCase=*/true);
+  return data;
+}
+
+void TrainingData::fill(uint64_t seed, int64_t step,
+                        llvm::ArrayRef<HostTensor> batch) {
+  int64_t steps = count / size, epoch = step / steps;
+  if (epoch != orderedEpoch) {
+    order.resize(count);
+    std::iota(order.begin(), order.end(), 0);
+    Random random(Random(seed).bits() + epoch);
+    // Fisher and Yates.
+    for (int64_t i = count - 1; i > 0; --i)
+      std::swap(order[i], order[random.bits() % (i + 1)]);
+    orderedEpoch = epoch;
+  }
+  const int64_t *first = order.data() + step % steps * size;
+  for (auto [array, tensor] : llvm::zip(arrays, batch)) {
+    size_t bytes = array.bytes / count;
+    for (int64_t i = 0; i < size && bytes; ++i)
+      std::memcpy(tensor.data.get() + i * bytes,
+                  array.data.get() + first[i] * bytes, bytes);
+  }
+}
