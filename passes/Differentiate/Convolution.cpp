@@ -3,6 +3,7 @@
 #include "passes/Differentiate/Convolution.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "passes/Differentiate/Phases.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -105,7 +106,11 @@ FailureOr<SmallVector<Value>> convolutionGradients(OpBuilder &builder,
   for (unsigned i : {0u, 1u}) {
     if (!wanted[i] || (i == 1 && !conv.getGroups().isConstant(1)))
       continue;
-    FailureOr<Value> value = i == 0 ? gradients.input() : gradients.weight();
+    FailureOr<Value> value =
+        hasPhases(conv)
+            ? (i == 0 ? inputGradientByPhases(builder, conv, cotangent)
+                      : weightGradientByPhases(builder, conv, cotangent))
+            : (i == 0 ? gradients.input() : gradients.weight());
     if (failed(value))
       return failure();
     values[i] = *value;

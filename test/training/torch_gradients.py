@@ -1,6 +1,6 @@
 """Losses, gradients and training of trained.py's networks by PyTorch, in float64.
 
-    python3 -m venv torch && torch/bin/pip install -r requirements-torch.txt
+    python3 -m venv torch && torch/bin/pip install --no-deps -r requirements-torch.txt
     torch/bin/python test/training/torch_gradients.py --write
 
 runs each model's ONNX graph with PyTorch's operators, node by node, and has
@@ -64,7 +64,7 @@ def run(node, x, torch):
         return F.conv_transpose2d(*x, stride=tuple(a["strides"]), padding=pads(),
                                   output_padding=tuple(a.get("output_padding", [0, 0])))
     if kind == "MaxPool":
-        return F.max_pool2d(x[0], a["kernel_shape"], a["strides"])
+        return F.max_pool2d(x[0], a["kernel_shape"], a["strides"], pads())
     if kind == "AveragePool":
         return F.avg_pool2d(x[0], a["kernel_shape"], a["strides"])
     if kind == "GlobalAveragePool":
@@ -106,30 +106,30 @@ def run(node, x, torch):
     raise NotImplementedError(kind)
 
 
-def forward(model, values, torch):
+def forward(model, values, torch, dtype=None):
     for node in model.graph.node:
         results = run(node, [values[name] for name in node.input], torch)
         if len(node.output) == 1:
             results = [results]
         for name, result in zip(node.output, results):
-            values[name] = result.double() if result.is_floating_point() else result
+            values[name] = result.to(dtype or torch.float64) if result.is_floating_point() else result
     return values[model.graph.output[0].name]
 
 
 def loss_of(output, target, flags, torch):
     if "--loss=mse" in flags:
-        return torch.nn.functional.mse_loss(output, target.double())
+        return torch.nn.functional.mse_loss(output, target.to(output.dtype))
     axis = [int(flag.split("=")[1]) for flag in flags if flag.startswith("--class-axis")] or [1]
     return torch.nn.functional.cross_entropy(output.movedim(axis[0], 1), target, ignore_index=-1)
 
 
-def weights_of(model, torch):
+def weights_of(model, torch, dtype=None):
     """Those of floats that have a dim, as trained; all others as they are."""
     values = {}
     for tensor in model.graph.initializer:
         value = torch.tensor(numpy_helper.to_array(tensor))
         if value.is_floating_point():
-            value = value.double().requires_grad_(value.dim() > 0)
+            value = value.to(dtype or torch.float64).requires_grad_(value.dim() > 0)
         values[tensor.name] = value
     return values
 

@@ -7,6 +7,7 @@
 #include "tools/mlc/Evaluation.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OutputFile.h"
+#include "tools/mlc/Profile.h"
 #include "tools/mlc/Session.h"
 #include "tools/mlc/TrainingFlags.h"
 #include "llvm/Support/Format.h"
@@ -47,6 +48,10 @@ public:
                   cl::desc("Write the loss, as \"loss\", and the gradients by "
                            "the weights' names to this .npz"),
                   cl::sub(sub)),
+        profile("profile",
+                cl::desc("Print what each step of the program takes, the "
+                         "longest first"),
+                cl::sub(sub)),
         asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {}
 
   llvm::Error run() override;
@@ -57,6 +62,7 @@ private:
                     llvm::ArrayRef<mlc_tensor> tensors) const;
   void print(llvm::ArrayRef<Result> results) const;
   void printJson(llvm::ArrayRef<Result> results) const;
+  llvm::Error printProfile(const Model &built, Session &session) const;
 
   ModelOptions model;
   TrainingFlags training;
@@ -65,7 +71,7 @@ private:
   cl::opt<unsigned> threads;
   cl::opt<bool> reference;
   cl::opt<std::string> outputNpz;
-  cl::opt<bool> asJson;
+  cl::opt<bool> profile, asJson;
 
   TrainingModel read;
 };
@@ -237,6 +243,19 @@ void GradientsCommand::printJson(llvm::ArrayRef<Result> results) const {
   llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(root))) << '\n';
 }
 
+llvm::Error GradientsCommand::printProfile(const Model &built,
+                                           Session &session) const {
+  constexpr unsigned runs = 5;
+  auto peak = findPeak(built, "", device.device, threads);
+  if (!peak)
+    return peak.takeError();
+  auto steps = measureSteps(built, session, runs, std::move(*peak));
+  if (!steps)
+    return steps.takeError();
+  steps->print(asJson ? llvm::errs() : llvm::outs());
+  return llvm::Error::success();
+}
+
 llvm::Error GradientsCommand::run() {
   auto trainingModel = readTrainingModel(model, training);
   if (!trainingModel)
@@ -271,7 +290,8 @@ llvm::Error GradientsCommand::run() {
       return values.takeError();
     wide = std::move(*values);
   }
-  auto session = Session::create(*built, device.device, threads);
+  auto session = Session::create(*built, device.device, threads,
+                                 profile ? MLC_SESSION_PROFILE : 0);
   if (!session)
     return session.takeError();
   if (llvm::Error error = session->bind(std::move(*feed)))
@@ -302,7 +322,7 @@ llvm::Error GradientsCommand::run() {
     if (llvm::Error error = write(names, tensors))
       return error;
   asJson ? printJson(results) : print(results);
-  return llvm::Error::success();
+  return profile ? printProfile(*built, *session) : llvm::Error::success();
 }
 
 std::unique_ptr<Command> mlc::cli::makeGradientsCommand() {

@@ -1,5 +1,6 @@
 // RUN: mlc-opt %s --mlc-differentiate=function=layer | FileCheck %s
 // RUN: mlc-opt %s --mlc-differentiate=function=strided | FileCheck %s --check-prefix=STRIDED
+// RUN: mlc-opt %s --mlc-differentiate=function=dense | FileCheck %s --check-prefix=DENSE
 // RUN: mlc-opt %s --mlc-differentiate=function=probabilities | FileCheck %s --check-prefix=SOFTMAX
 // RUN: not mlc-opt %s --mlc-differentiate=function=best 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not mlc-opt %s --mlc-differentiate=function=missing 2>&1 | FileCheck %s --check-prefix=MISSING
@@ -19,13 +20,13 @@ func.func @layer(%a: tensor<?x?xf32, #mlc.dims<[m, k]>>, %b: tensor<?x?xf32, #ml
   return %1 : tensor<?x?xf32, #mlc.dims<[m, n]>>
 }
 
-// Those of a convolution are a transposed convolution and a convolution.
+// Those of a convolution with a stride are of its phases, put together.
 // STRIDED-LABEL: func.func @strided_gradient(
-// STRIDED: mlc.conv_transpose
-// STRIDED-SAME: -> tensor<1x2x8xf32>
-// STRIDED: mlc.conv {{.*}} {dilations = #mlc.dims<[2]>{{.*}} strides = #mlc.dims<[1]>}
-// STRIDED: mlc.slice
-// STRIDED-SAME: -> tensor<3x2x3xf32>
+// STRIDED: %[[EVEN:.*]] = mlc.conv_transpose {{.*}} strides = #mlc.dims<[1]>{{.*}} -> tensor<1x2x4xf32>
+// STRIDED: %[[ODD:.*]] = mlc.conv_transpose {{.*}} strides = #mlc.dims<[1]>{{.*}} -> tensor<1x2x3xf32>
+// STRIDED: mlc.compute %[[ODD]], %[[EVEN]] {definition = "(x0, x1) Y[i, j, u] = select(mod(u, 2) == 1, x0<0>[i, j, floordiv(u, 2)], select(mod(u, 2) == 0, x1<0>[i, j, floordiv(u, 2)], 0))"
+// STRIDED: mlc.conv {{.*}} -> tensor<2x3x2xf32>
+// STRIDED: mlc.conv {{.*}} -> tensor<2x3x1xf32>
 func.func @strided(%x: tensor<1x2x8xf32>, %w: tensor<3x2x3xf32>) -> tensor<1x3x3xf32> {
   %0 = mlc.conv %x, %w {strides = #mlc.dims<[2]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, groups = #mlc.int<1>} : (tensor<1x2x8xf32>, tensor<3x2x3xf32>) -> tensor<1x3x3xf32>
   return %0 : tensor<1x3x3xf32>
@@ -39,6 +40,16 @@ func.func @strided(%x: tensor<1x2x8xf32>, %w: tensor<3x2x3xf32>) -> tensor<1x3x3
 func.func @probabilities(%x: tensor<4x5xf32>) -> tensor<4x5xf32> {
   %0 = mlc.softmax %x {axis = 1 : i64} : (tensor<4x5xf32>) -> tensor<4x5xf32>
   return %0 : tensor<4x5xf32>
+}
+
+// Those of another are a transposed convolution and a convolution.
+// DENSE-LABEL: func.func @dense_gradient(
+// DENSE: mlc.conv_transpose
+// DENSE-SAME: -> tensor<1x2x8xf32>
+// DENSE: mlc.conv {{.*}} {dilations = #mlc.dims<[1]>{{.*}} strides = #mlc.dims<[2]>}
+func.func @dense(%x: tensor<1x2x8xf32>, %w: tensor<3x2x3xf32>) -> tensor<1x3x4xf32> {
+  %0 = mlc.conv %x, %w {strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[2]>, groups = #mlc.int<1>} : (tensor<1x2x8xf32>, tensor<3x2x3xf32>) -> tensor<1x3x4xf32>
+  return %0 : tensor<1x3x4xf32>
 }
 
 // NONE: error: 'mlc.top_k' op has no gradient

@@ -1,0 +1,148 @@
+"""Steps of training beside PyTorch's, on one thread.
+
+    torch/bin/python tools/bench/training.py [--networks mlp,gpt,resnet50] [--rounds 5]
+
+runs in a Python that has PyTorch, onnx and NumPy (test/training/torch_gradients.py
+says how one is made) and starts build/bin/mlc. Both train the same ONNX graph,
+PyTorch by its own operators and torch.optim.SGD with momentum. Each round times
+one after the other; printed are medians and their ratio.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "test" / folder) for folder in ("training", "models")]
+import torch_gradients  # noqa: E402
+import trained  # noqa: E402
+
+
+def mlp():
+    net = trained.Network(1)
+    x = {"x": net.rng.standard_normal((128, 784)).astype(np.float32)}
+    h = net.op("Relu", net.linear("x", "first", 784, 512))
+    h = net.op("Relu", net.linear(h, "second", 512, 512))
+    y = net.linear(h, "third", 512, 10)
+    return net.model(x, y, (128, 10)), {**x, "target": net.rng.integers(0, 10, 128)}, ["--loss=cross-entropy"]
+
+
+def gpt(layers=6, width=384, length=256, batch=8, words=1000):
+    net = trained.Network(2)
+    tokens = {"tokens": net.rng.integers(0, words, (batch, length))}
+    net.weight("embedding", words, width, scale=0.02)
+    h = net.op("Add", net.op("Gather", "embedding", "tokens"), net.weight("positions", length, width, scale=0.02))
+    mask = trained.causal(net, length)
+    for i in range(layers):
+        n = net.layer_norm(h, f"layer{i}.norm1", width)
+        h = net.op("Add", h, trained.attention(net, n, n, f"layer{i}.attention", width, 6, mask))
+        n = net.layer_norm(h, f"layer{i}.norm2", width)
+        up = trained.gelu(net, net.linear(n, f"layer{i}.up", width, 4 * width))
+        h = net.op("Add", h, net.linear(up, f"layer{i}.down", 4 * width, width))
+    y = net.op("MatMul", net.layer_norm(h, "norm", width), net.op("Transpose", "embedding", perm=[1, 0]))
+    model = net.model(tokens, y, (batch, length, words))
+    return (model, {**tokens, "target": net.rng.integers(0, words, (batch, length))},
+            ["--loss=cross-entropy", "--class-axis=-1"])
+
+
+def residual(net, h, name, width, inner, stride):
+    """A bottleneck with statistics of the batch."""
+    def norm(x, part, channels):
+        return trained.batch_norm(net, x, f"{name}.{part}", channels)
+
+    x = net.op("Relu", norm(net.conv(h, f"{name}.conv1", inner, width, 1), "norm1", inner))
+    x = net.conv(x, f"{name}.conv2", inner, inner, 3, pads=[1, 1, 1, 1], strides=[stride, stride])
+    x = norm(net.conv(net.op("Relu", norm(x, "norm2", inner)), f"{name}.conv3", 4 * inner, inner, 1), "norm3", 4 * inner)
+    if width != 4 * inner or stride != 1:
+        h = norm(net.conv(h, f"{name}.shortcut", 4 * inner, width, 1, strides=[stride, stride]), "norm4", 4 * inner)
+    return net.op("Relu", net.op("Add", h, x))
+
+
+def resnet50(batch=8):
+    net = trained.Network(3)
+    x = {"x": net.rng.standard_normal((batch, 3, 224, 224)).astype(np.float32)}
+    h = net.conv("x", "stem", 64, 3, 7, pads=[3, 3, 3, 3], strides=[2, 2])
+    h = net.op("Relu", trained.batch_norm(net, h, "norm", 64))
+    h = net.op("MaxPool", h, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    width = 64
+    for stage, (blocks, inner) in enumerate([(3, 64), (4, 128), (6, 256), (3, 512)]):
+        for block in range(blocks):
+            h = residual(net, h, f"stage{stage}.{block}", width, inner, 2 if stage and not block else 1)
+            width = 4 * inner
+    y = net.linear(net.op("Flatten", net.op("GlobalAveragePool", h)), "head", width, 1000)
+    return (net.model(x, y, (batch, 1000)), {**x, "target": net.rng.integers(0, 1000, batch)},
+            ["--loss=cross-entropy"])
+
+
+NETWORKS = {"mlp": (mlp, 100), "gpt": (gpt, 2), "resnet50": (resnet50, 2)}
+
+
+class Torch:
+    def __init__(self, model, inputs, flags):
+        import torch
+        torch.set_num_threads(1)
+        self.torch, self.model, self.flags = torch, model, flags
+        self.weights = torch_gradients.weights_of(model, torch, torch.float32)
+        trainable = [w for w in self.weights.values() if w.requires_grad]
+        self.optimizer = torch.optim.SGD(trainable, lr=1e-4, momentum=0.9)
+        self.given = {k: torch.tensor(v) for k, v in inputs.items()}
+
+    def step(self):
+        self.optimizer.zero_grad()
+        output = torch_gradients.forward(self.model, {**self.weights, **self.given}, self.torch, self.torch.float32)
+        loss = torch_gradients.loss_of(output, self.given["target"], self.flags, self.torch)
+        loss.backward()
+        self.optimizer.step()
+        return float(loss.detach())
+
+    def seconds(self, steps):
+        start = time.perf_counter()
+        for _ in range(steps):
+            self.step()
+        return (time.perf_counter() - start) / steps
+
+
+def mlc_seconds(folder, flags, steps):
+    """Of a step, without compilation; and the first loss."""
+    done = subprocess.run(
+        [ROOT / "build/bin/mlc", "train", folder / "m.onnx", *flags, f"--data={folder / 'd.npz'}", f"--steps={steps}",
+         "--optimizer=momentum", "--learning-rate=1e-4", "--threads=1", "--print-every=1",
+         f"--checkpoint={folder / 'c.npz'}", "--checkpoint-every=1000000"], capture_output=True, text=True, check=True)
+    first = float(re.search(r"step 1  loss (\S+)", done.stdout)[1])
+    return float(re.search(r"steps in (\S+) s", done.stderr)[1]) / steps, first
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--networks", default=",".join(NETWORKS), help="which (all)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of both (5)")
+    arguments = parser.parse_args()
+    print("network      PyTorch, ms  mlc, ms  ratio")
+    for name in arguments.networks.split(","):
+        build, steps = NETWORKS[name]
+        model, inputs, flags = build()
+        with tempfile.TemporaryDirectory() as made:
+            folder = pathlib.Path(made)
+            onnx.save(model, folder / "m.onnx")
+            np.savez(folder / "d.npz", **inputs)
+            peer = Torch(model, inputs, flags)
+            peer_loss = peer.step()
+            theirs, ours = [], []
+            for _ in range(arguments.rounds):
+                theirs.append(peer.seconds(steps))
+                seconds, loss = mlc_seconds(folder, flags, steps)
+                ours.append(seconds)
+            assert abs(loss - peer_loss) <= 1e-3 * abs(peer_loss), (loss, peer_loss)
+        a, b = np.median(theirs), np.median(ours)
+        print(f"{name:<12} {1e3 * a:11.2f}  {1e3 * b:7.2f}  {b / a:5.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
