@@ -28,6 +28,8 @@ llvm::ArrayRef<OperatorEntry> convolutionOperators();
 llvm::ArrayRef<OperatorEntry> poolingOperators();
 llvm::ArrayRef<OperatorEntry> reductionOperators();
 llvm::ArrayRef<OperatorEntry> normalizationOperators();
+llvm::ArrayRef<OperatorEntry> lossOperators();
+llvm::ArrayRef<OperatorEntry> optimizerOperators();
 llvm::ArrayRef<OperatorEntry> movementOperators();
 llvm::ArrayRef<OperatorEntry> slicingOperators();
 llvm::ArrayRef<OperatorEntry> shapeOperators();
