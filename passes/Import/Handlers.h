@@ -30,6 +30,8 @@ llvm::ArrayRef<OperatorEntry> reductionOperators();
 llvm::ArrayRef<OperatorEntry> normalizationOperators();
 llvm::ArrayRef<OperatorEntry> lossOperators();
 llvm::ArrayRef<OperatorEntry> optimizerOperators();
+llvm::ArrayRef<OperatorEntry> randomOperators();
+llvm::ArrayRef<OperatorEntry> scatteringOperators();
 llvm::ArrayRef<OperatorEntry> movementOperators();
 llvm::ArrayRef<OperatorEntry> slicingOperators();
 llvm::ArrayRef<OperatorEntry> shapeOperators();

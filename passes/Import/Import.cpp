@@ -31,7 +31,7 @@ const OperatorEntry *findOperator(StringRef domain, StringRef name) {
         convolutionOperators(), poolingOperators(), reductionOperators(),
         normalizationOperators(), movementOperators(), slicingOperators(),
         shapeOperators(), resizeOperators(), lossOperators(),
-        optimizerOperators()})
+        optimizerOperators(), randomOperators(), scatteringOperators()})
     for (const OperatorEntry &entry : family)
       if (entry.name == name && entry.domain == domain)
         return &entry;

@@ -4,6 +4,7 @@
 #include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Graph/ReductionOps.h"
 #include "passes/Import/Handlers.h"
+#include "passes/Import/Random.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -271,19 +272,18 @@ static LogicalResult importMeanVarianceNormalization(Node &n) {
   return n.result(n.pointwise<DivOp>({centered, deviation}));
 }
 
-/// Inference: the input itself, and a mask that keeps everything.
+/// In inference the input itself, and a mask that keeps everything.
 static LogicalResult importDropout(Node &n) {
   if (n.has(2)) {
     std::optional<double> training = n.scalar(2, "training_mode");
     if (!training)
       return failure();
     if (*training != 0.0)
-      return n.unsupported("dropout in training mode is not supported; export "
-                           "the model for inference");
+      return importDropoutInTraining(n);
   }
   if (n.opset() < 7 && !n.intAttr("is_test", 0))
-    return n.unsupported("dropout in training mode is not supported; export "
-                         "the model for inference");
+    return n.unsupported("dropout in training mode is not supported before "
+                         "opset 12; export the model for inference");
   if (n.wants(1)) {
     Type type = n.opset() >= 10 ? Type(n.builder().getI1Type()) : n.type(0);
     if (failed(
