@@ -196,3 +196,11 @@ def test_generators(run):
     assert abs(h.mean()) < deviation and abs(h.std() - 1) < deviation
     z = (n - 3) / 0.5
     assert abs((z**4).mean() - 3) < 5 * np.sqrt(96 / x.size) and abs((z**3).mean()) < 5 * np.sqrt(15 / x.size)
+
+
+def test_what_is_drawn_is_no_constant(tools):
+    """Who runs a graph again and again gives it another step each time."""
+    text = drawn((3, 4), 5, "f32").replace("%s: tensor<ui64> {mlc.name = \"s\"}", "")
+    text = text.replace("{\n", "{\n %s = mlc.constant dense<0> : tensor<ui64>\n", 1)
+    done = subprocess.run([tools.build / "bin/mlc-opt", "--mlc-fold-constants"], input=text, capture_output=True, text=True)
+    assert done.returncode == 0 and "mlc.random_uniform" in done.stdout, done.stderr
