@@ -1,6 +1,7 @@
 //===- Library.h - Kernels of the runtime for opaque operators -*- C++ -*-===//
 //
-// Operators without a definition (top-k, ...) run here. A step of kind Library
+// Operators without a definition (top-k), and those whose definition takes more
+// work than they need (scatter-add), run here. A step of kind Library
 // names one by its key.
 //
 //===----------------------------------------------------------------------===//
@@ -49,6 +50,11 @@ struct LibraryKernel {
 ///     The k = dim `axis` of Values largest (smallest) elements of X along
 ///     `axis`, best first, ties by the lower index; a NaN counts as larger
 ///     than any number. All types.
+///   scatter_add(X, Indices, Updates) -> (Y); argument: axis.
+///     X with each slice of Updates added at its index along `axis`, those of
+///     one index in order; negative indices count from the end, others out of
+///     range add nothing. Half floats are added in float32 and rounded once.
+///     All types but bool.
 const LibraryKernel *findLibraryKernel(const std::string &key);
 
 } // namespace mlc::runtime

@@ -1,5 +1,6 @@
 //===- ArithInteger.cpp - Arithmetic on integers --------------------------===//
 
+#include "dialects/Graph/RandomOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "verifier/Arith.h"
@@ -143,6 +144,7 @@ Expr integerElement(Operation *op, ArrayRef<Expr> x) {
         return binary(BinaryFn::Div, x[0], divisorOf(x[0], x[1]));
       })
       .Case([&](arith::DivUIOp) { return onUnsigned(BinaryFn::Div); })
+      .Case([&](ThreefryOp) { return two(BinaryFn::Threefry); })
       .Case([&](arith::FloorDivSIOp) {
         if (!canRoundDown(x[1]))
           return Expr();

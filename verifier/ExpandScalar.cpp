@@ -85,6 +85,7 @@ Sum Expander::expandBinary(const ExprNode &node, const Scope &scope) {
   case BinaryFn::And:
   case BinaryFn::Or:
   case BinaryFn::Xor:
+  case BinaryFn::Threefry:
     return uninterpreted();
   case BinaryFn::Add:
     return add(a, b);

@@ -1,6 +1,7 @@
 //===- GroupElement.cpp - One element of a tensor of a loop group ---------===//
 
 #include "codegen/cpu/GroupEmitter.h"
+#include "dialects/Graph/RandomOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -354,7 +355,8 @@ private:
       }
       return unsupported(inner);
     }
-    if (!isa<arith::ArithDialect, math::MathDialect>(inner->getDialect()))
+    if (!isa<arith::ArithDialect, math::MathDialect>(inner->getDialect()) &&
+        !isa<ThreefryOp>(inner))
       return unsupported(inner);
     if (result.getType().isIndex() && evaluateIndex(inner))
       return;

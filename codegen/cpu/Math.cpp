@@ -6,6 +6,8 @@
 
 #include "codegen/cpu/Math.h"
 #include "codegen/cpu/MathFunctions.h"
+#include "dialects/Graph/RandomOps.h"
+#include "dialects/Interfaces/Threefry.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -341,6 +343,78 @@ struct ExpandIntegerPow : OpRewritePattern<math::IPowIOp> {
     return success();
   }
 };
+
+/// Random bits by their rounds, on words of 32 bits.
+struct ExpandThreefry : OpRewritePattern<ThreefryOp> {
+  ExpandThreefry(MLIRContext *context)
+      : OpRewritePattern(context, /*benefit=*/10) {}
+
+  /// Integers of one width and the shape of the operation.
+  struct Words {
+    OpBuilder &b;
+    Location loc;
+    Type type;
+
+    Value number(uint64_t value) const {
+      Type element = getElementTypeOrSelf(type);
+      TypedAttr attr = b.getIntegerAttr(
+          element, APInt(64, value).trunc(element.getIntOrFloatBitWidth()));
+      if (auto vector = dyn_cast<VectorType>(type))
+        attr = DenseElementsAttr::get(vector, Attribute(attr));
+      return arith::ConstantOp::create(b, loc, attr);
+    }
+    Value add(Value x, Value y) const {
+      return arith::AddIOp::create(b, loc, x, y);
+    }
+    Value exclusive(Value x, Value y) const {
+      return arith::XOrIOp::create(b, loc, x, y);
+    }
+    Value unite(Value x, Value y) const {
+      return arith::OrIOp::create(b, loc, x, y);
+    }
+    Value left(Value x, unsigned by) const {
+      return arith::ShLIOp::create(b, loc, x, number(by));
+    }
+    Value right(Value x, unsigned by) const {
+      return arith::ShRUIOp::create(b, loc, x, number(by));
+    }
+  };
+
+  LogicalResult matchAndRewrite(ThreefryOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type type = op.getType(), half = rewriter.getI32Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      half = VectorType::get(vector.getShape(), half);
+    Words words{rewriter, loc, half}, wide{rewriter, loc, type};
+    auto low = [&](Value x) -> Value {
+      return arith::TruncIOp::create(rewriter, loc, half, x);
+    };
+    auto high = [&](Value x) { return low(wide.right(x, 32)); };
+    Value keys[3] = {low(op.getKey()), high(op.getKey()), {}};
+    keys[2] = words.exclusive(words.number(threefryParity),
+                              words.exclusive(keys[0], keys[1]));
+    Value x = words.add(low(op.getCounter()), keys[0]);
+    Value y = words.add(high(op.getCounter()), keys[1]);
+    for (int round = 0; round < threefryRounds; ++round) {
+      unsigned by = threefryRotations[round % 8];
+      x = words.add(x, y);
+      y = words.unite(words.left(y, by), words.right(y, 32 - by));
+      y = words.exclusive(y, x);
+      if (round % 4 != 3)
+        continue;
+      int turn = (round + 1) / 4;
+      x = words.add(x, keys[turn % 3]);
+      y = words.add(
+          y, words.add(keys[(turn + 1) % 3], words.number(uint64_t(turn))));
+    }
+    auto widened = [&](Value word) -> Value {
+      return arith::ExtUIOp::create(rewriter, loc, type, word);
+    };
+    rewriter.replaceOp(op, wide.unite(wide.left(widened(y), 32), widened(x)));
+    return success();
+  }
+};
 } // namespace
 
 void populateMathRecognitionPatterns(RewritePatternSet &patterns) {
@@ -356,10 +430,11 @@ void populateMathExpansionPatterns(RewritePatternSet &patterns) {
                                            elementary::powForF32);
   patterns.add<ExpandBinary<arith::RemFOp>>(ctx, elementary::remainder,
                                             elementary::remainder);
-  patterns.add<
-      ExpandConstantPow, ExpandRsqrt, ExpandIntegerPow, ExpandNarrowing,
-      ExpandFromInteger<arith::SIToFPOp>, ExpandFromInteger<arith::UIToFPOp>,
-      ExpandToInteger<arith::FPToSIOp>, ExpandToInteger<arith::FPToUIOp>>(ctx);
+  patterns
+      .add<ExpandConstantPow, ExpandRsqrt, ExpandIntegerPow, ExpandThreefry,
+           ExpandNarrowing, ExpandFromInteger<arith::SIToFPOp>,
+           ExpandFromInteger<arith::UIToFPOp>, ExpandToInteger<arith::FPToSIOp>,
+           ExpandToInteger<arith::FPToUIOp>>(ctx);
   // The rest as MLIR does it.
   math::populateExpansionPatterns(patterns,
                                   {"tan", "asinh", "acosh", "atanh", "round"});

@@ -5,6 +5,7 @@
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Group.h"
 #include "codegen/cuda/Program.h"
+#include "codegen/cuda/ScatterAdd.h"
 #include "codegen/cuda/TopK.h"
 #include "codegen/kernel/Contraction.h"
 #include "codegen/kernel/GroupLimits.h"
@@ -70,7 +71,7 @@ public:
   }
 
   bool canCompileOpaque(llvm::StringRef libraryKernel) const override {
-    return libraryKernel == topKKernel;
+    return libraryKernel == topKKernel || libraryKernel == scatterAddKernel;
   }
 
   std::vector<std::pair<llvm::StringRef, llvm::StringRef>>

@@ -3,6 +3,7 @@
 #include "codegen/cuda/Emit.h"
 #include "codegen/cuda/Contraction.h"
 #include "codegen/cuda/Group.h"
+#include "codegen/cuda/ScatterAdd.h"
 #include "codegen/cuda/TopK.h"
 #include "codegen/cuda/Transpose.h"
 
@@ -119,6 +120,7 @@ struct Emitter {
 static ArrayRef<Emitter> emitters() {
   static const Emitter table[] = {
       {"topk", acceptsTopK, emitTopK},
+      {"scatter", acceptsScatterAdd, emitScatterAdd},
       {"tensor", acceptsTensor, emitTensor},
       {"tiles", acceptsTiles, emitTiles},
       {"transpose", acceptsTranspose, emitTranspose},

@@ -71,6 +71,27 @@ template <typename T> MLC_DEVICE T power(T base, T exponent) {
   return T(result);
 }
 )"},
+    {"threefry", R"(
+/// Threefry-2x32 of 20 rounds; words are halves, the first one low.
+MLC_DEVICE int64_t threefry(int64_t key, int64_t counter) {
+  const uint32_t low = uint32_t(key), high = uint32_t(uint64_t(key) >> 32);
+  const uint32_t keys[3] = {low, high, 0x1BD11BDAu ^ low ^ high};
+  const int rotations[8] = {13, 15, 26, 6, 17, 29, 16, 24};
+  uint32_t x = uint32_t(counter) + low;
+  uint32_t y = uint32_t(uint64_t(counter) >> 32) + high;
+#pragma unroll
+  for (int round = 0; round < 20; ++round) {
+    const int by = rotations[round % 8], turn = (round + 1) / 4;
+    x += y;
+    y = ((y << by) | (y >> (32 - by))) ^ x;
+    if (round % 4 == 3) {
+      x += keys[turn % 3];
+      y += keys[(turn + 1) % 3] + uint32_t(turn);
+    }
+  }
+  return int64_t(uint64_t(y) << 32 | x);
+}
+)"},
     {"roundBF16", R"(
 /// Rounded once: to float towards zero, odd where anything is lost, and on.
 MLC_DEVICE float roundBF16(double value) {
@@ -181,6 +202,7 @@ static const Row rows[] = {
     {"arith.minui", "({R}({1}) < {R}({0}) ? {1} : {0})", ""},
     {"math.absi", "({0} < 0 ? {T}({R}(0) - {R}({0})) : {0})", ""},
     {"math.ipowi", "power<{T}>({0}, {1})", "power"},
+    {"mlc.threefry", "threefry({0}, {1})", "threefry"},
     // Casts. What does not fit in a small integer goes by way of 32 bits.
     {"arith.extui", "{T}({U}({0}))", ""},
     {"arith.index_cast", "{T}({0})", ""},

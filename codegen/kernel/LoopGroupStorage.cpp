@@ -1,6 +1,7 @@
 //===- LoopGroupStorage.cpp - What a loop group stores --------------------===//
 
 #include "codegen/kernel/LoopGroup.h"
+#include "dialects/Graph/RandomOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -23,7 +24,7 @@ static bool hasMath(linalg::LinalgOp op) {
   return llvm::any_of(*op.getBlock(), [](Operation &inner) {
     return isa<math::MathDialect>(inner.getDialect()) ||
            isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp,
-               tensor::ExtractOp>(inner);
+               tensor::ExtractOp, ThreefryOp>(inner);
   });
 }
 

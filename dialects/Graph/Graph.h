@@ -16,6 +16,7 @@
 #include "dialects/Graph/OpaqueOps.h"
 #include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Graph/PoolingOps.h"
+#include "dialects/Graph/RandomOps.h"
 #include "dialects/Graph/ReductionOps.h"
 
 #endif // MLC_DIALECTS_GRAPH_GRAPH_H

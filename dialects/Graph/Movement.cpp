@@ -309,6 +309,80 @@ void GatherOp::define(DefinitionBuilder &b) {
   }));
 }
 
+LogicalResult ScatterAddOp::checkOperands() {
+  RankedTensorType x = getX().getType(), indices = getIndices().getType(),
+                   updates = getUpdates().getType();
+  int64_t axis = getAxis();
+  if (axis < 0 || axis >= x.getRank())
+    return emitOpError() << "requires an axis in [0, " << x.getRank()
+                         << "), got " << axis;
+  if (!isa<IntegerType>(indices.getElementType()) ||
+      indices.getElementType().isInteger(1))
+    return emitOpError() << "requires integer indices, got "
+                         << indices.getElementType();
+  if (!isa<FloatType, IntegerType>(x.getElementType()) ||
+      x.getElementType().isInteger(1))
+    return emitOpError() << "requires numbers, got " << x.getElementType();
+  if (updates.getElementType() != x.getElementType() ||
+      updates.getRank() != x.getRank() - 1 + indices.getRank())
+    return emitOpError() << "requires updates of rank "
+                         << x.getRank() - 1 + indices.getRank() << " and "
+                         << x.getElementType() << ", got " << updates;
+  return success();
+}
+
+void ScatterAddOp::define(DefinitionBuilder &b) {
+  unsigned axis = getAxis(), count = b.rank(1);
+  ArrayRef<IntExpr> x = b.dims(0), picks = b.dims(1), updates = b.dims(2);
+  SmallVector<IntExpr> expected(x.take_front(axis));
+  llvm::append_range(expected, picks);
+  llvm::append_range(expected, x.drop_front(axis + 1));
+  for (auto [have, want] : llvm::zip_equal(updates, expected))
+    b.require(have, ComparePredicate::EQ, want,
+              "updates must have the indices' dims in place of the axis");
+  Type type = b.elementType(0), index = IndexType::get(b.getContext());
+  b.result(b.stage("y", x, type, [&](ArrayRef<Expr> i) {
+    auto added = [&](ArrayRef<Expr> j) {
+      Expr picked = mlc::cast(b.read(1, j), index);
+      Expr fromEnd = picked + b.integer(x[axis]);
+      Expr place = mlc::select(
+          compare(ComparePredicate::LT, picked, b.index(0)), fromEnd, picked);
+      SmallVector<Expr> at(i.take_front(axis));
+      llvm::append_range(at, j);
+      llvm::append_range(at, i.drop_front(axis + 1));
+      return mlc::select(compare(ComparePredicate::EQ, place, i[axis]),
+                         b.read(2, at), b.constant(type, 0));
+    };
+    return b.read(0, i) +
+           (count ? b.reduce(ReduceKind::Sum, picks, added) : added({}));
+  }));
+}
+
+FailureOr<SmallVector<Type>> ScatterAddOp::inferOpaqueTypes() {
+  FailureOr<Definition> definition = getDefinition(*this);
+  if (failed(definition))
+    return failure();
+  return SmallVector<Type>{getTensorType(*mlc::getDims(getX().getType()),
+                                         getX().getType().getElementType())};
+}
+
+IntExpr ScatterAddOp::countOperations() {
+  return getNumElements(getContext(), *mlc::getDims(getX().getType())) +
+         getNumElements(getContext(), *mlc::getDims(getUpdates().getType()));
+}
+
+SmallVector<Requirement> ScatterAddOp::getRequirements() {
+  FailureOr<Definition> definition = getDefinition(*this);
+  return failed(definition) ? SmallVector<Requirement>()
+                            : std::move(definition->requirements);
+}
+
+StringRef ScatterAddOp::getLibraryKernel() { return "scatter_add"; }
+
+SmallVector<IntExpr> ScatterAddOp::getLibraryArguments() {
+  return {IntExpr::constant(getContext(), getAxis())};
+}
+
 //===----------------------------------------------------------------------===//
 // Leaves
 //===----------------------------------------------------------------------===//

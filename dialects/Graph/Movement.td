@@ -58,6 +58,20 @@ def Mlc_GatherOp : Mlc_Op<"gather"> {
   let arguments = (ins Mlc_Tensor:$x, Mlc_Tensor:$indices, I64Attr:$axis);
 }
 
+def Mlc_ScatterAddOp : Mlc_Op<"scatter_add",
+    [DeclareOpInterfaceMethods<OpaqueOpInterface, ["getRequirements"]>]> {
+  let summary = "the operand with slices added where an index tensor says";
+  let description = [{
+    `Y[a.., v, b..] = X[a.., v, b..] + sum{j..}(I[j..] = v ? U[a.., j.., b..] : 0)`
+    along `axis`; negative indices count from the end, others out of range add
+    nothing. It is what `gather` has as its derivative. Slices of one index are
+    added in the order of their places, whatever computes them. The CPU has a
+    kernel of the library for it, whose work grows with the updates.
+  }];
+  let arguments = (ins Mlc_Tensor:$x, Mlc_Tensor:$indices, Mlc_Tensor:$updates,
+                       I64Attr:$axis);
+}
+
 def Mlc_ResizeOp : Mlc_Op<"resize"> {
   let summary = "resampling to other dims";
   let description = [{

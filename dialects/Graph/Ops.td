@@ -12,6 +12,7 @@ include "dialects/Graph/Movement.td"
 include "dialects/Graph/Opaque.td"
 include "dialects/Graph/Pointwise.td"
 include "dialects/Graph/Pooling.td"
+include "dialects/Graph/Random.td"
 include "dialects/Graph/Reduction.td"
 
 #endif // MLC_DIALECTS_GRAPH_OPS

@@ -271,6 +271,7 @@ Type DefinitionParser::typeNamed(StringRef name) {
       .Case("i8", b.getIntegerType(8))
       .Case("i32", b.getIntegerType(32))
       .Case("i64", b.getIntegerType(64))
+      .Case("ui64", b.getIntegerType(64, /*isSigned=*/false))
       .Case("index", indexType)
       .Default(Type());
 }
@@ -327,6 +328,8 @@ static bool takes(Takes taken, Type type) {
     return isa<FloatType>(type) || (isa<IntegerType>(type) && !isTruth);
   case Takes::Truths:
     return isTruth;
+  case Takes::Words:
+    return type.isInteger(64);
   }
   llvm_unreachable("unknown class of types");
 }
@@ -349,6 +352,8 @@ DefinitionParser::binaryCall(BinaryFn fn, const Value &a, const Value &b) {
     fail("'" + mlc::name(fn) + "' does not take this type");
   if (taken == Takes::Floats && !isa<FloatType>(type))
     fail("'" + mlc::name(fn) + "' takes floats");
+  if (taken == Takes::Words && !takes(taken, type))
+    fail("'" + mlc::name(fn) + "' takes elements of 64 bits");
   if (fn != BinaryFn::FloorDiv && fn != BinaryFn::Mod)
     return limited(binary(fn, coerce(a, type), coerce(b, type)));
   Expr divisor = coerce(b, type);

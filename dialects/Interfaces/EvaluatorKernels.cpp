@@ -3,6 +3,7 @@
 #include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/EvaluatorLanes.h"
 #include "dialects/Interfaces/Guided.h"
+#include "dialects/Interfaces/Threefry.h"
 #include <cmath>
 #include <limits>
 
@@ -92,6 +93,7 @@ void binaryLanes(BinaryFn fn, const T *a, const T *b, T *out, int64_t n,
   case BinaryFn::And:
   case BinaryFn::Or:
   case BinaryFn::Xor:
+  case BinaryFn::Threefry:
     return p.markAll(Undefined::NoMeaning);
   }
 }
@@ -271,6 +273,10 @@ void binaryInts(const Instruction &i, const int64_t *a, const int64_t *b,
     return map(a, b, out, n, [](int64_t x, int64_t y) { return x | y; });
   case BinaryFn::Xor:
     return map(a, b, out, n, [](int64_t x, int64_t y) { return x ^ y; });
+  case BinaryFn::Threefry:
+    return map(a, b, out, n, [](int64_t x, int64_t y) {
+      return int64_t(threefry(bits(x), bits(y)));
+    });
   }
 }
 

@@ -296,6 +296,7 @@ Undefined applyBinary(BinaryFn fn, Rational a, Rational b, Rational &out) {
   case BinaryFn::And:
   case BinaryFn::Or:
   case BinaryFn::Xor:
+  case BinaryFn::Threefry:
     return Undefined::NoMeaning;
   }
   llvm_unreachable("unknown function");

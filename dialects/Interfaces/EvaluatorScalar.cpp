@@ -350,6 +350,7 @@ Undefined applyBinary(BinaryFn fn, Interval a, Interval b, Interval &out) {
   case BinaryFn::And:
   case BinaryFn::Or:
   case BinaryFn::Xor:
+  case BinaryFn::Threefry:
     return Undefined::NoMeaning;
   }
   llvm_unreachable("unknown function");

@@ -222,6 +222,7 @@ void applyBinary(BinaryFn fn, const Guided *a, const Guided *b, Guided *out,
   case BinaryFn::And:
   case BinaryFn::Or:
   case BinaryFn::Xor:
+  case BinaryFn::Threefry:
     return each([](const Guided &, const Guided &) { return undefined(); });
   }
 }

@@ -31,6 +31,8 @@ def OpaqueOpInterface : OpInterface<"OpaqueOpInterface"> {
   let description = [{
     An operator without a definition: it states its result types, its cost and
     the runtime library's kernel. Rules treat it as an uninterpreted function.
+    One that has a definition too means what that says, and the kernel computes
+    it.
   }];
   let methods = [
     InterfaceMethod<[{

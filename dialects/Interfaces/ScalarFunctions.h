@@ -39,8 +39,9 @@ enum class BinaryFn {
 #include "dialects/Interfaces/ScalarFunctions.def"
 };
 
-/// What a function takes; it gives the same type.
-enum class Takes { Floats, Numbers, Truths };
+/// What a function takes; it gives the same type. Words are integers of 64
+/// bits.
+enum class Takes { Floats, Numbers, Truths, Words };
 
 enum class Parity { None, Even, Odd };
 

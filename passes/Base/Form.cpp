@@ -2,6 +2,7 @@
 
 #include "passes/Base/Form.h"
 #include "dialects/Graph/ModelOps.h"
+#include "dialects/Graph/RandomOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -43,17 +44,17 @@ static StringRef remedyFor(Form form) {
   llvm_unreachable("no such form");
 }
 
-/// Whether an op may be there. Only opaque operators and checks outlive the
-/// graph; only kernels are functions in the end, and what back ends compute
-/// themselves of the opaque operators is in them.
+/// Whether an op may be there. Only opaque operators, checks and scalar
+/// functions outlive the graph; only kernels are functions in the end, and what
+/// back ends compute themselves of the opaque operators is in them.
 static bool belongsTo(Operation *op, Form form) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (!llvm::is_contained(dialectsOf(form), dialect))
     return false;
   if (form == Form::Lowered && dialect == "mlc")
-    return isa<OpaqueOpInterface, CheckOp>(op);
+    return isa<OpaqueOpInterface, CheckOp, ThreefryOp>(op);
   if (form == Form::Kernels && dialect == "mlc")
-    return isa<OpaqueOpInterface>(op);
+    return isa<OpaqueOpInterface, ThreefryOp>(op);
   if (form == Form::Kernels && isa<func::FuncOp>(op))
     return op->hasAttr("mlc.kernel");
   return true;

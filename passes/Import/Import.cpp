@@ -30,7 +30,8 @@ const OperatorEntry *findOperator(StringRef domain, StringRef name) {
        {pointwiseOperators(), activationOperators(), contractionOperators(),
         convolutionOperators(), poolingOperators(), reductionOperators(),
         normalizationOperators(), movementOperators(), slicingOperators(),
-        shapeOperators(), resizeOperators()})
+        shapeOperators(), resizeOperators(), lossOperators(),
+        optimizerOperators(), randomOperators(), scatteringOperators()})
     for (const OperatorEntry &entry : family)
       if (entry.name == name && entry.domain == domain)
         return &entry;

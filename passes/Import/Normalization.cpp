@@ -4,6 +4,7 @@
 #include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Graph/ReductionOps.h"
 #include "passes/Import/Handlers.h"
+#include "passes/Import/Random.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -51,11 +52,65 @@ static LogicalResult importHardmax(Node &n) {
       n.cast(n.compare(ComparePredicate::EQ, positions, where), n.type(0)));
 }
 
+/// `vector` over the channels, dim 1 of a tensor of `rank`.
+static Value alongChannels(Node &n, Value vector, int64_t rank) {
+  if (!vector)
+    return {};
+  Dims dims(rank, n.integer(1));
+  dims[1] = dimsOf(vector)[0];
+  return n.reshape(vector, dims);
+}
+
+/// By the batch's own mean and variance (of the population), which also move
+/// the running ones. Small floats are computed in float32.
+static LogicalResult importTrainingBatchNormalization(Node &n) {
+  Type type = n.type(0), computed = type;
+  if (type.isF16() || type.isBF16())
+    computed = n.builder().getF32Type();
+  int64_t rank = n.rank(0);
+  SmallVector<int64_t> axes;
+  for (int64_t d = 0; d < rank; ++d)
+    if (d != 1)
+      axes.push_back(d);
+  for (unsigned i = 1; i < 5; ++i)
+    n.requireEqual(n.dims(i)[0], n.dims(0)[1],
+                   "parameters must have one element per channel");
+  Value x = n.cast(n.value(0), computed);
+  Value mean = n.reduce(Reduction::Mean, x, axes);
+  if (!mean || n.failed())
+    return failure();
+  Value centered = n.pointwise<SubOp>({x, mean});
+  Value variance =
+      n.reduce(Reduction::Mean, n.op<MulOp>({centered, centered}), axes);
+  Value deviation =
+      n.op<SqrtOp>(n.withScalar<AddOp>(variance, n.floatAttr("epsilon", 1e-5)));
+  auto vector = [&](unsigned i) {
+    return alongChannels(n, n.cast(n.value(i), computed), rank);
+  };
+  Value result = n.pointwise<MulOp>(
+      {n.pointwise<DivOp>({centered, deviation}), vector(1)});
+  result = n.pointwise<AddOp>({result, vector(2)});
+  if (failed(n.result(0, n.cast(result, type))))
+    return failure();
+  double momentum = n.floatAttr("momentum", 0.9);
+  auto moveRunning = [&](unsigned output, unsigned input, Value batch) {
+    Value running =
+        n.pointwise<AddOp>({n.withScalar<MulOp>(vector(input), momentum),
+                            n.withScalar<MulOp>(batch, 1 - momentum)});
+    running = n.reshape(running, n.dims(input));
+    return n.result(output, n.cast(running, n.type(input)));
+  };
+  if (n.wants(1) && failed(moveRunning(1, 3, mean)))
+    return failure();
+  return n.wants(2) ? moveRunning(2, 4, variance) : success();
+}
+
 static LogicalResult importBatchNormalization(Node &n) {
-  if (n.intAttr("training_mode", 0) ||
-      (n.opset() < 7 && !n.intAttr("is_test", 0)))
+  bool trains = n.intAttr("training_mode", 0) != 0;
+  if ((trains && n.opset() < 14) || (n.opset() < 7 && !n.intAttr("is_test", 0)))
     return n.unsupported("batch normalization in training mode is not "
-                         "supported; export the model for inference");
+                         "supported before opset 14; export the model for "
+                         "inference");
   if (n.opset() < 9 && !n.intAttr("spatial", 1))
     return n.unsupported("batch normalization with spatial=0 is not "
                          "supported");
@@ -64,6 +119,8 @@ static LogicalResult importBatchNormalization(Node &n) {
   for (unsigned i = 1; i < 5; ++i)
     if (n.rank(i) != 1)
       return n.invalid("scale, bias, mean and variance must have rank 1");
+  if (trains)
+    return importTrainingBatchNormalization(n);
   auto vector = [&](unsigned i) { return n.cast(n.value(i), n.type(0)); };
   return n.result(n.op<BatchNormOp>(
       {n.value(0), vector(1), vector(2), vector(3), vector(4)},
@@ -127,15 +184,12 @@ static LogicalResult importRmsNormalization(Node &n) {
       n.pointwise<MulOp>({n.pointwise<DivOp>({x, root}), n.value(1)}));
 }
 
-/// `vector` over the channels, dim 1 of a tensor of `rank`.
 static Value perChannel(Node &n, unsigned input, int64_t rank) {
   if (n.rank(input) != 1) {
     (void)n.invalid("scale and bias must have rank 1");
     return {};
   }
-  Dims dims(rank, n.integer(1));
-  dims[1] = n.dims(input)[0];
-  return n.reshape(n.value(input), dims);
+  return alongChannels(n, n.value(input), rank);
 }
 
 static LogicalResult importInstanceNormalization(Node &n) {
@@ -218,19 +272,18 @@ static LogicalResult importMeanVarianceNormalization(Node &n) {
   return n.result(n.pointwise<DivOp>({centered, deviation}));
 }
 
-/// Inference: the input itself, and a mask that keeps everything.
+/// In inference the input itself, and a mask that keeps everything.
 static LogicalResult importDropout(Node &n) {
   if (n.has(2)) {
     std::optional<double> training = n.scalar(2, "training_mode");
     if (!training)
       return failure();
     if (*training != 0.0)
-      return n.unsupported("dropout in training mode is not supported; export "
-                           "the model for inference");
+      return importDropoutInTraining(n);
   }
   if (n.opset() < 7 && !n.intAttr("is_test", 0))
-    return n.unsupported("dropout in training mode is not supported; export "
-                         "the model for inference");
+    return n.unsupported("dropout in training mode is not supported before "
+                         "opset 12; export the model for inference");
   if (n.wants(1)) {
     Type type = n.opset() >= 10 ? Type(n.builder().getI1Type()) : n.type(0);
     if (failed(

@@ -71,7 +71,9 @@ static bool isComposed(StringRef name) {
       "LayerNormalization",
       "LpNormalization",
       "MeanVarianceNormalization",
+      "NegativeLogLikelihoodLoss",
       "RMSNormalization",
+      "SoftmaxCrossEntropyLoss",
   };
   return llvm::is_contained(names, name);
 }

@@ -1,6 +1,7 @@
 //===- ElementEmitter.cpp - Scalar expressions as arith and math ----------===//
 
 #include "passes/Lower/ElementEmitter.h"
+#include "dialects/Graph/RandomOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -152,6 +153,10 @@ Value ElementEmitter::integerBinary(const ExprNode &node, Value x, Value y) {
   case BinaryFn::Mul:
     return arith::MulIOp::create(b, loc, x, y);
   case BinaryFn::Div:
+    if (const ExprNode &by = *node.operands[1];
+        by.kind == Expr::Kind::Constant && by.integerNumber > 0)
+      return isUnsigned ? Value(arith::DivUIOp::create(b, loc, x, y))
+                        : Value(arith::DivSIOp::create(b, loc, x, y));
     return truncatingDivision(node.type, x, y);
   case BinaryFn::FloorDiv:
   case BinaryFn::Mod:
@@ -172,6 +177,8 @@ Value ElementEmitter::integerBinary(const ExprNode &node, Value x, Value y) {
     return arith::OrIOp::create(b, loc, x, y);
   case BinaryFn::Xor:
     return arith::XOrIOp::create(b, loc, x, y);
+  case BinaryFn::Threefry:
+    return ThreefryOp::create(b, loc, x.getType(), x, y);
   }
   llvm_unreachable("unknown function");
 }

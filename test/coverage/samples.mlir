@@ -1132,3 +1132,38 @@ func.func @compute_symbolic(%w: tensor<?x3xf32, #mlc.dims<[N, 3]>>) -> (tensor<?
   %r0 = mlc.compute %w {definition = "(w; n) T[o < n] = max{c < 3}(w[o, c]); Y[o, c] = w<0>[o - n, c - 1] + T<0>[o]", dims = #mlc.dims<[2 * N, 5]>, integers = #mlc.dims<[N]>, reals = [], type = f32} : (tensor<?x3xf32, #mlc.dims<[N, 3]>>) -> (tensor<?x5xf32, #mlc.dims<[2 * N, 5]>>)
   return %r0 : tensor<?x5xf32, #mlc.dims<[2 * N, 5]>>
 }
+
+func.func @scatter_add(%a: tensor<2x5xf32>, %b: tensor<2x2xi64>, %c: tensor<2x2x2xf32>) -> (tensor<2x5xf32>) {
+  %r0 = mlc.scatter_add %a, %b, %c {axis = 1 : i64} : (tensor<2x5xf32>, tensor<2x2xi64>, tensor<2x2x2xf32>) -> (tensor<2x5xf32>)
+  return %r0 : tensor<2x5xf32>
+}
+
+func.func @scatter_add_scalar(%a: tensor<5x2xf32>, %b: tensor<i32>, %c: tensor<2xf32>) -> (tensor<5x2xf32>) {
+  %r0 = mlc.scatter_add %a, %b, %c {axis = 0 : i64} : (tensor<5x2xf32>, tensor<i32>, tensor<2xf32>) -> (tensor<5x2xf32>)
+  return %r0 : tensor<5x2xf32>
+}
+
+func.func @scatter_add_empty(%a: tensor<0x5xf32>, %b: tensor<2x2xi64>, %c: tensor<0x2x2xf32>) -> (tensor<0x5xf32>) {
+  %r0 = mlc.scatter_add %a, %b, %c {axis = 1 : i64} : (tensor<0x5xf32>, tensor<2x2xi64>, tensor<0x2x2xf32>) -> (tensor<0x5xf32>)
+  return %r0 : tensor<0x5xf32>
+}
+
+func.func @scatter_add_symbolic(%a: tensor<?x5xf32, #mlc.dims<[N, 5]>>, %b: tensor<2xi64>, %c: tensor<?x2xf32, #mlc.dims<[N, 2]>>) -> (tensor<?x5xf32, #mlc.dims<[N, 5]>>) {
+  %r0 = mlc.scatter_add %a, %b, %c {axis = 1 : i64} : (tensor<?x5xf32, #mlc.dims<[N, 5]>>, tensor<2xi64>, tensor<?x2xf32, #mlc.dims<[N, 2]>>) -> (tensor<?x5xf32, #mlc.dims<[N, 5]>>)
+  return %r0 : tensor<?x5xf32, #mlc.dims<[N, 5]>>
+}
+
+func.func @random_uniform(%a: tensor<ui64>) -> (tensor<2x3xf32>) {
+  %r0 = mlc.random_uniform %a {dims = #mlc.dims<[2, 3]>, seed = 7 : i64, type = f32} : (tensor<ui64>) -> (tensor<2x3xf32>)
+  return %r0 : tensor<2x3xf32>
+}
+
+func.func @random_uniform_empty(%a: tensor<ui64>) -> (tensor<0x3xf16>) {
+  %r0 = mlc.random_uniform %a {dims = #mlc.dims<[0, 3]>, seed = 7 : i64, type = f16} : (tensor<ui64>) -> (tensor<0x3xf16>)
+  return %r0 : tensor<0x3xf16>
+}
+
+func.func @random_uniform_symbolic(%a: tensor<ui64>) -> (tensor<?x3xf64, #mlc.dims<[N, 3]>>) {
+  %r0 = mlc.random_uniform %a {dims = #mlc.dims<[N, 3]>, seed = -1 : i64, type = f64} : (tensor<ui64>) -> (tensor<?x3xf64, #mlc.dims<[N, 3]>>)
+  return %r0 : tensor<?x3xf64, #mlc.dims<[N, 3]>>
+}

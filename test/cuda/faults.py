@@ -357,6 +357,17 @@ def faults():
     yield Fault("topk", "signs not turned", "Key(value) ^ half", "Key(value)")
     yield Fault("topk", "k - 1 of them", "i < k; i += THREADS) {", "i < k - 1; i += THREADS) {")
     yield Fault("topk", "a row too far", "outer * length * inner", "outer * (length + 1) * inner")
+    yield Fault("scatter", "rows and lanes exchanged", "slot * lanes + lane < left)\n        mine",
+                "lane * SLOTS + slot < left)\n        mine")
+    yield Fault("scatter", "columns unbounded", "if (column >= inner)\n      return;", "")
+    yield Fault("scatter", "rows unbounded", "if (slot * lanes + lane < left)\n        out", "out")
+    yield Fault("scatter", "an index too many", "at >= end ||", "at > end ||")
+    yield Fault("scatter", "an update too few", "j < count;", "j < count - 1;")
+    yield Fault("scatter", "an update too many", "j < count;", "j <= count;")
+    yield Fault("scatter", "not counted from the end", "(long long)(extent) : 0ll", "0ll : 0ll")
+    yield Fault("scatter", "every lane adds", "|| int(at) % lanes != lane", "")
+    yield Fault("scatter", "blocks in one place", "task / pieces % parts * rows", "0")
+    yield Fault("scatter", "lanes in one place", "+ threadIdx.x;\n    const Index parts", "+ threadIdx.x % COLUMNS;\n    const Index parts")
     yield Fault("pieces", "no barrier before a round", "syncBlock();\n      for (int pair", "for (int pair")
     yield Fault("pieces", "no barrier before a step", "syncBlock();\n        for (int pair", "for (int pair")
     yield Fault("pieces", "a warp's barrier before a step", "syncBlock();\n        for (int pair",

@@ -61,6 +61,16 @@ def best(k):
     return lambda x: np.argsort(-x, -1, kind="stable")[:, :k]
 
 
+# With repetitions, ends of blocks, and some that count from the end.
+SCATTERED = [0, 127, 128, 255, 256, 299, -1, -300, *(at * at % 300 for at in range(69))]
+
+
+def scattered(x, updates):
+    y = x.copy()
+    np.add.at(y, SCATTERED, updates)
+    return (y + 128) % 256 - 128
+
+
 def convolve(x, w):
     x = np.pad(tf32(x), ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))
@@ -80,10 +90,12 @@ def spread(x, w):
 class Case:
     """A model of one kernel. `nodes` are pairs of an operator with its attributes and
     of names, the last of which is the result, or several with commas; `want` is the result in NumPy, of
-    inputs in float64; a dim that is text is a symbol, which is SYMBOL in the run."""
+    inputs in float64; a dim that is text is a symbol, which is SYMBOL in the run; `reads` are the kernel's arguments
+    where constants are among them."""
 
     def __init__(self, name, nodes, shapes, want, dtype="float32", result=None, constants=None, options=(),
-                 tolerance=1e-5):
+                 tolerance=1e-5, reads=None):
+        self.reads = reads.split() if reads else [f"x{i}" for i in range(len(shapes))]
         self.name, self.nodes, self.shapes, self.want, self.dtype = name, nodes, shapes, want, np.dtype(dtype)
         self.result = np.dtype(result or dtype)
         self.constants, self.options, self.tolerance = constants or {}, options, tolerance
@@ -107,7 +119,7 @@ class Case:
         graph = helper.make_graph(
             nodes, "case", [value(f"x{i}", self.dtype, shape) for i, shape in enumerate(self.shapes)],
             [value("y", self.result, None)],
-            [helper.make_tensor(name, TensorProto.INT64, [len(numbers)], numbers)
+            [helper.make_tensor(name, TensorProto.INT64, np.shape(numbers), np.ravel(numbers))
              for name, numbers in self.constants.items()])
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
@@ -166,6 +178,9 @@ CASES = [
     # Best elements: the first piece has them; a later one brings better ones; nearly all.
     *(Case(name, [(("TopK", {}), "x0 k v,y")], [[5, length]], best(k), "int8", "int64", constants={"k": [k]}, tolerance=0)
       for name, length, k in [("topk", 12300, 5), ("pieces", 4500, 700), ("merge", 14000, 13900)]),
+    # Three blocks of 128 rows, the last one of 44; 40 of 64 columns.
+    Case("scatter", [(("ScatterND", {"reduction": "add"}), "x0 i x1 y")], [[300, 40], [77, 40]], scattered,
+         "int8", tolerance=0, constants={"i": [[at] for at in SCATTERED]}, reads="x0 i x1"),
     Case("pad", [(("Concat", {"axis": 1}), "x0 x1 t"), (("Pad", {}), "t pads y")], [[5, 7], [5, 6]],
          lambda a, b: np.pad(np.concatenate([a, b], 1), ((1, 3), (2, 1))), constants={"pads": [1, 2, 3, 1]},
          tolerance=0),
@@ -212,11 +227,13 @@ class Kernel:
             return eval(text.replace("floordiv", "//"), {}, {"n": Case.SYMBOL})  # of our own compiler
         inputs = case.inputs()
         self.want = case.want(*(x.astype(np.float64) for x in inputs))
-        for i, x in enumerate(inputs):
-            np.save(self.folder / f"{i}.npy", x)
+        arrays = {f"x{i}": x for i, x in enumerate(inputs)}
+        arrays.update({name: np.ravel(numbers).astype(np.int64) for name, numbers in case.constants.items()})
+        for name in case.reads:
+            np.save(self.folder / f"{name}.npy", arrays[name])
         # Blocks that do several tasks, and several blocks, if there are so many tasks.
         tasks = number(fields["tasks"])
-        self.launch = {"kernel": self.name, "inputs": [f"{i}.npy" for i in range(len(inputs))],
+        self.launch = {"kernel": self.name, "inputs": [f"{name}.npy" for name in case.reads],
                        "shape": self.want.shape, "dtype": case.result.name, "symbols": symbols, "tasks": tasks,
                        "grid": max(1, tasks // 2), "block": number(fields["block"]),
                        "shared": number(fields.get("shared", "0")), "scratch": number(fields.get("scratch", "0")),

@@ -164,6 +164,36 @@ def top_k(graph, name, value, k, dims=None, others=(), want=(0, 1), **attributes
         case.output(names[i], best(value)[i] if not others else None)
 
 
+def added(x, indices, updates):
+    result = x.copy()
+    np.add.at(result, tuple(np.moveaxis(indices, -1, 0)), updates)
+    return result
+
+
+def test_scatter_add(graph):
+    """Rows, single elements, more of either than a block has, and none."""
+    for i, (shape, width, picks) in enumerate([((300, 40), 1, 77), ((5, 129), 1, 33), ((700, 1), 1, 50), ((4000,), 1, 90),
+                                               ((9, 300), 2, 500), ((7, 3, 5), 2, 64), ((1, 8), 1, 20), ((6, 8), 1, 0)]):
+        for dtype in (np.float32, np.float16, np.int8, np.int64):
+            x = RNG.integers(-9, 9, shape).astype(dtype)
+            indices = np.stack([RNG.integers(-n, n, picks) for n in shape[:width]], -1)
+            updates = RNG.integers(-9, 9, (picks, *shape[width:])).astype(dtype)
+            case = graph.case(f"add{i}_{np.dtype(dtype).name}", "scatter", 0)
+            case.output(case.node("ScatterND", case.input(x), case.input(indices), case.input(updates), reduction="add"),
+                        added(x, indices, updates))
+    graph.check()
+
+
+def test_open_scatter_add(graph):
+    case = graph.case("open", "scatter", 0)
+    sizes = [(70, 9, 200), (1, 130, 3), (300, 17, 1)]
+    x, updates = ([RNG.integers(-9, 9, (s[i], s[1])).astype(np.float32) for s in sizes] for i in (0, 2))
+    indices = [RNG.integers(0, s[0], (s[2], 1)) for s in sizes]
+    case.output(case.node("ScatterND", case.input(x[0], ["v", "d"], x[1:]), case.input(indices[0], ["t", 1], indices[1:]),
+                          case.input(updates[0], ["t", "d"], updates[1:]), reduction="add"))
+    graph.check()
+
+
 def test_top_k(graph):
     for i, (shape, k, axis, largest) in enumerate([((3, 40), 5, 1, 1), ((3, 40), 40, 1, 0), ((17, 9), 3, 0, 1),
                                                    ((2, 300, 3), 7, 1, 1), ((4, 1), 1, 1, 1), ((2, 1025), 1025, 1, 1),

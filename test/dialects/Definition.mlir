@@ -270,3 +270,11 @@ func.func @f(%x: tensor<2x3xf32>) {
   %r = mlc.compute %x {definition = "(x; n) Y[i < 2] = 1", dims = #mlc.dims<[2]>, integers = #mlc.dims<[n]>, reals = [], type = f32} : (tensor<2x3xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2xi32>) {
+  // expected-error @+1 {{'mlc.compute' op definition at character 32: 'threefry' takes elements of 64 bits}}
+  %r = mlc.compute %x {definition = "(x) Y[i] = threefry(x[i], x[i])", dims = #mlc.dims<[2]>, integers = #mlc.dims<[]>, reals = [], type = i32} : (tensor<2xi32>) -> tensor<2xi32>
+  return
+}

@@ -206,3 +206,67 @@ func.func @f(%x: tensor<0xf32>) {
   %r = mlc.pad %x {low = #mlc.dims<[2]>, high = #mlc.dims<[1]>, mode = "edge", value = #mlc.real<0.0>} : (tensor<0xf32>) -> tensor<3xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %i: tensor<4xi64>, %u: tensor<2x4xf32>) {
+  // expected-error @+1 {{'mlc.scatter_add' op requires an axis in [0, 2), got 2}}
+  %r = mlc.scatter_add %x, %i, %u {axis = 2 : i64} : (tensor<2x3xf32>, tensor<4xi64>, tensor<2x4xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %i: tensor<4xf32>, %u: tensor<2x4xf32>) {
+  // expected-error @+1 {{'mlc.scatter_add' op requires integer indices, got 'f32'}}
+  %r = mlc.scatter_add %x, %i, %u {axis = 1 : i64} : (tensor<2x3xf32>, tensor<4xf32>, tensor<2x4xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xi1>, %i: tensor<4xi64>, %u: tensor<2x4xi1>) {
+  // expected-error @+1 {{'mlc.scatter_add' op requires numbers, got 'i1'}}
+  %r = mlc.scatter_add %x, %i, %u {axis = 1 : i64} : (tensor<2x3xi1>, tensor<4xi64>, tensor<2x4xi1>) -> tensor<2x3xi1>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %i: tensor<4xi64>, %u: tensor<2x4x1xf32>) {
+  // expected-error @+1 {{'mlc.scatter_add' op requires updates of rank 2 and 'f32', got 'tensor<2x4x1xf32>'}}
+  %r = mlc.scatter_add %x, %i, %u {axis = 1 : i64} : (tensor<2x3xf32>, tensor<4xi64>, tensor<2x4x1xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %i: tensor<4xi64>, %u: tensor<2x5xf32>) {
+  // expected-error @+1 {{'mlc.scatter_add' op updates must have the indices' dims in place of the axis (5 == 4 does not hold)}}
+  %r = mlc.scatter_add %x, %i, %u {axis = 1 : i64} : (tensor<2x3xf32>, tensor<4xi64>, tensor<2x5xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: tensor<i64>) {
+  // expected-error @+1 {{'mlc.random_uniform' op requires a scalar step of ui64, got 'tensor<i64>'}}
+  %r = mlc.random_uniform %s {dims = #mlc.dims<[2]>, seed = 0 : i64, type = f32} : (tensor<i64>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: tensor<ui64>) {
+  // expected-error @+1 {{'mlc.random_uniform' op requires a float type, got 'i64'}}
+  %r = mlc.random_uniform %s {dims = #mlc.dims<[2]>, seed = 0 : i64, type = i64} : (tensor<ui64>) -> tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @f(%s: tensor<ui64>) {
+  // expected-error @+1 {{'mlc.random_uniform' op requires dims that are not negative, got -2}}
+  %r = mlc.random_uniform %s {dims = #mlc.dims<[-2]>, seed = 0 : i64, type = f32} : (tensor<ui64>) -> tensor<2xf32>
+  return
+}

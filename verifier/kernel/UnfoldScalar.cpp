@@ -276,6 +276,7 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
   case BinaryFn::And:
   case BinaryFn::Or:
   case BinaryFn::Xor:
+  case BinaryFn::Threefry:
     break;
   }
   return call(named(name(node.binary), node.type), {a, b}, isTruth(node.type));

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Interfaces/Threefry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "verifier/linalg/Scalars.h"
@@ -151,6 +152,10 @@ ScalarFn integerFunction(Operation *op, Run &run) {
   if (ScalarFn fn = shift(op))
     return fn;
   using A = const APInt &;
+  if (op->getName().getStringRef() == "mlc.threefry")
+    return total([](A a, A b) {
+      return APInt(64, threefry(a.getZExtValue(), b.getZExtValue()));
+    });
   return llvm::TypeSwitch<Operation *, ScalarFn>(op)
       .Case([](arith::AddIOp) { return total([](A a, A b) { return a + b; }); })
       .Case([](arith::SubIOp) { return total([](A a, A b) { return a - b; }); })

@@ -1,0 +1,23 @@
+//===- ScatterAdd.h - Slices added by indices as CUDA C++ -------*- C++ -*-===//
+//
+// A block adds to a part of the result what the runtime's library kernel of
+// that name adds (runtime/Library.h), byte for byte: kernels/scatter.cuh.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_CODEGEN_CUDA_SCATTERADD_H
+#define MLC_CODEGEN_CUDA_SCATTERADD_H
+
+#include "codegen/cuda/Emit.h"
+
+namespace mlc::cuda {
+
+/// The library kernel that the operator names.
+constexpr const char *scatterAddKernel = "scatter_add";
+
+bool acceptsScatterAdd(const Kernel &kernel, const EmitOptions &options);
+mlir::FailureOr<KernelText> emitScatterAdd(KernelPrinter &to);
+
+} // namespace mlc::cuda
+
+#endif // MLC_CODEGEN_CUDA_SCATTERADD_H

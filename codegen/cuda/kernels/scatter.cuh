@@ -1,0 +1,71 @@
+
+//===----------------------------------------------------------------------===//
+// Slices added where indices say
+//===----------------------------------------------------------------------===//
+
+/// What elements are added as; integers come without a sign, which wrap.
+template <typename T> struct Addend {
+  typedef T Sum;
+  MLC_DEVICE static Sum load(T value) { return value; }
+  MLC_DEVICE static T store(Sum value) { return value; }
+};
+template <> struct Addend<f16> {
+  typedef float Sum;
+  MLC_DEVICE static float load(f16 value) { return toFloat(value); }
+  MLC_DEVICE static f16 store(float value) { return toF16(value); }
+};
+template <> struct Addend<bf16> {
+  typedef float Sum;
+  MLC_DEVICE static float load(bf16 value) { return toFloat(value); }
+  MLC_DEVICE static bf16 store(float value) { return toBF16(value); }
+};
+
+/// A block has SLOTS * (THREADS / COLUMNS) rows and COLUMNS columns of the
+/// result in shared memory, each thread SLOTS elements of one column, to which
+/// it alone adds: in the order of the updates, whatever runs beside it. It looks
+/// at all indices.
+template <typename T, typename Pick, int THREADS, int COLUMNS, int SLOTS>
+struct ScatterAdd {
+  typedef typename Addend<T>::Sum Sum;
+  static constexpr int lanes = THREADS / COLUMNS, rows = SLOTS * lanes;
+
+  const T *in;
+  const Pick *picks;
+  const T *updates;
+  T *out;
+  Index extent, inner, count;
+
+  MLC_DEVICE void run(Index task) const {
+    Sum *mine = reinterpret_cast<Sum *>(sharedMemory()) + threadIdx.x;
+    const Index parts = (extent + rows - 1) / rows;
+    const Index pieces = (inner + COLUMNS - 1) / COLUMNS;
+    const Index column = task % pieces * COLUMNS + threadIdx.x % COLUMNS;
+    const Index first = task / pieces % parts * rows;
+    const Index box = task / pieces / parts;
+    const int lane = threadIdx.x / COLUMNS;
+    if (column >= inner)
+      return;
+    const Index start = (box * extent + first) * inner + column;
+    const Index left = extent - first;
+#pragma unroll 4
+    for (int slot = 0; slot < SLOTS; ++slot)
+      if (slot * lanes + lane < left)
+        mine[slot * THREADS] =
+            Addend<T>::load(in[start + (slot * lanes + lane) * inner]);
+    const T *slices = updates + box * count * inner + column;
+    const int end = int(left < rows ? left : Index(rows));
+    for (Index j = 0; j < count; ++j) {
+      long long at = (long long)(picks[j]);
+      at += (at < 0 ? (long long)(extent) : 0ll) - first;
+      if (at < 0 || at >= end || int(at) % lanes != lane)
+        continue;
+      Sum &sum = mine[int(at) / lanes * THREADS];
+      sum = Sum(sum + Addend<T>::load(slices[j * inner]));
+    }
+#pragma unroll 4
+    for (int slot = 0; slot < SLOTS; ++slot)
+      if (slot * lanes + lane < left)
+        out[start + (slot * lanes + lane) * inner] =
+            Addend<T>::store(mine[slot * THREADS]);
+  }
+};

@@ -1,0 +1,16 @@
+//===- Random.h - Dropout in training ---------------------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_IMPORT_RANDOM_H
+#define MLC_PASSES_IMPORT_RANDOM_H
+
+#include "passes/Import/Node.h"
+
+namespace mlc {
+
+/// Dropout that drops: elements become 0 with the probability of the ratio, and
+/// the others are divided by what is left of 1.
+mlir::LogicalResult importDropoutInTraining(Node &node);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_IMPORT_RANDOM_H
