@@ -121,15 +121,12 @@ public:
 private:
   /// Solves one equation or divisibility; false when none can be.
   bool step() {
-    Facts facts;
-    for (const Guard &guard : result.guards)
-      facts.add(guard);
     for (size_t i = 0; i < result.guards.size(); ++i) {
       Guard guard = result.guards[i];
       if (guard.kind != Guard::Kind::Zero || guard.expr.isConstant())
         continue;
       if (guard.expr.getKind() == IntExpr::Kind::Mod) {
-        if (solveDivisibility(i, facts))
+        if (solveDivisibility(i))
           return true;
         continue;
       }
@@ -144,12 +141,13 @@ private:
   }
 
   /// d divides s + rest: s = d q - rest for a new q >= 0.
-  bool solveDivisibility(size_t i, const Facts &facts) {
+  bool solveDivisibility(size_t i) {
     IntExpr value = result.guards[i].expr.getOperands()[0],
             divisor = result.guards[i].expr.getOperands()[1];
     auto solved = solveForSymbol(value);
     if (!solved || !isSmall(value) || mentions(divisor, solved->first) ||
-        !facts.provesNonNegative(value) || !facts.provesPositive(divisor))
+        !isPlainlyNonNegative(value, result.guards) ||
+        !isPlainlyPositive(divisor, result.guards))
       return false;
     IntExpr symbol = solved->first, minusRest = solved->second;
     bool isPositive = !(value - symbol == -minusRest) ? false : true;
@@ -324,8 +322,51 @@ static bool roundsByCast(const Definition &definition) {
   return found;
 }
 
+KnownValues knownValues(const Question &question,
+                        const Assumptions &assumptions) {
+  KnownValues known;
+  known.inputs.resize(question.before.inputs.size());
+  for (auto [facts, input] : llvm::zip(known.inputs, question.before.inputs))
+    facts.type = input.elementType;
+  for (const TensorAssumption &t : assumptions.tensors) {
+    if (t.argument >= known.inputs.size())
+      continue;
+    ValueFacts &facts = known.inputs[t.argument];
+    switch (t.predicate) {
+    case ElementPredicate::Positive:
+      facts.positive = facts.nonNegative = facts.nonZero = true;
+      break;
+    case ElementPredicate::NonNegative:
+      facts.nonNegative = true;
+      break;
+    case ElementPredicate::NonZero:
+      facts.nonZero = true;
+      break;
+    case ElementPredicate::AllEqual:
+      facts.allEqual = true;
+      break;
+    case ElementPredicate::Finite:
+    case ElementPredicate::Constant:
+      break;
+    }
+  }
+  for (const RealAssumption &r : assumptions.reals) {
+    ValueFacts &facts = known.reals[r.parameter];
+    bool above = r.predicate == ComparePredicate::GT;
+    if (above || r.predicate == ComparePredicate::GE) {
+      facts.positive |= above ? r.bound >= 0.0 : r.bound > 0.0;
+      facts.nonNegative |= r.bound >= 0.0;
+    }
+    facts.nonZero |= facts.positive ||
+                     (r.predicate == ComparePredicate::NE && r.bound == 0.0);
+  }
+  return known;
+}
+
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions) {
+  // Functions of linalg alone need not have loaded it.
+  before.getContext()->loadDialect<MlcDialect>();
   Question question;
   if (std::string name = ownNameIn(assumptions); !name.empty()) {
     question.failure = ownNameFailure(name);

@@ -3,10 +3,10 @@
 #ifndef MLC_VERIFIER_QUESTION_H
 #define MLC_VERIFIER_QUESTION_H
 
-#include "verifier/Normalize.h"
+#include "verifier/Condition.h"
 #include "verifier/Parameters.h"
 #include "verifier/Program.h"
-#include "verifier/Verifier.h"
+#include "verifier/ValueFacts.h"
 
 namespace mlc::verifier {
 
@@ -51,17 +51,8 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions);
 
 /// What the assumptions say of the values of inputs and real parameters.
-Normalizer::Settings settingsOf(const Question &question,
-                                const Assumptions &assumptions);
-
-/// Looks for sizes and values where the functions differ: `trials` random
-/// ones. Sets `sawInstance` when one satisfied all assumptions. `isSmall`: what
-/// is found is made small first.
-std::optional<Counterexample> findCounterexample(const Question &question,
-                                                 const Assumptions &assumptions,
-                                                 uint64_t seed, unsigned trials,
-                                                 bool isSmall,
-                                                 bool &sawInstance);
+KnownValues knownValues(const Question &question,
+                        const Assumptions &assumptions);
 
 } // namespace mlc::verifier
 
