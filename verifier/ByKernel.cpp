@@ -32,7 +32,12 @@ public:
         options(options), start(start),
         decider(options.maxLemmaWork / 3, options.maxSolverWork / 10,
                 std::min(options.lemmaTimeoutMs, options.timeoutMs)),
-        judge(options.maxLemmaWork) {}
+        judge(options.maxLemmaWork) {
+    judge.onProved = [&](const std::string &script) {
+      if (isSeen.insert(script).second)
+        obligations.push_back(script);
+    };
+  }
 
   /// A proof of every case that the kernel has accepted; floats are taken for
   /// their bits or for real numbers.
@@ -49,6 +54,9 @@ public:
         return std::nullopt;
       proof.cases.push_back(std::move(*found));
     }
+    reason = whyNoCases(question, judge);
+    if (!reason.empty())
+      return std::nullopt;
     return proof;
   }
 
@@ -78,10 +86,6 @@ private:
     if (!proof)
       return std::nullopt;
     proof->isShared = &stated != &statement;
-    judge.onProved = [&](const std::string &script) {
-      if (isSeen.insert(script).second)
-        obligations.push_back(script);
-    };
     kernel::Checked checked = kernel::check(statement, *proof, judge);
     keepsTerms &= checked.keepsTerms;
     if (checked.isProved)

@@ -2,6 +2,7 @@
 
 #include "verifier/CheckProof.h"
 #include "verifier/Reals.h"
+#include "verifier/kernel/Cases.h"
 #include "verifier/kernel/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include <chrono>
@@ -26,6 +27,35 @@ static kernel::Formula toFormula(const Guard &guard) {
   llvm_unreachable("unknown guard");
 }
 
+static kernel::Formula toFormula(const Condition &condition) {
+  std::vector<kernel::Formula> parts;
+  for (const Condition &part : condition.getParts())
+    parts.push_back(toFormula(part));
+  switch (condition.getKind()) {
+  case Condition::Kind::Compare:
+    return toFormula(guardOf(condition.getLhs(), condition.getPredicate(),
+                             condition.getRhs()));
+  case Condition::Kind::Divides:
+    return kernel::Formula::all(
+        {toFormula(Guard::nonNegative(condition.getLhs() - 1)),
+         toFormula(Guard::zero(condition.getRhs().mod(condition.getLhs())))});
+  case Condition::Kind::AllOf:
+    return kernel::Formula::all(std::move(parts));
+  case Condition::Kind::AnyOf:
+    return kernel::Formula::any(std::move(parts));
+  case Condition::Kind::Not:
+    return kernel::Formula::negation(parts.front());
+  }
+  llvm_unreachable("unknown condition");
+}
+
+static std::vector<kernel::Formula> toFormulas(llvm::ArrayRef<Guard> guards) {
+  std::vector<kernel::Formula> formulas;
+  for (const Guard &guard : guards)
+    formulas.push_back(toFormula(guard));
+  return formulas;
+}
+
 static kernel::Formula toFormula(const Need &need) {
   std::vector<kernel::Formula> any;
   for (const Guard &guard : need.anyOf)
@@ -48,8 +78,7 @@ kernel::Statement toStatement(const Question &question, const Case &one,
   kernel::Statement statement;
   statement.before = one.before;
   statement.after = one.after;
-  for (const Guard &guard : one.guards)
-    statement.known.push_back(toFormula(guard));
+  statement.known = toFormulas(one.guards);
   for (const Need &need : one.beforeNeeds)
     statement.given.push_back(toFormula(need));
   for (const Need &need : one.afterNeeds)
@@ -63,6 +92,24 @@ kernel::Statement toStatement(const Question &question, const Case &one,
   for (const auto &[name, facts] : values.reals)
     statement.assumptions.parameters[name] = toAssumed(facts);
   return statement;
+}
+
+std::string whyNoCases(const Question &question, kernel::Decider &decider) {
+  std::vector<kernel::Formula> known;
+  for (const Condition &condition : question.conditions)
+    known.push_back(toFormula(condition));
+  std::vector<kernel::SizeCase> cases;
+  for (const Case &one : question.cases) {
+    kernel::SizeCase &size = cases.emplace_back();
+    size.where = toFormulas(one.where);
+    size.known = toFormulas(one.guards);
+    for (const Case::Quotient &quotient : one.quotients)
+      size.quotients.push_back({quotient.name, kernel::integerOf(quotient.over),
+                                kernel::integerOf(quotient.under)});
+    for (const auto &[name, value] : one.solved)
+      size.solved.push_back({name, kernel::integerOf(value)});
+  }
+  return kernel::whyNoCases(known, cases, decider);
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,6 +165,8 @@ static std::string judge(const Question &question,
   if (!proof->isLiteral)
     if (std::string why = whyNotReal(question); !why.empty())
       return why;
+  if (std::string why = whyNoCases(question, decider); !why.empty())
+    return why;
   bool keepsTerms = true;
   for (auto [one, part] : llvm::zip(question.cases, proof->cases)) {
     kernel::Checked checked =

@@ -44,6 +44,10 @@ CheckVerdict checkProof(mlir::func::FuncOp before, mlir::func::FuncOp after,
 kernel::Statement toStatement(const Question &question, const Case &one,
                               const Assumptions &assumptions, bool isLiteral);
 
+/// Why the cases of a question are not all that its conditions admit, or say
+/// something else; empty where the kernel sees that they are and do not.
+std::string whyNoCases(const Question &question, kernel::Decider &decider);
+
 /// How floats may differ, by a proof whose steps keep all terms, or not.
 FloatClass floatClassOf(const Question &question, bool isLiteral,
                         bool keepsTerms);

@@ -151,8 +151,10 @@ private:
       return false;
     IntExpr symbol = solved->first, minusRest = solved->second;
     bool isPositive = !(value - symbol == -minusRest) ? false : true;
-    IntExpr quotient = IntExpr::symbol(
-        value.getContext(), "%quotient" + std::to_string(numQuotients++));
+    result.quotients.push_back(
+        {"%quotient" + std::to_string(numQuotients++), value, divisor});
+    IntExpr quotient =
+        IntExpr::symbol(value.getContext(), result.quotients.back().name);
     // value = symbol - minusRest, or minusRest - symbol.
     IntExpr number = divisor * quotient;
     result.guards.erase(result.guards.begin() + i);
@@ -413,13 +415,14 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   if (!question.failure.empty())
     return question;
 
-  std::vector<Condition> all = assumptions.integers;
+  question.conditions = assumptions.integers;
   for (const Requirement &r : question.before.requirements)
-    all.push_back(Condition::compare(r.lhs, r.predicate, r.rhs));
-  matchArguments(question, assumptions, all);
+    question.conditions.push_back(
+        Condition::compare(r.lhs, r.predicate, r.rhs));
+  matchArguments(question, assumptions, question.conditions);
   unsigned numQuotients = 0;
   Alternatives alternatives =
-      alternativesOf(Condition::allOf(std::move(all)), false);
+      alternativesOf(Condition::allOf(question.conditions), false);
   if (alternatives.size() > maxAlternatives) {
     question.failure = "the condition has too many alternatives";
     return question;
@@ -427,6 +430,7 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   for (Conjunction &guards : alternatives) {
     Case one;
     one.argumentNames = question.argumentNames;
+    one.where = guards;
     one.guards = std::move(guards);
     solveGuards(one, numQuotients);
     one.before = question.before;

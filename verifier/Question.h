@@ -13,6 +13,14 @@ namespace mlc::verifier {
 /// One way in which the assumptions can hold: a conjunction. Equations and
 /// divisibilities have been solved for symbols where possible.
 struct Case {
+  /// A symbol for what divides without a rest: `over` divided by `under`.
+  struct Quotient {
+    std::string name;
+    IntExpr over, under;
+  };
+  /// As the assumptions say it; what of it is left is in `guards`.
+  std::vector<Guard> where;
+  std::vector<Quotient> quotients;
   std::vector<Guard> guards;
   /// Symbols of the question in terms of those that are left.
   Substitution solved;
@@ -36,6 +44,8 @@ struct Question {
   /// Whether integers become floats or the other way round, or floats narrower
   /// ones, which rounds: where real numbers differ, floats need not.
   bool roundsByCast = false;
+  /// All that may be assumed of symbols, and the cases in which it holds.
+  std::vector<Condition> conditions;
   std::vector<Case> cases;
   /// Why it cannot be asked; empty otherwise.
   std::string failure;
