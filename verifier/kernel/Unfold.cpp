@@ -85,6 +85,34 @@ Value Unfolder::apply(ArrayRef<Value> operands, Function function) {
   return result;
 }
 
+static size_t sizeOf(const Formula &formula) {
+  size_t size = 1 + formula.integer().treeSize();
+  for (const Formula &part : formula.parts())
+    size += sizeOf(part);
+  return size;
+}
+
+/// Unlike sums, products have more parts than what they are made of, all of
+/// which get other names.
+Sum Unfolder::multiply(const Sum &a, const Sum &b) {
+  constexpr size_t most = 20000000;
+  auto sizeWith = [](const Sum &sum) {
+    size_t size = kernel::sizeOf(sum);
+    for (const Term &term : sum)
+      for (const Formula &guard : term.guards)
+        size += sizeOf(guard);
+    return size;
+  };
+  if (!failure.empty())
+    return {};
+  multiplied += a.size() * sizeWith(b) + b.size() * sizeWith(a);
+  if (multiplied > most) {
+    fail("an element takes too many operations");
+    return {};
+  }
+  return kernel::multiply(a, b, names);
+}
+
 void Unfolder::require(Need::Kind kind, const Value &value, unsigned width,
                        const Scope &scope) {
   for (const Case &one : value) {
@@ -228,8 +256,7 @@ Value Unfolder::unfoldRead(const ExprNode &node, const Scope &scope) {
   for (size_t i = first; i < needs.size(); ++i)
     needs[i].isOptional = true;
   return apply({within, element, otherwise}, [&](ArrayRef<Sum> x) {
-    return add(x[2],
-               multiply(x[0], add(x[1], scaled(x[2], Rational(-1))), names));
+    return add(x[2], multiply(x[0], add(x[1], scaled(x[2], Rational(-1)))));
   });
 }
 
