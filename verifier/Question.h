@@ -54,6 +54,11 @@ struct Question {
 /// `lhs predicate rhs` as a condition on one side of 0.
 Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
 
+/// The cases in which all conditions hold, with equations solved; nothing where
+/// there are too many.
+std::optional<std::vector<Case>>
+casesOf(const std::vector<Condition> &conditions);
+
 /// Solves equations and divisibilities among the guards of a case for symbols.
 void solveGuards(Case &one, unsigned &numQuotients);
 
