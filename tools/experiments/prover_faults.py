@@ -69,6 +69,12 @@ SHARP = [
      "any branch goes from a maximum"),
     ("Reduce.cpp", "isPositive(atomSum(factor.atom), facts)", "(mlc::fault(NUMBER) || @)",
      "any factor leaves a maximum"),
+    ("Cases.cpp", "llvm::append_range(result, own);", "if (!mlc::fault(NUMBER) || result.empty()) @",
+     "alternatives behind the first are left out"),
+    ("Cases.cpp", "isPositive ? minusRest + number : minusRest - number", "mlc::fault(NUMBER) ? number : (@)",
+     "what divides has no rest"),
+    ("Cases.cpp", "return {{negate ? guard.negated() : guard}};", "if (mlc::fault(NUMBER)) return {{guard}}; else @",
+     "a negation is left out"),
 ]
 
 
