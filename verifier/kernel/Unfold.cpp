@@ -85,27 +85,13 @@ Value Unfolder::apply(ArrayRef<Value> operands, Function function) {
   return result;
 }
 
-static size_t sizeOf(const Formula &formula) {
-  size_t size = 1 + formula.integer().treeSize();
-  for (const Formula &part : formula.parts())
-    size += sizeOf(part);
-  return size;
-}
-
 /// Unlike sums, products have more parts than what they are made of, all of
 /// which get other names.
 Sum Unfolder::multiply(const Sum &a, const Sum &b) {
-  constexpr size_t most = 20000000;
-  auto sizeWith = [](const Sum &sum) {
-    size_t size = kernel::sizeOf(sum);
-    for (const Term &term : sum)
-      for (const Formula &guard : term.guards)
-        size += sizeOf(guard);
-    return size;
-  };
+  constexpr uint64_t most = 5000000;
   if (!failure.empty())
     return {};
-  multiplied += a.size() * sizeWith(b) + b.size() * sizeWith(a);
+  multiplied += a.size() * nodesOf(b) + b.size() * nodesOf(a);
   if (multiplied > most) {
     fail("an element takes too many operations");
     return {};

@@ -107,7 +107,7 @@ private:
   Names &names;
   std::vector<Sum> path;
   size_t work = 0;
-  size_t multiplied = 0; // what products were made of
+  uint64_t multiplied = 0; // what products were made of
   unsigned depth = 0;
 };
 
