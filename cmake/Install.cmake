@@ -6,13 +6,13 @@
 install(TARGETS mlc_runtime_shared mlc-run COMPONENT Runtime)
 install(FILES runtime/mlc_runtime.h DESTINATION include COMPONENT Runtime)
 
-install(TARGETS mlc mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-translate mlc-verify MLCPlugin COMPONENT Tools)
+install(TARGETS mlc mlc-check mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-translate mlc-verify MLCPlugin COMPONENT Tools)
 
 # What mlc::Passes, mlc::Rewritten (optimize and write back) and mlc::Verifier
 # need, each under its name without the prefix.
 set(libraries
   MLCArtifact MLCBackends MLCCodegenCPU MLCCodegenCUDA MLCExec MLCExport MLCExtract MLCForm MLCFuse MLCGraph MLCImport MLCKernel
-  MLCLayout MLCLower MLCOnnxSchema MLCOptimize MLCDifferentiate MLCPassBase MLCPasses MLCProvedRules MLCReplay MLCRewrites
+  MLCLayout MLCLower MLCOnnxSchema MLCOptimize MLCDifferentiate MLCPassBase MLCPasses MLCProofKernel MLCProvedRules MLCReplay MLCRewrites
   MLCRewritten MLCRule MLCTarget MLCVerifier)
 foreach(library ${libraries})
   string(REGEX REPLACE "^MLC" "" short ${library})

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LLVM = pathlib.Path("/usr/lib/llvm-22")
 NOTE = "<!-- Made by `./dev docs`; edit {source} instead. -->\n"
 
-OTHER_TOOLS = ["mlc-run", "mlc-verify", "mlc-eval", "mlc-translate"]
+OTHER_TOOLS = ["mlc-run", "mlc-verify", "mlc-check", "mlc-eval", "mlc-translate"]
 
 
 def output(*command):

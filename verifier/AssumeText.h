@@ -13,7 +13,7 @@
 #ifndef MLC_VERIFIER_ASSUMETEXT_H
 #define MLC_VERIFIER_ASSUMETEXT_H
 
-#include "verifier/Verifier.h"
+#include "verifier/Condition.h"
 #include "llvm/Support/Error.h"
 
 namespace mlc {

@@ -16,59 +16,6 @@ namespace mlc::verifier {
 
 using Clock = std::chrono::steady_clock;
 
-static kernel::Formula toFormula(const Guard &guard) {
-  kernel::Integer integer = kernel::integerOf(guard.expr);
-  switch (guard.kind) {
-  case Guard::Kind::NonNegative:
-    return kernel::Formula::notNegative(integer);
-  case Guard::Kind::Zero:
-    return kernel::Formula::zero(integer);
-  case Guard::Kind::NonZero:
-    return kernel::Formula::negation(kernel::Formula::zero(integer));
-  }
-  llvm_unreachable("unknown guard");
-}
-
-static kernel::Formula toFormula(const Need &need) {
-  std::vector<kernel::Formula> any;
-  for (const Guard &guard : need.anyOf)
-    any.push_back(toFormula(guard));
-  for (const Guard &guard : need.given)
-    any.push_back(kernel::Formula::negation(toFormula(guard)));
-  return kernel::Formula::any(std::move(any));
-}
-
-static kernel::Assumed toAssumed(const ValueFacts &facts) {
-  return {.isPositive = facts.positive,
-          .isNotNegative = facts.nonNegative,
-          .isNotZero = facts.nonZero,
-          .isUniform = facts.allEqual,
-          .width = facts.type ? kernel::widthOf(facts.type) : 0};
-}
-
-static kernel::Statement toStatement(const Question &question, const Case &one,
-                                     const Assumptions &assumptions,
-                                     bool isLiteral) {
-  kernel::Statement statement;
-  statement.before = one.before;
-  statement.after = one.after;
-  for (const Guard &guard : one.guards)
-    statement.known.push_back(toFormula(guard));
-  for (const Need &need : one.beforeNeeds)
-    statement.given.push_back(toFormula(need));
-  for (const Need &need : one.afterNeeds)
-    statement.required.push_back(toFormula(need));
-  for (const Need &need : one.afterNeeds)
-    statement.messages.push_back(need.message);
-  statement.assumptions.isLiteral = isLiteral;
-  Normalizer::Settings settings = settingsOf(question, assumptions);
-  for (const ValueFacts &facts : settings.inputs)
-    statement.assumptions.inputs.push_back(toAssumed(facts));
-  for (const auto &[name, facts] : settings.reals)
-    statement.assumptions.parameters[name] = toAssumed(facts);
-  return statement;
-}
-
 //===----------------------------------------------------------------------===//
 // The search
 //===----------------------------------------------------------------------===//
@@ -85,7 +32,12 @@ public:
         options(options), start(start),
         decider(options.maxLemmaWork / 3, options.maxSolverWork / 10,
                 std::min(options.lemmaTimeoutMs, options.timeoutMs)),
-        judge(options.maxLemmaWork) {}
+        judge(options.maxLemmaWork) {
+    judge.onProved = [&](const std::string &script) {
+      if (isSeen.insert(script).second)
+        obligations.push_back(script);
+    };
+  }
 
   /// A proof of every case that the kernel has accepted; floats are taken for
   /// their bits or for real numbers.
@@ -102,6 +54,9 @@ public:
         return std::nullopt;
       proof.cases.push_back(std::move(*found));
     }
+    reason = whyNoCases(question, judge);
+    if (!reason.empty())
+      return std::nullopt;
     return proof;
   }
 
@@ -131,10 +86,6 @@ private:
     if (!proof)
       return std::nullopt;
     proof->isShared = &stated != &statement;
-    judge.onProved = [&](const std::string &script) {
-      if (isSeen.insert(script).second)
-        obligations.push_back(script);
-    };
     kernel::Checked checked = kernel::check(statement, *proof, judge);
     keepsTerms &= checked.keepsTerms;
     if (checked.isProved)
@@ -225,25 +176,6 @@ private:
   std::set<std::string> isSeen;
 };
 
-/// What may hide a term that is 0 or not, counted: padding, masks, selections
-/// and exponentials of sums. Where the counts differ, a product with 0 or an
-/// overflow may have come or gone.
-std::array<unsigned, 4> countMasks(const Definition &definition) {
-  std::array<unsigned, 4> counts{};
-  for (const Stage &stage : definition.stages)
-    for (const Piece &piece : stage.pieces)
-      walk(piece.body, [&](const ExprNode &node) {
-        bool isFloat = mlir::isa<mlir::FloatType>(node.type);
-        counts[0] += node.kind == Expr::Kind::Read && node.guarded;
-        counts[1] += node.kind == Expr::Kind::Select && isFloat;
-        counts[2] += node.kind == Expr::Kind::Cast && isFloat &&
-                     node.operands[0]->type.isInteger(1);
-        counts[3] +=
-            node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Exp;
-      });
-  return counts;
-}
-
 bool hasFloats(const Definition &definition) {
   bool found = false;
   for (const Stage &stage : definition.stages)
@@ -298,11 +230,7 @@ KernelVerdict proveQuestion(const Question &question,
     verdict.obligations = std::move(search.obligations);
     if (options.onObligation)
       llvm::for_each(verdict.obligations, options.onObligation);
-    bool keepsTerms = search.keepsTerms &&
-                      countMasks(question.before) == countMasks(question.after);
-    verdict.floatClass = isLiteral    ? FloatClass::BitExact
-                         : keepsTerms ? FloatClass::Reassociating
-                                      : FloatClass::ValueChanging;
+    verdict.floatClass = floatClassOf(question, isLiteral, search.keepsTerms);
     return true;
   };
   // Equal bits are equal numbers, and easier to see.
@@ -326,14 +254,6 @@ KernelVerdict proveQuestion(const Question &question,
   return verdict;
 }
 
-/// A question of two functions, or why there is none.
-static Question ask(mlir::func::FuncOp before, mlir::func::FuncOp after,
-                    const Assumptions &assumptions) {
-  // Functions of linalg alone need not have loaded it.
-  before.getContext()->loadDialect<MlcDialect>();
-  return makeQuestion(before, after, assumptions);
-}
-
 static double msSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start)
       .count();
@@ -343,55 +263,12 @@ KernelVerdict proveByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
                             const Assumptions &assumptions,
                             const VerifierOptions &options) {
   Clock::time_point start = Clock::now();
-  Question question = ask(before, after, assumptions);
+  Question question = makeQuestion(before, after, assumptions);
   KernelVerdict verdict;
   verdict.reason = question.failure;
   if (verdict.reason.empty())
     verdict = proveQuestion(question, assumptions, before.getContext(), options,
                             start);
-  verdict.ms = msSince(start);
-  return verdict;
-}
-
-KernelVerdict checkByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
-                            const Assumptions &assumptions,
-                            llvm::StringRef text,
-                            const VerifierOptions &options) {
-  Clock::time_point start = Clock::now();
-  Question question = ask(before, after, assumptions);
-  KernelVerdict verdict;
-  kernel::Decider decider(options.maxLemmaWork);
-  std::set<std::string> isSeen;
-  decider.onProved = [&](const std::string &script) {
-    if (isSeen.insert(script).second && options.onObligation)
-      options.onObligation(script);
-  };
-  auto check = [&]() -> std::string {
-    if (!question.failure.empty())
-      return question.failure;
-    std::string error;
-    std::optional<kernel::Proof> proof = kernel::parseProof(text, error);
-    if (!proof)
-      return error;
-    if (proof->cases.size() != question.cases.size())
-      return "the proof is of another statement";
-    if (proof->isLiteral && !question.isLiteral)
-      return "what the functions do to bits is not stated";
-    if (std::string why = whyNotReal(question); !proof->isLiteral)
-      if (!why.empty())
-        return why;
-    for (auto [one, part] : llvm::zip(question.cases, proof->cases)) {
-      kernel::Checked checked = kernel::check(
-          toStatement(question, one, assumptions, proof->isLiteral), part,
-          decider);
-      if (!checked.isProved)
-        return checked.failure;
-    }
-    return "";
-  };
-  verdict.reason = check();
-  verdict.isAccepted = verdict.reason.empty();
-  verdict.numObligations = decider.getNumAsked();
   verdict.ms = msSince(start);
   return verdict;
 }

@@ -1,8 +1,8 @@
 //===- Condition.cpp - Predicates on symbolic integers --------------------===//
 
+#include "verifier/Condition.h"
 #include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/ParseModule.h"
-#include "verifier/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -154,17 +154,6 @@ std::string str(const Assumptions &assumptions) {
     os << separator << real.parameter << ' ' << name(real.predicate) << ' '
        << llvm::format("%g", real.bound);
   return text;
-}
-
-StringRef name(Verdict::Kind kind) {
-  static constexpr const char *names[] = {"proved", "refuted", "unknown"};
-  return names[static_cast<unsigned>(kind)];
-}
-
-StringRef name(FloatClass floatClass) {
-  static constexpr const char *names[] = {"bit-exact", "reassociating",
-                                          "value-changing"};
-  return names[static_cast<unsigned>(floatClass)];
 }
 
 StringRef name(ElementPredicate predicate) {

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "verifier/Counterexample.h"
 #include "verifier/Instance.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>

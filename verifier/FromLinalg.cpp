@@ -13,6 +13,14 @@ using llvm::SmallVector;
 
 namespace mlc::verifier {
 
+DialectRegistry readDialects() {
+  DialectRegistry registry;
+  registry.insert<MlcDialect, func::FuncDialect, linalg::LinalgDialect,
+                  tensor::TensorDialect, arith::ArithDialect, math::MathDialect,
+                  affine::AffineDialect, scf::SCFDialect>();
+  return registry;
+}
+
 static bool isSafe(Operation *op) {
   return !isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
               arith::CeilDivSIOp, arith::CeilDivUIOp, arith::RemSIOp,

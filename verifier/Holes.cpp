@@ -462,7 +462,7 @@ HoleSolution solveHoles(const HoleProblem &problem,
   }
   Budget budget(options);
   Normalizer normalizer(before->getContext(),
-                        settingsOf(question, problem.assumptions), budget);
+                        knownValues(question, problem.assumptions), budget);
   // Only to drop conditions that always hold.
   VerifierOptions little = options;
   little.maxLemmaWork /= 4;

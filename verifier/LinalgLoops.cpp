@@ -145,8 +145,7 @@ LinalgReader::afterWrites(const LoopRange &range, const Tensor &init,
       IntExpr move = -below->first, stride = move * range.step;
       for (IntExpr high : guards) {
         // 0 <= low, 0 <= high, low + high < stride: one iteration only.
-        Facts none;
-        if (high != low && none.provesNonNegative(stride - 1 - low - high))
+        if (high != low && isPlainlyNonNegative(stride - 1 - low - high, {}))
           return range.lower +
                  (below->second - move * range.lower).floorDiv(stride) *
                      range.step;

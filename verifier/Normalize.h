@@ -11,17 +11,11 @@
 
 #include "verifier/Bounds.h"
 #include "verifier/Scalar.h"
+#include "verifier/ValueFacts.h"
 #include "verifier/Verifier.h"
 #include <chrono>
 
 namespace mlc::verifier {
-
-/// What is known of the values of an input or of a real parameter.
-struct ValueFacts {
-  bool positive = false, nonNegative = false, nonZero = false;
-  bool allEqual = false;
-  mlir::Type type; // of an input's elements
-};
 
 /// What is left of the work that a proof may take. Exceeding it ends the proof
 /// as Unknown; never an error of the user's.
@@ -62,15 +56,10 @@ struct Budget {
 
 class Normalizer {
 public:
-  struct Settings {
-    std::vector<ValueFacts> inputs;
-    std::map<std::string, ValueFacts> reals;
-  };
-
-  Normalizer(mlir::MLIRContext *context, Settings settings, Budget &budget)
+  Normalizer(mlir::MLIRContext *context, KnownValues settings, Budget &budget)
       : settings(std::move(settings)), context(context), budget(budget) {}
 
-  const Settings settings;
+  const KnownValues settings;
 
   mlir::MLIRContext *getContext() const { return context; }
   Budget &getBudget() { return budget; }

@@ -9,7 +9,7 @@
 #ifndef MLC_VERIFIER_PARAMETERS_H
 #define MLC_VERIFIER_PARAMETERS_H
 
-#include "verifier/Verifier.h"
+#include "verifier/Condition.h"
 #include <random>
 #include <set>
 

@@ -105,6 +105,9 @@ private:
   std::string failure;
 };
 
+/// The dialects of functions that can be read.
+mlir::DialectRegistry readDialects();
+
 /// Calls back with every integer expression and the name of every parameter.
 void walkNames(const Definition &definition,
                llvm::function_ref<void(IntExpr)> onInteger,

@@ -1,7 +1,6 @@
 //===- Question.cpp - Both functions and what may be assumed --------------===//
 
 #include "verifier/Question.h"
-#include "dialects/Interfaces/IntExprSize.h"
 #include "verifier/Misreading.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -26,161 +25,6 @@ Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs) {
     return Guard::nonNegative(lhs - rhs);
   }
   llvm_unreachable("unknown predicate");
-}
-
-//===----------------------------------------------------------------------===//
-// Disjunctive normal form
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-using Conjunction = std::vector<Guard>;
-using Alternatives = std::vector<Conjunction>;
-constexpr size_t maxAlternatives = 32;
-
-Alternatives both(const Alternatives &a, const Alternatives &b) {
-  Alternatives result;
-  for (const Conjunction &x : a)
-    for (const Conjunction &y : b) {
-      result.push_back(x);
-      llvm::append_range(result.back(), y);
-      if (result.size() > maxAlternatives)
-        return result;
-    }
-  return result;
-}
-
-Alternatives alternativesOf(const Condition &condition, bool negate) {
-  switch (condition.getKind()) {
-  case Condition::Kind::Compare: {
-    Guard guard = guardOf(condition.getLhs(), condition.getPredicate(),
-                          condition.getRhs());
-    return {{negate ? guard.negated() : guard}};
-  }
-  case Condition::Kind::Divides: {
-    IntExpr divisor = condition.getLhs(), value = condition.getRhs();
-    Guard rest = Guard::zero(value.mod(divisor));
-    Guard positive = Guard::nonNegative(divisor - 1);
-    if (!negate)
-      return {{positive, rest}};
-    return {{positive.negated()}, {positive, rest.negated()}};
-  }
-  case Condition::Kind::Not:
-    return alternativesOf(condition.getParts()[0], !negate);
-  case Condition::Kind::AllOf:
-  case Condition::Kind::AnyOf:
-    break;
-  }
-  bool isAnd = (condition.getKind() == Condition::Kind::AllOf) != negate;
-  Alternatives result;
-  if (isAnd)
-    result.push_back({});
-  for (const Condition &part : condition.getParts()) {
-    Alternatives own = alternativesOf(part, negate);
-    if (isAnd)
-      result = both(result, own);
-    else
-      llvm::append_range(result, own);
-  }
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Solving equations for symbols
-//===----------------------------------------------------------------------===//
-
-/// A symbol with coefficient 1 or -1 that occurs once, and what zero == 0 makes
-/// of it.
-std::optional<std::pair<IntExpr, IntExpr>> solveForSymbol(IntExpr zero) {
-  for (const IndexMonomial &m : monomialsOf(zero)) {
-    if (m.atoms.size() != 1 || (m.coefficient != 1 && m.coefficient != -1) ||
-        m.atoms[0].getKind() != IntExpr::Kind::Symbol)
-      continue;
-    IntExpr symbol = m.atoms[0];
-    IntExpr value = (symbol * m.coefficient - zero) * m.coefficient;
-    if (!mentions(value, symbol))
-      return std::pair(symbol, value);
-  }
-  return std::nullopt;
-}
-
-/// Values stand in each other's places, so their sizes multiply; a symbol with
-/// a larger one is left as it is.
-bool isSmall(IntExpr value) { return sizeOf(value).nodes <= 256; }
-
-class CaseBuilder {
-public:
-  CaseBuilder(Case &result, unsigned &numQuotients)
-      : result(result), numQuotients(numQuotients) {}
-
-  void run() {
-    while (step())
-      ;
-  }
-
-private:
-  /// Solves one equation or divisibility; false when none can be.
-  bool step() {
-    Facts facts;
-    for (const Guard &guard : result.guards)
-      facts.add(guard);
-    for (size_t i = 0; i < result.guards.size(); ++i) {
-      Guard guard = result.guards[i];
-      if (guard.kind != Guard::Kind::Zero || guard.expr.isConstant())
-        continue;
-      if (guard.expr.getKind() == IntExpr::Kind::Mod) {
-        if (solveDivisibility(i, facts))
-          return true;
-        continue;
-      }
-      if (auto solved = solveForSymbol(guard.expr);
-          solved && isSmall(solved->second)) {
-        result.guards.erase(result.guards.begin() + i);
-        replace(solved->first, solved->second);
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /// d divides s + rest: s = d q - rest for a new q >= 0.
-  bool solveDivisibility(size_t i, const Facts &facts) {
-    IntExpr value = result.guards[i].expr.getOperands()[0],
-            divisor = result.guards[i].expr.getOperands()[1];
-    auto solved = solveForSymbol(value);
-    if (!solved || !isSmall(value) || mentions(divisor, solved->first) ||
-        !facts.provesNonNegative(value) || !facts.provesPositive(divisor))
-      return false;
-    IntExpr symbol = solved->first, minusRest = solved->second;
-    bool isPositive = !(value - symbol == -minusRest) ? false : true;
-    IntExpr quotient = IntExpr::symbol(
-        value.getContext(), "%quotient" + std::to_string(numQuotients++));
-    // value = symbol - minusRest, or minusRest - symbol.
-    IntExpr number = divisor * quotient;
-    result.guards.erase(result.guards.begin() + i);
-    replace(symbol, isPositive ? minusRest + number : minusRest - number);
-    return true;
-  }
-
-  void replace(IntExpr symbol, IntExpr value) {
-    Substitution one{{symbol.getSymbol().str(), value}};
-    for (auto &entry : result.solved)
-      entry.second = substitute(entry.second, one);
-    result.solved[symbol.getSymbol().str()] = value;
-    for (Guard &guard : result.guards)
-      guard.expr = substitute(guard.expr, one);
-    if (!value.isKnownNonNegative())
-      result.guards.push_back(Guard::nonNegative(value));
-  }
-
-  Case &result;
-  unsigned &numQuotients;
-};
-
-} // namespace
-
-void solveGuards(Case &one, unsigned &numQuotients) {
-  CaseBuilder(one, numQuotients).run();
 }
 
 //===----------------------------------------------------------------------===//
@@ -324,8 +168,51 @@ static bool roundsByCast(const Definition &definition) {
   return found;
 }
 
+KnownValues knownValues(const Question &question,
+                        const Assumptions &assumptions) {
+  KnownValues known;
+  known.inputs.resize(question.before.inputs.size());
+  for (auto [facts, input] : llvm::zip(known.inputs, question.before.inputs))
+    facts.type = input.elementType;
+  for (const TensorAssumption &t : assumptions.tensors) {
+    if (t.argument >= known.inputs.size())
+      continue;
+    ValueFacts &facts = known.inputs[t.argument];
+    switch (t.predicate) {
+    case ElementPredicate::Positive:
+      facts.positive = facts.nonNegative = facts.nonZero = true;
+      break;
+    case ElementPredicate::NonNegative:
+      facts.nonNegative = true;
+      break;
+    case ElementPredicate::NonZero:
+      facts.nonZero = true;
+      break;
+    case ElementPredicate::AllEqual:
+      facts.allEqual = true;
+      break;
+    case ElementPredicate::Finite:
+    case ElementPredicate::Constant:
+      break;
+    }
+  }
+  for (const RealAssumption &r : assumptions.reals) {
+    ValueFacts &facts = known.reals[r.parameter];
+    bool above = r.predicate == ComparePredicate::GT;
+    if (above || r.predicate == ComparePredicate::GE) {
+      facts.positive |= above ? r.bound >= 0.0 : r.bound > 0.0;
+      facts.nonNegative |= r.bound >= 0.0;
+    }
+    facts.nonZero |= facts.positive ||
+                     (r.predicate == ComparePredicate::NE && r.bound == 0.0);
+  }
+  return known;
+}
+
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions) {
+  // Functions of linalg alone need not have loaded it.
+  before.getContext()->loadDialect<MlcDialect>();
   Question question;
   if (std::string name = ownNameIn(assumptions); !name.empty()) {
     question.failure = ownNameFailure(name);
@@ -372,22 +259,18 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   if (!question.failure.empty())
     return question;
 
-  std::vector<Condition> all = assumptions.integers;
+  question.conditions = assumptions.integers;
   for (const Requirement &r : question.before.requirements)
-    all.push_back(Condition::compare(r.lhs, r.predicate, r.rhs));
-  matchArguments(question, assumptions, all);
-  unsigned numQuotients = 0;
-  Alternatives alternatives =
-      alternativesOf(Condition::allOf(std::move(all)), false);
-  if (alternatives.size() > maxAlternatives) {
+    question.conditions.push_back(
+        Condition::compare(r.lhs, r.predicate, r.rhs));
+  matchArguments(question, assumptions, question.conditions);
+  std::optional<std::vector<Case>> cases = casesOf(question.conditions);
+  if (!cases) {
     question.failure = "the condition has too many alternatives";
     return question;
   }
-  for (Conjunction &guards : alternatives) {
-    Case one;
+  for (Case &one : *cases) {
     one.argumentNames = question.argumentNames;
-    one.guards = std::move(guards);
-    solveGuards(one, numQuotients);
     one.before = question.before;
     one.after = question.after;
     substitute(one.before, one.solved);

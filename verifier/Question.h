@@ -3,16 +3,24 @@
 #ifndef MLC_VERIFIER_QUESTION_H
 #define MLC_VERIFIER_QUESTION_H
 
-#include "verifier/Normalize.h"
+#include "verifier/Condition.h"
 #include "verifier/Parameters.h"
 #include "verifier/Program.h"
-#include "verifier/Verifier.h"
+#include "verifier/ValueFacts.h"
 
 namespace mlc::verifier {
 
 /// One way in which the assumptions can hold: a conjunction. Equations and
 /// divisibilities have been solved for symbols where possible.
 struct Case {
+  /// A symbol for what divides without a rest: `over` divided by `under`.
+  struct Quotient {
+    std::string name;
+    IntExpr over, under;
+  };
+  /// As the assumptions say it; what of it is left is in `guards`.
+  std::vector<Guard> where;
+  std::vector<Quotient> quotients;
   std::vector<Guard> guards;
   /// Symbols of the question in terms of those that are left.
   Substitution solved;
@@ -36,6 +44,8 @@ struct Question {
   /// Whether integers become floats or the other way round, or floats narrower
   /// ones, which rounds: where real numbers differ, floats need not.
   bool roundsByCast = false;
+  /// All that may be assumed of symbols, and the cases in which it holds.
+  std::vector<Condition> conditions;
   std::vector<Case> cases;
   /// Why it cannot be asked; empty otherwise.
   std::string failure;
@@ -44,6 +54,11 @@ struct Question {
 /// `lhs predicate rhs` as a condition on one side of 0.
 Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
 
+/// The cases in which all conditions hold, with equations solved; nothing where
+/// there are too many.
+std::optional<std::vector<Case>>
+casesOf(const std::vector<Condition> &conditions);
+
 /// Solves equations and divisibilities among the guards of a case for symbols.
 void solveGuards(Case &one, unsigned &numQuotients);
 
@@ -51,17 +66,8 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions);
 
 /// What the assumptions say of the values of inputs and real parameters.
-Normalizer::Settings settingsOf(const Question &question,
-                                const Assumptions &assumptions);
-
-/// Looks for sizes and values where the functions differ: `trials` random
-/// ones. Sets `sawInstance` when one satisfied all assumptions. `isSmall`: what
-/// is found is made small first.
-std::optional<Counterexample> findCounterexample(const Question &question,
-                                                 const Assumptions &assumptions,
-                                                 uint64_t seed, unsigned trials,
-                                                 bool isSmall,
-                                                 bool &sawInstance);
+KnownValues knownValues(const Question &question,
+                        const Assumptions &assumptions);
 
 } // namespace mlc::verifier
 

@@ -14,8 +14,6 @@ std::vector<std::string> restsOn(const Verdict &verdict,
 
 /// Who proves: the prover, and who decides its integer lemmas.
 std::string describeProver();
-/// What floats mean where a proof has this class.
-std::string describeFloats(FloatClass floatClass);
 
 } // namespace mlc
 

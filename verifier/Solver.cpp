@@ -315,10 +315,3 @@ bool Solver::isSatisfiable(const Formula &formula) {
 }
 
 } // namespace mlc::verifier
-
-void mlc::Certificate::add(llvm::StringRef title, llvm::StringRef assertions) {
-  smtlib +=
-      ("; " + title + "\n(push 1)\n" + assertions + "(check-sat)\n(pop 1)\n")
-          .str();
-  ++numLemmas;
-}

@@ -3,7 +3,7 @@
 #include "verifier/Verifier.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "verifier/ByKernel.h"
-#include "verifier/Question.h"
+#include "verifier/Counterexample.h"
 #include "verifier/Solver.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,45 +16,9 @@ namespace mlc {
 
 using namespace verifier;
 
-Normalizer::Settings verifier::settingsOf(const Question &question,
-                                          const Assumptions &assumptions) {
-  Normalizer::Settings settings;
-  settings.inputs.resize(question.before.inputs.size());
-  for (auto [facts, input] : llvm::zip(settings.inputs, question.before.inputs))
-    facts.type = input.elementType;
-  for (const TensorAssumption &t : assumptions.tensors) {
-    if (t.argument >= settings.inputs.size())
-      continue;
-    ValueFacts &facts = settings.inputs[t.argument];
-    switch (t.predicate) {
-    case ElementPredicate::Positive:
-      facts.positive = facts.nonNegative = facts.nonZero = true;
-      break;
-    case ElementPredicate::NonNegative:
-      facts.nonNegative = true;
-      break;
-    case ElementPredicate::NonZero:
-      facts.nonZero = true;
-      break;
-    case ElementPredicate::AllEqual:
-      facts.allEqual = true;
-      break;
-    case ElementPredicate::Finite:
-    case ElementPredicate::Constant:
-      break;
-    }
-  }
-  for (const RealAssumption &r : assumptions.reals) {
-    ValueFacts &facts = settings.reals[r.parameter];
-    bool above = r.predicate == ComparePredicate::GT;
-    if (above || r.predicate == ComparePredicate::GE) {
-      facts.positive |= above ? r.bound >= 0.0 : r.bound > 0.0;
-      facts.nonNegative |= r.bound >= 0.0;
-    }
-    facts.nonZero |= facts.positive ||
-                     (r.predicate == ComparePredicate::NE && r.bound == 0.0);
-  }
-  return settings;
+llvm::StringRef name(Verdict::Kind kind) {
+  static constexpr const char *names[] = {"proved", "refuted", "unknown"};
+  return names[static_cast<unsigned>(kind)];
 }
 
 namespace {
@@ -107,8 +71,6 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
     verdict.reason = reason;
     return done(Verdict::Kind::Unknown);
   };
-  // Functions of linalg alone need not have loaded it.
-  before.getContext()->loadDialect<MlcDialect>();
   Question question = makeQuestion(before, after, assumptions);
   if (!question.failure.empty())
     return unknown(question.failure);

@@ -11,8 +11,7 @@
 #define MLC_VERIFIER_WELLFORMED_H
 
 #include "dialects/Interfaces/OpInterfaces.h"
-#include "verifier/Index.h"
-#include <map>
+#include "verifier/Guard.h"
 #include <set>
 #include <string>
 #include <vector>

@@ -4,6 +4,7 @@
 #define MLC_REWRITES_PRECONDITION_SAMPLES_H
 
 #include "verifier/Instance.h"
+#include "verifier/Verifier.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlc::precondition {

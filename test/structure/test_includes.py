@@ -131,6 +131,31 @@ def test_the_interpreter_shares_nothing_with_the_reader(edges):
     assert interpreter_includes(edges) == []
 
 
+def sources_of(text, library):
+    """The sources that a CMakeLists.txt gives to a library."""
+    return re.search(rf"mlc_compiler_library\({library}\n(.*?)\n  LINK ", text, re.S).group(1).split()
+
+
+def prover_includes(edges, text):
+    """Headers of the prover that the checker's sources reach (docs/Trust.md)."""
+    checker, prover = (["verifier/" + s for s in sources_of(text, f"MLC{name}")] for name in ("ProofKernel", "Verifier"))
+    headers = {s.removesuffix(".cpp") + ".h" for s in prover} | {"verifier/Verifier.h"}
+    reached, left = set(checker), list(checker)
+    while left:
+        name = left.pop()
+        for target in {t for n, t in edges if n == name} - reached:
+            reached.add(target)
+            left.append(target)
+    return sorted(reached & headers)
+
+
+def test_the_checker_includes_nothing_of_the_prover(tools, edges):
+    text = (tools.source / "verifier/CMakeLists.txt").read_text()
+    assert len(sources_of(text, "MLCProofKernel")) > 40 and "Unify.cpp" in sources_of(text, "MLCVerifier")
+    assert prover_includes(edges, text) == []
+    assert prover_includes([*edges, ("verifier/Guard.h", "verifier/Unify.h")], text)
+
+
 def test_these_checks_can_fail(stack):
     assert interpreter_includes([("verifier/linalg/Scalars.cpp", "verifier/Arith.h")])
     assert trusted_includes([("verifier/kernel/Check.cpp", "verifier/Unify.h")])

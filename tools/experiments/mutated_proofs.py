@@ -5,9 +5,9 @@ usage: mutated_proofs.py [--build FOLDER] [--checker FOLDER] [--count N] [--seed
 Proofs of the literature's and the shipped rules are changed in one to three
 places, and given for false statements (rules of the literature, mutants of
 shipped and of repaired rules) and for the true one that they are of. The
-kernel must accept none for a false one, end by itself, and not crash. --checker:
-another build whose kernel is asked, as one with sanitizers (build-asan). What
-fails is written to FOLDER. Exit code 5 where something does.
+kernel (mlc-check) must accept none for a false one, end by itself, and not
+crash. --checker: another build whose kernel is asked, as one with sanitizers
+(build-asan). What fails is written to FOLDER. Exit code 5 where something does.
 """
 
 import argparse
@@ -125,8 +125,8 @@ class Statements:
 class Checks:
     """Has proofs checked, many in one process, and says what each became."""
 
-    def __init__(self, rules, folder):
-        self.rules, self.folder = rules, folder
+    def __init__(self, checker, folder):
+        self.checker, self.folder = checker, folder
 
     def run(self, batch):
         """Of (name, statement, proof): for each its verdict, reason and seconds."""
@@ -135,7 +135,7 @@ class Checks:
         for name, _, proof in batch:
             (self.folder / f"{name}.proof").write_text(proof)
         try:
-            done = subprocess.run([self.rules, "proofs", statements, "--check", self.folder, "--json"],
+            done = subprocess.run([self.checker, statements, self.folder, "--json"],
                                   capture_output=True, text=True, timeout=LIMIT)
         except subprocess.TimeoutExpired:
             return self.halves(batch, "hang", f"nothing within {LIMIT} s")
@@ -180,7 +180,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         statements = Statements(options.build, folder, options.mutants, options.seed)
-        checks = Checks((options.checker or options.build) / "bin/mlc-rules", folder)
+        checks = Checks((options.checker or options.build) / "bin/mlc-check", folder)
         print(f"{len(statements.proofs)} true statements with proofs, {len(statements.origins)} false ones", flush=True)
         for batch in rounds(statements, rng, options.count):
             for (name, text, proof), (verdict, reason, seconds) in zip(batch, checks.run(batch)):

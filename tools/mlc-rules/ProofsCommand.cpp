@@ -17,7 +17,8 @@ static cl::SubCommand command("proofs", "find or check proofs for the kernel");
 static RuleFileOptions options(command);
 static cl::opt<std::string>
     out("out", cl::value_desc("folder"),
-        cl::desc("write each proof that the kernel accepts there"),
+        cl::desc("write each proof that the kernel accepts there, and what it "
+                 "proves, for mlc-check"),
         cl::sub(command), cl::cat(category()));
 static cl::opt<std::string>
     checked("check", cl::value_desc("folder"),
@@ -38,6 +39,17 @@ static std::string pathOf(llvm::StringRef folder, Rule &rule,
   return path.str().str();
 }
 
+/// The proof, and beside it what it is a proof of, for mlc-check.
+static Exit writeProof(Rule &rule, llvm::StringRef proof) {
+  std::string statement = pairText(rule.getName(), rule.getBefore(),
+                                   rule.getAfter(), rule.assumptions);
+  if (!statement.empty())
+    if (Exit code = writeFile(pathOf(out, rule, ".mlir"), statement);
+        code != Exit::Done)
+      return code;
+  return writeFile(pathOf(out, rule), proof);
+}
+
 static verifier::KernelVerdict judge(Rule &rule, Certificate &obligations) {
   VerifierOptions settings;
   if (!smtlib.empty())
@@ -47,15 +59,12 @@ static verifier::KernelVerdict judge(Rule &rule, Certificate &obligations) {
   if (checked.empty())
     return verifier::proveByKernel(rule.getBefore(), rule.getAfter(),
                                    rule.assumptions, settings);
-  verifier::KernelVerdict verdict;
   auto buffer = llvm::MemoryBuffer::getFile(pathOf(checked, rule));
-  if (!buffer) {
-    verdict.reason = "there is no proof: " + buffer.getError().message();
-    return verdict;
-  }
-  return verifier::checkByKernel(rule.getBefore(), rule.getAfter(),
-                                 rule.assumptions, (*buffer)->getBuffer(),
-                                 settings);
+  if (!buffer)
+    return {{.reason = "there is no proof: " + buffer.getError().message()}};
+  return {verifier::checkProof(rule.getBefore(), rule.getAfter(),
+                               rule.assumptions, (*buffer)->getBuffer(),
+                               {.onObligation = settings.onObligation})};
 }
 
 static Exit run() {
@@ -77,8 +86,7 @@ static Exit run() {
     verifier::KernelVerdict verdict = judge(rule, obligations);
     accepted += verdict.isAccepted;
     if (verdict.isAccepted && !out.empty())
-      if (Exit code = writeFile(pathOf(out, rule), verdict.proof);
-          code != Exit::Done)
+      if (Exit code = writeProof(rule, verdict.proof); code != Exit::Done)
         return code;
     if (verdict.isAccepted && !smtlib.empty())
       if (Exit code =

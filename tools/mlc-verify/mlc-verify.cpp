@@ -12,15 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/ParseModule.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "tools/CommandLine.h"
@@ -196,8 +189,9 @@ static Exit askKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
     if (!buffer)
       return error(Exit::BadFile, checkedFile + ": cannot be read: " +
                                       buffer.getError().message());
-    verdict = verifier::checkByKernel(before, after, assumptions,
-                                      (*buffer)->getBuffer(), options);
+    verdict = {
+        verifier::checkProof(before, after, assumptions, (*buffer)->getBuffer(),
+                             {options.maxLemmaWork, options.onObligation})};
   }
   if (json) {
     llvm::json::Object object{
@@ -232,12 +226,8 @@ static Exit compareFunctions(const VerifierOptions &options) {
     return error(Exit::Usage,
                  "give one file with two functions or two files; "
                  "--rules, --dim and --parameter go with --trail; see --help");
-  mlir::DialectRegistry registry;
-  registry.insert<MlcDialect, mlir::func::FuncDialect,
-                  mlir::linalg::LinalgDialect, mlir::tensor::TensorDialect,
-                  mlir::arith::ArithDialect, mlir::math::MathDialect,
-                  mlir::affine::AffineDialect, mlir::scf::SCFDialect>();
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  mlir::MLIRContext context(verifier::readDialects(),
+                            mlir::MLIRContext::Threading::DISABLED);
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   std::vector<mlir::func::FuncOp> functions;
   for (const std::string &file : files) {

@@ -392,4 +392,28 @@ size_t sizeOf(const Sum &sum) {
   return size;
 }
 
+static uint64_t nodesOf(llvm::ArrayRef<Formula> formulas) {
+  uint64_t nodes = 0;
+  for (const Formula &formula : formulas)
+    nodes += 1 + formula.integer().treeSize() + nodesOf(formula.parts());
+  return nodes;
+}
+
+uint64_t nodesOf(const Sum &sum) {
+  uint64_t nodes = 0;
+  for (const Term &term : sum) {
+    nodes += 1 + nodesOf(term.guards);
+    for (const FactorRef &factor : term.factors) {
+      nodes += 1;
+      for (const Integer &integer : factor->index)
+        nodes += integer.treeSize();
+      for (const Sum &argument : factor->arguments)
+        nodes += nodesOf(argument);
+      for (const Branch &branch : factor->branches)
+        nodes += 1 + nodesOf(branch.guards) + nodesOf(branch.value);
+    }
+  }
+  return nodes;
+}
+
 } // namespace mlc::kernel

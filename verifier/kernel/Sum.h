@@ -138,6 +138,9 @@ uint64_t largestIn(const Factor &factor);
 
 /// How many terms and factors it has, at all depths.
 size_t sizeOf(const Sum &sum);
+/// The same with its integers and their nodes: what new names for all that it
+/// binds take.
+uint64_t nodesOf(const Sum &sum);
 
 } // namespace mlc::kernel
 

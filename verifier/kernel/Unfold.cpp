@@ -85,6 +85,20 @@ Value Unfolder::apply(ArrayRef<Value> operands, Function function) {
   return result;
 }
 
+/// Unlike sums, products have more parts than what they are made of, all of
+/// which get other names.
+Sum Unfolder::multiply(const Sum &a, const Sum &b) {
+  constexpr uint64_t most = 5000000;
+  if (!failure.empty())
+    return {};
+  multiplied += a.size() * nodesOf(b) + b.size() * nodesOf(a);
+  if (multiplied > most) {
+    fail("an element takes too many operations");
+    return {};
+  }
+  return kernel::multiply(a, b, names);
+}
+
 void Unfolder::require(Need::Kind kind, const Value &value, unsigned width,
                        const Scope &scope) {
   for (const Case &one : value) {
@@ -228,8 +242,7 @@ Value Unfolder::unfoldRead(const ExprNode &node, const Scope &scope) {
   for (size_t i = first; i < needs.size(); ++i)
     needs[i].isOptional = true;
   return apply({within, element, otherwise}, [&](ArrayRef<Sum> x) {
-    return add(x[2],
-               multiply(x[0], add(x[1], scaled(x[2], Rational(-1))), names));
+    return add(x[2], multiply(x[0], add(x[1], scaled(x[2], Rational(-1)))));
   });
 }
 

@@ -172,7 +172,7 @@ Value Unfolder::unfoldTruth(const ExprNode &node, const Value &a,
         needs[i].path.push_back(isBoth ? sumOf(a) : inverse(sumOf(a)));
     }
   return apply({a, b}, [&](ArrayRef<Sum> x) {
-    Sum both = multiply(x[0], x[1], names);
+    Sum both = multiply(x[0], x[1]);
     if (isBoth)
       return both;
     return add(add(x[0], x[1]), scaled(both, Rational(isEither ? -1 : -2)));
@@ -201,7 +201,7 @@ std::optional<Value> Unfolder::unfoldPower(const Value &a, const Value &b,
       return apply({a}, [&](ArrayRef<Sum> x) {
         Sum product = constant(Rational(1));
         for (int i = 0; i < k; ++i)
-          product = multiply(product, x[0], names);
+          product = multiply(product, x[0]);
         return product;
       });
   if (isReal && exponent && *exponent == Rational(1, 2)) {
@@ -243,15 +243,14 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
   case BinaryFn::Mul:
     // Outside of its tensor one of them may be 0.
     dropsTerms |= isReal && isZero(a) != isZero(b);
-    return apply({a, b},
-                 [&](ArrayRef<Sum> x) { return multiply(x[0], x[1], names); });
+    return apply({a, b}, [&](ArrayRef<Sum> x) { return multiply(x[0], x[1]); });
   case BinaryFn::Div:
     require(Need::Kind::NotZero, b, widthOf(node.type), scope);
     if (!isReal)
       break;
     dropsTerms |= isZero(a);
     return apply({a, b}, [&](ArrayRef<Sum> x) {
-      return multiply(x[0], single(makeCall(reciprocalName, {x[1]})), names);
+      return multiply(x[0], single(makeCall(reciprocalName, {x[1]})));
     });
   case BinaryFn::Max:
   case BinaryFn::Min: {
@@ -303,7 +302,7 @@ Value Unfolder::unfoldCompare(const ExprNode &node, const Scope &scope) {
   Value result;
   if (isTruth(type)) {
     result = apply({a, b}, [&](ArrayRef<Sum> x) {
-      Sum both = multiply(x[0], x[1], names);
+      Sum both = multiply(x[0], x[1]);
       if (!isEquality)
         return add(x[1], scaled(both, Rational(-1)));
       return inverse(add(add(x[0], x[1]), scaled(both, Rational(-2))));
@@ -342,8 +341,7 @@ Value Unfolder::unfoldSelect(const ExprNode &node, const Scope &scope) {
       Value no = unfold(node.operands[2], local);
       path.pop_back();
       value = apply({plain(one.value), yes, no}, [&](ArrayRef<Sum> x) {
-        return add(multiply(x[0], x[1], names),
-                   multiply(inverse(x[0]), x[2], names));
+        return add(multiply(x[0], x[1]), multiply(inverse(x[0]), x[2]));
       });
     }
     for (Case &part : value) {

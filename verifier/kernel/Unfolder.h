@@ -90,6 +90,7 @@ private:
       return single(makeCall(name, sums.vec(), truth));
     });
   }
+  Sum multiply(const Sum &a, const Sum &b);
   Value fail(const llvm::Twine &reason) {
     if (failure.empty())
       failure = reason.str();
@@ -106,6 +107,7 @@ private:
   Names &names;
   std::vector<Sum> path;
   size_t work = 0;
+  uint64_t multiplied = 0; // what products were made of
   unsigned depth = 0;
 };
 

@@ -1,0 +1,285 @@
+//===- mlc-check.cpp - Do these proofs prove this? ------------------------===//
+//
+//   mlc-check pair.mlir proof              its two functions
+//   mlc-check before.mlir after.mlir proof  the first function of each
+//   mlc-check pairs.mlir folder            its functions @NAME_before and
+//                                          @NAME_after, by folder/NAME.proof
+//   mlc-check folder                       the two functions of each NAME.mlir,
+//                                          by NAME.proof
+//
+// What is assumed stands on the before function, as for mlc-verify.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Interfaces/ParseModule.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/Exit.h"
+#include "runtime/Text.h"
+#include "tools/CommandLine.h"
+#include "verifier/AssumeText.h"
+#include "verifier/Certificate.h"
+#include "verifier/CheckProof.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <set>
+
+using namespace mlc;
+using llvm::StringRef;
+using runtime::printable;
+namespace cl = llvm::cl;
+namespace fs = llvm::sys::fs;
+
+static cl::OptionCategory category("mlc-check options");
+static cl::list<std::string>
+    files(cl::Positional, cl::OneOrMore,
+          cl::desc("file.mlir [after.mlir] proof, file.mlir folder, or folder"),
+          cl::cat(category));
+static cl::opt<bool> json("json", cl::desc("Print the verdicts as JSON"),
+                          cl::cat(category));
+static cl::opt<std::string>
+    smtlib("smtlib", cl::value_desc("folder"),
+           cl::desc("Write there as SMT-LIB, of each proof that is accepted, "
+                    "what Z3 was asked and confirmed"),
+           cl::cat(category));
+
+static Exit error(Exit code, const llvm::Twine &text) {
+  llvm::errs() << "mlc: error: " << text << '\n';
+  return code;
+}
+
+static std::string join(StringRef folder, StringRef name, StringRef suffix) {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, name + suffix);
+  return path.str().str();
+}
+
+namespace {
+
+using Functions = std::vector<mlir::func::FuncOp>;
+
+/// Checks proofs one after the other and tells what became of them.
+class Checks {
+public:
+  Exit run();
+
+private:
+  Exit readFunctions(const std::string &file, Functions &functions);
+  Exit checkPairs(const std::string &file, const std::string &folder);
+  Exit checkFolder(const std::string &folder);
+  Exit checkFile(StringRef name, const std::string &file,
+                 const std::string &proof);
+  Exit check(StringRef name, const std::string &file, mlir::func::FuncOp before,
+             mlir::func::FuncOp after, const std::string &proof);
+  void tell(StringRef name, const verifier::CheckVerdict &verdict);
+  Exit end();
+
+  mlir::MLIRContext context{verifier::readDialects(),
+                            mlir::MLIRContext::Threading::DISABLED};
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+  llvm::json::Array answers;
+  unsigned numAccepted = 0, numRefused = 0;
+};
+
+} // namespace
+
+Exit Checks::readFunctions(const std::string &file, Functions &functions) {
+  modules.push_back(parseModuleFile(file, &context));
+  if (!modules.back())
+    return error(Exit::BadFile, file + ": cannot be read");
+  llvm::append_range(functions, modules.back()->getOps<mlir::func::FuncOp>());
+  return Exit::Done;
+}
+
+void Checks::tell(StringRef name, const verifier::CheckVerdict &verdict) {
+  (verdict.isAccepted ? numAccepted : numRefused) += 1;
+  StringRef answer = verdict.isAccepted ? "accepted" : "refused";
+  StringRef floats = mlc::name(verdict.floatClass);
+  if (json) {
+    llvm::json::Object object{{"name", llvm::json::fixUTF8(name)},
+                              {"verdict", answer},
+                              {"seconds", verdict.ms / 1000},
+                              {"obligations", verdict.numObligations}};
+    if (verdict.isAccepted)
+      object["float_class"] = floats;
+    else
+      object["reason"] = llvm::json::fixUTF8(verdict.reason);
+    answers.push_back(std::move(object));
+    return;
+  }
+  llvm::outs() << llvm::formatv("{0,-36} {1,-8} {2,8:f1} ms  ",
+                                printable(name.str()), answer, verdict.ms)
+               << (verdict.isAccepted ? floats : StringRef(verdict.reason))
+               << '\n';
+}
+
+Exit Checks::check(StringRef name, const std::string &file,
+                   mlir::func::FuncOp before, mlir::func::FuncOp after,
+                   const std::string &proof) {
+  llvm::Expected<Assumptions> assumptions = readAssumptions(before);
+  if (!assumptions)
+    return error(Exit::BadFile,
+                 file + ": " + llvm::toString(assumptions.takeError()));
+  auto text = llvm::MemoryBuffer::getFile(proof);
+  if (!text) {
+    tell(name, {.reason = "there is no proof: " + text.getError().message()});
+    return Exit::Done;
+  }
+  Certificate obligations;
+  verifier::CheckOptions options;
+  if (!smtlib.empty())
+    options.onObligation = [&](const std::string &script) {
+      obligations.add("obligation", script);
+    };
+  verifier::CheckVerdict verdict = verifier::checkProof(
+      before, after, *assumptions, (*text)->getBuffer(), options);
+  tell(name, verdict);
+  if (smtlib.empty() || !verdict.isAccepted)
+    return Exit::Done;
+  std::string path = join(smtlib, name, ".smt2");
+  llvm::Error failed =
+      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
+        os << obligations.smtlib;
+        return llvm::Error::success();
+      });
+  return failed ? error(Exit::Resources,
+                        path + ": " + llvm::toString(std::move(failed)))
+                : Exit::Done;
+}
+
+Exit Checks::checkFile(StringRef name, const std::string &file,
+                       const std::string &proof) {
+  Functions functions;
+  if (Exit code = readFunctions(file, functions); code != Exit::Done)
+    return code;
+  if (functions.size() != 2)
+    return error(Exit::BadFile, file + ": holds " +
+                                    llvm::Twine(functions.size()) +
+                                    " functions; give a file with two");
+  Exit code = check(name, file, functions[0], functions[1], proof);
+  modules.clear();
+  return code;
+}
+
+/// Names become names of files.
+static bool isPlainName(StringRef name) {
+  return !name.empty() && name.front() != '.' && llvm::all_of(name, [](char c) {
+    return llvm::isAlnum(c) || StringRef("_-.$").contains(c);
+  });
+}
+
+Exit Checks::checkPairs(const std::string &file, const std::string &folder) {
+  Functions functions;
+  if (Exit code = readFunctions(file, functions); code != Exit::Done)
+    return code;
+  bool isEmpty = true;
+  for (mlir::func::FuncOp before : functions) {
+    StringRef name = before.getSymName();
+    if (!name.consume_back("_before"))
+      continue;
+    auto after = modules.back()->lookupSymbol<mlir::func::FuncOp>(
+        (name + "_after").str());
+    if (!after || !isPlainName(name))
+      return error(Exit::BadFile,
+                   file + ": @" + printable(before.getSymName().str()) +
+                       (after ? " is no name for a file"
+                              : " has no @..._after to go with"));
+    isEmpty = false;
+    if (Exit code =
+            check(name, file, before, after, join(folder, name, ".proof"));
+        code != Exit::Done)
+      return code;
+  }
+  if (isEmpty)
+    return error(Exit::BadFile,
+                 file + ": holds no functions @NAME_before and @NAME_after");
+  return Exit::Done;
+}
+
+Exit Checks::checkFolder(const std::string &folder) {
+  // Statements without a proof and proofs without a statement count as refused.
+  std::set<std::string> names;
+  std::error_code failure;
+  for (fs::directory_iterator it(folder, failure), end; it != end && !failure;
+       it.increment(failure)) {
+    StringRef suffix = llvm::sys::path::extension(it->path());
+    if (suffix == ".mlir" || suffix == ".proof")
+      names.insert(llvm::sys::path::stem(it->path()).str());
+  }
+  if (failure)
+    return error(Exit::BadFile,
+                 folder + ": cannot be read: " + failure.message());
+  if (names.empty())
+    return error(Exit::BadFile,
+                 folder + ": holds no NAME.mlir with its NAME.proof");
+  for (const std::string &name : names) {
+    std::string file = join(folder, name, ".mlir");
+    if (!fs::exists(file)) {
+      tell(name, {.reason = "there is no " + name + ".mlir that it proves"});
+      continue;
+    }
+    if (Exit code = checkFile(name, file, join(folder, name, ".proof"));
+        code != Exit::Done)
+      return code;
+  }
+  return Exit::Done;
+}
+
+Exit Checks::end() {
+  if (json)
+    llvm::outs() << llvm::formatv("{0:2}\n",
+                                  llvm::json::Value(std::move(answers)));
+  else if (numAccepted + numRefused > 1)
+    llvm::outs() << numAccepted << " of " << numAccepted + numRefused
+                 << " proofs are accepted\n";
+  return numRefused == 0 ? Exit::Done : Exit::Unknown;
+}
+
+Exit Checks::run() {
+  if (!smtlib.empty())
+    if (std::error_code failure = fs::create_directories(smtlib))
+      return error(Exit::Resources, smtlib + ": " + failure.message());
+  const std::string &last = files[files.size() - 1];
+  bool isFolder = fs::is_directory(last);
+  Exit code = Exit::Done;
+  if (files.size() == 1 && isFolder) {
+    code = checkFolder(last);
+  } else if (files.size() == 2 && isFolder) {
+    code = checkPairs(files[0], last);
+  } else if (files.size() == 2) {
+    code = checkFile(llvm::sys::path::stem(last), files[0], last);
+  } else if (files.size() == 3 && !isFolder) {
+    Functions before, after;
+    code = readFunctions(files[0], before);
+    if (code == Exit::Done)
+      code = readFunctions(files[1], after);
+    if (code == Exit::Done && (before.empty() || after.empty()))
+      code = error(Exit::BadFile,
+                   files[before.empty() ? 0 : 1] + ": holds no function");
+    if (code == Exit::Done)
+      code = check(llvm::sys::path::stem(last), files[0], before.front(),
+                   after.front(), last);
+  } else {
+    return error(Exit::Usage, "give file.mlir [after.mlir] proof, file.mlir "
+                              "folder, or folder; see --help");
+  }
+  return code == Exit::Done ? end() : code;
+}
+
+int main(int argc, char **argv) {
+  startTool();
+  llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
+  cl::HideUnrelatedOptions(category);
+  std::string problem = parseCommandLine(
+      argc, argv,
+      "checks proofs that two functions over tensors are equal for all sizes; "
+      "looks for none\n\nexit codes: 0 accepted, 6 refused, 2 usage, 3 bad "
+      "file, 9 output cannot be written\n");
+  Exit code = problem.empty() ? Checks().run() : error(Exit::Usage, problem);
+  return finishTool(static_cast<int>(code));
+}
