@@ -183,9 +183,8 @@ private:
         std::string difference =
             describeDifference(stated.before, stated.after, result.difference,
                                question.argumentNames);
-        reason = ("result " + llvm::Twine(i) + ": " + elaborator.getFailure() +
-                  (difference.empty() ? "" : " (" + difference + ")"))
-                     .str();
+        reason = (describeResult(question, i) + ": " + elaborator.getFailure() +
+                  (difference.empty() ? "" : " (" + difference + ")"));
         if (decider.wasStoppedByClock() || Clock::now() > deadline)
           reason = "stopped by the clock: " + reason;
         else if (elaborator.getWork() > most)
@@ -283,6 +282,9 @@ KernelVerdict proveQuestion(const Question &question,
                             const VerifierOptions &options,
                             Clock::time_point start) {
   KernelVerdict verdict;
+  verdict.reason = question.failure;
+  if (!verdict.reason.empty())
+    return verdict;
   auto run = [&](bool isLiteral, const VerifierOptions &limits) {
     Search search(question, assumptions, context, limits, start);
     std::optional<kernel::Proof> proof = search.run(isLiteral);
@@ -343,12 +345,9 @@ KernelVerdict proveByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
                             const Assumptions &assumptions,
                             const VerifierOptions &options) {
   Clock::time_point start = Clock::now();
-  Question question = ask(before, after, assumptions);
-  KernelVerdict verdict;
-  verdict.reason = question.failure;
-  if (verdict.reason.empty())
-    verdict = proveQuestion(question, assumptions, before.getContext(), options,
-                            start);
+  KernelVerdict verdict =
+      proveQuestion(ask(before, after, assumptions), assumptions,
+                    before.getContext(), options, start);
   verdict.ms = msSince(start);
   return verdict;
 }
@@ -358,7 +357,15 @@ KernelVerdict checkByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
                             llvm::StringRef text,
                             const VerifierOptions &options) {
   Clock::time_point start = Clock::now();
-  Question question = ask(before, after, assumptions);
+  return checkQuestion(ask(before, after, assumptions), assumptions, text,
+                       options, start);
+}
+
+KernelVerdict checkQuestion(const Question &question,
+                            const Assumptions &assumptions,
+                            llvm::StringRef text,
+                            const VerifierOptions &options,
+                            Clock::time_point start) {
   KernelVerdict verdict;
   kernel::Decider decider(options.maxLemmaWork);
   std::set<std::string> isSeen;

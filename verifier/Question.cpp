@@ -10,6 +10,11 @@ using llvm::StringRef;
 
 namespace mlc::verifier {
 
+std::string describeResult(const Question &question, unsigned result) {
+  return question.resultNames.empty() ? "result " + std::to_string(result)
+                                      : question.resultNames[result];
+}
+
 Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs) {
   switch (predicate) {
   case ComparePredicate::EQ:
@@ -324,21 +329,20 @@ static bool roundsByCast(const Definition &definition) {
   return found;
 }
 
-Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
+/// All but the cases. Inputs of the programs are the arguments; what they share
+/// comes behind.
+static Question start(Program first, Program second, SharedInputs shared,
+                      std::vector<std::string> argumentNames,
                       const Assumptions &assumptions) {
   Question question;
-  if (std::string name = ownNameIn(assumptions); !name.empty()) {
-    question.failure = ownNameFailure(name);
-    return question;
-  }
-  Program first = ProgramBuilder(before, question.shared).build();
-  Program second = ProgramBuilder(after, question.shared).build();
+  question.shared = std::move(shared);
   question.failure = first.failure.empty() ? second.failure : first.failure;
+  if (std::string name = ownNameIn(assumptions); !name.empty())
+    question.failure = ownNameFailure(name);
   question.before = std::move(first.definition);
   question.after = std::move(second.definition);
   question.numArguments = first.numArguments;
-  for (unsigned i = 0; i < question.numArguments; ++i)
-    question.argumentNames.push_back(describeArgument(before, i));
+  question.argumentNames = std::move(argumentNames);
   if (!question.failure.empty())
     return question;
   for (Definition *side : {&question.before, &question.after})
@@ -364,14 +368,10 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   needsOf(question.before, {}, question.beforeNeeds);
   addFirstIterations(question.beforeNeeds);
   needsOf(question.after, second.openStages, question.afterNeeds);
-  question.failure =
-      whyMisread({before, question.before, question.beforeNeeds}, question);
-  if (question.failure.empty())
-    question.failure =
-        whyMisread({after, question.after, question.afterNeeds}, question);
-  if (!question.failure.empty())
-    return question;
+  return question;
+}
 
+static void addCases(Question &question, const Assumptions &assumptions) {
   std::vector<Condition> all = assumptions.integers;
   for (const Requirement &r : question.before.requirements)
     all.push_back(Condition::compare(r.lhs, r.predicate, r.rhs));
@@ -381,7 +381,7 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
       alternativesOf(Condition::allOf(std::move(all)), false);
   if (alternatives.size() > maxAlternatives) {
     question.failure = "the condition has too many alternatives";
-    return question;
+    return;
   }
   for (Conjunction &guards : alternatives) {
     Case one;
@@ -396,6 +396,37 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
     one.afterNeeds = substituted(question.afterNeeds, one.solved);
     question.cases.push_back(std::move(one));
   }
+}
+
+Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
+                      const Assumptions &assumptions) {
+  SharedInputs shared;
+  Program first = ProgramBuilder(before, shared).build();
+  Program second = ProgramBuilder(after, shared).build();
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < first.numArguments; ++i)
+    names.push_back(describeArgument(before, i));
+  Question question = start(std::move(first), std::move(second),
+                            std::move(shared), std::move(names), assumptions);
+  if (question.failure.empty())
+    question.failure =
+        whyMisread({before, question.before, question.beforeNeeds}, question);
+  if (question.failure.empty())
+    question.failure =
+        whyMisread({after, question.after, question.afterNeeds}, question);
+  if (question.failure.empty())
+    addCases(question, assumptions);
+  return question;
+}
+
+Question makeQuestion(Program before, Program after, SharedInputs shared,
+                      std::vector<std::string> argumentNames,
+                      const Assumptions &assumptions) {
+  Question question =
+      start(std::move(before), std::move(after), std::move(shared),
+            std::move(argumentNames), assumptions);
+  if (question.failure.empty())
+    addCases(question, assumptions);
   return question;
 }
 

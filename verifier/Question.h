@@ -27,6 +27,8 @@ struct Question {
   unsigned numArguments = 0;
   /// What messages call them.
   std::vector<std::string> argumentNames;
+  /// And the results; none: by their numbers.
+  std::vector<std::string> resultNames;
   SharedInputs shared;
   /// What the real parameters fill.
   ParameterTypes parameters;
@@ -41,6 +43,9 @@ struct Question {
   std::string failure;
 };
 
+/// What messages call a result: `result 0`.
+std::string describeResult(const Question &question, unsigned result);
+
 /// `lhs predicate rhs` as a condition on one side of 0.
 Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
 
@@ -48,6 +53,10 @@ Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
 void solveGuards(Case &one, unsigned &numQuotients);
 
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
+                      const Assumptions &assumptions);
+/// Of programs over `shared`, which nothing holds against functions.
+Question makeQuestion(Program before, Program after, SharedInputs shared,
+                      std::vector<std::string> argumentNames,
                       const Assumptions &assumptions);
 
 /// What the assumptions say of the values of inputs and real parameters.
