@@ -129,8 +129,23 @@ private:
   }
 };
 
-/// What a sample's derivatives are of; nothing for opaque operators and for
-/// those without floats.
+/// Floats that become narrower ones: numbers show steps there.
+bool rounds(const Definition &definition) {
+  bool found = false;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        auto to = dyn_cast<FloatType>(node.type);
+        auto from = to && node.kind == Expr::Kind::Cast
+                        ? dyn_cast<FloatType>(node.operands[0]->type)
+                        : FloatType();
+        found |= from && to.getWidth() < from.getWidth();
+      });
+  return found;
+}
+
+/// What a sample's derivatives are of; nothing for opaque operators, for those
+/// without floats and for those that round.
 std::optional<Definition> definitionOf(const Sample &sample) {
   auto defined = dyn_cast<DefinitionOpInterface>(sample.op);
   if (!defined)
@@ -141,7 +156,9 @@ std::optional<Definition> definitionOf(const Sample &sample) {
                    llvm::any_of(definition->results, [&](unsigned result) {
                      return isFloat(definition->shapeOf({true, result}));
                    });
-  return hasFloats ? std::optional(std::move(*definition)) : std::nullopt;
+  return hasFloats && !rounds(*definition)
+             ? std::optional(std::move(*definition))
+             : std::nullopt;
 }
 
 double dot(const EvalTensor &a, const EvalTensor &b) {

@@ -95,7 +95,7 @@ TEST_CASE("what does not move has no tangent") {
   directions.moves[1] = false;
   forward = differentiateForward(definition, directions, &t.context);
   CHECK(text(forward.definition) == "Y[i0 < 3] = in0[i0] * in1[i0]\n"
-                                    "t_Y[i1 < 3] = 0\n");
+                                    "t_Y[i2 < 3] = 0\n");
 }
 
 TEST_CASE("derivatives at ties are what is written") {
