@@ -49,51 +49,64 @@ std::string opaqueOperator(FuncOp function) {
   return "";
 }
 
-/// Both sides of the question, built from f and g as they were read.
-class Sides {
-public:
-  Sides(FuncOp function, FuncOp gradient)
-      : context(function->getContext()),
-        arguments(floatsOf(function.getArgumentTypes())),
+/// What f and g are read as.
+struct Read {
+  SharedInputs shared;
+  SmallVector<unsigned> arguments, results; // of f, those of floats
+  Program f, g;
+
+  Read(FuncOp function, FuncOp gradient)
+      : arguments(floatsOf(function.getArgumentTypes())),
         results(floatsOf(function.getResultTypes())),
         f(ProgramBuilder(function, shared).build()),
-        g(ProgramBuilder(gradient, shared).build()),
-        numCotangents(results.size()), numTangents(arguments.size()) {
-    if (!f.failure.empty() || !g.failure.empty())
-      return;
-    original = f.definition;
-    for (const SharedInputs::Entry &entry : shared.entries)
+        g(ProgramBuilder(gradient, shared).build()) {}
+
+  std::string failure() const {
+    return f.failure.empty() ? g.failure : f.failure;
+  }
+};
+
+/// Programs over the arguments of a question: those of f, the cotangents and
+/// the tangents.
+class Sides {
+public:
+  Sides(const Read &read, mlir::MLIRContext *context)
+      : context(context), f(read.f), g(read.g), arguments(read.arguments),
+        results(read.results), numCotangents(results.size()),
+        numTangents(arguments.size()), original(f.definition) {
+    for (const SharedInputs::Entry &entry : read.shared.entries)
       original.inputs.push_back(entry.shape);
     chooseType();
   }
 
+  /// f, and g.
+  Program function() const {
+    Program side = f;
+    for (unsigned result : results)
+      side.definition.inputs.push_back(
+          f.definition.shapeOf({true, f.definition.results[result]}));
+    addTangents(side, f);
+    return side;
+  }
+  Program gradient() const {
+    Program side = g;
+    addTangents(side, g);
+    return side;
+  }
+
   /// <dy, J t> for the tangents t of each argument.
   Program before() {
-    Program side = f;
-    if (!side.failure.empty())
-      return side;
-    Definition &own = side.definition;
-    for (unsigned result : results)
-      own.inputs.push_back(f.definition.shapeOf(resultOf(result)));
-    for (unsigned argument : arguments)
-      own.inputs.push_back(f.definition.inputs[argument]);
-    moveShared(own, f.numArguments, numCotangents + numTangents);
-    own.results.clear();
+    Program side = function();
+    side.definition.results.clear();
     for (unsigned k = 0; k < numTangents && side.failure.empty(); ++k)
       addForward(side, k);
-    finish(side);
     return side;
   }
 
   /// <t, g> for the tangents t of each argument.
   Program after() {
-    Program side = g;
-    if (!side.failure.empty())
-      return side;
+    Program side = gradient();
     Definition &own = side.definition;
-    for (unsigned argument : arguments)
-      own.inputs.push_back(g.definition.inputs[argument]);
-    moveShared(own, g.numArguments, numTangents);
     own.results.clear();
     for (unsigned k = 0; k < numTangents; ++k) {
       TensorId gradient{true, g.definition.results[k]};
@@ -106,7 +119,6 @@ public:
                "the gradient of an argument has the argument's dims"});
       addProduct(own, {{tangent(k), gradient}});
     }
-    finish(side);
     return side;
   }
 
@@ -121,12 +133,18 @@ public:
     return names;
   }
 
-  SharedInputs shared;
-
 private:
-  TensorId resultOf(unsigned result) const {
-    return {true, f.definition.results[result]};
+  /// Gives a side its last arguments. What it reads beyond arguments stands
+  /// behind all of them. Sums of products are compared as real numbers.
+  void addTangents(Program &side, const Program &read) const {
+    for (unsigned argument : arguments)
+      side.definition.inputs.push_back(read.definition.inputs[argument]);
+    side.numArguments = side.definition.inputs.size();
+    side.isLiteral = false;
+    moveInputs(side.definition, read.numArguments,
+               side.numArguments - read.numArguments);
   }
+
   TensorId cotangent(unsigned k) const { return {false, f.numArguments + k}; }
   TensorId tangent(unsigned k) const {
     return {false, f.numArguments + numCotangents + k};
@@ -142,11 +160,11 @@ private:
     for (unsigned argument : arguments)
       meet(f.definition.inputs[argument].elementType);
     for (unsigned result : results)
-      meet(f.definition.shapeOf(resultOf(result)).elementType);
+      meet(original.shapeOf({true, original.results[result]}).elementType);
   }
 
   /// Puts `by` inputs before those from `first` on.
-  static void moveShared(Definition &definition, unsigned first, unsigned by) {
+  static void moveInputs(Definition &definition, unsigned first, unsigned by) {
     for (Stage &stage : definition.stages) {
       if (stage.reinterprets && !stage.reinterprets->isStage &&
           stage.reinterprets->index >= first)
@@ -170,6 +188,28 @@ private:
     return Expr(std::make_shared<const ExprNode>(std::move(node)));
   }
 
+  /// Where an input of `original` stands in a question.
+  TensorId inputOf(unsigned index) const {
+    bool isArgument = index < f.numArguments;
+    return {false, index + (isArgument ? 0 : numCotangents + numTangents)};
+  }
+
+  /// Adds stages with loops from `moreLoops` on.
+  static void addStages(Definition &own, ArrayRef<Stage> stages,
+                        unsigned moreLoops,
+                        llvm::function_ref<TensorId(TensorId)> place) {
+    for (Stage stage : stages) {
+      if (stage.reinterprets)
+        stage.reinterprets = place(*stage.reinterprets);
+      for (Piece &piece : stage.pieces) {
+        for (Loop &loop : piece.loops)
+          loop.id += moreLoops;
+        piece.body = moved(withLoopsFrom(piece.body, moreLoops), place);
+      }
+      own.stages.push_back(std::move(stage));
+    }
+  }
+
   /// Adds the stages of J t, where the k-th argument of floats moves, and its
   /// product with the cotangents.
   void addForward(Program &side, unsigned k) {
@@ -186,28 +226,17 @@ private:
       return;
     }
     Definition &own = side.definition;
-    unsigned firstStage = original.stages.size();
-    unsigned moreStages = own.stages.size() - firstStage;
-    unsigned moreLoops = own.numLoops - original.numLoops;
+    unsigned numValues = original.stages.size(), first = own.stages.size();
     auto place = [&](TensorId id) -> TensorId {
       if (id.isStage)
-        return {true, id.index + (id.index < firstStage ? 0 : moreStages)};
-      if (id.index == original.inputs.size())
-        return tangent(k);
-      bool isArgument = id.index < f.numArguments;
-      return {false, id.index + (isArgument ? 0 : numCotangents + numTangents)};
+        return {true,
+                id.index < numValues ? id.index : id.index - numValues + first};
+      return id.index == original.inputs.size() ? tangent(k)
+                                                : inputOf(id.index);
     };
-    for (Stage &stage : llvm::MutableArrayRef(forward.definition.stages)
-                            .drop_front(firstStage)) {
-      if (stage.reinterprets)
-        stage.reinterprets = place(*stage.reinterprets);
-      for (Piece &piece : stage.pieces) {
-        for (Loop &loop : piece.loops)
-          loop.id += moreLoops;
-        piece.body = moved(withLoopsFrom(piece.body, moreLoops), place);
-      }
-      own.stages.push_back(std::move(stage));
-    }
+    unsigned moreLoops = own.numLoops - original.numLoops;
+    addStages(own, ArrayRef(forward.definition.stages).drop_front(numValues),
+              moreLoops, place);
     own.numLoops = forward.definition.numLoops + moreLoops;
     SmallVector<std::pair<TensorId, TensorId>> pairs;
     for (auto [i, result] : llvm::enumerate(forward.definition.results))
@@ -261,19 +290,93 @@ private:
     own.stages.push_back(std::move(sum));
   }
 
-  /// Sums of products are compared as real numbers.
-  void finish(Program &side) const {
-    side.numArguments = f.numArguments + numCotangents + numTangents;
-    side.isLiteral = false;
-  }
-
   mlir::MLIRContext *context;
-  SmallVector<unsigned> arguments, results; // of f, those of floats
-  Program f, g;
+  const Program &f, &g;
+  ArrayRef<unsigned> arguments, results;
   unsigned numCotangents, numTangents;
   Definition original; // f's, with all that it reads among its inputs
   mlir::Type type;
 };
+
+//===----------------------------------------------------------------------===//
+// Maxima that cancel
+//===----------------------------------------------------------------------===//
+
+/// Makes stages 0 of which numbers show nothing: maxima that are subtracted
+/// everywhere, so that exponentials do not overflow. They have kinks where the
+/// program has none, and that these cancel is hard to see. Whether any is.
+bool dropMaxima(Program &program, const SharedInputs &shared,
+                mlir::MLIRContext *context, const Assumptions &assumptions) {
+  bool found = false;
+  for (size_t i = 0; i < program.definition.stages.size(); ++i) {
+    const Stage &stage = program.definition.stages[i];
+    const Expr &body = stage.pieces.front().body;
+    bool isExtremum =
+        body->kind == Expr::Kind::Reduce && stage.pieces.size() == 1 &&
+        mlir::isa<mlir::FloatType>(stage.elementType) &&
+        (body->reduce == ReduceKind::Max || body->reduce == ReduceKind::Min) &&
+        body->operands[0]->kind == Expr::Kind::Read &&
+        !body->operands[0]->guarded;
+    if (!isExtremum)
+      continue;
+    Program other = program;
+    other.definition.stages[i].pieces[0].body =
+        DefinitionBuilder(context, {}).constant(stage.elementType, 0);
+    Question isSame = makeQuestion(
+        program, other, shared, std::vector<std::string>(program.numArguments),
+        assumptions);
+    bool sawInstance = false;
+    if (!isSame.failure.empty() ||
+        findCounterexample(isSame, assumptions, 1, 12, /*isSmall=*/false,
+                           sawInstance) ||
+        !sawInstance)
+      continue;
+    program = std::move(other);
+    found = true;
+  }
+  return found;
+}
+
+Question askWith(const Read &read, FuncOp function,
+                 const Assumptions &assumptions) {
+  Sides sides(read, function->getContext());
+  std::vector<std::string> names = sides.argumentNames(function), gradients;
+  for (unsigned argument : read.arguments)
+    gradients.push_back("gradient of " + names[argument]);
+  Question question = makeQuestion(sides.before(), sides.after(), read.shared,
+                                   std::move(names), assumptions);
+  question.resultNames = std::move(gradients);
+  return question;
+}
+
+/// The question about f and g without such maxima, and that f and g are equal
+/// to those; nothing where they have none.
+std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
+                                         const Assumptions &assumptions) {
+  mlir::MLIRContext *context = function->getContext();
+  Read other = read;
+  bool isOtherF = dropMaxima(other.f, read.shared, context, assumptions),
+       isOtherG = dropMaxima(other.g, read.shared, context, assumptions);
+  if (!isOtherF && !isOtherG)
+    return std::nullopt;
+  Question question = askWith(other, function, assumptions);
+  Sides original(read, context), changed(other, context);
+  auto add = [&](Program before, Program after) {
+    Question one =
+        makeQuestion(std::move(before), std::move(after), read.shared,
+                     question.argumentNames, assumptions);
+    if (question.failure.empty())
+      question.failure = one.failure;
+    llvm::append_range(question.cases, one.cases);
+  };
+  if (isOtherF)
+    add(original.function(), changed.function());
+  if (isOtherG)
+    add(changed.gradient(), original.gradient());
+  if (!question.failure.empty())
+    return std::nullopt;
+  return question;
+}
 
 } // namespace
 
@@ -312,30 +415,33 @@ std::string whyNotOfGradient(FuncOp function, FuncOp gradient) {
   return why;
 }
 
-Question makeGradientQuestion(FuncOp function, FuncOp gradient,
-                              const Assumptions &assumptions) {
-  Question question;
+std::vector<Question> makeGradientQuestions(FuncOp function, FuncOp gradient,
+                                            const Assumptions &assumptions) {
+  function->getContext()->loadDialect<MlcDialect>();
+  std::vector<Question> questions(1);
+  std::string &failure = questions.front().failure;
   // What was read of each of them is held against runs of it.
-  for (FuncOp one : {function, gradient}) {
-    question.failure = makeQuestion(one, one, assumptions).failure;
-    if (!question.failure.empty())
-      return question;
-  }
-  question.failure = whyNotOfGradient(function, gradient);
-  if (std::string opaque = opaqueOperator(function); !opaque.empty())
-    question.failure = "the derivative of '" + opaque + "' is not known";
-  if (!question.failure.empty())
-    return question;
-  Sides sides(function, gradient);
-  Program before = sides.before(), after = sides.after();
-  std::vector<std::string> names = sides.argumentNames(function), gradients;
-  for (unsigned argument : floatsOf(function.getArgumentTypes()))
-    gradients.push_back("gradient of " + names[argument]);
-  question =
-      makeQuestion(std::move(before), std::move(after), std::move(sides.shared),
-                   std::move(names), assumptions);
-  question.resultNames = std::move(gradients);
-  return question;
+  for (FuncOp one : {function, gradient})
+    if (failure.empty())
+      failure = makeQuestion(one, one, assumptions).failure;
+  if (failure.empty())
+    failure = whyNotOfGradient(function, gradient);
+  if (failure.empty())
+    if (std::string opaque = opaqueOperator(function); !opaque.empty())
+      failure = "the derivative of '" + opaque + "' is not known";
+  if (!failure.empty())
+    return questions;
+  Read read(function, gradient);
+  failure = read.failure();
+  if (!failure.empty())
+    return questions;
+  questions.front() = askWith(read, function, assumptions);
+  if (!questions.front().failure.empty())
+    return questions;
+  if (std::optional<Question> other =
+          askWithoutMaxima(read, function, assumptions))
+    questions.insert(questions.begin(), std::move(*other));
+  return questions;
 }
 
 } // namespace mlc::verifier
@@ -348,12 +454,17 @@ Verdict verifyGradient(FuncOp function, FuncOp gradient,
                        const Assumptions &assumptions,
                        const VerifierOptions &options) {
   auto start = std::chrono::steady_clock::now();
-  function->getContext()->loadDialect<MlcDialect>();
-  return answer(
-      makeGradientQuestion(function, gradient, assumptions), assumptions,
-      function->getContext(),
-      (gradient.getName() + " is the gradient of " + function.getName()).str(),
-      options, start);
+  std::string title =
+      (gradient.getName() + " is the gradient of " + function.getName()).str();
+  Verdict verdict;
+  for (const Question &question :
+       makeGradientQuestions(function, gradient, assumptions)) {
+    verdict = answer(question, assumptions, function->getContext(), title,
+                     options, start);
+    if (verdict.isProved())
+      break;
+  }
+  return verdict;
 }
 
 std::string describeDerivative() {

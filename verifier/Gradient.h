@@ -25,12 +25,19 @@ namespace mlc::verifier {
 std::string whyNotOfGradient(mlir::func::FuncOp function,
                              mlir::func::FuncOp gradient);
 
-/// The question whose before side is <dy, J t> and whose after side <t, g>, a
-/// number for each argument of floats. Its arguments are those of `function`,
-/// the cotangents, and the tangents. The types are those of a gradient.
-Question makeGradientQuestion(mlir::func::FuncOp function,
-                              mlir::func::FuncOp gradient,
-                              const Assumptions &assumptions);
+/// Questions any of which, where it is proved, shows that `gradient` gives the
+/// gradients of `function`; numbers that refute the last one refute it. The
+/// types are those of a gradient. Arguments are those of `function`, the
+/// cotangents, and the tangents.
+///
+/// The last has the before side <dy, J t> and the after side <t, g>, a number
+/// for each argument of floats. There may be one before it, which is about
+/// other functions and states beside it that they are equal to these: softmax
+/// subtracts a maximum that cancels, and its derivative with it. Its cases are
+/// those of all three statements.
+std::vector<Question> makeGradientQuestions(mlir::func::FuncOp function,
+                                            mlir::func::FuncOp gradient,
+                                            const Assumptions &assumptions);
 
 } // namespace mlc::verifier
 

@@ -164,7 +164,7 @@ public:
 
   std::optional<Substitution> run(bool pairByRange) {
     while (step(/*allowUnknowns=*/false) || step(/*allowUnknowns=*/true) ||
-           digitStep() || (pairByRange && pairStep()))
+           digitStep() || (pairByRange && (pairStep() || agreeStep())))
       ;
     Substitution result;
     for (IntExpr u : request.wanted) {
@@ -285,6 +285,32 @@ private:
           return true;
         }
       }
+    return false;
+  }
+
+  /// A variable that only equations with quotients mention: the one of the same
+  /// range, though others are given by it, with which these hold.
+  bool agreeStep() {
+    for (IntExpr u : unknowns) {
+      if (!llvm::is_contained(request.wanted, u))
+        continue;
+      SmallVector<IntExpr, 2> extents = extentsOf(u, request.wantedGuards);
+      for (IntExpr g : request.given) {
+        Substitution one{{u.getSymbol().str(), g}};
+        bool isAlike = llvm::any_of(
+            extentsOf(g, request.givenGuards), [&](IntExpr extent) {
+              return llvm::is_contained(extents, extent);
+            });
+        bool holds = llvm::all_of(zeros, [&](IntExpr zero) {
+          return !mentions(zero, u) ||
+                 facts.simplify(substitute(zero, one)).isConstant(0);
+        });
+        if (!isAlike || !holds)
+          continue;
+        assign(u, g);
+        return true;
+      }
+    }
     return false;
   }
 

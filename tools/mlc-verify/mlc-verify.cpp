@@ -204,8 +204,9 @@ static Exit writeTo(llvm::StringRef path, const std::string &text) {
                path + ": " + llvm::toString(std::move(failed)));
 }
 
-/// Proofs for the kernel: one is looked for and written, or one is checked.
-static Exit askKernel(const verifier::Question &question,
+/// Proofs for the kernel: one is looked for and written, or one is checked, of
+/// whichever question has one.
+static Exit askKernel(llvm::ArrayRef<verifier::Question> questions,
                       const Assumptions &assumptions,
                       mlir::MLIRContext *context, VerifierOptions options) {
   auto start = std::chrono::steady_clock::now();
@@ -215,15 +216,19 @@ static Exit askKernel(const verifier::Question &question,
     obligations.add("obligation", script);
   };
   if (checkedFile.empty()) {
-    verdict =
-        verifier::proveQuestion(question, assumptions, context, options, start);
+    for (const verifier::Question &question : questions)
+      if (!verdict.isAccepted)
+        verdict = verifier::proveQuestion(question, assumptions, context,
+                                          options, start);
   } else {
     auto buffer = llvm::MemoryBuffer::getFile(checkedFile);
     if (!buffer)
       return error(Exit::BadFile, checkedFile + ": cannot be read: " +
                                       buffer.getError().message());
-    verdict = verifier::checkQuestion(question, assumptions,
-                                      (*buffer)->getBuffer(), options, start);
+    for (const verifier::Question &question : questions)
+      if (!verdict.isAccepted)
+        verdict = verifier::checkQuestion(
+            question, assumptions, (*buffer)->getBuffer(), options, start);
   }
   if (json) {
     std::chrono::duration<double, std::milli> spent =
@@ -360,7 +365,7 @@ static Exit judgeGradient(Functions &functions,
                                     llvm::toString(assumptions.takeError()));
   if (!proofFile.empty() || !checkedFile.empty())
     return askKernel(
-        verifier::makeGradientQuestion(function, gradient, *assumptions),
+        verifier::makeGradientQuestions(function, gradient, *assumptions),
         *assumptions, functions.getContext(), options);
   Verdict verdict = verifyGradient(function, gradient, *assumptions, options);
   std::vector<std::string> lines = restsOn(verdict, *assumptions);
