@@ -190,7 +190,7 @@ private:
     case Expr::Kind::Read:
       return tangentOfRead(*expr, map);
     case Expr::Kind::Unary:
-      return tangentOfUnary(*expr, map);
+      return tangentOfUnary(expr, map);
     case Expr::Kind::Binary: {
       std::optional<Expr> tangent = tangent::tangentOf(
           numbers, expr->binary, moving(*expr, 0, map), moving(*expr, 1, map));
@@ -223,7 +223,13 @@ private:
     return {valueOf(expr, map), tangentOf(expr, map), varies(expr)};
   }
 
-  Expr tangentOfUnary(const ExprNode &node, const Loops &map) {
+  Expr tangentOfUnary(const Expr &expr, const Loops &map) {
+    const ExprNode &node = *expr;
+    if (std::optional<Logistic> logistic = asLogistic(node)) {
+      Expr tangent = tangentOf(logistic->argument, map);
+      return tangent ? Logistic::slope(numbers, valueOf(expr, map)) * tangent
+                     : Expr();
+    }
     const ScalarFunction &function = factsOf(node.unary);
     Expr tangent = tangentOf(node.operands[0], map);
     if (!tangent)

@@ -58,10 +58,11 @@ std::optional<Expr> tangentOf(const DefinitionBuilder &b, BinaryFn fn,
     return sum(x.tangent, y.tangent ? -y.tangent : Expr());
   case BinaryFn::Mul:
     return sum(product(x.tangent, y.value), product(x.value, y.tangent));
-  case BinaryFn::Div:
+  case BinaryFn::Div: {
+    Expr move = product(x.value / y.value, y.tangent);
     return sum(x.tangent ? x.tangent / y.value : Expr(),
-               y.tangent ? -(x.value * y.tangent) / (y.value * y.value)
-                         : Expr());
+               move ? -move / y.value : Expr());
+  }
   case BinaryFn::Pow:
     return tangentOfPower(b, x, y);
   case BinaryFn::Max:
@@ -75,6 +76,24 @@ std::optional<Expr> tangentOf(const DefinitionBuilder &b, BinaryFn fn,
     return std::nullopt;
   }
   llvm_unreachable("unknown function");
+}
+
+std::optional<Logistic> asLogistic(const ExprNode &node) {
+  if (node.kind != Expr::Kind::Unary || node.unary != UnaryFn::Reciprocal)
+    return std::nullopt;
+  const ExprNode &sum = *node.operands[0];
+  bool isSum = sum.kind == Expr::Kind::Binary && sum.binary == BinaryFn::Add &&
+               sum.operands[0]->kind == Expr::Kind::Constant &&
+               sum.operands[0]->number == 1.0 &&
+               sum.operands[1]->kind == Expr::Kind::Unary &&
+               sum.operands[1]->unary == UnaryFn::Exp;
+  if (!isSum)
+    return std::nullopt;
+  return Logistic{sum.operands[1]->operands[0]};
+}
+
+Expr Logistic::slope(const DefinitionBuilder &b, const Expr &value) {
+  return -(value * (b.constant(value->type, 1) - value));
 }
 
 /// Whether `i` comes before `j` in the order of loops.

@@ -1,6 +1,7 @@
 //===- TangentRules.h - Derivatives of functions of two numbers -*- C++ -*-===//
 //
-// Internal to Tangent.cpp. A null expression is 0.
+// Internal to Tangent.cpp and, as far as it says, Adjoint.cpp. A null
+// expression is 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +28,15 @@ Expr choose(const DefinitionBuilder &b, const Expr &choice, const Expr &yes,
 /// Of fn(x, y); nothing where it has no derivative.
 std::optional<Expr> tangentOf(const DefinitionBuilder &b, BinaryFn fn,
                               const Moving &x, const Moving &y);
+
+/// y = 1 / (1 + exp(argument)). Its slope is y (y - 1): the product of what is
+/// left of the parts would be infinity times 0 where exp overflows.
+struct Logistic {
+  Expr argument;
+
+  static Expr slope(const DefinitionBuilder &b, const Expr &value);
+};
+std::optional<Logistic> asLogistic(const ExprNode &node);
 
 /// Whether the place `i` has an extremum first: what is at places before it,
 /// in the order of loops, is worse, and what is behind is not better. `theirs`
