@@ -1,8 +1,8 @@
 //===- Gradient.cpp - Is a function another's gradient? -------------------===//
 
 #include "verifier/Gradient.h"
-#include "dialects/Interfaces/Tangent.h"
 #include "verifier/ByKernel.h"
+#include "verifier/GradientSides.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -11,21 +11,11 @@ using mlir::func::FuncOp;
 
 namespace mlc::verifier {
 
+using namespace gradient;
+
 namespace {
 
-bool isFloat(mlir::Type type) {
-  auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
-  return tensor && mlir::isa<mlir::FloatType>(tensor.getElementType());
-}
-
-/// The places of types of floats.
-SmallVector<unsigned> floatsOf(mlir::TypeRange types) {
-  SmallVector<unsigned> places;
-  for (auto [i, type] : llvm::enumerate(types))
-    if (isFloat(type))
-      places.push_back(i);
-  return places;
-}
+bool isFloat(mlir::Type type) { return !floatsOf(type).empty(); }
 
 /// An operator whose derivative nobody knows: one that has no definition, and
 /// makes floats of floats.
@@ -49,293 +39,139 @@ std::string opaqueOperator(FuncOp function) {
   return "";
 }
 
-/// What f and g are read as.
-struct Read {
-  SharedInputs shared;
-  SmallVector<unsigned> arguments, results; // of f, those of floats
-  Program f, g;
-
-  Read(FuncOp function, FuncOp gradient)
-      : arguments(floatsOf(function.getArgumentTypes())),
-        results(floatsOf(function.getResultTypes())),
-        f(ProgramBuilder(function, shared).build()),
-        g(ProgramBuilder(gradient, shared).build()) {}
-
-  std::string failure() const {
-    return f.failure.empty() ? g.failure : f.failure;
-  }
-};
-
-/// Programs over the arguments of a question: those of f, the cotangents and
-/// the tangents.
-class Sides {
-public:
-  Sides(const Read &read, mlir::MLIRContext *context)
-      : context(context), f(read.f), g(read.g), arguments(read.arguments),
-        results(read.results), numCotangents(results.size()),
-        numTangents(arguments.size()), original(f.definition) {
-    for (const SharedInputs::Entry &entry : read.shared.entries)
-      original.inputs.push_back(entry.shape);
-    chooseType();
-  }
-
-  /// f, and g.
-  Program function() const {
-    Program side = f;
-    for (unsigned result : results)
-      side.definition.inputs.push_back(
-          f.definition.shapeOf({true, f.definition.results[result]}));
-    addTangents(side, f);
-    return side;
-  }
-  Program gradient() const {
-    Program side = g;
-    addTangents(side, g);
-    return side;
-  }
-
-  /// <dy, J t> for the tangents t of each argument.
-  Program before() {
-    Program side = function();
-    side.definition.results.clear();
-    for (unsigned k = 0; k < numTangents && side.failure.empty(); ++k)
-      addForward(side, k);
-    return side;
-  }
-
-  /// <t, g> for the tangents t of each argument.
-  Program after() {
-    Program side = gradient();
-    Definition &own = side.definition;
-    own.results.clear();
-    for (unsigned k = 0; k < numTangents; ++k) {
-      TensorId gradient{true, g.definition.results[k]};
-      for (auto [dim, expected] :
-           llvm::zip(own.shapeOf(gradient).dims,
-                     g.definition.inputs[arguments[k]].dims))
-        if (dim != expected)
-          own.requirements.push_back(
-              {dim, ComparePredicate::EQ, expected,
-               "the gradient of an argument has the argument's dims"});
-      addProduct(own, {{tangent(k), gradient}});
-    }
-    return side;
-  }
-
-  std::vector<std::string> argumentNames(FuncOp function) const {
-    std::vector<std::string> names;
-    for (unsigned i = 0; i < f.numArguments; ++i)
-      names.push_back(describeArgument(function, i));
-    for (unsigned result : results)
-      names.push_back("cotangent of result " + std::to_string(result));
-    for (unsigned argument : arguments)
-      names.push_back("tangent of " + names[argument]);
-    return names;
-  }
-
-private:
-  /// Gives a side its last arguments. What it reads beyond arguments stands
-  /// behind all of them. Sums of products are compared as real numbers.
-  void addTangents(Program &side, const Program &read) const {
-    for (unsigned argument : arguments)
-      side.definition.inputs.push_back(read.definition.inputs[argument]);
-    side.numArguments = side.definition.inputs.size();
-    side.isLiteral = false;
-    moveInputs(side.definition, read.numArguments,
-               side.numArguments - read.numArguments);
-  }
-
-  TensorId cotangent(unsigned k) const { return {false, f.numArguments + k}; }
-  TensorId tangent(unsigned k) const {
-    return {false, f.numArguments + numCotangents + k};
-  }
-
-  /// All numbers are of this type: the one that is used, or one that holds all.
-  void chooseType() {
-    auto meet = [&](mlir::Type next) {
-      if (type && type != next)
-        next = mlir::Float64Type::get(context);
-      type = next;
-    };
-    for (unsigned argument : arguments)
-      meet(f.definition.inputs[argument].elementType);
-    for (unsigned result : results)
-      meet(original.shapeOf({true, original.results[result]}).elementType);
-  }
-
-  /// Puts `by` inputs before those from `first` on.
-  static void moveInputs(Definition &definition, unsigned first, unsigned by) {
-    for (Stage &stage : definition.stages) {
-      if (stage.reinterprets && !stage.reinterprets->isStage &&
-          stage.reinterprets->index >= first)
-        stage.reinterprets->index += by;
-      for (Piece &piece : stage.pieces)
-        piece.body = moved(piece.body, [&](TensorId id) {
-          return id.isStage || id.index < first
-                     ? id
-                     : TensorId{false, id.index + by};
-        });
-    }
-  }
-
-  static Expr moved(const Expr &expr,
-                    llvm::function_ref<TensorId(TensorId)> place) {
-    ExprNode node = *expr;
-    if (node.kind == Expr::Kind::Read)
-      node.tensor = place(node.tensor);
-    for (Expr &operand : node.operands)
-      operand = moved(operand, place);
-    return Expr(std::make_shared<const ExprNode>(std::move(node)));
-  }
-
-  /// Where an input of `original` stands in a question.
-  TensorId inputOf(unsigned index) const {
-    bool isArgument = index < f.numArguments;
-    return {false, index + (isArgument ? 0 : numCotangents + numTangents)};
-  }
-
-  /// Adds stages with loops from `moreLoops` on.
-  static void addStages(Definition &own, ArrayRef<Stage> stages,
-                        unsigned moreLoops,
-                        llvm::function_ref<TensorId(TensorId)> place) {
-    for (Stage stage : stages) {
-      if (stage.reinterprets)
-        stage.reinterprets = place(*stage.reinterprets);
-      for (Piece &piece : stage.pieces) {
-        for (Loop &loop : piece.loops)
-          loop.id += moreLoops;
-        piece.body = moved(withLoopsFrom(piece.body, moreLoops), place);
-      }
-      own.stages.push_back(std::move(stage));
-    }
-  }
-
-  /// Adds the stages of J t, where the k-th argument of floats moves, and its
-  /// product with the cotangents.
-  void addForward(Program &side, unsigned k) {
-    Directions directions;
-    directions.varies.assign(original.inputs.size(), false);
-    for (unsigned argument : arguments)
-      directions.varies[argument] = true;
-    directions.moves.assign(original.inputs.size(), false);
-    directions.moves[arguments[k]] = true;
-    TangentDefinition forward =
-        differentiateForward(original, directions, context);
-    if (!forward.failure.empty()) {
-      side.failure = "the function has no derivative: " + forward.failure;
-      return;
-    }
-    Definition &own = side.definition;
-    unsigned numValues = original.stages.size(), first = own.stages.size();
-    auto place = [&](TensorId id) -> TensorId {
-      if (id.isStage)
-        return {true,
-                id.index < numValues ? id.index : id.index - numValues + first};
-      return id.index == original.inputs.size() ? tangent(k)
-                                                : inputOf(id.index);
-    };
-    unsigned moreLoops = own.numLoops - original.numLoops;
-    addStages(own, ArrayRef(forward.definition.stages).drop_front(numValues),
-              moreLoops, place);
-    own.numLoops = forward.definition.numLoops + moreLoops;
-    SmallVector<std::pair<TensorId, TensorId>> pairs;
-    for (auto [i, result] : llvm::enumerate(forward.definition.results))
-      pairs.push_back({cotangent(i), place({true, result})});
-    addProduct(own, pairs);
-  }
-
-  static Expr withLoopsFrom(const Expr &expr, unsigned more) {
-    ExprNode node = *expr;
-    if (node.kind == Expr::Kind::Loop)
-      node.loop += more;
-    for (Loop &loop : node.loops)
-      loop.id += more;
-    for (Expr &operand : node.operands)
-      operand = withLoopsFrom(operand, more);
-    return Expr(std::make_shared<const ExprNode>(std::move(node)));
-  }
-
-  /// Adds a result: the sum of all a[i] b[i], of pairs of tensors.
-  void addProduct(Definition &own,
-                  ArrayRef<std::pair<TensorId, TensorId>> pairs) {
-    DefinitionBuilder numbers(context, {});
-    Stage sum;
-    sum.name = "product";
-    sum.elementType = type;
-    Expr total;
-    for (auto [a, b] : pairs) {
-      ExprNode reduce(Expr::Kind::Reduce, type);
-      SmallVector<Expr> at;
-      for (IntExpr dim : own.shapeOf(b).dims) {
-        reduce.loops.push_back({own.numLoops++, dim});
-        ExprNode loop(Expr::Kind::Loop, mlir::IndexType::get(context));
-        loop.loop = reduce.loops.back().id;
-        at.push_back(Expr(std::make_shared<const ExprNode>(std::move(loop))));
-      }
-      auto read = [&](TensorId tensor) {
-        ExprNode node(Expr::Kind::Read, own.shapeOf(tensor).elementType);
-        node.tensor = tensor;
-        node.operands.assign(at.begin(), at.end());
-        return cast(Expr(std::make_shared<const ExprNode>(std::move(node))),
-                    type);
-      };
-      reduce.operands.push_back(read(a) * read(b));
-      Expr one(std::make_shared<const ExprNode>(std::move(reduce)));
-      total = total ? total + one : one;
-    }
-    Piece piece;
-    piece.body = total ? total : numbers.constant(type, 0);
-    sum.pieces.push_back(std::move(piece));
-    own.results.push_back(own.stages.size());
-    own.stages.push_back(std::move(sum));
-  }
-
-  mlir::MLIRContext *context;
-  const Program &f, &g;
-  ArrayRef<unsigned> arguments, results;
-  unsigned numCotangents, numTangents;
-  Definition original; // f's, with all that it reads among its inputs
-  mlir::Type type;
-};
-
 //===----------------------------------------------------------------------===//
 // Maxima that cancel
 //===----------------------------------------------------------------------===//
+//
+// Softmax subtracts a maximum, so that exponentials do not overflow. It has
+// kinks where softmax has none, and that these cancel is hard to see. So a
+// program is replaced by one in which the maximum is 0. Both are equal, which
+// is stated of the first stages that are the same in both.
 
-/// Makes stages 0 of which numbers show nothing: maxima that are subtracted
-/// everywhere, so that exponentials do not overflow. They have kinks where the
-/// program has none, and that these cancel is hard to see. Whether any is.
-bool dropMaxima(Program &program, const SharedInputs &shared,
-                mlir::MLIRContext *context, const Assumptions &assumptions) {
-  bool found = false;
-  for (size_t i = 0; i < program.definition.stages.size(); ++i) {
-    const Stage &stage = program.definition.stages[i];
-    const Expr &body = stage.pieces.front().body;
-    bool isExtremum =
-        body->kind == Expr::Kind::Reduce && stage.pieces.size() == 1 &&
-        mlir::isa<mlir::FloatType>(stage.elementType) &&
-        (body->reduce == ReduceKind::Max || body->reduce == ReduceKind::Min) &&
-        body->operands[0]->kind == Expr::Kind::Read &&
-        !body->operands[0]->guarded;
-    if (!isExtremum)
-      continue;
-    Program other = program;
-    other.definition.stages[i].pieces[0].body =
-        DefinitionBuilder(context, {}).constant(stage.elementType, 0);
-    Question isSame = makeQuestion(
-        program, other, shared, std::vector<std::string>(program.numArguments),
-        assumptions);
-    bool sawInstance = false;
-    if (!isSame.failure.empty() ||
-        findCounterexample(isSame, assumptions, 1, 12, /*isSmall=*/false,
-                           sawInstance) ||
-        !sawInstance)
-      continue;
-    program = std::move(other);
-    found = true;
-  }
-  return found;
+/// A program, one without such maxima, and the stages that are the same though
+/// what they read is not.
+struct Dropped {
+  Program original, changed;
+  std::vector<unsigned> stages;
+};
+
+bool isExtremum(const Stage &stage) {
+  if (stage.pieces.size() != 1 ||
+      !mlir::isa<mlir::FloatType>(stage.elementType))
+    return false;
+  const Expr &body = stage.pieces.front().body;
+  return body->kind == Expr::Kind::Reduce &&
+         (body->reduce == ReduceKind::Max || body->reduce == ReduceKind::Min) &&
+         body->operands[0]->kind == Expr::Kind::Read &&
+         !body->operands[0]->guarded;
 }
+
+Program withResults(Program program, ArrayRef<unsigned> stages) {
+  program.definition.results.assign(stages.begin(), stages.end());
+  return program;
+}
+
+class MaximaDropper {
+public:
+  MaximaDropper(const Program &program, const SharedInputs &shared,
+                mlir::MLIRContext *context, const Assumptions &assumptions)
+      : shared(shared), context(context), assumptions(assumptions),
+        dropped{program, program, {}} {}
+
+  /// Nothing where the program has none.
+  std::optional<Dropped> run() {
+    for (size_t i = 0; i < dropped.original.definition.stages.size(); ++i)
+      if (isExtremum(dropped.original.definition.stages[i]))
+        drop(i);
+    if (dropped.stages.empty())
+      return std::nullopt;
+    return std::move(dropped);
+  }
+
+private:
+  void drop(unsigned maximum) {
+    Program other = dropped.changed;
+    Stage &stage = other.definition.stages[maximum];
+    stage.pieces[0].body =
+        DefinitionBuilder(context, {}).constant(stage.elementType, 0);
+    std::set<unsigned> differs{maximum};
+    std::vector<unsigned> same;
+    for (unsigned i = maximum + 1; i < other.definition.stages.size(); ++i) {
+      if (!reads(other.definition.stages[i], differs))
+        continue;
+      if (isSame(other, i))
+        same.push_back(i);
+      else
+        differs.insert(i);
+    }
+    if (llvm::any_of(other.definition.results,
+                     [&](unsigned result) { return differs.count(result); }))
+      return;
+    dropped.changed = std::move(other);
+    llvm::append_range(dropped.stages, same);
+  }
+
+  static bool reads(const Stage &stage, const std::set<unsigned> &stages) {
+    bool found = false;
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        found |= node.kind == Expr::Kind::Read && node.tensor.isStage &&
+                 stages.count(node.tensor.index);
+      });
+    return found;
+  }
+
+  /// Whether numbers show nothing else.
+  bool isSame(const Program &other, unsigned stage) const {
+    Question question = makeQuestion(
+        withResults(dropped.original, stage), withResults(other, stage), shared,
+        std::vector<std::string>(other.numArguments), assumptions);
+    bool sawInstance = false;
+    return question.failure.empty() &&
+           !findCounterexample(question, assumptions, 1, 12, /*isSmall=*/false,
+                               sawInstance) &&
+           sawInstance;
+  }
+
+  const SharedInputs &shared;
+  mlir::MLIRContext *context;
+  const Assumptions &assumptions;
+  Dropped dropped;
+};
+
+/// The results of a program, and 0 times each of some stages, or 0.
+Program withZeros(Program program, ArrayRef<unsigned> stages, bool areProducts,
+                  mlir::MLIRContext *context) {
+  for (unsigned number : stages) {
+    Definition &own = program.definition;
+    Stage zeros = own.stages[number];
+    zeros.reinterprets.reset();
+    Piece piece;
+    ExprNode read(Expr::Kind::Read, zeros.elementType);
+    read.tensor = {true, number};
+    for (IntExpr dim : zeros.dims) {
+      piece.offset.push_back(dim * 0);
+      piece.loops.push_back({own.numLoops++, dim});
+      ExprNode loop(Expr::Kind::Loop, mlir::IndexType::get(context));
+      loop.loop = piece.loops.back().id;
+      read.operands.push_back(
+          Expr(std::make_shared<const ExprNode>(std::move(loop))));
+    }
+    Expr zero = DefinitionBuilder(context, {}).constant(zeros.elementType, 0);
+    piece.body =
+        areProducts
+            ? zero * Expr(std::make_shared<const ExprNode>(std::move(read)))
+            : zero;
+    zeros.pieces.assign(1, std::move(piece));
+    own.results.push_back(own.stages.size());
+    own.stages.push_back(std::move(zeros));
+  }
+  return program;
+}
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
 
 Question askWith(const Read &read, FuncOp function,
                  const Assumptions &assumptions) {
@@ -349,16 +185,20 @@ Question askWith(const Read &read, FuncOp function,
   return question;
 }
 
-/// The question about f and g without such maxima, and that f and g are equal
-/// to those; nothing where they have none.
+/// The question about f and g without such maxima, and that these are f and g;
+/// nothing where they have none.
 std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
                                          const Assumptions &assumptions) {
   mlir::MLIRContext *context = function->getContext();
-  Read other = read;
-  bool isOtherF = dropMaxima(other.f, read.shared, context, assumptions),
-       isOtherG = dropMaxima(other.g, read.shared, context, assumptions);
-  if (!isOtherF && !isOtherG)
+  auto f = MaximaDropper(read.f, read.shared, context, assumptions).run(),
+       g = MaximaDropper(read.g, read.shared, context, assumptions).run();
+  if (!f && !g)
     return std::nullopt;
+  Read other = read;
+  if (f)
+    other.f = f->changed;
+  if (g)
+    other.g = g->changed;
   Question question = askWith(other, function, assumptions);
   Sides original(read, context), changed(other, context);
   auto add = [&](Program before, Program after) {
@@ -369,10 +209,18 @@ std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
       question.failure = one.failure;
     llvm::append_range(question.cases, one.cases);
   };
-  if (isOtherF)
-    add(original.function(), changed.function());
-  if (isOtherG)
-    add(changed.gradient(), original.gradient());
+  // Wherever `from` is defined, so are these stages of it, and those of `to`
+  // are equal: so is all of `to`.
+  auto addEqual = [&](const Program &from, const Program &to,
+                      ArrayRef<unsigned> stages) {
+    add(withZeros(from, stages, false, context),
+        withZeros(from, stages, true, context));
+    add(withResults(from, stages), withResults(to, stages));
+  };
+  if (f)
+    addEqual(original.function(), changed.function(), f->stages);
+  if (g)
+    addEqual(changed.gradient(), original.gradient(), g->stages);
   if (!question.failure.empty())
     return std::nullopt;
   return question;
