@@ -79,8 +79,23 @@ private:
         read.tensor.index = numbers[read.tensor.index];
       for (Expr &operand : read.operands)
         operand = translate(operand);
-      return Expr(std::make_shared<const ExprNode>(std::move(read)));
+      return withoutChoices(std::move(read));
     });
+  }
+
+  /// Texts do not choose between indices: a choice between elements.
+  static Expr withoutChoices(ExprNode read) {
+    for (unsigned i = 0; i < read.indices().size(); ++i) {
+      Expr index = read.operands[i];
+      if (index->kind != Expr::Kind::Select)
+        continue;
+      ExprNode yes = read, no = read;
+      yes.operands[i] = index->operands[1];
+      no.operands[i] = index->operands[2];
+      return select(index->operands[0], withoutChoices(std::move(yes)),
+                    withoutChoices(std::move(no)));
+    }
+    return Expr(std::make_shared<const ExprNode>(std::move(read)));
   }
 
   unsigned add(const Stage &stage) {
@@ -88,8 +103,9 @@ private:
         stage.name, stage.dims, stage.elementType, [&](ArrayRef<Expr> i) {
           Expr whole;
           for (const Piece &piece : llvm::reverse(stage.pieces)) {
-            auto [element, isHere] = elementOf(piece, i);
-            whole = whole ? select(isHere, element, whole) : element;
+            Expr element = elementOf(piece, i);
+            whole =
+                whole ? select(isIn(piece, stage, i), element, whole) : element;
           }
           llvm::DenseMap<unsigned, IntExpr> extents;
           for (auto [loop, dim] : llvm::zip(i, stage.dims))
@@ -102,20 +118,30 @@ private:
     return number;
   }
 
-  std::pair<Expr, Expr> elementOf(const Piece &piece, ArrayRef<Expr> i) {
+  Expr elementOf(const Piece &piece, ArrayRef<Expr> i) {
     llvm::DenseMap<unsigned, Expr> values;
-    Expr isHere =
-        compare(ComparePredicate::EQ, builder.index(0), builder.index(0));
-    for (auto [loop, offset, at] : llvm::zip(piece.loops, piece.offset, i)) {
+    for (auto [loop, offset, at] : llvm::zip(piece.loops, piece.offset, i))
       values[loop.id] = at - offset;
-      isHere = binary(
-          BinaryFn::And, isHere,
-          binary(BinaryFn::And,
-                 compare(ComparePredicate::GE, at, builder.integer(offset)),
-                 compare(ComparePredicate::LT, at,
-                         builder.integer(offset + loop.extent))));
+    return adjoint::withLoops(builder, translate(piece.body), values);
+  }
+
+  /// Whether an element is of this one of several pieces.
+  Expr isIn(const Piece &piece, const Stage &stage, ArrayRef<Expr> i) const {
+    Expr isHere;
+    auto add = [&](Expr holds) {
+      isHere = isHere ? binary(BinaryFn::And, isHere, holds) : holds;
+    };
+    for (auto [loop, offset, at, dim] :
+         llvm::zip(piece.loops, piece.offset, i, stage.dims)) {
+      IntExpr end = offset + loop.extent;
+      if (!offset.isConstant(0))
+        add(compare(ComparePredicate::GE, at, builder.integer(offset)));
+      if (end != dim)
+        add(compare(ComparePredicate::LT, at, builder.integer(end)));
     }
-    return {adjoint::withLoops(builder, translate(piece.body), values), isHere};
+    return isHere ? isHere
+                  : compare(ComparePredicate::EQ, builder.index(0),
+                            builder.index(0));
   }
 
   const Definition &operation;

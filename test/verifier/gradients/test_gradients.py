@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 
+import numpy as np
 import pytest
 
 from wrong import WRONG
@@ -81,3 +82,87 @@ def test_mistakes_are_seen(tools, tmp_path, name):
         assert done.returncode in (3, 5), (name, old, new, done.stdout)
         if done.returncode == 5:
             assert "gradient of %" in done.stdout and "before" in done.stdout
+
+
+@pytest.mark.parametrize("name, gradient, expected", [
+    ("exp", "longer", "refuted"), ("exp", "divides", "refuted"), ("exp", "of_other_sizes", "refuted"),
+    ("exp", "of_other_names", "proved"), ("sum", "sum_gradient", "proved"), ("loops", "loops_gradient", "proved"),
+    ("constants", "constants_gradient", "refuted"),
+    ("best", "best_gradient", "the derivative of 'mlc.top_k' is not known"),
+])
+def test_odd_ones(tools, name, gradient, expected):
+    """Results that are too long, divisors that are 0 where the function has a value, other dims; scalars, linalg, and
+    functions that no float reaches."""
+    done = tools.run("mlc-verify", HERE / "odd.mlir", f"--gradient-of={name}", f"--gradient={gradient}")
+    assert done.stdout.startswith(expected) or expected in done.stdout.splitlines()[0], done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("flags, code, message", [
+    (["--gradient-of=exp"], 2, "--gradient-of and --gradient go together"),
+    (["--gradient-of=exp", "--gradient=none"], 3, "holds no function @none"),
+    (["--gradient-of=exp", "--gradient=sum"], 3, "expected 2 arguments, got 1"),
+    (["--gradient-of=sum", "--gradient=divides"], 3, "argument #1 is tensor<?xf32, #mlc.dims<[n]>> instead of tensor<f32>"),
+    (["--gradient-of=best", "--gradient=divides"], 3, "argument #0"),
+    (["--jvp=exp", "--gradient-of=exp", "--gradient=divides"], 2, "--jvp takes one file"),
+    (["--jvp=exp", "--function=exp"], 2, "--function names what is compared"),
+    (["--jvp=none"], 3, "holds no function @none"),
+    (["--jvp=best"], 4, "'mlc.top_k' op has no derivative"),
+    (["--trail", "--jvp=exp"], 2, "--trail takes the model"),
+])
+def test_what_is_refused(tools, flags, code, message):
+    done = tools.run("mlc-verify", HERE / "odd.mlir", *flags)
+    assert done.returncode == code and message in done.stderr, done.stderr
+
+
+def test_a_name_that_is_taken(tools, tmp_path):
+    path = tmp_path / "two.mlir"
+    done = tools.run("mlc-verify", HERE / "hand.mlir", "--jvp=relu")
+    path.write_text(done.stdout)
+    done = tools.run("mlc-verify", path, "--jvp=relu")
+    assert done.returncode == 3 and "has a function @relu_jvp already" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["conv", "softmax", "batch_norm"])
+def test_the_kernel_checks_proofs_of_gradients(tools, tmp_path, name):
+    """Also those of several statements: of softmax it is said that it does without its maximum."""
+    question = [HERE / "hand.mlir", f"--gradient-of={name}", f"--gradient={name}_gradient"]
+    proof = tmp_path / "gradient.proof"
+    assert tools.run("mlc-verify", *question, "--proof", proof).returncode == 0
+    assert tools.run("mlc-verify", *question, "--check-proof", proof).returncode == 0
+    other = "conv_dilated" if name != "conv_dilated" else "conv"
+    other = [HERE / "hand.mlir", f"--gradient-of={other}", f"--gradient={other}_gradient"]
+    assert tools.run("mlc-verify", *other, "--check-proof", proof).returncode == 6
+
+
+def evaluated(tools, text, function, inputs, folder, size):
+    """The results of one of several functions."""
+    folder.mkdir()
+    (folder / "f.mlir").write_text(text)
+    flags = ["--symbol", f"h={size}"]
+    for i, array in enumerate(inputs):
+        np.save(folder / f"in{i}.npy", array)
+        flags += ["--input", folder / f"in{i}.npy"]
+    done = tools.run("mlc-eval", folder / "f.mlir", "--function", function, *flags, "--output-dir", folder / "out")
+    assert done.returncode == 0, done.stderr
+    return [np.load(path) for path in sorted((folder / "out").iterdir())]
+
+
+@pytest.mark.parametrize("name, dims", [
+    ("softmax", [(3, 5)]), ("concat", [(3, 2), (3, 4)]), ("max_pool_as_pairs", [(2, 3, 6)]),
+    ("conv", [(2, 3, 7), (4, 3, 3)]),
+    ("reshape", [(2, 3, 5)]), ("batch_norm", [(2, 3, 5), (3,), (3,), (3,), (3,)]), ("used_twice", [(4,), (4,)]),
+])
+def test_the_forward_derivative_is_what_differences_are(tools, tmp_path, name, dims):
+    rng = np.random.default_rng(11)
+    done = tools.run("mlc-verify", HERE / "hand.mlir", f"--jvp={name}")
+    assert done.returncode == 0, done.stderr
+    x = [rng.uniform(0.5, 2, d).astype(np.float32) for d in dims]
+    t = [rng.standard_normal(d).astype(np.float32) for d in dims]
+    h = np.float32(2**-9)
+    up, down = ([a + s * b for a, b in zip(x, t)] for s in (h, -h))
+    slopes = evaluated(tools, done.stdout, name + "_jvp", x + t, tmp_path / "slopes", 3)
+    highs = evaluated(tools, done.stdout, name, up, tmp_path / "up", 3)
+    lows = evaluated(tools, done.stdout, name, down, tmp_path / "down", 3)
+    assert len(slopes) == len(highs)
+    for slope, high, low in zip(slopes, highs, lows):
+        np.testing.assert_allclose(slope, (high - low) / (2 * h), rtol=5e-3, atol=5e-3)
