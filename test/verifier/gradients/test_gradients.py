@@ -168,6 +168,28 @@ def test_the_forward_derivative_is_what_differences_are(tools, tmp_path, name, d
         np.testing.assert_allclose(slope, (high - low) / (2 * h), rtol=5e-3, atol=5e-3)
 
 
+@pytest.mark.parametrize("name, x, expected", [
+    ("sigmoid", [-1e4, -100, 0, 100, 1e4], [0, 3.72e-44, 0.25, 0, 0]),
+    ("elu", [-1e4, -1, 100, 1e4], [0, 0.36788, 1, 1]),
+    ("silu", [-100, 0, 100], [0, 0.5, 1]),
+])
+def test_gradients_do_not_overflow(tools, tmp_path, name, x, expected):
+    """Where an exponential is infinite in float32, its share of the gradient is 0 and not NaN."""
+    assert differentiated(tools, name, tmp_path / "gradient.mlir")
+    text = re.sub(r'#mlc.real<"?alpha"?>', "#mlc.real<1.0>", (tmp_path / "gradient.mlir").read_text())
+    ones = np.ones(len(x), np.float32)
+    (found,) = evaluated(tools, text, name + "_gradient", [np.float32(x), ones], tmp_path / "values", 1)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_quotient_of_large_numbers_has_a_gradient(tools, tmp_path):
+    assert differentiated(tools, "div", tmp_path / "gradient.mlir")
+    x, y, dy = np.float32([1e30]), np.float32([1e20]), np.float32([1])
+    text = (tmp_path / "gradient.mlir").read_text()
+    _, found = evaluated(tools, text, "div_gradient", [x, y, dy], tmp_path / "values", 1)
+    np.testing.assert_allclose(found, [-1e-10], rtol=1e-5)
+
+
 def listed(page, mark):
     """The names in what follows a mark, up to the end of the point or parenthesis."""
     text = re.search(rf"<!-- {mark} -->(.*?)(?=\n- |\n\n|; a gradient)", page, re.S).group(1)
