@@ -1,6 +1,7 @@
 //===- TangentTest.cpp - Forward derivatives, and what they are at ties ---===//
 
 #include "dialects/Interfaces/Tangent.h"
+#include "dialects/Interfaces/Adjoint.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/DefinitionText.h"
 #include "dialects/Interfaces/Evaluator.h"
@@ -142,18 +143,86 @@ TEST_CASE("out of range the tangent is that of what stands for an element") {
         Numbers{10, 100, 100000});
 }
 
-TEST_CASE("a logical reduction has no derivative") {
-  Texts t;
-  Definition definition = t.parse("Y[i] = x[i]");
-  CHECK(whyNotDifferentiable(definition, &t.context) == "");
-  // A maximum of floats over truth values is none; these are of floats.
-  ExprNode any(Expr::Kind::Reduce, t.f64);
-  any.reduce = ReduceKind::Any;
-  any.loops.push_back({7, t.dims[0]});
-  any.operands.push_back(definition.stages[0].pieces[0].body);
-  definition.numLoops = 8;
-  definition.stages[0].pieces[0].body =
-      Expr(std::make_shared<const ExprNode>(std::move(any)));
-  CHECK(whyNotDifferentiable(definition, &t.context) ==
+namespace {
+
+/// y = f(x, ...) of whatever function or reduction, though it is none of
+/// floats.
+struct Odd : Texts {
+  Definition with(ExprNode node) {
+    Definition definition = parse("Y[i] = x[i]");
+    Expr &body = definition.stages[0].pieces[0].body;
+    while (node.operands.size() < (node.kind == Expr::Kind::Binary ? 2u : 1u))
+      node.operands.push_back(body);
+    body = Expr(std::make_shared<const ExprNode>(std::move(node)));
+    definition.numLoops = 8;
+    return definition;
+  }
+  Definition unary(UnaryFn fn) {
+    ExprNode node(Expr::Kind::Unary, f64);
+    node.unary = fn;
+    return with(std::move(node));
+  }
+  Definition binary(BinaryFn fn) {
+    ExprNode node(Expr::Kind::Binary, f64);
+    node.binary = fn;
+    return with(std::move(node));
+  }
+  Definition reduction(ReduceKind kind) {
+    ExprNode node(Expr::Kind::Reduce, f64);
+    node.reduce = kind;
+    node.loops.push_back({7, dims[0]});
+    return with(std::move(node));
+  }
+  std::string reverse(const Definition &definition) {
+    return differentiateReverse(definition, {true, true}, &context).failure;
+  }
+};
+
+} // namespace
+
+TEST_CASE("what has no derivative") {
+  Odd t;
+  CHECK(whyNotDifferentiable(t.parse("Y[i] = x[i]"), &t.context) == "");
+  CHECK(whyNotDifferentiable(t.unary(UnaryFn::Not), &t.context) ==
+        "the function not has no derivative");
+  CHECK(whyNotDifferentiable(t.binary(BinaryFn::FloorDiv), &t.context) ==
+        "the function floordiv has no derivative");
+  CHECK(whyNotDifferentiable(t.reduction(ReduceKind::Any), &t.context) ==
         "the reduction any has no derivative");
+  CHECK(t.reverse(t.unary(UnaryFn::Not)) ==
+        "the function not has no derivative");
+  CHECK(t.reverse(t.binary(BinaryFn::Mod)) ==
+        "the function mod has no derivative");
+  CHECK(t.reverse(t.binary(BinaryFn::Or)) ==
+        "the function or has no derivative");
+  CHECK(t.reverse(t.reduction(ReduceKind::All)) ==
+        "the reduction all has no derivative");
+}
+
+TEST_CASE("a reduction over no loop is its value") {
+  Odd t;
+  ExprNode node(Expr::Kind::Reduce, t.f64);
+  node.reduce = ReduceKind::Prod;
+  TangentDefinition forward =
+      differentiateForward(t.with(std::move(node)), &t.context);
+  CHECK_THAT(text(forward.definition),
+             Catch::Contains("t_Y[i8 < 3] = in2[i8]"));
+}
+
+TEST_CASE("values that the reverse derivative does not recompute") {
+  Odd t;
+  DefinitionBuilder b(&t.context, {{t.dims, t.f64}});
+  IntExpr one = IntExpr::constant(&t.context, 1), two = one + 1;
+  auto same = [&](ArrayRef<Expr> i) { return b.read(0, i); };
+  unsigned parts = b.piecewiseStage(
+      "parts", t.dims, t.f64, {{{one * 0}, {one}, same}, {{one}, {two}, same}});
+  b.result(b.stage("Y", t.dims, t.f64, [&](ArrayRef<Expr> i) {
+    return b.readStage(parts, i) * b.readStage(parts, i);
+  }));
+  CHECK(differentiateReverse(b.take(), {true}, &t.context).failure ==
+        "an intermediate value that is made of pieces is used");
+  Definition turned = t.parse("T[i < 3] = exp(x[i]); Y[i] = T[i]");
+  turned.stages[1].reinterprets = TensorId{true, 0};
+  CHECK(t.reverse(turned) == "an intermediate value is read with other dims");
+  CHECK(whyNotDifferentiable(turned, &t.context) == "");
 }
