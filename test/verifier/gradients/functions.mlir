@@ -15,6 +15,7 @@
 !b_5_h = tensor<?x5x?xf32, #mlc.dims<[b, 5, h]>>
 !b_6_2xhp1 = tensor<?x6x?xf32, #mlc.dims<[b, 6, 2 * h + 1]>>
 !b_6_h = tensor<?x6x?xf32, #mlc.dims<[b, 6, h]>>
+!b_c_2l = tensor<?x?x?xf32, #mlc.dims<[b, c, 2 * l]>>
 !b_c_2xh = tensor<?x?x?xf32, #mlc.dims<[b, c, 2 * h]>>
 !b_c_2xhp1 = tensor<?x?x?xf32, #mlc.dims<[b, c, 2 * h + 1]>>
 !b_c_2xhp1_w = tensor<?x?x?x?xf32, #mlc.dims<[b, c, 2 * h + 1, w]>>
@@ -28,20 +29,27 @@
 !b_k_n = tensor<?x?x?xf32, #mlc.dims<[b, k, n]>>
 !b_m_k = tensor<?x?x?xf32, #mlc.dims<[b, m, k]>>
 !b_m_n = tensor<?x?x?xf32, #mlc.dims<[b, m, n]>>
+!b_n = tensor<?x?xf32, #mlc.dims<[b, n]>>
+!b_o_2l = tensor<?x?x?xf32, #mlc.dims<[b, o, 2 * l]>>
 !b_o_floordhpppqmdxkm1m1sp1 = tensor<?x?x?xf32, #mlc.dims<[b, o, floordiv(h + p + q - d * (k - 1) - 1, s) + 1]>>
 !b_o_h = tensor<?x?x?xf32, #mlc.dims<[b, o, h]>>
 !b_o_hp1 = tensor<?x?x?xf32, #mlc.dims<[b, o, h + 1]>>
 !b_o_hp1_wm1 = tensor<?x?x?x?xf32, #mlc.dims<[b, o, h + 1, w - 1]>>
 !b_o_hp2 = tensor<?x?x?xf32, #mlc.dims<[b, o, h + 2]>>
 !b_o_hpppqmdxkm1 = tensor<?x?x?xf32, #mlc.dims<[b, o, h + p + q - d * (k - 1)]>>
+!b_o_l = tensor<?x?x?xf32, #mlc.dims<[b, o, l]>>
+!b_ol = tensor<?x?xf32, #mlc.dims<[b, o * l]>>
+!b_p_2l = tensor<?x?x?xf32, #mlc.dims<[b, p, 2 * l]>>
 !c = tensor<?xf32, #mlc.dims<[c]>>
 !c_a_b = tensor<?x?x?xf32, #mlc.dims<[c, a, b]>>
 !c_b = tensor<?x?xf32, #mlc.dims<[c, b]>>
 !c_i64 = tensor<?xi64, #mlc.dims<[c]>>
 !c_o_3 = tensor<?x?x3xf32, #mlc.dims<[c, o, 3]>>
 !d_b = tensor<?x?xf32, #mlc.dims<[d, b]>>
+!k = tensor<?xf32, #mlc.dims<[k]>>
 !k_n = tensor<?x?xf32, #mlc.dims<[k, n]>>
 !m = tensor<?xf32, #mlc.dims<[m]>>
+!m_1 = tensor<?x1xf32, #mlc.dims<[m, 1]>>
 !m_3xn = tensor<?x?xf32, #mlc.dims<[m, 3 * n]>>
 !m_a = tensor<?x?xf32, #mlc.dims<[m, a]>>
 !m_apbpc = tensor<?x?xf32, #mlc.dims<[m, a + b + c]>>
@@ -56,14 +64,18 @@
 !n_f16 = tensor<?xf16, #mlc.dims<[n]>>
 !n_f64 = tensor<?xf64, #mlc.dims<[n]>>
 !n_i1 = tensor<?xi1, #mlc.dims<[n]>>
+!n_k = tensor<?x?xf32, #mlc.dims<[n, k]>>
 !n_o = tensor<?x?xf32, #mlc.dims<[n, o]>>
 !o_c_3 = tensor<?x?x3xf32, #mlc.dims<[o, c, 3]>>
 !o_c_3_2 = tensor<?x?x3x2xf32, #mlc.dims<[o, c, 3, 2]>>
 !o_c_k = tensor<?x?x?xf32, #mlc.dims<[o, c, k]>>
+!ol_n = tensor<?x?xf32, #mlc.dims<[o * l, n]>>
+!p_o_3 = tensor<?x?x3xf32, #mlc.dims<[p, o, 3]>>
 !t1_1_2xh = tensor<1x1x?xf32, #mlc.dims<[1, 1, 2 * h]>>
 !t1_1_h = tensor<1x1x?xf32, #mlc.dims<[1, 1, h]>>
 !t1_b_1 = tensor<1x?x1xf32, #mlc.dims<[1, b, 1]>>
 !t1_n = tensor<1x?xf32, #mlc.dims<[1, n]>>
+!t1_o = tensor<1x?xf32, #mlc.dims<[1, o]>>
 !t1_o_1 = tensor<1x?x1xf32, #mlc.dims<[1, o, 1]>>
 !t4_3_3 = tensor<4x3x3xf32>
 !t5_1_3 = tensor<5x1x3xf32>
@@ -516,4 +528,50 @@ func.func @cast_narrowing(%x: !n) -> !n_f16 {
 func.func @resize(%x: !t1_1_h) -> !t1_1_2xh attributes {mlc.assume = ["h >= 1"]} {
   %0 = mlc.resize %x {dims = #mlc.dims<[1, 1, 2 * h]>, mode = "linear", transform = "half_pixel", nearest_mode = "round_prefer_floor", scales = []} : (!t1_1_h) -> !t1_1_2xh
   return %0 : !t1_1_2xh
+}
+
+// Several layers.
+func.func @cross_entropy(%x: !m_k, %v: !k_n, %w: !n_o, %b: !t1_o, %t: !m_o) -> !m_1 attributes {mlc.assume = ["o >= 1"]} {
+  %0 = mlc.matmul %x, %v : (!m_k, !k_n) -> !m_n
+  %1 = mlc.relu %0 : (!m_n) -> !m_n
+  %2 = mlc.matmul %1, %w : (!m_n, !n_o) -> !m_o
+  %3 = mlc.broadcast %b {dims = #mlc.dims<[m, o]>} : (!t1_o) -> !m_o
+  %4 = mlc.add %2, %3 : (!m_o, !m_o) -> !m_o
+  %5 = mlc.log_softmax %4 {axis = 1 : i64} : (!m_o) -> !m_o
+  %6 = mlc.mul %5, %t : (!m_o, !m_o) -> !m_o
+  %7 = mlc.reduce %6 {kind = "sum", axes = array<i64: 1>} : (!m_o) -> !m_1
+  return %7 : !m_1
+}
+
+func.func @convnet(%x: !b_c_2l, %w: !o_c_3, %v: !ol_n) -> !b_n attributes {mlc.assume = ["l >= 1"]} {
+  %0 = mlc.conv %x, %w {strides = #mlc.dims<[1]>, pads = #mlc.dims<[1, 1]>, dilations = #mlc.dims<[1]>, groups = #mlc.int<1>} : (!b_c_2l, !o_c_3) -> !b_o_2l
+  %1 = mlc.relu %0 : (!b_o_2l) -> !b_o_2l
+  %2 = mlc.max_pool %1 {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[2]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!b_o_2l) -> !b_o_l
+  %3 = mlc.reshape %2 {dims = #mlc.dims<[b, o * l]>} : (!b_o_l) -> !b_ol
+  %4 = mlc.matmul %3, %v : (!b_ol, !ol_n) -> !b_n
+  return %4 : !b_n
+}
+
+func.func @block(%x: !m_k, %s: !k, %t: !k, %v: !k_n, %w: !n_k) -> !m_k attributes {mlc.assume = ["m >= 1", "k >= 1"]} {
+  %0 = mlc.layer_norm %x, %s, %t {axis = 1 : i64, epsilon = #mlc.real<0.001>} : (!m_k, !k, !k) -> !m_k
+  %1 = mlc.matmul %0, %v : (!m_k, !k_n) -> !m_n
+  %2 = mlc.sigmoid %1 : (!m_n) -> !m_n
+  %3 = mlc.mul %1, %2 : (!m_n, !m_n) -> !m_n
+  %4 = mlc.matmul %3, %w : (!m_n, !n_k) -> !m_k
+  %5 = mlc.add %4, %x : (!m_k, !m_k) -> !m_k
+  return %5 : !m_k
+}
+
+func.func @conv_pool(%x: !b_c_2l, %w: !o_c_3) -> !b_o_l attributes {mlc.assume = ["l >= 1"]} {
+  %0 = mlc.conv %x, %w {strides = #mlc.dims<[1]>, pads = #mlc.dims<[1, 1]>, dilations = #mlc.dims<[1]>, groups = #mlc.int<1>} : (!b_c_2l, !o_c_3) -> !b_o_2l
+  %1 = mlc.relu %0 : (!b_o_2l) -> !b_o_2l
+  %2 = mlc.max_pool %1 {kernel = #mlc.dims<[2]>, strides = #mlc.dims<[2]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, ceil_pads = #mlc.dims<[0]>} : (!b_o_2l) -> !b_o_l
+  return %2 : !b_o_l
+}
+
+func.func @conv_conv(%x: !b_c_2l, %w: !o_c_3, %v: !p_o_3) -> !b_p_2l attributes {mlc.assume = ["l >= 1"]} {
+  %0 = mlc.conv %x, %w {strides = #mlc.dims<[1]>, pads = #mlc.dims<[1, 1]>, dilations = #mlc.dims<[1]>, groups = #mlc.int<1>} : (!b_c_2l, !o_c_3) -> !b_o_2l
+  %1 = mlc.relu %0 : (!b_o_2l) -> !b_o_2l
+  %2 = mlc.conv %1, %v {strides = #mlc.dims<[1]>, pads = #mlc.dims<[1, 1]>, dilations = #mlc.dims<[1]>, groups = #mlc.int<1>} : (!b_o_2l, !p_o_3) -> !b_p_2l
+  return %2 : !b_p_2l
 }
