@@ -251,8 +251,9 @@ std::string whyNotOfGradient(FuncOp function, FuncOp gradient) {
          << expected.size() << ' ' << what << "s, got " << found.size();
     for (auto [i, pair] : llvm::enumerate(llvm::zip(expected, found)))
       if (why.empty() && !isAlike(std::get<0>(pair), std::get<1>(pair)))
-        os << what << " #" << i << " is " << std::get<1>(pair) << " instead of "
-           << std::get<0>(pair);
+        os << "has " << std::get<1>(pair) << " for " << what << " #" << i
+           << ", where a ranked tensor like " << std::get<0>(pair)
+           << " is needed";
     return why;
   };
   std::string why = compare(

@@ -382,7 +382,8 @@ static Exit printForward(Functions &functions) {
     return error(Exit::BadFile, files.front() + ": has a function @" + jvpName +
                                     "_jvp already");
   if (failed(addForward(function)))
-    return Exit::Unsupported;
+    return error(Exit::Unsupported, files.front() + ": @" + jvpName +
+                                        " has no forward derivative in text");
   functions.first().print(llvm::outs());
   return Exit::Done;
 }
