@@ -134,9 +134,8 @@ private:
         std::string difference =
             describeDifference(stated.before, stated.after, result.difference,
                                question.argumentNames);
-        reason = ("result " + llvm::Twine(i) + ": " + elaborator.getFailure() +
-                  (difference.empty() ? "" : " (" + difference + ")"))
-                     .str();
+        reason = (describeResult(question, i) + ": " + elaborator.getFailure() +
+                  (difference.empty() ? "" : " (" + difference + ")"));
         if (decider.wasStoppedByClock() || Clock::now() > deadline)
           reason = "stopped by the clock: " + reason;
         else if (elaborator.getWork() > most)
@@ -215,6 +214,9 @@ KernelVerdict proveQuestion(const Question &question,
                             const VerifierOptions &options,
                             Clock::time_point start) {
   KernelVerdict verdict;
+  verdict.reason = question.failure;
+  if (!verdict.reason.empty())
+    return verdict;
   auto run = [&](bool isLiteral, const VerifierOptions &limits) {
     Search search(question, assumptions, context, limits, start);
     std::optional<kernel::Proof> proof = search.run(isLiteral);
@@ -263,12 +265,9 @@ KernelVerdict proveByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
                             const Assumptions &assumptions,
                             const VerifierOptions &options) {
   Clock::time_point start = Clock::now();
-  Question question = makeQuestion(before, after, assumptions);
-  KernelVerdict verdict;
-  verdict.reason = question.failure;
-  if (verdict.reason.empty())
-    verdict = proveQuestion(question, assumptions, before.getContext(), options,
-                            start);
+  KernelVerdict verdict =
+      proveQuestion(makeQuestion(before, after, assumptions), assumptions,
+                    before.getContext(), options, start);
   verdict.ms = msSince(start);
   return verdict;
 }

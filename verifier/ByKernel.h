@@ -31,6 +31,13 @@ KernelVerdict proveQuestion(const Question &question,
                             const VerifierOptions &options,
                             std::chrono::steady_clock::time_point start);
 
+/// Looks for numbers that refute a question, and for a proof of it; `title`
+/// stands above the obligations.
+Verdict answer(const Question &question, const Assumptions &assumptions,
+               mlir::MLIRContext *context, llvm::StringRef title,
+               const VerifierOptions &options,
+               std::chrono::steady_clock::time_point start);
+
 /// Looks for a proof that `after` gives what `before` gives (Verifier.h), and
 /// has the kernel check it.
 KernelVerdict proveByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,

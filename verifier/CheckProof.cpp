@@ -94,12 +94,15 @@ kernel::Statement toStatement(const Question &question, const Case &one,
   return statement;
 }
 
-std::string whyNoCases(const Question &question, kernel::Decider &decider) {
+/// Of those of one statement.
+static std::string whyNoCases(llvm::ArrayRef<Condition> conditions,
+                              llvm::ArrayRef<Case> stated,
+                              kernel::Decider &decider) {
   std::vector<kernel::Formula> known;
-  for (const Condition &condition : question.conditions)
+  for (const Condition &condition : conditions)
     known.push_back(toFormula(condition));
   std::vector<kernel::SizeCase> cases;
-  for (const Case &one : question.cases) {
+  for (const Case &one : stated) {
     kernel::SizeCase &size = cases.emplace_back();
     size.where = toFormulas(one.where);
     size.known = toFormulas(one.guards);
@@ -110,6 +113,21 @@ std::string whyNoCases(const Question &question, kernel::Decider &decider) {
       size.solved.push_back({name, kernel::integerOf(value)});
   }
   return kernel::whyNoCases(known, cases, decider);
+}
+
+std::string whyNoCases(const Question &question, kernel::Decider &decider) {
+  llvm::ArrayRef<Case> rest = question.cases;
+  llvm::ArrayRef<Condition> conditions = question.conditions;
+  for (const Question::Beside &beside : question.beside) {
+    size_t count = beside.firstCase - (question.cases.size() - rest.size());
+    if (std::string why =
+            whyNoCases(conditions, rest.take_front(count), decider);
+        !why.empty())
+      return why;
+    rest = rest.drop_front(count);
+    conditions = beside.conditions;
+  }
+  return whyNoCases(conditions, rest, decider);
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,10 +198,9 @@ static std::string judge(const Question &question,
   return "";
 }
 
-CheckVerdict checkProof(mlir::func::FuncOp before, mlir::func::FuncOp after,
-                        const Assumptions &assumptions, llvm::StringRef proof,
-                        const CheckOptions &options) {
-  auto start = std::chrono::steady_clock::now();
+CheckVerdict checkQuestion(const Question &question,
+                           const Assumptions &assumptions,
+                           llvm::StringRef proof, const CheckOptions &options) {
   kernel::Decider decider(options.maxLemmaWork);
   std::set<std::string> isSeen;
   decider.onProved = [&](const std::string &script) {
@@ -191,10 +208,19 @@ CheckVerdict checkProof(mlir::func::FuncOp before, mlir::func::FuncOp after,
       options.onObligation(script);
   };
   CheckVerdict verdict;
-  verdict.reason = judge(makeQuestion(before, after, assumptions), assumptions,
-                         proof, decider, verdict.floatClass);
+  verdict.reason =
+      judge(question, assumptions, proof, decider, verdict.floatClass);
   verdict.isAccepted = verdict.reason.empty();
   verdict.numObligations = decider.getNumAsked();
+  return verdict;
+}
+
+CheckVerdict checkProof(mlir::func::FuncOp before, mlir::func::FuncOp after,
+                        const Assumptions &assumptions, llvm::StringRef proof,
+                        const CheckOptions &options) {
+  auto start = std::chrono::steady_clock::now();
+  CheckVerdict verdict = checkQuestion(makeQuestion(before, after, assumptions),
+                                       assumptions, proof, options);
   verdict.ms = std::chrono::duration<double, std::milli>(
                    std::chrono::steady_clock::now() - start)
                    .count();

@@ -39,6 +39,11 @@ CheckVerdict checkProof(mlir::func::FuncOp before, mlir::func::FuncOp after,
                         const Assumptions &assumptions, llvm::StringRef proof,
                         const CheckOptions &options = {});
 
+CheckVerdict checkQuestion(const Question &question,
+                           const Assumptions &assumptions,
+                           llvm::StringRef proof,
+                           const CheckOptions &options = {});
+
 /// What must be proved in a case of a question; floats are taken for their bits
 /// or for real numbers.
 kernel::Statement toStatement(const Question &question, const Case &one,

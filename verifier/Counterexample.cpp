@@ -74,9 +74,15 @@ Counterexample describe(Instance &instance, const Comparison &difference) {
     os << "  defined before, not after: " << difference.reason << '\n';
     return example;
   }
-  os << "  element [";
-  llvm::interleaveComma(example.element, os);
-  os << "] of result " << example.result << ": "
+  const std::vector<std::string> &names = instance.getQuestion().resultNames;
+  if (names.empty()) {
+    os << "  element [";
+    llvm::interleaveComma(example.element, os);
+    os << "] of ";
+  } else {
+    os << "  ";
+  }
+  os << describeResult(instance.getQuestion(), example.result) << ": "
      << llvm::format("%.9g", example.before) << " before, "
      << llvm::format("%.9g", example.after) << " after\n";
   return example;

@@ -9,6 +9,11 @@ using llvm::StringRef;
 
 namespace mlc::verifier {
 
+std::string describeResult(const Question &question, unsigned result) {
+  return question.resultNames.empty() ? "result " + std::to_string(result)
+                                      : question.resultNames[result];
+}
+
 Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs) {
   switch (predicate) {
   case ComparePredicate::EQ:
@@ -209,23 +214,20 @@ KnownValues knownValues(const Question &question,
   return known;
 }
 
-Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
+/// All but the cases. Inputs of the programs are the arguments; what they share
+/// comes behind.
+static Question start(Program first, Program second, SharedInputs shared,
+                      std::vector<std::string> argumentNames,
                       const Assumptions &assumptions) {
-  // Functions of linalg alone need not have loaded it.
-  before.getContext()->loadDialect<MlcDialect>();
   Question question;
-  if (std::string name = ownNameIn(assumptions); !name.empty()) {
-    question.failure = ownNameFailure(name);
-    return question;
-  }
-  Program first = ProgramBuilder(before, question.shared).build();
-  Program second = ProgramBuilder(after, question.shared).build();
+  question.shared = std::move(shared);
   question.failure = first.failure.empty() ? second.failure : first.failure;
+  if (std::string name = ownNameIn(assumptions); !name.empty())
+    question.failure = ownNameFailure(name);
   question.before = std::move(first.definition);
   question.after = std::move(second.definition);
   question.numArguments = first.numArguments;
-  for (unsigned i = 0; i < question.numArguments; ++i)
-    question.argumentNames.push_back(describeArgument(before, i));
+  question.argumentNames = std::move(argumentNames);
   if (!question.failure.empty())
     return question;
   for (Definition *side : {&question.before, &question.after})
@@ -251,14 +253,10 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   needsOf(question.before, {}, question.beforeNeeds);
   addFirstIterations(question.beforeNeeds);
   needsOf(question.after, second.openStages, question.afterNeeds);
-  question.failure =
-      whyMisread({before, question.before, question.beforeNeeds}, question);
-  if (question.failure.empty())
-    question.failure =
-        whyMisread({after, question.after, question.afterNeeds}, question);
-  if (!question.failure.empty())
-    return question;
+  return question;
+}
 
+static void addCases(Question &question, const Assumptions &assumptions) {
   question.conditions = assumptions.integers;
   for (const Requirement &r : question.before.requirements)
     question.conditions.push_back(
@@ -267,7 +265,7 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
   std::optional<std::vector<Case>> cases = casesOf(question.conditions);
   if (!cases) {
     question.failure = "the condition has too many alternatives";
-    return question;
+    return;
   }
   for (Case &one : *cases) {
     one.argumentNames = question.argumentNames;
@@ -279,6 +277,39 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
     one.afterNeeds = substituted(question.afterNeeds, one.solved);
     question.cases.push_back(std::move(one));
   }
+}
+
+Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
+                      const Assumptions &assumptions) {
+  // Functions of linalg alone need not have loaded it.
+  before.getContext()->loadDialect<MlcDialect>();
+  SharedInputs shared;
+  Program first = ProgramBuilder(before, shared).build();
+  Program second = ProgramBuilder(after, shared).build();
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < first.numArguments; ++i)
+    names.push_back(describeArgument(before, i));
+  Question question = start(std::move(first), std::move(second),
+                            std::move(shared), std::move(names), assumptions);
+  if (question.failure.empty())
+    question.failure =
+        whyMisread({before, question.before, question.beforeNeeds}, question);
+  if (question.failure.empty())
+    question.failure =
+        whyMisread({after, question.after, question.afterNeeds}, question);
+  if (question.failure.empty())
+    addCases(question, assumptions);
+  return question;
+}
+
+Question makeQuestion(Program before, Program after, SharedInputs shared,
+                      std::vector<std::string> argumentNames,
+                      const Assumptions &assumptions) {
+  Question question =
+      start(std::move(before), std::move(after), std::move(shared),
+            std::move(argumentNames), assumptions);
+  if (question.failure.empty())
+    addCases(question, assumptions);
   return question;
 }
 

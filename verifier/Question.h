@@ -35,6 +35,8 @@ struct Question {
   unsigned numArguments = 0;
   /// What messages call them.
   std::vector<std::string> argumentNames;
+  /// And the results; none: by their numbers.
+  std::vector<std::string> resultNames;
   SharedInputs shared;
   /// What the real parameters fill.
   ParameterTypes parameters;
@@ -47,9 +49,19 @@ struct Question {
   /// All that may be assumed of symbols, and the cases in which it holds.
   std::vector<Condition> conditions;
   std::vector<Case> cases;
+  /// Statements beside this one, whose cases stand behind, from `firstCase` on,
+  /// and are those that their own conditions admit.
+  struct Beside {
+    std::vector<Condition> conditions;
+    size_t firstCase;
+  };
+  std::vector<Beside> beside;
   /// Why it cannot be asked; empty otherwise.
   std::string failure;
 };
+
+/// What messages call a result: `result 0`.
+std::string describeResult(const Question &question, unsigned result);
 
 /// `lhs predicate rhs` as a condition on one side of 0.
 Guard guardOf(IntExpr lhs, ComparePredicate predicate, IntExpr rhs);
@@ -63,6 +75,10 @@ casesOf(const std::vector<Condition> &conditions);
 void solveGuards(Case &one, unsigned &numQuotients);
 
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
+                      const Assumptions &assumptions);
+/// Of programs over `shared`, which nothing holds against functions.
+Question makeQuestion(Program before, Program after, SharedInputs shared,
+                      std::vector<std::string> argumentNames,
                       const Assumptions &assumptions);
 
 /// What the assumptions say of the values of inputs and real parameters.

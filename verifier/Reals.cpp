@@ -171,6 +171,8 @@ private:
       operands.push_back(needsOf(operand, around));
     around.resize(before, Loop());
     if (node.kind == Expr::Kind::Compare) {
+      if (areOrdered(node.operands[0], node.operands[1]))
+        return {};
       // As good as a difference.
       Needs both = operands[0];
       both.add(operands[1].negated());
@@ -210,6 +212,28 @@ private:
     default:
       return all; // a choice or another type
     }
+  }
+
+  /// Whether two values are finite or one and the same infinity, as they were
+  /// read: their order is that of any numbers, the lowest of which it is.
+  bool areOrdered(const Expr &x, const Expr &y) const {
+    auto lowestOf = [&](const Expr &expr) {
+      const ExprNode &node = *expr;
+      bool isGuarded = node.kind == Expr::Kind::Read && node.guarded &&
+                       node.operands.back()->kind == Expr::Kind::Constant;
+      if (!isGuarded || !isFloat(expr))
+        return 0.0;
+      bool isFinite = true;
+      if (node.tensor.isStage)
+        isFinite = !stages[node.tensor.index].any();
+      else if (const Special &input = inputs[node.tensor.index];
+               input.low || input.high)
+        isFinite = false;
+      double outside = node.operands.back()->number;
+      return isFinite && std::isinf(outside) ? outside : 0.0;
+    };
+    double lowest = lowestOf(x);
+    return lowest != 0.0 && lowest == lowestOf(y);
   }
 
   Needs ofBinary(const ExprNode &node, ArrayRef<Needs> operands,

@@ -164,7 +164,8 @@ public:
 
   std::optional<Substitution> run(bool pairByRange) {
     while (step(/*allowUnknowns=*/false) || step(/*allowUnknowns=*/true) ||
-           digitStep() || (pairByRange && pairStep()))
+           digitStep() || quotientStep() ||
+           (pairByRange && (pairStep() || agreeStep())))
       ;
     Substitution result;
     for (IntExpr u : request.wanted) {
@@ -264,6 +265,48 @@ private:
     return false;
   }
 
+  /// A quotient of an unknown that an equation gives, where others have it:
+  /// with n = k div 4 and h = k - 4 (k div 4) at hand, k is 4 n + h.
+  bool quotientStep() {
+    for (size_t i = 0; i < zeros.size(); ++i)
+      for (const IndexMonomial &m : monomialsOf(zeros[i])) {
+        bool isQuotient = m.atoms.size() == 1 &&
+                          m.atoms[0].getKind() == IntExpr::Kind::FloorDiv &&
+                          (m.coefficient == 1 || m.coefficient == -1) &&
+                          mentionsAny(m.atoms[0], unknowns);
+        if (!isQuotient)
+          continue;
+        IntExpr quotient = m.atoms[0];
+        IntExpr value = quotient - zeros[i] * m.coefficient;
+        if (mentionsAny(value, unknowns) ||
+            mentionsAny(value, request.givenInner))
+          continue;
+        bool found = false;
+        for (size_t j = 0; j < zeros.size(); ++j)
+          if (j != i)
+            found |= replaceAtom(zeros[j], quotient, value);
+        if (found)
+          return true;
+      }
+    return false;
+  }
+
+  static bool replaceAtom(IntExpr &expr, IntExpr atom, IntExpr value) {
+    IntExpr result = IntExpr::constant(expr.getContext(), 0);
+    bool found = false;
+    for (const IndexMonomial &m : monomialsOf(expr)) {
+      IntExpr term = IntExpr::constant(expr.getContext(), m.coefficient);
+      for (IntExpr one : m.atoms) {
+        found |= one == atom;
+        term = term * (one == atom ? value : one);
+      }
+      result = result + term;
+    }
+    if (found)
+      expr = result;
+    return found;
+  }
+
   /// Variables that no equation mentions: equal ranges, else the first left.
   bool pairStep() {
     for (bool requireRange : {true, false})
@@ -285,6 +328,33 @@ private:
           return true;
         }
       }
+    return false;
+  }
+
+  /// A variable that only equations with quotients mention: the one of the same
+  /// range, though others are given by it, with which these hold.
+  bool agreeStep() {
+    for (IntExpr u : unknowns) {
+      if (!llvm::is_contained(request.wanted, u))
+        continue;
+      SmallVector<IntExpr, 2> extents = extentsOf(u, request.wantedGuards);
+      for (IntExpr g : request.given) {
+        Substitution one{{u.getSymbol().str(), g}};
+        bool isAlike = llvm::any_of(
+            extentsOf(g, request.givenGuards), [&](IntExpr extent) {
+              return llvm::is_contained(extents, extent);
+            });
+        bool holds = llvm::all_of(zeros, [&](IntExpr zero) {
+          return !mentions(zero, u) || mentionsAny(zero, request.givenInner) ||
+                 mentionsAny(zero, request.wantedInner) ||
+                 facts.simplify(substitute(zero, one)).isConstant(0);
+        });
+        if (!isAlike || !holds)
+          continue;
+        assign(u, g);
+        return true;
+      }
+    }
     return false;
   }
 

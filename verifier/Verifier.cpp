@@ -41,15 +41,12 @@ bool canBeEntered(const Question &question, const VerifierOptions &options) {
   });
 }
 
-Certificate certificateOf(mlir::func::FuncOp before, mlir::func::FuncOp after,
-                          KernelVerdict proof) {
+Certificate certificateOf(llvm::StringRef title, KernelVerdict proof) {
   Certificate certificate;
   certificate.proof = std::move(proof.proof);
   llvm::raw_string_ostream os(certificate.smtlib);
   os << "; ";
-  llvm::printEscapedString(before.getName(), os);
-  os << " = ";
-  llvm::printEscapedString(after.getName(), os);
+  llvm::printEscapedString(title, os);
   os << "\n; every (check-sat) must answer unsat\n(set-logic ALL)\n";
   for (const std::string &obligation : proof.obligations)
     certificate.add("obligation", obligation);
@@ -58,9 +55,11 @@ Certificate certificateOf(mlir::func::FuncOp before, mlir::func::FuncOp after,
 
 } // namespace
 
-Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
-               const Assumptions &assumptions, const VerifierOptions &options) {
-  Clock::time_point start = Clock::now();
+Verdict verifier::answer(const Question &question,
+                         const Assumptions &assumptions,
+                         mlir::MLIRContext *context, llvm::StringRef title,
+                         const VerifierOptions &options,
+                         Clock::time_point start) {
   Verdict verdict;
   auto done = [&](Verdict::Kind kind) {
     verdict.kind = kind;
@@ -71,7 +70,6 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
     verdict.reason = reason;
     return done(Verdict::Kind::Unknown);
   };
-  Question question = makeQuestion(before, after, assumptions);
   if (!question.failure.empty())
     return unknown(question.failure);
 
@@ -92,7 +90,7 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
     return done(Verdict::Kind::Refuted);
 
   KernelVerdict proof =
-      proveQuestion(question, assumptions, before.getContext(), options, start);
+      proveQuestion(question, assumptions, context, options, start);
   verdict.solverMs = proof.solverMs;
   verdict.solverWork = proof.solverWork;
   verdict.steps = proof.steps;
@@ -105,8 +103,19 @@ Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
     return unknown("the condition cannot be satisfied, so the rule says "
                    "nothing");
   verdict.floatClass = proof.floatClass;
-  verdict.certificate = certificateOf(before, after, std::move(proof));
+  verdict.certificate = certificateOf(title, std::move(proof));
   return done(Verdict::Kind::Proved);
+}
+
+Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,
+               const Assumptions &assumptions, const VerifierOptions &options) {
+  Clock::time_point start = Clock::now();
+  // Functions of linalg alone need not have loaded it.
+  before.getContext()->loadDialect<MlcDialect>();
+  return answer(makeQuestion(before, after, assumptions), assumptions,
+                before.getContext(),
+                (before.getName() + " = " + after.getName()).str(), options,
+                start);
 }
 
 } // namespace mlc

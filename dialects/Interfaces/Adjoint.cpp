@@ -3,6 +3,7 @@
 #include "dialects/Interfaces/Adjoint.h"
 #include "dialects/Interfaces/AdjointIndices.h"
 #include "dialects/Interfaces/AdjointTerms.h"
+#include "dialects/Interfaces/TangentRules.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 
@@ -292,6 +293,11 @@ private:
     case Expr::Kind::Read:
       return descendRead(node, c, place);
     case Expr::Kind::Unary: {
+      if (std::optional<tangent::Logistic> logistic = tangent::asLogistic(node))
+        return descend(
+            logistic->argument,
+            times(c, tangent::Logistic::slope(builder, translate(expr))),
+            place);
       const ScalarFunction &function = factsOf(node.unary);
       if (!function.derivative)
         return failAt(function.name);
@@ -375,9 +381,9 @@ private:
       return right(x);
     case BinaryFn::Div:
       if (aVaries)
-        descend(a, c / y, place);
-      if (bVaries)
-        descend(b, -(c * x) / (y * y), place);
+        descend(a, quotient(c, y), place);
+      if (bVaries) // without squares, which overflow
+        descend(b, quotient(times(c, -(x / y)), y), place);
       return;
     case BinaryFn::Pow:
       left(slopeOfPower(builder, x, y));
@@ -435,6 +441,8 @@ private:
     case ReduceKind::Sum:
       break;
     case ReduceKind::Prod:
+      if (here.empty()) // of one value
+        break;
       slope =
           builder.reduce(ReduceKind::Prod, extents, [&](ArrayRef<Expr> other) {
             Expr isHere;

@@ -19,10 +19,31 @@ static bool isOne(const Expr &e) {
          e->number == 1.0;
 }
 
+/// What is chosen or 0, with `f` of what is chosen: where 0 is, f may be of an
+/// infinity.
+static Expr withinChoice(const Expr &a, llvm::function_ref<Expr(Expr)> f) {
+  if (a->kind != Expr::Kind::Select)
+    return f(a);
+  const Expr &yes = a->operands[1], &no = a->operands[2];
+  if (!isZero(yes) && !isZero(no))
+    return f(a);
+  return select(a->operands[0], isZero(yes) ? yes : withinChoice(yes, f),
+                isZero(no) ? no : withinChoice(no, f));
+}
+
 Expr times(const Expr &a, const Expr &b) {
   if (isZero(a) || isOne(b))
     return a;
-  return isZero(b) || isOne(a) ? b : a * b;
+  if (isZero(b) || isOne(a))
+    return b;
+  return withinChoice(
+      a, [&](const Expr &chosen) { return isOne(chosen) ? b : chosen * b; });
+}
+
+Expr quotient(const Expr &a, const Expr &b) {
+  return isZero(a)
+             ? a
+             : withinChoice(a, [&](const Expr &chosen) { return chosen / b; });
 }
 
 Expr plus(const Expr &a, const Expr &b) {

@@ -12,8 +12,10 @@
 namespace mlc::adjoint {
 
 bool isZero(const Expr &e);
-/// The product, the sum, without factors 1 and parts 0.
+/// The product, the quotient, the sum, without factors 1 and parts 0. Where `a`
+/// is a choice between something and 0, so are the first two.
 Expr times(const Expr &a, const Expr &b);
+Expr quotient(const Expr &a, const Expr &b);
 Expr plus(const Expr &a, const Expr &b);
 
 /// y x^(y - 1), with the arithmetic of constants done.

@@ -5,6 +5,7 @@
 #include "dialects/Interfaces/Evaluator.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Matchers.h"
+#include "test/coverage/Derivatives.h"
 #include <cmath>
 
 using namespace mlir;
@@ -218,6 +219,8 @@ constexpr Question questions[] = {
     {"exact domains", exactDomainsWork},
     {"cost", hasCost},
     {"loops", hasLoops},
+    {"derivative", agreesWithDifferences},
+    {"derivative, forward and reverse", derivativesAgree},
 };
 
 } // namespace

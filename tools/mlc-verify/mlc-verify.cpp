@@ -3,6 +3,10 @@
 //   mlc-verify before.mlir after.mlir      the first function of each, or the
 //                                          one that --function names
 //   mlc-verify pair.mlir                   its two functions
+//   mlc-verify file.mlir --gradient-of=f --gradient=g
+//                                          whether @g gives the gradients of @f
+//   mlc-verify file.mlir --jvp=f           what that means: prints the file and
+//                                          @f_jvp, the forward derivative of @f
 //   mlc-verify --trail model.onnx out.onnx  whether out.onnx is model.onnx, by
 //                                          the trail that it carries
 //
@@ -16,10 +20,12 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/Differentiate/Forward.h"
 #include "tools/CommandLine.h"
 #include "tools/mlc-verify/TrailCommand.h"
 #include "verifier/AssumeText.h"
 #include "verifier/ByKernel.h"
+#include "verifier/Gradient.h"
 #include "verifier/RestsOn.h"
 #include "verifier/Verifier.h"
 #include "llvm/Support/CommandLine.h"
@@ -40,6 +46,20 @@ static cl::opt<std::string>
     functionName("function", cl::value_desc("name"),
                  cl::desc("Compare the functions of this name in two files"),
                  cl::cat(category));
+static cl::opt<std::string> gradientOf(
+    "gradient-of", cl::value_desc("name"),
+    cl::desc("With --gradient: the function whose gradients it gives"),
+    cl::cat(category));
+static cl::opt<std::string>
+    gradientName("gradient", cl::value_desc("name"),
+                 cl::desc("Prove that this function gives gradients: of its "
+                          "arguments and then cotangents of results"),
+                 cl::cat(category));
+static cl::opt<std::string>
+    jvpName("jvp", cl::value_desc("name"),
+            cl::desc("Print the file with the forward derivative of this "
+                     "function, by which gradients are judged"),
+            cl::cat(category));
 static cl::opt<bool>
     trail("trail",
           cl::desc("Replay the trail by which out.onnx equals model.onnx"),
@@ -114,7 +134,8 @@ static void printRestsOn(const std::vector<std::string> &lines) {
     llvm::outs() << "  " << line << '\n';
 }
 
-static void printJson(const Verdict &verdict, const Assumptions &assumptions) {
+static void printJson(const Verdict &verdict,
+                      const std::vector<std::string> &restsOn) {
   llvm::json::Object object{{"verdict", name(verdict.kind).str()},
                             {"ms", verdict.totalMs},
                             {"solver_ms", verdict.solverMs}};
@@ -144,12 +165,13 @@ static void printJson(const Verdict &verdict, const Assumptions &assumptions) {
   if (verdict.isUnknown())
     object["reason"] = verdict.reason;
   else
-    object["rests_on"] = asArray(restsOn(verdict, assumptions));
+    object["rests_on"] = asArray(restsOn);
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object)))
                << '\n';
 }
 
-static void printText(const Verdict &verdict, const Assumptions &assumptions) {
+static void printText(const Verdict &verdict,
+                      const std::vector<std::string> &restsOn) {
   llvm::outs() << name(verdict.kind);
   if (verdict.isProved())
     llvm::outs() << " (" << name(verdict.floatClass) << ", "
@@ -159,7 +181,7 @@ static void printText(const Verdict &verdict, const Assumptions &assumptions) {
   llvm::outs() << '\n';
   if (verdict.isRefuted())
     llvm::outs() << verdict.counterexample.text;
-  printRestsOn(restsOn(verdict, assumptions));
+  printRestsOn(restsOn);
 }
 
 static Exit writeTo(llvm::StringRef path, const std::string &text) {
@@ -174,29 +196,39 @@ static Exit writeTo(llvm::StringRef path, const std::string &text) {
                path + ": " + llvm::toString(std::move(failed)));
 }
 
-/// Proofs for the kernel: one is looked for and written, or one is checked.
-static Exit askKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
-                      const Assumptions &assumptions, VerifierOptions options) {
+/// Proofs for the kernel: one is looked for and written, or one is checked, of
+/// whichever question has one.
+static Exit askKernel(llvm::ArrayRef<verifier::Question> questions,
+                      const Assumptions &assumptions,
+                      mlir::MLIRContext *context, VerifierOptions options) {
+  auto start = std::chrono::steady_clock::now();
   verifier::KernelVerdict verdict;
   Certificate obligations;
   options.onObligation = [&](const std::string &script) {
     obligations.add("obligation", script);
   };
   if (checkedFile.empty()) {
-    verdict = verifier::proveByKernel(before, after, assumptions, options);
+    for (const verifier::Question &question : questions)
+      if (!verdict.isAccepted)
+        verdict = verifier::proveQuestion(question, assumptions, context,
+                                          options, start);
   } else {
     auto buffer = llvm::MemoryBuffer::getFile(checkedFile);
     if (!buffer)
       return error(Exit::BadFile, checkedFile + ": cannot be read: " +
                                       buffer.getError().message());
-    verdict = {
-        verifier::checkProof(before, after, assumptions, (*buffer)->getBuffer(),
-                             {options.maxLemmaWork, options.onObligation})};
+    for (const verifier::Question &question : questions)
+      if (!verdict.isAccepted)
+        verdict = {verifier::checkQuestion(
+            question, assumptions, (*buffer)->getBuffer(),
+            {options.maxLemmaWork, options.onObligation})};
   }
   if (json) {
+    std::chrono::duration<double, std::milli> spent =
+        std::chrono::steady_clock::now() - start;
     llvm::json::Object object{
         {"verdict", verdict.isAccepted ? "accepted" : "refused"},
-        {"ms", verdict.ms},
+        {"ms", spent.count()},
         {"obligations", verdict.numObligations}};
     if (!verdict.isAccepted)
       object["reason"] = verdict.reason;
@@ -217,7 +249,132 @@ static Exit askKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
   return checkedFile.empty() ? writeTo(proofFile, verdict.proof) : Exit::Done;
 }
 
-static Exit compareFunctions(const VerifierOptions &options) {
+namespace {
+
+/// What the files hold.
+class Functions {
+public:
+  Functions()
+      : context(verifier::readDialects(),
+                mlir::MLIRContext::Threading::DISABLED) {
+    // Functions of linalg alone do not load it.
+    context.loadDialect<MlcDialect>();
+  }
+
+  Exit read() {
+    for (const std::string &file : files) {
+      modules.push_back(parseModuleFile(file, &context));
+      if (!modules.back())
+        return error(Exit::BadFile, file + ": cannot be read");
+    }
+    return Exit::Done;
+  }
+
+  /// The two that are compared: the first of each file, or those of one.
+  Exit findPair(std::vector<mlir::func::FuncOp> &pair) {
+    for (auto &module : modules)
+      for (auto function : module->getOps<mlir::func::FuncOp>()) {
+        if (!functionName.empty() && function.getSymName() != functionName)
+          continue;
+        pair.push_back(function);
+        if (files.size() == 2)
+          break;
+      }
+    if (pair.size() == 2)
+      return Exit::Done;
+    return error(Exit::BadFile,
+                 files.front() + (pair.size() < 2
+                                      ? ": holds no function to compare with"
+                                      : ": holds more than two functions"));
+  }
+
+  Exit find(llvm::StringRef name, mlir::func::FuncOp &function) {
+    for (auto &module : modules)
+      for (auto one : module->getOps<mlir::func::FuncOp>())
+        if (!function && one.getSymName() == name)
+          function = one;
+    if (function)
+      return Exit::Done;
+    return error(Exit::BadFile, files.front() + ": holds no function @" + name);
+  }
+
+  mlir::ModuleOp first() { return *modules.front(); }
+  mlir::MLIRContext *getContext() { return &context; }
+
+private:
+  mlir::MLIRContext context;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
+};
+
+} // namespace
+
+/// Says what was found.
+static Exit report(const Verdict &verdict,
+                   const std::vector<std::string> &restsOn) {
+  json ? printJson(verdict, restsOn) : printText(verdict, restsOn);
+  if (verdict.isProved() && !certificateFile.empty())
+    if (Exit code = writeTo(certificateFile, verdict.certificate.smtlib);
+        code != Exit::Done)
+      return code;
+  return exitOf(verdict);
+}
+
+static Exit compareFunctions(Functions &functions,
+                             const VerifierOptions &options) {
+  std::vector<mlir::func::FuncOp> pair;
+  if (Exit code = functions.findPair(pair); code != Exit::Done)
+    return code;
+  llvm::Expected<Assumptions> assumptions = readAssumptions(pair[0]);
+  if (!assumptions)
+    return error(Exit::BadFile, files.front() + ": " +
+                                    llvm::toString(assumptions.takeError()));
+  if (!proofFile.empty() || !checkedFile.empty())
+    return askKernel(verifier::makeQuestion(pair[0], pair[1], *assumptions),
+                     *assumptions, functions.getContext(), options);
+  Verdict verdict = verify(pair[0], pair[1], *assumptions, options);
+  return report(verdict, restsOn(verdict, *assumptions));
+}
+
+static Exit judgeGradient(Functions &functions,
+                          const VerifierOptions &options) {
+  mlir::func::FuncOp function, gradient;
+  for (auto [name, found] :
+       {std::pair(&gradientOf, &function), std::pair(&gradientName, &gradient)})
+    if (Exit code = functions.find(*name, *found); code != Exit::Done)
+      return code;
+  if (std::string why = verifier::whyNotOfGradient(function, gradient);
+      !why.empty())
+    return error(Exit::BadFile, files.front() + ": a gradient " + why);
+  llvm::Expected<Assumptions> assumptions = readAssumptions(function);
+  if (!assumptions)
+    return error(Exit::BadFile, files.front() + ": " +
+                                    llvm::toString(assumptions.takeError()));
+  if (!proofFile.empty() || !checkedFile.empty())
+    return askKernel(
+        verifier::makeGradientQuestions(function, gradient, *assumptions),
+        *assumptions, functions.getContext(), options);
+  Verdict verdict = verifyGradient(function, gradient, *assumptions, options);
+  std::vector<std::string> lines = restsOn(verdict, *assumptions);
+  if (!lines.empty())
+    lines.insert(lines.begin() + 1, describeDerivative());
+  return report(verdict, lines);
+}
+
+static Exit printForward(Functions &functions) {
+  mlir::func::FuncOp function;
+  if (Exit code = functions.find(jvpName, function); code != Exit::Done)
+    return code;
+  if (functions.first().lookupSymbol(jvpName + "_jvp"))
+    return error(Exit::BadFile, files.front() + ": has a function @" + jvpName +
+                                    "_jvp already");
+  if (failed(addForward(function)))
+    return error(Exit::Unsupported, files.front() + ": @" + jvpName +
+                                        " has no forward derivative in text");
+  functions.first().print(llvm::outs());
+  return Exit::Done;
+}
+
+static Exit askAboutFunctions(const VerifierOptions &options) {
   if (!obligationsFile.empty() && proofFile.empty() && checkedFile.empty())
     return error(Exit::Usage, "--obligations goes with --proof or "
                               "--check-proof; see --help");
@@ -226,46 +383,28 @@ static Exit compareFunctions(const VerifierOptions &options) {
     return error(Exit::Usage,
                  "give one file with two functions or two files; "
                  "--rules, --dim and --parameter go with --trail; see --help");
-  mlir::MLIRContext context(verifier::readDialects(),
-                            mlir::MLIRContext::Threading::DISABLED);
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
-  std::vector<mlir::func::FuncOp> functions;
-  for (const std::string &file : files) {
-    modules.push_back(parseModuleFile(file, &context));
-    if (!modules.back())
-      return error(Exit::BadFile, file + ": cannot be read");
-    for (auto function : modules.back()->getOps<mlir::func::FuncOp>()) {
-      if (!functionName.empty() && function.getSymName() != functionName)
-        continue;
-      functions.push_back(function);
-      if (files.size() == 2)
-        break;
-    }
-  }
-  if (functions.size() < 2)
-    return error(Exit::BadFile,
-                 files.front() + ": holds no function to compare with");
-  if (functions.size() > 2)
-    return error(Exit::BadFile,
-                 files.front() + ": holds more than two functions");
-  llvm::Expected<Assumptions> assumptions = readAssumptions(functions[0]);
-  if (!assumptions)
-    return error(Exit::BadFile, files.front() + ": " +
-                                    llvm::toString(assumptions.takeError()));
-
-  if (!proofFile.empty() || !checkedFile.empty())
-    return askKernel(functions[0], functions[1], *assumptions, options);
-  Verdict verdict = verify(functions[0], functions[1], *assumptions, options);
-  json ? printJson(verdict, *assumptions) : printText(verdict, *assumptions);
-  if (verdict.isProved() && !certificateFile.empty())
-    if (Exit code = writeTo(certificateFile, verdict.certificate.smtlib);
-        code != Exit::Done)
-      return code;
-  return exitOf(verdict);
+  bool isGradient = !gradientOf.empty() || !gradientName.empty();
+  if (isGradient && (gradientOf.empty() || gradientName.empty()))
+    return error(Exit::Usage,
+                 "--gradient-of and --gradient go together; see --help");
+  if ((isGradient || !jvpName.empty()) && !functionName.empty())
+    return error(Exit::Usage, "--function names what is compared; it does not "
+                              "go with --gradient or --jvp; see --help");
+  if (!jvpName.empty() && (isGradient || files.size() > 1))
+    return error(Exit::Usage, "--jvp takes one file, and nothing to prove; "
+                              "see --help");
+  Functions functions;
+  if (Exit code = functions.read(); code != Exit::Done)
+    return code;
+  if (!jvpName.empty())
+    return printForward(functions);
+  return isGradient ? judgeGradient(functions, options)
+                    : compareFunctions(functions, options);
 }
 
 static Exit replayTrail(const VerifierOptions &options) {
-  if (files.size() != 2 || !functionName.empty() || !certificateFile.empty())
+  if (files.size() != 2 || !functionName.empty() || !certificateFile.empty() ||
+      !gradientOf.empty() || !gradientName.empty() || !jvpName.empty())
     return error(Exit::Usage,
                  "--trail takes the model and what mlc optimize wrote; "
                  "see --help");
@@ -317,7 +456,8 @@ static Exit runTool(int argc, char **argv) {
   std::string problem = parseCommandLine(
       argc, argv,
       "proves two functions over tensors equal for all sizes, or shows where "
-      "they differ; replays the trail of an optimized model\n\nexit codes: 0 "
+      "they differ; proves or refutes gradients; replays the trail of an "
+      "optimized model\n\nexit codes: 0 "
       "proved, 5 refuted, 6 unknown, 2 usage, 3 bad file, 4 unsupported\n");
   if (!problem.empty())
     return error(Exit::Usage, problem);
@@ -331,7 +471,7 @@ static Exit runTool(int argc, char **argv) {
   options.timeoutMs = static_cast<unsigned>(timeout * 1000.0);
   options.lemmaTimeoutMs = static_cast<unsigned>(lemmaTimeout * 1000.0);
   options.seed = seed;
-  return trail ? replayTrail(options) : compareFunctions(options);
+  return trail ? replayTrail(options) : askAboutFunctions(options);
 }
 
 int main(int argc, char **argv) {

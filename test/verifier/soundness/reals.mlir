@@ -200,3 +200,73 @@ func.func @a(%x: tensor<?xf32>) -> tensor<1xf32> {
   } -> tensor<1xf32>
   return %0 : tensor<1xf32>
 }
+
+//--- proved: a padding is not less than a padding
+func.func @before(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(x<-inf>[i - 1] < x<-inf>[i - 2], 1, 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+func.func @after(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(i == 0, 0, select(x<-inf>[i - 1] < x<-inf>[i - 2], 1, 0))", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+
+//--- refuted: nor is it
+func.func @before(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(x<-inf>[i - 1] < x<-inf>[i - 2], 1, 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+func.func @after(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(i == 0, 1, select(x<-inf>[i - 1] < x<-inf>[i - 2], 1, 0))", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+
+//--- refuted: a padding is at most a padding
+func.func @before(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(x<-inf>[i - 1] <= x<-inf>[i - 2], 1, 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+func.func @after(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(i == 0, 0, select(x<-inf>[i - 1] <= x<-inf>[i - 2], 1, 0))", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+
+//--- refuted: a padding is less than a number
+func.func @before(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(x<-inf>[i - 1] < x<-inf>[i], 1, 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+func.func @after(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(i == 0, 0, select(x<-inf>[i - 1] < x<-inf>[i], 1, 0))", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+
+//--- proved: two tensors are padded alike
+func.func @before(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(x<-inf>[i - 1] < y<-inf>[i - 1], 1, 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+func.func @after(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(x<0>[i - 1] < y<0>[i - 1], 1, 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+
+//--- refuted: these are not
+func.func @before(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(x<-inf>[i - 1] < y<-inf>[i], 1, 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+func.func @after(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(x<0>[i - 1] < y<0>[i], 1, 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+
+//--- unknown: what a padding is added to is no order of numbers
+func.func @before(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(x<-inf>[i - 1] < y<-inf>[i - 1], 1, 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
+func.func @after(%x: tensor<?xf32, #mlc.dims<[n]>>, %y: tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>> attributes {mlc.assume = ["n >= 2"]} {
+  %0 = mlc.compute %x, %y {definition = "(x, y) Y[i] = select(x<-inf>[i - 1] + 1 < y<-inf>[i - 1] + 1, 1, 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<?xf32, #mlc.dims<[n]>>, tensor<?xf32, #mlc.dims<[n]>>) -> tensor<?xf32, #mlc.dims<[n]>>
+  return %0 : tensor<?xf32, #mlc.dims<[n]>>
+}
