@@ -382,7 +382,7 @@ private:
         descend(b, quotient(times(c, -(x / y)), y), place);
       return;
     case BinaryFn::Pow:
-      left(y * binary(BinaryFn::Pow, x, y - one));
+      left(y * binary(BinaryFn::Pow, x, tangent::lessOne(builder, y)));
       return right(select(compare(ComparePredicate::GT, x, zero),
                           binary(BinaryFn::Pow, x, y) * unary(UnaryFn::Log, x),
                           zero));
