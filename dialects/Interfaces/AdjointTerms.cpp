@@ -1,6 +1,7 @@
 //===- AdjointTerms.cpp - What cotangents are made of ---------------------===//
 
 #include "dialects/Interfaces/AdjointTerms.h"
+#include "dialects/Interfaces/TangentRules.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -54,13 +55,12 @@ Expr plus(const Expr &a, const Expr &b) {
 
 Expr slopeOfPower(const DefinitionBuilder &builder, const Expr &x,
                   const Expr &y) {
-  if (y->kind != Expr::Kind::Constant)
-    return y * binary(BinaryFn::Pow, x, y - builder.constant(y->type, 1));
-  if (y->number == 1)
+  bool isConstant = y->kind == Expr::Kind::Constant;
+  if (isConstant && y->number == 1)
     return y;
-  if (y->number == 2)
+  if (isConstant && y->number == 2)
     return y * x;
-  return y * binary(BinaryFn::Pow, x, builder.constant(y->type, y->number - 1));
+  return y * binary(BinaryFn::Pow, x, tangent::lessOne(builder, y));
 }
 
 bool isSame(ArrayRef<Loop> a, ArrayRef<Loop> b) {

@@ -33,15 +33,21 @@ static Expr tangentOfExtremum(const DefinitionBuilder &b, bool isMax,
                 y.tangent);
 }
 
+Expr lessOne(const DefinitionBuilder &b, const Expr &y) {
+  if (y->kind == Expr::Kind::Constant)
+    return b.constant(y->type, y->number - 1);
+  return y - b.constant(y->type, 1);
+}
+
 /// x^y: y x^(y-1) dx + x^y log(x) dy, the latter for x > 0.
 static Expr tangentOfPower(const DefinitionBuilder &b, const Moving &x,
                            const Moving &y) {
   Expr power = binary(BinaryFn::Pow, x.value, y.value);
-  Expr one = b.constant(x.value->type, 1), zero = b.constant(x.value->type, 0);
+  Expr zero = b.constant(x.value->type, 0);
   Expr byBase, byExponent;
   if (x.tangent)
-    byBase =
-        y.value * binary(BinaryFn::Pow, x.value, y.value - one) * x.tangent;
+    byBase = y.value * binary(BinaryFn::Pow, x.value, lessOne(b, y.value)) *
+             x.tangent;
   if (y.tangent)
     byExponent =
         choose(b, compare(ComparePredicate::GT, x.value, zero),
@@ -73,6 +79,7 @@ std::optional<Expr> tangentOf(const DefinitionBuilder &b, BinaryFn fn,
   case BinaryFn::And:
   case BinaryFn::Or:
   case BinaryFn::Xor:
+  case BinaryFn::Threefry:
     return std::nullopt;
   }
   llvm_unreachable("unknown function");

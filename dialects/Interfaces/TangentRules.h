@@ -21,6 +21,8 @@ struct Moving {
 
 Expr sum(const Expr &a, const Expr &b);
 Expr product(const Expr &a, const Expr &b);
+/// y - 1, a number if y is one.
+Expr lessOne(const DefinitionBuilder &b, const Expr &y);
 /// `choice ? yes : no`.
 Expr choose(const DefinitionBuilder &b, const Expr &choice, const Expr &yes,
             const Expr &no);
