@@ -184,21 +184,14 @@ def test_large_elements_end(tools, tmp_path):
     assert done.returncode in (0, 6) and done.stderr == "", done.stdout
 
 
-def test_large_products_end(tools, tmp_path):
-    """Remainders of what has cases, which are products of truth values and would take 15 GB: the element is refused."""
-    x, one, two = "tensor<?x?xi64, #mlc.dims<[m + n, m]>>", "tensor<1x1xi64>", "tensor<2x1xi64>"
-    zeros = [f"%z = mlc.fill {{dims = #mlc.dims<[m + n, m]>, type = i64, value = #mlc.real<0.0>}} : () -> {x}",
-             f"%y = mlc.add %x, %z : ({x}, {x}) -> {x}"]
-    text = ""
-    for name, first, of in [("b", [], "x"), ("a", zeros, "y")]:
-        text += "\n".join([
-            f"func.func @{name}(%x: {x} {{mlc.assume = [\"positive\"]}}) -> {two} {{", *first,
-            f'%0 = mlc.reduce %{of} {{axes = array<i64: 0, 1>, kind = "sum"}} : ({x}) -> {one}',
-            f"%1 = mlc.concat %0, %0 {{axis = 0 : i64}} : ({one}, {one}) -> {two}",
-            f"%2 = mlc.mod %1, %1 : ({two}, {two}) -> {two}", f"return %2 : {two}", "}\n"])
-    (tmp_path / "pair.mlir").write_text(text)
-    limit = 6 << 30
-    done = tools.run("mlc-verify", tmp_path / "pair.mlir", "--proof", tmp_path / "out", timeout=60,
+LARGE = sorted((pathlib.Path(__file__).parent / "Large").glob("*.mlir"))
+
+
+@pytest.mark.parametrize("path", LARGE, ids=lambda p: p.stem)
+def test_large_products_end(tools, tmp_path, path):
+    """Remainders of what has cases are products of truth values, which would take 15 GB: the element is refused."""
+    limit = 4 << 30
+    done = tools.run("mlc-verify", path, "--proof", tmp_path / "out", timeout=60,
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
     assert done.returncode == 6 and done.stderr == "", done.stderr
     assert done.stdout == "refused by the kernel: an element takes too many operations\n"
