@@ -2,6 +2,7 @@
 
 #include "verifier/Gradient.h"
 #include "verifier/ByKernel.h"
+#include "verifier/Counterexample.h"
 #include "verifier/GradientSides.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -17,6 +17,7 @@
 #define MLC_VERIFIER_GRADIENT_H
 
 #include "verifier/Question.h"
+#include "verifier/Verifier.h"
 
 namespace mlc::verifier {
 

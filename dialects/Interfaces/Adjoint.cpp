@@ -247,9 +247,7 @@ private:
   }
 
   Expr variable(Loop loop) const {
-    ExprNode node(Expr::Kind::Loop, builder.index(0)->type);
-    node.loop = loop.id;
-    return Expr(std::make_shared<const ExprNode>(std::move(node)));
+    return adjoint::loopExpr(builder.index(0), loop.id);
   }
 
   /// The whole of `from` to a tensor of the same dims.

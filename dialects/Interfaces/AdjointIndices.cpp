@@ -10,7 +10,7 @@ using llvm::SmallVector;
 
 namespace mlc::adjoint {
 
-static Expr loopExpr(const Expr &like, unsigned id) {
+Expr loopExpr(const Expr &like, unsigned id) {
   ExprNode node(Expr::Kind::Loop, like->type);
   node.loop = id;
   return Expr(std::make_shared<const ExprNode>(std::move(node)));

@@ -29,6 +29,9 @@ struct Contribution {
   bool vanishesOutside = false;
 };
 
+/// The loop `id`, of the type of `like`.
+Expr loopExpr(const Expr &like, unsigned id);
+
 /// The sum of `value` over all points of the loops that `indices` map to
 /// `target` (loops of `builder`, with these `extents`).
 Expr gather(DefinitionBuilder &builder, const Contribution &contribution,
