@@ -2,6 +2,7 @@
 
 #include "passes/Differentiate/Training.h"
 #include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/RandomOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -175,6 +176,22 @@ static FailureOr<SmallVector<Value>> addArguments(func::FuncOp main,
   return values;
 }
 
+/// Has all random numbers drawn for the step that the argument at `place` is to
+/// count; there is none where nothing is drawn.
+static LogicalResult countSteps(func::FuncOp main, unsigned place) {
+  SmallVector<RandomUniformOp> draws;
+  main.walk([&](RandomUniformOp op) { draws.push_back(op); });
+  if (draws.empty())
+    return success();
+  FailureOr<Value> step =
+      addArgument(main, place, draws.front().getStep().getType(), "step");
+  if (failed(step))
+    return failure();
+  for (RandomUniformOp op : draws)
+    op.getStepMutable().assign(*step);
+  return success();
+}
+
 LogicalResult addTrainingStep(func::FuncOp main, const LossOptions &loss,
                               const OptimizerOptions &optimizer) {
   OpBuilder builder(main.getBody().front().getTerminator());
@@ -185,6 +202,9 @@ LogicalResult addTrainingStep(func::FuncOp main, const LossOptions &loss,
   SmallVector<std::string> scalarNames, names{"loss"};
   for (StringRef name : scalarsOf(optimizer.kind))
     scalarNames.push_back(name.str());
+  if (failed(countSteps(main, first)))
+    return failure();
+  first = main.getNumArguments() - made->weights.size();
   auto scalars = addArguments(
       main, first, getTensorType({}, builder.getF32Type()), scalarNames);
   if (failed(scalars))

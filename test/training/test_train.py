@@ -197,3 +197,23 @@ def test_a_loss_that_is_lost_ends_training(tools, tmp_path):
     done = tools.mlc("train", *write(tmp_path, "depthwise"), "--learning-rate=1e30", "--steps=20",
                      f"--checkpoint={tmp_path / 'c.npz'}", "--checkpoint-every=1")
     assert done.returncode == 5 and "is not a finite number; lower --learning-rate" in done.stderr
+
+
+def test_dropout_draws_anew_in_each_step(tools, tmp_path):
+    """And the same again after an interruption."""
+    from graphs import model
+    net = model([("Mul", ["x", "w"], ["m"], {}), ("Dropout", ["m", "ratio", "on"], ["y"], {"seed": 3})],
+                [("x", [64, 4])], [("y", [64, 4])],
+                {"w": np.ones(4, np.float32), "ratio": np.float32(0.5), "on": np.array(True)})
+    onnx.save(net, tmp_path / "m.onnx")
+    np.savez(tmp_path / "d.npz", x=np.ones((64, 4), np.float32), target=np.zeros((64, 4), np.float32))
+    arguments = [tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--learning-rate=1e-20",
+                 "--print-every=1", f"--checkpoint={tmp_path / 'c.npz'}"]
+    whole = tools.mlc("train", *arguments, "--steps=8")
+    assert whole.returncode == 0, whole.stderr
+    found = losses(whole.stdout)
+    # Half of the elements is 2, the others are 0.
+    assert len(set(found)) > 4 and all(1 < loss < 3 for loss in found)
+    first = tools.mlc("train", *arguments, "--steps=3")
+    rest = tools.mlc("train", *arguments, "--steps=8", "--resume")
+    assert losses(first.stdout) + losses(rest.stdout) == found

@@ -49,6 +49,17 @@ llvm::Expected<Trainer> Trainer::create(const Model &built,
       return scalar.takeError();
     trainer.scalars.push_back(std::move(*scalar));
   }
+  // Samples have dims.
+  if (llvm::ArrayRef<mlc_port> ports = trainer.dataPorts();
+      !ports.empty() && ports.back().rank == 0 &&
+      ports.back().type == MLC_U64 &&
+      ports.back().name == llvm::StringRef("step")) {
+    auto step = HostTensor::zeros(MLC_U64, {});
+    if (!step)
+      return step.takeError();
+    trainer.scalars.insert(trainer.scalars.begin(), std::move(*step));
+    trainer.takesStep = true;
+  }
   for (const mlc_port &port : trainer.dataPorts()) {
     auto dims = portDims(port, {});
     if (!dims)
@@ -101,7 +112,10 @@ llvm::Expected<double> Trainer::step(TrainingData &data, uint64_t seed,
   double t = double(current.step + 1);
   double numbers[] = {rate.at(current.step), 1 - std::pow(optimizer.beta1, t),
                       1 - std::pow(optimizer.beta2, t)};
-  for (auto [scalar, number] : llvm::zip(scalars, numbers))
+  if (takesStep)
+    *reinterpret_cast<uint64_t *>(scalars[0].data.get()) = current.step;
+  for (auto [scalar, number] :
+       llvm::zip(llvm::ArrayRef(scalars).drop_front(takesStep), numbers))
     *reinterpret_cast<float *>(scalar.data.get()) = static_cast<float>(number);
   if (llvm::Error error = bind())
     return error;

@@ -52,6 +52,8 @@ private:
   const Model *built = nullptr;
   OptimizerOptions optimizer;
   std::optional<Session> session;
+  /// Whether the artifact draws random numbers, for a step that it is told.
+  bool takesStep = false;
   std::vector<HostTensor> batch, scalars, next;
   Checkpoint current;
 };
