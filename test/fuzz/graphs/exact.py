@@ -17,7 +17,7 @@ import windows
 
 # Nodes that compute no new numbers, or exactly what they should: no error of their own.
 EXACT = set("""Abs And ArgMax ArgMin Cast CastLike Ceil Clip Concat Constant ConstantOfShape
-    DepthToSpace Dropout Equal Expand EyeLike Flatten Floor Gather GlobalMaxPool Greater
+    DepthToSpace Dropout Equal Expand EyeLike Flatten Floor Gather GatherElements GatherND GlobalMaxPool Greater
     GreaterOrEqual Hardmax Identity IsInf IsNaN Less LessOrEqual Max MaxPool Min Mod Neg Not OneHot
     Or Pad ReduceMax ReduceMin Relu Reshape Round Shape Sign Size Slice SpaceToDepth Split Squeeze
     ThresholdedRelu Tile TopK Transpose Trilu Unsqueeze Where Xor MatMulInteger""".split())
