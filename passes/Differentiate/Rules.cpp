@@ -1,6 +1,7 @@
 //===- Rules.cpp - Gradients that are known by name -----------------------===//
 
 #include "passes/Differentiate/Rules.h"
+#include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/ReductionOps.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Convolution.h"
@@ -40,11 +41,42 @@ static FailureOr<SmallVector<Value>> softmaxGradient(OpBuilder &builder,
   return emitStages(builder, op->getLoc(), b.take(), {y, cotangent});
 }
 
+/// What is picked is added where it came from, in time linear in it; indices
+/// out of range pick 0 and add nothing.
+static FailureOr<SmallVector<Value>>
+gatherGradient(OpBuilder &builder, GatherOp op, Value cotangent) {
+  auto type = op.getX().getType();
+  FailureOr<FillOp> zeros = createOp<FillOp>(
+      builder, op.getLoc(), DimsAttr::get(builder.getContext(), *getDims(type)),
+      RealAttr::get(builder.getContext(), 0.0), type.getElementType());
+  if (failed(zeros))
+    return failure();
+  FailureOr<ScatterAddOp> sum =
+      createOp<ScatterAddOp>(builder, op.getLoc(), zeros->getResult(),
+                             op.getIndices(), cotangent, op.getAxis());
+  if (failed(sum))
+    return failure();
+  return SmallVector<Value>{sum->getResult(), Value()};
+}
+
+static FailureOr<SmallVector<Value>>
+scatterGradient(OpBuilder &builder, ScatterAddOp op, Value cotangent) {
+  FailureOr<GatherOp> picked = createOp<GatherOp>(
+      builder, op.getLoc(), cotangent, op.getIndices(), op.getAxis());
+  if (failed(picked))
+    return failure();
+  return SmallVector<Value>{cotangent, Value(), picked->getResult()};
+}
+
 FailureOr<SmallVector<Value>> gradientsByRule(OpBuilder &builder, Operation *op,
                                               Value cotangent,
                                               ArrayRef<bool> wanted) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return convolutionGradients(builder, conv, cotangent, wanted);
+  if (auto gather = dyn_cast<GatherOp>(op); gather && wanted[0])
+    return gatherGradient(builder, gather, cotangent);
+  if (auto scatter = dyn_cast<ScatterAddOp>(op))
+    return scatterGradient(builder, scatter, cotangent);
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
     return softmaxGradient(builder, op, softmax.getAxis(), false, cotangent);
   if (auto softmax = dyn_cast<LogSoftmaxOp>(op))
