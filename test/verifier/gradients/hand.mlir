@@ -302,12 +302,12 @@ func.func @log_softmax_gradient(%x: !m_n, %dy: !m_n) -> !m_n {
 }
 
 // Where rows are picked twice, their cotangents add up.
-func.func @gather(%x: !v_n, %i: !m_i64) -> !m_n {
+func.func @gather_as_sum(%x: !v_n, %i: !m_i64) -> !m_n {
   %0 = mlc.gather %x, %i {axis = 0 : i64} : (!v_n, !m_i64) -> !m_n
   return %0 : !m_n
 }
 
-func.func @gather_gradient(%x: !v_n, %i: !m_i64, %dy: !m_n) -> !v_n {
+func.func @gather_as_sum_gradient(%x: !v_n, %i: !m_i64, %dy: !m_n) -> !v_n {
   %0 = mlc.compute %i, %dy {definition = "(i, dy; m, v) Y[a, b] = sum{r < m}(select(or(index(i[r]) == a, index(i[r]) + v == a), dy[r, b], 0))", dims = #mlc.dims<[v, n]>, integers = #mlc.dims<[m, v]>, reals = [], type = f32} : (!m_i64, !m_n) -> !v_n
   return %0 : !v_n
 }
