@@ -473,7 +473,7 @@ private:
       return descend(body, select(isFirst, c, number(c, 0)), inside);
     }
     default:
-      llvm_unreachable("truth values have no cotangent");
+      return fail("the reduction " + name(node.reduce) + " has no derivative");
     }
     descend(body, times(c, slope), inside);
   }

@@ -36,7 +36,7 @@ def losses(text):
 @pytest.mark.parametrize("name", trained.NETWORKS)
 def test_losses_are_pytorchs(tools, tmp_path, name, optimizer):
     done = tools.mlc("train", *write(tmp_path, name), *trained.OPTIMIZERS[optimizer][1], f"--steps={trained.STEPS}",
-                     "--print-every=1", f"--checkpoint={tmp_path / 'out.npz'}", "--checkpoint-every=1000")
+                     "--log-every=1", f"--checkpoint={tmp_path / 'out.npz'}", "--checkpoint-every=1000")
     assert done.returncode == 0, done.stderr
     got, want = np.array(losses(done.stdout)), np.array(REFERENCE[name]["losses"][optimizer])
     assert got.shape == want.shape
@@ -54,7 +54,7 @@ def test_interrupted_runs_end_alike(tools, tmp_path):
     whole, pieces = tmp_path / "whole.npz", tmp_path / "pieces.npz"
     assert tools.mlc("train", *arguments, f"--checkpoint={whole}").returncode == 0
     command = [tools.build / "bin/mlc", "train", *map(str, arguments), f"--checkpoint={pieces}",
-               "--checkpoint-every=1", "--print-every=1", "--resume"]
+               "--checkpoint-every=1", "--log-every=1", "--resume"]
     rng, kills = np.random.default_rng(5), 0
     for attempt in range(KILLS + 1):
         run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -98,7 +98,7 @@ def test_a_schedule_and_clipping(tools, tmp_path):
     onnx.save(net, tmp_path / "m.onnx")
     np.savez(tmp_path / "d.npz", x=np.array([[2]], np.float32), target=np.array([[1]], np.float32))
     done = tools.mlc("train", tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--learning-rate=0.1",
-                     "--schedule=cosine", "--warmup=2", "--clip-norm=4", "--steps=6", "--print-every=1",
+                     "--schedule=cosine", "--warmup=2", "--clip-norm=4", "--steps=6", "--log-every=1",
                      f"--checkpoint={tmp_path / 'c.npz'}")
     assert done.returncode == 0, done.stderr
     w, want = 3.0, []
@@ -208,7 +208,7 @@ def test_dropout_draws_anew_in_each_step(tools, tmp_path):
     onnx.save(net, tmp_path / "m.onnx")
     np.savez(tmp_path / "d.npz", x=np.ones((64, 4), np.float32), target=np.zeros((64, 4), np.float32))
     arguments = [tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--learning-rate=1e-20",
-                 "--print-every=1", f"--checkpoint={tmp_path / 'c.npz'}"]
+                 "--log-every=1", f"--checkpoint={tmp_path / 'c.npz'}"]
     whole = tools.mlc("train", *arguments, "--steps=8")
     assert whole.returncode == 0, whole.stderr
     found = losses(whole.stdout)

@@ -113,7 +113,7 @@ def mlc_seconds(folder, flags, steps):
     """Of a step, without compilation; and the first loss."""
     done = subprocess.run(
         [ROOT / "build/bin/mlc", "train", folder / "m.onnx", *flags, f"--data={folder / 'd.npz'}", f"--steps={steps}",
-         "--optimizer=momentum", "--learning-rate=1e-4", "--threads=1", "--print-every=1",
+         "--optimizer=momentum", "--learning-rate=1e-4", "--threads=1", "--log-every=1",
          f"--checkpoint={folder / 'c.npz'}", "--checkpoint-every=1000000"], capture_output=True, text=True, check=True)
     first = float(re.search(r"step 1  loss (\S+)", done.stdout)[1])
     return float(re.search(r"steps in (\S+) s", done.stderr)[1]) / steps, first

@@ -178,7 +178,7 @@ TrainCommand::TrainCommand()
             cl::sub(sub)),
       seed("seed", cl::init(0), cl::value_desc("number"),
            cl::desc("Seed of the order of the samples (0)"), cl::sub(sub)),
-      printEvery("print-every", cl::init(10), cl::value_desc("steps"),
+      printEvery("log-every", cl::init(10), cl::value_desc("steps"),
                  cl::desc("Print the loss of every so many steps, and of the "
                           "last (10)"),
                  cl::sub(sub)),
@@ -212,7 +212,7 @@ llvm::Error TrainCommand::check() const {
     int64_t value, low;
   } bounds[] = {{"--steps", steps, 1},
                 {"--batch", batch, 0},
-                {"--print-every", printEvery, 1},
+                {"--log-every", printEvery, 1},
                 {"--checkpoint-every", checkpointEvery, 1}};
   for (const Bound &bound : bounds)
     if (bound.value < bound.low)

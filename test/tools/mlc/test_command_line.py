@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-COMMANDS = ["bench", "calibrate", "check", "compare", "compile", "inspect", "optimize", "run"]
+COMMANDS = ["bench", "calibrate", "check", "compare", "compile", "gradients", "inspect", "optimize", "run", "train"]
 
 WRONG = [
     ([], "no command"),
@@ -45,7 +45,7 @@ def test_help_shows_our_options_alone(tools, command):
     assert done.returncode == 0 and done.stderr == ""
     options = re.findall(r"^  --([\w-]+)", done.stdout, re.M)
     foreign = [o for o in options if re.match(r"(mlir|x86|debug|print|pass|time|stats|load|color)(?!-limit)\b", o)]
-    assert foreign == [] and len(options) < 25
+    assert foreign == [] and len(options) < 45
 
 
 def test_version(tools):
