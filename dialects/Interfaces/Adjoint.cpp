@@ -443,32 +443,19 @@ private:
         break;
       slope =
           builder.reduce(ReduceKind::Prod, extents, [&](ArrayRef<Expr> other) {
-            Expr isHere;
-            for (auto [i, j] : llvm::zip(here, other)) {
-              Expr same = compare(ComparePredicate::EQ, i, j);
-              isHere = isHere ? binary(BinaryFn::And, isHere, same) : same;
-            }
             Expr value = bodyAt(node, other);
-            return isHere ? select(isHere, number(c, 1), value) : value;
+            return here.empty() ? value
+                                : select(tangent::isSamePlace(here, other),
+                                         number(c, 1), value);
           });
       break;
     case ReduceKind::Max:
     case ReduceKind::Min: {
-      // The first place that has it: those before are less, those behind are
-      // not more.
-      bool isMax = node.reduce == ReduceKind::Max;
       Expr value = translate(body);
       Expr isFirst =
           builder.reduce(ReduceKind::All, extents, [&](ArrayRef<Expr> other) {
-            Expr theirs = bodyAt(node, other);
-            Expr less =
-                compare(isMax ? ComparePredicate::LT : ComparePredicate::GT,
-                        theirs, value);
-            Expr notMore =
-                compare(isMax ? ComparePredicate::LE : ComparePredicate::GE,
-                        theirs, value);
-            return here.empty() ? notMore
-                                : select(isBefore(other, here), less, notMore);
+            return tangent::isFirst(node.reduce, here, other, value,
+                                    bodyAt(node, other));
           });
       return descend(body, select(isFirst, c, number(c, 0)), inside);
     }

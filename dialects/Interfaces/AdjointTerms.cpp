@@ -106,13 +106,4 @@ bool vanishesWith(const Expr &e, TensorId cotangent) {
          (vanishesWith(b, cotangent) && isPolynomial(a));
 }
 
-Expr isBefore(ArrayRef<Expr> i, ArrayRef<Expr> j) {
-  Expr before = compare(ComparePredicate::LT, i.back(), j.back());
-  for (unsigned d = i.size() - 1; d-- > 0;)
-    before = binary(BinaryFn::Or, compare(ComparePredicate::LT, i[d], j[d]),
-                    binary(BinaryFn::And,
-                           compare(ComparePredicate::EQ, i[d], j[d]), before));
-  return before;
-}
-
 } // namespace mlc::adjoint

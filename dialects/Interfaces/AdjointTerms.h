@@ -30,9 +30,6 @@ bool isSame(const Expr &a, const Expr &b);
 /// product with the cotangent of what is finite.
 bool vanishesWith(const Expr &e, TensorId cotangent);
 
-/// Whether `i` comes before `j` in the order of loops; both have some.
-Expr isBefore(llvm::ArrayRef<Expr> i, llvm::ArrayRef<Expr> j);
-
 } // namespace mlc::adjoint
 
 #endif // MLC_DIALECTS_INTERFACES_ADJOINTTERMS_H

@@ -120,7 +120,7 @@ Expr isFirst(ReduceKind kind, ArrayRef<Expr> i, ArrayRef<Expr> j,
       compare(isMax ? ComparePredicate::LT : ComparePredicate::GT, theirs, own);
   Expr isNotBetter =
       compare(isMax ? ComparePredicate::LE : ComparePredicate::GE, theirs, own);
-  return select(isBefore(j, i), isWorse, isNotBetter);
+  return i.empty() ? isNotBetter : select(isBefore(j, i), isWorse, isNotBetter);
 }
 
 Expr isSamePlace(ArrayRef<Expr> i, ArrayRef<Expr> j) {

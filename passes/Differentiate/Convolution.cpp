@@ -4,12 +4,35 @@
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Phases.h"
+#include <numeric>
 
 using namespace mlir;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace mlc {
+
+FailureOr<Value> weightConvolution(OpBuilder &builder, Location loc, Value x,
+                                   Value cotangent, DimsAttr strides,
+                                   DimsAttr pads, DimsAttr dilations) {
+  SmallVector<int64_t> swapped(cast<RankedTensorType>(x.getType()).getRank());
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::swap(swapped[0], swapped[1]);
+  auto permutation = builder.getDenseI64ArrayAttr(swapped);
+  auto image = createOp<TransposeOp>(builder, loc, x, permutation);
+  auto window = createOp<TransposeOp>(builder, loc, cotangent, permutation);
+  if (failed(image) || failed(window))
+    return failure();
+  auto op = createOp<ConvOp>(builder, loc, image->getResult(),
+                             window->getResult(), strides, pads, dilations,
+                             IntExpr::constant(builder.getContext(), 1));
+  if (failed(op))
+    return failure();
+  auto turned =
+      createOp<TransposeOp>(builder, loc, op->getResult(), permutation);
+  return failed(turned) ? FailureOr<Value>(failure())
+                        : FailureOr<Value>(turned->getResult());
+}
 
 namespace {
 
@@ -43,29 +66,14 @@ public:
   /// dW[o,c,u] = sum_{n,h} dY[n,o,h] X<0>[n,c,h s + u d - p]: images are the
   /// channels of X, with batches for channels; windows are whole images of dY.
   FailureOr<Value> weight() {
-    SmallVector<int64_t> swapped{1, 0};
-    for (unsigned d = 0; d < rank; ++d)
-      swapped.push_back(2 + d);
-    auto permutation = builder.getDenseI64ArrayAttr(swapped);
-    FailureOr<TransposeOp> image =
-        createOp<TransposeOp>(builder, conv.getLoc(), conv.getX(), permutation);
-    FailureOr<TransposeOp> window =
-        createOp<TransposeOp>(builder, conv.getLoc(), cotangent, permutation);
-    if (failed(image) || failed(window))
-      return failure();
-    FailureOr<ConvOp> op = createOp<ConvOp>(
-        builder, conv.getLoc(), image->getResult(), window->getResult(),
-        conv.getDilations(), conv.getPads(), conv.getStrides(),
-        IntExpr::constant(builder.getContext(), 1));
-    if (failed(op))
-      return failure();
-    FailureOr<TransposeOp> turned = createOp<TransposeOp>(
-        builder, conv.getLoc(), op->getResult(), permutation);
+    FailureOr<Value> turned = weightConvolution(
+        builder, conv.getLoc(), conv.getX(), cotangent, conv.getDilations(),
+        conv.getPads(), conv.getStrides());
     if (failed(turned))
       return failure();
     // Where a stride leaves rows of X behind, windows fit in more often than
     // the kernel has elements.
-    Value all = turned->getResult();
+    Value all = *turned;
     if (dimsOf(all) == w)
       return all;
     IntExpr zero = IntExpr::constant(builder.getContext(), 0), one = zero + 1;

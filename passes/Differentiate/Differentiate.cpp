@@ -1,13 +1,13 @@
 //===- Differentiate.cpp - Gradients of what a function computes ----------===//
 
 #include "passes/Differentiate/Differentiate.h"
-#include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Interfaces/Adjoint.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
+#include "passes/Differentiate/Derived.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Differentiate/Rules.h"
 #include "llvm/ADT/STLExtras.h"
@@ -18,11 +18,6 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace mlc {
-
-static bool isFloat(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && isa<FloatType>(type.getElementType());
-}
 
 namespace {
 
@@ -38,7 +33,7 @@ public:
       if (&op == &*builder.getInsertionPoint())
         break;
       if (llvm::any_of(op.getOperands(), [&](Value operand) {
-            return isFloat(operand) && active.contains(operand);
+            return isFloatTensor(operand) && active.contains(operand);
           })) {
         active.insert(op.result_begin(), op.result_end());
         operators.push_back(&op);
@@ -56,7 +51,7 @@ public:
   FailureOr<Value> gradientOf(Value value) {
     if (Value found = cotangents.lookup(value))
       return found;
-    return zeros(value);
+    return createFilled(builder, value, 0.0);
   }
 
 private:
@@ -74,23 +69,13 @@ private:
     return success();
   }
 
-  FailureOr<Value> zeros(Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    FailureOr<FillOp> fill = createOp<FillOp>(
-        builder, value.getLoc(),
-        DimsAttr::get(builder.getContext(), *getDims(type)),
-        RealAttr::get(builder.getContext(), 0.0), type.getElementType());
-    return failed(fill) ? FailureOr<Value>(failure())
-                        : FailureOr<Value>(fill->getResult());
-  }
-
   LogicalResult visit(Operation *op) {
     if (llvm::none_of(op->getResults(),
                       [&](Value result) { return cotangents.count(result); }))
       return success();
     SmallVector<bool> wanted;
     for (Value operand : op->getOperands())
-      wanted.push_back(isFloat(operand) && active.contains(operand));
+      wanted.push_back(isFloatTensor(operand) && active.contains(operand));
     FailureOr<SmallVector<Value>> gradients = gradientsOf(op, wanted);
     if (failed(gradients))
       return failure();
@@ -130,7 +115,7 @@ private:
     SmallVector<Value> inputs(op->getOperands());
     llvm::append_range(inputs, op->getResults());
     for (Value result : op->getResults())
-      if (isFloat(result)) {
+      if (isFloatTensor(result)) {
         FailureOr<Value> cotangent = gradientOf(result);
         if (failed(cotangent))
           return failure();
@@ -170,36 +155,24 @@ differentiate(OpBuilder &builder, ArrayRef<Seed> seeds, ValueRange wanted) {
 }
 
 FailureOr<func::FuncOp> addGradient(func::FuncOp function) {
-  if (!function.getBody().hasOneBlock())
-    return function.emitOpError() << "requires one block to have a gradient";
-  OpBuilder builder(function->getContext());
-  builder.setInsertionPointAfter(function);
-  auto gradient = cast<func::FuncOp>(builder.clone(*function));
-  gradient.setName((function.getName() + "_gradient").str());
-  Block &block = gradient.getBody().front();
-  Operation *end = block.getTerminator();
-  SmallVector<Value> wanted;
-  for (BlockArgument argument : block.getArguments())
-    if (isFloat(argument))
-      wanted.push_back(argument);
-  SmallVector<Seed> seeds;
-  for (Value result : end->getOperands())
-    if (isFloat(result))
-      seeds.push_back(
-          {result, block.addArgument(result.getType(), result.getLoc())});
-  builder.setInsertionPoint(end);
-  auto gradients = differentiate(builder, seeds, wanted);
-  if (failed(gradients)) {
-    gradient.erase();
-    return failure();
-  }
-  end->setOperands(*gradients);
-  gradient.setFunctionType(FunctionType::get(function->getContext(),
-                                             block.getArgumentTypes(),
-                                             end->getOperandTypes()));
-  gradient.removeArgAttrsAttr();
-  gradient.removeResAttrsAttr();
-  return gradient;
+  auto change = [](OpBuilder &builder, Block &block,
+                   llvm::SmallVectorImpl<Value> &results) -> LogicalResult {
+    SmallVector<Value> wanted;
+    for (BlockArgument argument : block.getArguments())
+      if (isFloatTensor(argument))
+        wanted.push_back(argument);
+    SmallVector<Seed> seeds;
+    for (Value result : block.getTerminator()->getOperands())
+      if (isFloatTensor(result))
+        seeds.push_back(
+            {result, block.addArgument(result.getType(), result.getLoc())});
+    auto gradients = differentiate(builder, seeds, wanted);
+    if (failed(gradients))
+      return failure();
+    llvm::append_range(results, *gradients);
+    return success();
+  };
+  return deriveFunction(function, "_gradient", change);
 }
 
 #define GEN_PASS_DEF_DIFFERENTIATEPASS

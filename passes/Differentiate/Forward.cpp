@@ -1,10 +1,10 @@
 //===- Forward.cpp - Forward derivatives of functions ---------------------===//
 
 #include "passes/Differentiate/Forward.h"
-#include "dialects/Graph/MovementOps.h"
 #include "dialects/Interfaces/AdjointIndices.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/Tangent.h"
+#include "passes/Differentiate/Derived.h"
 #include "passes/Differentiate/Emit.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,11 +13,6 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace mlc {
-
-static bool isFloat(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && isa<FloatType>(type.getElementType());
-}
 
 namespace {
 
@@ -166,7 +161,7 @@ public:
                       [&](Value value) { return varying.contains(value); }))
       return success();
     auto defined = dyn_cast<DefinitionOpInterface>(op);
-    if (!defined && llvm::none_of(op->getResults(), isFloat))
+    if (!defined && llvm::none_of(op->getResults(), isFloatTensor))
       return success();
     if (!defined)
       return op->emitOpError() << "has no derivative";
@@ -195,7 +190,7 @@ public:
       return failure();
     const Value *next = emitted->begin();
     for (Value result : op->getResults())
-      if (isFloat(result))
+      if (isFloatTensor(result))
         setTangent(result, *next++);
     return success();
   }
@@ -203,13 +198,7 @@ public:
   FailureOr<Value> tangentOf(Value value) {
     if (Value tangent = tangents.lookup(value))
       return tangent;
-    auto type = cast<RankedTensorType>(value.getType());
-    FailureOr<FillOp> fill = createOp<FillOp>(
-        builder, value.getLoc(),
-        DimsAttr::get(builder.getContext(), *getDims(type)),
-        RealAttr::get(builder.getContext(), 0.0), type.getElementType());
-    return failed(fill) ? FailureOr<Value>(failure())
-                        : FailureOr<Value>(fill->getResult());
+    return createFilled(builder, value, 0.0);
   }
 
 private:
@@ -221,31 +210,22 @@ private:
 } // namespace
 
 FailureOr<func::FuncOp> addForward(func::FuncOp function) {
-  if (!function.getBody().hasOneBlock())
-    return function.emitOpError() << "requires one block to have a derivative";
-  OpBuilder builder(function->getContext());
-  builder.setInsertionPointAfter(function);
-  auto forward = cast<func::FuncOp>(builder.clone(*function));
-  forward.setName((function.getName() + "_jvp").str());
-  Block &block = forward.getBody().front();
-  Operation *end = block.getTerminator();
-  ForwardBuilder tangents(builder);
-  SmallVector<Value> arguments(block.getArguments());
-  for (Value argument : arguments)
-    if (isFloat(argument))
-      tangents.setTangent(
-          argument, block.addArgument(argument.getType(), argument.getLoc()));
-  SmallVector<Operation *> operators;
-  for (Operation &op : block.without_terminator())
-    operators.push_back(&op);
-  SmallVector<Value> results;
-  auto build = [&]() -> LogicalResult {
-    builder.setInsertionPoint(end);
+  auto change = [](OpBuilder &builder, Block &block,
+                   llvm::SmallVectorImpl<Value> &results) -> LogicalResult {
+    ForwardBuilder tangents(builder);
+    SmallVector<Value> arguments(block.getArguments());
+    for (Value argument : arguments)
+      if (isFloatTensor(argument))
+        tangents.setTangent(
+            argument, block.addArgument(argument.getType(), argument.getLoc()));
+    SmallVector<Operation *> operators;
+    for (Operation &op : block.without_terminator())
+      operators.push_back(&op);
     for (Operation *op : operators)
       if (failed(tangents.visit(op)))
         return failure();
-    for (Value result : end->getOperands())
-      if (isFloat(result)) {
+    for (Value result : block.getTerminator()->getOperands())
+      if (isFloatTensor(result)) {
         FailureOr<Value> tangent = tangents.tangentOf(result);
         if (failed(tangent))
           return failure();
@@ -253,17 +233,7 @@ FailureOr<func::FuncOp> addForward(func::FuncOp function) {
       }
     return success();
   };
-  if (failed(build())) {
-    forward.erase();
-    return failure();
-  }
-  end->setOperands(results);
-  forward.setFunctionType(FunctionType::get(function->getContext(),
-                                            block.getArgumentTypes(),
-                                            end->getOperandTypes()));
-  forward.removeArgAttrsAttr();
-  forward.removeResAttrsAttr();
-  return forward;
+  return deriveFunction(function, "_jvp", change);
 }
 
 } // namespace mlc

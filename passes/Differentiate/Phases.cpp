@@ -3,6 +3,7 @@
 #include "passes/Differentiate/Phases.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "passes/Differentiate/Convolution.h"
 #include "passes/Differentiate/Emit.h"
 
 using namespace mlir;
@@ -143,28 +144,13 @@ private:
     return failed(emitted) ? FailureOr<Value>(failure()) : emitted->front();
   }
 
-  /// As a convolution without strides has it: windows are the whole cotangent,
-  /// batches its channels.
   FailureOr<Value> weightOf(const Phase &phase) {
-    SmallVector<int64_t> swapped{1, 0};
-    for (unsigned d = 0; d < rank; ++d)
-      swapped.push_back(2 + d);
-    auto permutation = builder.getDenseI64ArrayAttr(swapped);
     FailureOr<Value> image = imageOf(phase);
     if (failed(image))
       return failure();
-    auto images = createOp<TransposeOp>(builder, loc, *image, permutation);
-    auto window = createOp<TransposeOp>(builder, loc, cotangent, permutation);
-    if (failed(images) || failed(window))
-      return failure();
     SmallVector<IntExpr> ones(rank, number(1)), pads(2 * rank, number(0));
-    auto op =
-        createOp<ConvOp>(builder, loc, images->getResult(), window->getResult(),
-                         attr(ones), attr(pads), attr(ones), number(1));
-    if (failed(op))
-      return failure();
-    return result(
-        createOp<TransposeOp>(builder, loc, op->getResult(), permutation));
+    return weightConvolution(builder, loc, *image, cotangent, attr(ones),
+                             attr(pads), attr(ones));
   }
 
   /// The element at i is that of its phase, (i + pad) mod stride, at (i + pad)

@@ -1,11 +1,11 @@
 //===- Training.cpp - A model's loss and its gradients --------------------===//
 
 #include "passes/Differentiate/Training.h"
-#include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/RandomOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Differentiate/Derived.h"
 #include "passes/Differentiate/Differentiate.h"
 
 using namespace mlir;
@@ -119,15 +119,10 @@ static FailureOr<Gradients> addGradients(func::FuncOp main, OpBuilder &builder,
       made.weights.push_back(argument);
       made.names.push_back(nameOf(main.getArgAttr(i, "mlc.name")));
     }
-  auto type = cast<RankedTensorType>(loss->getType());
-  auto one = createOp<FillOp>(
-      builder, loss->getLoc(),
-      DimsAttr::get(builder.getContext(), ArrayRef<IntExpr>()),
-      RealAttr::get(builder.getContext(), 1.0), type.getElementType());
+  FailureOr<Value> one = createFilled(builder, *loss, 1.0);
   if (failed(one))
     return failure();
-  auto values =
-      differentiate(builder, {{*loss, one->getResult()}}, made.weights);
+  auto values = differentiate(builder, {{*loss, *one}}, made.weights);
   if (failed(values))
     return failure();
   made.values = std::move(*values);

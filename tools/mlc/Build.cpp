@@ -289,6 +289,16 @@ llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
   return compiled;
 }
 
+llvm::Expected<Model> Compilation::build() {
+  auto compiled = compile();
+  if (!compiled)
+    return compiled.takeError();
+  llvm::SmallVector<char, 0> bytes;
+  if (llvm::Error error = (*compiled)->writeToMemory(bytes))
+    return error;
+  return Model::fromMemory(std::move(bytes), file);
+}
+
 llvm::Error Compilation::runTo(llvm::StringRef phase) {
   return addPhase(runPhases(*module, phase, compileOptions));
 }
@@ -317,13 +327,7 @@ llvm::Expected<BuiltModel> mlc::cli::openOrBuild(const ModelOptions &options) {
   auto compilation = Compilation::import(options);
   if (!compilation)
     return compilation.takeError();
-  auto compiled = (*compilation)->compile();
-  if (!compiled)
-    return compiled.takeError();
-  llvm::SmallVector<char, 0> bytes;
-  if (llvm::Error error = (*compiled)->writeToMemory(bytes))
-    return error;
-  auto model = Model::fromMemory(std::move(bytes), options.model);
+  auto model = (*compilation)->build();
   if (!model)
     return model.takeError();
   return BuiltModel{std::move(*model), true};

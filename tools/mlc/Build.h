@@ -51,6 +51,8 @@ public:
   }
   /// Compiles it; called once.
   llvm::Expected<std::unique_ptr<CompiledModel>> compile();
+  /// Compiles it to an artifact in memory; called once.
+  llvm::Expected<Model> build();
   /// Runs the phases up to `phase`; `module` is then what that one made.
   llvm::Error runTo(llvm::StringRef phase);
 

@@ -4,7 +4,7 @@
 #include "runtime/Npy.h"
 #include "runtime/Text.h"
 #include "tools/mlc/Failure.h"
-#include "tools/mlc/OutputFile.h"
+#include "tools/mlc/Npz.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cstring>
 
@@ -23,15 +23,7 @@ llvm::Error mlc::cli::writeCheckpoint(llvm::StringRef path,
   for (auto [name, value] : llvm::zip(checkpoint.names, checkpoint.values))
     items.push_back({name, static_cast<runtime::DType>(value.type), value.dims,
                      value.data.get(), value.bytes});
-  return writeOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
-    auto status = runtime::writeNpz(items, [&](const void *data, size_t size) {
-      os.write(static_cast<const char *>(data), size);
-      return true;
-    });
-    if (!status.ok())
-      return fail(static_cast<Exit>(status.code), status.message);
-    return llvm::Error::success();
-  });
+  return writeNpz(path, items);
 }
 
 static llvm::Error readEntry(const runtime::NpzFile &file,

@@ -6,6 +6,7 @@
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Evaluation.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/Npz.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/Profile.h"
 #include "tools/mlc/Session.h"
@@ -154,16 +155,7 @@ llvm::Error GradientsCommand::write(llvm::ArrayRef<std::string> names,
         {name, static_cast<mlc::runtime::DType>(tensor.type),
          std::vector<int64_t>(tensor.dims, tensor.dims + tensor.rank),
          tensor.data, tensor.bytes});
-  return writeOutput(outputNpz, [&](llvm::raw_ostream &os) -> llvm::Error {
-    auto status =
-        mlc::runtime::writeNpz(items, [&](const void *data, size_t size) {
-          os.write(static_cast<const char *>(data), size);
-          return true;
-        });
-    if (!status.ok())
-      return fail(static_cast<Exit>(status.code), status.message);
-    return llvm::Error::success();
-  });
+  return writeNpz(outputNpz, items);
 }
 
 static std::string dimsText(llvm::ArrayRef<int64_t> dims) {
@@ -269,13 +261,7 @@ llvm::Error GradientsCommand::run() {
   mlir::OwningOpRef<mlir::ModuleOp> definition;
   if (reference)
     definition = compilation.getModule().clone();
-  auto compiled = compilation.compile();
-  if (!compiled)
-    return compiled.takeError();
-  llvm::SmallVector<char, 0> bytes;
-  if (llvm::Error error = (*compiled)->writeToMemory(bytes))
-    return error;
-  auto built = Model::fromMemory(std::move(bytes), model.model);
+  auto built = compilation.build();
   if (!built)
     return built.takeError();
   auto feed = makeInputs(*built);

@@ -323,13 +323,7 @@ llvm::Error TrainCommand::run() {
   if (llvm::Error error = refuseInputs(written, inputs))
     return error;
   std::shared_ptr<mlc::ModelFile> file = read->compilation->shareModelFile();
-  auto compiled = read->compilation->compile();
-  if (!compiled)
-    return compiled.takeError();
-  llvm::SmallVector<char, 0> bytes;
-  if (llvm::Error error = (*compiled)->writeToMemory(bytes))
-    return error;
-  auto built = Model::fromMemory(std::move(bytes), model.model);
+  auto built = read->compilation->build();
   if (!built)
     return built.takeError();
   auto trainer =
