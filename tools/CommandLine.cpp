@@ -92,4 +92,24 @@ int finishTool(int code) {
   return lack ? MLC_RESOURCES : MLC_USAGE;
 }
 
+runtime::Status writeText(llvm::StringRef path, llvm::StringRef text,
+                          llvm::ArrayRef<std::string> inputs) {
+  if (path == "-") {
+    llvm::outs() << text; // finishTool tells of errors
+    return runtime::Status::success();
+  }
+  runtime::Status status = runtime::refuseInputs({path.str()}, inputs.vec());
+  if (!status.ok())
+    return status;
+  runtime::OutputFiles files({path.str()}, "");
+  status = files.begin();
+  if (status.ok())
+    status = files.open(0);
+  if (status.ok())
+    status = files.write(text.data(), text.size());
+  if (status.ok())
+    status = files.close();
+  return status.ok() ? files.commit() : status;
+}
+
 } // namespace mlc

@@ -3,6 +3,8 @@
 #ifndef MLC_TOOLS_COMMANDLINE_H
 #define MLC_TOOLS_COMMANDLINE_H
 
+#include "runtime/Status.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
@@ -21,6 +23,13 @@ void startTool();
 /// At the end of main: prints what is left to print. `code`, or 9 (with a
 /// message) if nothing else went wrong and the standard output cannot take it.
 int finishTool(int code);
+
+/// Writes `text` to the file, which is there whole or as it was before; devices
+/// and pipes are written into, links followed, and `-` is standard output.
+/// Errors: one of `inputs` is that file, a folder that is not there, a full
+/// disk.
+runtime::Status writeText(llvm::StringRef path, llvm::StringRef text,
+                          llvm::ArrayRef<std::string> inputs = {});
 
 } // namespace mlc
 

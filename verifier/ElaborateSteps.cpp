@@ -3,6 +3,7 @@
 #include "verifier/Elaborate.h"
 #include "verifier/kernel/Unfold.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using llvm::ArrayRef;

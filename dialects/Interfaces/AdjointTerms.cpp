@@ -56,11 +56,15 @@ Expr plus(const Expr &a, const Expr &b) {
 Expr slopeOfPower(const DefinitionBuilder &builder, const Expr &x,
                   const Expr &y) {
   bool isConstant = y->kind == Expr::Kind::Constant;
-  if (isConstant && y->number == 1)
+  if (isConstant && (y->number == 0 || y->number == 1))
     return y;
   if (isConstant && y->number == 2)
     return y * x;
-  return y * binary(BinaryFn::Pow, x, tangent::lessOne(builder, y));
+  Expr slope = y * binary(BinaryFn::Pow, x, tangent::lessOne(builder, y));
+  Expr zero = builder.constant(y->type, 0);
+  return isConstant
+             ? slope
+             : select(compare(ComparePredicate::EQ, y, zero), zero, slope);
 }
 
 bool isSame(ArrayRef<Loop> a, ArrayRef<Loop> b) {

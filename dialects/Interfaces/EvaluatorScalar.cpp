@@ -229,6 +229,10 @@ Undefined power(Interval a, Interval b, Interval &out) {
   }
   if (a.low < 0.0)
     return a.high < 0.0 ? Undefined::NotANumber : Undefined::Ambiguous;
+  // 0 to a negative power is 1 / 0.
+  if (a.low == 0.0 && b.low < 0.0)
+    return a.high == 0.0 && b.high < 0.0 ? Undefined::DivisionByZero
+                                         : Undefined::Ambiguous;
   Interval corners = hull(a, b, [](double x, double y) {
     double p = std::pow(x, y);
     return widened(p, p);

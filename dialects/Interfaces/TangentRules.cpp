@@ -39,15 +39,20 @@ Expr lessOne(const DefinitionBuilder &b, const Expr &y) {
   return y - b.constant(y->type, 1);
 }
 
-/// x^y: y x^(y-1) dx + x^y log(x) dy, the latter for x > 0.
+/// x^y: y x^(y-1) dx + x^y log(x) dy, the former for y != 0, the latter for
+/// x > 0.
 static Expr tangentOfPower(const DefinitionBuilder &b, const Moving &x,
                            const Moving &y) {
   Expr power = binary(BinaryFn::Pow, x.value, y.value);
   Expr zero = b.constant(x.value->type, 0);
   Expr byBase, byExponent;
-  if (x.tangent)
+  bool isNumber = y.value->kind == Expr::Kind::Constant;
+  if (x.tangent && !(isNumber && y.value->number == 0))
     byBase = y.value * binary(BinaryFn::Pow, x.value, lessOne(b, y.value)) *
              x.tangent;
+  if (byBase && !isNumber)
+    byBase =
+        choose(b, compare(ComparePredicate::EQ, y.value, zero), Expr(), byBase);
   if (y.tangent)
     byExponent =
         choose(b, compare(ComparePredicate::GT, x.value, zero),

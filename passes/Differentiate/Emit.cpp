@@ -77,6 +77,9 @@ private:
   }
 
   Expr translate(const Definition &definition, const Expr &expr) {
+    // Texts have no reductions over no loop.
+    if (expr->kind == Expr::Kind::Reduce && expr->loops.empty())
+      return translate(definition, expr->operands[0]);
     ExprNode node = *expr;
     if (node.integer)
       node.integer = renamed(node.integer);

@@ -38,7 +38,7 @@ struct OptimizerOptions {
 /// in the beginning: "momentum"; "first moment" and "second moment".
 llvm::ArrayRef<llvm::StringLiteral> statesOf(OptimizerKind kind);
 
-/// Numbers, tensors of float32 without dims, that an update reads and that
+/// Numbers, tensors of floats without dims, that an update reads and that
 /// change from step to step: the learning rate and, for Adam and AdamW,
 /// 1 - beta1^t and 1 - beta2^t in step t, the first being 1.
 llvm::ArrayRef<llvm::StringLiteral> scalarsOf(OptimizerKind kind);

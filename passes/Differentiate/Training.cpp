@@ -4,6 +4,7 @@
 #include "dialects/Graph/RandomOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Differentiate/Derived.h"
 #include "passes/Differentiate/Differentiate.h"
@@ -200,8 +201,13 @@ LogicalResult addTrainingStep(func::FuncOp main, const LossOptions &loss,
   if (failed(countSteps(main, first)))
     return failure();
   first = main.getNumArguments() - made->weights.size();
-  auto scalars = addArguments(
-      main, first, getTensorType({}, builder.getF32Type()), scalarNames);
+  // As exact as the weights are.
+  Type number = builder.getF32Type();
+  for (Value weight : made->weights)
+    if (Type element = getElementTypeOrSelf(weight.getType()); element.isF64())
+      number = element;
+  auto scalars =
+      addArguments(main, first, getTensorType({}, number), scalarNames);
   if (failed(scalars))
     return failure();
   Value clipping;

@@ -123,7 +123,15 @@ def test_what_does_not_fit_is_named(tools, tmp_path):
     assert "no samples; give --data" in error(checkpoint, of=arguments[:1])
     assert "--resume needs --checkpoint" in error("--resume", "-o", tmp_path / "o.onnx")
     assert "--steps must be at least 1" in error(checkpoint, "--steps=0")
-    assert "--momentum must be at least 0 and less than 1" in error(checkpoint, "--momentum=1")
+    assert "--momentum must be at least 0 and less than 1" in error(checkpoint, "--optimizer=momentum", "--momentum=1")
+    assert "--momentum is of --optimizer=momentum" in error(checkpoint, "--momentum=0.5")
+    assert "--nesterov is of --optimizer=momentum" in error(checkpoint, "--optimizer=adam", "--nesterov")
+    assert "--beta1 is of --optimizer=adam or adamw" in error(checkpoint, "--beta1=0.5")
+    assert "--clip-norm must be positive" in error(checkpoint, "--clip-norm=0")
+    assert "--batch must be at least 1" in error(checkpoint, "--batch=0")
+    assert "is both the checkpoint and the model" in error(checkpoint, "-o", tmp_path / "c.npz")
+    assert "there is no folder" in error(checkpoint, "-o", tmp_path / "nowhere/o.onnx")
+    assert "is a folder" in error("-o", tmp_path)
     assert "--learning-rate must be positive" in error(checkpoint, "--learning-rate=-1")
     assert "has no weight 'nothing'" in error(checkpoint, "--train=nothing")
     assert "nothing is trained" in error(checkpoint, "--freeze=*")
@@ -159,6 +167,9 @@ def test_checkpoints_that_do_not_fit(tools, tmp_path):
 
     assert "was made with optimizer sgd, not optimizer adam" in error("--optimizer=adam", code=2)
     assert "was made with seed 7, not seed 8" in error("--seed=8", code=2)
+    assert "was made with weight decay 0, not weight decay 0.5" in error("--weight-decay=0.5", code=2)
+    assert "'weight/third.weight' was trained, and is not now" in error("--freeze=third.weight", code=2)
+    assert "was written after step 3, and --steps=2 ends before" in error("--steps=2", code=2)
     assert (tmp_path / "c.npz").read_bytes() == kept
     for size in (0, 10, len(kept) // 2, len(kept) - 1):
         (tmp_path / "c.npz").write_bytes(kept[:size])
@@ -217,3 +228,51 @@ def test_dropout_draws_anew_in_each_step(tools, tmp_path):
     first = tools.mlc("train", *arguments, "--steps=3")
     rest = tools.mlc("train", *arguments, "--steps=8", "--resume")
     assert losses(first.stdout) + losses(rest.stdout) == found
+
+
+def test_what_is_not_finite_is_not_kept(tools, tmp_path):
+    """An update can lose what the loss before it has not."""
+    from graphs import model
+    net = model([("Mul", ["x", "w"], ["y"], {})], [("x", [2, 3])], [("y", [2, 3])], {"w": np.ones(3, np.float32)})
+    onnx.save(net, tmp_path / "m.onnx")
+    np.savez(tmp_path / "d.npz", x=np.full((2, 3), 1e30, np.float32), target=np.zeros((2, 3), np.float32))
+    arguments = [tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--learning-rate=1e30",
+                 f"--checkpoint={tmp_path / 'c.npz'}", "-o", tmp_path / "o.onnx"]
+    for data in (1e10, 1e15):
+        np.savez(tmp_path / "d.npz", x=np.full((2, 3), data, np.float32), target=np.zeros((2, 3), np.float32))
+        done = tools.mlc("train", *arguments, "--steps=1")
+        assert done.returncode == 5 and "'weight/w' is not finite after step 1, and nothing is written" in done.stderr
+        assert not (tmp_path / "c.npz").exists() and not (tmp_path / "o.onnx").exists()
+
+
+def test_labels_that_do_not_count(tools, tmp_path):
+    arguments = write(tmp_path, "mlp")
+    data = dict(np.load(tmp_path / "data.npz"))
+    np.savez(tmp_path / "data.npz", x=data["x"], target=np.full_like(data["target"], -1))
+    done = tools.mlc("train", *arguments, "--steps=2", f"--checkpoint={tmp_path / 'c.npz'}")
+    assert done.returncode == 5 and "all labels of its batch are negative" in done.stderr
+
+
+def test_a_batch_has_one_size(tools, tmp_path):
+    from graphs import model
+    net = model([("Mul", ["x", "w"], ["y"], {})], [("x", ["N", 3])], [("y", ["N", 3])], {"w": np.ones(3, np.float32)})
+    onnx.save(net, tmp_path / "m.onnx")
+    np.savez(tmp_path / "d.npz", x=np.ones((8, 3), np.float32), target=np.zeros((8, 3), np.float32))
+    arguments = [tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--steps=1",
+                 f"--checkpoint={tmp_path / 'c.npz'}", "--batch=2"]
+    done = tools.mlc("train", *arguments, "--dim=N=4")
+    assert done.returncode == 2 and "--dim=N=4 is another size than --batch=2" in done.stderr
+    assert tools.mlc("train", *arguments, "--dim=N=2").returncode == 0
+
+
+def test_a_double_is_trained_as_one(tools, tmp_path):
+    from graphs import model
+    double = onnx.TensorProto.DOUBLE
+    net = model([("Mul", ["x", "w"], ["y"], {})], [("x", [1, 1], double)], [("y", [1, 1], double)],
+                {"w": np.array([[3.0]])})
+    onnx.save(net, tmp_path / "m.onnx")
+    np.savez(tmp_path / "d.npz", x=np.array([[2.0]]), target=np.array([[1.0]]))
+    done = tools.mlc("train", tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--steps=1",
+                     "--learning-rate=0.1", f"--checkpoint={tmp_path / 'c.npz'}")
+    assert done.returncode == 0, done.stderr
+    assert abs(np.load(tmp_path / "c.npz")["weight/w"][0, 0] - (3 - 0.1 * 4 * 5)) < 1e-15

@@ -142,14 +142,9 @@ Exit Checks::check(StringRef name, const std::string &file,
   if (smtlib.empty() || !verdict.isAccepted)
     return Exit::Done;
   std::string path = join(smtlib, name, ".smt2");
-  llvm::Error failed =
-      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
-        os << obligations.smtlib;
-        return llvm::Error::success();
-      });
-  return failed ? error(Exit::Resources,
-                        path + ": " + llvm::toString(std::move(failed)))
-                : Exit::Done;
+  runtime::Status status = writeText(path, obligations.smtlib, {file, proof});
+  return status.ok() ? Exit::Done
+                     : error(static_cast<Exit>(status.code), status.message);
 }
 
 Exit Checks::checkFile(StringRef name, const std::string &file,

@@ -1,6 +1,7 @@
 //===- Command.cpp - What the subcommands of mlc-rules share --------------===//
 
 #include "tools/mlc-rules/Command.h"
+#include "tools/CommandLine.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/Diagnostics.h"
@@ -162,13 +163,9 @@ std::string pairText(llvm::StringRef name, mlir::func::FuncOp before,
 }
 
 Exit writeFile(llvm::StringRef path, llvm::StringRef text) {
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-    os << text;
-    return llvm::Error::success();
-  });
-  return error ? fail(Exit::Resources,
-                      path + ": " + llvm::toString(std::move(error)))
-               : Exit::Done;
+  runtime::Status status = writeText(path, text);
+  return status.ok() ? Exit::Done
+                     : fail(static_cast<Exit>(status.code), status.message);
 }
 
 void addVerdict(llvm::json::Object &object, const Verdict &verdict) {

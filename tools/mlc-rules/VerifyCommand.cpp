@@ -34,14 +34,7 @@ static Exit writeCertificate(Rule &rule, const Verdict &verdict) {
     return fail(Exit::Resources, certificates + ": " + error.message());
   llvm::SmallString<128> path(certificates);
   llvm::sys::path::append(path, rule.getName() + ".smt2");
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-    os << verdict.certificate.smtlib;
-    return llvm::Error::success();
-  });
-  if (error)
-    return fail(Exit::Resources,
-                path + ": " + llvm::toString(std::move(error)));
-  return Exit::Done;
+  return writeFile(path, verdict.certificate.smtlib);
 }
 
 static void print(Rule &rule, const Verdict &verdict) {

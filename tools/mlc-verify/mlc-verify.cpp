@@ -185,15 +185,11 @@ static void printText(const Verdict &verdict,
 }
 
 static Exit writeTo(llvm::StringRef path, const std::string &text) {
-  llvm::Error failed =
-      llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
-        os << text;
-        return llvm::Error::success();
-      });
-  if (!failed)
-    return Exit::Done;
-  return error(Exit::Resources,
-               path + ": " + llvm::toString(std::move(failed)));
+  std::vector<std::string> inputs(files.begin(), files.end());
+  inputs.push_back(checkedFile);
+  runtime::Status status = writeText(path, text, inputs);
+  return status.ok() ? Exit::Done
+                     : error(static_cast<Exit>(status.code), status.message);
 }
 
 /// Proofs for the kernel: one is looked for and written, or one is checked, of

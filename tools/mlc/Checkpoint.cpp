@@ -77,6 +77,13 @@ llvm::Error mlc::cli::readCheckpoint(const std::string &path,
                           settings.bytes),
           expected.settings))
     return error;
+  for (const std::string &name : names)
+    if (llvm::StringRef(name).starts_with("weight/") &&
+        !llvm::is_contained(expected.names, name))
+      return fail(Exit::Usage,
+                  path + ": '" + runtime::printable(name) +
+                      "' was trained, and is not now; give --train and "
+                      "--freeze as it was made with");
   std::vector<HostTensor> values;
   for (auto [name, value] : llvm::zip(expected.names, expected.values)) {
     if (!llvm::is_contained(names, name))

@@ -63,6 +63,7 @@ private:
                     llvm::ArrayRef<mlc_tensor> tensors) const;
   void print(llvm::ArrayRef<Result> results) const;
   void printJson(llvm::ArrayRef<Result> results) const;
+  llvm::Error checkOutput() const;
   llvm::Error printProfile(const Model &built, Session &session) const;
 
   ModelOptions model;
@@ -235,6 +236,24 @@ void GradientsCommand::printJson(llvm::ArrayRef<Result> results) const {
   llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(root))) << '\n';
 }
 
+llvm::Error GradientsCommand::checkOutput() const {
+  if (outputNpz.empty())
+    return llvm::Error::success();
+  std::vector<std::string> inputFiles = read.compilation->getInputFiles();
+  auto given = parseInputs(inputs.inputs);
+  if (!given)
+    return given.takeError();
+  for (const InputFile &file : *given)
+    inputFiles.push_back(file.path);
+  for (const Weight *weight : read.trained())
+    if (weight->name == "loss")
+      return fail(Exit::Usage, model.model +
+                                   ": a weight is called 'loss', as the loss "
+                                   "is in --output-npz; give it another name, "
+                                   "or --freeze=loss");
+  return refuseInputs({outputNpz.getValue()}, inputFiles);
+}
+
 llvm::Error GradientsCommand::printProfile(const Model &built,
                                            Session &session) const {
   constexpr unsigned runs = 5;
@@ -254,10 +273,8 @@ llvm::Error GradientsCommand::run() {
     return trainingModel.takeError();
   read = std::move(*trainingModel);
   Compilation &compilation = *read.compilation;
-  if (!outputNpz.empty())
-    if (llvm::Error error =
-            refuseInputs({outputNpz.getValue()}, compilation.getInputFiles()))
-      return error;
+  if (llvm::Error error = checkOutput())
+    return error;
   mlir::OwningOpRef<mlir::ModuleOp> definition;
   if (reference)
     definition = compilation.getModule().clone();

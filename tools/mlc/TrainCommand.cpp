@@ -4,36 +4,23 @@
 #include "runtime/Text.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/OptimizerFlags.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/Trainer.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 
 using namespace mlc::cli;
-using mlc::OptimizerKind;
 using mlc::OptimizerOptions;
 using mlc::Weight;
 using mlc::runtime::printable;
 namespace cl = llvm::cl;
 
 namespace {
-
-/// The options of the optimizer and of its learning rate.
-struct OptimizerFlags {
-  explicit OptimizerFlags(cl::SubCommand &sub);
-  llvm::Expected<OptimizerOptions> optimizer() const;
-  llvm::Expected<LearningRate> learningRate(int64_t steps) const;
-
-  cl::opt<OptimizerKind> kind;
-  cl::opt<double> rate, momentum, beta1, beta2, epsilon, decay, clip;
-  cl::opt<bool> nesterov;
-  cl::opt<Schedule> schedule;
-  cl::opt<int64_t> warmup;
-};
 
 class TrainCommand : public Command {
 public:
@@ -44,9 +31,14 @@ private:
   llvm::Error check() const;
   void printWeights(const TrainingModel &read) const;
   std::string settingsOf(const TrainingModel &read,
+                         const OptimizerOptions &optimizer,
                          const TrainingData &data) const;
+  llvm::Error checkFiles(const TrainingModel &read) const;
+  llvm::Error resumeFrom(Checkpoint &state) const;
+  llvm::Error lostLoss(const Trainer &trainer, const TrainingModel &read) const;
+  llvm::Error refuseInfinite(const Trainer &trainer) const;
   llvm::Error train(Trainer &trainer, TrainingData &data,
-                    const LearningRate &rate);
+                    const TrainingModel &read, const LearningRate &rate);
   llvm::Error writeModel(mlc::ModelFile &file, const TrainingModel &read,
                          const Checkpoint &state) const;
 
@@ -66,99 +58,6 @@ private:
 };
 
 } // namespace
-
-OptimizerFlags::OptimizerFlags(cl::SubCommand &sub)
-    : kind("optimizer", cl::init(OptimizerKind::SGD),
-           cl::desc("How gradients change weights (sgd):"),
-           cl::values(
-               clEnumValN(OptimizerKind::SGD, "sgd",
-                          "by the learning rate times the gradient"),
-               clEnumValN(OptimizerKind::Momentum, "momentum",
-                          "by a running sum of gradients"),
-               clEnumValN(OptimizerKind::Adam, "adam", "Kingma and Ba 2015"),
-               clEnumValN(OptimizerKind::AdamW, "adamw",
-                          "Loshchilov and Hutter 2019")),
-           cl::sub(sub)),
-      rate("learning-rate", cl::value_desc("number"),
-           cl::desc("The learning rate (0.01; of adam and adamw 0.001)"),
-           cl::sub(sub)),
-      momentum("momentum", cl::init(0.9), cl::value_desc("number"),
-               cl::desc("What of the running sum is kept in a step (0.9)"),
-               cl::sub(sub)),
-      beta1("beta1", cl::init(0.9), cl::value_desc("number"),
-            cl::desc("What of the first moment is kept in a step (0.9)"),
-            cl::sub(sub)),
-      beta2("beta2", cl::init(0.999), cl::value_desc("number"),
-            cl::desc("What of the second moment is kept in a step (0.999)"),
-            cl::sub(sub)),
-      epsilon("epsilon", cl::init(1e-8), cl::value_desc("number"),
-              cl::desc("Added to the root of the second moment (1e-8)"),
-              cl::sub(sub)),
-      decay("weight-decay", cl::value_desc("number"),
-            cl::desc("Weight decay (0; of adamw 0.01)"), cl::sub(sub)),
-      clip("clip-norm", cl::init(0.0), cl::value_desc("number"),
-           cl::desc("The largest norm of all gradients together (none)"),
-           cl::sub(sub)),
-      nesterov("nesterov", cl::desc("Nesterov's momentum"), cl::sub(sub)),
-      schedule(
-          "schedule", cl::init(Schedule::Constant),
-          cl::desc("How the learning rate goes on (constant):"),
-          cl::values(clEnumValN(Schedule::Constant, "constant", "as it is"),
-                     clEnumValN(Schedule::Linear, "linear",
-                                "down to 0 at the last step"),
-                     clEnumValN(Schedule::Cosine, "cosine",
-                                "down to 0 along a half cosine")),
-          cl::sub(sub)),
-      warmup("warmup", cl::init(0), cl::value_desc("steps"),
-             cl::desc("Steps in which the learning rate grows from nothing"),
-             cl::sub(sub)) {}
-
-llvm::Expected<OptimizerOptions> OptimizerFlags::optimizer() const {
-  OptimizerOptions options;
-  options.kind = kind;
-  options.momentum = momentum;
-  options.nesterov = nesterov;
-  options.beta1 = beta1;
-  options.beta2 = beta2;
-  options.epsilon = epsilon;
-  options.clipNorm = clip;
-  options.weightDecay = decay.getNumOccurrences()      ? decay.getValue()
-                        : kind == OptimizerKind::AdamW ? 0.01
-                                                       : 0;
-  struct Bound {
-    const char *flag;
-    double value, low, high;
-  } bounds[] = {{"--momentum", momentum, 0, 1},
-                {"--beta1", beta1, 0, 1},
-                {"--beta2", beta2, 0, 1},
-                {"--epsilon", epsilon, 0, INFINITY},
-                {"--weight-decay", options.weightDecay, 0, INFINITY},
-                {"--clip-norm", clip, 0, INFINITY}};
-  for (const Bound &bound : bounds)
-    if (!(bound.value >= bound.low && bound.value < bound.high))
-      return fail(
-          Exit::Usage,
-          fmt::format("{} must be at least {:g} and less than {:g}, got "
-                      "{:g}",
-                      bound.flag, bound.low, bound.high, bound.value));
-  return options;
-}
-
-llvm::Expected<LearningRate> OptimizerFlags::learningRate(int64_t steps) const {
-  bool isAdam = kind == OptimizerKind::Adam || kind == OptimizerKind::AdamW;
-  LearningRate result;
-  result.rate = rate.getNumOccurrences() ? rate.getValue()
-                : isAdam                 ? 0.001
-                                         : 0.01;
-  result.schedule = schedule;
-  result.warmup = warmup;
-  result.steps = steps;
-  if (!(result.rate > 0) || std::isinf(result.rate))
-    return fail(Exit::Usage, "--learning-rate must be positive");
-  if (warmup < 0)
-    return fail(Exit::Usage, "--warmup must not be negative");
-  return result;
-}
 
 TrainCommand::TrainCommand()
     : Command("train", "Train a model's weights on samples"),
@@ -211,7 +110,7 @@ llvm::Error TrainCommand::check() const {
     const char *flag;
     int64_t value, low;
   } bounds[] = {{"--steps", steps, 1},
-                {"--batch", batch, 0},
+                {"--batch", batch, batch.getNumOccurrences() ? 1 : 0},
                 {"--log-every", printEvery, 1},
                 {"--checkpoint-every", checkpointEvery, 1}};
   for (const Bound &bound : bounds)
@@ -241,18 +140,53 @@ void TrainCommand::printWeights(const TrainingModel &read) const {
 }
 
 std::string TrainCommand::settingsOf(const TrainingModel &read,
+                                     const OptimizerOptions &optimizer,
                                      const TrainingData &data) const {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  static constexpr llvm::StringLiteral kinds[] = {"sgd", "momentum", "adam",
-                                                  "adamw"};
-  os << "model " << read.hash << "\ndata " << data.hash() << "\noptimizer "
-     << kinds[static_cast<int>(optimizerFlags.kind.getValue())] << "\nbatch "
-     << data.batch() << "\nseed " << seed << '\n';
-  return text;
+  return fmt::format("model {}\ndata {}\n{}{}batch {}\nseed {}\n", read.hash,
+                     data.hash(), training.describe(),
+                     mlc::cli::describe(optimizer), data.batch(),
+                     seed.getValue());
+}
+
+/// Why a step's loss is no number.
+llvm::Error TrainCommand::lostLoss(const Trainer &trainer,
+                                   const TrainingModel &read) const {
+  std::string what = fmt::format("{}: the loss of step {} is not a finite "
+                                 "number",
+                                 model.model.getValue(), trainer.state().step);
+  const HostTensor *target = trainer.findInput(training.targetName());
+  if (read.classes && target &&
+      llvm::all_of(
+          llvm::ArrayRef(reinterpret_cast<const int64_t *>(target->data.get()),
+                         target->bytes / sizeof(int64_t)),
+          [](int64_t label) { return label < 0; }))
+    return fail(Exit::Differs, what + ": all labels of its batch are negative, "
+                                      "which do not count; give others, or a "
+                                      "larger --batch");
+  return fail(Exit::Differs,
+              what +
+                  "; lower --learning-rate, or give "
+                  "--clip-norm" +
+                  (checkpoint.empty() ? ""
+                                      : ", and go on from the checkpoint with "
+                                        "--resume"));
+}
+
+/// What is not finite is not kept: nothing goes on from there.
+llvm::Error TrainCommand::refuseInfinite(const Trainer &trainer) const {
+  std::string name = trainer.findInfinite();
+  if (name.empty())
+    return llvm::Error::success();
+  return fail(Exit::Differs,
+              fmt::format("{}: '{}' is not finite after step {}, and nothing "
+                          "is written; lower --learning-rate, or give "
+                          "--clip-norm",
+                          model.model.getValue(), printable(name),
+                          trainer.state().step));
 }
 
 llvm::Error TrainCommand::train(Trainer &trainer, TrainingData &data,
+                                const TrainingModel &read,
                                 const LearningRate &rate) {
   Checkpoint &state = trainer.state();
   auto start = std::chrono::steady_clock::now();
@@ -263,20 +197,16 @@ llvm::Error TrainCommand::train(Trainer &trainer, TrainingData &data,
       return loss.takeError();
     bool isLast = state.step == steps;
     if (!std::isfinite(*loss))
-      return fail(Exit::Differs,
-                  model.model + ": the loss of step " +
-                      llvm::Twine(state.step) +
-                      " is not a finite number; lower --learning-rate, or give "
-                      "--clip-norm" +
-                      (checkpoint.empty()
-                           ? ""
-                           : ", and go on from the checkpoint with --resume"));
+      return lostLoss(trainer, read);
     if (state.step % printEvery == 0 || isLast) {
-      llvm::outs() << "step " << state.step << "  loss "
-                   << llvm::format("%.9g", *loss) << '\n';
+      llvm::outs() << fmt::format("step {}  loss {:.9g}\n", state.step, *loss);
       llvm::outs().flush();
     }
-    if (!checkpoint.empty() && (state.step % checkpointEvery == 0 || isLast))
+    bool isKept = !checkpoint.empty() && state.step % checkpointEvery == 0;
+    if (isKept || isLast)
+      if (llvm::Error error = refuseInfinite(trainer))
+        return error;
+    if (isKept || (isLast && !checkpoint.empty()))
       if (llvm::Error error = writeCheckpoint(checkpoint, state))
         return error;
   }
@@ -303,6 +233,43 @@ llvm::Error TrainCommand::writeModel(mlc::ModelFile &file,
   });
 }
 
+/// Before anything takes long.
+llvm::Error TrainCommand::checkFiles(const TrainingModel &read) const {
+  std::vector<std::string> written, inputs = read.compilation->getInputFiles();
+  inputs.push_back(dataFile);
+  for (const std::string &file : {checkpoint.getValue(), output.getValue()}) {
+    if (file.empty() || file == "-")
+      continue;
+    llvm::StringRef folder = llvm::sys::path::parent_path(file);
+    if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
+      return fail(Exit::Usage, file + ": there is no folder '" + folder + "'");
+    if (llvm::sys::fs::is_directory(file))
+      return fail(Exit::Usage, file + ": is a folder; give a file");
+    written.push_back(file);
+  }
+  if (written.size() == 2 &&
+      (written[0] == written[1] ||
+       llvm::sys::fs::equivalent(written[0], written[1])))
+    return fail(Exit::Usage, written[0] + ": is both the checkpoint and the "
+                                          "model to write; give two files");
+  return refuseInputs(written, inputs);
+}
+
+llvm::Error TrainCommand::resumeFrom(Checkpoint &state) const {
+  if (!resume || !llvm::sys::fs::exists(checkpoint))
+    return llvm::Error::success();
+  if (llvm::Error error = readCheckpoint(checkpoint, state))
+    return error;
+  if (state.step > steps)
+    return fail(Exit::Usage,
+                fmt::format("{}: was written after step {}, and --steps={} "
+                            "ends before; give at least as many",
+                            checkpoint.getValue(), state.step,
+                            steps.getValue()));
+  llvm::outs() << "resumed: after step " << state.step << '\n';
+  return llvm::Error::success();
+}
+
 llvm::Error TrainCommand::run() {
   if (llvm::Error error = check())
     return error;
@@ -315,12 +282,7 @@ llvm::Error TrainCommand::run() {
   auto read = readTrainingModel(model, training, *optimizer, batch);
   if (!read)
     return read.takeError();
-  std::vector<std::string> written, inputs = read->compilation->getInputFiles();
-  inputs.push_back(dataFile);
-  for (const std::string &file : {checkpoint.getValue(), output.getValue()})
-    if (!file.empty())
-      written.push_back(file);
-  if (llvm::Error error = refuseInputs(written, inputs))
+  if (llvm::Error error = checkFiles(*read))
     return error;
   std::shared_ptr<mlc::ModelFile> file = read->compilation->shareModelFile();
   auto built = read->compilation->build();
@@ -339,13 +301,10 @@ llvm::Error TrainCommand::run() {
               checkLabels(data->array(i), *read->classes, port.name))
         return error;
   printWeights(*read);
-  trainer->state().settings = settingsOf(*read, *data);
-  if (resume && llvm::sys::fs::exists(checkpoint)) {
-    if (llvm::Error error = readCheckpoint(checkpoint, trainer->state()))
-      return error;
-    llvm::outs() << "resumed: after step " << trainer->state().step << '\n';
-  }
-  if (llvm::Error error = train(*trainer, *data, *rate))
+  trainer->state().settings = settingsOf(*read, *optimizer, *data);
+  if (llvm::Error error = resumeFrom(trainer->state()))
+    return error;
+  if (llvm::Error error = train(*trainer, *data, *read, *rate))
     return error;
   return output.empty() ? llvm::Error::success()
                         : writeModel(*file, *read, trainer->state());

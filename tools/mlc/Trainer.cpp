@@ -43,8 +43,12 @@ llvm::Expected<Trainer> Trainer::create(const Model &built,
   Trainer trainer;
   trainer.built = &built;
   trainer.optimizer = optimizer;
-  for (size_t i = 0; i < scalarsOf(optimizer.kind).size(); ++i) {
-    auto scalar = HostTensor::zeros(MLC_F32, {});
+  size_t numScalars = scalarsOf(optimizer.kind).size();
+  auto scalarPorts = llvm::ArrayRef(built.inputs())
+                         .drop_back(valueCount(built))
+                         .take_back(numScalars);
+  for (const mlc_port &port : scalarPorts) {
+    auto scalar = HostTensor::zeros(port.type, {});
     if (!scalar)
       return scalar.takeError();
     trainer.scalars.push_back(std::move(*scalar));
@@ -116,7 +120,10 @@ llvm::Expected<double> Trainer::step(TrainingData &data, uint64_t seed,
     *reinterpret_cast<uint64_t *>(scalars[0].data.get()) = current.step;
   for (auto [scalar, number] :
        llvm::zip(llvm::ArrayRef(scalars).drop_front(takesStep), numbers))
-    *reinterpret_cast<float *>(scalar.data.get()) = static_cast<float>(number);
+    if (scalar.type == MLC_F64)
+      *reinterpret_cast<double *>(scalar.data.get()) = number;
+    else
+      *reinterpret_cast<float *>(scalar.data.get()) = float(number);
   if (llvm::Error error = bind())
     return error;
   if (llvm::Error error = session->run())
@@ -128,4 +135,25 @@ llvm::Expected<double> Trainer::step(TrainingData &data, uint64_t seed,
   ++current.step;
   return loss->type == MLC_F64 ? *static_cast<const double *>(loss->data)
                                : *static_cast<const float *>(loss->data);
+}
+
+template <typename T> static bool isFinite(const HostTensor &tensor) {
+  const T *data = reinterpret_cast<const T *>(tensor.data.get());
+  return std::all_of(data, data + tensor.bytes / sizeof(T),
+                     [](T x) { return std::isfinite(x); });
+}
+
+std::string Trainer::findInfinite() const {
+  for (auto [name, value] : llvm::zip(current.names, current.values))
+    if (!(value.type == MLC_F64 ? isFinite<double>(value)
+                                : isFinite<float>(value)))
+      return name;
+  return "";
+}
+
+const HostTensor *Trainer::findInput(llvm::StringRef name) const {
+  for (auto [port, tensor] : llvm::zip(dataPorts(), batch))
+    if (port.name == name)
+      return &tensor;
+  return nullptr;
 }

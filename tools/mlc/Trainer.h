@@ -41,6 +41,12 @@ public:
   llvm::ArrayRef<mlc_port> dataPorts() const;
   /// Weights, then states, by the names of a checkpoint.
   Checkpoint &state() { return current; }
+  const Checkpoint &state() const { return current; }
+
+  /// The first weight or state that is not finite; empty where all are.
+  std::string findInfinite() const;
+  /// What the last step read for an input; null where there is none.
+  const HostTensor *findInput(llvm::StringRef name) const;
 
   /// Step `state().step`, which it counts; returns the loss before it.
   llvm::Expected<double> step(TrainingData &data, uint64_t seed,

@@ -50,6 +50,14 @@ LossOptions TrainingFlags::lossOptions() const {
   return {loss, output, classAxis, target};
 }
 
+std::string TrainingFlags::describe() const {
+  static constexpr llvm::StringLiteral kinds[] = {"output", "mse",
+                                                  "cross-entropy"};
+  return "loss " + kinds[static_cast<int>(loss.getValue())].str() +
+         "\nloss of '" + output + "'\nclass axis " + std::to_string(classAxis) +
+         "\ntarget '" + target + "'\n";
+}
+
 static bool matches(llvm::StringRef pattern, llvm::StringRef name) {
   return pattern == name ||
          (pattern.consume_back("*") && name.starts_with(pattern));
@@ -174,6 +182,9 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   if (!options.parameters.empty())
     return fail(Exit::Usage, "--parameter is not taken here; --train and "
                              "--freeze say which weights change");
+  auto given = parseDims(options.dims);
+  if (!given)
+    return given.takeError();
   TrainingModel training;
   auto choose = [&](const onnx::ModelProto &model)
       -> llvm::Expected<Compilation::Choice> {
@@ -182,6 +193,13 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
       return weights.takeError();
     training.weights = std::move(*weights);
     Compilation::Choice choice{{}, batchDims(model.graph(), batch)};
+    for (const DimSetting &dim : *given)
+      if (dim.value && llvm::any_of(choice.dims, [&](const DimSetting &open) {
+            return open.name == dim.name && open.value != dim.value;
+          }))
+        return fail(Exit::Usage,
+                    "--dim=" + dim.name + "=" + llvm::Twine(*dim.value) +
+                        " is another size than --batch=" + llvm::Twine(batch));
     for (const Weight *weight : training.trained())
       choice.parameters.push_back(weight->name);
     return choice;

@@ -17,7 +17,8 @@ public:
 
   LossOptions lossOptions() const;
   const std::string &targetName() const { return target.getValue(); }
-  bool hasTarget() const { return loss != LossKind::Output; }
+  /// The loss, a line each for what decides it.
+  std::string describe() const;
 
   /// The weights of the model in its order; those that stay as they are say
   /// why. Errors: a name that is none, one that cannot be trained, nothing left

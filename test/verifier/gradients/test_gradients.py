@@ -202,3 +202,42 @@ def test_the_page_tells_what_is_not_proved(tools):
     page = (tools.source / "docs/Differentiation.md").read_text()
     assert listed(page, "unknown") == set(UNKNOWN)
     assert f"Of {len(WRONG)} mistakes" in page
+
+
+POWER = """!n = tensor<?xf32, #mlc.dims<[n]>>
+func.func @f(%x: !n) -> !n {{
+  %r = mlc.compute %x {{definition = "(x) Y[i] = pow(x[i], {power})", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32}} : (!n) -> !n
+  return %r : !n
+}}
+func.func @g(%x: !n, %d: !n) -> !n {{
+  %r = mlc.compute %x, %d {{definition = "(x, d) Y[i] = {slope} * d[i]", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32}} : (!n, !n) -> !n
+  return %r : !n
+}}
+"""
+
+
+@pytest.mark.parametrize("power, slope", [("0.5", "0.5 / sqrt(x[i])"), ("-0.5", "-0.5 / (x[i] * sqrt(x[i]))")])
+def test_zero_to_a_negative_power_is_no_number(tools, tmp_path, power, slope):
+    """A right gradient is not refuted where J has no value."""
+    path = tmp_path / "power.mlir"
+    for sign, verdict in (("", "unknown"), ("2 * ", "refuted")):
+        path.write_text(POWER.format(power=power, slope=sign + slope))
+        done = tools.run("mlc-verify", path, "--gradient-of=f", "--gradient=g", "--json")
+        assert json.loads(done.stdout)["verdict"] in (verdict, "proved" if not sign else verdict), done.stdout
+
+
+@pytest.mark.parametrize("flag", ["proof", "certificate"])
+def test_what_is_read_is_not_written(tools, tmp_path, flag):
+    path, link, other = tmp_path / "f.mlir", tmp_path / "link", tmp_path / "other"
+    path.write_text(POWER.format(power="2", slope="2 * x[i]"))
+    kept = path.read_text()
+    arguments = ["mlc-verify", path, "--gradient-of=f", "--gradient=g"]
+    done = tools.run(*arguments, f"--{flag}={path}")
+    assert done.returncode == 2 and "is the file that is read" in done.stderr
+    assert path.read_text() == kept
+    link.symlink_to(other)
+    assert tools.run(*arguments, f"--{flag}={link}").returncode == 0
+    assert link.is_symlink() and other.stat().st_size > 0
+    full = pathlib.Path("/dev/full")
+    done = tools.run(*arguments, f"--{flag}=/dev/full")
+    assert done.returncode == 9 and full.is_char_device()

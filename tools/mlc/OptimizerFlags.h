@@ -1,0 +1,36 @@
+//===- OptimizerFlags.h - How a model is trained ----------------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_OPTIMIZERFLAGS_H
+#define MLC_TOOLS_MLC_OPTIMIZERFLAGS_H
+
+#include "passes/Differentiate/Optimizer.h"
+#include "tools/mlc/Trainer.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace mlc::cli {
+
+/// The options of the optimizer and of its learning rate.
+class OptimizerFlags {
+public:
+  explicit OptimizerFlags(llvm::cl::SubCommand &sub);
+
+  /// Errors: a number out of range, an option that the optimizer has not.
+  llvm::Expected<OptimizerOptions> optimizer() const;
+  llvm::Expected<LearningRate> learningRate(int64_t steps) const;
+
+private:
+  llvm::Error refuseOthers() const;
+
+  llvm::cl::opt<OptimizerKind> kind;
+  llvm::cl::opt<double> rate, momentum, beta1, beta2, epsilon, decay, clip;
+  llvm::cl::opt<bool> nesterov;
+  llvm::cl::opt<Schedule> schedule;
+  llvm::cl::opt<int64_t> warmup;
+};
+
+/// What decides an update beside the learning rate, a line each.
+std::string describe(const OptimizerOptions &options);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_OPTIMIZERFLAGS_H
