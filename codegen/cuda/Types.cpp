@@ -1,6 +1,7 @@
 //===- Types.cpp - Types and constants as CUDA C++ ------------------------===//
 
 #include "codegen/cuda/Scalar.h"
+#include "llvm/ADT/SmallString.h"
 
 using namespace mlir;
 

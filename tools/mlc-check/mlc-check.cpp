@@ -19,6 +19,7 @@
 #include "verifier/AssumeText.h"
 #include "verifier/Certificate.h"
 #include "verifier/CheckProof.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"

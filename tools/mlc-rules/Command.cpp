@@ -1,11 +1,11 @@
 //===- Command.cpp - What the subcommands of mlc-rules share --------------===//
 
 #include "tools/mlc-rules/Command.h"
-#include "tools/CommandLine.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "tools/CommandLine.h"
 #include "verifier/AssumeText.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
