@@ -14,6 +14,10 @@ namespace mlc {
 /// between runs, so that it is as little known at compile time as an input.
 inline constexpr llvm::StringLiteral kParameterAttr = "mlc.parameter";
 
+/// On a result of the model's function: the name of the parameter that it is
+/// the new value of.
+inline constexpr llvm::StringLiteral kUpdatesAttr = "mlc.updates";
+
 /// Whether `value` never changes: a literal or computed from literals alone,
 /// through at most a few operators. Its dims may be open only where it repeats
 /// a literal (a broadcast).

@@ -26,6 +26,8 @@ static Value findOutput(func::FuncOp main, StringRef wanted) {
   Operation *end = main.getBody().front().getTerminator();
   std::string have;
   for (auto [i, value] : llvm::enumerate(end->getOperands())) {
+    if (main.getResultAttr(i, kUpdatesAttr))
+      continue;
     StringRef name = nameOf(main.getResultAttr(i, "mlc.name"));
     if (wanted.empty() || name == wanted)
       return value;
@@ -106,7 +108,24 @@ struct Gradients {
   SmallVector<StringRef> names;
 };
 
+/// Parameters that are not trained but moved, and what becomes of them.
+struct Statistics {
+  SmallVector<StringRef> names;
+  SmallVector<Value> after;
+};
+
 } // namespace
+
+static Statistics findStatistics(func::FuncOp main) {
+  Operation *end = main.getBody().front().getTerminator();
+  Statistics found;
+  for (auto [i, value] : llvm::enumerate(end->getOperands()))
+    if (auto name = main.getResultAttrOfType<StringAttr>(i, kUpdatesAttr)) {
+      found.names.push_back(name);
+      found.after.push_back(value);
+    }
+  return found;
+}
 
 static FailureOr<Gradients> addGradients(func::FuncOp main, OpBuilder &builder,
                                          const LossOptions &options) {
@@ -114,9 +133,11 @@ static FailureOr<Gradients> addGradients(func::FuncOp main, OpBuilder &builder,
   if (failed(loss))
     return failure();
   Gradients made{*loss, {}, {}, {}};
+  SmallVector<StringRef> moved = findStatistics(main).names;
   for (BlockArgument argument : main.getArguments())
     if (unsigned i = argument.getArgNumber();
-        main.getArgAttr(i, kParameterAttr)) {
+        main.getArgAttr(i, kParameterAttr) &&
+        !llvm::is_contained(moved, nameOf(main.getArgAttr(i, "mlc.name")))) {
       made.weights.push_back(argument);
       made.names.push_back(nameOf(main.getArgAttr(i, "mlc.name")));
     }
@@ -194,13 +215,15 @@ LogicalResult addTrainingStep(func::FuncOp main, const LossOptions &loss,
   FailureOr<Gradients> made = addGradients(main, builder, loss);
   if (failed(made))
     return failure();
-  unsigned first = main.getNumArguments() - made->weights.size();
+  Statistics statistics = findStatistics(main);
+  size_t numKept = made->weights.size() + statistics.names.size();
+  unsigned first = main.getNumArguments() - numKept;
   SmallVector<std::string> scalarNames, names{"loss"};
   for (StringRef name : scalarsOf(optimizer.kind))
     scalarNames.push_back(name.str());
   if (failed(countSteps(main, first)))
     return failure();
-  first = main.getNumArguments() - made->weights.size();
+  first = main.getNumArguments() - numKept;
   // As exact as the weights are.
   Type number = builder.getF32Type();
   for (Value weight : made->weights)
@@ -242,6 +265,9 @@ LogicalResult addTrainingStep(func::FuncOp main, const LossOptions &loss,
   }
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     main.removeArgAttr(i, kParameterAttr);
+  llvm::append_range(results, statistics.after);
+  for (StringRef name : statistics.names)
+    names.push_back(name.str());
   llvm::append_range(results, states);
   llvm::append_range(names, stateNames);
   setResults(main, results, names);

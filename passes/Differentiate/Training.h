@@ -30,11 +30,12 @@ mlir::LogicalResult addLossAndGradients(mlir::func::FuncOp main,
 /// Makes of `main` a step of training. Its arguments are the inputs, the target
 /// (where the loss has one), where random numbers are drawn "step", a ui64 that
 /// tells the steps apart, the scalars of the optimizer, and then, which were
-/// parameters and are arguments as all others now, the weights and for each of
-/// them its states; its results are the loss, the new weights and the new
-/// states, in that order. Weights are of float32 or float64. A scalar or a
-/// state is called as the optimizer calls it, a state with `/` and its weight
-/// behind.
+/// parameters and are arguments as all others now, the weights and the running
+/// statistics (that main returned a new value of, kUpdatesAttr), and for each
+/// weight its states; its results are the loss, the new weights, the new
+/// statistics and the new states, in that order. Weights are of float32 or
+/// float64. A scalar or a state is called as the optimizer calls it, a state
+/// with `/` and its weight behind.
 mlir::LogicalResult addTrainingStep(mlir::func::FuncOp main,
                                     const LossOptions &loss,
                                     const OptimizerOptions &optimizer);

@@ -2,6 +2,7 @@
 
 #include "passes/Export/Trained.h"
 #include "passes/Import/ForExport.h"
+#include "passes/Import/Weights.h"
 
 namespace mlc {
 
@@ -12,6 +13,9 @@ llvm::Expected<std::string> replaceWeights(ModelFile &file,
   for (onnx::TensorProto &tensor :
        *model.mutable_graph()->mutable_initializer())
     byName[tensor.name()] = &tensor;
+  for (onnx::NodeProto &node : *model.mutable_graph()->mutable_node())
+    if (findHeldTensor(node))
+      byName[node.output(0)] = node.mutable_attribute(0)->mutable_t();
   for (const NewWeight &weight : weights) {
     onnx::TensorProto *tensor = byName.lookup(weight.name);
     if (!tensor)

@@ -4,6 +4,7 @@
 #include "dialects/Interfaces/CompileTime.h"
 #include "passes/Import/GraphChecks.h"
 #include "passes/Import/Handlers.h"
+#include "passes/Import/Weights.h"
 #include "runtime/Text.h"
 
 using namespace mlir;
@@ -131,7 +132,6 @@ Value GraphImporter::materialize(Tensor &tensor, StringRef name) {
 }
 
 bool GraphImporter::importInitializers() {
-  MLIRContext *context = session.state.builder.getContext();
   if (graph.sparse_initializer_size() != 0)
     session.refuse({path + graph.sparse_initializer(0).values().name(),
                     "(initializer)",
@@ -140,41 +140,57 @@ bool GraphImporter::importInitializers() {
                     {},
                     "sparse initializers are not supported"},
                    false);
-  for (const onnx::TensorProto &proto : graph.initializer()) {
-    std::string reason;
-    if (!getElementType(context, proto.data_type()))
-      reason = "elements of " + describeOnnxType(proto.data_type()) +
-               " are not supported";
-    else if (proto.dims_size() > maxRank)
-      reason = "has " + std::to_string(proto.dims_size()) +
-               " dims, and at most " + std::to_string(maxRank) +
-               " are supported";
-    if (!reason.empty()) {
-      define(proto.name(), Tensor());
-      session.refuse({path + proto.name(), "(initializer)", "", 0, {}, reason},
-                     false);
-      continue;
-    }
-    llvm::Expected<ElementsAttr> value =
-        readTensor(context, proto, session.file, proto.name());
-    if (!value) {
-      session.end("initializer '" + proto.name() + "'", value.takeError());
+  for (const onnx::TensorProto &proto : graph.initializer())
+    if (!importWeight(proto, proto.name(), "initializer"))
       return false;
-    }
-    Tensor tensor;
-    tensor.constant = *value;
-    tensor.elementType = value->getElementType();
-    tensor.dims = *getDims(cast<RankedTensorType>(value->getType()));
-    trackNumbers(tensor);
-    define(proto.name(), std::move(tensor));
-  }
   return true;
 }
 
-bool GraphImporter::makeParameter(StringRef name, func::FuncOp main) {
-  auto found = names.find(name);
-  if (found == names.end() || !found->second->constant)
+bool GraphImporter::importWeight(const onnx::TensorProto &proto, StringRef name,
+                                 StringRef kind) {
+  MLIRContext *context = session.state.builder.getContext();
+  std::string reason;
+  if (!getElementType(context, proto.data_type()))
+    reason = "elements of " + describeOnnxType(proto.data_type()) +
+             " are not supported";
+  else if (proto.dims_size() > maxRank)
+    reason = "has " + std::to_string(proto.dims_size()) +
+             " dims, and at most " + std::to_string(maxRank) + " are supported";
+  if (!reason.empty()) {
+    define(name, Tensor());
+    session.refuse(
+        {path + name.str(), "(" + kind.str() + ")", "", 0, {}, reason}, false);
+    return true;
+  }
+  llvm::Expected<ElementsAttr> value =
+      readTensor(context, proto, session.file, name);
+  if (!value) {
+    session.end((kind + " '" + name + "'").str(), value.takeError());
     return false;
+  }
+  Tensor tensor;
+  tensor.constant = *value;
+  tensor.elementType = value->getElementType();
+  tensor.dims = *getDims(cast<RankedTensorType>(value->getType()));
+  trackNumbers(tensor);
+  define(name, std::move(tensor));
+  return true;
+}
+
+bool GraphImporter::importConstant(StringRef name) {
+  for (const onnx::NodeProto &node : graph.node())
+    if (const onnx::TensorProto *held = findHeldTensor(node);
+        held && node.output(0) == name)
+      return importWeight(*held, name, "Constant");
+  return false;
+}
+
+Value GraphImporter::makeParameter(StringRef name, func::FuncOp main) {
+  auto found = names.find(name);
+  if (found == names.end() && importConstant(name))
+    found = names.find(name);
+  if (found == names.end() || !found->second->constant)
+    return {};
   Tensor &tensor = *found->second;
   MLIRContext *context = main.getContext();
   Builder b(context);
@@ -187,7 +203,7 @@ bool GraphImporter::makeParameter(StringRef name, func::FuncOp main) {
   tensor.constant = {};
   tensor.numbers.reset();
   tensor.value = main.getArgument(index);
-  return true;
+  return tensor.value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -305,6 +321,9 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, int index) {
   }
   if (domain.empty() && proto.op_type() == "If")
     return importIf(proto, index);
+  // A parameter is there before the nodes are.
+  if (findHeldTensor(proto) && names.contains(proto.output(0)))
+    return true;
   const OperatorEntry *entry = findOperator(domain, proto.op_type());
 
   Node node(session.state, proto, *opset, location(name));

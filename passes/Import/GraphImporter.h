@@ -54,9 +54,12 @@ public:
   /// False when the file is damaged; nodes that cannot be compiled are in the
   /// report, and what follows them is still looked at.
   bool importInitializers();
+  /// Defines what a Constant node holds, before nodes are imported. False when
+  /// there is no such node, or when the file is damaged.
+  bool importConstant(llvm::StringRef name);
   /// Makes the weight `name` of this graph an argument of `main`, which holds
-  /// its elements. False when there is none.
-  bool makeParameter(llvm::StringRef name, mlir::func::FuncOp main);
+  /// its elements. Null when there is none.
+  mlir::Value makeParameter(llvm::StringRef name, mlir::func::FuncOp main);
   bool importNodes(llvm::ArrayRef<int> order);
 
   Tensor *find(llvm::StringRef name);
@@ -66,6 +69,9 @@ public:
   mlir::Value materialize(Tensor &tensor, llvm::StringRef name);
 
 private:
+  /// Defines a weight. False when the file is damaged.
+  bool importWeight(const onnx::TensorProto &proto, llvm::StringRef name,
+                    llvm::StringRef kind);
   bool importNode(const onnx::NodeProto &proto, int index);
   void refuse(const onnx::NodeProto &proto, int index, llvm::StringRef reason,
               bool isContradiction);

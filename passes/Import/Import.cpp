@@ -2,6 +2,7 @@
 
 #include "passes/Import/Import.h"
 #include "dialects/Graph/ModelOps.h"
+#include "dialects/Interfaces/CompileTime.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Import/ForExport.h"
@@ -46,7 +47,9 @@ public:
                 bool returnsTensors, MLIRContext *context)
       : session(session), options(options), returnsTensors(returnsTensors),
         context(context), model(session.file.proto()),
-        graph(session, model.graph(), nullptr, "") {}
+        graph(session, model.graph(), nullptr, "") {
+    session.state.inTraining = options.inTraining;
+  }
 
   OwningOpRef<ModuleOp> run();
 
@@ -204,13 +207,20 @@ bool ModelImporter::checkOptions() {
 
 /// Once the weights are there, and before anything reads them.
 bool ModelImporter::makeParameters() {
-  llvm::StringSet<> made;
-  for (const std::string &name : options.parameters) {
-    if (!made.insert(name).second || graph.makeParameter(name, main))
+  llvm::SetVector<StringRef> names(options.parameters.begin(),
+                                   options.parameters.end());
+  names.insert_range(options.statistics);
+  for (StringRef name : names) {
+    if (Value parameter = graph.makeParameter(name, main)) {
+      if (llvm::is_contained(options.statistics, name))
+        session.state.statistics[parameter] = parameter;
       continue;
+    }
+    if (!session.report.ok())
+      return false;
     session.report.status = Exit::Usage;
     session.report.message =
-        session.fileName + ": '" + name + "' is no weight of the model" +
+        session.fileName + ": '" + name.str() + "' is no weight of the model" +
         (graph.find(name) ? ", but an input; inputs are given with each run"
                           : "; it has " + listWeights());
     return false;
@@ -234,6 +244,10 @@ bool ModelImporter::importOutputs() {
   SmallVector<Value> values;
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attributes;
+  Builder b(context);
+  auto addResultName = [&](StringRef kind, Attribute name) {
+    attributes.push_back(b.getDictionaryAttr(b.getNamedAttr(kind, name)));
+  };
   for (const onnx::ValueInfoProto &output : model.graph().output()) {
     Tensor *tensor = graph.find(output.name());
     Value value = tensor ? graph.materialize(*tensor, output.name()) : Value();
@@ -249,11 +263,15 @@ bool ModelImporter::importOutputs() {
     }
     values.push_back(value);
     types.push_back(value.getType());
-    attributes.push_back(DictionaryAttr::get(
-        context, {NamedAttribute(StringAttr::get(context, "mlc.name"),
-                                 StringAttr::get(context, output.name()))}));
+    addResultName("mlc.name", b.getStringAttr(output.name()));
   }
   OpBuilder &builder = session.state.builder;
+  for (auto [parameter, now] : session.state.statistics) {
+    unsigned i = cast<BlockArgument>(parameter).getArgNumber();
+    values.push_back(now);
+    types.push_back(now.getType());
+    addResultName(kUpdatesAttr, main.getArgAttr(i, "mlc.name"));
+  }
   func::ReturnOp::create(builder, main.getLoc(), values);
   main.setType(FunctionType::get(context, main.getArgumentTypes(), types));
   for (auto [i, attribute] : llvm::enumerate(attributes))
@@ -340,12 +358,12 @@ void ModelImporter::returnTensors() {
     for (const std::string &output : node.output())
       add(output);
   SmallVector<DictionaryAttr> attributes;
+  Builder b(context);
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     attributes.push_back(main.getResultAttrDict(i));
   for (StringRef name : returned)
-    attributes.push_back(DictionaryAttr::get(
-        context, {NamedAttribute(StringAttr::get(context, "mlc.tensor"),
-                                 StringAttr::get(context, name))}));
+    attributes.push_back(b.getDictionaryAttr(
+        b.getNamedAttr("mlc.tensor", b.getStringAttr(name))));
   main.setAllResultAttrs(SmallVector<DictionaryAttr>(
       main.getNumResults(), DictionaryAttr::get(context)));
   body.getTerminator()->setOperands(values);

@@ -5,8 +5,10 @@
 //
 // The module holds one `func.func @main` of mlc operators. Arguments and
 // results carry `mlc.name`, those behind the inputs that are parameters also
-// `mlc.parameter`; every operator's location is a NameLoc with its
-// node's name (its first output where the node has none). Module attributes:
+// `mlc.parameter`; a result with `mlc.updates` is the new value of the
+// parameter that it names, a running statistic. Every operator's location is a
+// NameLoc with its node's name (its first output where the node has none).
+// Module attributes:
 //   mlc.symbols   names of the symbols in the inputs' dims, in input order
 //   mlc.metadata  the model's metadata_props
 //   mlc.onnx      producer, graph name, opset versions
@@ -32,9 +34,16 @@ struct ImportOptions {
   /// NAME=N fixes the symbolic dim NAME to N; NAME=any (nothing) leaves it
   /// open, which is also what happens to dims that are not named.
   std::vector<std::pair<std::string, std::optional<int64_t>>> dims;
-  /// Weights (initializers) that are parameters: they may change after the
-  /// model has been compiled, so that nothing is computed from them before.
+  /// Weights (initializers, or what a Constant node of the outermost graph
+  /// holds) that are parameters: they may change after the model has been
+  /// compiled, so that nothing is computed from them before.
   std::vector<std::string> parameters;
+  /// Parameters behind those which are running statistics: main returns behind
+  /// the outputs, for each of these, what the model makes of it.
+  std::vector<std::string> statistics;
+  /// BatchNormalization and Dropout are taken as in training, whatever the
+  /// nodes say.
+  bool inTraining = false;
 };
 
 /// A node that cannot be compiled.

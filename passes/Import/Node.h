@@ -62,6 +62,10 @@ struct ImportState {
   mlir::OpBuilder builder;
   /// In the order of discovery, without duplicates.
   llvm::MapVector<std::pair<IntExpr, IntExpr>, std::string> checks;
+  /// ImportOptions::inTraining.
+  bool inTraining = false;
+  /// Of each running statistic, what the nodes up to now have made of it.
+  llvm::MapVector<mlir::Value, mlir::Value> statistics;
   ModelFile *file = nullptr;
 };
 
@@ -136,6 +140,14 @@ public:
   mlir::Location location() const { return loc; }
   ModelFile &file() { return *state.file; }
   const onnx::NodeProto &getProto() const { return proto; }
+  /// Whether operators that know two forms are taken as in training.
+  bool inTraining() const { return state.inTraining; }
+  /// What the nodes before have made of `value`, if it is a running statistic
+  /// that is kept; null if it is not.
+  mlir::Value *findStatistic(mlir::Value value) {
+    auto it = state.statistics.find(value);
+    return it == state.statistics.end() ? nullptr : &it->second;
+  }
 
   /// An mlc operator of its operands and attributes, in the order of its
   /// declaration (dialects/Graph/*.td); null, with the error remembered, when

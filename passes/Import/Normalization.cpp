@@ -94,20 +94,29 @@ static LogicalResult importTrainingBatchNormalization(Node &n) {
     return failure();
   double momentum = n.floatAttr("momentum", 0.9);
   auto moveRunning = [&](unsigned output, unsigned input, Value batch) {
+    // Two nodes with one statistic move it one after the other.
+    Value *kept = n.findStatistic(n.value(input));
+    if (!kept && !n.wants(output))
+      return success();
+    Value before = kept ? *kept : n.value(input);
+    before = alongChannels(n, n.cast(before, computed), rank);
     Value running =
-        n.pointwise<AddOp>({n.withScalar<MulOp>(vector(input), momentum),
+        n.pointwise<AddOp>({n.withScalar<MulOp>(before, momentum),
                             n.withScalar<MulOp>(batch, 1 - momentum)});
-    running = n.reshape(running, n.dims(input));
-    return n.result(output, n.cast(running, n.type(input)));
+    running = n.cast(n.reshape(running, n.dims(input)), n.type(input));
+    if (kept && running)
+      *kept = running;
+    return n.wants(output) ? n.result(output, running) : success(bool(running));
   };
-  if (n.wants(1) && failed(moveRunning(1, 3, mean)))
+  if (failed(moveRunning(1, 3, mean)))
     return failure();
-  return n.wants(2) ? moveRunning(2, 4, variance) : success();
+  return moveRunning(2, 4, variance);
 }
 
 static LogicalResult importBatchNormalization(Node &n) {
-  bool trains = n.intAttr("training_mode", 0) != 0;
-  if ((trains && n.opset() < 14) || (n.opset() < 7 && !n.intAttr("is_test", 0)))
+  bool trains = n.intAttr("training_mode", 0) != 0 || n.inTraining();
+  if (!n.inTraining() && ((trains && n.opset() < 14) ||
+                          (n.opset() < 7 && !n.intAttr("is_test", 0))))
     return n.unsupported("batch normalization in training mode is not "
                          "supported before opset 14; export the model for "
                          "inference");
@@ -274,6 +283,8 @@ static LogicalResult importMeanVarianceNormalization(Node &n) {
 
 /// In inference the input itself, and a mask that keeps everything.
 static LogicalResult importDropout(Node &n) {
+  if (n.inTraining())
+    return importDropoutInTraining(n);
   if (n.has(2)) {
     std::optional<double> training = n.scalar(2, "training_mode");
     if (!training)

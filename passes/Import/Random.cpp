@@ -49,7 +49,8 @@ LogicalResult importDropoutInTraining(Node &n) {
                          : n.scalarConstant(single, n.floatAttr("ratio", 0.5));
   Value keep = n.compare(ComparePredicate::GE,
                          uniform(n, n.dims(0), single, seedOf(n)), ratio);
-  if (n.wants(1) && failed(n.result(1, keep)))
+  Type mask = n.opset() >= 10 ? Type(n.builder().getI1Type()) : type;
+  if (n.wants(1) && failed(n.result(1, n.cast(keep, mask))))
     return failure();
   // 1 / (1 - ratio) in float32, or wider where the input is.
   Type computed = type.isF64() ? type : single;

@@ -38,6 +38,8 @@ constexpr Setting settings[] = {
 struct Uses {
   int count = 0;
   StringRef setting;
+  /// By BatchNormalization in training form, which moves it.
+  bool isStatistic = false;
 };
 
 /// Operators that give a tensor on unchanged: what they read is read as what
@@ -48,7 +50,8 @@ bool handsOn(const onnx::NodeProto &node) {
 
 class Readers {
 public:
-  explicit Readers(const onnx::GraphProto &graph) {
+  Readers(const onnx::GraphProto &graph, bool inTraining)
+      : inTraining(inTraining) {
     visit(graph);
     for (const onnx::ValueInfoProto &output : graph.output())
       ++uses[output.name()].count;
@@ -83,14 +86,27 @@ private:
       through = of(node.output(0));
     for (const Setting &setting : settings)
       if (node.domain().empty() && node.op_type() == setting.op &&
-          input == setting.input)
+          input == setting.input) {
         through.setting = setting.what;
+        through.isStatistic = trains(node);
+      }
     Uses &known = uses[node.input(input)];
     ++known.count;
     if (!through.setting.empty())
       known.setting = through.setting;
+    known.isStatistic |= through.isStatistic;
   }
 
+  bool trains(const onnx::NodeProto &node) const {
+    if (node.op_type() != "BatchNormalization")
+      return false;
+    return inTraining ||
+           llvm::any_of(node.attribute(), [](const auto &attribute) {
+             return attribute.name() == "training_mode" && attribute.i() != 0;
+           });
+  }
+
+  bool inTraining;
   llvm::StringMap<Uses> uses;
 };
 
@@ -105,25 +121,50 @@ bool isNarrow(int32_t type) {
 
 } // namespace
 
-std::vector<Weight> listWeights(const onnx::GraphProto &graph) {
-  Readers readers(graph);
+const onnx::TensorProto *findHeldTensor(const onnx::NodeProto &node) {
+  if ((!node.domain().empty() && node.domain() != "ai.onnx") ||
+      node.op_type() != "Constant" || node.output_size() != 1 ||
+      node.attribute_size() != 1 || node.attribute(0).name() != "value" ||
+      !node.attribute(0).has_t())
+    return nullptr;
+  return &node.attribute(0).t();
+}
+
+static Weight describe(const onnx::TensorProto &tensor, const std::string &name,
+                       const Uses &uses) {
+  Weight weight{
+      name, {tensor.dims().begin(), tensor.dims().end()}, "", false, false};
+  bool isRead = isFloat(tensor.data_type()) && uses.count != 0;
+  weight.canBeTrained = isRead && uses.setting.empty();
+  weight.isStatistic = isRead && uses.isStatistic;
+  if (isNarrow(tensor.data_type()))
+    weight.frozen = "is of 16-bit floats; convert the model to float32";
+  else if (!isFloat(tensor.data_type()))
+    weight.frozen = "is not of floats";
+  else if (uses.count == 0)
+    weight.frozen = "nothing reads it";
+  else if (!uses.setting.empty())
+    weight.frozen = uses.setting.str();
+  else if (tensor.dims().empty())
+    weight.frozen = "is a single number, as constants are";
+  return weight;
+}
+
+std::vector<Weight> listWeights(const onnx::GraphProto &graph,
+                                bool inTraining) {
+  Readers readers(graph, inTraining);
   std::vector<Weight> weights;
-  for (const onnx::TensorProto &tensor : graph.initializer()) {
-    Weight weight{
-        tensor.name(), {tensor.dims().begin(), tensor.dims().end()}, "", false};
-    Uses uses = readers.of(tensor.name());
-    weight.canBeTrained =
-        isFloat(tensor.data_type()) && uses.count != 0 && uses.setting.empty();
-    if (isNarrow(tensor.data_type()))
-      weight.frozen = "is of 16-bit floats; convert the model to float32";
-    else if (!isFloat(tensor.data_type()))
-      weight.frozen = "is not of floats";
-    else if (uses.count == 0)
-      weight.frozen = "nothing reads it";
-    else if (!uses.setting.empty())
-      weight.frozen = uses.setting.str();
-    else if (tensor.dims().empty())
-      weight.frozen = "is a single number, as constants are";
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    weights.push_back(
+        describe(tensor, tensor.name(), readers.of(tensor.name())));
+  for (const onnx::NodeProto &node : graph.node()) {
+    const onnx::TensorProto *tensor = findHeldTensor(node);
+    if (!tensor || !isFloat(tensor->data_type()) || tensor->dims().empty())
+      continue;
+    const std::string &name = node.output(0);
+    Weight weight = describe(*tensor, name, readers.of(name));
+    if (weight.frozen.empty())
+      weight.frozen = "is in a Constant node";
     weights.push_back(std::move(weight));
   }
   return weights;

@@ -10,11 +10,16 @@
 
 namespace onnx {
 class GraphProto;
-}
+class NodeProto;
+class TensorProto;
+} // namespace onnx
 
 namespace mlc {
 
-/// An initializer of a model.
+/// What a Constant node holds as a tensor; null for other nodes.
+const onnx::TensorProto *findHeldTensor(const onnx::NodeProto &node);
+
+/// An initializer of a model, or a tensor of floats in a Constant node.
 struct Weight {
   std::string name;
   std::vector<int64_t> dims;
@@ -22,13 +27,18 @@ struct Weight {
   std::string frozen;
   /// Whether asking helps: it is of floats, and something reads it.
   bool canBeTrained = false;
+  /// Whether it is a running statistic of BatchNormalization in training form,
+  /// which batches move.
+  bool isStatistic = false;
 };
 
-/// The initializers of `graph`, in the file's order, and whether each is one
-/// that training changes: of floats, of at least one dim, and read somewhere
-/// where it is not a setting (a running mean, the bounds of Clip, the scales of
-/// Resize). Nodes inside If and Loop count as readers.
-std::vector<Weight> listWeights(const onnx::GraphProto &graph);
+/// The initializers of `graph`, in the file's order, then what Constant nodes
+/// hold of floats with dims, and whether each is one that training changes: an
+/// initializer of floats, of at least one dim, and read somewhere where it is
+/// not a setting (a running mean, the bounds of Clip, the scales of Resize).
+/// Nodes inside If and Loop count as readers. `inTraining` is
+/// ImportOptions::inTraining.
+std::vector<Weight> listWeights(const onnx::GraphProto &graph, bool inTraining);
 
 } // namespace mlc
 

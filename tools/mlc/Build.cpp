@@ -179,8 +179,10 @@ Compilation::importFrom(const ModelOptions &options,
   // Of two settings of a dim the last counts.
   std::vector<DimSetting> all = std::move(choice->dims);
   llvm::append_range(all, dims);
-  module = importFile(*modelFile, file, importOptions(all, choice->parameters),
-                      &context, report);
+  ImportOptions importing = importOptions(all, choice->parameters);
+  importing.statistics = std::move(choice->statistics);
+  importing.inTraining = choice->inTraining;
+  module = importFile(*modelFile, file, importing, &context, report);
   return report;
 }
 

@@ -31,6 +31,10 @@ public:
   /// What is decided when the model has been read.
   struct Choice {
     std::vector<std::string> parameters;
+    /// Parameters that are running statistics (ImportOptions).
+    std::vector<std::string> statistics;
+    /// ImportOptions::inTraining.
+    bool inTraining = false;
     /// Sizes beside those of the options, which go before.
     std::vector<DimSetting> dims;
   };

@@ -134,7 +134,7 @@ void TrainCommand::printWeights(const TrainingModel &read) const {
                << elements << " elements\n";
   for (const Weight &weight : read.weights)
     if (!weight.frozen.empty())
-      llvm::outs() << "frozen:  "
+      llvm::outs() << (weight.isStatistic ? "moved:   " : "frozen:  ")
                    << llvm::left_justify(printable(weight.name), width + 2)
                    << weight.frozen << '\n';
 }
@@ -222,7 +222,7 @@ llvm::Error TrainCommand::writeModel(mlc::ModelFile &file,
                                      const TrainingModel &read,
                                      const Checkpoint &state) const {
   std::vector<mlc::NewWeight> weights;
-  for (auto [weight, value] : llvm::zip(read.trained(), state.values))
+  for (auto [weight, value] : llvm::zip(read.kept(), state.values))
     weights.push_back({weight->name, {value.data.get(), value.bytes}});
   auto bytes = mlc::replaceWeights(file, weights);
   if (!bytes)

@@ -37,6 +37,12 @@ TrainingFlags::TrainingFlags(cl::SubCommand &sub)
                 cl::desc("The output's axis of the classes, from the end where "
                          "negative (1)"),
                 cl::sub(sub)),
+      inTraining("training-form",
+                 cl::desc("Take BatchNormalization and Dropout as in training: "
+                          "statistics of the batch, which move the running "
+                          "ones, and elements that are dropped (as the model "
+                          "says)"),
+                 cl::sub(sub)),
       train("train", cl::value_desc("weight"),
             cl::desc("Train this weight, and none that is not named; NAME* is "
                      "all that begin so (all that are of floats and no "
@@ -55,7 +61,8 @@ std::string TrainingFlags::describe() const {
                                                   "cross-entropy"};
   return "loss " + kinds[static_cast<int>(loss.getValue())].str() +
          "\nloss of '" + output + "'\nclass axis " + std::to_string(classAxis) +
-         "\ntarget '" + target + "'\n";
+         "\ntarget '" + target + "'\n" +
+         (inTraining ? "in training form\n" : "in the model's form\n");
 }
 
 static bool matches(llvm::StringRef pattern, llvm::StringRef name) {
@@ -79,7 +86,7 @@ static llvm::Error checkPatterns(llvm::ArrayRef<std::string> patterns,
 llvm::Expected<std::vector<Weight>>
 TrainingFlags::choose(const onnx::ModelProto &model,
                       llvm::StringRef file) const {
-  std::vector<Weight> weights = listWeights(model.graph());
+  std::vector<Weight> weights = listWeights(model.graph(), inTraining);
   for (llvm::ArrayRef<std::string> patterns :
        {llvm::ArrayRef<std::string>(train),
         llvm::ArrayRef<std::string>(freeze)})
@@ -104,8 +111,10 @@ TrainingFlags::choose(const onnx::ModelProto &model,
       weight.frozen.clear();
     else if (!train.empty() && weight.frozen.empty())
       weight.frozen = "not named by --train";
-    if (isNamedBy(freeze))
+    if (isNamedBy(freeze)) {
       weight.frozen = "named by --freeze";
+      weight.isStatistic = false;
+    }
     hasAny |= weight.frozen.empty();
   }
   if (!hasAny)
@@ -123,6 +132,14 @@ std::vector<const Weight *> TrainingModel::trained() const {
     if (weight.frozen.empty())
       trained.push_back(&weight);
   return trained;
+}
+
+std::vector<const Weight *> TrainingModel::kept() const {
+  std::vector<const Weight *> kept = trained();
+  for (const Weight &weight : weights)
+    if (weight.isStatistic)
+      kept.push_back(&weight);
+  return kept;
 }
 
 /// Of the output that the loss is of.
@@ -192,7 +209,9 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     if (!weights)
       return weights.takeError();
     training.weights = std::move(*weights);
-    Compilation::Choice choice{{}, batchDims(model.graph(), batch)};
+    Compilation::Choice choice;
+    choice.dims = batchDims(model.graph(), batch);
+    choice.inTraining = flags.isInTraining();
     for (const DimSetting &dim : *given)
       if (dim.value && llvm::any_of(choice.dims, [&](const DimSetting &open) {
             return open.name == dim.name && open.value != dim.value;
@@ -202,6 +221,9 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
                         " is another size than --batch=" + llvm::Twine(batch));
     for (const Weight *weight : training.trained())
       choice.parameters.push_back(weight->name);
+    for (const Weight &weight : training.weights)
+      if (weight.isStatistic && optimizer)
+        choice.statistics.push_back(weight.name);
     return choice;
   };
   auto compilation = Compilation::import(options, choose);

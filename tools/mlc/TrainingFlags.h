@@ -17,6 +17,8 @@ public:
 
   LossOptions lossOptions() const;
   const std::string &targetName() const { return target.getValue(); }
+  /// Whether BatchNormalization and Dropout are taken as in training.
+  bool isInTraining() const { return inTraining; }
   /// The loss, a line each for what decides it.
   std::string describe() const;
 
@@ -30,24 +32,28 @@ private:
   llvm::cl::opt<LossKind> loss;
   llvm::cl::opt<std::string> output, target;
   llvm::cl::opt<int64_t> classAxis;
+  llvm::cl::opt<bool> inTraining;
   llvm::cl::list<std::string> train, freeze;
 };
 
 /// A model with its loss and gradients, before it is compiled.
 struct TrainingModel {
   std::unique_ptr<Compilation> compilation;
-  /// All weights; those that are trained are the parameters, in this order.
+  /// All weights; those that are kept() are the parameters, in its order.
   std::vector<Weight> weights;
   /// How many classes labels name; nothing where the loss has none, or where
   /// the number is open.
   std::optional<int64_t> classes;
 
-  /// What the trained weights hold in the file, where there is an optimizer.
+  /// What kept() holds in the file, where there is an optimizer.
   std::vector<HostTensor> values;
   /// BLAKE3 of the file.
   std::string hash;
 
   std::vector<const Weight *> trained() const;
+  /// What a step with an optimizer gives new values: those, then the running
+  /// statistics.
+  std::vector<const Weight *> kept() const;
 };
 
 /// The model as addLossAndGradients makes it or, with an optimizer, as
