@@ -32,6 +32,9 @@ struct OptimizerOptions {
   /// Where positive: all gradients are made smaller, by one factor, until the
   /// norm of all of them together is at most this.
   double clipNorm = 0;
+  /// The loss's cotangent is a number that a step is told, and gradients are
+  /// divided by it. Where one of them is not finite, all stays as it was.
+  bool scalesLoss = false;
 };
 
 /// What an optimizer keeps of each weight beside it, of the weight's dims and 0

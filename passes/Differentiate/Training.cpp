@@ -79,9 +79,16 @@ static FailureOr<Value> addLoss(func::FuncOp main, OpBuilder &builder,
   Value output = findOutput(main, options.output);
   if (!output)
     return failure();
+  Location loc = output.getLoc();
+  if (Type type = getElementTypeOrSelf(output.getType());
+      type.isF16() || type.isBF16()) {
+    auto wide = createCast(builder, loc, output, builder.getF32Type());
+    if (failed(wide))
+      return failure();
+    output = *wide;
+  }
   auto type = cast<RankedTensorType>(output.getType());
   int64_t axis = options.classAxis, rank = type.getRank();
-  Location loc = output.getLoc();
   if (options.kind == LossKind::CrossEntropy && (axis < -rank || axis >= rank))
     return emitError(loc) << "the axis " << axis
                           << " of the classes is none of an output of " << rank
@@ -127,12 +134,10 @@ static Statistics findStatistics(func::FuncOp main) {
   return found;
 }
 
+/// `scale` is the loss's cotangent; 1 where it is null.
 static FailureOr<Gradients> addGradients(func::FuncOp main, OpBuilder &builder,
-                                         const LossOptions &options) {
-  FailureOr<Value> loss = addLoss(main, builder, options);
-  if (failed(loss))
-    return failure();
-  Gradients made{*loss, {}, {}, {}};
+                                         Value loss, Value scale) {
+  Gradients made{loss, {}, {}, {}};
   SmallVector<StringRef> moved = findStatistics(main).names;
   for (BlockArgument argument : main.getArguments())
     if (unsigned i = argument.getArgNumber();
@@ -141,10 +146,13 @@ static FailureOr<Gradients> addGradients(func::FuncOp main, OpBuilder &builder,
       made.weights.push_back(argument);
       made.names.push_back(nameOf(main.getArgAttr(i, "mlc.name")));
     }
-  FailureOr<Value> one = createFilled(builder, *loss, 1.0);
-  if (failed(one))
+  FailureOr<Value> seed = scale
+                              ? createCast(builder, loss.getLoc(), scale,
+                                           getElementTypeOrSelf(loss.getType()))
+                              : createFilled(builder, loss, 1.0);
+  if (failed(seed))
     return failure();
-  auto values = differentiate(builder, {{*loss, *one}}, made.weights);
+  auto values = differentiate(builder, {{loss, *seed}}, made.weights);
   if (failed(values))
     return failure();
   made.values = std::move(*values);
@@ -169,7 +177,12 @@ static void setResults(func::FuncOp main, ValueRange results,
 LogicalResult addLossAndGradients(func::FuncOp main,
                                   const LossOptions &options) {
   OpBuilder builder(main.getBody().front().getTerminator());
-  FailureOr<Gradients> made = addGradients(main, builder, options);
+  if (failed(narrowProducts(main, options.factors)))
+    return failure();
+  FailureOr<Value> loss = addLoss(main, builder, options);
+  if (failed(loss))
+    return failure();
+  FailureOr<Gradients> made = addGradients(main, builder, *loss, {});
   if (failed(made))
     return failure();
   SmallVector<Value> results{made->loss};
@@ -209,69 +222,175 @@ static LogicalResult countSteps(func::FuncOp main, unsigned place) {
   return success();
 }
 
-LogicalResult addTrainingStep(func::FuncOp main, const LossOptions &loss,
-                              const OptimizerOptions &optimizer) {
-  OpBuilder builder(main.getBody().front().getTerminator());
-  FailureOr<Gradients> made = addGradients(main, builder, loss);
-  if (failed(made))
-    return failure();
-  Statistics statistics = findStatistics(main);
-  size_t numKept = made->weights.size() + statistics.names.size();
-  unsigned first = main.getNumArguments() - numKept;
-  SmallVector<std::string> scalarNames, names{"loss"};
+namespace {
+
+/// Builds a step; the arguments come first, since gradients may read them.
+class Step {
+public:
+  Step(func::FuncOp main, const OptimizerOptions &optimizer)
+      : main(main), optimizer(optimizer),
+        builder(main.getBody().front().getTerminator()) {}
+
+  LogicalResult build(const LossOptions &options);
+
+private:
+  LogicalResult addScalars();
+  LogicalResult unscale();
+  LogicalResult update(unsigned weight);
+  FailureOr<Value> chosen(Value after, Value before);
+
+  func::FuncOp main;
+  const OptimizerOptions &optimizer;
+  OpBuilder builder;
+  Gradients made;
+  /// `finite` is null where nothing is scaled, `clipping` where nothing is
+  /// clipped.
+  Value scale, finite, clipping;
+  SmallVector<Value> scalars, results, states;
+  SmallVector<std::string> names, stateNames;
+};
+
+} // namespace
+
+/// Before the parameters, behind all other arguments.
+static unsigned endOfInputs(func::FuncOp main) {
+  unsigned end = main.getNumArguments();
+  while (end > 0 && main.getArgAttr(end - 1, kParameterAttr))
+    --end;
+  return end;
+}
+
+LogicalResult Step::addScalars() {
+  SmallVector<std::string> scalarNames;
   for (StringRef name : scalarsOf(optimizer.kind))
     scalarNames.push_back(name.str());
-  if (failed(countSteps(main, first)))
+  if (optimizer.scalesLoss)
+    scalarNames.push_back("loss scale");
+  if (failed(countSteps(main, endOfInputs(main))))
     return failure();
-  first = main.getNumArguments() - numKept;
   // As exact as the weights are.
   Type number = builder.getF32Type();
-  for (Value weight : made->weights)
-    if (Type element = getElementTypeOrSelf(weight.getType()); element.isF64())
-      number = element;
-  auto scalars =
-      addArguments(main, first, getTensorType({}, number), scalarNames);
-  if (failed(scalars))
+  for (unsigned i = endOfInputs(main); i < main.getNumArguments(); ++i)
+    if (Type type = getElementTypeOrSelf(main.getArgument(i).getType());
+        type.isF64())
+      number = type;
+  auto added = addArguments(main, endOfInputs(main), getTensorType({}, number),
+                            scalarNames);
+  if (failed(added))
     return failure();
-  Value clipping;
+  scalars = std::move(*added);
+  if (optimizer.scalesLoss)
+    scale = scalars.pop_back_val();
+  return success();
+}
+
+LogicalResult Step::unscale() {
+  Location loc = made.loss.getLoc();
+  if (!scale)
+    return success();
+  for (Value &value : made.values) {
+    auto unscaled = createUnscaled(builder, loc, value, scale);
+    if (failed(unscaled))
+      return failure();
+    value = *unscaled;
+  }
+  auto isFinite = createIsFinite(builder, loc, made.values);
+  if (failed(isFinite))
+    return failure();
+  finite = *isFinite;
+  return success();
+}
+
+FailureOr<Value> Step::chosen(Value after, Value before) {
+  return finite ? createChoice(builder, after.getLoc(), finite, after, before)
+                : FailureOr<Value>(after);
+}
+
+LogicalResult Step::update(unsigned weight) {
+  StringRef name = made.names[weight];
+  Value gradient = made.values[weight];
+  TrainedValue before{made.weights[weight], {}};
+  SmallVector<std::string> own;
+  for (StringRef state : statesOf(optimizer.kind))
+    own.push_back((state + "/" + name).str());
+  auto added =
+      addArguments(main, main.getNumArguments(), before.weight.getType(), own);
+  if (failed(added))
+    return failure();
+  before.states.append(added->begin(), added->end());
+  auto after = createUpdate(builder, gradient.getLoc(), optimizer, before,
+                            gradient, scalars, clipping);
+  if (failed(after))
+    return failure();
+  auto kept = chosen(after->weight, before.weight);
+  if (failed(kept))
+    return failure();
+  results.push_back(*kept);
+  names.push_back(name.str());
+  for (auto [now, then] : llvm::zip(after->states, before.states)) {
+    auto state = chosen(now, then);
+    if (failed(state))
+      return failure();
+    states.push_back(*state);
+  }
+  llvm::append_range(stateNames, own);
+  return success();
+}
+
+LogicalResult Step::build(const LossOptions &options) {
+  if (failed(widenParameters(main)) ||
+      failed(narrowProducts(main, options.factors)))
+    return failure();
+  FailureOr<Value> loss = addLoss(main, builder, options);
+  if (failed(loss) || failed(addScalars()))
+    return failure();
+  FailureOr<Gradients> gradients = addGradients(main, builder, *loss, scale);
+  if (failed(gradients))
+    return failure();
+  made = std::move(*gradients);
+  results.push_back(made.loss);
+  names.push_back("loss");
+  if (failed(unscale()))
+    return failure();
   if (optimizer.clipNorm > 0) {
-    auto factor = createClipping(builder, made->loss.getLoc(), made->values,
+    auto factor = createClipping(builder, made.loss.getLoc(), made.values,
                                  optimizer.clipNorm);
     if (failed(factor))
       return failure();
     clipping = *factor;
   }
-  SmallVector<Value> results{made->loss}, states;
-  SmallVector<std::string> stateNames;
-  for (auto [weight, gradient, name] :
-       llvm::zip(made->weights, made->values, made->names)) {
-    TrainedValue before{weight, {}};
-    SmallVector<std::string> own;
-    for (StringRef state : statesOf(optimizer.kind))
-      own.push_back((state + "/" + name).str());
-    auto added =
-        addArguments(main, main.getNumArguments(), weight.getType(), own);
-    if (failed(added))
+  for (unsigned i = 0; i < made.weights.size(); ++i)
+    if (failed(update(i)))
       return failure();
-    before.states.append(added->begin(), added->end());
-    auto after = createUpdate(builder, gradient.getLoc(), optimizer, before,
-                              gradient, *scalars, clipping);
-    if (failed(after))
+  Statistics statistics = findStatistics(main);
+  for (auto [name, after] : llvm::zip(statistics.names, statistics.after)) {
+    Value before;
+    for (BlockArgument argument : main.getArguments())
+      if (nameOf(main.getArgAttr(argument.getArgNumber(), "mlc.name")) == name)
+        before = argument;
+    auto wide = createCast(builder, after.getLoc(), after,
+                           getElementTypeOrSelf(before.getType()));
+    auto kept = failed(wide) ? wide : chosen(*wide, before);
+    if (failed(kept))
       return failure();
-    results.push_back(after->weight);
+    results.push_back(*kept);
     names.push_back(name.str());
-    llvm::append_range(states, after->states);
-    llvm::append_range(stateNames, own);
+  }
+  llvm::append_range(results, states);
+  llvm::append_range(names, stateNames);
+  if (finite) {
+    results.push_back(finite);
+    names.push_back("finite");
   }
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     main.removeArgAttr(i, kParameterAttr);
-  llvm::append_range(results, statistics.after);
-  for (StringRef name : statistics.names)
-    names.push_back(name.str());
-  llvm::append_range(results, states);
-  llvm::append_range(names, stateNames);
   setResults(main, results, names);
   return success();
+}
+
+LogicalResult addTrainingStep(func::FuncOp main, const LossOptions &loss,
+                              const OptimizerOptions &optimizer) {
+  return Step(main, optimizer).build(loss);
 }
 
 } // namespace mlc

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Differentiate/Loss.h"
 #include "passes/Differentiate/Optimizer.h"
+#include "passes/Differentiate/Precision.h"
 #include <string>
 
 namespace mlc {
@@ -18,12 +19,15 @@ struct LossOptions {
   int64_t classAxis = 1;
   /// What the target's argument is called.
   std::string target = "target";
+  /// What is multiplied on the way to it.
+  FactorType factors = FactorType::AsModel;
 };
 
 /// Makes of `main`, a model as passes/Import makes it, what its loss and the
 /// gradients are computed by: of the inputs, the target (where the loss has
-/// one) and the parameters to the loss, called "loss", and the gradient of each
-/// parameter, which has its name. Fails with an error at what is in the way.
+/// one) and the parameters to the loss, called "loss" and at least of float32,
+/// and the gradient of each parameter, which has its name. Fails with an error
+/// at what is in the way.
 mlir::LogicalResult addLossAndGradients(mlir::func::FuncOp main,
                                         const LossOptions &options);
 
@@ -33,9 +37,11 @@ mlir::LogicalResult addLossAndGradients(mlir::func::FuncOp main,
 /// parameters and are arguments as all others now, the weights and the running
 /// statistics (that main returned a new value of, kUpdatesAttr), and for each
 /// weight its states; its results are the loss, the new weights, the new
-/// statistics and the new states, in that order. Weights are of float32 or
-/// float64. A scalar or a state is called as the optimizer calls it, a state
-/// with `/` and its weight behind.
+/// statistics and the new states, in that order. Weights are of floats; those
+/// of 16 bits are float32 here. A scalar or a state is called as the optimizer
+/// calls it, a state with `/` and its weight behind. Where the optimizer scales
+/// the loss, the last scalar is the "loss scale", and the last result,
+/// "finite", is 0 where all stayed as it was, else 1.
 mlir::LogicalResult addTrainingStep(mlir::func::FuncOp main,
                                     const LossOptions &loss,
                                     const OptimizerOptions &optimizer);

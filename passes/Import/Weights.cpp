@@ -111,11 +111,9 @@ private:
 };
 
 bool isFloat(int32_t type) {
-  return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::DOUBLE;
-}
-
-bool isNarrow(int32_t type) {
-  return type == onnx::TensorProto::FLOAT16 ||
+  return type == onnx::TensorProto::FLOAT ||
+         type == onnx::TensorProto::DOUBLE ||
+         type == onnx::TensorProto::FLOAT16 ||
          type == onnx::TensorProto::BFLOAT16;
 }
 
@@ -137,9 +135,7 @@ static Weight describe(const onnx::TensorProto &tensor, const std::string &name,
   bool isRead = isFloat(tensor.data_type()) && uses.count != 0;
   weight.canBeTrained = isRead && uses.setting.empty();
   weight.isStatistic = isRead && uses.isStatistic;
-  if (isNarrow(tensor.data_type()))
-    weight.frozen = "is of 16-bit floats; convert the model to float32";
-  else if (!isFloat(tensor.data_type()))
+  if (!isFloat(tensor.data_type()))
     weight.frozen = "is not of floats";
   else if (uses.count == 0)
     weight.frozen = "nothing reads it";

@@ -20,6 +20,14 @@ llvm::Error mlc::cli::writeCheckpoint(llvm::StringRef path,
                    {int64_t(checkpoint.settings.size())},
                    checkpoint.settings.data(),
                    checkpoint.settings.size()});
+  double scale[LossScale::numNumbers];
+  checkpoint.lossScale.save(scale);
+  if (checkpoint.lossScale.isOn())
+    items.push_back({"loss scale",
+                     runtime::DType::F64,
+                     {LossScale::numNumbers},
+                     scale,
+                     sizeof(scale)});
   for (auto [name, value] : llvm::zip(checkpoint.names, checkpoint.values))
     items.push_back({name, static_cast<runtime::DType>(value.type), value.dims,
                      value.data.get(), value.bytes});
@@ -32,6 +40,28 @@ static llvm::Error readEntry(const runtime::NpzFile &file,
   auto status = file.read(name, array);
   return status.ok() ? llvm::Error::success()
                      : fail(static_cast<Exit>(status.code), status.message);
+}
+
+static llvm::Error readLossScale(const runtime::NpzFile &file,
+                                 const std::string &path,
+                                 llvm::ArrayRef<std::string> names,
+                                 LossScale &scale) {
+  if (!scale.isOn())
+    return llvm::Error::success();
+  runtime::NpyArray array;
+  double numbers[LossScale::numNumbers];
+  bool isThere = llvm::is_contained(names, "loss scale");
+  if (isThere)
+    if (llvm::Error error = readEntry(file, "loss scale", array))
+      return error;
+  bool fits = isThere && array.type == runtime::DType::F64 &&
+              array.bytes == sizeof(numbers);
+  if (fits)
+    std::memcpy(numbers, array.data.data(), sizeof(numbers));
+  if (!fits || !scale.load(numbers))
+    return fail(Exit::BadFile, path + ": is no checkpoint: 'loss scale' is "
+                                      "none");
+  return llvm::Error::success();
 }
 
 /// An error that names the first line that is another.
@@ -103,9 +133,13 @@ llvm::Error mlc::cli::readCheckpoint(const std::string &path,
                           array, reinterpret_cast<char *>(array->data.data())),
                       size_t(array->bytes)});
   }
-  std::memcpy(&expected.step, step.data.data(), sizeof(expected.step));
-  if (expected.step < 0)
+  int64_t done;
+  std::memcpy(&done, step.data.data(), sizeof(done));
+  if (done < 0)
     return fail(Exit::BadFile, path + ": is no checkpoint: 'step' is negative");
+  if (llvm::Error error = readLossScale(file, path, names, expected.lossScale))
+    return error;
+  expected.step = done;
   for (auto [value, read] : llvm::zip(expected.values, values))
     std::memcpy(value.data.get(), read.data.get(), value.bytes);
   return llvm::Error::success();

@@ -2,7 +2,8 @@
 //
 // A .npz file: "step", an int64 of how many steps are done; "settings", a text
 // as bytes, what must be the same when training goes on; "weight/NAME" and, for
-// each state of the optimizer, "STATE/NAME".
+// each state of the optimizer, "STATE/NAME"; where the loss is scaled, "loss
+// scale", the numbers of LossScale::save.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 #define MLC_TOOLS_MLC_CHECKPOINT_H
 
 #include "tools/mlc/Feed.h"
+#include "tools/mlc/LossScale.h"
 
 namespace mlc::cli {
 
@@ -19,6 +21,7 @@ struct Checkpoint {
   /// By their names, in one order for one model and optimizer.
   std::vector<std::string> names;
   std::vector<HostTensor> values;
+  LossScale lossScale;
 };
 
 /// The file is there whole, or as it was before. Errors: a full disk.

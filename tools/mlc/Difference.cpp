@@ -1,16 +1,12 @@
 //===- Difference.cpp - How far two tensors are apart ---------------------===//
 
 #include "tools/mlc/Difference.h"
-#include "llvm/ADT/APFloat.h"
+#include "tools/mlc/SmallFloats.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 using namespace mlc::cli;
-
-static double widen(uint16_t bits, const llvm::fltSemantics &semantics) {
-  return llvm::APFloat(semantics, llvm::APInt(16, bits)).convertToDouble();
-}
 
 template <typename T> static double load(const void *data, size_t index) {
   return static_cast<double>(static_cast<const T *>(data)[index]);
@@ -23,11 +19,8 @@ static double element(mlc_dtype type, const void *data, size_t i) {
   case MLC_F64:
     return load<double>(data, i);
   case MLC_F16:
-    return widen(static_cast<const uint16_t *>(data)[i],
-                 llvm::APFloat::IEEEhalf());
   case MLC_BF16:
-    return widen(static_cast<const uint16_t *>(data)[i],
-                 llvm::APFloat::BFloat());
+    return widen(static_cast<const uint16_t *>(data)[i], type);
   case MLC_I8:
     return load<int8_t>(data, i);
   case MLC_I16:

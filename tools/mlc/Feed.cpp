@@ -5,7 +5,7 @@
 #include "runtime/Text.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/Random.h"
-#include "llvm/ADT/APFloat.h"
+#include "tools/mlc/SmallFloats.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstdlib>
 #include <cstring>
@@ -130,13 +130,6 @@ template <typename T, typename Draw> void fill(HostTensor &tensor, Draw draw) {
                 [&] { return static_cast<T>(draw()); });
 }
 
-uint16_t narrow(double value, const llvm::fltSemantics &semantics) {
-  llvm::APFloat number(value);
-  bool inexact;
-  number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &inexact);
-  return number.bitcastToAPInt().getZExtValue();
-}
-
 } // namespace
 
 void mlc::cli::fillRandomly(HostTensor &tensor, uint64_t seed) {
@@ -150,13 +143,9 @@ void mlc::cli::fillRandomly(HostTensor &tensor, uint64_t seed) {
   case MLC_F64:
     return fill<double>(tensor, normal);
   case MLC_F16:
-    return fill<uint16_t>(tensor, [&] {
-      return narrow(random.normal(), llvm::APFloat::IEEEhalf());
-    });
   case MLC_BF16:
-    return fill<uint16_t>(tensor, [&] {
-      return narrow(random.normal(), llvm::APFloat::BFloat());
-    });
+    return fill<uint16_t>(tensor,
+                          [&] { return narrow(random.normal(), tensor.type); });
   case MLC_I8:
     return fill<int8_t>(tensor, signedByte);
   case MLC_U8:

@@ -53,7 +53,29 @@ OptimizerFlags::OptimizerFlags(cl::SubCommand &sub)
           cl::sub(sub)),
       warmup("warmup", cl::init(0), cl::value_desc("steps"),
              cl::desc("Steps in which the learning rate grows from nothing"),
-             cl::sub(sub)) {}
+             cl::sub(sub)),
+      scale("loss-scale", cl::value_desc("number|dynamic|none"),
+            cl::desc("Gradients are computed as many times larger, and steps "
+                     "where one is not finite change nothing; dynamic: halved "
+                     "then, and doubled after 2000 others (dynamic with "
+                     "float16, else none)"),
+            cl::sub(sub)) {}
+
+llvm::Expected<LossScale> OptimizerFlags::lossScale(bool isHalf) const {
+  using Kind = LossScale::Kind;
+  bool isGiven = scale.getNumOccurrences() != 0;
+  if (scale == "dynamic" || (!isGiven && isHalf))
+    return LossScale(Kind::Dynamic, LossScale::first);
+  if (scale == "none" || !isGiven)
+    return LossScale();
+  double number = 0;
+  if (llvm::StringRef(scale).getAsDouble(number) || !(number > 0) ||
+      !(number <= 0x1p100))
+    return fail(Exit::Usage, "--loss-scale=" + scale +
+                                 ": must be none, dynamic or a positive "
+                                 "number of at most 2^100");
+  return LossScale(Kind::Fixed, number);
+}
 
 /// Options that would have no effect.
 llvm::Error OptimizerFlags::refuseOthers() const {
@@ -126,7 +148,8 @@ llvm::Expected<LearningRate> OptimizerFlags::learningRate(int64_t steps) const {
   return result;
 }
 
-std::string mlc::cli::describe(const OptimizerOptions &options) {
+std::string mlc::cli::describe(const OptimizerOptions &options,
+                               const LossScale &scale) {
   std::string text;
   switch (options.kind) {
   case OptimizerKind::SGD:
@@ -143,6 +166,15 @@ std::string mlc::cli::describe(const OptimizerOptions &options) {
                        options.beta1, options.beta2, options.epsilon);
     break;
   }
-  return text + fmt::format("weight decay {}\nclipped norm {}\n",
-                            options.weightDecay, options.clipNorm);
+  text += fmt::format("weight decay {}\nclipped norm {}\nloss scale ",
+                      options.weightDecay, options.clipNorm);
+  switch (scale.getKind()) {
+  case LossScale::Kind::None:
+    return text + "none\n";
+  case LossScale::Kind::Dynamic:
+    return text + "dynamic\n";
+  case LossScale::Kind::Fixed:
+    return text + fmt::format("{}\n", scale.getScale());
+  }
+  return text;
 }

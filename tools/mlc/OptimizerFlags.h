@@ -17,6 +17,9 @@ public:
   /// Errors: a number out of range, an option that the optimizer has not.
   llvm::Expected<OptimizerOptions> optimizer() const;
   llvm::Expected<LearningRate> learningRate(int64_t steps) const;
+  /// `isHalf`: something is computed in float16, which is scaled unless the
+  /// option says otherwise.
+  llvm::Expected<LossScale> lossScale(bool isHalf) const;
 
 private:
   llvm::Error refuseOthers() const;
@@ -26,10 +29,11 @@ private:
   llvm::cl::opt<bool> nesterov;
   llvm::cl::opt<Schedule> schedule;
   llvm::cl::opt<int64_t> warmup;
+  llvm::cl::opt<std::string> scale;
 };
 
 /// What decides an update beside the learning rate, a line each.
-std::string describe(const OptimizerOptions &options);
+std::string describe(const OptimizerOptions &options, const LossScale &scale);
 
 } // namespace mlc::cli
 

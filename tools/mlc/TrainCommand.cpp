@@ -6,6 +6,7 @@
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OptimizerFlags.h"
 #include "tools/mlc/OutputFile.h"
+#include "tools/mlc/SmallFloats.h"
 #include "tools/mlc/Trainer.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -15,7 +16,6 @@
 #include <fmt/format.h>
 
 using namespace mlc::cli;
-using mlc::OptimizerOptions;
 using mlc::Weight;
 using mlc::runtime::printable;
 namespace cl = llvm::cl;
@@ -31,12 +31,12 @@ private:
   llvm::Error check() const;
   void printWeights(const TrainingModel &read) const;
   std::string settingsOf(const TrainingModel &read,
-                         const OptimizerOptions &optimizer,
                          const TrainingData &data) const;
   llvm::Error checkFiles(const TrainingModel &read) const;
   llvm::Error resumeFrom(Checkpoint &state) const;
   llvm::Error lostLoss(const Trainer &trainer, const TrainingModel &read) const;
   llvm::Error refuseInfinite(const Trainer &trainer) const;
+  llvm::Error reportSkipped(const Checkpoint &state, int64_t before) const;
   llvm::Error train(Trainer &trainer, TrainingData &data,
                     const TrainingModel &read, const LearningRate &rate);
   llvm::Error writeModel(mlc::ModelFile &file, const TrainingModel &read,
@@ -140,11 +140,10 @@ void TrainCommand::printWeights(const TrainingModel &read) const {
 }
 
 std::string TrainCommand::settingsOf(const TrainingModel &read,
-                                     const OptimizerOptions &optimizer,
                                      const TrainingData &data) const {
   return fmt::format("model {}\ndata {}\n{}{}batch {}\nseed {}\n", read.hash,
                      data.hash(), training.describe(),
-                     mlc::cli::describe(optimizer), data.batch(),
+                     describe(read.optimizer, read.lossScale), data.batch(),
                      seed.getValue());
 }
 
@@ -185,6 +184,26 @@ llvm::Error TrainCommand::refuseInfinite(const Trainer &trainer) const {
                           trainer.state().step));
 }
 
+/// Of a step before which `before` were skipped.
+llvm::Error TrainCommand::reportSkipped(const Checkpoint &state,
+                                        int64_t before) const {
+  const LossScale &scale = state.lossScale;
+  if (scale.getSkipped() == before)
+    return llvm::Error::success();
+  llvm::outs() << fmt::format("step {}  skipped: a gradient is not finite; "
+                              "loss scale {:g}\n",
+                              state.step, scale.getScale());
+  llvm::outs().flush();
+  if (!scale.isStuck())
+    return llvm::Error::success();
+  return fail(Exit::Differs,
+              fmt::format("{}: {} steps in a row changed nothing, because a "
+                          "gradient is not finite; give a smaller "
+                          "--loss-scale, or weights and samples that are "
+                          "smaller",
+                          model.model.getValue(), LossScale::mostFailed));
+}
+
 llvm::Error TrainCommand::train(Trainer &trainer, TrainingData &data,
                                 const TrainingModel &read,
                                 const LearningRate &rate) {
@@ -192,6 +211,7 @@ llvm::Error TrainCommand::train(Trainer &trainer, TrainingData &data,
   auto start = std::chrono::steady_clock::now();
   int64_t first = state.step;
   while (state.step < steps) {
+    int64_t skipped = state.lossScale.getSkipped();
     auto loss = trainer.step(data, seed, rate);
     if (!loss)
       return loss.takeError();
@@ -202,6 +222,8 @@ llvm::Error TrainCommand::train(Trainer &trainer, TrainingData &data,
       llvm::outs() << fmt::format("step {}  loss {:.9g}\n", state.step, *loss);
       llvm::outs().flush();
     }
+    if (llvm::Error error = reportSkipped(state, skipped))
+      return error;
     bool isKept = !checkpoint.empty() && state.step % checkpointEvery == 0;
     if (isKept || isLast)
       if (llvm::Error error = refuseInfinite(trainer))
@@ -222,8 +244,15 @@ llvm::Error TrainCommand::writeModel(mlc::ModelFile &file,
                                      const TrainingModel &read,
                                      const Checkpoint &state) const {
   std::vector<mlc::NewWeight> weights;
-  for (auto [weight, value] : llvm::zip(read.kept(), state.values))
-    weights.push_back({weight->name, {value.data.get(), value.bytes}});
+  std::vector<HostTensor> values;
+  for (auto [weight, value, type] :
+       llvm::zip(read.kept(), state.values, read.types)) {
+    auto own = narrowed(value, type);
+    if (!own)
+      return own.takeError();
+    weights.push_back({weight->name, {own->data.get(), own->bytes}});
+    values.push_back(std::move(*own));
+  }
   auto bytes = mlc::replaceWeights(file, weights);
   if (!bytes)
     return withFile(model.model, Exit::Resources, bytes.takeError());
@@ -273,13 +302,10 @@ llvm::Error TrainCommand::resumeFrom(Checkpoint &state) const {
 llvm::Error TrainCommand::run() {
   if (llvm::Error error = check())
     return error;
-  auto optimizer = optimizerFlags.optimizer();
-  if (!optimizer)
-    return optimizer.takeError();
   auto rate = optimizerFlags.learningRate(steps);
   if (!rate)
     return rate.takeError();
-  auto read = readTrainingModel(model, training, *optimizer, batch);
+  auto read = readTrainingModel(model, training, &optimizerFlags, batch);
   if (!read)
     return read.takeError();
   if (llvm::Error error = checkFiles(*read))
@@ -288,8 +314,8 @@ llvm::Error TrainCommand::run() {
   auto built = read->compilation->build();
   if (!built)
     return built.takeError();
-  auto trainer =
-      Trainer::create(*built, *optimizer, read->values, device.device, threads);
+  auto trainer = Trainer::create(*built, read->optimizer, read->values,
+                                 device.device, threads);
   if (!trainer)
     return trainer.takeError();
   auto data = TrainingData::read(dataFile, trainer->dataPorts());
@@ -301,7 +327,8 @@ llvm::Error TrainCommand::run() {
               checkLabels(data->array(i), *read->classes, port.name))
         return error;
   printWeights(*read);
-  trainer->state().settings = settingsOf(*read, *optimizer, *data);
+  trainer->state().settings = settingsOf(*read, *data);
+  trainer->state().lossScale = read->lossScale;
   if (llvm::Error error = resumeFrom(trainer->state()))
     return error;
   if (llvm::Error error = train(*trainer, *data, *read, *rate))

@@ -26,13 +26,14 @@ double LearningRate::at(int64_t step) const {
   return rate;
 }
 
-static size_t valueCount(const Model &built) {
-  return built.outputs().size() - 1; // the loss
+size_t Trainer::valueCount() const {
+  // Beside the loss and whether gradients were finite.
+  return built->outputs().size() - 1 - optimizer.scalesLoss;
 }
 
 llvm::ArrayRef<mlc_port> Trainer::dataPorts() const {
   return llvm::ArrayRef(built->inputs())
-      .drop_back(valueCount(*built) + scalars.size());
+      .drop_back(valueCount() + scalars.size());
 }
 
 llvm::Expected<Trainer> Trainer::create(const Model &built,
@@ -43,9 +44,9 @@ llvm::Expected<Trainer> Trainer::create(const Model &built,
   Trainer trainer;
   trainer.built = &built;
   trainer.optimizer = optimizer;
-  size_t numScalars = scalarsOf(optimizer.kind).size();
+  size_t numScalars = scalarsOf(optimizer.kind).size() + optimizer.scalesLoss;
   auto scalarPorts = llvm::ArrayRef(built.inputs())
-                         .drop_back(valueCount(built))
+                         .drop_back(trainer.valueCount())
                          .take_back(numScalars);
   for (const mlc_port &port : scalarPorts) {
     auto scalar = HostTensor::zeros(port.type, {});
@@ -73,8 +74,8 @@ llvm::Expected<Trainer> Trainer::create(const Model &built,
       return tensor.takeError();
     trainer.batch.push_back(std::move(*tensor));
   }
-  for (auto [i, port] :
-       llvm::enumerate(llvm::ArrayRef(built.outputs()).drop_front())) {
+  for (auto [i, port] : llvm::enumerate(
+           llvm::ArrayRef(built.outputs()).slice(1, trainer.valueCount()))) {
     bool isWeight = i < values.size();
     for (std::vector<HostTensor> *memory :
          {&trainer.current.values, &trainer.next}) {
@@ -110,12 +111,22 @@ llvm::Error Trainer::bind() {
   return llvm::Error::success();
 }
 
+static double numberOf(const mlc_tensor &tensor) {
+  return tensor.type == MLC_F64 ? *static_cast<const double *>(tensor.data)
+                                : *static_cast<const float *>(tensor.data);
+}
+
 llvm::Expected<double> Trainer::step(TrainingData &data, uint64_t seed,
                                      const LearningRate &rate) {
   data.fill(seed, current.step, batch);
-  double t = double(current.step + 1);
-  double numbers[] = {rate.at(current.step), 1 - std::pow(optimizer.beta1, t),
-                      1 - std::pow(optimizer.beta2, t)};
+  // As if steps that change nothing were none.
+  double t = double(current.step + 1 - current.lossScale.getSkipped());
+  llvm::SmallVector<double> numbers = {rate.at(current.step),
+                                       1 - std::pow(optimizer.beta1, t),
+                                       1 - std::pow(optimizer.beta2, t)};
+  numbers.resize(scalarsOf(optimizer.kind).size());
+  if (optimizer.scalesLoss)
+    numbers.push_back(current.lossScale.getScale());
   if (takesStep)
     *reinterpret_cast<uint64_t *>(scalars[0].data.get()) = current.step;
   for (auto [scalar, number] :
@@ -133,8 +144,13 @@ llvm::Expected<double> Trainer::step(TrainingData &data, uint64_t seed,
     return loss.takeError();
   std::swap(current.values, next);
   ++current.step;
-  return loss->type == MLC_F64 ? *static_cast<const double *>(loss->data)
-                               : *static_cast<const float *>(loss->data);
+  if (optimizer.scalesLoss) {
+    auto finite = session->output(built->outputs().size() - 1);
+    if (!finite)
+      return finite.takeError();
+    current.lossScale.update(numberOf(*finite) != 0);
+  }
+  return numberOf(*loss);
 }
 
 template <typename T> static bool isFinite(const HostTensor &tensor) {

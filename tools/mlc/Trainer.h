@@ -54,6 +54,8 @@ public:
 
 private:
   llvm::Error bind();
+  /// Weights, statistics and states.
+  size_t valueCount() const;
 
   const Model *built = nullptr;
   OptimizerOptions optimizer;

@@ -9,6 +9,8 @@
 #include "runtime/Text.h"
 #include "tools/mlc/Evaluation.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/OptimizerFlags.h"
+#include "tools/mlc/SmallFloats.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlc;
@@ -43,6 +45,12 @@ TrainingFlags::TrainingFlags(cl::SubCommand &sub)
                           "ones, and elements that are dropped (as the model "
                           "says)"),
                  cl::sub(sub)),
+      factors("autocast", cl::init(FactorType::AsModel),
+              cl::desc("Round what matrix products and convolutions of float32 "
+                       "tensors read and give (as the model says):"),
+              cl::values(clEnumValN(FactorType::F16, "f16", "to float16"),
+                         clEnumValN(FactorType::BF16, "bf16", "to bfloat16")),
+              cl::sub(sub)),
       train("train", cl::value_desc("weight"),
             cl::desc("Train this weight, and none that is not named; NAME* is "
                      "all that begin so (all that are of floats and no "
@@ -53,7 +61,7 @@ TrainingFlags::TrainingFlags(cl::SubCommand &sub)
              cl::sub(sub)) {}
 
 LossOptions TrainingFlags::lossOptions() const {
-  return {loss, output, classAxis, target};
+  return {loss, output, classAxis, target, factors};
 }
 
 std::string TrainingFlags::describe() const {
@@ -62,7 +70,10 @@ std::string TrainingFlags::describe() const {
   return "loss " + kinds[static_cast<int>(loss.getValue())].str() +
          "\nloss of '" + output + "'\nclass axis " + std::to_string(classAxis) +
          "\ntarget '" + target + "'\n" +
-         (inTraining ? "in training form\n" : "in the model's form\n");
+         (inTraining ? "in training form\n" : "in the model's form\n") +
+         (factors == FactorType::F16    ? "products of float16\n"
+          : factors == FactorType::BF16 ? "products of bfloat16\n"
+                                        : "products of the model's floats\n");
 }
 
 static bool matches(llvm::StringRef pattern, llvm::StringRef name) {
@@ -178,7 +189,9 @@ static std::vector<DimSetting> batchDims(const onnx::GraphProto &graph,
   return dims;
 }
 
-static llvm::Error readValues(TrainingModel &training) {
+/// Of what a step changes; whether some of it is of float16.
+static llvm::Expected<bool> readValues(TrainingModel &training) {
+  bool isHalf = false;
   auto main =
       training.compilation->getModule().lookupSymbol<mlir::func::FuncOp>(
           "main");
@@ -188,14 +201,20 @@ static llvm::Error readValues(TrainingModel &training) {
       auto tensor = toHost(value);
       if (!tensor)
         return tensor.takeError();
-      training.values.push_back(std::move(*tensor));
+      isHalf |= tensor->type == MLC_F16;
+      training.types.push_back(tensor->type);
+      auto wide = widened(std::move(*tensor));
+      if (!wide)
+        return wide.takeError();
+      training.values.push_back(std::move(*wide));
     }
-  return llvm::Error::success();
+  return isHalf;
 }
 
-llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
-    const ModelOptions &options, const TrainingFlags &flags,
-    const std::optional<OptimizerOptions> &optimizer, int64_t batch) {
+llvm::Expected<TrainingModel>
+mlc::cli::readTrainingModel(const ModelOptions &options,
+                            const TrainingFlags &flags,
+                            const OptimizerFlags *optimizer, int64_t batch) {
   if (!options.parameters.empty())
     return fail(Exit::Usage, "--parameter is not taken here; --train and "
                              "--freeze say which weights change");
@@ -203,6 +222,12 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   if (!given)
     return given.takeError();
   TrainingModel training;
+  if (optimizer) {
+    auto update = optimizer->optimizer();
+    if (!update)
+      return update.takeError();
+    training.optimizer = *update;
+  }
   auto choose = [&](const onnx::ModelProto &model)
       -> llvm::Expected<Compilation::Choice> {
     auto weights = flags.choose(model, options.model);
@@ -231,16 +256,24 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     return compilation.takeError();
   training.compilation = std::move(*compilation);
   training.hash = training.compilation->getModelFile().getHash();
-  if (optimizer)
-    if (llvm::Error error = readValues(training))
-      return error;
   LossOptions loss = flags.lossOptions();
+  if (optimizer) {
+    auto isHalf = readValues(training);
+    if (!isHalf)
+      return isHalf.takeError();
+    auto scale =
+        optimizer->lossScale(*isHalf || loss.factors == FactorType::F16);
+    if (!scale)
+      return scale.takeError();
+    training.lossScale = *scale;
+    training.optimizer.scalesLoss = scale->isOn();
+  }
   auto change = [&](mlir::ModuleOp module) {
     auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
     mlir::func::FuncOp before = main.clone();
-    mlir::LogicalResult done = optimizer
-                                   ? addTrainingStep(main, loss, *optimizer)
-                                   : addLossAndGradients(main, loss);
+    mlir::LogicalResult done =
+        optimizer ? addTrainingStep(main, loss, training.optimizer)
+                  : addLossAndGradients(main, loss);
     if (mlir::succeeded(done) && loss.kind == LossKind::CrossEntropy)
       training.classes = classesOf(before, loss);
     before.erase();

@@ -7,8 +7,11 @@
 #include "passes/Import/Weights.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Feed.h"
+#include "tools/mlc/LossScale.h"
 
 namespace mlc::cli {
+
+class OptimizerFlags;
 
 /// The options of the commands that need gradients.
 class TrainingFlags {
@@ -33,6 +36,7 @@ private:
   llvm::cl::opt<std::string> output, target;
   llvm::cl::opt<int64_t> classAxis;
   llvm::cl::opt<bool> inTraining;
+  llvm::cl::opt<FactorType> factors;
   llvm::cl::list<std::string> train, freeze;
 };
 
@@ -45,8 +49,14 @@ struct TrainingModel {
   /// the number is open.
   std::optional<int64_t> classes;
 
-  /// What kept() holds in the file, where there is an optimizer.
+  /// How a step is made, where there is an optimizer.
+  OptimizerOptions optimizer;
+  LossScale lossScale;
+  /// What kept() holds in the file, at least in float32, where there is an
+  /// optimizer.
   std::vector<HostTensor> values;
+  /// The types that these have in the file.
+  std::vector<mlc_dtype> types;
   /// BLAKE3 of the file.
   std::string hash;
 
@@ -61,8 +71,7 @@ struct TrainingModel {
 /// dim of every input of the model's that is open.
 llvm::Expected<TrainingModel>
 readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
-                  const std::optional<OptimizerOptions> &optimizer = {},
-                  int64_t batch = 0);
+                  const OptimizerFlags *optimizer = nullptr, int64_t batch = 0);
 
 /// Errors unless every label is less than `classes`; `name` is the array's.
 llvm::Error checkLabels(const HostTensor &labels, int64_t classes,

@@ -1,0 +1,54 @@
+//===- Precision.h - Training with 16-bit floats ----------------*- C++ -*-===//
+//
+// Mixed precision as of Micikevicius et al. 2018: products of matrices are of
+// 16-bit factors, weights are kept and changed in float32, and the loss's
+// cotangent is made larger, so that small gradients are not lost in float16.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_DIFFERENTIATE_PRECISION_H
+#define MLC_PASSES_DIFFERENTIATE_PRECISION_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlc {
+
+/// What matrix products and convolutions of float32 tensors are of.
+enum class FactorType { AsModel, F16, BF16 };
+
+/// Rounds the factors of all matrix products and convolutions of float32
+/// tensors to `type`, and their results.
+mlir::LogicalResult narrowProducts(mlir::func::FuncOp function,
+                                   FactorType type);
+
+/// Parameters of 16-bit floats become float32 ones, and are rounded where they
+/// were read. What they hold (kParameterAttr) is left as it is.
+mlir::LogicalResult widenParameters(mlir::func::FuncOp function);
+
+/// `value`, a tensor, with elements of `type`.
+mlir::FailureOr<mlir::Value> createCast(mlir::OpBuilder &builder,
+                                        mlir::Location loc, mlir::Value value,
+                                        mlir::Type type);
+
+/// `value` divided by `scale`, a tensor without dims.
+mlir::FailureOr<mlir::Value> createUnscaled(mlir::OpBuilder &builder,
+                                            mlir::Location loc,
+                                            mlir::Value value,
+                                            mlir::Value scale);
+
+/// 1 where all elements of all `values`, tensors of one type of floats, are
+/// finite, else 0; a tensor without dims.
+mlir::FailureOr<mlir::Value> createIsFinite(mlir::OpBuilder &builder,
+                                            mlir::Location loc,
+                                            mlir::ValueRange values);
+
+/// `after` where `condition`, a tensor without dims, is not 0, else `before`.
+mlir::FailureOr<mlir::Value>
+createChoice(mlir::OpBuilder &builder, mlir::Location loc,
+             mlir::Value condition, mlir::Value after, mlir::Value before);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DIFFERENTIATE_PRECISION_H

@@ -1,0 +1,27 @@
+//===- SmallFloats.h - Numbers of 16 bits -----------------------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_SMALLFLOATS_H
+#define MLC_TOOLS_MLC_SMALLFLOATS_H
+
+#include "tools/mlc/Feed.h"
+
+namespace mlc::cli {
+
+/// Whether it is float16 or bfloat16.
+inline bool isSmallFloat(mlc_dtype type) {
+  return type == MLC_F16 || type == MLC_BF16;
+}
+
+/// The number with these bits. `type` is a small float's here and below.
+double widen(uint16_t bits, mlc_dtype type);
+/// The nearest number's bits, of two the even one.
+uint16_t narrow(double number, mlc_dtype type);
+
+/// A tensor of small floats as float32, others as they are.
+llvm::Expected<HostTensor> widened(HostTensor tensor);
+/// A tensor of float32 rounded to `type`; as it is where that is its own.
+llvm::Expected<HostTensor> narrowed(HostTensor tensor, mlc_dtype type);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_SMALLFLOATS_H
