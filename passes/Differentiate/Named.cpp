@@ -139,6 +139,13 @@ private:
     for (unsigned id : summed)
       if (!llvm::is_contained(left, id) || !llvm::is_contained(right, id))
         return Value();
+    // So that the product need not be transposed.
+    if (!rows.empty() && !columns.empty() &&
+        llvm::find(outer, columns[0]) < llvm::find(outer, rows[0])) {
+      std::swap(a, b);
+      std::swap(left, right);
+      std::swap(rows, columns);
+    }
     FailureOr<Value> x = asMatrices(a, left, batch, rows, summed);
     FailureOr<Value> y = asMatrices(b, right, batch, summed, columns);
     if (failed(x) || failed(y))

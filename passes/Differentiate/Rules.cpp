@@ -6,6 +6,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Convolution.h"
 #include "passes/Differentiate/Emit.h"
+#include "passes/Differentiate/Products.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -73,6 +74,13 @@ FailureOr<SmallVector<Value>> gradientsByRule(OpBuilder &builder, Operation *op,
                                               ArrayRef<bool> wanted) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return convolutionGradients(builder, conv, cotangent, wanted);
+  if (auto broadcast = dyn_cast<BroadcastOp>(op); broadcast && cotangent) {
+    FailureOr<Value> value =
+        repeatedFactorGradient(builder, broadcast, cotangent);
+    if (failed(value))
+      return failure();
+    return SmallVector<Value>{*value};
+  }
   if (auto gather = dyn_cast<GatherOp>(op); gather && wanted[0])
     return gatherGradient(builder, gather, cotangent);
   if (auto scatter = dyn_cast<ScatterAddOp>(op))
