@@ -110,6 +110,10 @@ FailureOr<SmallVector<Value>> convolutionGradients(OpBuilder &builder,
                                                    ArrayRef<bool> wanted) {
   ConvolutionGradients gradients(builder, conv, cotangent);
   SmallVector<Value> values(2);
+  // No window is empty, as that of the weight's gradient would be.
+  if (llvm::any_of(*getDims(cast<RankedTensorType>(cotangent.getType())),
+                   [](IntExpr dim) { return dim.isConstant(0); }))
+    return SmallVector<Value>();
   // Windows of one group each have channels of their own for each group.
   for (unsigned i : {0u, 1u}) {
     if (!wanted[i] || (i == 1 && !conv.getGroups().isConstant(1)))

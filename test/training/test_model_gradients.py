@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import onnx
 import pytest
 
 import torch_gradients
@@ -91,3 +92,17 @@ def test_files_that_are_read_stay(tools, tmp_path):
     loss = graph(tmp_path, [("Mul", ["x", "loss"], ["y"], {})], [3], [3], {"loss": np.ones(3, np.float32)})
     done = tools.mlc("gradients", loss, "--loss=mse", f"--output-npz={tmp_path / 'g.npz'}")
     assert done.returncode == 2 and "a weight is called 'loss'" in done.stderr
+
+
+@pytest.mark.parametrize("batch, size", [(0, 5), (2, 0)])
+def test_an_empty_convolution(tools, tmp_path, batch, size):
+    """Nothing is multiplied: the gradient is 0."""
+    dims = [("x", [batch, 3, size, size])], [("y", [batch, 4, size, size])]
+    from graphs import model
+    onnx.save(model([("Conv", ["x", "w"], ["y"], {"pads": [1] * 4})], *dims, {"w": np.ones((4, 3, 3, 3), np.float32)}),
+              tmp_path / "m.onnx")
+    open_dims = [f"--dim=x_d{d}=0" for d, n in enumerate(dims[0][0][1]) if n == 0]
+    done = tools.mlc("gradients", tmp_path / "m.onnx", "--loss=mse", *open_dims, "--reference",
+                     f"--output-npz={tmp_path / 'o.npz'}")
+    assert done.returncode == 0, done.stderr
+    assert np.array_equal(np.load(tmp_path / "o.npz")["w"], np.zeros((4, 3, 3, 3)))
