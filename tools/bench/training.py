@@ -5,7 +5,9 @@
 runs in a Python that has PyTorch, onnx and NumPy (test/training/torch_gradients.py
 says how one is made) and starts build/bin/mlc. Both train the same ONNX graph,
 PyTorch by its own operators and torch.optim.SGD with momentum. Each round times
-one after the other; printed are medians and their ratio.
+one after the other, mlc also without rewrites; printed are medians and ratios,
+to PyTorch and of mlc with rewrites to mlc without, and what a run of mlc takes
+beside its steps: reading, compiling, writing a checkpoint.
 """
 
 import argparse
@@ -109,14 +111,18 @@ class Torch:
         return (time.perf_counter() - start) / steps
 
 
-def mlc_seconds(folder, flags, steps):
-    """Of a step, without compilation; and the first loss."""
+def mlc_seconds(folder, flags, steps, *more):
+    """Of a step, without compilation; of all else; and the first loss."""
+    start = time.perf_counter()
     done = subprocess.run(
         [ROOT / "build/bin/mlc", "train", folder / "m.onnx", *flags, f"--data={folder / 'd.npz'}", f"--steps={steps}",
          "--optimizer=momentum", "--learning-rate=1e-4", "--threads=1", "--log-every=1",
-         f"--checkpoint={folder / 'c.npz'}", "--checkpoint-every=1000000"], capture_output=True, text=True, check=True)
+         f"--checkpoint={folder / 'c.npz'}", "--checkpoint-every=1000000", *more], capture_output=True, text=True,
+        check=True)
+    whole = time.perf_counter() - start
     first = float(re.search(r"step 1  loss (\S+)", done.stdout)[1])
-    return float(re.search(r"steps in (\S+) s", done.stderr)[1]) / steps, first
+    spent = float(re.search(r"steps in (\S+) s", done.stderr)[1])
+    return spent / steps, whole - spent, first
 
 
 def main():
@@ -124,7 +130,7 @@ def main():
     parser.add_argument("--networks", default=",".join(NETWORKS), help="which (all)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of both (5)")
     arguments = parser.parse_args()
-    print("network      PyTorch, ms  mlc, ms  ratio")
+    print("network      PyTorch, ms  mlc, ms  ratio  to no rewrites  beside steps, s")
     for name in arguments.networks.split(","):
         build, steps = NETWORKS[name]
         model, inputs, flags = build()
@@ -134,14 +140,16 @@ def main():
             np.savez(folder / "d.npz", **inputs)
             peer = Torch(model, inputs, flags)
             peer_loss = peer.step()
-            theirs, ours = [], []
+            theirs, ours, plain, beside = [], [], [], []
             for _ in range(arguments.rounds):
                 theirs.append(peer.seconds(steps))
-                seconds, loss = mlc_seconds(folder, flags, steps)
+                seconds, rest, loss = mlc_seconds(folder, flags, steps)
                 ours.append(seconds)
+                beside.append(rest)
+                plain.append(mlc_seconds(folder, flags, steps, "--no-rewrites")[0])
             assert abs(loss - peer_loss) <= 1e-3 * abs(peer_loss), (loss, peer_loss)
-        a, b = np.median(theirs), np.median(ours)
-        print(f"{name:<12} {1e3 * a:11.2f}  {1e3 * b:7.2f}  {b / a:5.2f}", flush=True)
+        a, b, c, d = map(np.median, (theirs, ours, plain, beside))
+        print(f"{name:<12} {1e3 * a:11.2f}  {1e3 * b:7.2f}  {b / a:5.2f}  {b / c:14.2f}  {d:15.1f}", flush=True)
 
 
 if __name__ == "__main__":
