@@ -159,12 +159,14 @@ private:
     return false;
   }
 
-  /// What works on elements alone works on stored ones as it is.
+  /// What works on elements alone works on stored ones as it is, unless its
+  /// attributes name dims.
   Value build(const Definition &definition, ArrayRef<Value> operands,
               ArrayRef<LayoutAttr> layouts) {
     auto isAlike = [&](LayoutAttr layout) { return layout == result; };
     if (getKind(definition).isElementwise && llvm::all_of(layouts, isAlike))
-      return forms.createLike(op, operands);
+      if (Value like = forms.createLike(op, operands))
+        return like;
     SmallVector<LayoutAttr> all(layouts);
     all.push_back(result);
     return forms.layOut(loc, op->getName().getStringRef(), operands,

@@ -68,11 +68,13 @@ func.func @first_layer(%x: tensor<2x3x8x8xf32>, %y: tensor<2x16x6x6xf32>) -> (te
 // CHECK-LABEL: func.func @scaled
 // CHECK: mlc.laid_out {{.*}}plain_op = "mlc.broadcast"
 // CHECK: mlc.mul {{.*}} : (tensor<2x2x8x8x16xf32>
-// CHECK: mlc.laid_out {{.*}}plain_op = "mlc.compute"
+// CHECK: mlc.laid_out {{.*}}x1[i, j, u, v], 0)"{{.*}}plain_op = "mlc.compute"{{.*}}-> tensor<2x2x8x8x16xf32>
+// CHECK: mlc.laid_out {{.*}}sum{{.*}}plain_op = "mlc.compute"{{.*}}-> tensor<1x2x1x1x16xf32>
 func.func @scaled(%y: tensor<2x40x8x8xf32>, %w: tensor<40x24x1x1xf32>, %s: tensor<1x24x1x1xf32>) -> (tensor<2x24x8x8xf32>, tensor<1x24x1x1xf32>) {
   %0 = mlc.conv_transpose %y, %w {strides = #mlc.dims<[1, 1]>, pads = #mlc.dims<[0, 0, 0, 0]>, dilations = #mlc.dims<[1, 1]>, output_padding = #mlc.dims<[0, 0]>, groups = #mlc.int<1>} : (tensor<2x40x8x8xf32>, tensor<40x24x1x1xf32>) -> tensor<2x24x8x8xf32>
   %1 = mlc.broadcast %s {dims = #mlc.dims<[2, 24, 8, 8]>} : (tensor<1x24x1x1xf32>) -> tensor<2x24x8x8xf32>
   %2 = mlc.mul %0, %1 : (tensor<2x24x8x8xf32>, tensor<2x24x8x8xf32>) -> tensor<2x24x8x8xf32>
-  %3 = mlc.compute %2 {definition = "(x0) Y[i, j, u, v] = sum{r < 2, t < 8, t1 < 8}(x0[r, j, t, t1])", dims = #mlc.dims<[1, 24, 1, 1]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<2x24x8x8xf32>) -> tensor<1x24x1x1xf32>
+  %m = mlc.compute %0, %2 {definition = "(x0, x1) Y[i, j, u, v] = select(x0[i, j, u, v] > 0, x1[i, j, u, v], 0)", dims = #mlc.dims<[2, 24, 8, 8]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<2x24x8x8xf32>, tensor<2x24x8x8xf32>) -> tensor<2x24x8x8xf32>
+  %3 = mlc.compute %m {definition = "(x0) Y[i, j, u, v] = sum{r < 2, t < 8, t1 < 8}(x0[r, j, t, t1])", dims = #mlc.dims<[1, 24, 1, 1]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (tensor<2x24x8x8xf32>) -> tensor<1x24x1x1xf32>
   return %2, %3 : tensor<2x24x8x8xf32>, tensor<1x24x1x1xf32>
 }
