@@ -31,8 +31,15 @@ static void layOutFunction(func::FuncOp function,
       continue;
     builder.setInsertionPoint(&op);
     auto conv = dyn_cast<ConvOp>(op);
-    StoredForm form =
-        conv ? layOutConvolution(forms, conv) : layOutOperator(forms, &op);
+    if (conv && layOutWeightGradient(forms, conv)) {
+      op.erase();
+      continue;
+    }
+    auto transposed = dyn_cast<ConvTransposeOp>(op);
+    StoredForm form = conv ? layOutConvolution(forms, conv)
+                      : transposed
+                          ? layOutTransposedConvolution(forms, transposed)
+                          : layOutOperator(forms, &op);
     if (!form)
       continue;
     if (Value plain = forms.unpack(op.getLoc(), form)) {

@@ -42,6 +42,17 @@ Value StoredForms::pad(Location loc, Value x, ArrayRef<IntExpr> low,
                        RealAttr::get(getContext(), 0.0));
 }
 
+Value StoredForms::padOnce(Location loc, Value x, ArrayRef<IntExpr> low,
+                           ArrayRef<IntExpr> high) {
+  for (Operation *user : x.getUsers())
+    if (auto pad = dyn_cast<PadOp>(user))
+      if (pad->isBeforeInBlock(&*builder.getInsertionPoint()) &&
+          pad.getLow() == dims(low) && pad.getHigh() == dims(high) &&
+          pad.getMode() == PadMode::Constant && pad.getValue().getDouble() == 0)
+        return pad.getResult();
+  return pad(loc, x, low, high);
+}
+
 LayoutAttr StoredForms::layoutOf(ArrayRef<IntExpr> dims, int64_t groups) const {
   bool isBlocked = wanted.block != 0;
   SmallVector<StoredDim> order;

@@ -86,6 +86,10 @@ public:
   /// A border of zeros.
   mlir::Value pad(mlir::Location loc, mlir::Value x,
                   llvm::ArrayRef<IntExpr> low, llvm::ArrayRef<IntExpr> high);
+  /// The same, if need be that which another reader of `x` has made before.
+  mlir::Value padOnce(mlir::Location loc, mlir::Value x,
+                      llvm::ArrayRef<IntExpr> low,
+                      llvm::ArrayRef<IntExpr> high);
 
 private:
   mlir::OpBuilder &builder;
@@ -105,6 +109,14 @@ void widenConvolutions(StoredForms &forms, mlir::OpBuilder &builder,
 /// it stays as it is. Weights that are no constant are packed by each run,
 /// where that pays.
 StoredForm layOutConvolution(StoredForms &forms, ConvOp conv);
+
+/// The stored result of a transposed convolution that is a convolution: of
+/// stride 1. Null when it stays as it is.
+StoredForm layOutTransposedConvolution(StoredForms &forms, ConvTransposeOp op);
+
+/// Where `conv` is of two transposes, as the gradient of a convolution's
+/// weights is, puts one of stored tensors in its place; false where it is none.
+bool layOutWeightGradient(StoredForms &forms, ConvOp conv);
 
 /// The stored result of an operator some of whose operands have stored forms;
 /// null when it cannot work on them.

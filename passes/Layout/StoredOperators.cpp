@@ -94,14 +94,24 @@ public:
   }
 
 private:
+  /// One number for each channel, which is stored in blocks as it is.
+  static bool isVector(Value value) {
+    SmallVector<IntExpr> dims = sizesOf(value);
+    return dims.size() > 2 && dims[0].isConstant(1) &&
+           llvm::all_of(ArrayRef(dims).drop_front(2),
+                        [](IntExpr dim) { return dim.isConstant(1); });
+  }
+
   /// A stored form that the operator's result is to be like: of an operand, or
-  /// for what is known at compile time, as a bias is, of what stands beside it.
+  /// for what is known at compile time or a number for each channel, as a bias
+  /// is, of what stands beside it.
   StoredForm findForm() {
     for (Value operand : op->getOperands())
       if (StoredForm form = forms.lookup(operand))
         return form;
-    if (!llvm::all_of(op->getOperands(),
-                      [](Value operand) { return isCompileTime(operand); }))
+    if (!llvm::all_of(op->getOperands(), [](Value operand) {
+          return isCompileTime(operand) || isVector(operand);
+        }))
       return {};
     for (Operation *user : op->getUsers())
       for (Value operand : user->getOperands())
@@ -111,7 +121,8 @@ private:
   }
 
   /// How the operand is read: in its stored form; packed, where it is known at
-  /// compile time and has the result's channels; plain otherwise.
+  /// compile time, or but a number for each channel, and has the result's
+  /// channels; plain otherwise.
   StoredForm operandBeside(Value operand, ArrayRef<IntExpr> to,
                            int64_t groups) {
     SmallVector<IntExpr> dims = sizesOf(operand);
@@ -125,7 +136,8 @@ private:
       isAnyDirty |= form.isDirty;
       return form;
     }
-    if (dims.size() != to.size() || !hasChannels || !isCompileTime(operand))
+    if (dims.size() != to.size() || !hasChannels ||
+        !(isCompileTime(operand) || isVector(operand)))
       return plain;
     StoredForm packed = forms.get(loc, operand, groups, /*clean=*/true);
     return packed ? packed : plain;
@@ -147,12 +159,14 @@ private:
     return false;
   }
 
-  /// What works on elements alone works on stored ones as it is.
+  /// What works on elements alone works on stored ones as it is, unless its
+  /// attributes name dims.
   Value build(const Definition &definition, ArrayRef<Value> operands,
               ArrayRef<LayoutAttr> layouts) {
     auto isAlike = [&](LayoutAttr layout) { return layout == result; };
     if (getKind(definition).isElementwise && llvm::all_of(layouts, isAlike))
-      return forms.createLike(op, operands);
+      if (Value like = forms.createLike(op, operands))
+        return like;
     SmallVector<LayoutAttr> all(layouts);
     all.push_back(result);
     return forms.layOut(loc, op->getName().getStringRef(), operands,

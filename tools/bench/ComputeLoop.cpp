@@ -2,12 +2,14 @@
 //
 //   mlc-bench-loop MILLISECONDS
 //   mlc-bench-loop --round-trip
+//   mlc-bench-loop --peak
 //
 // As many multiply-adds on registers as an idle core of some GHz does in about
 // that long; always the same number, so that the time tells how fast the core
-// was. Two at once tell what a second core is worth (compare_ort.py). The other
+// was. Two at once tell what a second core is worth (compare_ort.py). The second
 // form prints the nanoseconds that a cache line takes from one thread to
-// another and back: how near to each other the host has put two cores.
+// another and back: how near to each other the host has put two cores. The third
+// prints the multiply-adds of a core, in 10^9 operations on floats a second.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,10 +29,15 @@ int main(int argc, char **argv) {
     std::printf("%.0f\n", mlc::bench::measureRoundTrip() * 1e9);
     return 0;
   }
+  if (argc == 2 && !std::strcmp(argv[1], "--peak")) {
+    unsigned bits = __builtin_cpu_supports("avx512f") ? 512 : 256;
+    std::printf("%.1f\n", mlc::bench::measurePeakFlops(bits) * 1e-9);
+    return 0;
+  }
   char *end = nullptr;
   double milliseconds = argc == 2 ? std::strtod(argv[1], &end) : 0;
   if (argc != 2 || *end != '\0' || !(milliseconds > 0 && milliseconds < 1e5)) {
-    std::fprintf(stderr, "usage: mlc-bench-loop MILLISECONDS | --round-trip\n");
+    std::fprintf(stderr, "usage: mlc-bench-loop MILLISECONDS | --round-trip | --peak\n");
     return 2;
   }
   mlc::bench::computeFor(milliseconds * 1e-3);
