@@ -102,12 +102,12 @@ void ArtifactWriter::writeWeights(raw_ostream &os) const {
 }
 
 Error ArtifactWriter::write(raw_ostream &os, const Contents &contents) const {
-  Status status = validate(*contents.program, nextOffset);
+  Status status = validate(*contents.programs, nextOffset);
   if (!status.ok())
     return createStringError(std::make_error_code(std::errc::value_too_large),
                              status.message);
   File file;
-  file.program = serialize(*contents.program);
+  file.program = serialize(*contents.programs);
   file.images = contents.images;
   layOut(contents, file);
   // The hash stands before what it is of, and a stream cannot go back.

@@ -7,7 +7,7 @@
 //   ArtifactWriter writer;
 //   uint64_t offset = writer.addConstant(bytes);     // for Buffer::constant
 //   ...
-//   if (Error e = writer.write(stream, {manifest, &program, images,
+//   if (Error e = writer.write(stream, {manifest, &programs, images,
 //                                       "mlc compile model.onnx ..."}))
 //
 //===----------------------------------------------------------------------===//
@@ -33,7 +33,7 @@ public:
   /// The sections beside the weights.
   struct Contents {
     llvm::StringRef manifest; ///< JSON text
-    const runtime::Program *program = nullptr;
+    const runtime::Programs *programs = nullptr;
     /// The kernels for each kind of device, the preferred one first; their
     /// bytes must live until the artifact is written. None without kernels.
     std::vector<runtime::CodeImage> images;

@@ -282,24 +282,26 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
     return errors.take(Exit::Codegen);
 
   LogicalResult translated = clock.run("artifact", [&] {
-    runtime::Program &program = model.program;
-    addMetadata(*module, program);
     auto programs = module->getOps<exec::ProgramOp>();
-    if (!llvm::hasSingleElement(programs))
-      return LogicalResult(module->emitError("must have one exec.program"));
-    return translateProgram(*programs.begin(), *kernels, model);
+    if (programs.empty())
+      return LogicalResult(module->emitError("must have an exec.program"));
+    for (exec::ProgramOp program : programs)
+      if (failed(translateProgram(program, *kernels, model)))
+        return LogicalResult(failure());
+    addMetadata(*module, model.programs.entries.front());
+    return success();
   });
   if (failed(translated))
     return errors.take(Exit::Internal);
   runtime::Status status =
-      runtime::validate(model.program, model.weights.weightsSize());
+      runtime::validate(model.programs, model.weights.weightsSize());
   if (!status.ok())
     return llvm::make_error<CompileError>(
         status.code == MLC_UNSUPPORTED ? Exit::Unsupported : Exit::Internal,
         status.message);
   model.images = std::move(kernels->images);
-  model.manifest =
-      makeManifest(*module, model.program, options, kernels->reports);
+  model.manifest = makeManifest(*module, model.programs.entries.front(),
+                                options, kernels->reports);
   model.rebuild = options.rebuild;
   model.module = std::move(module);
   return llvm::Error::success();
@@ -341,7 +343,7 @@ llvm::Error CompiledModel::write(llvm::raw_ostream &os) const {
     entry.data = image.bytes.data();
     entry.size = image.bytes.size();
   }
-  return weights.write(os, {manifest, &program, std::move(all), rebuild});
+  return weights.write(os, {manifest, &programs, std::move(all), rebuild});
 }
 
 llvm::Error

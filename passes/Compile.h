@@ -57,7 +57,7 @@ public:
   llvm::Error writeToMemory(llvm::SmallVectorImpl<char> &out) const;
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  runtime::Program program;
+  runtime::Programs programs;
   ArtifactWriter weights;
   std::vector<KernelImage> images;
   std::string manifest, rebuild;

@@ -1,9 +1,12 @@
 //===- Program.cpp - exec.program as the runtime's data -------------------===//
 
 #include "passes/Program.h"
+#include "codegen/StateWrites.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "passes/ConstantBytes.h"
 #include "passes/Fuse/Views.h"
+#include "passes/ProgramStates.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -51,7 +54,8 @@ class Translator {
 public:
   Translator(exec::ProgramOp op, const CompiledKernels &kernels,
              CompiledModel &model)
-      : op(op), model(model), program(model.program) {
+      : op(op), model(model), program(model.programs.entries.emplace_back()) {
+    program.name = op.getSymName().str();
     for (const CompiledKernel &kernel : kernels.kernels)
       kernelOf[kernel.name] = &kernel;
     auto module = op->getParentOfType<ModuleOp>();
@@ -65,6 +69,7 @@ public:
     for (Operation &inner : op.getBody().front())
       if (failed(translate(&inner)))
         return failure();
+    addStateWrites(program, writes);
     return success();
   }
 
@@ -73,6 +78,7 @@ private:
   LogicalResult addBuffer(Operation *inner);
   LogicalResult addConstant(exec::ConstantOp constant);
   LogicalResult addParameter(exec::ParameterOp parameter);
+  LogicalResult addState(exec::StateOp state);
   rt::Step makeLaunch(exec::LaunchOp launch, const CompiledKernel &kernel,
                       llvm::function_ref<IntExpr(IntExpr)> atLaunch);
   LogicalResult addLaunch(exec::LaunchOp launch);
@@ -105,6 +111,7 @@ private:
   llvm::StringMap<ArrayAttr> symbolsOf;
   llvm::StringMap<rt::SymbolId> symbols;
   DenseMap<Value, rt::BufferId> buffers;
+  SmallVector<StateWrite> writes;
   /// One run of memory serves all splats of a value: the longest.
   DenseMap<Attribute, uint64_t> splatBytes;
   DenseMap<Attribute, size_t> splatStorage;
@@ -159,9 +166,11 @@ static Attribute getSplatKey(ElementsAttr value) {
 
 void Translator::collectSplats() {
   op.walk([&](Operation *inner) {
-    if (!isa<exec::ConstantOp, exec::ParameterOp>(inner))
+    if (!isa<exec::ConstantOp, exec::ParameterOp, exec::StateOp>(inner))
       return;
     auto value = inner->getAttrOfType<ElementsAttr>("value");
+    if (!value || (isa<exec::StateOp>(inner) && isZeroSplat(value)))
+      return;
     if (Attribute key = getSplatKey(value)) {
       uint64_t &bytes = splatBytes[key];
       bytes = std::max(bytes, bytesOf(value));
@@ -206,34 +215,6 @@ FailureOr<ArrayRef<char>> Translator::getBytes(Operation *op,
     unpacked.push_back(bit);
   model.storage.push_back(std::move(unpacked));
   return ArrayRef(model.storage.back());
-}
-
-/// Whether the bits of a float32 are a denormal number.
-static bool isDenormal(uint32_t bits) {
-  constexpr uint32_t exponent = 0x7f800000u, fraction = 0x007fffffu;
-  return (bits & exponent) == 0 && (bits & fraction) != 0;
-}
-
-/// The weights with zeros in place of denormal numbers. Dead channels of
-/// trained models are full of them, and each costs a machine some hundred
-/// cycles where it is multiplied; a product with one is far below the rounding
-/// of the sum that it is added to.
-static std::optional<std::vector<char>> flushDenormals(ArrayRef<char> bytes) {
-  auto load = [&](uint64_t i) {
-    uint32_t bits;
-    std::memcpy(&bits, bytes.data() + i, sizeof(bits));
-    return bits;
-  };
-  uint64_t i = 0;
-  while (i < bytes.size() && !isDenormal(load(i)))
-    i += sizeof(uint32_t);
-  if (i == bytes.size())
-    return std::nullopt;
-  std::vector<char> flushed(bytes.begin(), bytes.end());
-  for (; i < bytes.size(); i += sizeof(uint32_t))
-    if (isDenormal(load(i)))
-      std::memset(flushed.data() + i, 0, sizeof(uint32_t));
-  return flushed;
 }
 
 /// Whether contractions multiply with the constant and nothing else reads it.
@@ -282,6 +263,21 @@ LogicalResult Translator::addParameter(exec::ParameterOp parameter) {
   return success();
 }
 
+LogicalResult Translator::addState(exec::StateOp state) {
+  std::optional<rt::DType> type = getDType(state.getElement());
+  FailureOr<ArrayRef<char>> bytes = ArrayRef<char>();
+  if (state.getValue() && !isZeroSplat(*state.getValue()))
+    bytes = getBytes(state, *state.getValue());
+  if (failed(bytes) || !type)
+    return failure();
+  FailureOr<uint32_t> index = mlc::addState(state, *type, *bytes, model);
+  if (failed(index))
+    return failure();
+  buffers[state] = program.addBuffer(rt::Buffer::state(
+      *index, *type, add(state.getDims().getDims()), state.getState().str()));
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Buffers and steps
 //===----------------------------------------------------------------------===//
@@ -295,6 +291,8 @@ LogicalResult Translator::addBuffer(Operation *inner) {
     return addConstant(constant);
   if (auto parameter = dyn_cast<exec::ParameterOp>(inner))
     return addParameter(parameter);
+  if (auto state = dyn_cast<exec::StateOp>(inner))
+    return addState(state);
   auto dims = inner->getAttrOfType<DimsAttr>("dims");
   std::string name;
   if (auto attr = inner->getAttrOfType<StringAttr>("name"))
@@ -433,11 +431,17 @@ LogicalResult Translator::translate(Operation *inner) {
         addCheck(check);
         return success();
       })
-      .Case<exec::InputOp, exec::ConstantOp, exec::ParameterOp, exec::AllocOp,
-            exec::AliasOp>([&](auto buffer) { return addBuffer(buffer); })
+      .Case<exec::InputOp, exec::ConstantOp, exec::ParameterOp, exec::StateOp,
+            exec::AllocOp, exec::AliasOp>(
+          [&](auto buffer) { return addBuffer(buffer); })
       .Case([&](exec::LaunchOp launch) { return addLaunch(launch); })
       .Case([&](exec::LibraryOp call) {
         addLibrary(call);
+        return success();
+      })
+      .Case([&](exec::AssignOp assign) {
+        writes.push_back(
+            {buffers.at(assign.getState()), buffers.at(assign.getValue())});
         return success();
       })
       .Case([&](exec::OutputOp output) {

@@ -8,9 +8,9 @@
 
 namespace mlc {
 
-/// Fills `model.program` and `model.weights` from `program`, whose kernels
-/// have become `kernels`. Emits an error where an element type or a size has
-/// no counterpart in the runtime.
+/// Adds `program`, whose kernels have become `kernels`, to the entries of
+/// `model`, and what it needs of states and weights. Emits an error where an
+/// element type or a size has no counterpart in the runtime.
 mlir::LogicalResult translateProgram(exec::ProgramOp program,
                                      const CompiledKernels &kernels,
                                      CompiledModel &model);

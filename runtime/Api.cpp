@@ -27,7 +27,7 @@ namespace {
 /// The program of a getter's artifact; that of NULL has nothing in it.
 const Program &programOf(const mlc_artifact *artifact) {
   static const Program none;
-  return artifact ? artifact->impl->program() : none;
+  return artifact ? artifact->impl->program(artifact->entry) : none;
 }
 
 void fill(mlc_port &port, const Program &program, const Port &from,
@@ -134,7 +134,8 @@ mlc_status mlc_artifact_input(const mlc_artifact *artifact, size_t index,
     return nullArgument();
   if (index >= program.inputs.size())
     return noSuch("input", index, program.inputs.size());
-  fill(*port, program, program.inputs[index], artifact->impl->inputText(index));
+  fill(*port, program, program.inputs[index],
+       artifact->impl->inputText(index, artifact->entry));
   return MLC_OK;
 }
 
@@ -146,7 +147,7 @@ mlc_status mlc_artifact_output(const mlc_artifact *artifact, size_t index,
   if (index >= program.outputs.size())
     return noSuch("output", index, program.outputs.size());
   fill(*port, program, program.outputs[index],
-       artifact->impl->outputText(index));
+       artifact->impl->outputText(index, artifact->entry));
   return MLC_OK;
 }
 
@@ -162,7 +163,7 @@ mlc_status mlc_artifact_parameter(const mlc_artifact *artifact, size_t index,
   if (index >= program.parameters.size())
     return noSuch("parameter", index, program.parameters.size());
   fill(*port, program, program.parameters[index],
-       artifact->impl->parameterText(index));
+       artifact->impl->parameterText(index, artifact->entry));
   return MLC_OK;
 }
 
@@ -177,12 +178,13 @@ mlc_status mlc_artifact_step(const mlc_artifact *artifact, size_t index,
     return nullArgument();
   if (index >= program.steps.size())
     return noSuch("step", index, program.steps.size());
-  const std::vector<const char *> &nodes = artifact->impl->stepNodes(index);
+  const std::vector<const char *> &nodes =
+      artifact->impl->stepNodes(index, artifact->entry);
   step->name = program.steps[index].name.c_str();
   step->kind = kindName(program.steps[index]);
   step->node_count = nodes.size();
   step->nodes = nodes.data();
-  step->text = artifact->impl->stepText(index).c_str();
+  step->text = artifact->impl->stepText(index, artifact->entry).c_str();
   return MLC_OK;
 }
 

@@ -20,11 +20,32 @@
 
 struct mlc_artifact {
   std::shared_ptr<const mlc::runtime::Artifact> impl;
+  /// What its inputs, outputs and steps are those of.
+  size_t entry = 0;
 };
+
+namespace mlc::runtime::api {
+
+/// What the sessions that share states share besides.
+struct Common {
+  std::shared_ptr<const Artifact> artifact;
+  uint32_t flags;
+  unsigned process;
+  AsyncRun async;
+  /// Whose run that is.
+  const void *runner = nullptr;
+};
+
+} // namespace mlc::runtime::api
+
 struct mlc_session {
   mlc::runtime::Session impl;
-  mlc::runtime::AsyncRun async; // ends before the session does
-  unsigned process;
+  std::shared_ptr<mlc::runtime::api::Common> common;
+
+  ~mlc_session() {
+    if (common->async.isPending() && common->runner == this)
+      (void)common->async.wait();
+  }
 };
 
 namespace mlc::runtime::api {
@@ -76,7 +97,7 @@ inline mlc_status noSuch(const char *what, size_t index, size_t count) {
 
 /// A session's threads do not follow a fork.
 inline bool isOfParent(const mlc_session *session) {
-  return session->process != currentProcess();
+  return session->common->process != currentProcess();
 }
 inline mlc_status ofParent() {
   return report(MLC_USAGE, "the session was made before this process was "
@@ -87,10 +108,29 @@ inline mlc_status ofParent() {
 template <typename Fn> mlc_status onSession(mlc_session *session, Fn fn) {
   if (isOfParent(session))
     return ofParent();
-  if (session->async.isPending())
-    return report(MLC_USAGE, "a run of the session is under way; call "
-                             "mlc_session_wait first");
+  if (session->common->async.isPending())
+    return report(MLC_USAGE, "a run of the session, or of one that shares its "
+                             "states, is under way; call mlc_session_wait "
+                             "first");
   return guarded([&] { return fn(session->impl); });
+}
+
+inline Status checkSpace(mlc_space space) {
+  if (space == MLC_SPACE_HOST || space == MLC_SPACE_DEVICE)
+    return Status::success();
+  return Status::error(MLC_USAGE,
+                       std::to_string(int(space)) + " is no mlc_space");
+}
+
+/// What can be wrong with any tensor of the caller's.
+inline Status checkTensor(const char *what, size_t index, mlc_dtype type,
+                          size_t rank, mlc_space space) {
+  if (unsigned(type) >= numDTypes || rank > MLC_MAX_RANK)
+    return Status::error(MLC_USAGE, std::string(what) + " " +
+                                        std::to_string(index) +
+                                        ": unknown type or rank above " +
+                                        std::to_string(MLC_MAX_RANK));
+  return checkSpace(space);
 }
 
 inline mlc_status nullArgument() {

@@ -8,28 +8,6 @@
 using namespace mlc::runtime;
 using namespace mlc::runtime::api;
 
-namespace {
-
-Status checkSpace(mlc_space space) {
-  if (space == MLC_SPACE_HOST || space == MLC_SPACE_DEVICE)
-    return Status::success();
-  return Status::error(MLC_USAGE,
-                       std::to_string(int(space)) + " is no mlc_space");
-}
-
-/// What can be wrong with any tensor of the caller's.
-Status checkTensor(const char *what, size_t index, mlc_dtype type, size_t rank,
-                   mlc_space space) {
-  if (unsigned(type) >= numDTypes || rank > MLC_MAX_RANK)
-    return Status::error(MLC_USAGE, std::string(what) + " " +
-                                        std::to_string(index) +
-                                        ": unknown type or rank above " +
-                                        std::to_string(MLC_MAX_RANK));
-  return checkSpace(space);
-}
-
-} // namespace
-
 mlc_status mlc_session_create(mlc_artifact *artifact,
                               const mlc_session_options *options,
                               mlc_session **session) {
@@ -61,11 +39,17 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
       status = Status::error(MLC_USAGE, "a stream is given, but device '" +
                                             std::string(device->name()) +
                                             "' has no streams");
-    if (status.ok())
-      *session = new mlc_session{
-          Session(artifact->impl, std::move(queue), known.flags),
-          {},
-          currentProcess()};
+    if (!status.ok())
+      return status;
+    auto common = std::make_shared<Common>();
+    common->artifact = artifact->impl;
+    common->flags = known.flags;
+    common->process = currentProcess();
+    *session = new mlc_session{Session(artifact->impl, artifact->entry,
+                                       std::make_shared<SharedStates>(
+                                           artifact->impl, std::move(queue)),
+                                       known.flags),
+                               std::move(common)};
     return status;
   });
 }
@@ -125,7 +109,8 @@ mlc_status mlc_session_run_async(mlc_session *session) {
   if (!session)
     return nullArgument();
   return onSession(session, [&](Session &impl) {
-    session->async.start(impl);
+    session->common->async.start(impl);
+    session->common->runner = session;
     return Status::success();
   });
 }
@@ -155,13 +140,13 @@ mlc_status mlc_session_wait(mlc_session *session) {
   if (isOfParent(session))
     return ofParent();
   return guarded([&] {
-    return session->async.isPending() ? session->async.wait()
-                                      : session->impl.wait();
+    AsyncRun &async = session->common->async;
+    return async.isPending() ? async.wait() : session->impl.wait();
   });
 }
 
 int mlc_session_is_running(const mlc_session *session) {
-  return session && !isOfParent(session) && session->async.isRunning();
+  return session && !isOfParent(session) && session->common->async.isRunning();
 }
 
 mlc_status mlc_session_output(mlc_session *session, size_t index,
@@ -196,7 +181,7 @@ mlc_status mlc_session_memory(mlc_session *session, mlc_memory *memory) {
 }
 
 uint64_t mlc_session_allocation_count(const mlc_session *session) {
-  return session && !isOfParent(session) && !session->async.isPending()
+  return session && !isOfParent(session) && !session->common->async.isPending()
              ? session->impl.allocations()
              : 0;
 }

@@ -84,6 +84,21 @@ Epochs makeEpochs(const Program &p) {
   return e;
 }
 
+Artifact::PortText describe(const State &state) {
+  Artifact::PortText text;
+  text.dims = state.dims;
+  for (int64_t dim : state.dims)
+    text.texts.push_back(std::to_string(dim));
+  return text;
+}
+
+/// The C ABI's pointers to the texts, which stay where they are.
+void point(std::vector<Artifact::PortText> &texts) {
+  for (Artifact::PortText &text : texts)
+    for (const std::string &dim : text.texts)
+      text.pointers.push_back(dim.c_str());
+}
+
 Artifact::PortText describe(const Program &p, const Port &port) {
   Artifact::PortText text;
   for (ExprId id : p.buffers[port.buffer].dims) {
@@ -140,24 +155,36 @@ Status Artifact::openMemory(const void *data, size_t size, uint32_t flags,
 Status Artifact::create(Program program, const uint8_t *weights,
                         uint64_t weightsSize, std::vector<mlc_kernel> kernels,
                         std::shared_ptr<const Artifact> &artifact) {
+  Programs programs;
+  programs.entries.push_back(std::move(program));
+  return create(std::move(programs), weights, weightsSize, std::move(kernels),
+                artifact);
+}
+
+Status Artifact::create(Programs programs, const uint8_t *weights,
+                        uint64_t weightsSize, std::vector<mlc_kernel> kernels,
+                        std::shared_ptr<const Artifact> &artifact) {
   std::shared_ptr<Artifact> result(new Artifact);
-  result->prog = std::move(program);
+  result->all = std::move(programs);
   result->weightBytes = weights;
   result->weightCount = weightsSize;
-  const std::vector<std::string> &names = result->prog.kernels;
+  std::vector<std::string> names;
+  for (const Program &entry : result->all.entries)
+    names.insert(names.end(), entry.kernels.begin(), entry.kernels.end());
   if (kernels.size() != names.size())
     return Status::error(MLC_USAGE,
                          "the program names " + std::to_string(names.size()) +
                              " kernels, " + std::to_string(kernels.size()) +
                              " were given");
-  for (size_t k = 0; k < names.size(); ++k)
-    result->functions.push_back({names[k].c_str(), kernels[k]});
+  result->kernelNames = std::move(names);
+  for (size_t k = 0; k < kernels.size(); ++k)
+    result->functions.push_back({result->kernelNames[k].c_str(), kernels[k]});
   CodeImage image;
   image.kind = ImageKind::Functions;
   image.data = result->functions.data();
   image.size = result->functions.size() * sizeof(NamedFunction);
   result->codeImages.push_back(std::move(image));
-  Status status = validate(result->prog, weightsSize);
+  Status status = validate(result->all, weightsSize);
   if (status.ok())
     status = result->finish();
   if (status.ok())
@@ -168,9 +195,9 @@ Status Artifact::create(Program program, const uint8_t *weights,
 /// The program and the table of the images.
 Status Artifact::readTables(const ArtifactHeader &header, const uint8_t *data) {
   Status status =
-      deserialize(data + header.program.offset, header.program.size, prog);
+      deserialize(data + header.program.offset, header.program.size, all);
   if (status.ok())
-    status = validate(prog, header.weights.size);
+    status = validate(all, header.weights.size);
   if (status.ok())
     status = deserialize(data + header.images.offset, header.images.size,
                          codeImages);
@@ -268,7 +295,7 @@ Status Artifact::noImage(const Device &device) const {
 Status Artifact::loadOnFirst() const {
   const std::vector<Device *> &all = devices();
   auto it = std::find_if(all.begin(), all.end(), [&](const Device *device) {
-    return findImage(*device) || prog.kernels.empty();
+    return findImage(*device) || !hasKernels();
   });
   const LoadedProgram *loaded;
   if (it != all.end())
@@ -299,8 +326,14 @@ Status Artifact::loadOn(Device &device, const LoadedProgram *&loaded) const {
   return Status::success();
 }
 
+bool Artifact::hasKernels() const {
+  return std::any_of(all.entries.begin(), all.entries.end(),
+                     [](const Program &p) { return !p.kernels.empty(); });
+}
+
 Status Artifact::loadCode(Device &device, LoadedProgram &loaded) const {
-  if (prog.kernels.empty())
+  loaded.kernels.resize(all.entries.size());
+  if (!hasKernels())
     return Status::success();
   const CodeImage *image = findImage(device);
   if (!image)
@@ -316,12 +349,13 @@ Status Artifact::loadCode(Device &device, LoadedProgram &loaded) const {
     status.message += remedy;
   if (!status.ok())
     return status;
-  for (const std::string &name : prog.kernels) {
-    KernelHandle kernel = loaded.code->find(name);
-    if (!kernel)
-      return Status::badFile("the code lacks kernel " + name + remedy);
-    loaded.kernels.push_back(kernel);
-  }
+  for (size_t e = 0; e < all.entries.size(); ++e)
+    for (const std::string &name : all.entries[e].kernels) {
+      KernelHandle kernel = loaded.code->find(name);
+      if (!kernel)
+        return Status::badFile("the code lacks kernel " + name + remedy);
+      loaded.kernels[e].push_back(kernel);
+    }
   return status;
 }
 
@@ -347,33 +381,45 @@ Status Artifact::loadWeights(Device &device, LoadedProgram &loaded) const {
   return status;
 }
 
-Status Artifact::finish() {
-  alignas(64) static const uint8_t none[64] = {};
-  if (weightCount == 0)
-    weightBytes = none;
-  epoch = makeEpochs(prog);
-  live = liveRanges(prog);
-  setup = findSetup(prog);
-  for (const Step &step : prog.steps) {
+Status Artifact::makeEntry(const Program &program, Entry &entry) {
+  entry.epochs = makeEpochs(program);
+  entry.lives = liveRanges(program);
+  entry.setup = findSetup(program);
+  for (const Step &step : program.steps) {
     if (std::holds_alternative<LibraryStep>(step.detail) &&
         !findLibraryKernel(step.name))
       return Status::badFile("needs library kernel " + step.name +
                              ", which this runtime (" MLC_VERSION ") lacks");
-    nodeTexts.emplace_back();
+    entry.nodeTexts.emplace_back();
     for (const std::string &node : step.nodes)
-      nodeTexts.back().push_back(node.c_str());
+      entry.nodeTexts.back().push_back(node.c_str());
   }
-  stepTexts = describeSteps(prog);
-  for (const Port &port : prog.inputs)
-    inputTexts.push_back(describe(prog, port));
-  for (const Port &port : prog.outputs)
-    outputTexts.push_back(describe(prog, port));
-  for (const Port &port : prog.parameters)
-    parameterTexts.push_back(describe(prog, port));
-  for (auto *texts : {&inputTexts, &outputTexts, &parameterTexts})
-    for (PortText &text : *texts)
-      for (const std::string &dim : text.texts)
-        text.pointers.push_back(dim.c_str());
+  entry.stepTexts = describeSteps(program);
+  for (const Port &port : program.inputs)
+    entry.inputTexts.push_back(describe(program, port));
+  for (const Port &port : program.outputs)
+    entry.outputTexts.push_back(describe(program, port));
+  for (const Port &port : program.parameters)
+    entry.parameterTexts.push_back(describe(program, port));
+  point(entry.inputTexts);
+  point(entry.outputTexts);
+  point(entry.parameterTexts);
+  return Status::success();
+}
+
+Status Artifact::finish() {
+  alignas(64) static const uint8_t none[64] = {};
+  if (weightCount == 0)
+    weightBytes = none;
+  for (const State &state : all.states)
+    stateTexts.push_back(describe(state));
+  point(stateTexts);
+  entries.resize(all.entries.size());
+  for (size_t e = 0; e < entries.size(); ++e) {
+    entries[e].stateUse = findStateUse(all.entries[e], all.states.size());
+    if (Status status = makeEntry(all.entries[e], entries[e]); !status.ok())
+      return status;
+  }
   return Status::success();
 }
 

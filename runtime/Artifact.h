@@ -1,6 +1,6 @@
 //===- Artifact.h - An opened artifact --------------------------*- C++ -*-===//
 //
-// The program with its weights and its code images, ready for sessions. Shared
+// Its programs with their weights and code images, ready for sessions. Shared
 // by them; what changes after creation is only that more devices hold it.
 //
 //===----------------------------------------------------------------------===//
@@ -38,12 +38,21 @@ struct Setup {
 };
 Setup findSetup(const Program &program);
 
+/// Which states a program reads before it has written them, and which it
+/// writes; by the state.
+struct StateUse {
+  std::vector<uint8_t> reads, writes;
+  bool hasWrites = false;
+};
+StateUse findStateUse(const Program &program, size_t numStates);
+
 /// An artifact's code and weights on one device.
 struct LoadedProgram {
   std::unique_ptr<LoadedCode> code;
-  std::vector<KernelHandle> kernels; ///< one per Program::kernels
-  DeviceMemory copy;                 ///< of the weights, if they were copied
-  uint8_t *weights = nullptr;        ///< on the device
+  /// For each entry, one per Program::kernels.
+  std::vector<std::vector<KernelHandle>> kernels;
+  DeviceMemory copy;          ///< of the weights, if they were copied
+  uint8_t *weights = nullptr; ///< on the device
 };
 
 class Artifact {
@@ -59,11 +68,26 @@ public:
   static Status create(Program program, const uint8_t *weights,
                        uint64_t weightsSize, std::vector<mlc_kernel> kernels,
                        std::shared_ptr<const Artifact> &artifact);
+  /// The same with several entries; `kernels` are those of the first, then
+  /// those of the next.
+  static Status create(Programs programs, const uint8_t *weights,
+                       uint64_t weightsSize, std::vector<mlc_kernel> kernels,
+                       std::shared_ptr<const Artifact> &artifact);
 
-  const Program &program() const { return prog; }
-  const Epochs &epochs() const { return epoch; }
-  const std::vector<LiveRange> &lives() const { return live; }
-  const Setup &setupSteps() const { return setup; }
+  size_t entryCount() const { return entries.size(); }
+  const std::vector<State> &states() const { return all.states; }
+  // Of an entry:
+  const Program &program(size_t entry = 0) const { return all.entries[entry]; }
+  const Epochs &epochs(size_t entry = 0) const { return entries[entry].epochs; }
+  const std::vector<LiveRange> &lives(size_t entry = 0) const {
+    return entries[entry].lives;
+  }
+  const Setup &setupSteps(size_t entry = 0) const {
+    return entries[entry].setup;
+  }
+  const StateUse &stateUse(size_t entry = 0) const {
+    return entries[entry].stateUse;
+  }
   const uint8_t *weights() const { return weightBytes; }
   uint64_t weightsSize() const { return weightCount; }
   /// In the order of preference.
@@ -81,19 +105,41 @@ public:
     std::vector<std::string> texts;
     std::vector<const char *> pointers;
   };
-  const PortText &inputText(size_t i) const { return inputTexts[i]; }
-  const PortText &outputText(size_t i) const { return outputTexts[i]; }
-  const PortText &parameterText(size_t i) const { return parameterTexts[i]; }
-  const std::vector<const char *> &stepNodes(size_t i) const {
-    return nodeTexts[i];
+  const PortText &inputText(size_t i, size_t entry = 0) const {
+    return entries[entry].inputTexts[i];
   }
-  const std::string &stepText(size_t i) const { return stepTexts[i]; }
+  const PortText &outputText(size_t i, size_t entry = 0) const {
+    return entries[entry].outputTexts[i];
+  }
+  const PortText &parameterText(size_t i, size_t entry = 0) const {
+    return entries[entry].parameterTexts[i];
+  }
+  const PortText &stateText(size_t i) const { return stateTexts[i]; }
+  const std::vector<const char *> &stepNodes(size_t i, size_t entry = 0) const {
+    return entries[entry].nodeTexts[i];
+  }
+  const std::string &stepText(size_t i, size_t entry = 0) const {
+    return entries[entry].stepTexts[i];
+  }
 
 private:
+  /// What is made of an entry's program when the artifact is opened.
+  struct Entry {
+    Epochs epochs;
+    std::vector<LiveRange> lives;
+    Setup setup;
+    StateUse stateUse;
+    std::vector<PortText> inputTexts, outputTexts, parameterTexts;
+    std::vector<std::vector<const char *>> nodeTexts;
+    std::vector<std::string> stepTexts;
+  };
+
   Artifact() = default;
   Status read(const uint8_t *data, size_t size, uint32_t flags);
   Status readTables(const ArtifactHeader &header, const uint8_t *data);
   Status finish();
+  static Status makeEntry(const Program &program, Entry &entry);
+  bool hasKernels() const;
   Status loadOnFirst() const;
   Status loadOn(Device &device, const LoadedProgram *&loaded) const;
   const CodeImage *findImage(const Device &device) const;
@@ -104,10 +150,9 @@ private:
   bool hasCudaImage() const;
   Status noImage(const Device &device) const;
 
-  Program prog;
-  Epochs epoch;
-  std::vector<LiveRange> live;
-  Setup setup;
+  Programs all;
+  std::vector<Entry> entries;
+  std::vector<PortText> stateTexts;
   std::string manifestText;
   Mapping file;
   Memory copied;
@@ -115,14 +160,12 @@ private:
   uint64_t weightCount = 0;
   std::vector<CodeImage> codeImages;
   std::vector<NamedFunction> functions; ///< of an image of kind Functions
+  std::vector<std::string> kernelNames; ///< theirs
   /// What to call it in messages, and how to make it again.
   std::string displayName, remedy;
   uint32_t openFlags = 0;
   mutable std::mutex loading;
   mutable std::map<Device *, std::unique_ptr<LoadedProgram>> loadedOn;
-  std::vector<PortText> inputTexts, outputTexts, parameterTexts;
-  std::vector<std::vector<const char *>> nodeTexts;
-  std::vector<std::string> stepTexts;
 };
 
 } // namespace mlc::runtime

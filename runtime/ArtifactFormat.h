@@ -2,12 +2,13 @@
 //
 //   0     Header, 1024 bytes; its fields up to `rebuild` keep their places in
 //         all versions, so that a foreign artifact can be told what it is
-//         header | manifest (JSON) | program | code images | table of these |
+//         header | manifest (JSON) | programs | code images | table of these |
 //         weights
 //
 // Sections and images begin at multiples of 64 bytes, the weights at one of
-// 4096. The hash is BLAKE3 of everything behind it. The program and the table
-// are written by Serialize.cpp; the table says where each image is.
+// 4096. The hash is BLAKE3 of everything behind it. The programs, with their
+// states, and the table are written by Serialize.cpp; the table says where each
+// image is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,7 @@ namespace mlc::runtime {
 
 /// Raised with every change of the file, the program, a library kernel or the
 /// kernel ABI that an older runtime would misread.
-constexpr uint32_t artifactFormat = 3;
+constexpr uint32_t artifactFormat = 4;
 
 /// The last four bytes are damaged by transfers that mistake it for text.
 constexpr char artifactMagic[8] = {'M', 'L', 'C', 'A', '\r', '\n', 26, '\n'};

@@ -74,6 +74,13 @@ Buffer Buffer::parameter(uint64_t offset, uint64_t size, DType type,
   return b;
 }
 
+Buffer Buffer::state(uint32_t index, DType type, std::vector<ExprId> dims,
+                     std::string name) {
+  Buffer b = input(index, type, std::move(dims), std::move(name));
+  b.kind = State;
+  return b;
+}
+
 Buffer Buffer::arena(ExprId sizeBytes, DType type, std::vector<ExprId> dims,
                      std::string name) {
   Buffer b;

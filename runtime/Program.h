@@ -133,6 +133,7 @@ struct Buffer {
     Alias,     ///< `offsetExpr` (bytes) into buffer `source` (a lower id)
     Parameter, ///< as Constant, but a session may have other bytes for it;
                ///< its dims are constants
+    State,     ///< the memory of state `source`, of its type and dims
   };
   /// Whether the weights hold its bytes.
   bool isWeight() const { return kind == Constant || kind == Parameter; }
@@ -140,7 +141,7 @@ struct Buffer {
   DType type = DType::F32;
   std::vector<ExprId> dims;
   std::string name;      ///< for people: the ONNX tensor, may be empty
-  uint32_t source = 0;   ///< Input: index; Alias: buffer
+  uint32_t source = 0;   ///< Input, State: index; Alias: buffer
   uint64_t offset = 0;   ///< Constant, Parameter
   uint64_t size = 0;     ///< Constant, Parameter
   ExprId sizeExpr = 0;   ///< Arena, Alias: bytes
@@ -153,6 +154,8 @@ struct Buffer {
                          std::vector<ExprId> dims, std::string name = {});
   static Buffer parameter(uint64_t offset, uint64_t size, DType type,
                           std::vector<ExprId> dims, std::string name);
+  static Buffer state(uint32_t index, DType type, std::vector<ExprId> dims,
+                      std::string name);
   static Buffer arena(ExprId sizeBytes, DType type, std::vector<ExprId> dims,
                       std::string name = {});
   static Buffer alias(BufferId of, ExprId offsetBytes, ExprId sizeBytes,
@@ -167,7 +170,23 @@ struct Port {
   BufferId buffer = 0;
 };
 
+/// Memory that lives across runs and that steps may write; all entries of an
+/// artifact share it (docs/States.md).
+struct State {
+  /// What it holds until it is set or written: nothing that may be read, zeros,
+  /// or bytes of the weights.
+  enum Initial : uint8_t { None = 0, Zeros, Stored };
+  std::string name;
+  DType type = DType::F32;
+  std::vector<int64_t> dims;
+  Initial initial = None;
+  uint64_t offset = 0; ///< Stored: in the weights, 64-byte aligned
+  uint64_t size = 0;   ///< bytes, those of its dims
+};
+
 struct Program {
+  /// What an artifact's entry is called.
+  std::string name;
   /// The model's own metadata and ours, in order; keys may repeat.
   std::vector<std::pair<std::string, std::string>> metadata;
 
@@ -189,17 +208,30 @@ struct Program {
   KernelId addKernel(std::string name);
 };
 
+/// All programs of an artifact, over one set of states.
+struct Programs {
+  std::vector<State> states;
+  std::vector<Program> entries; ///< at least one; the first is the default
+};
+
 /// Serializes `program`; equal programs give equal bytes.
 std::vector<uint8_t> serialize(const Program &program);
+std::vector<uint8_t> serialize(const Programs &programs);
 
 /// Reads what `serialize` wrote. Never trusts a count or an offset: every
 /// damaged input ends in an error, in time and memory linear in `size`.
 Status deserialize(const uint8_t *data, size_t size, Program &program);
+Status deserialize(const uint8_t *data, size_t size, Programs &programs);
 
 /// Checks everything the runtime relies on: all ids in range, expressions
 /// well-formed, symbols bound before their use, aliases acyclic, outputs
-/// written before they are read, constants inside `weightsSize` bytes.
-Status validate(const Program &program, uint64_t weightsSize);
+/// written before they are read, constants inside `weightsSize` bytes, state
+/// buffers as `states` has them.
+Status validate(const Program &program, uint64_t weightsSize,
+                const std::vector<State> &states = {});
+/// The same of all entries, and of the states: names that are there once,
+/// sizes that are those of their dims.
+Status validate(const Programs &programs, uint64_t weightsSize);
 
 /// The value of `expr` where `symbols[i]` is the value of symbol i. The
 /// expression must be valid. Fails on overflow and on division by zero.

@@ -181,11 +181,12 @@ const auto check = [](auto &io, auto &c) {
 };
 
 const auto buffer = [](auto &io, auto &b) {
-  io.enumeration(b.kind, Buffer::Parameter + 1);
+  io.enumeration(b.kind, Buffer::State + 1);
   io.enumeration(b.type, numDTypes);
   io.list(b.dims, ids);
   io.field(b.name);
-  if (b.kind == Buffer::Input || b.kind == Buffer::Alias)
+  if (b.kind == Buffer::Input || b.kind == Buffer::Alias ||
+      b.kind == Buffer::State)
     io.field(b.source);
   if (b.isWeight()) {
     io.field(b.offset);
@@ -235,7 +236,18 @@ const auto image = [](auto &io, auto &i) {
   io.digest(i.hash);
 };
 
-template <typename IO, typename P> void program(IO &io, P &p) {
+const auto state = [](auto &io, auto &s) {
+  io.field(s.name);
+  io.enumeration(s.type, numDTypes);
+  io.list(s.dims, [](auto &io, auto &dim) { io.field(dim); });
+  io.enumeration(s.initial, State::Stored + 1);
+  if (s.initial == State::Stored)
+    io.field(s.offset);
+  io.field(s.size);
+};
+
+const auto program = [](auto &io, auto &p) {
+  io.field(p.name);
   io.list(p.metadata, [](auto &io, auto &entry) {
     io.field(entry.first);
     io.field(entry.second);
@@ -249,23 +261,42 @@ template <typename IO, typename P> void program(IO &io, P &p) {
   io.list(p.outputs, port);
   io.list(p.parameters, port);
   io.list(p.steps, step);
+};
+
+const auto programs = [](auto &io, auto &all) {
+  io.list(all.states, state);
+  io.list(all.entries, program);
+};
+
+template <typename T, typename Fn>
+std::vector<uint8_t> write(const T &value, Fn description) {
+  Writer writer;
+  description(writer, value);
+  return std::move(writer.bytes);
+}
+
+template <typename T, typename Fn>
+Status read(const uint8_t *data, size_t size, T &value, Fn description) {
+  Reader reader(data, size);
+  value = T();
+  description(reader, value);
+  if (reader.failed || reader.left() != 0)
+    return Status::badFile("the program section is damaged");
+  return Status::success();
 }
 
 } // namespace
 
-std::vector<uint8_t> serialize(const Program &p) {
-  Writer writer;
-  program(writer, p);
-  return std::move(writer.bytes);
-}
+std::vector<uint8_t> serialize(const Program &p) { return write(p, program); }
 
 Status deserialize(const uint8_t *data, size_t size, Program &p) {
-  Reader reader(data, size);
-  p = Program();
-  program(reader, p);
-  if (reader.failed || reader.left() != 0)
-    return Status::badFile("the program section is damaged");
-  return Status::success();
+  return read(data, size, p, program);
+}
+
+std::vector<uint8_t> serialize(const Programs &p) { return write(p, programs); }
+
+Status deserialize(const uint8_t *data, size_t size, Programs &p) {
+  return read(data, size, p, programs);
 }
 
 std::vector<uint8_t> serialize(const std::vector<CodeImage> &images) {

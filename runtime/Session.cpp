@@ -12,12 +12,18 @@ std::string quoted(const std::string &name) { return "'" + name + "'"; }
 
 Session::Session(std::shared_ptr<const Artifact> a, std::unique_ptr<Queue> q,
                  uint32_t flags)
-    : artifact(std::move(a)), program(artifact->program()), flags(flags),
-      queue(std::move(q)), device(queue->device), inputs(program.inputs.size()),
-      outputs(program.outputs.size()), direct(program.outputs.size(), 0),
-      parameters(program.parameters.size()),
+    : Session(a, 0, std::make_shared<SharedStates>(a, std::move(q)), flags) {}
+
+Session::Session(std::shared_ptr<const Artifact> a, size_t entry,
+                 std::shared_ptr<SharedStates> s, uint32_t flags)
+    : artifact(std::move(a)), entry(entry), program(artifact->program(entry)),
+      epochs(artifact->epochs(entry)), setup(artifact->setupSteps(entry)),
+      stateUse(artifact->stateUse(entry)), flags(flags), shared(std::move(s)),
+      queue(&shared->queue()), device(queue->device),
+      inputs(program.inputs.size()), outputs(program.outputs.size()),
+      direct(program.outputs.size(), 0), parameters(program.parameters.size()),
       setupMemory(program.buffers.size()), symbols(program.symbols.size(), 0),
-      plans(artifact->epochs().count()), arenas(artifact->epochs().count()),
+      plans(epochs.count()), arenas(epochs.count()),
       addresses(program.buffers.size(), nullptr),
       wasSkipped(program.steps.size(), 0), stepTimes(program.steps.size(), 0) {}
 
@@ -29,6 +35,8 @@ Status Session::load() {
   if (loaded)
     return Status::success();
   Status status = artifact->load(device, loaded);
+  if (status.ok())
+    status = shared->place();
   if (status.ok() && (flags & MLC_SESSION_PROFILE))
     status = queue->reserveStamps(2 * program.steps.size());
   if (!status.ok()) {
@@ -39,6 +47,8 @@ Status Session::load() {
   for (size_t b = 0; b < program.buffers.size(); ++b)
     if (program.buffers[b].isWeight() && !addresses[b])
       addresses[b] = loaded->weights + program.buffers[b].offset;
+    else if (program.buffers[b].kind == Buffer::State)
+      addresses[b] = shared->address(program.buffers[b].source);
   return status;
 }
 
@@ -94,7 +104,6 @@ Status Session::checkInputDims() {
 }
 
 Status Session::checkConditions(uint32_t epoch) {
-  const Epochs &epochs = artifact->epochs();
   for (const Check &check : program.checks) {
     if (std::max(epochs.ofExpr[check.lhs], epochs.ofExpr[check.rhs]) != epoch)
       continue;
@@ -168,7 +177,7 @@ Status Session::reserveJoint(uint64_t bytes) {
 
 Status Session::plan(mlc_memory &memory) {
   Status status = bindSymbols();
-  if (status.ok() && artifact->epochs().count() != 1)
+  if (status.ok() && epochs.count() != 1)
     status = Status::error(MLC_UNSUPPORTED, "its sizes depend on data");
   EpochPlan plan;
   if (status.ok())
@@ -183,6 +192,7 @@ Status Session::plan(mlc_memory &memory) {
 /// What a run needs before anything is handed to the queue.
 Status Session::prepareRun() {
   ran = false;
+  hasBegun = false;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].bound)
       return Status::error(MLC_USAGE, "input " +
@@ -193,7 +203,22 @@ Status Session::prepareRun() {
     status = bindSymbols();
     dimsChanged = !status.ok();
   }
-  return status.ok() ? checkOverlaps() : status;
+  if (status.ok())
+    status = shared->checkValues(stateUse);
+  if (status.ok())
+    status = checkOverlaps();
+  // What can fail must do so before a state is written.
+  if (status.ok() && stateUse.hasWrites)
+    status = checkCapacities();
+  return status;
+}
+
+/// Says of the states what became of them.
+void Session::endRun(bool succeeded) {
+  if (succeeded)
+    shared->noteWritten(stateUse);
+  else if (hasBegun)
+    shared->lose(stateUse);
 }
 
 /// Hands the whole run to the queue, which has begun.
@@ -218,6 +243,7 @@ Status Session::run() {
   hasZeroCounters &= isSetUp;
   if (status.ok())
     status = std::move(finished);
+  endRun(status.ok());
   if (flags & MLC_SESSION_PROFILE)
     for (size_t s = 0; status.ok() && s < stepTimes.size(); ++s) {
       stepTimes[s] = 0;
@@ -249,11 +275,16 @@ Status Session::enqueue() {
   QueuedWork work(*queue);
   status = handOver();
   isEnqueued = status.ok();
+  failuresBefore = shared->failures();
   Status flushed = status.ok() ? work.flush() : work.finish();
   isEnqueued &= flushed.ok();
   isSetUp &= flushed.ok();
   if (status.ok())
     status = std::move(flushed);
+  if (status.ok())
+    shared->noteEnqueued(stateUse);
+  else
+    endRun(false);
   ran = status.ok();
   return status;
 }
@@ -262,19 +293,17 @@ Status Session::wait() {
   if (!isEnqueued)
     return Status::success();
   isEnqueued = false;
-  Status status;
-  {
-    QueuedWork work(*queue);
-    status = work.finish();
-  }
-  isSetUp &= status.ok();
-  ran &= status.ok();
+  Status status = shared->wait();
+  // Another session may have been told of it.
+  bool failed = shared->failures() != failuresBefore;
+  isSetUp &= !failed;
+  ran &= !failed;
   return status;
 }
 
 Status Session::runEpochs() {
   Status status;
-  for (uint32_t e = 0; status.ok() && e < artifact->epochs().count(); ++e)
+  for (uint32_t e = 0; status.ok() && e < epochs.count(); ++e)
     status = runEpoch(e);
   return status;
 }
@@ -287,7 +316,7 @@ Status Session::activate(uint32_t epoch) {
   if (!status.ok())
     return status;
   std::list<EpochPlan> &list = plans[epoch];
-  const std::vector<uint32_t> &known = artifact->epochs().ofSymbol;
+  const std::vector<uint32_t> &known = epochs.ofSymbol;
   auto matches = [&](const EpochPlan &plan) {
     for (size_t s = 0; s < symbols.size(); ++s)
       if (known[s] <= epoch && plan.key[s] != symbols[s])
@@ -334,7 +363,7 @@ Status Session::activate(uint32_t epoch) {
     const ReadyStep &ready = plan.steps[s];
     if (!ready.library)
       continue;
-    const Step &step = program.steps[artifact->epochs().firstStep[epoch] + s];
+    const Step &step = program.steps[epochs.firstStep[epoch] + s];
     for (size_t i = 0; i < step.inputs.size() + step.outputs.size(); ++i)
       plan.libraryOperands[ready.firstLibraryOperand + i].data =
           plan.pointers[ready.firstOperand + i];

@@ -17,6 +17,7 @@
 #define MLC_RUNTIME_SESSION_H
 
 #include "runtime/Artifact.h"
+#include "runtime/SharedStates.h"
 
 #include <list>
 #include <map>
@@ -72,9 +73,13 @@ struct EpochPlan {
 
 class Session {
 public:
-  /// On the device of `queue`.
+  /// Of the first entry, on the device of `queue`.
   Session(std::shared_ptr<const Artifact> artifact,
           std::unique_ptr<Queue> queue, uint32_t flags);
+  /// Of entry `entry`, which shares its states with others of the artifact. One
+  /// thread at a time uses all that share them.
+  Session(std::shared_ptr<const Artifact> artifact, size_t entry,
+          std::shared_ptr<SharedStates> shared, uint32_t flags);
   /// Waits for what was enqueued.
   ~Session();
   Session(const Session &) = delete;
@@ -104,6 +109,7 @@ public:
   Status stepCost(size_t index, mlc_step_cost &cost) const;
   Status stepNanoseconds(size_t index, uint64_t &ns) const;
   uint64_t allocations() const { return allocationCount; }
+  const std::shared_ptr<SharedStates> &states() const { return shared; }
 
 private:
   struct BoundInput {
@@ -134,6 +140,9 @@ private:
   Status bring(void *to, const void *from, mlc_space space, uint64_t bytes);
   Status placeInputs();
   Status checkOverlaps() const;
+  Status checkStateOverlaps() const;
+  Status checkCapacities() const;
+  void endRun(bool succeeded);
   Status chooseDirectOutputs(uint32_t epoch);
   Status copyOutputs();
   Status placeSetupBuffers();
@@ -159,9 +168,14 @@ private:
   Status describe(BufferId id, mlc_tensor &tensor) const;
 
   std::shared_ptr<const Artifact> artifact;
+  const size_t entry;
   const Program &program;
+  const Epochs &epochs;
+  const Setup &setup;
+  const StateUse &stateUse;
   uint32_t flags;
-  std::unique_ptr<Queue> queue;
+  std::shared_ptr<SharedStates> shared;
+  Queue *queue;
   Device &device;
   /// The artifact on the device; null before the first run.
   const LoadedProgram *loaded = nullptr;
@@ -178,8 +192,11 @@ private:
   bool isSetUp = false;
   bool dimsChanged = true;
   bool ran = false;
-  /// Whether the queue may still work on a run.
+  /// Whether the queue may still work on a run, and what failed there before.
   bool isEnqueued = false;
+  uint64_t failuresBefore = 0;
+  /// Whether steps of the run under way were handed over.
+  bool hasBegun = false;
   std::vector<int64_t> symbols;
 
   /// Per epoch: kept plans, latest used first, and the arena.

@@ -28,6 +28,13 @@ Status checkType(const std::string &where, const Buffer &buffer, DType type,
   return Status::success();
 }
 
+Status doesNotFit(const std::string &name, uint64_t bytes, uint64_t capacity) {
+  return Status::error(MLC_USAGE, "output " + quoted(name) + " has " +
+                                      std::to_string(bytes) +
+                                      " bytes, and the memory given for it " +
+                                      std::to_string(capacity));
+}
+
 bool overlap(const void *a, uint64_t aBytes, const void *b, uint64_t bBytes) {
   auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
   return aBytes && bBytes && (x < y ? y - x < aBytes : x - y < bBytes);
@@ -165,6 +172,57 @@ Status Session::checkOverlaps() const {
                                           " overlaps that of " + other +
                                           "; give each memory of its own");
   }
+  return checkStateOverlaps();
+}
+
+/// States are written while inputs are still read, and must not be written from
+/// outside.
+Status Session::checkStateOverlaps() const {
+  auto overlaps = [&](const void *data, uint64_t bytes, mlc_space space) {
+    for (size_t s = 0; s < shared->count(); ++s)
+      if (isAddress(space) &&
+          overlap(data, bytes, shared->address(s), shared->state(s).size))
+        return "overlaps that of state " + quoted(shared->state(s).name) +
+               "; give memory of its own";
+    return std::string();
+  };
+  std::string problem;
+  for (size_t i = 0; stateUse.hasWrites && i < inputs.size(); ++i)
+    if (problem = overlaps(inputs[i].data, inputs[i].bytes, inputs[i].space);
+        !problem.empty())
+      return Status::error(MLC_USAGE, "the memory of input " +
+                                          quoted(program.inputs[i].name) + " " +
+                                          problem);
+  for (size_t o = 0; o < outputs.size(); ++o)
+    if (problem =
+            overlaps(outputs[o].data, outputs[o].capacity, outputs[o].space);
+        !problem.empty())
+      return Status::error(MLC_USAGE, "the memory of output " +
+                                          quoted(program.outputs[o].name) +
+                                          " " + problem);
+  return Status::success();
+}
+
+/// Whether the results fit what the caller gave for them, as far as that is
+/// known before the run.
+Status Session::checkCapacities() const {
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const Buffer &buffer = program.buffers[program.outputs[o].buffer];
+    uint64_t bytes = byteSize(buffer.type);
+    bool isKnown = outputs[o].data != nullptr;
+    for (ExprId dim : buffer.dims) {
+      uint64_t v = 0;
+      isKnown = isKnown && epochs.ofExpr[dim] == 0;
+      Status status =
+          isKnown ? sizeOf(dim, "a dim", buffer.name, v) : Status::success();
+      if (!status.ok())
+        return status;
+      if (__builtin_mul_overflow(bytes, v, &bytes))
+        isKnown = false; // an error of the plan
+    }
+    if (isKnown && bytes > outputs[o].capacity)
+      return doesNotFit(program.outputs[o].name, bytes, outputs[o].capacity);
+  }
   return Status::success();
 }
 
@@ -175,12 +233,12 @@ Status Session::chooseDirectOutputs(uint32_t epoch) {
     const BoundOutput &output = outputs[o];
     BufferId id = program.outputs[o].buffer;
     const Buffer &buffer = program.buffers[id];
-    if (buffer.kind != Buffer::Arena || artifact->epochs().ofBuffer[id] < epoch)
+    if (buffer.kind != Buffer::Arena || epochs.ofBuffer[id] < epoch)
       continue;
     direct[o] = 0;
-    if (artifact->epochs().ofBuffer[id] > epoch)
+    if (epochs.ofBuffer[id] > epoch)
       continue;
-    bool isTaken = artifact->setupSteps().isBuffer[id];
+    bool isTaken = setup.isBuffer[id];
     for (size_t p = 0; p < o; ++p)
       isTaken |= direct[p] && program.outputs[p].buffer == id;
     if (isTaken || !canUse(output.data, output.space))
@@ -213,11 +271,8 @@ Status Session::copyOutputs() {
       if (!status.ok())
         return status;
       if (tensor.bytes > output.capacity)
-        return Status::error(MLC_USAGE,
-                             "output " + quoted(program.outputs[o].name) +
-                                 " has " + std::to_string(tensor.bytes) +
-                                 " bytes, and the memory given for it " +
-                                 std::to_string(output.capacity));
+        return doesNotFit(program.outputs[o].name, tensor.bytes,
+                          output.capacity);
       if (!copies || !tensor.bytes)
         continue;
       status =
@@ -303,7 +358,7 @@ Status Session::parameter(size_t index, mlc_tensor &tensor) {
 Status Session::placeSetupBuffers() {
   if (isSetUp)
     return Status::success();
-  const std::vector<uint8_t> &isSetup = artifact->setupSteps().isBuffer;
+  const std::vector<uint8_t> &isSetup = setup.isBuffer;
   for (BufferId b = 0; b < isSetup.size(); ++b) {
     if (!isSetup[b])
       continue;

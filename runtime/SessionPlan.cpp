@@ -29,6 +29,9 @@ Status Session::bytesOf(BufferId id, uint64_t &result) const {
   case Buffer::Parameter:
     result = buffer.size;
     return Status::success();
+  case Buffer::State:
+    result = shared->state(buffer.source).size;
+    return Status::success();
   case Buffer::Arena:
   case Buffer::Alias:
     return sizeOf(buffer.sizeExpr, "the size", buffer.name, result);
@@ -79,9 +82,9 @@ Status Session::placeOf(BufferId id, Place &place) const {
 }
 
 Status Session::planEpoch(uint32_t epoch, EpochPlan &plan) {
-  const std::vector<uint32_t> &epochOf = artifact->epochs().ofBuffer;
+  const std::vector<uint32_t> &epochOf = epochs.ofBuffer;
   ArenaOptions options;
-  const std::vector<uint8_t> &isSetup = artifact->setupSteps().isBuffer;
+  const std::vector<uint8_t> &isSetup = setup.isBuffer;
   options.select = [&](BufferId b) {
     bool isDirect = false;
     for (size_t o = 0; o < plan.direct.size(); ++o)
@@ -90,8 +93,8 @@ Status Session::planEpoch(uint32_t epoch, EpochPlan &plan) {
   };
   options.keepAll = flags & MLC_SESSION_KEEP_BUFFERS;
   ArenaPlan arena;
-  Status status =
-      planArena(program, artifact->lives(), symbols.data(), options, arena);
+  Status status = planArena(program, artifact->lives(entry), symbols.data(),
+                            options, arena);
   if (!status.ok())
     return status;
   plan.peak = arena.memory.peak;
@@ -102,7 +105,6 @@ Status Session::planEpoch(uint32_t epoch, EpochPlan &plan) {
 }
 
 Status Session::makePlan(uint32_t epoch, EpochPlan &plan) {
-  const Epochs &epochs = artifact->epochs();
   Status status = planEpoch(epoch, plan);
   for (uint32_t s = epochs.firstStep[epoch];
        status.ok() && s < epochs.firstStep[epoch + 1]; ++s)

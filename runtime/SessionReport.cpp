@@ -17,7 +17,7 @@ Status Session::buffer(size_t index, mlc_tensor &tensor) {
     if (!(flags & MLC_SESSION_KEEP_BUFFERS))
       return Status::error(MLC_USAGE, "reading intermediate buffers needs "
                                       "MLC_SESSION_KEEP_BUFFERS");
-    if (artifact->lives()[root].first == UINT32_MAX)
+    if (artifact->lives(entry)[root].first == UINT32_MAX)
       return Status::error(MLC_USAGE, "buffer " + std::to_string(index) +
                                           " is never computed");
   }
@@ -38,6 +38,7 @@ Status Session::memory(mlc_memory &memory) const {
   for (const std::vector<DeviceMemory> *blocks : {&parameters, &setupMemory})
     for (const DeviceMemory &block : *blocks)
       memory.allocated_bytes += block.capacity();
+  memory.allocated_bytes += shared->bytes();
   for (const BoundInput &input : inputs)
     memory.allocated_bytes += input.staging.capacity();
   memory.scratch_bytes = scratchStride * queue->workers() + joint.capacity();

@@ -24,12 +24,14 @@ struct Session::Steps {
   Status prepare(const GridLaunchStep &launch, ReadyStep &ready);
   Status prepare(const LibraryStep &, ReadyStep &ready);
   Status prepare(const BindStep &, ReadyStep &) { return Status::success(); }
+  Status prepare(const AssignStep &, ReadyStep &ready);
 
   // Hands the step's work to the queue.
   Status run(const LaunchStep &launch, const ReadyStep &ready);
   Status run(const GridLaunchStep &launch, const ReadyStep &ready);
   Status run(const LibraryStep &, const ReadyStep &ready);
   Status run(const BindStep &bind, const ReadyStep &ready);
+  Status run(const AssignStep &, const ReadyStep &ready);
 
   Scratch scratch() const {
     return {session.scratch.data(), session.scratchStride};
@@ -58,7 +60,7 @@ Status Session::Steps::prepare(const LaunchStep &launch, ReadyStep &ready) {
 
 Launch Session::Steps::launchOf(KernelId kernel, const ReadyStep &ready) const {
   Launch call;
-  call.kernel = session.loaded->kernels[kernel];
+  call.kernel = session.loaded->kernels[session.entry][kernel];
   call.buffers = plan.pointers.data() + ready.firstOperand;
   call.numBuffers = step.inputs.size() + step.outputs.size();
   call.symbols = plan.args.data() + ready.firstArg;
@@ -242,9 +244,41 @@ Status Session::Steps::run(const BindStep &bind, const ReadyStep &) {
     status = session.setSymbol(bind.symbol, readInteger(type, bytes));
   // What is known from here on.
   if (status.ok())
-    status = session.checkConditions(
-        session.artifact->epochs().ofSymbol[bind.symbol]);
+    status = session.checkConditions(session.epochs.ofSymbol[bind.symbol]);
   return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Assignments
+//===----------------------------------------------------------------------===//
+
+Status Session::Steps::prepare(const AssignStep &, ReadyStep &ready) {
+  uint64_t bytes[2];
+  for (bool isOutput : {false, true}) {
+    BufferId id = isOutput ? step.outputs[0] : step.inputs[0];
+    const Buffer &buffer = session.program.buffers[id];
+    bytes[isOutput] = byteSize(buffer.type);
+    for (ExprId dim : buffer.dims) {
+      uint64_t v = 0;
+      Status status = session.sizeOf(dim, "a dim", buffer.name, v);
+      if (!status.ok())
+        return status;
+      bytes[isOutput] *= v; // placeOf() has checked the product
+    }
+  }
+  if (bytes[0] != bytes[1])
+    return Status::badFile("the program is damaged: it copies " +
+                           std::to_string(bytes[0]) + " bytes into " +
+                           std::to_string(bytes[1]));
+  ready.tasks = bytes[0];
+  return Status::success();
+}
+
+Status Session::Steps::run(const AssignStep &, const ReadyStep &ready) {
+  void *const *operands = plan.pointers.data() + ready.firstOperand;
+  return ready.tasks
+             ? session.queue->copy(operands[1], operands[0], ready.tasks)
+             : Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -285,7 +319,7 @@ Status Session::makeStep(const Step &step, EpochPlan &plan) {
 bool Session::isRecordable(uint32_t epoch) const {
   if (!queue->canRecord() || (flags & MLC_SESSION_PROFILE))
     return false;
-  const std::vector<uint32_t> &first = artifact->epochs().firstStep;
+  const std::vector<uint32_t> &first = epochs.firstStep;
   return std::all_of(
       program.steps.begin() + first[epoch],
       program.steps.begin() + first[epoch + 1], [](const Step &step) {
@@ -303,8 +337,8 @@ Status Session::runEpoch(uint32_t epoch) {
   if (!isRecordable(epoch))
     return runSteps(epoch, plan);
   // Runs after the first leave out what depends on parameters alone.
-  const std::vector<uint32_t> &first = artifact->epochs().firstStep;
-  const std::vector<uint8_t> &isSetupStep = artifact->setupSteps().isStep;
+  const std::vector<uint32_t> &first = epochs.firstStep;
+  const std::vector<uint8_t> &isSetupStep = setup.isStep;
   bool skips = isSetUp && std::any_of(isSetupStep.begin() + first[epoch],
                                       isSetupStep.begin() + first[epoch + 1],
                                       [](uint8_t is) { return is != 0; });
@@ -327,6 +361,7 @@ Status Session::runEpoch(uint32_t epoch) {
     queue->endRecording(plan.recording);
     ++allocationCount;
   }
+  hasBegun = true;
   if (status.ok() && plan.recording)
     queue->replay(*plan.recording);
   return status;
@@ -335,11 +370,12 @@ Status Session::runEpoch(uint32_t epoch) {
 /// Hands the steps to the queue, one after another.
 Status Session::runSteps(uint32_t epoch, EpochPlan &plan) {
   Status status;
-  uint32_t first = artifact->epochs().firstStep[epoch];
+  uint32_t first = epochs.firstStep[epoch];
+  hasBegun = true;
   bool profile = flags & MLC_SESSION_PROFILE;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     size_t s = first + i;
-    wasSkipped[s] = isSetUp && artifact->setupSteps().isStep[s];
+    wasSkipped[s] = isSetUp && setup.isStep[s];
     if (wasSkipped[s])
       continue;
     if (profile)

@@ -39,6 +39,30 @@ bool isFixed(const Program &program, const Step &step) {
 
 } // namespace
 
+StateUse findStateUse(const Program &program, size_t numStates) {
+  StateUse use;
+  use.reads.assign(numStates, 0);
+  use.writes.assign(numStates, 0);
+  auto read = [&](BufferId b) {
+    const Buffer &root = program.buffers[rootOf(program, b)];
+    if (root.kind == Buffer::State && !use.writes[root.source])
+      use.reads[root.source] = 1;
+  };
+  for (const Step &step : program.steps) {
+    for (BufferId b : step.inputs)
+      read(b);
+    for (BufferId b : step.outputs)
+      if (const Buffer &root = program.buffers[rootOf(program, b)];
+          root.kind == Buffer::State) {
+        use.writes[root.source] = 1;
+        use.hasWrites = true;
+      }
+  }
+  for (const Port &port : program.outputs)
+    read(port.buffer);
+  return use;
+}
+
 Setup findSetup(const Program &program) {
   Setup setup;
   setup.isStep.assign(program.steps.size(), 0);
@@ -61,10 +85,13 @@ Setup findSetup(const Program &program) {
       readsOther |=
           kind != Buffer::Constant && kind != Buffer::Parameter && !isSetup;
     }
-    // A buffer that others write too lives as long as one run.
+    // A buffer that others write too lives as long as one run; a state is
+    // written in each.
     bool isAlone =
         std::all_of(step.outputs.begin(), step.outputs.end(), [&](BufferId b) {
-          return writers[rootOf(program, b)] == 1;
+          BufferId root = rootOf(program, b);
+          return writers[root] == 1 &&
+                 program.buffers[root].kind == Buffer::Arena;
         });
     if (!readsParameter || readsOther || !isAlone || !isFixed(program, step))
       continue;

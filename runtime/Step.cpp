@@ -46,6 +46,10 @@ Step Step::bindSymbol(SymbolId symbol, BufferId from, uint64_t element) {
   return s;
 }
 
+Step Step::assign(BufferId to, BufferId from) {
+  return stepOf(AssignStep{}, {from}, {to}, {});
+}
+
 const char *kindName(const Step &step) {
   return std::visit([](auto &d) { return std::decay_t<decltype(d)>::kind; },
                     step.detail);

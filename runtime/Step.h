@@ -120,9 +120,18 @@ struct GridLaunchStep {
   }
 };
 
+/// Copies its input into its output, which is as large: the new value of a
+/// state that no other step could write there.
+struct AssignStep {
+  static constexpr const char *kind = "assign";
+  static constexpr size_t numInputs = 1, numOutputs = 1;
+
+  template <typename Self, typename V> static void fields(Self &, V &) {}
+};
+
 /// Every kind; the places in this list are the numbers in the file.
 using StepDetail =
-    std::variant<LaunchStep, LibraryStep, BindStep, GridLaunchStep>;
+    std::variant<LaunchStep, LibraryStep, BindStep, GridLaunchStep, AssignStep>;
 
 /// Output operand `output` of a step may take the memory of input operand
 /// `input` (indices into Step::inputs and Step::outputs) if that dies here:
@@ -139,7 +148,7 @@ struct Step {
   std::string name;               ///< Library: its key; else for people
   std::vector<std::string> nodes; ///< ONNX nodes that this step computes
   std::vector<BufferId> inputs;
-  std::vector<BufferId> outputs; ///< arena buffers or aliases of such
+  std::vector<BufferId> outputs; ///< of the arena or of states, or aliases
   std::vector<ExprId> args;      ///< sizes that are handed over when it runs
   std::vector<InPlace> inPlace;
   StepDetail detail;
@@ -152,6 +161,7 @@ struct Step {
                          std::vector<ExprId> args, ExprId tasks, ExprId block);
   static Step library(std::string key, std::vector<BufferId> inputs,
                       std::vector<BufferId> outputs, std::vector<ExprId> args);
+  static Step assign(BufferId to, BufferId from);
   static Step bindSymbol(SymbolId symbol, BufferId from, uint64_t element);
 
   /// The step as one of kind `Kind`, which it must be.

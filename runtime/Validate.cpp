@@ -3,6 +3,7 @@
 #include "runtime/Program.h"
 
 #include <algorithm>
+#include <set>
 
 namespace mlc::runtime {
 
@@ -15,11 +16,14 @@ constexpr size_t maxExprLength = 1024;
 constexpr unsigned maxAliasDepth = 32;
 /// Bounds the size of an expression's text.
 constexpr size_t maxSymbolName = 256;
+/// States are files of an archive by their names.
+constexpr size_t maxStateName = 32768;
 
 class Validator {
 public:
-  Validator(const Program &program, uint64_t weightsSize)
-      : p(program), weightsSize(weightsSize) {}
+  Validator(const Program &program, uint64_t weightsSize,
+            const std::vector<State> &states)
+      : p(program), weightsSize(weightsSize), states(states) {}
 
   Status run() {
     checkSymbols();
@@ -96,6 +100,7 @@ private:
   void checkExpr(const Expr &expr);
   void checkBuffers();
   void checkParameter(const Buffer &buffer);
+  void checkState(const Buffer &buffer);
   void checkPorts();
   void checkSteps();
   void checkStep(const Step &step);
@@ -105,6 +110,7 @@ private:
 
   const Program &p;
   uint64_t weightsSize;
+  const std::vector<State> &states;
   std::string error;
   bool isLimit = false;
   // During checkSteps: what is known at the current step.
@@ -175,6 +181,9 @@ void Validator::checkBuffers() {
       require(b.source < p.inputs.size() && p.inputs[b.source].buffer == i,
               "an input buffer belongs to no input");
       break;
+    case Buffer::State:
+      checkState(b);
+      break;
     case Buffer::Parameter:
       checkParameter(b);
       [[fallthrough]];
@@ -215,6 +224,19 @@ void Validator::checkParameter(const Buffer &b) {
   require(bytes == b.size, "a parameter's size is not that of its dims");
 }
 
+/// It is of the type and the dims of its state.
+void Validator::checkState(const Buffer &b) {
+  require(b.source < states.size(), "a buffer belongs to no state");
+  if (!error.empty())
+    return;
+  const State &state = states[b.source];
+  bool fits = b.type == state.type && b.dims.size() == state.dims.size();
+  for (size_t d = 0; fits && d < b.dims.size(); ++d)
+    fits = hasExpr(b.dims[d]) &&
+           p.exprs[b.dims[d]] == Expr::constant(state.dims[d]);
+  require(fits, "a buffer is not as its state");
+}
+
 void Validator::checkPorts() {
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     BufferId b = p.inputs[i].buffer;
@@ -237,6 +259,15 @@ void Validator::needBound(ExprId expr) {
     if (inst.op == Expr::Symbol)
       require(bound[inst.operand], "a symbol is used before it is bound");
   exprBound[expr] = 1;
+}
+
+static bool isWritable(const Buffer &b) {
+  return b.kind == Buffer::Arena || b.kind == Buffer::State;
+}
+
+/// Whether a buffer may hold nothing when the first step begins.
+static bool canBeUnwritten(const Buffer &b) {
+  return b.kind == Buffer::Arena || b.kind == Buffer::Alias;
 }
 
 void Validator::needSizeBound(BufferId id) {
@@ -265,9 +296,8 @@ void Validator::checkStep(const Step &step) {
     require(written[rootOf(p, b)], "a step reads what nothing has written");
   }
   for (BufferId b : step.outputs) {
-    require(b < p.buffers.size() &&
-                p.buffers[rootOf(p, b)].kind == Buffer::Arena,
-            "a step writes no arena buffer");
+    require(b < p.buffers.size() && isWritable(p.buffers[rootOf(p, b)]),
+            "a step writes no buffer of the arena or of a state");
     if (!error.empty())
       return;
     needSizeBound(b);
@@ -282,6 +312,9 @@ void Validator::checkStep(const Step &step) {
   ofStep(step, fits(arity.outputs, step.outputs.size()),
          "has a wrong number of outputs");
   require(hasExprs(step.args), "an argument names no expression");
+  if (error.empty() && std::holds_alternative<AssignStep>(step.detail))
+    ofStep(step, rootOf(p, step.inputs[0]) != rootOf(p, step.outputs[0]),
+           "reads what it writes");
   for (const InPlace &pair : step.inPlace)
     ofStep(step,
            pair.output < step.outputs.size() && pair.input < step.inputs.size(),
@@ -301,10 +334,10 @@ void Validator::checkSteps() {
   exprBound.assign(p.exprs.size(), 0);
   written.assign(p.buffers.size(), 0);
   for (size_t b = 0; b < p.buffers.size(); ++b)
-    written[b] = p.buffers[b].kind == Buffer::Input || p.buffers[b].isWeight();
+    written[b] = !canBeUnwritten(p.buffers[b]);
   // Inputs and weights have their dims from the start.
   for (const Buffer &b : p.buffers)
-    if (b.kind == Buffer::Input || b.isWeight())
+    if (!canBeUnwritten(b))
       for (ExprId dim : b.dims)
         needBound(dim);
   for (const Step &step : p.steps) {
@@ -323,10 +356,62 @@ void Validator::checkSteps() {
   }
 }
 
+/// What is wrong with a state by itself; empty where nothing is.
+std::string problemOf(const State &state, uint64_t weightsSize) {
+  if (state.name.empty() || state.name.size() > maxStateName)
+    return "a state has no name, or one that is too long";
+  if (state.dims.size() > MLC_MAX_RANK)
+    return "a state has too many dims";
+  uint64_t bytes = byteSize(state.type);
+  for (int64_t dim : state.dims)
+    if (dim < 0 || __builtin_mul_overflow(bytes, uint64_t(dim), &bytes))
+      return "a state's size overflows 64 bits";
+  if (bytes != state.size)
+    return "a state's size is not that of its dims";
+  if (state.initial == State::Stored &&
+      (state.offset % 64 != 0 || state.offset > weightsSize ||
+       state.size > weightsSize - state.offset))
+    return "a state's value lies outside the weights";
+  return "";
+}
+
+/// That names are there once: what is found by name must be one thing.
+template <typename T> bool hasOneOfEach(const std::vector<T> &all) {
+  std::set<std::string> names;
+  return std::all_of(all.begin(), all.end(), [&](const T &each) {
+    return names.insert(each.name).second;
+  });
+}
+
 } // namespace
 
-Status validate(const Program &program, uint64_t weightsSize) {
-  return Validator(program, weightsSize).run();
+Status validate(const Program &program, uint64_t weightsSize,
+                const std::vector<State> &states) {
+  return Validator(program, weightsSize, states).run();
+}
+
+Status validate(const Programs &programs, uint64_t weightsSize) {
+  std::string problem;
+  for (const State &state : programs.states)
+    if (problem.empty())
+      problem = problemOf(state, weightsSize);
+  if (problem.empty() && programs.entries.empty())
+    problem = "it has no entry";
+  if (problem.empty() && !hasOneOfEach(programs.states))
+    problem = "two states have one name";
+  if (problem.empty() && !hasOneOfEach(programs.entries))
+    problem = "two entries have one name";
+  for (const Program &entry : programs.entries)
+    if (problem.empty() && programs.entries.size() > 1 &&
+        !entry.parameters.empty())
+      problem = "a parameter beside several entries is none of all of them";
+  if (!problem.empty())
+    return Status::badFile("the program is damaged: " + problem);
+  Status status;
+  for (const Program &entry : programs.entries)
+    if (status.ok())
+      status = validate(entry, weightsSize, programs.states);
+  return status;
 }
 
 } // namespace mlc::runtime

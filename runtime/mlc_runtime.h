@@ -37,9 +37,19 @@
  * sessions of its own; the parent's sessions refuse it with MLC_USAGE, and
  * mlc_session_destroy leaves them as they are.
  *
- * Entries: a program has one entry today, what the model computes. Functions
- * without an entry's name mean that one, and will when there are several over
- * the same parameters (a training step beside inference).
+ * Entries: an artifact holds one program or several ("step", "evaluate"), which
+ * share its weights and states. An artifact's inputs, outputs, parameters,
+ * steps and buffers are those of its first entry; mlc_artifact_entry gives the
+ * same artifact as another entry, and mlc_session_entry a session of another
+ * entry over the same states. All functions take what these give.
+ *
+ * States: memory that lives across runs and that a run may change in place
+ * (weights in training). Sessions that share states are used by one thread at a
+ * time, as if they were one. When a run fails before its first step, states are
+ * as they were; when it fails later, those that it writes are lost, and are
+ * refused until they are set, loaded or reset. A run whose outputs do not fit,
+ * or whose inputs are wrong, fails before its first step, unless that depends
+ * on computed sizes.
  *
  * Errors: functions return an mlc_status; on failure mlc_last_error() holds
  * the message of the calling thread's last failed call, in one line without
@@ -190,11 +200,30 @@ MLC_API size_t mlc_artifact_parameter_count(const mlc_artifact *artifact);
 MLC_API mlc_status mlc_artifact_parameter(const mlc_artifact *artifact,
                                           size_t index, mlc_port *port);
 
+/** The entries: one in most artifacts, which is then all there is. A name lives
+ * as long as the artifact; NULL beyond the last. */
+MLC_API size_t mlc_artifact_entry_count(const mlc_artifact *artifact);
+MLC_API const char *mlc_artifact_entry_name(const mlc_artifact *artifact,
+                                            size_t index);
+MLC_API mlc_status mlc_artifact_find_entry(const mlc_artifact *artifact,
+                                           const char *name, size_t *index);
+/** The artifact as entry `index`: one more reference, for mlc_artifact_close,
+ * whose functions tell of that entry, and whose sessions run it. */
+MLC_API mlc_status mlc_artifact_entry(mlc_artifact *artifact, size_t index,
+                                      mlc_artifact **entry);
+
+/** The states, which all entries share; their dims are fixed. */
+MLC_API size_t mlc_artifact_state_count(const mlc_artifact *artifact);
+MLC_API mlc_status mlc_artifact_state(const mlc_artifact *artifact,
+                                      size_t index, mlc_port *port);
+MLC_API mlc_status mlc_artifact_find_state(const mlc_artifact *artifact,
+                                           const char *name, size_t *index);
+
 /** A step of the program. `nodes` are the model's nodes that it computes;
  * `text` is the rest of it for people, "kernel k3, tasks 4*N". */
 typedef struct mlc_step {
   const char *name;
-  const char *kind; /**< "launch", "library" or "bind" */
+  const char *kind; /**< "launch", "library", "bind", ... */
   size_t node_count;
   const char *const *nodes;
   const char *text;
@@ -289,6 +318,13 @@ MLC_API mlc_status mlc_session_set_parameter(mlc_session *session, size_t index,
                                              const int64_t *dims,
                                              const void *data, mlc_space space);
 
+/** A session of entry `index` on the same device, with the same threads and
+ * flags, over the states of `session`; inputs, outputs and the memory for what
+ * a run computes are its own. The states stay until the last session that
+ * shares them is destroyed. */
+MLC_API mlc_status mlc_session_entry(mlc_session *session, size_t index,
+                                     mlc_session **entry);
+
 /** Runs the program on the bound inputs. */
 MLC_API mlc_status mlc_session_run(mlc_session *session);
 /** Begins a run on a thread of the session's and returns. What is bound must
@@ -336,6 +372,28 @@ MLC_API mlc_status mlc_session_output(mlc_session *session, size_t index,
 /** What parameter `index` holds; valid until it is set. */
 MLC_API mlc_status mlc_session_parameter(mlc_session *session, size_t index,
                                          mlc_tensor *tensor);
+
+/** What state `index` holds, in the host's memory, to be read only: valid until
+ * the next run or change. MLC_USAGE for one that holds nothing: it was not set,
+ * and the artifact has no value for it, or it was lost. */
+MLC_API mlc_status mlc_session_state(mlc_session *session, size_t index,
+                                     mlc_tensor *tensor);
+/** Sets state `index`; the data is copied. `type`, `rank` and `dims` must be
+ * the port's. */
+MLC_API mlc_status mlc_session_set_state(mlc_session *session, size_t index,
+                                         mlc_dtype type, size_t rank,
+                                         const int64_t *dims, const void *data,
+                                         mlc_space space);
+/** Gives all states the values that they had when the session was made. */
+MLC_API mlc_status mlc_session_reset_states(mlc_session *session);
+/** Writes a .npz file with all states by their names; it is there whole, or
+ * what was there before. All must hold something, less than 4 GiB together. */
+MLC_API mlc_status mlc_session_save_states(mlc_session *session,
+                                           const char *path);
+/** Sets all states from a .npz file, which may hold other arrays too; none
+ * where something is missing, of another type or other dims, or damaged. */
+MLC_API mlc_status mlc_session_load_states(mlc_session *session,
+                                           const char *path);
 
 /** Memory of the session for the dims of the last run. */
 typedef struct mlc_memory {

@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/GroupEmitter.h"
 #include "codegen/cpu/Storage.h"
+#include "codegen/kernel/InPlace.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -227,7 +228,7 @@ FailureOr<EmittedKernel> GroupEmitter::run() {
   }
   if (failed)
     return failure();
-  return EmittedKernel{plan.tasks(), scratchBytes, {}, {}};
+  return EmittedKernel{plan.tasks(), scratchBytes, findInPlace(plan), {}};
 }
 
 //===----------------------------------------------------------------------===//

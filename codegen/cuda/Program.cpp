@@ -322,6 +322,8 @@ void ProgramPrinter::printBuffer(BufferId id) {
     text = "b" + std::to_string(buffer.source) + " + " +
            sizeText(buffer.offsetExpr);
     break;
+  case Buffer::State:
+    llvm_unreachable("printProgram refuses states");
   }
   std::string note = buffer.name.empty() ? "" : " // " + comment(buffer.name);
   code.line("char *const b" + std::to_string(id) + " = " + text + ";" + note);

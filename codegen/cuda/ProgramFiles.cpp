@@ -75,6 +75,11 @@ llvm::Expected<SourceTree> printProgram(const Program &program,
                                         llvm::ArrayRef<KernelImage> images,
                                         uint64_t weightsSize,
                                         const Target &target) {
+  if (llvm::any_of(program.buffers, [](const Buffer &buffer) {
+        return buffer.kind == Buffer::State;
+      }))
+    return llvm::createStringError(
+        "has states, which only the runtime keeps; write an artifact");
   for (const Step &step : program.steps)
     if (std::string reason = reasonAgainst(program, step); !reason.empty())
       return llvm::createStringError(reason);

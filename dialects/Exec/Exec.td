@@ -18,9 +18,10 @@ def Exec_Dialect : Dialect {
   let cppNamespace = "::mlc::exec";
   let summary = "programs that the runtime carries out";
   let description = [{
-    An `exec.program` is what the runtime does for one inference: symbols and
-    where their values come from, checks, buffers, and steps in order. It names
-    the kernels (`func.func` with `mlc.kernel`) of its module.
+    An `exec.program` is what the runtime does in one run of an entry: symbols
+    and where their values come from, checks, buffers, and steps in order. It
+    names the kernels (`func.func` with `mlc.kernel`) of its module, which other
+    programs may share.
   }];
   // Dims in ops are attributes of this one.
   let dependentDialects = ["::mlc::MlcDialect"];
@@ -48,7 +49,7 @@ class Exec_BufferOp<string mnemonic, dag extraArguments>
 
 def Exec_ProgramOp : Exec_Op<"program", [IsolatedFromAbove, NoTerminator,
                                          SingleBlock, Symbol]> {
-  let summary = "what the runtime does for one inference";
+  let summary = "what the runtime does in one run of an entry";
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
@@ -92,6 +93,22 @@ def Exec_ParameterOp : Exec_BufferOp<"parameter", (ins ElementsAttr:$value)> {
     writes it.
   }];
   let assemblyFormat = "$value `:` $element $dims attr-dict";
+}
+
+def Exec_StateOp : Exec_BufferOp<"state", (ins StrAttr:$state, OptionalAttr<ElementsAttr>:$value)> {
+  let summary = "memory that lives across runs, shared by all programs of the module";
+  let description = [{
+    It is called `state`; `value` is what it holds until it is set or assigned,
+    and without one it holds nothing. Steps read what it held when the run
+    began, whatever is assigned to it.
+  }];
+  let assemblyFormat = "$state (`=` $value^)? `:` $element $dims attr-dict";
+}
+
+def Exec_AssignOp : Exec_Op<"assign"> {
+  let summary = "a buffer that a state's value is when the run has ended";
+  let arguments = (ins Exec_BufferType:$state, Exec_BufferType:$value);
+  let assemblyFormat = "$state `,` $value attr-dict";
 }
 
 def Exec_AllocOp : Exec_BufferOp<"alloc", (ins)> {

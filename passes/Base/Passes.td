@@ -93,9 +93,10 @@ def LowerPass : Pass<"mlc-lower-to-linalg", "::mlir::ModuleOp"> {
 def FusePass : TargetPass<"mlc-fuse"> {
   let summary = "linalg on tensors to kernels and the program that runs them";
   let description = [{
-    The function @main becomes functions with `mlc.kernel` and one
-    `exec.program` that launches them. What one kernel may hold is for the back
-    end of the target to say.
+    Each public function becomes functions with `mlc.kernel` and an
+    `exec.program` that launches them; equal kernels are one function. What one
+    kernel may hold is for the back end of the target to say. Arguments and
+    results with `mlc.state` become states, which all programs share.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

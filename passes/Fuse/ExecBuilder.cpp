@@ -4,7 +4,9 @@
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/Lower/SizeValues.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -15,10 +17,10 @@ using llvm::StringRef;
 namespace mlc {
 
 ExecBuilder::ExecBuilder(ModuleOp module, func::FuncOp function,
-                         const Grouping &grouping)
+                         const Grouping &grouping, Outliner::Known &kernels)
     : module(module), function(function), grouping(grouping),
       shapes(grouping.getShapes()), b(module.getContext()),
-      outliner(module, grouping) {
+      outliner(module, grouping, kernels) {
   function.walk([&](Operation *op) {
     for (Value result : op->getResults())
       if (const InPlaceConcat *concat = grouping.inPlaceConcatOf(result))
@@ -116,44 +118,112 @@ LogicalResult ExecBuilder::addSymbols() {
   return success();
 }
 
+/// The type of elements that the model promises, where sign matters.
+static Type elementOf(func::FuncOp function, BlockArgument argument) {
+  auto original =
+      function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), "mlc.type");
+  return original ? original.getValue()
+                  : cast<RankedTensorType>(argument.getType()).getElementType();
+}
+
+LogicalResult ExecBuilder::addParameter(BlockArgument argument) {
+  unsigned i = argument.getArgNumber();
+  auto type = cast<RankedTensorType>(argument.getType());
+  auto value = function.getArgAttrOfType<ElementsAttr>(i, kParameterAttr);
+  if (!value || value.getShapedType() != type || !type.hasStaticShape())
+    return function.emitError("argument ")
+           << i << ": " << kParameterAttr << " must hold the elements of a "
+           << type;
+  buffers[argument] = exec::ParameterOp::create(
+      b, argument.getLoc(), exec::BufferType::get(b.getContext()), value,
+      DimsAttr::get(b.getContext(), shapes.of(argument)),
+      TypeAttr::get(elementOf(function, argument)),
+      function.getArgAttrOfType<StringAttr>(i, "mlc.name"));
+  return success();
+}
+
+/// The buffer of the state `name`, of the type of `value`, made where there is
+/// none yet.
+FailureOr<Value> ExecBuilder::stateCalled(StringAttr name, Value value,
+                                          ElementsAttr initial) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (name.getValue().empty() || !type.hasStaticShape())
+    return function.emitError("a state needs a name and fixed dims; '")
+           << name.getValue() << "' is a " << type;
+  if (initial && initial.getShapedType() != type)
+    return function.emitError("the state '")
+           << name.getValue() << "': " << kInitialAttr
+           << " must hold the elements of a " << type;
+  Value &known = states[name];
+  Type element = type.getElementType();
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    element = elementOf(function, argument);
+  // Before the steps: one of them may write there.
+  OpBuilder::InsertionGuard guard(b);
+  if (!known)
+    b.setInsertionPointToStart(b.getBlock());
+  if (!known)
+    known = exec::StateOp::create(
+        b, value.getLoc(), exec::BufferType::get(b.getContext()), name, initial,
+        DimsAttr::get(b.getContext(), shapes.of(value)), TypeAttr::get(element),
+        StringAttr());
+  return known;
+}
+
 LogicalResult ExecBuilder::addInputs() {
-  auto bufferType = exec::BufferType::get(b.getContext());
-  bool hadParameter = false;
+  bool hadOther = false;
   for (BlockArgument argument : function.getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type)
+    if (!isa<RankedTensorType>(argument.getType()))
       continue;
     unsigned i = argument.getArgNumber();
-    Type element = type.getElementType();
-    if (auto original = function.getArgAttrOfType<TypeAttr>(i, "mlc.type"))
-      element = original.getValue();
-    auto name = function.getArgAttrOfType<StringAttr>(i, "mlc.name");
-    auto dims = DimsAttr::get(b.getContext(), shapes.of(argument));
-    if (Attribute today = function.getArgAttr(i, kParameterAttr)) {
-      auto value = dyn_cast<ElementsAttr>(today);
-      if (!value || value.getShapedType() != type || !type.hasStaticShape())
-        return function.emitError("argument ")
-               << i << ": " << kParameterAttr << " must hold the elements of a "
-               << type;
-      buffers[argument] =
-          exec::ParameterOp::create(b, argument.getLoc(), bufferType, value,
-                                    dims, TypeAttr::get(element), name);
-      hadParameter = true;
+    if (auto name = function.getArgAttrOfType<StringAttr>(i, kStateAttr)) {
+      if (states.contains(name))
+        return function.emitError("two arguments are the state '")
+               << name.getValue() << "'";
+      FailureOr<Value> state =
+          stateCalled(name, argument,
+                      function.getArgAttrOfType<ElementsAttr>(i, kInitialAttr));
+      if (failed(state))
+        return failure();
+      buffers[argument] = *state;
+      hadOther = true;
       continue;
     }
-    if (hadParameter)
+    if (function.getArgAttr(i, kParameterAttr)) {
+      if (failed(addParameter(argument)))
+        return failure();
+      hadOther = true;
+      continue;
+    }
+    if (hadOther)
       return function.emitError("argument ")
-             << i << " is an input, and stands behind a parameter";
-    buffers[argument] = exec::InputOp::create(b, function.getLoc(), bufferType,
-                                              b.getI64IntegerAttr(i), dims,
-                                              TypeAttr::get(element), name);
+             << i << " is an input, and stands behind a parameter or a state";
+    buffers[argument] = exec::InputOp::create(
+        b, function.getLoc(), exec::BufferType::get(b.getContext()),
+        b.getI64IntegerAttr(i),
+        DimsAttr::get(b.getContext(), shapes.of(argument)),
+        TypeAttr::get(elementOf(function, argument)),
+        function.getArgAttrOfType<StringAttr>(i, "mlc.name"));
   }
   return success();
 }
 
+/// The checks of the module whose symbols the function has: others are of other
+/// entries.
 LogicalResult ExecBuilder::addChecks() {
-  for (auto check : llvm::make_early_inc_range(module.getOps<CheckOp>())) {
+  llvm::DenseSet<StringRef> names;
+  if (auto symbols = function->getAttrOfType<ArrayAttr>("mlc.symbols"))
+    for (Attribute attr : symbols)
+      names.insert(cast<StringAttr>(attr).getValue());
+  for (auto check : module.getOps<CheckOp>()) {
     IntExpr lhs = check.getLhs(), rhs = check.getRhs();
+    SmallVector<std::string> used;
+    collectSymbols(lhs, used);
+    collectSymbols(rhs, used);
+    if (!llvm::all_of(used, [&](const std::string &symbol) {
+          return names.contains(symbol);
+        }))
+      continue;
     ComparePredicate predicate = check.getPredicate();
     // The runtime knows eq, le and lt.
     if (predicate == ComparePredicate::GE ||
@@ -166,7 +236,6 @@ LogicalResult ExecBuilder::addChecks() {
       return check.emitOpError("with predicate ne cannot be made at run time");
     exec::CheckOp::create(b, module.getLoc(), lhs, predicate, rhs,
                           check.getMessage());
-    check.erase();
   }
   return success();
 }
@@ -247,22 +316,37 @@ void ExecBuilder::addLibrary(const Group &group) {
       getNodes(group, b));
 }
 
-void ExecBuilder::addOutputs() {
-  Operation *end = function.getBody().front().getTerminator();
-  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
-    Value buffer = bufferOf(value);
-    // The element type that the model promises, where sign matters.
-    if (auto type = function.getResultAttrOfType<TypeAttr>(i, "mlc.type"))
-      buffer = exec::AliasOp::create(
-          b, function.getLoc(), exec::BufferType::get(b.getContext()), buffer,
-          IntExpr::constant(b.getContext(), 0),
-          DimsAttr::get(b.getContext(), shapes.of(value)), type, StringAttr());
-    auto name = function.getResultAttrOfType<StringAttr>(i, "mlc.name");
-    exec::OutputOp::create(b, function.getLoc(),
-                           name ? name.getValue()
-                                : StringRef("output" + std::to_string(i)),
-                           buffer);
+LogicalResult ExecBuilder::addResult(unsigned i, Value value) {
+  Value buffer = bufferOf(value);
+  if (auto name = function.getResultAttrOfType<StringAttr>(i, kStateAttr)) {
+    FailureOr<Value> state = stateCalled(name, value, {});
+    if (failed(state))
+      return failure();
+    if (!assigned.insert(name).second)
+      return function.emitError("two results are the state '")
+             << name.getValue() << "'";
+    exec::AssignOp::create(b, function.getLoc(), *state, buffer);
+    return success();
   }
+  // The element type that the model promises, where sign matters.
+  if (auto type = function.getResultAttrOfType<TypeAttr>(i, "mlc.type"))
+    buffer = exec::AliasOp::create(
+        b, function.getLoc(), exec::BufferType::get(b.getContext()), buffer,
+        IntExpr::constant(b.getContext(), 0),
+        DimsAttr::get(b.getContext(), shapes.of(value)), type, StringAttr());
+  auto name = function.getResultAttrOfType<StringAttr>(i, "mlc.name");
+  exec::OutputOp::create(
+      b, function.getLoc(),
+      name ? name.getValue() : StringRef("output" + std::to_string(i)), buffer);
+  return success();
+}
+
+LogicalResult ExecBuilder::addOutputs() {
+  Operation *end = function.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(end->getOperands()))
+    if (failed(addResult(i, value)))
+      return failure();
+  return success();
 }
 
 LogicalResult ExecBuilder::build(ArrayRef<unsigned> order) {
@@ -281,8 +365,7 @@ LogicalResult ExecBuilder::build(ArrayRef<unsigned> order) {
     else
       addLaunch(group);
   }
-  addOutputs();
-  return success();
+  return addOutputs();
 }
 
 } // namespace mlc

@@ -15,17 +15,22 @@ namespace mlc {
 class ExecBuilder {
 public:
   ExecBuilder(mlir::ModuleOp module, mlir::func::FuncOp function,
-              const Grouping &grouping);
+              const Grouping &grouping, Outliner::Known &kernels);
 
   mlir::LogicalResult build(llvm::ArrayRef<unsigned> order);
 
 private:
   mlir::LogicalResult addSymbols();
   mlir::LogicalResult addInputs();
+  mlir::LogicalResult addParameter(mlir::BlockArgument argument);
+  mlir::FailureOr<mlir::Value> stateCalled(mlir::StringAttr name,
+                                           mlir::Value value,
+                                           mlir::ElementsAttr initial);
   mlir::LogicalResult addChecks();
   void addLaunch(const Group &group);
   void addLibrary(const Group &group);
-  void addOutputs();
+  mlir::LogicalResult addOutputs();
+  mlir::LogicalResult addResult(unsigned index, mlir::Value value);
 
   /// The buffer that holds `value`, made where there is none yet.
   mlir::Value bufferOf(mlir::Value value);
@@ -41,6 +46,8 @@ private:
   mlir::OpBuilder b;
   Outliner outliner;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> states;
+  llvm::DenseSet<mlir::StringAttr> assigned;
   struct Place {
     mlir::Value whole;
     IntExpr offset;

@@ -1,6 +1,7 @@
 //===- Fuse.cpp - Kernels and the program that runs them ------------------===//
 
 #include "passes/Fuse/Fuse.h"
+#include "dialects/Graph/ModelOps.h"
 #include "passes/Base/Form.h"
 #include "passes/Fuse/ExecBuilder.h"
 #include "passes/Fuse/Prepare.h"
@@ -13,10 +14,8 @@ namespace mlc {
 #define GEN_PASS_DEF_FUSEPASS
 #include "passes/Base/Passes.h.inc"
 
-LogicalResult fuse(ModuleOp module, const CodeTarget &target) {
-  auto function = module.lookupSymbol<func::FuncOp>("main");
-  if (!function || !llvm::hasSingleElement(function.getBody()))
-    return module.emitError("needs a function @main of one block");
+static LogicalResult fuse(ModuleOp module, func::FuncOp function,
+                          const CodeTarget &target, Outliner::Known &kernels) {
   prepareForFusion(function, *target.backend);
   FailureOr<ShapeTable> shapes = ShapeTable::build(function);
   if (failed(shapes))
@@ -25,9 +24,27 @@ LogicalResult fuse(ModuleOp module, const CodeTarget &target) {
   FailureOr<SmallVector<unsigned>> order = grouping.schedule();
   if (failed(order))
     return function.emitError("its kernels depend on each other in a circle");
-  if (failed(ExecBuilder(module, function, grouping).build(*order)))
+  if (failed(ExecBuilder(module, function, grouping, kernels).build(*order)))
     return failure();
   function.erase();
+  return success();
+}
+
+LogicalResult fuse(ModuleOp module, const CodeTarget &target) {
+  SmallVector<func::FuncOp> entries;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic())
+      entries.push_back(function);
+  if (entries.empty() || !llvm::all_of(entries, [](func::FuncOp function) {
+        return llvm::hasSingleElement(function.getBody());
+      }))
+    return module.emitError("needs public functions, of one block each");
+  Outliner::Known kernels;
+  for (func::FuncOp function : entries)
+    if (failed(fuse(module, function, target, kernels)))
+      return failure();
+  for (auto check : llvm::make_early_inc_range(module.getOps<CheckOp>()))
+    check.erase();
   return success();
 }
 

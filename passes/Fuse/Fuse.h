@@ -7,7 +7,7 @@
 
 namespace mlc {
 
-/// `mlc-fuse`: the function @main of linalg on tensors becomes kernels
+/// `mlc-fuse`: the public functions of linalg on tensors become kernels
 /// (`func.func` with `mlc.kernel`, docs/Architecture.md) and one `exec.program`
 /// that runs them.
 std::unique_ptr<mlir::Pass> createFusePass(const CodeTarget &target);

@@ -153,7 +153,10 @@ func::FuncOp Outliner::share(func::FuncOp function) {
     function.erase();
     return it->second;
   }
-  function.setName(("k" + llvm::Twine(known.size() - 1)).str());
+  std::string name = ("k" + llvm::Twine(known.size() - 1)).str();
+  while (module.lookupSymbol(name)) // an entry's
+    name += '_';
+  function.setName(name);
   module.push_back(function);
   return function;
 }

@@ -21,8 +21,11 @@ struct OutlinedKernel {
 /// thing share one.
 class Outliner {
 public:
-  Outliner(mlir::ModuleOp module, const Grouping &grouping)
-      : module(module), grouping(grouping) {}
+  /// The module's kernels by their text, which functions share.
+  using Known = llvm::StringMap<mlir::func::FuncOp>;
+
+  Outliner(mlir::ModuleOp module, const Grouping &grouping, Known &known)
+      : module(module), grouping(grouping), known(known) {}
 
   OutlinedKernel outline(const Group &group);
 
@@ -32,7 +35,7 @@ private:
 
   mlir::ModuleOp module;
   const Grouping &grouping;
-  llvm::StringMap<mlir::func::FuncOp> known;
+  Known &known;
 };
 
 } // namespace mlc

@@ -4,6 +4,7 @@
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/DefinitionForms.h"
+#include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -175,7 +176,7 @@ func::FuncOp FunctionLowering::createFunction() {
     describeType(context,
                  cast<RankedTensorType>(function.getArgumentTypes()[i]), attrs);
     for (NamedAttribute &attr : attrs)
-      if (attr.getName() == kParameterAttr)
+      if (attr.getName() == kParameterAttr || attr.getName() == kInitialAttr)
         if (auto elements = dyn_cast<ElementsAttr>(attr.getValue()))
           attr.setValue(lowerElements(elements));
     lowered.setArgAttrs(i, attrs);

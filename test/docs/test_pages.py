@@ -15,7 +15,7 @@ def test_generated_pages_are_current(tools):
 
 
 PAGES = ["README.md", "docs/Architecture.md", "docs/AddAnOp.md", "docs/AddAPass.md", "docs/AddARewrite.md",
-         "docs/AddAStep.md", "docs/Embed.md", "docs/Python.md"]
+         "docs/AddAStep.md", "docs/Embed.md", "docs/Python.md", "docs/States.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -89,9 +89,9 @@ llvm::Error
 CompileCommand::writeSources(const mlc::CompiledModel &compiled,
                              const mlc::CodeTarget &target,
                              llvm::ArrayRef<std::string> inputFiles) {
-  auto tree = target.backend->printProgram(compiled.program, compiled.images,
-                                           compiled.weights.weightsSize(),
-                                           target.target);
+  auto tree = target.backend->printProgram(
+      compiled.programs.entries.front(), compiled.images,
+      compiled.weights.weightsSize(), target.target);
   if (!tree)
     return fail(Exit::Unsupported,
                 model.model + ": " + llvm::toString(tree.takeError()));

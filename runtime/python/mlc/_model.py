@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _device
+from . import _arrays, _device, _states
 from ._errors import Error, ResourceError, UnsupportedError, UsageError
 from ._library import DEVICE, HOST, CCost, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, devices, library, path_of
 
@@ -23,7 +23,7 @@ _FLUSH_DENORMALS, _PROFILE = 1, 4
 
 @dataclasses.dataclass(frozen=True)
 class Port:
-    """An input, output or parameter. `dims` has an int for a fixed dim and its
+    """An input, output, parameter or state. `dims` has an int for a fixed dim and its
     expression ("N", "2*W + 1") for an open one."""
 
     name: str
@@ -59,7 +59,7 @@ class _Owner:
         raise TypeError(f"an mlc.{type(self).__name__} cannot be copied or pickled; share it, or make another")
 
 
-class Model(_Owner):
+class Model(_Owner, _states.Entries):
     """A compiled model, as `mlc.compile` and `mlc.load` make it.
 
     May be shared by threads; `run` and calls take turns on one session, and
@@ -70,6 +70,7 @@ class Model(_Owner):
         self._handle = ctypes.c_void_p()
         self._bytes: bytes | None = None
         self._file: io.BufferedReader | None = None
+        self._whole: Model | None = None  # of which this is an entry
         if isinstance(source, (bytes, bytearray, memoryview)):
             # Weights are read from there, at whatever address: copied if need be.
             self._bytes = bytes(source)
@@ -79,11 +80,23 @@ class Model(_Owner):
             call("mlc_artifact_open", path, 0, ctypes.byref(self._handle))
             with contextlib.suppress(OSError):
                 self._file = open(path, "rb")  # for `save`, whatever becomes of the path
+        self._describe()
+
+    def _describe(self) -> None:
         self.inputs = self._ports("input")
         self.outputs = self._ports("output")
         self.parameters = self._ports("parameter")
+        self.states = self._ports("state")
         self._session: Session | None = None
         self._lock = threading.Lock()
+
+    @classmethod
+    def _of(cls, handle: ctypes.c_void_p, model: "Model") -> "Model":
+        """Of another handle of the artifact of `model`."""
+        other = cls.__new__(cls)
+        other._handle, other._bytes, other._file, other._whole = handle, model._bytes, None, model
+        other._describe()
+        return other
 
     def __del__(self):
         if getattr(self, "_handle", None):
@@ -137,6 +150,8 @@ class Model(_Owner):
         target = pathlib.Path(os.fsdecode(path_of("a file", path)))
         partial = target.with_name(target.name + ".part")
         try:
+            if self._whole:
+                return self._whole.save(path)
             data = self._bytes
             if data is None:
                 if self._file is None:
@@ -212,7 +227,7 @@ class Run(_Owner):
         return self._result
 
 
-class Session(_Owner):
+class Session(_Owner, _states.States):
     """Memory and threads to run a model with; used by one thread at a time.
 
     threads: cores that work on a run (0: all that this process may use)
@@ -237,6 +252,17 @@ class Session(_Owner):
         options = COptions(ctypes.sizeof(COptions), threads, flags, device.encode() if device is not None else None,
                            _device.stream_of(stream))
         call("mlc_session_create", model._handle, ctypes.byref(options), ctypes.byref(self._handle))
+        self._begin(stream)
+
+    @classmethod
+    def _of(cls, model: Model, handle: ctypes.c_void_p, stream: Any) -> "Session":
+        """Of a handle of the library's."""
+        session = cls.__new__(cls)
+        session.model, session._handle = model, handle
+        session._begin(stream)
+        return session
+
+    def _begin(self, stream: Any) -> None:
         self._bound: list[np.ndarray | _device.DeviceArray] = []  # what the session reads
         self._out: dict[str, np.ndarray | _device.DeviceArray] = {}  # what it writes
         self._given_stream = stream  # lives as long

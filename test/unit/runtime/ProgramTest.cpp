@@ -127,7 +127,7 @@ TEST_CASE("the validator names what is wrong", "[program]") {
   CHECK_THAT(broken([](Program &p) { p.buffers[3].source = 3; }),
              Contains("alias"));
   CHECK_THAT(broken([](Program &p) { p.steps[0].outputs = {0}; }),
-             Contains("writes no arena buffer"));
+             Contains("writes no buffer of the arena"));
   CHECK_THAT(broken([](Program &p) { p.steps[0].inputs = {2}; }),
              Contains("nothing has written"));
   CHECK_THAT(broken([](Program &p) { p.steps.clear(); }),

@@ -53,11 +53,12 @@ inline llvm::ArrayRef<char> asBytes(const float *data, size_t count) {
 
 struct Sample {
   ArtifactWriter writer;
-  runtime::Program program;
+  runtime::Programs programs{{}, {runtime::Program()}};
+  runtime::Program &program = programs.entries[0];
   std::vector<runtime::CodeImage> images{elf(code())};
   Sample() { program = scaleProgram(writer.addConstant(asBytes(bias, 4))); }
   ArtifactWriter::Contents contents() const {
-    return {"{\"model\": \"scale\"}", &program, images,
+    return {"{\"model\": \"scale\"}", &programs, images,
             "mlc compile scale.onnx -o scale.mlca"};
   }
   std::vector<char> bytes() const {

@@ -1,0 +1,21 @@
+//===- ProgramStates.h - States of programs as the runtime's data -*- C++
+//-*-===//
+
+#ifndef MLC_PASSES_PROGRAMSTATES_H
+#define MLC_PASSES_PROGRAMSTATES_H
+
+#include "dialects/Exec/Exec.h"
+#include "passes/Compile.h"
+
+namespace mlc {
+
+/// The index of the state of `op` among those of the artifact, to which it is
+/// added where no other program has it; `bytes` are its first value's. Emits an
+/// error where another program has it otherwise.
+mlir::FailureOr<uint32_t> addState(exec::StateOp op, runtime::DType type,
+                                   llvm::ArrayRef<char> bytes,
+                                   CompiledModel &model);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_PROGRAMSTATES_H

@@ -1,0 +1,238 @@
+//===- SharedStates.cpp - What lives across runs --------------------------===//
+
+#include "runtime/SharedStates.h"
+
+#include <algorithm>
+
+namespace mlc::runtime {
+
+namespace {
+
+std::string quoted(const std::string &name) { return "'" + name + "'"; }
+
+} // namespace
+
+SharedStates::SharedStates(std::shared_ptr<const Artifact> a,
+                           std::unique_ptr<Queue> queue)
+    : artifact(std::move(a)), work(std::move(queue)),
+      memory(artifact->states().size()), held(memory.size(), 0),
+      lost(memory.size(), 0), pending(memory.size(), 0) {}
+
+// Memory goes before the queue does.
+SharedStates::~SharedStates() {
+  (void)wait();
+  memory.clear();
+}
+
+uint64_t SharedStates::bytes() const {
+  uint64_t sum = 0;
+  for (const DeviceMemory &block : memory)
+    sum += block.capacity();
+  for (const auto &[index, mirror] : mirrors)
+    sum += mirror.capacity();
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// First values
+//===----------------------------------------------------------------------===//
+
+Status SharedStates::fillZeros(size_t index) {
+  constexpr uint64_t piece = 1 << 16;
+  static constexpr uint8_t zeros[piece] = {};
+  Status status;
+  for (uint64_t at = 0; status.ok() && at < state(index).size; at += piece)
+    status = work->upload(address(index) + at, zeros,
+                          std::min(piece, state(index).size - at));
+  return status;
+}
+
+Status SharedStates::initialize(size_t index) {
+  const State &what = state(index);
+  Status status;
+  if (what.initial == State::Zeros)
+    status = fillZeros(index);
+  else if (what.initial == State::Stored && what.size)
+    status = work->upload(address(index), artifact->weights() + what.offset,
+                          what.size);
+  held[index] = status.ok() && what.initial != State::None;
+  lost[index] = 0;
+  return status;
+}
+
+Status SharedStates::place() {
+  if (isPlaced)
+    return Status::success();
+  for (size_t i = 0; i < memory.size(); ++i) {
+    bool grown;
+    Status status = memory[i].reserve(work->device, state(i).size, grown);
+    if (!status.ok())
+      return status;
+  }
+  isPlaced = true;
+  Status status = reset();
+  isPlaced = status.ok();
+  return status;
+}
+
+Status SharedStates::reset() {
+  Status status = wait();
+  if (status.ok())
+    status = place();
+  if (!status.ok())
+    return status;
+  QueuedWork all(*work);
+  for (size_t i = 0; status.ok() && i < memory.size(); ++i)
+    status = initialize(i);
+  Status finished = all.finish();
+  return status.ok() ? finished : status;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+Status SharedStates::checkHeld(size_t index) const {
+  if (held[index])
+    return Status::success();
+  return Status::error(
+      MLC_USAGE,
+      "state " + quoted(state(index).name) +
+          (lost[index] ? " was lost when a run failed that writes it; set, "
+                         "load or reset it"
+                       : " has no value yet; set or load it"));
+}
+
+Status SharedStates::checkValues(const StateUse &use) const {
+  Status status;
+  for (size_t i = 0; status.ok() && i < held.size(); ++i)
+    if (use.reads[i])
+      status = checkHeld(i);
+  return status;
+}
+
+void SharedStates::noteEnqueued(const StateUse &use) {
+  isEnqueued = true;
+  for (size_t i = 0; i < held.size(); ++i)
+    pending[i] |= use.writes[i];
+  noteWritten(use);
+}
+
+void SharedStates::noteWritten(const StateUse &use) {
+  for (size_t i = 0; i < held.size(); ++i)
+    if (use.writes[i]) {
+      held[i] = 1;
+      lost[i] = 0;
+    }
+}
+
+void SharedStates::lose(const StateUse &use) {
+  for (size_t i = 0; i < held.size(); ++i)
+    if (use.writes[i]) {
+      held[i] = 0;
+      lost[i] = 1;
+    }
+}
+
+Status SharedStates::wait() {
+  if (!isEnqueued)
+    return Status::success();
+  isEnqueued = false;
+  Status status;
+  {
+    QueuedWork all(*work);
+    status = all.finish();
+  }
+  if (!status.ok()) {
+    ++failureCount;
+    lose({{}, pending, true});
+  }
+  pending.assign(pending.size(), 0);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// The caller
+//===----------------------------------------------------------------------===//
+
+Status SharedStates::checkIndex(size_t index) const {
+  if (index < memory.size())
+    return Status::success();
+  return Status::error(MLC_USAGE, "there is no state " + std::to_string(index) +
+                                      "; the model has " +
+                                      std::to_string(memory.size()));
+}
+
+Status SharedStates::set(size_t index, DType type, size_t rank,
+                         const int64_t *dims, const void *data,
+                         mlc_space space) {
+  Status status = checkIndex(index);
+  if (!status.ok())
+    return status;
+  const State &what = state(index);
+  std::string where = "state " + quoted(what.name) + ": ";
+  if (type != what.type)
+    return Status::error(MLC_USAGE, where + "has type " + name(type) +
+                                        ", the model takes " + name(what.type));
+  if (rank != what.dims.size())
+    return Status::error(MLC_USAGE, where + "has " + std::to_string(rank) +
+                                        " dims, the model takes " +
+                                        std::to_string(what.dims.size()));
+  for (size_t d = 0; d < rank; ++d)
+    if (dims[d] != what.dims[d])
+      return Status::error(MLC_USAGE, where + "dim " + std::to_string(d) +
+                                          " is " + std::to_string(dims[d]) +
+                                          ", the model needs " +
+                                          std::to_string(what.dims[d]));
+  if (!data && what.size)
+    return Status::error(MLC_USAGE, where + "has no data");
+  status = wait();
+  if (status.ok())
+    status = place();
+  // What was read of it may be given back.
+  if (!status.ok() || data == address(index))
+    return status;
+  QueuedWork all(*work);
+  if (what.size)
+    status = space == MLC_SPACE_HOST
+                 ? work->upload(address(index), data, what.size)
+                 : work->copy(address(index), data, what.size);
+  Status finished = all.finish();
+  if (status.ok())
+    status = std::move(finished);
+  held[index] = status.ok();
+  lost[index] = !status.ok();
+  return status;
+}
+
+Status SharedStates::read(size_t index, mlc_tensor &tensor) {
+  Status status = checkIndex(index);
+  if (status.ok())
+    status = wait();
+  if (status.ok())
+    status = place();
+  if (status.ok())
+    status = checkHeld(index);
+  if (!status.ok())
+    return status;
+  const State &what = state(index);
+  const uint8_t *data = address(index);
+  if (!work->device.usesHostMemory()) {
+    Memory &mirror = mirrors[index];
+    bool grown;
+    status = mirror.reserve(what.size, grown);
+    if (status.ok() && what.size)
+      status = work->download(mirror.data(), data, what.size);
+    if (!status.ok())
+      return status;
+    data = mirror.data();
+  }
+  tensor.type = static_cast<mlc_dtype>(what.type);
+  tensor.rank = what.dims.size();
+  std::copy(what.dims.begin(), what.dims.end(), tensor.dims);
+  tensor.data = data;
+  tensor.bytes = what.size;
+  return status;
+}
+
+} // namespace mlc::runtime

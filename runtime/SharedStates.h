@@ -1,0 +1,85 @@
+//===- SharedStates.h - What lives across runs ------------------*- C++ -*-===//
+//
+// The memory of an artifact's states, shared by the sessions that run its
+// entries one after another, and the queue that orders their work. What a state
+// holds when something fails says docs/States.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_SHAREDSTATES_H
+#define MLC_RUNTIME_SHAREDSTATES_H
+
+#include "runtime/Artifact.h"
+
+#include <map>
+#include <memory>
+
+namespace mlc::runtime {
+
+class SharedStates {
+public:
+  SharedStates(std::shared_ptr<const Artifact> artifact,
+               std::unique_ptr<Queue> queue);
+  /// Waits for what was enqueued.
+  ~SharedStates();
+  SharedStates(const SharedStates &) = delete;
+  SharedStates &operator=(const SharedStates &) = delete;
+
+  Queue &queue() const { return *work; }
+  const State &state(size_t index) const { return artifact->states()[index]; }
+  size_t count() const { return memory.size(); }
+  uint64_t bytes() const;
+
+  /// Gives the states memory and their first values, the first time.
+  Status place();
+  uint8_t *address(size_t index) const { return memory[index].data(); }
+
+  // Around the runs of a program that uses states so:
+  /// An error if one that it reads holds nothing.
+  Status checkValues(const StateUse &use) const;
+  /// A run was handed to the queue which will write some.
+  void noteEnqueued(const StateUse &use);
+  /// A run has written some.
+  void noteWritten(const StateUse &use);
+  /// A run that would have written some failed on the way.
+  void lose(const StateUse &use);
+  /// Waits for all that was enqueued. What fails there takes the states with it
+  /// that were to be written.
+  Status wait();
+  /// How often that has failed.
+  uint64_t failures() const { return failureCount; }
+
+  // For the caller, between runs:
+  Status set(size_t index, DType type, size_t rank, const int64_t *dims,
+             const void *data, mlc_space space);
+  /// What it holds, where the host can read it; until the next change.
+  Status read(size_t index, mlc_tensor &tensor);
+  /// The values that the artifact has for them, or none.
+  Status reset();
+  /// A .npz file that holds each by its name; whole or as it was before.
+  Status save(const char *path);
+  /// All of them from such a file; none where something is wrong with it.
+  Status load(const char *path);
+
+private:
+  Status checkIndex(size_t index) const;
+  Status checkHeld(size_t index) const;
+  Status initialize(size_t index);
+  Status fillZeros(size_t index);
+
+  std::shared_ptr<const Artifact> artifact;
+  std::unique_ptr<Queue> work;
+  std::vector<DeviceMemory> memory;
+  /// Whether each holds a value, and whether it was lost in a failed run.
+  std::vector<uint8_t> held, lost;
+  /// What runs that were enqueued write.
+  std::vector<uint8_t> pending;
+  bool isPlaced = false, isEnqueued = false;
+  uint64_t failureCount = 0;
+  /// The host's copies of what was read, where it cannot follow addresses.
+  std::map<size_t, Memory> mirrors;
+};
+
+} // namespace mlc::runtime
+
+#endif // MLC_RUNTIME_SHAREDSTATES_H
