@@ -159,6 +159,15 @@ LogicalResult addLossAndGradients(func::FuncOp main,
   return success();
 }
 
+LogicalResult addLossAlone(func::FuncOp main, const LossOptions &options) {
+  OpBuilder builder(main.getBody().front().getTerminator());
+  FailureOr<Value> loss = addLoss(main, builder, options);
+  if (failed(loss))
+    return failure();
+  setResults(main, *loss, {"loss"});
+  return success();
+}
+
 static FailureOr<SmallVector<Value>> addArguments(func::FuncOp main,
                                                   unsigned place, Type type,
                                                   ArrayRef<std::string> names) {
@@ -172,9 +181,7 @@ static FailureOr<SmallVector<Value>> addArguments(func::FuncOp main,
   return values;
 }
 
-/// Has all random numbers drawn for the step that the argument at `place` is to
-/// count; there is none where nothing is drawn.
-static LogicalResult countSteps(func::FuncOp main, unsigned place) {
+LogicalResult countSteps(func::FuncOp main, unsigned place) {
   SmallVector<RandomUniformOp> draws;
   main.walk([&](RandomUniformOp op) { draws.push_back(op); });
   if (draws.empty())

@@ -27,6 +27,14 @@ struct LossOptions {
 mlir::LogicalResult addLossAndGradients(mlir::func::FuncOp main,
                                         const LossOptions &options);
 
+/// Makes of `main` what its loss alone is computed by; called "loss".
+mlir::LogicalResult addLossAlone(mlir::func::FuncOp main,
+                                 const LossOptions &options);
+
+/// Has all random numbers drawn for the step that the argument "step" at
+/// `place` is to count; there is none where nothing is drawn.
+mlir::LogicalResult countSteps(mlir::func::FuncOp main, unsigned place);
+
 /// Makes of `main` a step of training. Its arguments are the inputs, the target
 /// (where the loss has one), where random numbers are drawn "step", a ui64 that
 /// tells the steps apart, the scalars of the optimizer, and then, which were

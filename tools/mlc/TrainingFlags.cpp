@@ -176,9 +176,11 @@ static llvm::Error readValues(TrainingModel &training) {
   return llvm::Error::success();
 }
 
-llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
-    const ModelOptions &options, const TrainingFlags &flags,
-    const std::optional<OptimizerOptions> &optimizer, int64_t batch) {
+llvm::Expected<TrainingModel>
+mlc::cli::readTrainingModel(const ModelOptions &options,
+                            const TrainingFlags &flags,
+                            const std::optional<OptimizerOptions> &optimizer,
+                            int64_t batch, const TrainingEntries &entries) {
   if (!options.parameters.empty())
     return fail(Exit::Usage, "--parameter is not taken here; --train and "
                              "--freeze say which weights change");
@@ -216,9 +218,9 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   auto change = [&](mlir::ModuleOp module) {
     auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
     mlir::func::FuncOp before = main.clone();
-    mlir::LogicalResult done = optimizer
-                                   ? addTrainingStep(main, loss, *optimizer)
-                                   : addLossAndGradients(main, loss);
+    mlir::LogicalResult done =
+        optimizer ? addTrainingEntries(main, loss, *optimizer, entries)
+                  : addLossAndGradients(main, loss);
     if (mlir::succeeded(done) && loss.kind == LossKind::CrossEntropy)
       training.classes = classesOf(before, loss);
     before.erase();

@@ -1,0 +1,37 @@
+//===- Entries.h - The entries of training ----------------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_DIFFERENTIATE_ENTRIES_H
+#define MLC_PASSES_DIFFERENTIATE_ENTRIES_H
+
+#include "passes/Differentiate/Training.h"
+
+namespace mlc {
+
+struct TrainingEntries {
+  /// Batches of which a step takes the mean of the gradients.
+  int64_t accumulate = 1;
+  /// Whether there is an entry that computes the loss alone.
+  bool evaluates = false;
+};
+
+/// Makes of `main`, a model as passes/Import makes it, and its module what
+/// trains it, over states: each weight, "weight/" and its name, without a first
+/// value; what the optimizer keeps of it, as the optimizer calls it with "/"
+/// and its name behind, 0 in the beginning.
+///
+/// For steps of one batch: the entry "step", as addTrainingStep makes it, whose
+/// only result is the loss. For more: "accumulate", of the inputs, the target
+/// and, where random numbers are drawn, "step", then the number "keep", gives
+/// the loss and adds the gradients to the states "gradient/" and the weight's
+/// name, or sets them where "keep" is 0; "apply", of the optimizer's scalars,
+/// makes a step with their mean.
+///
+/// "evaluate" is of the inputs and the target, and gives the loss.
+mlir::LogicalResult addTrainingEntries(mlir::func::FuncOp main,
+                                       const LossOptions &loss,
+                                       const OptimizerOptions &optimizer,
+                                       const TrainingEntries &entries);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DIFFERENTIATE_ENTRIES_H
