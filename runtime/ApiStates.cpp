@@ -51,6 +51,10 @@ mlc_status mlc_artifact_entry(mlc_artifact *artifact, size_t index,
   });
 }
 
+size_t mlc_artifact_entry_index(const mlc_artifact *artifact) {
+  return artifact ? artifact->entry : 0;
+}
+
 mlc_status mlc_session_entry(mlc_session *session, size_t index,
                              mlc_session **entry) {
   if (!session || !entry)

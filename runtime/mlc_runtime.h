@@ -212,6 +212,9 @@ MLC_API mlc_status mlc_artifact_find_entry(const mlc_artifact *artifact,
 MLC_API mlc_status mlc_artifact_entry(mlc_artifact *artifact, size_t index,
                                       mlc_artifact **entry);
 
+/** Which entry the artifact is. */
+MLC_API size_t mlc_artifact_entry_index(const mlc_artifact *artifact);
+
 /** The states, which all entries share; their dims are fixed. */
 MLC_API size_t mlc_artifact_state_count(const mlc_artifact *artifact);
 MLC_API mlc_status mlc_artifact_state(const mlc_artifact *artifact,

@@ -60,15 +60,21 @@ LogicalResult narrowProducts(func::FuncOp function, FactorType type) {
   return success();
 }
 
+Type widenedType(Type type) {
+  return type.isF16() || type.isBF16() ? Float32Type::get(type.getContext())
+                                       : type;
+}
+
 LogicalResult widenParameters(func::FuncOp function) {
   OpBuilder builder(function.getContext());
   builder.setInsertionPointToStart(&function.getBody().front());
   for (BlockArgument argument : function.getArguments()) {
     Type type = getElementTypeOrSelf(argument.getType());
+    Type wide = widenedType(type);
     if (!function.getArgAttr(argument.getArgNumber(), kParameterAttr) ||
-        (!type.isF16() && !type.isBF16()))
+        wide == type)
       continue;
-    argument.setType(withElements(argument, builder.getF32Type()));
+    argument.setType(withElements(argument, wide));
     auto rounded = createCast(builder, argument.getLoc(), argument, type);
     if (failed(rounded))
       return failure();

@@ -23,6 +23,9 @@ enum class FactorType { AsModel, F16, BF16 };
 mlir::LogicalResult narrowProducts(mlir::func::FuncOp function,
                                    FactorType type);
 
+/// float32 for floats of 16 bits; others as they are.
+mlir::Type widenedType(mlir::Type type);
+
 /// Parameters of 16-bit floats become float32 ones, and are rounded where they
 /// were read. What they hold (kParameterAttr) is left as it is.
 mlir::LogicalResult widenParameters(mlir::func::FuncOp function);

@@ -80,13 +80,11 @@ static FailureOr<Value> addLoss(func::FuncOp main, OpBuilder &builder,
   if (!output)
     return failure();
   Location loc = output.getLoc();
-  if (Type type = getElementTypeOrSelf(output.getType());
-      type.isF16() || type.isBF16()) {
-    auto wide = createCast(builder, loc, output, builder.getF32Type());
-    if (failed(wide))
-      return failure();
-    output = *wide;
-  }
+  auto wide = createCast(builder, loc, output,
+                         widenedType(getElementTypeOrSelf(output.getType())));
+  if (failed(wide))
+    return failure();
+  output = *wide;
   auto type = cast<RankedTensorType>(output.getType());
   int64_t axis = options.classAxis, rank = type.getRank();
   if (options.kind == LossKind::CrossEntropy && (axis < -rank || axis >= rank))
@@ -174,6 +172,31 @@ static void setResults(func::FuncOp main, ValueRange results,
   eraseDead(body);
 }
 
+static LogicalResult returnGradients(func::FuncOp main, OpBuilder &builder,
+                                     Value loss, Value scale) {
+  FailureOr<Gradients> made = addGradients(main, builder, loss, scale);
+  if (failed(made))
+    return failure();
+  Statistics statistics = findStatistics(main);
+  SmallVector<Value> results{loss};
+  llvm::append_range(results, made->values);
+  SmallVector<std::string> names{"loss"};
+  llvm::append_range(names, made->names);
+  for (auto [name, after] : llvm::zip(statistics.names, statistics.after)) {
+    auto wide = createCast(builder, after.getLoc(), after,
+                           widenedType(getElementTypeOrSelf(after.getType())));
+    if (failed(wide))
+      return failure();
+    results.push_back(*wide);
+  }
+  size_t first = names.size();
+  llvm::append_range(names, statistics.names);
+  setResults(main, results, names);
+  for (auto [i, name] : llvm::enumerate(statistics.names))
+    main.setResultAttr(first + i, kUpdatesAttr, builder.getStringAttr(name));
+  return success();
+}
+
 LogicalResult addLossAndGradients(func::FuncOp main,
                                   const LossOptions &options) {
   OpBuilder builder(main.getBody().front().getTerminator());
@@ -182,28 +205,14 @@ LogicalResult addLossAndGradients(func::FuncOp main,
   FailureOr<Value> loss = addLoss(main, builder, options);
   if (failed(loss))
     return failure();
-  FailureOr<Gradients> made = addGradients(main, builder, *loss, {});
-  if (failed(made))
-    return failure();
-  SmallVector<Value> results{made->loss};
-  llvm::append_range(results, made->values);
-  SmallVector<std::string> names{"loss"};
-  llvm::append_range(names, made->names);
-  setResults(main, results, names);
-  return success();
+  return returnGradients(main, builder, *loss, {});
 }
 
-static FailureOr<SmallVector<Value>> addArguments(func::FuncOp main,
-                                                  unsigned place, Type type,
-                                                  ArrayRef<std::string> names) {
-  SmallVector<Value> values;
-  for (auto [i, name] : llvm::enumerate(names)) {
-    FailureOr<Value> value = addArgument(main, place + i, type, name);
-    if (failed(value))
-      return failure();
-    values.push_back(*value);
-  }
-  return values;
+unsigned endOfInputs(func::FuncOp main) {
+  unsigned end = main.getNumArguments();
+  while (end > 0 && main.getArgAttr(end - 1, kParameterAttr))
+    --end;
+  return end;
 }
 
 /// Has all random numbers drawn for the step that the argument at `place` is to
@@ -220,6 +229,64 @@ static LogicalResult countSteps(func::FuncOp main, unsigned place) {
   for (RandomUniformOp op : draws)
     op.getStepMutable().assign(*step);
   return success();
+}
+
+/// As exact as the parameters are.
+static RankedTensorType numberType(func::FuncOp main) {
+  Builder b(main.getContext());
+  Type number = b.getF32Type();
+  for (unsigned i = endOfInputs(main); i < main.getNumArguments(); ++i)
+    if (Type type = getElementTypeOrSelf(main.getArgument(i).getType());
+        type.isF64())
+      number = type;
+  return getTensorType({}, number);
+}
+
+/// The argument "loss scale", behind all other inputs.
+static FailureOr<Value> addScale(func::FuncOp main) {
+  return addArgument(main, endOfInputs(main), numberType(main), "loss scale");
+}
+
+LogicalResult addScaledGradients(func::FuncOp main, const LossOptions &options,
+                                 bool scalesLoss) {
+  OpBuilder builder(main.getBody().front().getTerminator());
+  if (failed(widenParameters(main)) ||
+      failed(narrowProducts(main, options.factors)))
+    return failure();
+  FailureOr<Value> loss = addLoss(main, builder, options);
+  if (failed(loss) || failed(countSteps(main, endOfInputs(main))))
+    return failure();
+  FailureOr<Value> scale = Value();
+  if (scalesLoss)
+    scale = addScale(main);
+  if (failed(scale))
+    return failure();
+  return returnGradients(main, builder, *loss, *scale);
+}
+
+LogicalResult addLossAlone(func::FuncOp main, const LossOptions &options) {
+  OpBuilder builder(main.getBody().front().getTerminator());
+  if (failed(widenParameters(main)) ||
+      failed(narrowProducts(main, options.factors)))
+    return failure();
+  FailureOr<Value> loss = addLoss(main, builder, options);
+  if (failed(loss))
+    return failure();
+  setResults(main, *loss, {"loss"});
+  return success();
+}
+
+static FailureOr<SmallVector<Value>> addArguments(func::FuncOp main,
+                                                  unsigned place, Type type,
+                                                  ArrayRef<std::string> names) {
+  SmallVector<Value> values;
+  for (auto [i, name] : llvm::enumerate(names)) {
+    FailureOr<Value> value = addArgument(main, place + i, type, name);
+    if (failed(value))
+      return failure();
+    values.push_back(*value);
+  }
+  return values;
 }
 
 namespace {
@@ -252,35 +319,23 @@ private:
 
 } // namespace
 
-/// Before the parameters, behind all other arguments.
-static unsigned endOfInputs(func::FuncOp main) {
-  unsigned end = main.getNumArguments();
-  while (end > 0 && main.getArgAttr(end - 1, kParameterAttr))
-    --end;
-  return end;
-}
-
 LogicalResult Step::addScalars() {
   SmallVector<std::string> scalarNames;
   for (StringRef name : scalarsOf(optimizer.kind))
     scalarNames.push_back(name.str());
-  if (optimizer.scalesLoss)
-    scalarNames.push_back("loss scale");
   if (failed(countSteps(main, endOfInputs(main))))
     return failure();
-  // As exact as the weights are.
-  Type number = builder.getF32Type();
-  for (unsigned i = endOfInputs(main); i < main.getNumArguments(); ++i)
-    if (Type type = getElementTypeOrSelf(main.getArgument(i).getType());
-        type.isF64())
-      number = type;
-  auto added = addArguments(main, endOfInputs(main), getTensorType({}, number),
-                            scalarNames);
+  auto added =
+      addArguments(main, endOfInputs(main), numberType(main), scalarNames);
   if (failed(added))
     return failure();
   scalars = std::move(*added);
-  if (optimizer.scalesLoss)
-    scale = scalars.pop_back_val();
+  if (!optimizer.scalesLoss)
+    return success();
+  FailureOr<Value> last = addScale(main);
+  if (failed(last))
+    return failure();
+  scale = *last;
   return success();
 }
 
@@ -362,18 +417,14 @@ LogicalResult Step::build(const LossOptions &options) {
   for (unsigned i = 0; i < made.weights.size(); ++i)
     if (failed(update(i)))
       return failure();
+  // What a batch's mean is does not depend on its gradients.
   Statistics statistics = findStatistics(main);
   for (auto [name, after] : llvm::zip(statistics.names, statistics.after)) {
-    Value before;
-    for (BlockArgument argument : main.getArguments())
-      if (nameOf(main.getArgAttr(argument.getArgNumber(), "mlc.name")) == name)
-        before = argument;
     auto wide = createCast(builder, after.getLoc(), after,
-                           getElementTypeOrSelf(before.getType()));
-    auto kept = failed(wide) ? wide : chosen(*wide, before);
-    if (failed(kept))
+                           widenedType(getElementTypeOrSelf(after.getType())));
+    if (failed(wide))
       return failure();
-    results.push_back(*kept);
+    results.push_back(*wide);
     names.push_back(name.str());
   }
   llvm::append_range(results, states);

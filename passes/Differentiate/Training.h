@@ -31,6 +31,23 @@ struct LossOptions {
 mlir::LogicalResult addLossAndGradients(mlir::func::FuncOp main,
                                         const LossOptions &options);
 
+/// The same as a part of training: parameters of 16-bit floats are float32 ones
+/// here, random numbers are drawn for an argument "step" behind the target, the
+/// gradients are as many times larger as an argument "loss scale" behind that
+/// says where `scalesLoss`, and the new values of running statistics, which
+/// have no gradient, are results behind the gradients (kUpdatesAttr).
+mlir::LogicalResult addScaledGradients(mlir::func::FuncOp main,
+                                       const LossOptions &options,
+                                       bool scalesLoss);
+
+/// Makes of `main` what its loss alone is computed by; called "loss".
+/// Parameters of 16-bit floats are float32 ones here.
+mlir::LogicalResult addLossAlone(mlir::func::FuncOp main,
+                                 const LossOptions &options);
+
+/// The place of the first parameter, behind all other arguments.
+unsigned endOfInputs(mlir::func::FuncOp main);
+
 /// Makes of `main` a step of training. Its arguments are the inputs, the target
 /// (where the loss has one), where random numbers are drawn "step", a ui64 that
 /// tells the steps apart, the scalars of the optimizer, and then, which were

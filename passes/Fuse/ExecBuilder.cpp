@@ -160,7 +160,7 @@ FailureOr<Value> ExecBuilder::stateCalled(StringAttr name, Value value,
     element = elementOf(function, argument);
   // Before the steps: one of them may write there.
   OpBuilder::InsertionGuard guard(b);
-  if (!known)
+  if (!isa<BlockArgument>(value))
     b.setInsertionPointToStart(b.getBlock());
   if (!known)
     known = exec::StateOp::create(

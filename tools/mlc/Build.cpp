@@ -183,6 +183,20 @@ Compilation::importFrom(const ModelOptions &options,
   importing.statistics = std::move(choice->statistics);
   importing.inTraining = choice->inTraining;
   module = importFile(*modelFile, file, importing, &context, report);
+  if (module && !choice->ownForm.empty()) {
+    llvm::append_range(importing.parameters, importing.statistics);
+    importing.statistics.clear();
+    importing.inTraining = false;
+    ImportReport again;
+    mlir::OwningOpRef<mlir::ModuleOp> other =
+        importFile(*modelFile, file, importing, &context, again);
+    if (!other)
+      return again;
+    auto main = other->lookupSymbol<mlir::func::FuncOp>("main");
+    main->remove();
+    main.setName(choice->ownForm);
+    module->push_back(main);
+  }
   return report;
 }
 

@@ -35,6 +35,9 @@ public:
     std::vector<std::string> statistics;
     /// ImportOptions::inTraining.
     bool inTraining = false;
+    /// The module also has the model in its own form, with the same parameters,
+    /// as the function of this name.
+    std::string ownForm;
     /// Sizes beside those of the options, which go before.
     std::vector<DimSetting> dims;
   };

@@ -46,12 +46,27 @@ llvm::Expected<Model> Model::fromMemory(llvm::SmallVector<char, 0> bytes,
                                         llvm::StringRef name) {
   Model model;
   model.fileName = name.str();
-  model.bytes = std::make_unique<llvm::SmallVector<char, 0>>(std::move(bytes));
+  model.bytes = std::make_shared<llvm::SmallVector<char, 0>>(std::move(bytes));
   mlc_artifact *artifact = nullptr;
   if (mlc_status status = mlc_artifact_open_memory(
           model.bytes->data(), model.bytes->size(), 0, &artifact))
     return runtimeFailure(name, status);
   return finish(std::move(model), artifact);
+}
+
+llvm::Expected<Model> Model::entry(llvm::StringRef name) const {
+  Model model;
+  model.fileName = fileName;
+  model.bytes = bytes;
+  size_t index = 0;
+  mlc_artifact *handle = nullptr;
+  mlc_status status =
+      mlc_artifact_find_entry(artifact.get(), name.str().c_str(), &index);
+  if (!status)
+    status = mlc_artifact_entry(artifact.get(), index, &handle);
+  if (status)
+    return runtimeFailure(fileName, status);
+  return finish(std::move(model), handle);
 }
 
 llvm::Expected<llvm::json::Value> Model::manifest() const {

@@ -27,6 +27,9 @@ public:
   static llvm::Expected<Model> fromMemory(llvm::SmallVector<char, 0> bytes,
                                           llvm::StringRef name);
 
+  /// The same artifact as its entry `name`. Errors: there is none.
+  llvm::Expected<Model> entry(llvm::StringRef name) const;
+
   mlc_artifact *get() const { return artifact.get(); }
   const std::string &name() const { return fileName; }
   const std::vector<mlc_port> &inputs() const { return inputPorts; }
@@ -40,7 +43,7 @@ private:
   static llvm::Expected<Model> finish(Model model, mlc_artifact *artifact);
 
   std::string fileName;
-  std::unique_ptr<llvm::SmallVector<char, 0>> bytes;
+  std::shared_ptr<llvm::SmallVector<char, 0>> bytes;
   std::unique_ptr<mlc_artifact, Close> artifact;
   std::vector<mlc_port> inputPorts, outputPorts;
 };

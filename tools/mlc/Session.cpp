@@ -21,6 +21,17 @@ llvm::Expected<Session> Session::create(const Model &model,
   return session;
 }
 
+llvm::Expected<Session> Session::entry(const Model &entry) const {
+  Session session;
+  session.model = &entry;
+  mlc_session *handle = nullptr;
+  if (mlc_status status = mlc_session_entry(
+          get(), mlc_artifact_entry_index(entry.get()), &handle))
+    return runtimeFailure(entry.name(), status);
+  session.session.reset(handle);
+  return session;
+}
+
 llvm::Error Session::bind(std::vector<HostTensor> inputs) {
   bound = std::move(inputs);
   for (auto [index, tensor] : llvm::enumerate(bound))

@@ -16,6 +16,9 @@ public:
                                         const std::string &device,
                                         unsigned threads, uint32_t flags = 0);
 
+  /// A session of the entry that `model` is, over the states of this one.
+  llvm::Expected<Session> entry(const Model &model) const;
+
   /// Binds one tensor per input, in order.
   llvm::Error bind(std::vector<HostTensor> inputs);
   llvm::Error run();

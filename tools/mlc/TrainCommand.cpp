@@ -33,14 +33,18 @@ private:
   std::string settingsOf(const TrainingModel &read,
                          const TrainingData &data) const;
   llvm::Error checkFiles(const TrainingModel &read) const;
-  llvm::Error resumeFrom(Checkpoint &state) const;
+  llvm::Error resumeFrom(Trainer &trainer, const std::string &settings) const;
+  llvm::Error openEvaluation(const Trainer &trainer, const TrainingModel &read);
   llvm::Error lostLoss(const Trainer &trainer, const TrainingModel &read) const;
-  llvm::Error refuseInfinite(const Trainer &trainer) const;
-  llvm::Error reportSkipped(const Checkpoint &state, int64_t before) const;
+  llvm::Error refuseInfinite(Trainer &trainer) const;
+  llvm::Error keep(Trainer &trainer, const std::string &settings) const;
+  llvm::Error report(Trainer &trainer, double loss, bool isLast);
+  llvm::Error reportSkipped(const Trainer &trainer, int64_t before) const;
   llvm::Error train(Trainer &trainer, TrainingData &data,
-                    const TrainingModel &read, const LearningRate &rate);
+                    const TrainingModel &read, const LearningRate &rate,
+                    const std::string &settings);
   llvm::Error writeModel(mlc::ModelFile &file, const TrainingModel &read,
-                         const Checkpoint &state) const;
+                         Trainer &trainer) const;
 
   ModelOptions model;
   TrainingFlags training;
@@ -48,13 +52,16 @@ private:
   DeviceOption device;
   cl::opt<unsigned> threads;
   cl::opt<std::string> dataFile;
-  cl::opt<int64_t> batch, steps;
+  cl::opt<int64_t> batch, accumulate, steps;
   cl::opt<uint64_t> seed;
   cl::opt<int64_t> printEvery;
   cl::opt<std::string> checkpoint;
   cl::opt<int64_t> checkpointEvery;
   cl::opt<bool> resume;
+  cl::opt<std::string> evaluationFile;
+  cl::opt<int64_t> evaluateEvery;
   cl::opt<std::string> output;
+  std::optional<TrainingData> heldOut;
 };
 
 } // namespace
@@ -72,6 +79,10 @@ TrainCommand::TrainCommand()
       batch("batch", cl::init(0), cl::value_desc("number"),
             cl::desc("Samples of a step, where the model leaves that open"),
             cl::sub(sub)),
+      accumulate("accumulate", cl::init(1), cl::value_desc("number"),
+                 cl::desc("Batches of which a step takes the mean of the "
+                          "gradients (1)"),
+                 cl::sub(sub)),
       steps("steps", cl::init(100), cl::value_desc("number"),
             cl::desc("Steps, those before --resume among them (100)"),
             cl::sub(sub)),
@@ -94,6 +105,14 @@ TrainCommand::TrainCommand()
              cl::desc("Go on from the checkpoint if there is one; the result "
                       "has the same bits as without the interruption"),
              cl::sub(sub)),
+      evaluationFile("evaluate", cl::value_desc("file.npz"),
+                     cl::desc("Print the mean loss on these samples, which are "
+                              "not trained on"),
+                     cl::sub(sub)),
+      evaluateEvery("evaluate-every", cl::init(100), cl::value_desc("steps"),
+                    cl::desc("... after every so many steps, and at the end "
+                             "(100)"),
+                    cl::sub(sub)),
       output("o", cl::value_desc("file.onnx"),
              cl::desc("Write the model with the trained weights there"),
              cl::sub(sub)) {}
@@ -104,6 +123,8 @@ llvm::Error TrainCommand::check() const {
   if (checkpoint.empty() && output.empty())
     return fail(Exit::Usage, "what is trained would be lost; give -o "
                              "MODEL.onnx, --checkpoint=FILE.npz or both");
+  if (evaluateEvery.getNumOccurrences() && evaluationFile.empty())
+    return fail(Exit::Usage, "--evaluate-every needs --evaluate=FILE.npz");
   if (resume && checkpoint.empty())
     return fail(Exit::Usage, "--resume needs --checkpoint=FILE.npz");
   struct Bound {
@@ -112,6 +133,8 @@ llvm::Error TrainCommand::check() const {
   } bounds[] = {{"--steps", steps, 1},
                 {"--batch", batch, batch.getNumOccurrences() ? 1 : 0},
                 {"--log-every", printEvery, 1},
+                {"--accumulate", accumulate, 1},
+                {"--evaluate-every", evaluateEvery, 1},
                 {"--checkpoint-every", checkpointEvery, 1}};
   for (const Bound &bound : bounds)
     if (bound.value < bound.low)
@@ -141,10 +164,13 @@ void TrainCommand::printWeights(const TrainingModel &read) const {
 
 std::string TrainCommand::settingsOf(const TrainingModel &read,
                                      const TrainingData &data) const {
-  return fmt::format("model {}\ndata {}\n{}{}batch {}\nseed {}\n", read.hash,
-                     data.hash(), training.describe(),
-                     describe(read.optimizer, read.lossScale), data.batch(),
-                     seed.getValue());
+  std::string text = fmt::format("model {}\ndata {}\n{}{}batch {}\nseed {}\n",
+                                 read.hash, data.hash(), training.describe(),
+                                 describe(read.optimizer, read.lossScale),
+                                 data.batch(), seed.getValue());
+  if (accumulate > 1)
+    text += fmt::format("accumulated batches {}\n", accumulate.getValue());
+  return text;
 }
 
 /// Why a step's loss is no number.
@@ -152,7 +178,7 @@ llvm::Error TrainCommand::lostLoss(const Trainer &trainer,
                                    const TrainingModel &read) const {
   std::string what = fmt::format("{}: the loss of step {} is not a finite "
                                  "number",
-                                 model.model.getValue(), trainer.state().step);
+                                 model.model.getValue(), trainer.step());
   const HostTensor *target = trainer.findInput(training.targetName());
   if (read.classes && target &&
       llvm::all_of(
@@ -172,27 +198,64 @@ llvm::Error TrainCommand::lostLoss(const Trainer &trainer,
 }
 
 /// What is not finite is not kept: nothing goes on from there.
-llvm::Error TrainCommand::refuseInfinite(const Trainer &trainer) const {
-  std::string name = trainer.findInfinite();
-  if (name.empty())
+llvm::Error TrainCommand::refuseInfinite(Trainer &trainer) const {
+  auto name = trainer.findInfinite();
+  if (!name)
+    return name.takeError();
+  if (name->empty())
     return llvm::Error::success();
   return fail(Exit::Differs,
               fmt::format("{}: '{}' is not finite after step {}, and nothing "
                           "is written; lower --learning-rate, or give "
                           "--clip-norm",
-                          model.model.getValue(), printable(name),
-                          trainer.state().step));
+                          model.model.getValue(), printable(*name),
+                          trainer.step()));
+}
+
+llvm::Error TrainCommand::keep(Trainer &trainer,
+                               const std::string &settings) const {
+  auto now = trainer.checkpoint();
+  if (!now)
+    return now.takeError();
+  now->settings = settings;
+  return writeCheckpoint(checkpoint, *now);
+}
+
+/// Prints what the step has come to.
+llvm::Error TrainCommand::report(Trainer &trainer, double loss, bool isLast) {
+  int64_t step = trainer.step();
+  if (step % printEvery == 0 || isLast)
+    llvm::outs() << fmt::format("step {}  loss {:.9g}\n", step, loss);
+  if (heldOut && (step % evaluateEvery == 0 || isLast)) {
+    auto found = trainer.evaluate(*heldOut);
+    if (!found)
+      return found.takeError();
+    llvm::outs() << fmt::format("step {}  held-out loss {:.9g}\n", step,
+                                *found);
+  }
+  llvm::outs().flush();
+  return llvm::Error::success();
+}
+
+static void printMemory(const TrainingMemory &memory, int64_t steps,
+                        double seconds) {
+  auto megabytes = [](uint64_t bytes) { return double(bytes) / (1 << 20); };
+  llvm::errs() << fmt::format("{} steps in {:.3g} s\nmemory: {:.2f} MB of "
+                              "states, {:.2f} MB for a step; {} allocations "
+                              "after the first step\n",
+                              steps, seconds, megabytes(memory.states),
+                              megabytes(memory.arena), memory.allocations);
 }
 
 /// Of a step before which `before` were skipped.
-llvm::Error TrainCommand::reportSkipped(const Checkpoint &state,
+llvm::Error TrainCommand::reportSkipped(const Trainer &trainer,
                                         int64_t before) const {
-  const LossScale &scale = state.lossScale;
+  const LossScale &scale = trainer.scale();
   if (scale.getSkipped() == before)
     return llvm::Error::success();
   llvm::outs() << fmt::format("step {}  skipped: a gradient is not finite; "
                               "loss scale {:g}\n",
-                              state.step, scale.getScale());
+                              trainer.step(), scale.getScale());
   llvm::outs().flush();
   if (!scale.isStuck())
     return llvm::Error::success();
@@ -206,47 +269,51 @@ llvm::Error TrainCommand::reportSkipped(const Checkpoint &state,
 
 llvm::Error TrainCommand::train(Trainer &trainer, TrainingData &data,
                                 const TrainingModel &read,
-                                const LearningRate &rate) {
-  Checkpoint &state = trainer.state();
+                                const LearningRate &rate,
+                                const std::string &settings) {
   auto start = std::chrono::steady_clock::now();
-  int64_t first = state.step;
-  while (state.step < steps) {
-    int64_t skipped = state.lossScale.getSkipped();
-    auto loss = trainer.step(data, seed, rate);
+  int64_t first = trainer.step();
+  while (trainer.step() < steps) {
+    int64_t skipped = trainer.scale().getSkipped();
+    auto loss = trainer.run(data, seed, rate);
     if (!loss)
       return loss.takeError();
-    bool isLast = state.step == steps;
+    bool isLast = trainer.step() == steps;
     if (!std::isfinite(*loss))
       return lostLoss(trainer, read);
-    if (state.step % printEvery == 0 || isLast) {
-      llvm::outs() << fmt::format("step {}  loss {:.9g}\n", state.step, *loss);
-      llvm::outs().flush();
-    }
-    if (llvm::Error error = reportSkipped(state, skipped))
+    if (llvm::Error error = reportSkipped(trainer, skipped))
       return error;
-    bool isKept = !checkpoint.empty() && state.step % checkpointEvery == 0;
+    if (llvm::Error error = report(trainer, *loss, isLast))
+      return error;
+    bool isKept = !checkpoint.empty() && trainer.step() % checkpointEvery == 0;
     if (isKept || isLast)
       if (llvm::Error error = refuseInfinite(trainer))
         return error;
     if (isKept || (isLast && !checkpoint.empty()))
-      if (llvm::Error error = writeCheckpoint(checkpoint, state))
+      if (llvm::Error error = keep(trainer, settings))
         return error;
   }
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
-  if (state.step > first)
-    llvm::errs() << fmt::format("{} steps in {:.3g} s\n", state.step - first,
-                                seconds.count());
+  if (trainer.step() == first)
+    return llvm::Error::success();
+  auto memory = trainer.memory();
+  if (!memory)
+    return memory.takeError();
+  printMemory(*memory, trainer.step() - first, seconds.count());
   return llvm::Error::success();
 }
 
 llvm::Error TrainCommand::writeModel(mlc::ModelFile &file,
                                      const TrainingModel &read,
-                                     const Checkpoint &state) const {
+                                     Trainer &trainer) const {
+  auto now = trainer.checkpoint();
+  if (!now)
+    return now.takeError();
   std::vector<mlc::NewWeight> weights;
   std::vector<HostTensor> values;
   for (auto [weight, value, type] :
-       llvm::zip(read.kept(), state.values, read.types)) {
+       llvm::zip(read.kept(), now->values, read.types)) {
     auto own = narrowed(value, type);
     if (!own)
       return own.takeError();
@@ -266,6 +333,8 @@ llvm::Error TrainCommand::writeModel(mlc::ModelFile &file,
 llvm::Error TrainCommand::checkFiles(const TrainingModel &read) const {
   std::vector<std::string> written, inputs = read.compilation->getInputFiles();
   inputs.push_back(dataFile);
+  if (!evaluationFile.empty())
+    inputs.push_back(evaluationFile);
   for (const std::string &file : {checkpoint.getValue(), output.getValue()}) {
     if (file.empty() || file == "-")
       continue;
@@ -284,19 +353,46 @@ llvm::Error TrainCommand::checkFiles(const TrainingModel &read) const {
   return refuseInputs(written, inputs);
 }
 
-llvm::Error TrainCommand::resumeFrom(Checkpoint &state) const {
+llvm::Error TrainCommand::resumeFrom(Trainer &trainer,
+                                     const std::string &settings) const {
   if (!resume || !llvm::sys::fs::exists(checkpoint))
     return llvm::Error::success();
-  if (llvm::Error error = readCheckpoint(checkpoint, state))
+  auto state = trainer.checkpoint();
+  if (!state)
+    return state.takeError();
+  state->settings = settings;
+  if (llvm::Error error = readCheckpoint(checkpoint, *state))
     return error;
-  if (state.step > steps)
+  if (state->step > steps)
     return fail(Exit::Usage,
                 fmt::format("{}: was written after step {}, and --steps={} "
                             "ends before; give at least as many",
-                            checkpoint.getValue(), state.step,
+                            checkpoint.getValue(), state->step,
                             steps.getValue()));
-  llvm::outs() << "resumed: after step " << state.step << '\n';
+  llvm::outs() << "resumed: after step " << state->step << '\n';
+  return trainer.restore(*state);
+}
+
+/// Errors for labels that are no class.
+static llvm::Error checkTargets(const TrainingData &data,
+                                const Trainer &trainer,
+                                const TrainingModel &read,
+                                llvm::StringRef target) {
+  for (auto [i, port] : llvm::enumerate(trainer.dataPorts()))
+    if (read.classes && port.name == target)
+      return checkLabels(data.array(i), *read.classes, port.name);
   return llvm::Error::success();
+}
+
+llvm::Error TrainCommand::openEvaluation(const Trainer &trainer,
+                                         const TrainingModel &read) {
+  if (evaluationFile.empty())
+    return llvm::Error::success();
+  auto data = TrainingData::read(evaluationFile, trainer.dataPorts());
+  if (!data)
+    return data.takeError();
+  heldOut.emplace(std::move(*data));
+  return checkTargets(*heldOut, trainer, read, training.targetName());
 }
 
 llvm::Error TrainCommand::run() {
@@ -305,7 +401,9 @@ llvm::Error TrainCommand::run() {
   auto rate = optimizerFlags.learningRate(steps);
   if (!rate)
     return rate.takeError();
-  auto read = readTrainingModel(model, training, &optimizerFlags, batch);
+  const mlc::TrainingEntries entries{accumulate, !evaluationFile.empty()};
+  auto read =
+      readTrainingModel(model, training, &optimizerFlags, batch, entries);
   if (!read)
     return read.takeError();
   if (llvm::Error error = checkFiles(*read))
@@ -314,27 +412,27 @@ llvm::Error TrainCommand::run() {
   auto built = read->compilation->build();
   if (!built)
     return built.takeError();
-  auto trainer = Trainer::create(*built, read->optimizer, read->values,
-                                 device.device, threads);
+  auto trainer = Trainer::create(*built, read->optimizer, read->lossScale,
+                                 entries, read->values, device.device, threads);
   if (!trainer)
     return trainer.takeError();
+  read->values.clear(); // the states have them
   auto data = TrainingData::read(dataFile, trainer->dataPorts());
   if (!data)
     return data.takeError();
-  for (auto [i, port] : llvm::enumerate(trainer->dataPorts()))
-    if (read->classes && port.name == training.targetName())
-      if (llvm::Error error =
-              checkLabels(data->array(i), *read->classes, port.name))
-        return error;
-  printWeights(*read);
-  trainer->state().settings = settingsOf(*read, *data);
-  trainer->state().lossScale = read->lossScale;
-  if (llvm::Error error = resumeFrom(trainer->state()))
+  if (llvm::Error error =
+          checkTargets(*data, *trainer, *read, training.targetName()))
     return error;
-  if (llvm::Error error = train(*trainer, *data, *read, *rate))
+  if (llvm::Error error = openEvaluation(*trainer, *read))
+    return error;
+  printWeights(*read);
+  std::string settings = settingsOf(*read, *data);
+  if (llvm::Error error = resumeFrom(*trainer, settings))
+    return error;
+  if (llvm::Error error = train(*trainer, *data, *read, *rate, settings))
     return error;
   return output.empty() ? llvm::Error::success()
-                        : writeModel(*file, *read, trainer->state());
+                        : writeModel(*file, *read, *trainer);
 }
 
 std::unique_ptr<Command> mlc::cli::makeTrainCommand() {

@@ -25,45 +25,79 @@ struct LearningRate {
   double at(int64_t step) const;
 };
 
-/// Runs the steps of an artifact that addTrainingStep described. A step reads
-/// weights and states from one memory and leaves them in another; the next goes
-/// the other way, so that nothing is copied or allocated.
+/// What training takes, in bytes.
+struct TrainingMemory {
+  uint64_t states = 0; ///< weights, what optimizers keep, sums of gradients
+  uint64_t arena = 0;  ///< of the entries of a step, together
+  /// How often steps after the first have allocated or planned.
+  uint64_t allocations = 0;
+};
+
+/// Runs the entries that addTrainingEntries described: weights and what the
+/// optimizer keeps of them are states, which steps change where they are.
 class Trainer {
 public:
   /// `built` outlives the trainer. `values` are the weights' first.
-  static llvm::Expected<Trainer> create(const Model &built,
-                                        const OptimizerOptions &optimizer,
-                                        llvm::ArrayRef<HostTensor> values,
-                                        const std::string &device,
-                                        unsigned threads);
+  static llvm::Expected<Trainer>
+  create(const Model &built, const OptimizerOptions &optimizer,
+         const LossScale &lossScale, const TrainingEntries &entries,
+         llvm::ArrayRef<HostTensor> values, const std::string &device,
+         unsigned threads);
 
   /// The inputs that samples are given to, the target among them.
   llvm::ArrayRef<mlc_port> dataPorts() const;
-  /// Weights, then states, by the names of a checkpoint.
-  Checkpoint &state() { return current; }
-  const Checkpoint &state() const { return current; }
+  /// How many steps are done.
+  int64_t step() const { return done; }
+  const LossScale &scale() const { return lossScale; }
 
+  /// Weights, then states, by the names of a checkpoint, where they are: valid
+  /// until the next step.
+  llvm::Expected<Checkpoint> checkpoint();
+  /// Goes on from there.
+  llvm::Error restore(const Checkpoint &from);
   /// The first weight or state that is not finite; empty where all are.
-  std::string findInfinite() const;
+  llvm::Expected<std::string> findInfinite();
   /// What the last step read for an input; null where there is none.
   const HostTensor *findInput(llvm::StringRef name) const;
 
-  /// Step `state().step`, which it counts; returns the loss before it.
-  llvm::Expected<double> step(TrainingData &data, uint64_t seed,
-                              const LearningRate &rate);
+  /// The next step; returns the loss before it, the mean of those of all its
+  /// batches.
+  llvm::Expected<double> run(TrainingData &data, uint64_t seed,
+                             const LearningRate &rate);
+  /// The mean of the losses of all whole batches of `data`.
+  llvm::Expected<double> evaluate(TrainingData &data);
+
+  llvm::Expected<TrainingMemory> memory() const;
 
 private:
-  llvm::Error bind();
-  /// Weights, statistics and states.
-  size_t valueCount() const;
+  llvm::Error addInputs();
+  llvm::Error addStates(llvm::ArrayRef<HostTensor> values);
+  llvm::Error openEntries();
+  llvm::Error setState(size_t index, const HostTensor &value);
+  llvm::Expected<double> runBatch(TrainingData &data, uint64_t seed,
+                                  int64_t batch, Session &session);
+  llvm::Error updateScale();
+  void setScalars(const LearningRate &rate);
+  uint64_t allocations() const;
 
   const Model *built = nullptr;
   OptimizerOptions optimizer;
-  std::optional<Session> session;
-  /// Whether the artifact draws random numbers, for a step that it is told.
-  bool takesStep = false;
-  std::vector<HostTensor> batch, scalars, next;
-  Checkpoint current;
+  LossScale lossScale;
+  TrainingEntries entries;
+  std::unique_ptr<Model> applying, evaluating;
+  std::optional<Session> first, apply, evaluation;
+  /// Inputs of the first entry: samples, where random numbers are drawn the
+  /// number of the batch, where batches are accumulated whether to keep.
+  std::vector<HostTensor> batch, counter, keep;
+  /// What the optimizer reads, and of the entry "accumulate" what the loss is
+  /// scaled by.
+  std::vector<HostTensor> scalars, scales;
+  /// The states of a checkpoint, and their numbers.
+  std::vector<std::string> names;
+  std::vector<size_t> states;
+  int64_t done = 0;
+  /// After the first step.
+  std::optional<uint64_t> allocated;
 };
 
 } // namespace mlc::cli

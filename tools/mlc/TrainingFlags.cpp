@@ -214,7 +214,8 @@ static llvm::Expected<bool> readValues(TrainingModel &training) {
 llvm::Expected<TrainingModel>
 mlc::cli::readTrainingModel(const ModelOptions &options,
                             const TrainingFlags &flags,
-                            const OptimizerFlags *optimizer, int64_t batch) {
+                            const OptimizerFlags *optimizer, int64_t batch,
+                            const TrainingEntries &entries) {
   if (!options.parameters.empty())
     return fail(Exit::Usage, "--parameter is not taken here; --train and "
                              "--freeze say which weights change");
@@ -237,6 +238,8 @@ mlc::cli::readTrainingModel(const ModelOptions &options,
     Compilation::Choice choice;
     choice.dims = batchDims(model.graph(), batch);
     choice.inTraining = flags.isInTraining();
+    if (choice.inTraining && entries.evaluates)
+      choice.ownForm = "evaluate";
     for (const DimSetting &dim : *given)
       if (dim.value && llvm::any_of(choice.dims, [&](const DimSetting &open) {
             return open.name == dim.name && open.value != dim.value;
@@ -272,7 +275,7 @@ mlc::cli::readTrainingModel(const ModelOptions &options,
     auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
     mlir::func::FuncOp before = main.clone();
     mlir::LogicalResult done =
-        optimizer ? addTrainingStep(main, loss, training.optimizer)
+        optimizer ? addTrainingEntries(main, loss, training.optimizer, entries)
                   : addLossAndGradients(main, loss);
     if (mlir::succeeded(done) && loss.kind == LossKind::CrossEntropy)
       training.classes = classesOf(before, loss);

@@ -3,7 +3,7 @@
 #ifndef MLC_TOOLS_MLC_TRAININGFLAGS_H
 #define MLC_TOOLS_MLC_TRAININGFLAGS_H
 
-#include "passes/Differentiate/Training.h"
+#include "passes/Differentiate/Entries.h"
 #include "passes/Import/Weights.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Feed.h"
@@ -67,11 +67,12 @@ struct TrainingModel {
 };
 
 /// The model as addLossAndGradients makes it or, with an optimizer, as
-/// addTrainingStep does. Where `batch` is positive, it is the size of the first
-/// dim of every input of the model's that is open.
+/// addTrainingEntries does. Where `batch` is positive, it is the size of the
+/// first dim of every input of the model's that is open.
 llvm::Expected<TrainingModel>
 readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
-                  const OptimizerFlags *optimizer = nullptr, int64_t batch = 0);
+                  const OptimizerFlags *optimizer = nullptr, int64_t batch = 0,
+                  const TrainingEntries &entries = {});
 
 /// Errors unless every label is less than `classes`; `name` is the array's.
 llvm::Error checkLabels(const HostTensor &labels, int64_t classes,

@@ -151,6 +151,8 @@ TEST_CASE("entries and states by the C ABI", "[states][abi]") {
   mlc_artifact *get = nullptr;
   REQUIRE(mlc_artifact_entry(artifact, 1, &get) == MLC_OK);
   CHECK(mlc_artifact_input_count(get) == 0);
+  CHECK(mlc_artifact_entry_index(get) == 1);
+  CHECK(mlc_artifact_entry_index(artifact) == 0);
   mlc_artifact *none = nullptr;
   CHECK_THAT(errorOf(mlc_artifact_entry(artifact, 2, &none)),
              Contains("there is no entry 2"));

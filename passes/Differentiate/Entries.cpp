@@ -1,0 +1,329 @@
+//===- Entries.cpp - The entries of training -----------------------------===//
+
+#include "passes/Differentiate/Entries.h"
+#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Interfaces/Definition.h"
+#include "dialects/Interfaces/States.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "passes/Differentiate/Emit.h"
+#include "passes/Differentiate/Precision.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+namespace {
+
+/// A weight of the model: its place among the arguments, its name, and what
+/// type it is trained in; or a running statistic.
+struct TrainedArgument {
+  unsigned place;
+  std::string name;
+  RankedTensorType type;
+  bool isStatistic;
+};
+
+} // namespace
+
+static SmallVector<TrainedArgument> findKept(func::FuncOp function) {
+  SmallVector<Attribute> statistics;
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (Attribute name = function.getResultAttr(i, kUpdatesAttr))
+      statistics.push_back(name);
+  SmallVector<TrainedArgument> found;
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    auto name = function.getArgAttrOfType<StringAttr>(i, "mlc.name");
+    if (!function.getArgAttr(i, kParameterAttr))
+      continue;
+    auto type = cast<RankedTensorType>(argument.getType());
+    found.push_back({i, name ? name.str() : "",
+                     type.clone(widenedType(type.getElementType())),
+                     llvm::is_contained(statistics, name)});
+  }
+  return found;
+}
+
+static void setState(func::FuncOp function, unsigned argument,
+                     const std::string &name, bool isZero) {
+  Builder b(function.getContext());
+  function.removeArgAttr(argument, kParameterAttr);
+  function.setArgAttr(argument, kStateAttr, b.getStringAttr(name));
+  auto type = cast<RankedTensorType>(function.getArgument(argument).getType());
+  if (isZero)
+    function.setArgAttr(
+        argument, kInitialAttr,
+        DenseElementsAttr::get(type, b.getZeroAttr(type.getElementType())));
+}
+
+static void keepWeights(func::FuncOp function,
+                        ArrayRef<TrainedArgument> weights) {
+  for (const TrainedArgument &weight : weights)
+    setState(function, weight.place, "weight/" + weight.name, false);
+}
+
+/// The last arguments and results of a step, which belong together in order,
+/// become states; behind them is a result of its own where the loss is scaled.
+static void keepTrained(func::FuncOp step, size_t numWeights, bool scalesLoss) {
+  unsigned count = step.getNumResults() - 1 - scalesLoss; // beside the loss
+  unsigned first = step.getNumArguments() - count;
+  for (unsigned i = 0; i < count; ++i) {
+    auto name = step.getResultAttrOfType<StringAttr>(1 + i, "mlc.name");
+    bool isWeight = i < numWeights;
+    std::string state = (isWeight ? "weight/" : "") + name.str();
+    setState(step, first + i, state, !isWeight);
+    step.setResultAttr(1 + i, kStateAttr,
+                       StringAttr::get(step.getContext(), state));
+  }
+}
+
+static TensorShape shapeOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return {*getDims(type), type.getElementType()};
+}
+
+/// One stage over `inputs`, element by element of the first.
+static FailureOr<Value> createElements(
+    OpBuilder &builder, Location loc, ValueRange inputs,
+    llvm::function_ref<Expr(DefinitionBuilder &, ArrayRef<Expr>)> body) {
+  SmallVector<TensorShape> shapes;
+  for (Value input : inputs)
+    shapes.push_back(shapeOf(input));
+  DefinitionBuilder b(builder.getContext(), shapes);
+  b.result(b.stage("result", shapes[0].dims, shapes[0].elementType,
+                   [&](ArrayRef<Expr> i) { return body(b, i); }));
+  auto emitted = emitStages(builder, loc, b.take(), inputs);
+  return failed(emitted) ? FailureOr<Value>(failure()) : (*emitted)[0];
+}
+
+/// A tensor without dims, as exact as the weights are.
+static RankedTensorType numberType(ArrayRef<TrainedArgument> weights,
+                                   MLIRContext *context) {
+  Type number = Float32Type::get(context);
+  for (const TrainedArgument &weight : weights)
+    if (weight.type.getElementType().isF64())
+      number = weight.type.getElementType();
+  return RankedTensorType::get({}, number);
+}
+
+static DictionaryAttr named(Builder &b, StringRef name) {
+  return b.getDictionaryAttr(b.getNamedAttr("mlc.name", b.getStringAttr(name)));
+}
+
+/// "accumulate", of `main`.
+static LogicalResult accumulate(func::FuncOp main, const LossOptions &loss,
+                                RankedTensorType number, bool scalesLoss) {
+  if (failed(addScaledGradients(main, loss, scalesLoss)))
+    return failure();
+  Builder attributes(main.getContext());
+  unsigned place = endOfInputs(main);
+  if (failed(main.insertArgument(place, number, named(attributes, "keep"),
+                                 main.getLoc())))
+    return failure();
+  Value keep = main.getArgument(place);
+  SmallVector<TrainedArgument> kept = findKept(main);
+  keepWeights(main, kept);
+  Operation *end = main.getBody().front().getTerminator();
+  OpBuilder builder(end);
+  unsigned result = 1; // behind the loss
+  for (const TrainedArgument &weight : kept) {
+    if (weight.isStatistic)
+      continue;
+    std::string name = "gradient/" + weight.name;
+    unsigned last = main.getNumArguments();
+    if (failed(main.insertArgument(last, weight.type, {}, main.getLoc())))
+      return failure();
+    setState(main, last, name, true);
+    Value gradient = end->getOperand(result);
+    auto sum = createElements(
+        builder, gradient.getLoc(), {main.getArgument(last), gradient, keep},
+        [&](DefinitionBuilder &b, ArrayRef<Expr> at) {
+          Expr zero = b.constant(number.getElementType(), 0);
+          return select(compare(ComparePredicate::GT, b.read(2, {}), zero),
+                        b.read(0, at) + b.read(1, at), b.read(1, at));
+        });
+    if (failed(sum))
+      return failure();
+    end->setOperand(result, *sum);
+    main.setResultAttr(result++, kStateAttr, attributes.getStringAttr(name));
+  }
+  for (; result < main.getNumResults(); ++result) {
+    auto name = main.getResultAttrOfType<StringAttr>(result, kUpdatesAttr);
+    main.setResultAttr(result, kStateAttr,
+                       attributes.getStringAttr("weight/" + name.getValue()));
+    main.removeResultAttr(result, attributes.getStringAttr(kUpdatesAttr));
+  }
+  main.setName("accumulate");
+  return success();
+}
+
+namespace {
+
+/// Builds "apply".
+class Apply {
+public:
+  Apply(func::FuncOp main, ArrayRef<TrainedArgument> weights,
+        const OptimizerOptions &optimizer, int64_t count)
+      : weights(weights), optimizer(optimizer), count(count),
+        builder(main.getContext()), loc(main.getLoc()) {
+    builder.setInsertionPointAfter(main);
+    function = func::FuncOp::create(builder, loc, "apply",
+                                    builder.getFunctionType({}, {}));
+    builder.setInsertionPointToStart(function.addEntryBlock());
+  }
+
+  LogicalResult build(RankedTensorType number) {
+    for (StringRef name : scalarsOf(optimizer.kind))
+      scalars.push_back(add(number, named(builder, name)));
+    if (optimizer.scalesLoss)
+      scale = add(number, named(builder, "loss scale"));
+    for (const TrainedArgument &weight : weights)
+      befores.push_back({state(weight, "weight", false), {}});
+    if (failed(addMeans()) || failed(addUpdates()))
+      return failure();
+    if (finite)
+      results.push_back(finite);
+    func::ReturnOp::create(builder, loc, results);
+    function.setType(builder.getFunctionType(
+        function.getBody().getArgumentTypes(), ValueRange(results).getTypes()));
+    for (auto [i, name] : llvm::enumerate(resultNames))
+      function.setResultAttr(i, kStateAttr, builder.getStringAttr(name));
+    if (finite)
+      function.setResultAttrs(results.size() - 1, named(builder, "finite"));
+    return success();
+  }
+
+private:
+  Value add(Type type, DictionaryAttr attributes) {
+    unsigned last = function.getNumArguments();
+    (void)function.insertArgument(last, type, attributes, loc);
+    return function.getArgument(last);
+  }
+
+  Value state(const TrainedArgument &weight, StringRef kind, bool isZero) {
+    Value argument = add(weight.type, {});
+    setState(function, function.getNumArguments() - 1,
+             (kind + "/" + weight.name).str(), isZero);
+    return argument;
+  }
+
+  LogicalResult addMeans() {
+    for (const TrainedArgument &weight : weights) {
+      Type element = weight.type.getElementType();
+      auto mean = createElements(builder, loc, state(weight, "gradient", true),
+                                 [&](DefinitionBuilder &b, ArrayRef<Expr> at) {
+                                   return b.read(0, at) /
+                                          b.constant(element, double(count));
+                                 });
+      if (scale && succeeded(mean))
+        mean = createUnscaled(builder, loc, *mean, scale);
+      if (failed(mean))
+        return failure();
+      means.push_back(*mean);
+    }
+    if (!scale)
+      return success();
+    auto isFinite = createIsFinite(builder, loc, means);
+    if (failed(isFinite))
+      return failure();
+    finite = *isFinite;
+    return success();
+  }
+
+  LogicalResult addResult(Value after, Value before, std::string name) {
+    auto kept = finite ? createChoice(builder, loc, finite, after, before)
+                       : FailureOr<Value>(after);
+    if (failed(kept))
+      return failure();
+    results.push_back(*kept);
+    resultNames.push_back(std::move(name));
+    return success();
+  }
+
+  LogicalResult addUpdates() {
+    Value clipping;
+    if (optimizer.clipNorm > 0) {
+      auto factor = createClipping(builder, loc, means, optimizer.clipNorm);
+      if (failed(factor))
+        return failure();
+      clipping = *factor;
+    }
+    for (auto [weight, before, mean] : llvm::zip(weights, befores, means)) {
+      for (StringRef kind : statesOf(optimizer.kind))
+        before.states.push_back(state(weight, kind, true));
+      auto after = createUpdate(builder, loc, optimizer, before, mean, scalars,
+                                clipping);
+      if (failed(after))
+        return failure();
+      if (failed(
+              addResult(after->weight, before.weight, "weight/" + weight.name)))
+        return failure();
+      for (auto [kind, now, then] :
+           llvm::zip(statesOf(optimizer.kind), after->states, before.states))
+        if (failed(addResult(now, then, (kind + "/" + weight.name).str())))
+          return failure();
+    }
+    return success();
+  }
+
+  ArrayRef<TrainedArgument> weights;
+  const OptimizerOptions &optimizer;
+  int64_t count;
+  OpBuilder builder;
+  Location loc;
+  func::FuncOp function;
+  SmallVector<Value> scalars, means, results;
+  /// Null where nothing is scaled.
+  Value scale, finite;
+  SmallVector<TrainedValue> befores;
+  SmallVector<std::string> resultNames;
+};
+
+} // namespace
+
+/// "evaluate", behind `main`, of a function by that name, the model in its own
+/// form, or of `main`.
+static LogicalResult addEvaluation(func::FuncOp main, const LossOptions &loss) {
+  auto module = main->getParentOfType<ModuleOp>();
+  auto evaluate = module.lookupSymbol<func::FuncOp>("evaluate");
+  if (!evaluate) {
+    evaluate = main.clone();
+    evaluate.setName("evaluate");
+    OpBuilder builder(main.getContext());
+    builder.setInsertionPointAfter(main);
+    builder.insert(evaluate);
+  }
+  if (failed(addLossAlone(evaluate, loss)))
+    return failure();
+  keepWeights(evaluate, findKept(evaluate));
+  return success();
+}
+
+LogicalResult addTrainingEntries(func::FuncOp main, const LossOptions &loss,
+                                 const OptimizerOptions &optimizer,
+                                 const TrainingEntries &entries) {
+  SmallVector<TrainedArgument> kept = findKept(main), weights;
+  llvm::copy_if(kept, std::back_inserter(weights),
+                [](const TrainedArgument &one) { return !one.isStatistic; });
+  if (weights.empty())
+    return main.emitError("nothing is trained: it has no parameters");
+  if (entries.evaluates && failed(addEvaluation(main, loss)))
+    return failure();
+  if (entries.accumulate == 1) {
+    if (failed(addTrainingStep(main, loss, optimizer)))
+      return failure();
+    keepTrained(main, kept.size(), optimizer.scalesLoss);
+    main.setName("step");
+    return success();
+  }
+  RankedTensorType number = numberType(kept, main.getContext());
+  if (failed(accumulate(main, loss, number, optimizer.scalesLoss)))
+    return failure();
+  return Apply(main, weights, optimizer, entries.accumulate).build(number);
+}
+
+} // namespace mlc
