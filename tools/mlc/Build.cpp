@@ -286,7 +286,17 @@ llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
   auto compiled = compileModel(std::move(module), compileOptions);
   if (!compiled)
     return addPhase(compiled.takeError());
+  memoryReport = (*compiled)->memory;
   return compiled;
+}
+
+void Compilation::limitMemory(uint64_t bytes, size_t firstDirectOutput) {
+  if (bytes == 0)
+    return;
+  compileOptions.memory = {bytes, firstDirectOutput};
+  std::string flag = "--memory-budget=" + std::to_string(bytes);
+  compileOptions.flags.push_back(flag);
+  compileOptions.rebuild += " " + flag;
 }
 
 llvm::Expected<Model> Compilation::build() {

@@ -44,6 +44,14 @@ public:
   /// generator is left out.
   void keepForOthers() { compileOptions.rewriting.forOthers = true; }
 
+  /// Holds what is compiled to `bytes` of memory, if they are any; outputs from
+  /// `firstDirectOutput` on are computed in the caller's.
+  void limitMemory(uint64_t bytes, size_t firstDirectOutput = SIZE_MAX);
+  /// What came of it, once it is compiled; nothing when there was no limit.
+  const std::optional<MemoryReport> &getMemoryReport() const {
+    return memoryReport;
+  }
+
   /// Changes the module that was read. Errors: what `change` emits.
   llvm::Error
   change(llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp)> change) {
@@ -97,6 +105,7 @@ private:
   mlir::MLIRContext context;
   CompileOptions compileOptions;
   std::optional<SearchReport> report;
+  std::optional<MemoryReport> memoryReport;
   std::shared_ptr<ModelFile> modelFile;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };

@@ -4,6 +4,7 @@
 #include "runtime/Text.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/MemoryBudget.h"
 #include "tools/mlc/OptimizerFlags.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/Trainer.h"
@@ -44,6 +45,7 @@ private:
 
   ModelOptions model;
   TrainingFlags training;
+  MemoryBudget budget;
   OptimizerFlags optimizerFlags;
   DeviceOption device;
   cl::opt<unsigned> threads;
@@ -61,8 +63,8 @@ private:
 
 TrainCommand::TrainCommand()
     : Command("train", "Train a model's weights on samples"),
-      model(sub, "<model.onnx>"), training(sub), optimizerFlags(sub),
-      device(sub),
+      model(sub, "<model.onnx>"), training(sub), budget(sub),
+      optimizerFlags(sub), device(sub),
       threads("threads", cl::init(0), cl::value_desc("number"),
               cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
       dataFile("data", cl::value_desc("file.npz"),
@@ -279,12 +281,19 @@ llvm::Error TrainCommand::run() {
   auto rate = optimizerFlags.learningRate(steps);
   if (!rate)
     return rate.takeError();
+  auto bytes = budget.bytes();
+  if (!bytes)
+    return bytes.takeError();
   auto read = readTrainingModel(model, training, *optimizer, batch);
   if (!read)
     return read.takeError();
   if (llvm::Error error = checkFiles(*read))
     return error;
   std::shared_ptr<mlc::ModelFile> file = read->compilation->shareModelFile();
+  // The trainer has memory for weights and states, which a step writes there
+  // where the device can.
+  bool isHost = device.device.empty() || device.device == "cpu";
+  read->compilation->limitMemory(*bytes, isHost ? 1 : SIZE_MAX);
   auto built = read->compilation->build();
   if (!built)
     return built.takeError();
@@ -304,8 +313,16 @@ llvm::Error TrainCommand::run() {
   trainer->state().settings = settingsOf(*read, *optimizer, *data);
   if (llvm::Error error = resumeFrom(trainer->state()))
     return error;
+  if (const auto &report = read->compilation->getMemoryReport())
+    llvm::outs() << describe(*report, *bytes) << '\n';
   if (llvm::Error error = train(*trainer, *data, *read, *rate))
     return error;
+  if (budget.isGiven()) {
+    auto memory = trainer->memory();
+    if (!memory)
+      return memory.takeError();
+    llvm::outs() << "memory: " << memory->arena_bytes << " bytes allocated\n";
+  }
   return output.empty() ? llvm::Error::success()
                         : writeModel(*file, *read, trainer->state());
 }

@@ -46,6 +46,7 @@ public:
   /// The first weight or state that is not finite; empty where all are.
   std::string findInfinite() const;
   /// What the last step read for an input; null where there is none.
+  llvm::Expected<mlc_memory> memory() const { return session->memory(); }
   const HostTensor *findInput(llvm::StringRef name) const;
 
   /// Step `state().step`, which it counts; returns the loss before it.
