@@ -328,7 +328,10 @@ class Writer {
 public:
   explicit Writer(const ExecProblem &read)
       : read(read), next(0), current(read.allocs),
-        parts(read.problem.values.size()) {}
+        parts(read.problem.values.size()) {
+    for (Operation *op : read.steps)
+      operands.emplace_back(op->getOperands());
+  }
 
   void add(const Run &run) {
     const Step &step = read.problem.steps[run.step];
@@ -338,6 +341,7 @@ public:
     OpBuilder b(read.steps[isFirst ? run.step : next]);
     if (!isFirst)
       op = b.clone(*op);
+    b.setInsertionPoint(op);
     std::vector<Value> written = current;
     for (unsigned v : step.outputs) {
       bool isThere = !parts[v].empty();
@@ -355,10 +359,9 @@ public:
     auto launch = dyn_cast<exec::LaunchOp>(op);
     unsigned outputsFrom =
         launch ? launch.getOutputs().getBeginOperandIndex() : 0;
-    b.setInsertionPoint(op);
-    for (OpOperand &operand : op->getOpOperands()) {
-      bool isWritten = launch && operand.getOperandNumber() >= outputsFrom;
-      operand.set(place(operand.get(), isWritten ? written : current, b));
+    for (auto [i, buffer] : llvm::enumerate(operands[run.step])) {
+      bool isWritten = launch && i >= outputsFrom;
+      op->setOperand(i, place(buffer, isWritten ? written : current, b));
     }
     for (unsigned v : run.frees)
       parts[v].clear();
@@ -386,6 +389,8 @@ private:
 
   const ExecProblem &read;
   unsigned next;
+  /// Of each step, as they were.
+  std::vector<SmallVector<Value>> operands;
   std::vector<Value> current;
   /// The steps that have written each value since it was freed.
   std::vector<std::vector<unsigned>> parts;

@@ -74,11 +74,11 @@ std::string mlc::cli::describe(const MemoryReport &report, uint64_t budget) {
 
 llvm::json::Object mlc::cli::toJson(const MemoryReport &report,
                                     uint64_t budget) {
-  return {{"budget_bytes", budget},
-          {"planned_bytes", report.arenaBytes},
-          {"without_budget_bytes", report.arenaBefore},
-          {"bound_bytes", report.boundBytes},
-          {"repeated_steps", report.repeatedSteps},
-          {"predicted_seconds", report.seconds},
-          {"predicted_extra_seconds", report.extraSeconds}};
+  return llvm::json::Object{{"budget_bytes", budget},
+                            {"planned_bytes", report.arenaBytes},
+                            {"without_budget_bytes", report.arenaBefore},
+                            {"bound_bytes", report.boundBytes},
+                            {"repeated_steps", report.repeatedSteps},
+                            {"predicted_seconds", report.seconds},
+                            {"predicted_extra_seconds", report.extraSeconds}};
 }
