@@ -470,7 +470,10 @@ ExactPlan IntegerProgram::solve(const Plan *start,
     result.bound = std::numeric_limits<double>::infinity();
     return result;
   }
-  if (const double *solution = Cbc_bestSolution(model.get())) {
+  const double *solution = Cbc_bestSolution(model.get());
+  if (!solution && result.isProved) // there was nothing to choose
+    solution = Cbc_getColSolution(model.get());
+  if (solution) {
     Plan plan = read(solution);
     if (plan.fits)
       result.plan = std::move(plan);

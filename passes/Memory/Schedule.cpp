@@ -102,14 +102,14 @@ bool StageMaker::need(const Holds &holds, unsigned t, unsigned value,
     if (holds(t, v))
       continue;
     const std::vector<unsigned> &producers = problem.values[v].producers;
-    if (producers.back() >= t || !problem.canDrop(v)) {
-      stage.missing = v;
-      return false;
-    }
-    // A part of a later step is not what was read.
     for (unsigned p : producers) {
+      // A part of a later step is not what was read.
       if (p >= by || chosen[p] == stamp)
         continue;
+      if (producers.back() >= t || !problem.steps[p].canRepeat) {
+        stage.missing = v;
+        return false;
+      }
       chosen[p] = stamp;
       order.push_back(p);
       for (unsigned input : problem.steps[p].inputs)
