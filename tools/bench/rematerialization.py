@@ -38,7 +38,7 @@ def basic_block(net, h, name, width, channels, stride):
     return net.op("Relu", net.op("Add", h, x))
 
 
-def resnet18(batch=4, size=64):
+def resnet18(batch=8, size=64):
     net = trained.Network(1)
     x = {"x": net.rng.standard_normal((batch, 3, size, size)).astype(np.float32)}
     h = net.conv("x", "stem", 64, 3, 7, pads=[3, 3, 3, 3], strides=[2, 2])
@@ -54,7 +54,7 @@ def resnet18(batch=4, size=64):
             ["--loss=cross-entropy"])
 
 
-def unet(batch=1, size=96, width=16, levels=3):
+def unet(batch=2, size=32, width=8, levels=2):
     net = trained.Network(2)
 
     def pair(h, name, inputs, channels):
