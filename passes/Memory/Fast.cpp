@@ -189,12 +189,17 @@ private:
   bool fit(double noise);
   void save();
   void perturb();
-  bool isOver() const { return maker.getWork() >= work; }
+  /// At the end of the work, or long after anything got better.
+  bool isOver() const {
+    constexpr uint64_t patience = 200000;
+    uint64_t done = maker.getWork();
+    return done >= work || done > 2 * lastBetter + patience;
+  }
 
   const Problem &problem;
   StageMaker maker;
   State state;
-  uint64_t work, seed = 0x9e3779b97f4a7c15u;
+  uint64_t work, lastBetter = 0, seed = 0x9e3779b97f4a7c15u;
   Plan best;
 };
 
@@ -346,16 +351,21 @@ Plan Search::run() {
   };
   if (best.fits)
     take();
+  lastBetter = maker.getWork();
   while (!isOver() && !(best.fits && best.extraSeconds <= 0)) {
     perturb();
     bool fits = fit(2);
     if (fits) {
       save();
+      if (!best.fits || state.seconds < best.extraSeconds * (1 - 1e-9))
+        lastBetter = maker.getWork();
       if (!best.fits || state.seconds <= best.extraSeconds)
         take();
     } else if (!best.fits) {
-      if (state.peak() < best.peak)
+      if (state.peak() < best.peak) {
+        lastBetter = maker.getWork();
         best = {state.holds, state.seconds, state.peak(), false};
+      }
       // Sideways too, or it would stand still.
       if (state.over <= good.over)
         good = state;

@@ -17,12 +17,12 @@ namespace mlc {
 
 remat::Plan remat::solve(const Problem &problem, uint64_t budget) {
   Plan plan = solveFast(problem, budget, defaultWork);
-  // What CBC proves in a second or two.
-  constexpr size_t mostExact = 32;
+  // What CBC proves in a second.
+  constexpr size_t mostExact = 20;
   if (problem.steps.size() > mostExact || (plan.fits && plan.extraSeconds <= 0))
     return plan;
   ExactOptions options;
-  options.nodes = 500;
+  options.nodes = 200;
   ExactPlan exact =
       solveExact(problem, budget, plan.fits ? &plan : nullptr, options);
   if (exact.plan &&
