@@ -63,6 +63,16 @@ private:
   void addColumns();
   void addDependences(unsigned t);
   void addMemory(unsigned t);
+  /// A run of step k in stage t: bytes alive in it and behind it, and what it
+  /// may free.
+  struct Moment {
+    unsigned t, k;
+    Sum during, behind;
+    std::vector<std::pair<unsigned, Column>> frees;
+  };
+  void addOutputs(Moment &moment, std::vector<Sum> &brought);
+  void addFrees(Moment &moment);
+  void addTakeovers(Moment &moment);
   void addRun(unsigned t, unsigned k, Sum &alive,
               std::vector<std::vector<Column>> &freed,
               std::vector<Sum> &brought);
@@ -271,12 +281,10 @@ void IntegerProgram::addMemory(unsigned t) {
   }
 }
 
-/// One run of a stage; `alive` is what is there before it, then behind it.
-void IntegerProgram::addRun(unsigned t, unsigned k, Sum &alive,
-                            std::vector<std::vector<Column>> &freed,
-                            std::vector<Sum> &brought) {
+/// What a run brings to life.
+void IntegerProgram::addOutputs(Moment &moment, std::vector<Sum> &brought) {
+  const unsigned t = moment.t, k = moment.k;
   const Step &step = problem.steps[k];
-  Sum during = alive, behind = alive;
   for (unsigned v : step.outputs) {
     double bytes = problem.values[v].bytes * byteScale;
     const std::vector<unsigned> &producers = problem.values[v].producers;
@@ -285,8 +293,8 @@ void IntegerProgram::addRun(unsigned t, unsigned k, Sum &alive,
       if (producers.front() != t)
         continue;
       brought[v] = sumOf(one);
-      during.add(bytes, brought[v]);
-      behind.add(bytes, brought[v]);
+      moment.during.add(bytes, brought[v]);
+      moment.behind.add(bytes, brought[v]);
       continue;
     }
     Sum made = sumOf(runs(t, k));
@@ -294,7 +302,7 @@ void IntegerProgram::addRun(unsigned t, unsigned k, Sum &alive,
       if (held(t, v) != zero) {
         // R and S: beside a copy, and nothing is left of it behind the run.
         Sum beside = sumOf(addAnd(runs(t, k), held(t, v)));
-        during.add(bytes, beside);
+        moment.during.add(bytes, beside);
         made.add(-1, beside);
       }
       // With other parts of it, unless it is the first of them.
@@ -302,15 +310,20 @@ void IntegerProgram::addRun(unsigned t, unsigned k, Sum &alive,
         if (p < k && runs(t, p) != zero)
           made = without(made, runs(t, p));
     }
-    during.add(bytes, made);
-    behind.add(bytes, made);
+    moment.during.add(bytes, made);
+    moment.behind.add(bytes, made);
     brought[v].add(1, made);
   }
+}
+
+/// What a run frees.
+void IntegerProgram::addFrees(Moment &moment) {
+  const unsigned t = moment.t, k = moment.k;
+  const Step &step = problem.steps[k];
   std::vector<unsigned> operands = step.inputs;
   for (unsigned v : step.outputs)
     if (!std::count(operands.begin(), operands.end(), v))
       operands.push_back(v);
-  std::vector<std::pair<unsigned, Column>> here;
   for (unsigned v : operands) {
     bool isReadLater = false;
     if (held(t + 1, v) == one)
@@ -331,21 +344,26 @@ void IntegerProgram::addRun(unsigned t, unsigned k, Sum &alive,
       later.constant -= 1;
       addRow(later);
     }
-    freed[v].push_back(free);
-    here.push_back({v, free});
-    behind.add(-(problem.values[v].bytes * byteScale), free);
+    moment.frees.push_back({v, free});
+    moment.behind.add(-(problem.values[v].bytes * byteScale), free);
   }
+}
+
+/// Which of its outputs take the place of what it frees.
+void IntegerProgram::addTakeovers(Moment &moment) {
+  const unsigned t = moment.t, k = moment.k;
+  const Step &step = problem.steps[k];
   std::vector<std::pair<unsigned, Sum>> takes, gives;
   for (auto [output, input] : step.takeovers) {
     auto source =
-        std::find_if(here.begin(), here.end(),
+        std::find_if(moment.frees.begin(), moment.frees.end(),
                      [&, v = input](auto &f) { return f.first == v; });
     bool isNew = problem.values[output].producers.front() == k;
-    if (source == here.end() || !isNew ||
+    if (source == moment.frees.end() || !isNew ||
         problem.values[output].bytes != problem.values[input].bytes)
       continue;
     Column take = addColumn(0, false);
-    during.add(-(problem.values[input].bytes * byteScale), take);
+    moment.during.add(-(problem.values[input].bytes * byteScale), take);
     Sum limit = sumOf(take);
     limit.add(-1, source->second);
     addRow(limit);
@@ -366,14 +384,26 @@ void IntegerProgram::addRun(unsigned t, unsigned k, Sum &alive,
         sum.add(-1, sumOf(runs(t, k)));
         addRow(sum);
       }
-  during.constant -= budget * byteScale;
-  addRow(during);
+}
+
+/// One run of a stage; `alive` is what is there before it, then behind it.
+void IntegerProgram::addRun(unsigned t, unsigned k, Sum &alive,
+                            std::vector<std::vector<Column>> &freed,
+                            std::vector<Sum> &brought) {
+  Moment moment{t, k, alive, alive, {}};
+  addOutputs(moment, brought);
+  addFrees(moment);
+  addTakeovers(moment);
+  for (auto [v, column] : moment.frees)
+    freed[v].push_back(column);
+  moment.during.constant -= budget * byteScale;
+  addRow(moment.during);
   // A column of its own keeps rows short.
   if (k == t)
     return;
   Column next = addColumn(0, false, /*isBounded=*/false);
-  behind.add(-1, next);
-  addRow(behind, 'E');
+  moment.behind.add(-1, next);
+  addRow(moment.behind, 'E');
   alive = sumOf(next);
 }
 

@@ -135,38 +135,27 @@ uint64_t StageMaker::takenOver(const Step &step, size_t position) {
   return bytes;
 }
 
-void StageMaker::make(const Holds &holds, unsigned t, Stage &stage) {
-  stage.runs.clear();
-  stage.touched.clear();
-  stage.seconds = 0;
-  stage.peak = 0;
-  stage.missing = -1;
-  stamp += 3;
+/// The runs of stage `t`, in order; false where it cannot be.
+bool StageMaker::choose(const Holds &holds, unsigned t, Stage &stage) {
   order.clear();
   const Step &own = problem.steps[t];
+  auto isOlder = [&](unsigned v) {
+    return problem.values[v].producers.front() < t;
+  };
   for (unsigned v : own.inputs)
-    if (problem.values[v].producers.front() < t && !need(holds, t, v, t, stage))
-      return;
-  uint64_t alive = 0;
-  for (unsigned v = 0; v < problem.values.size(); ++v) {
-    if (holds(t, v)) {
-      alive += problem.values[v].bytes;
-      continue;
-    }
-    if (!holds(t + 1, v))
-      continue;
-    bool isMadeNow = problem.values[v].producers.front() == t;
-    if (!isMadeNow && !need(holds, t, v, t, stage))
-      return;
-  }
+    if (isOlder(v) && !need(holds, t, v, t, stage))
+      return false;
+  for (unsigned v = 0; v < problem.values.size(); ++v)
+    if (!holds(t, v) && holds(t + 1, v) && isOlder(v) &&
+        !need(holds, t, v, t, stage))
+      return false;
   for (unsigned v : own.outputs)
-    if (problem.values[v].producers.front() < t && !holds(t, v)) {
+    if (isOlder(v) && !holds(t, v)) {
       stage.missing = v;
-      return;
+      return false;
     }
   std::sort(order.begin(), order.end());
   order.push_back(t);
-
   auto touch = [&](unsigned v, size_t position) {
     if (lastStamp[v] != stamp) {
       lastStamp[v] = stamp;
@@ -180,41 +169,60 @@ void StageMaker::make(const Holds &holds, unsigned t, Stage &stage) {
     for (unsigned v : problem.steps[order[i]].outputs)
       touch(v, i);
   }
-  for (size_t i = 0; i < order.size(); ++i) {
-    const Step &step = problem.steps[order[i]];
-    Run run{order[i]};
-    uint64_t extra = 0;
-    for (unsigned v : step.inputs)
-      if (lastTouch[v] == i && !holds(t + 1, v))
-        given[v] = stamp + 2;
-    for (unsigned v : step.outputs) {
-      bool isThere = holds(t, v) || live[v] == stamp;
-      bool isCopy = holds(t, v) && order[i] != t;
-      if (!isThere) {
-        live[v] = stamp;
-        alive += problem.values[v].bytes;
-      } else if (isCopy) {
-        extra += problem.values[v].bytes;
-      }
-      given[v] = !isThere || isCopy ? stamp + 1 : 0;
+  return true;
+}
+
+/// The run at `position`; `alive` is what is there before it, then behind it.
+void StageMaker::addRun(const Holds &holds, unsigned t, size_t position,
+                        uint64_t &alive, Stage &stage) {
+  const Step &step = problem.steps[order[position]];
+  Run run{order[position]};
+  auto diesHere = [&](unsigned v) {
+    return lastTouch[v] == position && !holds(t + 1, v);
+  };
+  uint64_t extra = 0;
+  for (unsigned v : step.inputs)
+    if (diesHere(v))
+      given[v] = stamp + 2;
+  for (unsigned v : step.outputs) {
+    bool isThere = holds(t, v) || live[v] == stamp;
+    bool isCopy = holds(t, v) && run.step != t;
+    if (!isThere) {
+      live[v] = stamp;
+      alive += problem.values[v].bytes;
+    } else if (isCopy) {
+      extra += problem.values[v].bytes;
     }
-    stage.peak = std::max(stage.peak, alive + extra - takenOver(step, i));
-    auto release = [&](const std::vector<unsigned> &list) {
-      for (unsigned v : list)
-        if (lastTouch[v] == i && !holds(t + 1, v) &&
-            std::find(run.frees.begin(), run.frees.end(), v) ==
-                run.frees.end()) {
-          run.frees.push_back(v);
-          alive -= problem.values[v].bytes;
-        }
-    };
-    release(step.inputs);
-    release(step.outputs);
-    if (order[i] != t)
-      stage.seconds += step.seconds;
-    if (keepsRuns)
-      stage.runs.push_back(std::move(run));
+    given[v] = !isThere || isCopy ? stamp + 1 : 0;
   }
+  stage.peak = std::max(stage.peak, alive + extra - takenOver(step, position));
+  for (const std::vector<unsigned> *list : {&step.inputs, &step.outputs})
+    for (unsigned v : *list)
+      if (diesHere(v) && !std::count(run.frees.begin(), run.frees.end(), v)) {
+        run.frees.push_back(v);
+        alive -= problem.values[v].bytes;
+      }
+  if (run.step != t)
+    stage.seconds += step.seconds;
+  if (keepsRuns)
+    stage.runs.push_back(std::move(run));
+}
+
+void StageMaker::make(const Holds &holds, unsigned t, Stage &stage) {
+  stage.runs.clear();
+  stage.touched.clear();
+  stage.seconds = 0;
+  stage.peak = 0;
+  stage.missing = -1;
+  stamp += 3;
+  if (!choose(holds, t, stage))
+    return;
+  uint64_t alive = 0;
+  for (unsigned v = 0; v < problem.values.size(); ++v)
+    if (holds(t, v))
+      alive += problem.values[v].bytes;
+  for (size_t i = 0; i < order.size(); ++i)
+    addRun(holds, t, i, alive, stage);
   work += order.size();
   if (!keepsRuns)
     return;

@@ -122,6 +122,9 @@ public:
 private:
   bool need(const Holds &holds, unsigned t, unsigned value, unsigned reader,
             Stage &stage);
+  bool choose(const Holds &holds, unsigned t, Stage &stage);
+  void addRun(const Holds &holds, unsigned t, size_t position, uint64_t &alive,
+              Stage &stage);
   uint64_t takenOver(const Step &step, size_t position);
 
   const Problem &problem;

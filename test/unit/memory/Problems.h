@@ -109,115 +109,139 @@ inline Problem trainingProblem(uint64_t seed, unsigned layers) {
   return problem;
 }
 
-/// The least time within `budget`, by all sequences of runs in which first
-/// runs are in order and, unless `anyOrder`, those between two first runs too;
-/// nothing where none fits.
-inline std::optional<double> searchAll(const Problem &problem, uint64_t budget,
-                                       bool anyOrder) {
-  // A bit for each part of each value.
-  std::vector<std::vector<unsigned>> bits;
-  unsigned count = 0;
-  for (const Datum &value : problem.values) {
-    bits.emplace_back();
-    for (size_t i = 0; i < value.producers.size(); ++i)
-      bits.back().push_back(count++);
+/// All sequences of runs in which first runs are in order and, unless
+/// `anyOrder`, those between two first runs too: Dijkstra's algorithm on what
+/// is alive.
+class AllSchedules {
+public:
+  AllSchedules(const Problem &problem, uint64_t budget, bool anyOrder)
+      : problem(problem), budget(budget), anyOrder(anyOrder) {
+    for (const Datum &value : problem.values) {
+      bits.emplace_back();
+      for (size_t i = 0; i < value.producers.size(); ++i)
+        bits.back().push_back(uint64_t(1) << count++);
+    }
   }
-  auto maskOf = [&](unsigned v) {
-    uint64_t mask = 0;
-    for (unsigned bit : bits[v])
-      mask |= uint64_t(1) << bit;
-    return mask;
-  };
-  using State = std::tuple<unsigned, int, uint64_t>; // next, last, alive
+
+  /// The least time; nothing where none fits.
+  std::optional<double> search() {
+    push(0, {0, -1, 0});
+    while (!queue.empty()) {
+      auto [time, state] = queue.top();
+      queue.pop();
+      if (time > best[state])
+        continue;
+      if (isOver(state))
+        return time;
+      if (std::get<0>(state) < problem.steps.size())
+        leave(time, state);
+    }
+    return std::nullopt;
+  }
+
+private:
+  /// The next step of the program, the last that ran since the one before, and
+  /// what is alive: a bit for each part of each value.
+  using State = std::tuple<unsigned, int, uint64_t>;
   using Entry = std::pair<double, State>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
-  std::map<State, double> best;
-  auto push = [&](double time, State state) {
+
+  uint64_t maskOf(unsigned v) const {
+    uint64_t mask = 0;
+    for (uint64_t bit : bits[v])
+      mask |= bit;
+    return mask;
+  }
+  void push(double time, State state) {
     auto [it, isNew] = best.try_emplace(state, time);
     if (isNew || time < it->second) {
       it->second = time;
       queue.push({time, state});
     }
-  };
-  push(0, {0, -1, 0});
-  while (!queue.empty()) {
-    auto [time, state] = queue.top();
-    queue.pop();
-    if (time > best[state])
-      continue;
+  }
+  bool isOver(const State &state) const {
     auto [next, last, alive] = state;
-    if (next == problem.steps.size()) {
-      bool isOver = true;
-      for (unsigned v = 0; v < problem.values.size(); ++v)
-        isOver &=
-            !problem.values[v].isOutput || (alive & maskOf(v)) == maskOf(v);
-      if (isOver)
-        return time;
-      continue;
-    }
+    for (unsigned v = 0; v < problem.values.size(); ++v)
+      if (problem.values[v].isOutput && (alive & maskOf(v)) != maskOf(v))
+        return false;
+    return next == problem.steps.size();
+  }
+
+  /// Frees a value, or runs a step.
+  void leave(double time, const State &state) {
+    auto [next, last, alive] = state;
     uint64_t bytes = 0;
     for (unsigned v = 0; v < problem.values.size(); ++v)
       if (alive & maskOf(v)) {
         bytes += problem.values[v].bytes;
-        if (problem.values[v].producers.back() >= next)
-          continue; // not whole yet
-        push(time, {next, last, alive & ~maskOf(v)});
+        if (problem.values[v].producers.back() < next) // it is whole
+          push(time, {next, last, alive & ~maskOf(v)});
       }
-    for (unsigned k = 0; k <= next; ++k) {
-      const Step &step = problem.steps[k];
-      if (k < next && (!step.canRepeat || (!anyOrder && int(k) <= last)))
-        continue;
-      bool canRun = true;
-      for (unsigned v : step.inputs)
-        for (size_t i = 0; i < bits[v].size(); ++i)
-          canRun &=
-              problem.values[v].producers[i] >= k || (alive >> bits[v][i] & 1);
-      if (!canRun)
-        continue;
-      uint64_t during = bytes, after = alive;
-      std::vector<unsigned> made;
-      for (unsigned v : step.outputs) {
-        const std::vector<unsigned> &producers = problem.values[v].producers;
-        uint64_t bit =
-            uint64_t(1)
-            << bits[v][std::find(producers.begin(), producers.end(), k) -
-                       producers.begin()];
-        bool isNew = !(alive & maskOf(v));
-        if (isNew || (alive & bit)) {
-          during += problem.values[v].bytes;
-          made.push_back(v);
-        }
-        after |= bit;
-      }
-      double then = time + step.seconds;
-      State to{k == next ? next + 1 : next, k == next || anyOrder ? -1 : int(k),
-               0};
-      for (uint32_t chosen = 0; chosen < 1u << step.takeovers.size();
-           ++chosen) {
-        uint64_t saved = 0, left = after;
-        std::vector<unsigned> used;
-        bool isValid = true;
-        for (size_t i = 0; i < step.takeovers.size(); ++i) {
-          if (!(chosen >> i & 1))
-            continue;
-          auto [output, input] = step.takeovers[i];
-          isValid &=
-              problem.values[input].producers.back() < next &&
-              problem.values[output].bytes == problem.values[input].bytes &&
-              std::count(made.begin(), made.end(), output) &&
-              !std::count(used.begin(), used.end(), output) &&
-              !std::count(used.begin(), used.end(), input);
-          used.insert(used.end(), {output, input});
-          saved += problem.values[input].bytes;
-          left &= ~maskOf(input);
-        }
-        std::get<2>(to) = left;
-        if (isValid && during - saved <= budget)
-          push(then, to);
-      }
-    }
+    for (unsigned k = 0; k <= next; ++k)
+      if (k == next ||
+          (problem.steps[k].canRepeat && (anyOrder || int(k) > last)))
+        run(k, time, state, bytes);
   }
-  return std::nullopt;
+
+  void run(unsigned k, double time, const State &state, uint64_t bytes) {
+    auto [next, last, alive] = state;
+    const Step &step = problem.steps[k];
+    for (unsigned v : step.inputs)
+      for (size_t i = 0; i < bits[v].size(); ++i)
+        if (problem.values[v].producers[i] < k && !(alive & bits[v][i]))
+          return;
+    uint64_t after = alive;
+    std::vector<unsigned> made;
+    for (unsigned v : step.outputs) {
+      const std::vector<unsigned> &producers = problem.values[v].producers;
+      uint64_t bit = bits[v][std::find(producers.begin(), producers.end(), k) -
+                             producers.begin()];
+      if (!(alive & maskOf(v)) || (alive & bit)) {
+        bytes += problem.values[v].bytes;
+        made.push_back(v);
+      }
+      after |= bit;
+    }
+    State to{k == next ? next + 1 : next, k == next || anyOrder ? -1 : int(k),
+             after};
+    for (uint32_t chosen = 0; chosen < 1u << step.takeovers.size(); ++chosen)
+      takeOver(chosen, step, next, made, bytes, time + step.seconds, to);
+  }
+
+  /// The step with those of its takeovers that `chosen` has bits of.
+  void takeOver(uint32_t chosen, const Step &step, unsigned next,
+                const std::vector<unsigned> &made, uint64_t bytes, double time,
+                State to) {
+    std::vector<unsigned> used;
+    for (size_t i = 0; i < step.takeovers.size(); ++i) {
+      if (!(chosen >> i & 1))
+        continue;
+      auto [output, input] = step.takeovers[i];
+      if (problem.values[input].producers.back() >= next ||
+          problem.values[output].bytes != problem.values[input].bytes ||
+          !std::count(made.begin(), made.end(), output) ||
+          std::count(used.begin(), used.end(), output) ||
+          std::count(used.begin(), used.end(), input))
+        return;
+      used.insert(used.end(), {output, input});
+      bytes -= problem.values[input].bytes;
+      std::get<2>(to) &= ~maskOf(input);
+    }
+    if (bytes <= budget)
+      push(time, to);
+  }
+
+  const Problem &problem;
+  uint64_t budget;
+  bool anyOrder;
+  unsigned count = 0;
+  std::vector<std::vector<uint64_t>> bits;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
+  std::map<State, double> best;
+};
+
+inline std::optional<double> searchAll(const Problem &problem, uint64_t budget,
+                                       bool anyOrder) {
+  return AllSchedules(problem, budget, anyOrder).search();
 }
 
 } // namespace mlc::remat
