@@ -12,8 +12,8 @@ install(TARGETS mlc mlc-check mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-tran
 # need, each under its name without the prefix.
 set(libraries
   MLCArtifact MLCBackends MLCCodegenCPU MLCCodegenCUDA MLCExec MLCExport MLCExtract MLCForm MLCFuse MLCGraph MLCImport MLCKernel
-  MLCLayout MLCLower MLCOnnxSchema MLCOptimize MLCDifferentiate MLCPassBase MLCPasses MLCProofKernel MLCProvedRules MLCReplay MLCRewrites
-  MLCRewritten MLCRule MLCTarget MLCVerifier)
+  MLCLayout MLCLower MLCMemory MLCOnnxSchema MLCOptimize MLCDifferentiate MLCPassBase MLCPasses MLCProofKernel MLCProvedRules MLCReplay MLCRewrites
+  MLCRewritten MLCRule MLCSchedule MLCTarget MLCVerifier)
 foreach(library ${libraries})
   string(REGEX REPLACE "^MLC" "" short ${library})
   set_target_properties(${library} PROPERTIES EXPORT_NAME ${short})

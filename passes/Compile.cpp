@@ -6,6 +6,7 @@
 #include "passes/Phases.h"
 #include "passes/Program.h"
 #include "rewrites/ProofLog/Trail.h"
+#include "runtime/Artifact.h"
 #include "runtime/Text.h"
 #include "runtime/Version.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -170,9 +171,10 @@ llvm::json::Array describePorts(const runtime::Program &program,
   return result;
 }
 
-std::string makeManifest(ModuleOp module, const runtime::Program &program,
-                         const CompileOptions &options,
-                         llvm::ArrayRef<KernelReport> reports) {
+std::string makeManifest(ModuleOp module, const CompileOptions &options,
+                         llvm::ArrayRef<KernelReport> reports,
+                         const CompiledModel &model) {
+  const runtime::Program &program = model.programs.entries.front();
   llvm::json::Array flags; // names of files may be any bytes
   for (const std::string &flag : options.flags)
     flags.push_back(llvm::json::fixUTF8(flag));
@@ -186,6 +188,15 @@ std::string makeManifest(ModuleOp module, const runtime::Program &program,
       {"outputs", describePorts(program, program.outputs)},
       {"rewrites", options.rewrites},
   };
+  if (!model.memory.empty()) {
+    const MemoryReport &memory = model.memory.front();
+    manifest["memory_budget"] = options.memory.arenaBytes;
+    manifest["memory_planned"] = memory.arenaBytes;
+    manifest["memory_without_budget"] = memory.arenaBefore;
+    manifest["repeated_steps"] = memory.repeatedSteps;
+    manifest["predicted_extra_time"] =
+        memory.seconds > 0 ? memory.extraSeconds / memory.seconds : 0.0;
+  }
   if (options.target.isCuda())
     manifest["precision"] =
         options.precision == Precision::TF32 ? "tf32" : "ieee";
@@ -262,6 +273,46 @@ llvm::Error runPhases(ModuleOp module, StringRef phase,
   return runPhases(module, phase, options, clock);
 }
 
+/// Holds each program to its memory; the same kernels are launched, some of
+/// them more often.
+static LogicalResult limitMemory(ModuleOp module,
+                                 const CompiledKernels &kernels,
+                                 const CompileOptions &options,
+                                 CompiledModel &model) {
+  llvm::StringMap<llvm::ArrayRef<std::pair<unsigned, unsigned>>> inPlace;
+  for (const CompiledKernel &kernel : kernels.kernels)
+    inPlace[kernel.name] = kernel.inPlace;
+  for (auto program : module.getOps<exec::ProgramOp>()) {
+    FailureOr<MemoryReport> report = rematerialize(
+        program, options.target, options.memory, [&](exec::LaunchOp launch) {
+          return inPlace.lookup(launch.getKernel());
+        });
+    if (failed(report))
+      return failure();
+    model.memory.push_back(*report);
+  }
+  return success();
+}
+
+/// What was planned is what the runtime will plan.
+static llvm::Error checkMemory(const CompiledModel &model) {
+  for (auto [report, program] :
+       llvm::zip(model.memory, model.programs.entries)) {
+    runtime::Setup setup = runtime::findSetup(program);
+    runtime::ArenaOptions arena;
+    arena.select = [&](runtime::BufferId b) { return !setup.isBuffer[b]; };
+    runtime::ArenaPlan plan;
+    runtime::Status status =
+        runtime::planArena(program, runtime::liveRanges(program),
+                           /*symbols=*/nullptr, arena, plan);
+    if (!status.ok() || plan.memory.peak != report.arenaBytes)
+      return llvm::make_error<CompileError>(
+          Exit::Internal, "the program's memory is not what was planned; this "
+                          "is a bug in mlc");
+  }
+  return llvm::Error::success();
+}
+
 /// Code and program of a module of kernels.
 static llvm::Error encode(OwningOpRef<ModuleOp> module,
                           const CompileOptions &options, Clock &clock,
@@ -281,6 +332,11 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
   if (failed(kernels))
     return errors.take(Exit::Codegen);
 
+  if (options.memory.arenaBytes > 0 && failed(clock.run("memory", [&] {
+        return limitMemory(*module, *kernels, options, model);
+      })))
+    return errors.take(Exit::Resources);
+
   LogicalResult translated = clock.run("artifact", [&] {
     auto programs = module->getOps<exec::ProgramOp>();
     if (programs.empty())
@@ -299,9 +355,10 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
     return llvm::make_error<CompileError>(
         status.code == MLC_UNSUPPORTED ? Exit::Unsupported : Exit::Internal,
         status.message);
+  if (llvm::Error error = checkMemory(model))
+    return error;
   model.images = std::move(kernels->images);
-  model.manifest = makeManifest(*module, model.programs.entries.front(),
-                                options, kernels->reports);
+  model.manifest = makeManifest(*module, options, kernels->reports, model);
   model.rebuild = options.rebuild;
   model.module = std::move(module);
   return llvm::Error::success();

@@ -11,6 +11,7 @@
 #include "codegen/Artifact.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/Memory/Rematerialize.h"
 #include "passes/Pipeline.h"
 #include "runtime/Exit.h"
 
@@ -22,6 +23,8 @@ struct CompileOptions : PipelineOptions {
   Precision precision = Precision::TF32;
   /// Where not empty: the IR and assembly of kernels, for people.
   std::string dumpDirectory;
+  /// What the program may take; launches run again where it would take more.
+  MemoryLimit memory;
   /// For the manifest: the options that shaped the artifact, as given.
   std::vector<std::string> flags;
   /// For the manifest: BLAKE3 of the model file, in hexadecimal.
@@ -61,6 +64,8 @@ public:
   ArtifactWriter weights;
   std::vector<KernelImage> images;
   std::string manifest, rebuild;
+  /// Where memory was limited: what came of it for each program.
+  std::vector<MemoryReport> memory;
   /// Seconds that each phase took.
   std::vector<std::pair<std::string, double>> seconds;
   /// Constants that had to be unpacked.

@@ -30,7 +30,8 @@ struct Phase {
 };
 
 /// All phases on modules, in order. What follows them makes no IR: codegen
-/// turns kernels into code, and artifact writes the file.
+/// turns kernels into code, memory (passes/Memory) fits the program to a budget
+/// where there is one, and artifact writes the file.
 llvm::ArrayRef<Phase> getPhases();
 
 /// The phase called `name`, or null.

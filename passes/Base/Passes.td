@@ -116,4 +116,18 @@ def TransformConstantsPass : TargetPass<"mlc-transform-constants"> {
   let dependentDialects = ["::mlc::exec::ExecDialect"];
 }
 
+def RematerializePass : TargetPass<"mlc-rematerialize", [
+    Option<"budget", "budget", "uint64_t", "0",
+           "most bytes of the arena; 0: no limit">]> {
+  let summary = "run launches again instead of keeping what they made";
+  let description = [{
+    Adds launches to the `exec.program`, with memory of their own, until the
+    arena that the runtime plans for it is within `budget`, at little cost in
+    predicted time (docs/Rematerialization.md). All sizes must be fixed. An
+    error where no such program is found says what it takes. Results are the
+    same, bit by bit.
+  }];
+  let dependentDialects = ["::mlc::exec::ExecDialect"];
+}
+
 #endif // MLC_PASSES_BASE_PASSES_TD

@@ -9,33 +9,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "rewrites/Extract/ExtractIlp.h"
+#include "rewrites/Support/KeepInterrupt.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include <chrono>
 #include <cmath>
 #include <coin/Cbc_C_Interface.h>
-#include <csignal>
 #include <memory>
 
 using namespace mlc;
 
 namespace {
-
-/// CBC catches the interrupt signal for itself while it solves, and ends its
-/// search with a status; the program shall end as it would without.
-class KeepInterrupt {
-public:
-  KeepInterrupt() { ::sigaction(SIGINT, nullptr, &before); }
-  ~KeepInterrupt() {
-    ::sigaction(SIGINT, &before, nullptr);
-    if (caught)
-      ::raise(SIGINT);
-  }
-  bool caught = false;
-
-private:
-  struct sigaction before;
-};
 
 struct Row {
   std::vector<int> columns;

@@ -302,7 +302,18 @@ llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
   auto compiled = compileModel(std::move(module), compileOptions);
   if (!compiled)
     return addPhase(compiled.takeError());
+  if (!(*compiled)->memory.empty())
+    memoryReport = (*compiled)->memory.front();
   return compiled;
+}
+
+void Compilation::limitMemory(uint64_t bytes) {
+  if (bytes == 0)
+    return;
+  compileOptions.memory = {bytes};
+  std::string flag = "--memory-budget=" + std::to_string(bytes);
+  compileOptions.flags.push_back(flag);
+  compileOptions.rebuild += " " + flag;
 }
 
 llvm::Expected<Model> Compilation::build() {

@@ -51,6 +51,14 @@ public:
   /// generator is left out.
   void keepForOthers() { compileOptions.rewriting.forOthers = true; }
 
+  /// Holds what is compiled to `bytes` of memory, if they are any.
+  void limitMemory(uint64_t bytes);
+  /// What came of it for the first program, once it is compiled; nothing when
+  /// there was no limit.
+  const std::optional<MemoryReport> &getMemoryReport() const {
+    return memoryReport;
+  }
+
   /// Changes the module that was read. Errors: what `change` emits.
   llvm::Error
   change(llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp)> change) {
@@ -104,6 +112,7 @@ private:
   mlir::MLIRContext context;
   CompileOptions compileOptions;
   std::optional<SearchReport> report;
+  std::optional<MemoryReport> memoryReport;
   std::shared_ptr<ModelFile> modelFile;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };

@@ -5,6 +5,7 @@
 #include "tools/mlc/Command.h"
 #include "tools/mlc/ExplainFlag.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/MemoryBudget.h"
 #include "tools/mlc/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -18,7 +19,7 @@ class CompileCommand : public Command {
 public:
   CompileCommand()
       : Command("compile", "Compile a model to an artifact"),
-        model(sub, "<model.onnx>"), search(sub),
+        model(sub, "<model.onnx>"), search(sub), budget(sub),
         output("o", cl::value_desc("file"),
                cl::desc("The artifact to write; with --compile-to, the text "
                         "(standard output)"),
@@ -55,6 +56,7 @@ private:
       "Stop after this phase and write what it made as text: " + phaseNames();
   ModelOptions model;
   SearchFlags search;
+  MemoryBudget budget;
   cl::opt<std::string> output;
   cl::opt<std::string> compileTo;
   cl::opt<std::string> emit;
@@ -142,9 +144,16 @@ llvm::Error CompileCommand::run() {
     return fail(Exit::Usage, "no output; give -o FILE.mlca");
   if (llvm::Error error = explain.check())
     return error;
+  auto bytes = budget.bytes();
+  if (!bytes)
+    return bytes.takeError();
+  if (budget.isGiven() && !compileTo.empty())
+    return fail(Exit::Usage, "--memory-budget and --compile-to exclude each "
+                             "other: memory is planned behind all phases");
   auto compilation = Compilation::import(model, search);
   if (!compilation)
     return compilation.takeError();
+  (*compilation)->limitMemory(*bytes);
   if (llvm::Error error = refuseInputs({output, explain.getFile()},
                                        (*compilation)->getInputFiles()))
     return error;
@@ -166,6 +175,9 @@ llvm::Error CompileCommand::run() {
     return error;
   if (asJson || explain.isGiven())
     show((*compilation)->getSearchReport(), asJson);
+  if (const auto &memory = (*compilation)->getMemoryReport();
+      memory && explain.isGiven())
+    (asJson ? llvm::errs() : llvm::outs()) << describe(*memory, *bytes) << '\n';
   return llvm::Error::success();
 }
 

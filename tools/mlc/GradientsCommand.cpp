@@ -6,6 +6,7 @@
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Evaluation.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/MemoryBudget.h"
 #include "tools/mlc/Npz.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/Profile.h"
@@ -37,7 +38,8 @@ class GradientsCommand : public Command {
 public:
   GradientsCommand()
       : Command("gradients", "Compute a loss and its gradient of every weight"),
-        model(sub, "<model.onnx>"), training(sub), inputs(sub), device(sub),
+        model(sub, "<model.onnx>"), training(sub), budget(sub), inputs(sub),
+        device(sub),
         threads("threads", cl::init(0), cl::value_desc("number"),
                 cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
         reference("reference",
@@ -62,12 +64,13 @@ private:
   llvm::Error write(llvm::ArrayRef<std::string> names,
                     llvm::ArrayRef<mlc_tensor> tensors) const;
   void print(llvm::ArrayRef<Result> results) const;
-  void printJson(llvm::ArrayRef<Result> results) const;
+  void printJson(llvm::ArrayRef<Result> results, const mlc_memory &used) const;
   llvm::Error checkOutput() const;
   llvm::Error printProfile(const Model &built, Session &session) const;
 
   ModelOptions model;
   TrainingFlags training;
+  MemoryBudget budget;
   InputOptions inputs;
   DeviceOption device;
   cl::opt<unsigned> threads;
@@ -204,9 +207,12 @@ void GradientsCommand::print(llvm::ArrayRef<Result> results) const {
     os << cell(printable(weight.name), width)
        << cell(dimsText(weight.dims), dimsWidth) << weight.frozen << '\n';
   }
+  if (const auto &report = read.compilation->getMemoryReport())
+    os << '\n' << describe(*report, llvm::cantFail(budget.bytes())) << '\n';
 }
 
-void GradientsCommand::printJson(llvm::ArrayRef<Result> results) const {
+void GradientsCommand::printJson(llvm::ArrayRef<Result> results,
+                                 const mlc_memory &used) const {
   auto number = [](double value) -> json::Value {
     // JSON has no infinity.
     return std::isfinite(value)
@@ -233,6 +239,9 @@ void GradientsCommand::printJson(llvm::ArrayRef<Result> results) const {
                                     {"why", weight.frozen}});
   root["gradients"] = std::move(gradients);
   root["frozen"] = std::move(frozen);
+  root["arena_bytes"] = used.arena_bytes;
+  if (const auto &report = read.compilation->getMemoryReport())
+    root["memory"] = toJson(*report, llvm::cantFail(budget.bytes()));
   llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(root))) << '\n';
 }
 
@@ -268,11 +277,15 @@ llvm::Error GradientsCommand::printProfile(const Model &built,
 }
 
 llvm::Error GradientsCommand::run() {
+  auto bytes = budget.bytes();
+  if (!bytes)
+    return bytes.takeError();
   auto trainingModel = readTrainingModel(model, training);
   if (!trainingModel)
     return trainingModel.takeError();
   read = std::move(*trainingModel);
   Compilation &compilation = *read.compilation;
+  compilation.limitMemory(*bytes);
   if (llvm::Error error = checkOutput())
     return error;
   mlir::OwningOpRef<mlir::ModuleOp> definition;
@@ -324,7 +337,10 @@ llvm::Error GradientsCommand::run() {
   if (!outputNpz.empty())
     if (llvm::Error error = write(names, tensors))
       return error;
-  asJson ? printJson(results) : print(results);
+  auto memory = session->memory();
+  if (!memory)
+    return memory.takeError();
+  asJson ? printJson(results, *memory) : print(results);
   return profile ? printProfile(*built, *session) : llvm::Error::success();
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/Text.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/MemoryBudget.h"
 #include "tools/mlc/OptimizerFlags.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/SmallFloats.h"
@@ -48,6 +49,7 @@ private:
 
   ModelOptions model;
   TrainingFlags training;
+  MemoryBudget budget;
   OptimizerFlags optimizerFlags;
   DeviceOption device;
   cl::opt<unsigned> threads;
@@ -68,8 +70,8 @@ private:
 
 TrainCommand::TrainCommand()
     : Command("train", "Train a model's weights on samples"),
-      model(sub, "<model.onnx>"), training(sub), optimizerFlags(sub),
-      device(sub),
+      model(sub, "<model.onnx>"), training(sub), budget(sub),
+      optimizerFlags(sub), device(sub),
       threads("threads", cl::init(0), cl::value_desc("number"),
               cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
       dataFile("data", cl::value_desc("file.npz"),
@@ -401,6 +403,9 @@ llvm::Error TrainCommand::run() {
   auto rate = optimizerFlags.learningRate(steps);
   if (!rate)
     return rate.takeError();
+  auto bytes = budget.bytes();
+  if (!bytes)
+    return bytes.takeError();
   const mlc::TrainingEntries entries{accumulate, !evaluationFile.empty()};
   auto read =
       readTrainingModel(model, training, &optimizerFlags, batch, entries);
@@ -409,6 +414,7 @@ llvm::Error TrainCommand::run() {
   if (llvm::Error error = checkFiles(*read))
     return error;
   std::shared_ptr<mlc::ModelFile> file = read->compilation->shareModelFile();
+  read->compilation->limitMemory(*bytes);
   auto built = read->compilation->build();
   if (!built)
     return built.takeError();
@@ -429,8 +435,16 @@ llvm::Error TrainCommand::run() {
   std::string settings = settingsOf(*read, *data);
   if (llvm::Error error = resumeFrom(*trainer, settings))
     return error;
+  if (const auto &report = read->compilation->getMemoryReport())
+    llvm::outs() << describe(*report, *bytes) << '\n';
   if (llvm::Error error = train(*trainer, *data, *read, *rate, settings))
     return error;
+  if (budget.isGiven()) {
+    auto memory = trainer->memory();
+    if (!memory)
+      return memory.takeError();
+    llvm::outs() << "memory: " << memory->arena << " bytes allocated\n";
+  }
   return output.empty() ? llvm::Error::success()
                         : writeModel(*file, *read, *trainer);
 }

@@ -1,0 +1,37 @@
+//===- MemoryBudget.h - --memory-budget of commands -------------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_MEMORYBUDGET_H
+#define MLC_TOOLS_MLC_MEMORYBUDGET_H
+
+#include "passes/Memory/Rematerialize.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlc::cli {
+
+/// Bytes as people write them: `N`, or a number with one of B, kB, MB, GB, TB
+/// (thousands), KiB, MiB, GiB, TiB (1024s). Errors: code 2, also for what is no
+/// positive number of bytes.
+llvm::Expected<uint64_t> parseBytes(llvm::StringRef flag, llvm::StringRef text);
+
+/// `--memory-budget=BYTES`.
+class MemoryBudget {
+public:
+  explicit MemoryBudget(llvm::cl::SubCommand &sub);
+
+  bool isGiven() const { return text.getNumOccurrences(); }
+  /// 0: none was given.
+  llvm::Expected<uint64_t> bytes() const;
+
+private:
+  llvm::cl::opt<std::string> text;
+};
+
+/// A line that says what came of a budget.
+std::string describe(const MemoryReport &report, uint64_t budget);
+llvm::json::Object toJson(const MemoryReport &report, uint64_t budget);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_MEMORYBUDGET_H
