@@ -1,6 +1,9 @@
 """States of modules in several functions, compiled and run, beside NumPy: what a run leaves in them, whatever reads and
 writes them in whatever order, and what several entries see of each other."""
 
+import json
+import re
+
 import mlc
 import numpy as np
 import pytest
@@ -231,3 +234,18 @@ def test_states_that_differ_between_programs(tools, tmp_path, other, message):
     assert done.returncode == 0, done.stderr
     done = tools.run("mlc-translate", tmp_path / "k.mlir", "-o", tmp_path / "m.mlca")
     assert done.returncode != 0 and message in done.stderr, done.stderr
+
+
+def test_inspect_lists_entries_and_states(tools, tmp_path):
+    compile(tools, tmp_path, module("chain of updates"))
+    text = tools.mlc("inspect", tmp_path / "m.mlca").stdout
+    assert re.search(r"entry main:\ninputs:\n  x  f32\[40, 48\]\noutputs:\nstates:\n  a  f32\[40, 48\]\n  b  f32\[40, 48\]\n", text)
+    assert re.search(r"entry look:\ninputs:\noutputs:\n  a  f32\[40, 48\]\n  b  f32\[40, 48\]\nsteps \(0\):\n", text)
+    all = json.loads(tools.mlc("inspect", "--json", tmp_path / "m.mlca").stdout)
+    assert [state["name"] for state in all["states"]] == ["a", "b"]
+    assert [(entry["name"], len(entry["inputs"]), len(entry["outputs"])) for entry in all["entries"]] == [
+        ("main", 1, 0), ("look", 0, 2)]
+    # An artifact without them looks as it did.
+    plain = "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {\n  return %x : tensor<3xf32>\n}\n"
+    compile(tools, tmp_path, plain)
+    assert not {"states", "entries"} & json.loads(tools.mlc("inspect", "--json", tmp_path / "m.mlca").stdout).keys()
