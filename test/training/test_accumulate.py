@@ -66,6 +66,15 @@ def test_a_step_of_all_samples(tools, tmp_path):
         np.testing.assert_allclose(weights[f"momentum/{k}"], velocity[k], rtol=1e-4, atol=1e-5)
 
 
+def test_losses_and_weights_are_pytorchs(tools, tmp_path):
+    """Of six steps of PyTorch 2.15, each of `(loss / 6).backward()` for six batches, clip_grad_norm_(0.5) and AdamW."""
+    losses, weights, _ = train(tools, write(tmp_path), tmp_path / "c.npz", *OPTIMIZERS["adamw"], "--clip-norm=0.5",
+                               f"--batch={BATCH}", f"--accumulate={SAMPLES // BATCH}", "--steps=6")
+    np.testing.assert_allclose(losses, [2.4128798, 2.3033559, 2.1979509, 2.0967568, 1.999823, 1.9071822], rtol=1e-6)
+    for name, want in {"w": 21.65493, "b": 3.255831, "v": 13.165195}.items():
+        assert np.abs(weights[f"weight/{name}"].astype(np.float64)).sum() == pytest.approx(want, rel=1e-6)
+
+
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_batches_together_are_a_large_one(tools, tmp_path, optimizer):
     arguments = [*write(tmp_path), *OPTIMIZERS[optimizer], "--steps=7"]
