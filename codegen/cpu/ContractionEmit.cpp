@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/ContractionEmit.h"
+#include "codegen/kernel/InPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -449,10 +450,13 @@ FailureOr<EmittedKernel> emitContractionKernel(KernelBody &body) {
            << why;
   ContractionPlan plan = planContraction(*c, body.target);
   emitContraction(body, *c, plan);
+  auto inPlace = findInPlaceBehind(body.kernel);
+  // The first output has the sums of earlier passes.
+  if (plan.chunk)
+    llvm::erase_if(inPlace, [](auto pair) { return pair.second == 0; });
   return EmittedKernel{plan.tasks,
                        IntExpr::constant(c->context, plan.scratchBytes),
-                       {},
-                       factorsOf(body.kernel, *c)};
+                       std::move(inPlace), factorsOf(body.kernel, *c)};
 }
 
 } // namespace mlc::cpu

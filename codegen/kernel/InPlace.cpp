@@ -17,41 +17,103 @@ static bool isReadInOrder(Value input) {
   });
 }
 
-/// Whether `op`, run by itself, reads `input` from memory: also for what it
-/// computes again because that is stored nowhere.
-static bool reads(const LoopGroup &plan, Operation *op, Value input) {
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    if (operand == input)
-      return true;
-    Operation *producer = operand.getDefiningOp();
-    return producer && !plan.isInMemory(operand) &&
-           reads(plan, producer, input);
-  });
+static bool isAlike(const Kernel &kernel, Value input, Value output) {
+  return output.getType() == input.getType() &&
+         kernel.shapeOf(output) == kernel.shapeOf(input) &&
+         llvm::count(kernel.outputs, output) == 1;
+}
+
+SmallVector<std::pair<unsigned, unsigned>>
+findInPlaceBehind(const Kernel &kernel) {
+  SmallVector<std::pair<unsigned, unsigned>> pairs;
+  for (auto [i, input] : llvm::enumerate(kernel.inputs)) {
+    if (!isReadInOrder(input) ||
+        llvm::is_contained(input.getUsers(), kernel.anchor))
+      continue;
+    for (auto [o, output] : llvm::enumerate(kernel.outputs))
+      if (isAlike(kernel, input, output))
+        pairs.push_back({i, o});
+  }
+  return pairs;
+}
+
+namespace {
+
+/// An operation that is run by itself and reads an input, and where it reads.
+class Readers {
+public:
+  Readers(const LoopGroup &plan) : plan(plan) {}
+
+  /// Collects what reads `value` from memory, for an element of its own at the
+  /// same place; false where something reads otherwise.
+  bool collect(Value value) {
+    return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+      auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      if (!op || op.getNumReductionLoops() != 0 ||
+          !op.getMatchingIndexingMap(&use).isIdentity())
+        return false;
+      for (OpOperand &init : op.getDpsInitsMutable())
+        if (!op.getMatchingIndexingMap(&init).isIdentity())
+          return false;
+      if (isRun(op)) {
+        found.push_back(op);
+        return true;
+      }
+      // Computed again wherever it is read.
+      return llvm::all_of(op->getResults(),
+                          [&](Value result) { return collect(result); });
+    });
+  }
+
+  bool isRun(Operation *op) const {
+    return llvm::any_of(op->getResults(), [&](Value result) {
+      return plan.bindings.contains(result);
+    });
+  }
+
+  SmallVector<Operation *> found;
+
+private:
+  const LoopGroup &plan;
+};
+
+} // namespace
+
+/// Whether every step of the group writes other elements of `output`.
+static bool isWrittenOnce(const LoopGroup &plan, Value output) {
+  auto binding = plan.bindings.find(output);
+  if (binding == plan.bindings.end())
+    return false;
+  for (int shared = 0; shared < int(plan.shared.size()); ++shared)
+    if (!llvm::is_contained(binding->second, shared))
+      return false;
+  return true;
 }
 
 SmallVector<std::pair<unsigned, unsigned>> findInPlace(const LoopGroup &plan) {
   SmallVector<std::pair<unsigned, unsigned>> pairs;
-  if (!plan.flat)
-    return pairs;
   const Kernel &kernel = plan.kernel;
-  SmallVector<Operation *> run;
-  for (Operation *op : kernel.ops)
-    if (llvm::any_of(op->getResults(),
-                     [&](Value result) { return plan.isInMemory(result); }))
-      run.push_back(op);
   for (auto [i, input] : llvm::enumerate(kernel.inputs)) {
-    if (!isReadInOrder(input))
+    Readers readers(plan);
+    if (llvm::is_contained(kernel.outputs, input) || !readers.collect(input))
       continue;
-    size_t last = 0;
-    for (auto [place, op] : llvm::enumerate(run))
-      if (reads(plan, op, input))
-        last = place;
-    for (auto [o, output] : llvm::enumerate(kernel.outputs))
-      if (output.getType() == input.getType() &&
-          kernel.shapeOf(output) == kernel.shapeOf(input) &&
-          llvm::find(run, output.getDefiningOp()) >= run.begin() + last &&
-          llvm::count(kernel.outputs, output) == 1)
+    for (auto [o, output] : llvm::enumerate(kernel.outputs)) {
+      auto writer = output.getDefiningOp<linalg::LinalgOp>();
+      if (!writer || !isAlike(kernel, input, output) ||
+          !isWrittenOnce(plan, output))
+        continue;
+      bool isSafe = llvm::all_of(readers.found, [&](Operation *reader) {
+        bool isBefore = reader == writer || reader->isBeforeInBlock(writer);
+        return isBefore &&
+               llvm::all_of(reader->getResults(), [&](Value result) {
+                 auto it = plan.bindings.find(result);
+                 return it == plan.bindings.end() ||
+                        it->second == plan.bindings.at(output);
+               });
+      });
+      if (isSafe)
         pairs.push_back({i, o});
+    }
   }
   return pairs;
 }

@@ -7,13 +7,19 @@
 
 namespace mlc {
 
-/// Pairs (input, output) of a flat group, which an emitter runs operation by
-/// operation, piece by piece of the elements: element i of the output may take
-/// the place of element i of the input, as all that read it do so before.
-/// Several pairs of one group may be used together, as long as no input and no
-/// output is in two of them.
+/// Pairs (input, output) of a group that an emitter runs operation by
+/// operation, as the plan's bindings say, one index of the shared dims or one
+/// tile at a time: element i of the output may take the place of element i of
+/// the input, as all that read it do so before, in the same step. Several pairs
+/// of one group may be used together, as long as no input and no output is in
+/// two of them.
 llvm::SmallVector<std::pair<unsigned, unsigned>>
 findInPlace(const LoopGroup &plan);
+
+/// The same of what follows a kernel's contraction, which an emitter evaluates
+/// for an element of all outputs before it writes any of these.
+llvm::SmallVector<std::pair<unsigned, unsigned>>
+findInPlaceBehind(const Kernel &kernel);
 
 } // namespace mlc
 

@@ -53,16 +53,32 @@ class Kernel:
         self.function.restype = None
 
     def __call__(self, inputs, outputs, symbols=None, split=1):
-        """Runs on copies of `inputs`; `outputs` lists (shape, dtype)."""
-        symbols = symbols or {}
+        """Runs on copies of `inputs`; `outputs` lists (shape, dtype). Where the
+        kernel says that outputs may be inputs' memory, they are so too: one at a
+        time, and as many as possible together."""
+        results = self._run(inputs, outputs, symbols or {}, split, {})
+        pairs = self.description["in_place"]
+        together = {}
+        for i, o in pairs:
+            if o not in together and i not in together.values():
+                together[o] = i
+        for shared in [*({o: i} for i, o in pairs), together]:
+            again = self._run(inputs, outputs, symbols or {}, split, shared)
+            for one, other in zip(results, again):
+                assert one.tobytes() == other.tobytes(), f"in place of {shared}"
+        return results
+
+    def _run(self, inputs, outputs, symbols, split, shared):
+        """`shared` has the inputs by outputs that take their memory."""
         tasks = _evaluate(self.description["tasks"], symbols)
         scratch = _evaluate(self.description["scratch"], symbols)
         held = []
         for array in inputs:
             held.append(_aligned(array.shape, array.dtype))
             held[-1][0][...] = array
-        for shape, dtype in outputs:
-            held.append(_aligned(shape, dtype))
+        for index, (shape, dtype) in enumerate(outputs):
+            held.append(held[shared[index]] if index in shared else _aligned(shape, dtype))
+            assert held[-1][0].shape == tuple(shape) and held[-1][0].dtype == dtype
         pointers = (ctypes.c_void_p * len(held))(
             *[h[1].ctypes.data + h[2] for h in held])
         values = (ctypes.c_int64 * max(len(symbols), 1))(*symbols.values())

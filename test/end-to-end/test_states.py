@@ -1,6 +1,9 @@
 """States of modules in several functions, compiled and run, beside NumPy: what a run leaves in them, whatever reads and
 writes them in whatever order, and what several entries see of each other."""
 
+import json
+import re
+
 import mlc
 import numpy as np
 import pytest
@@ -231,3 +234,57 @@ def test_states_that_differ_between_programs(tools, tmp_path, other, message):
     assert done.returncode == 0, done.stderr
     done = tools.run("mlc-translate", tmp_path / "k.mlir", "-o", tmp_path / "m.mlca")
     assert done.returncode != 0 and message in done.stderr, done.stderr
+
+
+def test_inspect_lists_entries_and_states(tools, tmp_path):
+    compile(tools, tmp_path, module("chain of updates"))
+    text = tools.mlc("inspect", tmp_path / "m.mlca").stdout
+    assert re.search(r"entry main:\ninputs:\n  x  f32\[40, 48\]\noutputs:\nstates:\n  a  f32\[40, 48\]\n  b  f32\[40, 48\]\n", text)
+    assert re.search(r"entry look:\ninputs:\noutputs:\n  a  f32\[40, 48\]\n  b  f32\[40, 48\]\nsteps \(0\):\n", text)
+    all = json.loads(tools.mlc("inspect", "--json", tmp_path / "m.mlca").stdout)
+    assert [state["name"] for state in all["states"]] == ["a", "b"]
+    assert [(entry["name"], len(entry["inputs"]), len(entry["outputs"])) for entry in all["entries"]] == [
+        ("main", 1, 0), ("look", 0, 2)]
+    # An artifact without them looks as it did.
+    plain = "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {\n  return %x : tensor<3xf32>\n}\n"
+    compile(tools, tmp_path, plain)
+    assert not {"states", "entries"} & json.loads(tools.mlc("inspect", "--json", tmp_path / "m.mlca").stdout).keys()
+
+
+def test_states_by_python(tools, tmp_path):
+    model = compile(tools, tmp_path, module("plain update"))
+    session = model.session()
+    with pytest.raises(mlc.UsageError, match="state 'a' has no value yet; set or load it"):
+        session.run({"x": X})
+    with pytest.raises(mlc.UsageError, match="there is no state 'c'; the model has a, b"):
+        session.set_state("c", A)
+    with pytest.raises(mlc.UsageError, match="state 'a' is float64"):
+        session.set_state("a", A.astype(np.float64))
+    with pytest.raises(mlc.UsageError, match="dim 0 is 39, the model needs 40"):
+        session.set_state("a", A[1:])
+    with pytest.raises(mlc.UsageError, match="there is no entry 'other'; the model has main, look"):
+        session.entry("other")
+    session.set_state("a", A)
+    session.set_state("b", B)
+    path = tmp_path / "states.npz"
+    session.save_states(path)
+    with np.load(path) as file:
+        assert (file["a"] == A).all() and (file["b"] == B).all()
+    session.run({"x": X})
+    assert (session.state("a") == A + X).all()
+    np.savez(tmp_path / "part.npz", a=B)
+    with pytest.raises(mlc.BadFileError, match="has no array 'b'"):
+        session.load_states(tmp_path / "part.npz")
+    assert (session.state("a") == A + X).all()
+    np.savez_compressed(tmp_path / "both.npz", a=B, b=A, more=X)
+    session.load_states(tmp_path / "both.npz")
+    assert (session.state("a") == B).all() and (session.state("b") == A).all()
+    session.reset_states()
+    with pytest.raises(mlc.UsageError, match="has no value"):
+        session.state("a")
+    # An entry is a model: it can be run, saved and opened by itself, and outlives what it came from.
+    entry = model.entry("look")
+    entry.save(tmp_path / "copy.mlca")
+    del model, session
+    again = mlc.load(tmp_path / "copy.mlca").entry("look")
+    assert [port.name for port in again.outputs] == ["a", "b"] and again.entries == entry.entries == ("main", "look")

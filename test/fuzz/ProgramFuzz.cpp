@@ -32,6 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (read(data, size, program) &&
       validate(program, /*weightsSize=*/1 << 20).ok())
     describeSteps(program);
+  Programs programs;
+  if (read(data, size, programs))
+    (void)validate(programs, /*weightsSize=*/1 << 20).ok();
   std::vector<CodeImage> images;
   if (read(data, size, images))
     (void)validate(images, /*headerSize=*/1024, /*fileSize=*/1 << 20,

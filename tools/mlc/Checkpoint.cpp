@@ -74,12 +74,15 @@ static llvm::Error compareSettings(const std::string &path,
   found.split(have, '\n');
   wanted.split(want, '\n');
   for (auto [a, b] : llvm::zip(have, want))
-    if (a != b)
-      return fail(Exit::Usage, path + ": was made with " +
-                                   runtime::printable(a.str()) + ", not " +
-                                   runtime::printable(b.str()) +
+    if (a != b) {
+      // What is there for some commands only is the last.
+      std::string what = a.empty()   ? "without " + b.str()
+                         : b.empty() ? "with " + a.str()
+                                     : "with " + a.str() + ", not " + b.str();
+      return fail(Exit::Usage, path + ": was made " + runtime::printable(what) +
                                    "; go on as it was, or begin anew without "
                                    "--resume");
+    }
   return fail(Exit::BadFile, path + ": is no checkpoint of this version");
 }
 

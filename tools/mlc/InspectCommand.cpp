@@ -40,6 +40,19 @@ public:
   llvm::Error run() override;
 
 private:
+  struct Contents {
+    json::Value manifest;
+    json::Array steps, images;
+    std::vector<mlc_port> states;
+    std::vector<Model> entries;
+    MemoryPlan memory;
+    uint64_t weights, code;
+  };
+  llvm::Expected<Contents> read(const Model &model, json::Value manifest,
+                                llvm::ArrayRef<DimSetting> sizes) const;
+  llvm::Error printJson(const Model &model, Contents found) const;
+  llvm::Error printText(const Model &model, const Contents &found) const;
+
   cl::opt<std::string> file;
   cl::list<std::string> dims;
   cl::opt<std::string> extract;
@@ -61,6 +74,32 @@ json::Array ports(llvm::ArrayRef<mlc_port> ports) {
                                  {"dims", std::move(dims)}});
   }
   return array;
+}
+
+llvm::Expected<std::vector<mlc_port>> states(const Model &model) {
+  std::vector<mlc_port> ports(mlc_artifact_state_count(model.get()));
+  for (auto [i, port] : llvm::enumerate(ports))
+    if (mlc_status status = mlc_artifact_state(model.get(), i, &port))
+      return runtimeFailure(model.name(), status);
+  return ports;
+}
+
+/// The entries of an artifact that has several, the first among them.
+llvm::Expected<std::vector<Model>> entries(const Model &model) {
+  std::vector<Model> all;
+  size_t count = mlc_artifact_entry_count(model.get());
+  for (size_t i = 0; count > 1 && i < count; ++i) {
+    auto entry = model.entry(mlc_artifact_entry_name(model.get(), i));
+    if (!entry)
+      return entry.takeError();
+    all.push_back(std::move(*entry));
+  }
+  return all;
+}
+
+llvm::StringRef nameOf(const Model &entry) {
+  return mlc_artifact_entry_name(entry.get(),
+                                 mlc_artifact_entry_index(entry.get()));
 }
 
 llvm::Expected<json::Array> steps(const Model &model) {
@@ -89,6 +128,20 @@ llvm::Expected<json::Array> images(const Model &model) {
     array.push_back(json::Object{{"kind", image.kind},
                                  {"target", json::fixUTF8(image.target)},
                                  {"bytes", image.bytes}});
+  }
+  return array;
+}
+
+llvm::Expected<json::Array> describe(llvm::ArrayRef<Model> entries) {
+  json::Array array;
+  for (const Model &entry : entries) {
+    auto all = steps(entry);
+    if (!all)
+      return all.takeError();
+    array.push_back(json::Object{{"name", json::fixUTF8(nameOf(entry))},
+                                 {"inputs", ports(entry.inputs())},
+                                 {"outputs", ports(entry.outputs())},
+                                 {"steps", std::move(*all)}});
   }
   return array;
 }
@@ -122,6 +175,20 @@ void printSteps(const json::Array &steps) {
     }
     llvm::outs() << '\n';
   }
+}
+
+/// What the other entries are; the first has been printed.
+llvm::Error printOthers(llvm::ArrayRef<Model> entries) {
+  for (const Model &entry : entries.drop_front()) {
+    llvm::outs() << "entry " << printable(nameOf(entry)) << ":\n";
+    printPorts("inputs", entry.inputs());
+    printPorts("outputs", entry.outputs());
+    auto all = steps(entry);
+    if (!all)
+      return all.takeError();
+    printSteps(*all);
+  }
+  return llvm::Error::success();
 }
 
 /// "code: 0.12 MB (elf for x86-64-v3)".
@@ -182,51 +249,92 @@ llvm::Error InspectCommand::run() {
             *model, object ? object->getString("target").value_or("") : "",
             extract))
       return error;
-  auto allSteps = steps(*model);
+  auto found = read(*model, std::move(*manifest), *sizes);
+  if (!found)
+    return found.takeError();
+  return asJson ? printJson(*model, std::move(*found))
+                : printText(*model, *found);
+}
+
+llvm::Expected<InspectCommand::Contents>
+InspectCommand::read(const Model &model, json::Value manifest,
+                     llvm::ArrayRef<DimSetting> sizes) const {
+  auto allSteps = steps(model);
   if (!allSteps)
     return allSteps.takeError();
-  auto allImages = images(*model);
+  auto allStates = states(model);
+  if (!allStates)
+    return allStates.takeError();
+  auto allEntries = entries(model);
+  if (!allEntries)
+    return allEntries.takeError();
+  auto allImages = images(model);
   if (!allImages)
     return allImages.takeError();
-  auto memory = planForSizes(file, *model, *sizes);
+  auto memory = planForSizes(file, model, sizes);
   if (!memory)
     return memory.takeError();
+  return Contents{std::move(manifest),
+                  std::move(*allSteps),
+                  std::move(*allImages),
+                  std::move(*allStates),
+                  std::move(*allEntries),
+                  std::move(*memory),
+                  mlc_artifact_weight_bytes(model.get()),
+                  mlc_artifact_code_bytes(model.get())};
+}
 
-  const uint64_t weights = mlc_artifact_weight_bytes(model->get());
-  const uint64_t code = mlc_artifact_code_bytes(model->get());
-  if (asJson) {
-    json::Object all{{"file", json::fixUTF8(file.getValue())},
-                     {"manifest", std::move(*manifest)},
-                     {"inputs", ports(model->inputs())},
-                     {"outputs", ports(model->outputs())},
-                     {"steps", std::move(*allSteps)},
-                     {"weight_bytes", weights},
-                     {"code_bytes", code},
-                     {"images", std::move(*allImages)}};
-    if (memory->figures) {
-      all["arena_bytes"] = memory->figures->arena;
-      all["arena_lower_bound_bytes"] = memory->figures->lowerBound;
-    }
-    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(all))) << '\n';
-    return llvm::Error::success();
+llvm::Error InspectCommand::printJson(const Model &model,
+                                      Contents found) const {
+  json::Object all{{"file", json::fixUTF8(file.getValue())},
+                   {"manifest", std::move(found.manifest)},
+                   {"inputs", ports(model.inputs())},
+                   {"outputs", ports(model.outputs())},
+                   {"steps", std::move(found.steps)},
+                   {"weight_bytes", found.weights},
+                   {"code_bytes", found.code},
+                   {"images", std::move(found.images)}};
+  if (!found.states.empty())
+    all["states"] = ports(found.states);
+  if (!found.entries.empty()) {
+    auto described = describe(found.entries);
+    if (!described)
+      return described.takeError();
+    all["entries"] = std::move(*described);
   }
+  if (found.memory.figures) {
+    all["arena_bytes"] = found.memory.figures->arena;
+    all["arena_lower_bound_bytes"] = found.memory.figures->lowerBound;
+  }
+  llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(all))) << '\n';
+  return llvm::Error::success();
+}
 
+llvm::Error InspectCommand::printText(const Model &model,
+                                      const Contents &found) const {
+  const json::Object *object = found.manifest.getAsObject();
   llvm::outs() << printable(file.getValue()) << '\n';
   if (object)
     printScalars(*object);
-  printPorts("inputs", model->inputs());
-  printPorts("outputs", model->outputs());
-  llvm::outs() << "weights: " << megabytes(weights) << '\n';
-  printCode(code, *allImages);
-  if (memory->figures)
-    llvm::outs() << "arena: " << megabytes(memory->figures->arena)
-                 << ", lower bound " << megabytes(memory->figures->lowerBound)
-                 << '\n';
+  if (!found.entries.empty())
+    llvm::outs() << "entry " << printable(nameOf(model)) << ":\n";
+  printPorts("inputs", model.inputs());
+  printPorts("outputs", model.outputs());
+  if (!found.states.empty())
+    printPorts("states", found.states);
+  llvm::outs() << "weights: " << megabytes(found.weights) << '\n';
+  printCode(found.code, found.images);
+  if (const auto &figures = found.memory.figures)
+    llvm::outs() << "arena: " << megabytes(figures->arena) << ", lower bound "
+                 << megabytes(figures->lowerBound) << '\n';
   else
-    llvm::outs() << "arena: " << memory->reason << '\n';
-  printSteps(*allSteps);
+    llvm::outs() << "arena: " << found.memory.reason << '\n';
+  printSteps(found.steps);
+  if (!found.entries.empty())
+    if (llvm::Error error = printOthers(found.entries))
+      return error;
   if (object)
-    printKernels(*object, *allSteps);
+    printKernels(*object, found.steps);
   if (const json::Value *value = object ? object->get("trail") : nullptr) {
     // An artifact is anybody's file: its manifest may say anything.
     auto trails = mlc::parseTrails(llvm::formatv("{0}", *value).str());
