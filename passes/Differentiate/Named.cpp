@@ -139,6 +139,15 @@ private:
     for (unsigned id : summed)
       if (!llvm::is_contained(left, id) || !llvm::is_contained(right, id))
         return Value();
+    // Turned about, where its transpose is wanted.
+    Ids order(batch);
+    llvm::append_range(order, rows);
+    llvm::append_range(order, columns);
+    Ids turned(batch);
+    llvm::append_range(turned, columns);
+    llvm::append_range(turned, rows);
+    if (order != outer && turned == outer)
+      return product(b, right, a, left);
     FailureOr<Value> x = asMatrices(a, left, batch, rows, summed);
     FailureOr<Value> y = asMatrices(b, right, batch, summed, columns);
     if (failed(x) || failed(y))
@@ -146,9 +155,6 @@ private:
     FailureOr<Value> z = result(createOp<MatMulOp>(builder, loc, *x, *y));
     if (failed(z))
       return failure();
-    Ids order(batch);
-    llvm::append_range(order, rows);
-    llvm::append_range(order, columns);
     z = reshape(*z, dimsOf(order));
     return failed(z) ? z : inOrder(*z, order, outer);
   }
