@@ -7,6 +7,10 @@ using namespace mlir;
 
 namespace mlc::cpu {
 
+/// A matrix product packs a factor that is not read along vectors as often as
+/// rows of the other begin; a convolution would for each image.
+static constexpr unsigned mostPacks = 3;
+
 bool canJoinLoopGroup(ArrayRef<Operation *> group, Operation *op) {
   return mlc::canJoinLoopGroup(group, op,
                                {.operations = 24,
@@ -28,22 +32,37 @@ bool canPadResult(linalg::LinalgOp anchor, tensor::PadOp pad) {
   });
 }
 
+/// Loops of more than one step over elements of the output whatever they are,
+/// that read the same of an operand.
+static unsigned countRepeats(linalg::GenericOp consumer, AffineMap operand) {
+  unsigned repeats = 0;
+  for (auto [d, extent] : llvm::enumerate(consumer.getStaticLoopRanges()))
+    repeats +=
+        extent != 1 &&
+        consumer.getIteratorTypesArray()[d] == utils::IteratorType::parallel &&
+        !operand.isFunctionOfDim(d);
+  return repeats;
+}
+
 bool canReadThrough(linalg::GenericOp consumer, AffineMap before,
                     AffineMap movement, AffineMap after) {
+  AffineMap out =
+      consumer.getMatchingIndexingMap(consumer.getDpsInitOperand(0));
+  if (out.getNumResults() == 0)
+    return true;
+  auto inner = dyn_cast<AffineDimExpr>(out.getResults().back());
+  auto runsAlong = [&](AffineMap map) {
+    return map.getNumResults() > 0 &&
+           map.getResults().back().isFunctionOfDim(inner.getPosition());
+  };
+  if (!inner || !runsAlong(before) || runsAlong(after))
+    return true;
   bool divides = false;
   movement.walkExprs([&](AffineExpr expr) {
     divides |= expr.getKind() == AffineExprKind::Mod ||
                expr.getKind() == AffineExprKind::FloorDiv;
   });
-  AffineMap out =
-      consumer.getMatchingIndexingMap(consumer.getDpsInitOperand(0));
-  if (!divides || out.getNumResults() == 0)
-    return true;
-  auto inner = dyn_cast<AffineDimExpr>(out.getResults().back());
-  auto runsAlong = [&](AffineMap map) {
-    return map.getResults().back().isFunctionOfDim(inner.getPosition());
-  };
-  return !inner || !runsAlong(before) || runsAlong(after);
+  return !divides && countRepeats(consumer, before) < mostPacks;
 }
 
 } // namespace mlc::cpu

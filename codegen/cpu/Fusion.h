@@ -29,7 +29,8 @@ bool canJoinLoopGroup(llvm::ArrayRef<mlir::Operation *> group,
 bool canPadResult(mlir::linalg::LinalgOp contraction, mlir::tensor::PadOp pad);
 
 /// Backend::canReadThrough: not where vectors along the innermost dim of the
-/// output would have to be gathered, because the movement divides indices.
+/// output would have to be gathered, because the movement divides indices, or
+/// be packed again and again, as weights would for each image of a batch.
 bool canReadThrough(mlir::linalg::GenericOp contraction, mlir::AffineMap before,
                     mlir::AffineMap movement, mlir::AffineMap after);
 

@@ -68,11 +68,11 @@ public:
   FailureOr<Value> weight() {
     FailureOr<Value> turned = weightConvolution(
         builder, conv.getLoc(), conv.getX(), cotangent, conv.getDilations(),
-        conv.getPads(), conv.getStrides());
+        list(readPads()), conv.getStrides());
     if (failed(turned))
       return failure();
-    // Where a stride leaves rows of X behind, windows fit in more often than
-    // the kernel has elements.
+    // Where a stride leaves rows of X behind that are no padding, windows fit
+    // in more often than the kernel has elements.
     Value all = *turned;
     if (dimsOf(all) == w)
       return all;
@@ -83,7 +83,38 @@ public:
                   w);
   }
 
+  /// Whether windows fit in as often as the kernel has elements, so that the
+  /// weight's gradient is one convolution, whatever the stride.
+  bool readsAll() {
+    SmallVector<IntExpr> pads = readPads();
+    for (unsigned d = 0; d < rank; ++d)
+      if (!behind(d, pads[d], pads[rank + d]).isConstant(0))
+        return false;
+    return true;
+  }
+
 private:
+  /// Rows of the padded X behind the last that any window reads.
+  IntExpr behind(unsigned d, IntExpr low, IntExpr high) {
+    return x[2 + d] + low + high - (y[2 + d] - 1) * conv.getStrides()[d] -
+           (w[2 + d] - 1) * conv.getDilations()[d] - 1;
+  }
+
+  /// Pads without rows that no window reads, as far as these are known.
+  SmallVector<IntExpr> readPads() {
+    SmallVector<IntExpr> pads;
+    for (unsigned i = 0; i < 2 * rank; ++i)
+      pads.push_back(conv.getPads()[i]);
+    for (unsigned d = 0; d < rank; ++d) {
+      IntExpr &high = pads[rank + d], rest = behind(d, pads[d], high);
+      if (rest.isConstant() && high.isConstant())
+        high = high -
+               std::clamp<int64_t>(rest.getConstant(), 0,
+                                   std::max<int64_t>(high.getConstant(), 0));
+    }
+    return pads;
+  }
+
   DimsAttr list(ArrayRef<IntExpr> values) const {
     return DimsAttr::get(builder.getContext(), values);
   }
@@ -118,11 +149,11 @@ FailureOr<SmallVector<Value>> convolutionGradients(OpBuilder &builder,
   for (unsigned i : {0u, 1u}) {
     if (!wanted[i] || (i == 1 && !conv.getGroups().isConstant(1)))
       continue;
+    bool byPhases = hasPhases(conv) && !(i == 1 && gradients.readsAll());
     FailureOr<Value> value =
-        hasPhases(conv)
-            ? (i == 0 ? inputGradientByPhases(builder, conv, cotangent)
-                      : weightGradientByPhases(builder, conv, cotangent))
-            : (i == 0 ? gradients.input() : gradients.weight());
+        byPhases ? (i == 0 ? inputGradientByPhases(builder, conv, cotangent)
+                           : weightGradientByPhases(builder, conv, cotangent))
+                 : (i == 0 ? gradients.input() : gradients.weight());
     if (failed(value))
       return failure();
     values[i] = *value;

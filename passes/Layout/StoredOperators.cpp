@@ -97,7 +97,7 @@ private:
   /// One number for each channel, which is stored in blocks as it is.
   static bool isVector(Value value) {
     SmallVector<IntExpr> dims = sizesOf(value);
-    return dims.size() > 2 && dims[0].isConstant(1) &&
+    return dims.size() > 2 &&
            llvm::all_of(ArrayRef(dims).drop_front(2),
                         [](IntExpr dim) { return dim.isConstant(1); });
   }

@@ -3,7 +3,7 @@
 //   mlc-bench-contraction [--target=T] [--runs=N] [--dump=DIR] SHAPE...
 //
 // where SHAPE is conv:IC,OC,KERNEL,STRIDE,OUT[,options] (options: first,
-// depthwise, residual, halo, open, f2, f4: Winograd), matmul:M,N,K[,options]
+// batch=N, depthwise, residual, halo, open, f2, f4: Winograd), matmul:M,N,K[,options]
 // (packed, tb, ta, open) or resnet50 (all of its convolutions). Prints for each
 // the median time, GF/s, and the share of the FMA peak measured around it.
 //
@@ -93,6 +93,9 @@ static Case parseCase(StringRef text) {
     s.oh = s.ow = numbers[4];
     if (numbers.size() > 5)
       s.ow = numbers[5];
+    for (StringRef part : parts)
+      if (part.consume_front("batch="))
+        part.getAsInteger(10, s.n);
     return convCase(text, s, rest);
   }
   if (kind == "matmul" && numbers.size() >= 3) {

@@ -1,5 +1,9 @@
 // RUN: mlc-opt %s --mlc-differentiate=function=layer | FileCheck %s
 // RUN: mlc-opt %s --mlc-differentiate=function=strided | FileCheck %s --check-prefix=STRIDED
+// RUN: mlc-opt %s --mlc-differentiate=function=padded | FileCheck %s --check-prefix=PADDED
+// RUN: mlc-opt %s --mlc-differentiate=function=padded -o %t.padded.mlir
+// RUN: mlc-verify %t.padded.mlir --gradient-of=padded --gradient=padded_gradient | FileCheck %s --check-prefix=PROVED
+// PROVED: proved
 // RUN: mlc-opt %s --mlc-differentiate=function=dense | FileCheck %s --check-prefix=DENSE
 // RUN: mlc-opt %s --mlc-differentiate=function=probabilities | FileCheck %s --check-prefix=SOFTMAX
 // RUN: not mlc-opt %s --mlc-differentiate=function=best 2>&1 | FileCheck %s --check-prefix=NONE
@@ -12,12 +16,23 @@
 // CHECK: %[[D:.*]] = mlc.compute %[[Y]], %[[DY]] {definition = "(x0, x1) Y[i, j] = select(x0[i, j] > 0, x1[i, j], 0)"
 // CHECK: %[[BT:.*]] = mlc.transpose %[[B]]
 // CHECK: %[[DA:.*]] = mlc.matmul %[[D]], %[[BT]]
-// CHECK: mlc.matmul
-// CHECK: return %[[DA]], %{{.*}}
+// CHECK: %[[AT:.*]] = mlc.transpose %[[A]]
+// CHECK: %[[DB:.*]] = mlc.matmul %[[AT]], %[[D]]
+// CHECK: return %[[DA]], %[[DB]]
 func.func @layer(%a: tensor<?x?xf32, #mlc.dims<[m, k]>>, %b: tensor<?x?xf32, #mlc.dims<[k, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>> {
   %0 = mlc.matmul %a, %b : (tensor<?x?xf32, #mlc.dims<[m, k]>>, tensor<?x?xf32, #mlc.dims<[k, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>>
   %1 = mlc.relu %0 : (tensor<?x?xf32, #mlc.dims<[m, n]>>) -> tensor<?x?xf32, #mlc.dims<[m, n]>>
   return %1 : tensor<?x?xf32, #mlc.dims<[m, n]>>
+}
+
+// Where rows behind the last window are padding, they are left out, and the
+// stride is the dilation of the weight's gradient.
+// PADDED-LABEL: func.func @padded_gradient(
+// PADDED: mlc.conv {{.*}}dilations = #mlc.dims<[2]>{{.*}}pads = #mlc.dims<[1, 0]>{{.*}}strides = #mlc.dims<[1]>{{.*}} -> tensor<2x3x3xf32>
+// PADDED-NOT: mlc.slice {{.*}} -> tensor<2x3x3xf32>
+func.func @padded(%x: tensor<1x2x8xf32>, %w: tensor<3x2x3xf32>) -> tensor<1x3x4xf32> {
+  %0 = mlc.conv %x, %w {strides = #mlc.dims<[2]>, pads = #mlc.dims<[1, 1]>, dilations = #mlc.dims<[1]>, groups = #mlc.int<1>} : (tensor<1x2x8xf32>, tensor<3x2x3xf32>) -> tensor<1x3x4xf32>
+  return %0 : tensor<1x3x4xf32>
 }
 
 // Those of a convolution with a stride are of its phases, put together.

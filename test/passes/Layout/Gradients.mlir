@@ -6,6 +6,7 @@
 // RUN: mlc-opt --mlc-assign-layout=channels-last %s | FileCheck %s --check-prefix=LAST
 // RUN: %python %S/../execute.py %s N=3 H=7 -- --mlc-assign-layout=block=16 --mlc-lower-to-linalg --mlc-fuse --mlc-transform-constants
 // RUN: %python %S/../execute.py %s N=1 H=5 -- --mlc-assign-layout=block=16 --mlc-fold-constants --mlc-lower-to-linalg --mlc-fuse --mlc-transform-constants
+// RUN: %python %S/../execute.py %s N=0 H=7 -- --mlc-assign-layout=block=16 --mlc-lower-to-linalg --mlc-fuse --mlc-transform-constants
 // RUN: %python %S/../execute.py %s N=3 H=7 -- --mlc-assign-layout=block=8 --mlc-lower-to-linalg --mlc-fuse --mlc-transform-constants
 
 // CHECK-LABEL: func.func @input
