@@ -72,15 +72,42 @@ Communicator::~Communicator() {
   if (!comm)
     return;
   watch.end();
+  guard(options.timeout);
   engine.close(comm);
+  if (options.watchdog)
+    options.watchdog->disarm();
+}
+
+/// Against calls that do not return; check() feeds the watchdog.
+void Communicator::guard(std::chrono::nanoseconds time) {
+  if (options.watchdog)
+    options.watchdog->arm(time, [this] { return watch.hung(); });
+}
+
+void Communicator::enter(const std::string &name) {
+  watch.enter(name);
+  // check() is to find what is late before this does.
+  guard(options.timeout + std::chrono::seconds(1));
+}
+
+Status Communicator::leave(Status status) {
+  if (options.watchdog)
+    options.watchdog->disarm();
+  failed = !status.ok();
+  if (!failed)
+    watch.leave();
+  return status;
 }
 
 void Communicator::abort(int code) {
   if (!comm)
     return;
+  guard(std::chrono::seconds(4)); // two of them for the farewell
   watch.farewell();
   engine.abort(comm, code);
   engine.close(comm);
+  if (options.watchdog)
+    options.watchdog->disarm();
   comm = nullptr;
   failed = false;
 }
@@ -139,17 +166,13 @@ Status Communicator::check() {
   for (const Lane &lane : lanes)
     if (!lane.done())
       awaited.push_back(lane.transfer->peer);
-  if (!options.interrupted || !*options.interrupted)
-    return watch.check(awaited);
+  if (options.watchdog)
+    options.watchdog->feed();
   std::sort(awaited.begin(), awaited.end());
   awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
-  std::string peers;
-  for (int peer : awaited)
-    peers += (peers.empty() ? "" : ", ") + std::to_string(peer);
-  return watch.fail(MLC_INTERRUPTED,
-                    "interrupted" + (peers.empty()
-                                         ? std::string()
-                                         : ", waiting for rank " + peers));
+  return options.interrupted && *options.interrupted
+             ? watch.interrupted(awaited)
+             : watch.check(awaited);
 }
 
 /// Begins as many messages of the transfer as may be under way.
@@ -281,12 +304,8 @@ Status Communicator::run(const Request &request, mlc_dtype type, void *data) {
   Program program;
   if (Status status = makeProgram(request, rank(), program); !status.ok())
     return status;
-  watch.enter(describe(request, type));
-  Status status = runProgram(program, type, data);
-  failed = !status.ok();
-  if (!failed)
-    watch.leave();
-  return status;
+  enter(describe(request, type));
+  return leave(runProgram(program, type, data));
 }
 
 Status Communicator::runOwn(int64_t elements, mlc_dtype type, void *data) {
@@ -302,7 +321,7 @@ Status Communicator::finish() {
 
 Status Communicator::runOwn(const std::string &name, int64_t elements,
                             mlc_dtype type, void *data) {
-  watch.enter(name);
+  enter(name);
   mlc_request *request = nullptr;
   mlc_status code = engine.all_reduce(comm, data, elements, type, &request);
   Status status = code == MLC_OK ? Status::success() : engineError(code);
@@ -313,10 +332,7 @@ Status Communicator::runOwn(const std::string &name, int64_t elements,
              : done         ? Status::success()
                             : check();
   }
-  failed = !status.ok();
-  if (!failed)
-    watch.leave();
-  return status;
+  return leave(std::move(status));
 }
 
 } // namespace mlc::runtime::transport

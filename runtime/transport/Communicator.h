@@ -10,6 +10,7 @@
 
 #include "runtime/transport/Schedule.h"
 #include "runtime/transport/Watch.h"
+#include "runtime/transport/Watchdog.h"
 
 #include <csignal>
 #include <memory>
@@ -25,6 +26,8 @@ public:
     int64_t messageBytes = 1 << 20;
     /// Set by a signal's handler: give up.
     const volatile std::sig_atomic_t *interrupted = nullptr;
+    /// Ends the process if the engine does not return.
+    Watchdog *watchdog = nullptr;
   };
 
   /// Joins the others. `world` is what the launcher said; an error if the
@@ -71,6 +74,9 @@ private:
               bool &moved);
   Status runLocal(const LocalStep &local, mlc_dtype type);
   Status check();
+  void enter(const std::string &name);
+  Status leave(Status status);
+  void guard(std::chrono::nanoseconds time);
   Status engineError(mlc_status code);
   char *memory(const Range &range, mlc_dtype type) const;
   char *staging(size_t lane, int64_t piece) const;

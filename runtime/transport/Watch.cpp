@@ -3,12 +3,15 @@
 #include "runtime/transport/Watch.h"
 #include "runtime/Text.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 
 namespace mlc::runtime::transport {
 
 static constexpr auto interval = std::chrono::milliseconds(10);
+static constexpr auto lastWords = std::chrono::milliseconds(400);
 static constexpr auto farewellTime = std::chrono::seconds(2);
 
 Watch::Watch(const mlc_engine &engine, mlc_comm *comm, Clock::duration timeout)
@@ -101,50 +104,99 @@ Status Watch::check(const std::vector<int> &awaited) {
   return now - lastProgress < timeout ? Status::success() : late(awaited, now);
 }
 
-/// Why `other` is missing; empty if it is not, as far as is known.
+/// Why `other` is missing; empty if it is not, as far as is known. One that has
+/// been silent for `silence` while it waited has stopped; one that waits in an
+/// earlier collective waits for somebody else.
 std::string Watch::why(int other, const std::vector<int> &awaited,
-                       Clock::time_point now) const {
+                       Clock::time_point now, Clock::duration silence) const {
   const Seen &seen = others[other];
+  const mlc_notice &notice = seen.notice;
   if (!seen.known) {
     for (int peer : awaited)
       if (peer == other)
         return "has not answered";
     return "";
   }
-  if (seen.notice.number < own.number)
-    return seen.notice.number
-               ? "has not come, and was last in " + describe(seen.notice)
-               : std::string("has not come to any collective");
-  if (seen.notice.number == own.number &&
-      seen.notice.state == MLC_RANK_INSIDE && now - seen.since > timeout / 2)
-    return "has stopped in it";
-  return "";
+  if (notice.number > own.number || notice.state == MLC_RANK_FAILED)
+    return "";
+  if (notice.state == MLC_RANK_INSIDE)
+    return now - seen.since <= silence
+               ? ""
+               : "has stopped in " + (notice.number == own.number
+                                          ? std::string("it")
+                                          : describe(notice));
+  if (notice.number == own.number)
+    return "";
+  return notice.number ? "has not come, and was last in " + describe(notice)
+                       : std::string("has not come to any collective");
 }
 
-Status Watch::late(const std::vector<int> &awaited, Clock::time_point now) {
-  std::string missing;
-  int blamed = -1;
+/// All that are missing, in one text, and the first of them.
+std::string Watch::missing(const std::vector<int> &awaited,
+                           Clock::time_point now, Clock::duration silence,
+                           int &blamed) const {
+  std::string text;
   auto blame = [&](int other, const std::string &what) {
-    missing += (missing.empty() ? "rank " : ", rank ") + std::to_string(other) +
-               " " + what;
+    text += (text.empty() ? "rank " : ", rank ") + std::to_string(other) + " " +
+            what;
     if (blamed < 0)
       blamed = other;
   };
   for (int other = 0; other < size; ++other)
     if (other != rank)
-      if (std::string what = why(other, awaited, now); !what.empty())
+      if (std::string what = why(other, awaited, now, silence); !what.empty())
         blame(other, what);
   // All seem to run: then those it waits for have to do.
-  if (missing.empty())
+  if (text.empty())
     for (int peer : awaited)
       blame(peer, "has sent or taken nothing");
-  const double seconds = std::chrono::duration<double>(timeout).count();
-  char text[32];
-  snprintf(text, sizeof(text), "%g s", seconds);
+  return text.empty() ? "nothing came" : text;
+}
+
+Status Watch::late(const std::vector<int> &awaited, Clock::time_point now) {
+  int blamed = -1;
+  std::string text = missing(awaited, now, timeout / 2, blamed);
+  char seconds[32];
+  snprintf(seconds, sizeof(seconds), "%g s",
+           std::chrono::duration<double>(timeout).count());
   return fail(MLC_RESOURCES,
-              (missing.empty() ? "nothing came" : missing) + ", within " +
-                  text + "; see whether it runs, or raise the timeout",
+              text + ", within " + seconds +
+                  "; see whether it runs, or raise the timeout",
               blamed);
+}
+
+Status Watch::interrupted(const std::vector<int> &awaited) {
+  // A launcher ends the others when one has died: whoever still runs is heard
+  // of in this time.
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point now = begin;
+  for (Seen &seen : others)
+    seen.since = begin;
+  while ((now = Clock::now()) - begin < lastWords) {
+    publish(MLC_RANK_INSIDE);
+    lookAround(now);
+    std::this_thread::sleep_for(interval);
+  }
+  int blamed = -1;
+  std::string text = missing(awaited, now, lastWords * 3 / 4, blamed);
+  return fail(MLC_INTERRUPTED, "interrupted; " + text, blamed);
+}
+
+std::string Watch::hung() const {
+  std::vector<mlc_notice> first(size);
+  std::vector<bool> known(size);
+  for (int other = 0; other < size; ++other)
+    known[other] = other != rank && engine.look(comm, other, &first[other]);
+  std::this_thread::sleep_for(lastWords);
+  std::string silent;
+  mlc_notice second;
+  for (int other = 0; other < size; ++other)
+    if (known[other] && first[other].state != MLC_RANK_FAILED &&
+        engine.look(comm, other, &second) && second.beat == first[other].beat)
+      silent += (silent.empty() ? "" : ", ") + std::to_string(other);
+  return "rank " + std::to_string(rank) + ": " + describe(own) +
+         ": the engine does not return" +
+         (silent.empty() ? "" : "; nothing is heard of rank " + silent);
 }
 
 void Watch::farewell() {

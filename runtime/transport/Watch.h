@@ -36,6 +36,12 @@ public:
   /// ranks that this one waits for.
   Status check(const std::vector<int> &awaited);
 
+  /// The error of a rank that is to end; listens for who else still runs.
+  Status interrupted(const std::vector<int> &awaited);
+
+  /// What to say when a call of the engine does not return, on any thread.
+  std::string hung() const;
+
   /// An error about the collective, which the others are told of.
   Status fail(mlc_status code, const std::string &what, int blamed = -1);
 
@@ -52,7 +58,9 @@ private:
   void lookAround(Clock::time_point now);
   Status late(const std::vector<int> &awaited, Clock::time_point now);
   std::string why(int rank, const std::vector<int> &awaited,
-                  Clock::time_point now) const;
+                  Clock::time_point now, Clock::duration silence) const;
+  std::string missing(const std::vector<int> &awaited, Clock::time_point now,
+                      Clock::duration silence, int &blamed) const;
   void publish(mlc_rank_state state, int blamed = -1);
 
   const mlc_engine &engine;

@@ -4,7 +4,8 @@
  * exports `mlc_engine_v1`, so that nothing of mlc links MPI or another one: the
  * runtime loads the object and calls its table. C11; no function throws.
  *
- * All functions of a `mlc_comm` are called by one thread at a time. Functions
+ * All functions of a `mlc_comm` are called by one thread at a time, but `look`
+ * by others too. Functions
  * that return mlc_status leave what went wrong in mlc_comm's error text.
  *
  *===----------------------------------------------------------------------===*/

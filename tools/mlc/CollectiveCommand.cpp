@@ -89,6 +89,14 @@ private:
 volatile std::sig_atomic_t interrupted = 0;
 extern "C" void onInterrupt(int) { interrupted = 1; }
 
+/// On the watchdog's thread, while another one hangs.
+void onHang(const std::string &text) {
+  const std::string line =
+      "mlc: error: " + text + "; see which rank hangs, and end it\n";
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(static_cast<int>(Exit::Resources));
+}
+
 llvm::Error failure(const Status &status) {
   return fail(static_cast<Exit>(status.code), status.message);
 }
@@ -187,9 +195,16 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
   communication.interrupted = &interrupted;
   ::signal(SIGTERM, onInterrupt);
   ::signal(SIGINT, onInterrupt);
+  Watchdog watchdog(onHang);
+  communication.watchdog = &watchdog;
+  watchdog.arm(communication.timeout, [&] {
+    return fmt::format("engine {}: not all ranks have come within {} s", name,
+                       timeout.getValue());
+  });
   std::unique_ptr<Communicator> communicator;
   Status status = Communicator::open(*table, {world.rank, world.size},
                                      communication, communicator);
+  watchdog.disarm();
   if (!status.ok())
     return failure(status);
   if (ranks && ranks != communicator->size())
@@ -201,7 +216,10 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
   status = runTrial(*communicator, trial, result);
   if (!status.ok()) {
     // Before all ranks are ended, this one among them.
+    // Ranks share a terminal: a line is one write.
+    llvm::errs().SetBuffered();
     const int code = report(failure(status));
+    llvm::errs().flush();
     communicator->abort(code);
     return reported(code);
   }
