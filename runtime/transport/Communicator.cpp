@@ -47,6 +47,7 @@ Status Communicator::open(const mlc_engine &engine, mlc_world world,
                           std::unique_ptr<Communicator> &result) {
   char text[512] = "";
   mlc_comm *comm = nullptr;
+  world.timeout = options.timeout.count();
   mlc_status code = engine.open(&world, &comm, text, sizeof(text));
   if (code != MLC_OK)
     return Status::error(code, "engine " + std::string(engine.name) + ": " +
@@ -157,8 +158,10 @@ Status Communicator::engineError(mlc_status code) {
   // Who has ended the others has published why.
   if (Status status = watch.check(awaited); !status.ok())
     return status;
-  return watch.fail(code, "engine " + std::string(engine.name) + ": " +
-                              printable(engine.error(comm)));
+  const std::string what = "engine " + std::string(engine.name) + ": " +
+                           printable(engine.error(comm));
+  return code == MLC_DEVICE ? watch.lost(code, what, awaited)
+                            : watch.fail(code, what);
 }
 
 Status Communicator::check() {
@@ -171,7 +174,7 @@ Status Communicator::check() {
   std::sort(awaited.begin(), awaited.end());
   awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
   return options.interrupted && *options.interrupted
-             ? watch.interrupted(awaited)
+             ? watch.lost(MLC_INTERRUPTED, "interrupted", awaited)
              : watch.check(awaited);
 }
 

@@ -15,14 +15,16 @@ struct Remedy {
 };
 const Remedy remedies[] = {
     {"mpi", "install libopenmpi-dev and openmpi-bin, and build mlc again"},
-    {"gloo", "this mlc has no engine for Gloo; take mpi, under mpirun"},
+    {"gloo",
+     "install libgloo-dev and build mlc again, or take mpi, under mpirun"},
 };
 
 std::string remedy(const std::string &name) {
   for (const Remedy &row : remedies)
     if (name == row.engine)
       return row.text;
-  return "there are inproc and mpi, and shared objects of your own by path";
+  return "there are inproc, mpi and gloo, and shared objects of your own by "
+         "path";
 }
 
 } // namespace

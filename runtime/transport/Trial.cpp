@@ -155,8 +155,8 @@ Status runTrialInProcess(int ranks, const Communicator::Options &communication,
       hub.makeCurrent();
       std::unique_ptr<Communicator> communicator;
       Status &status = statuses[rank];
-      status = Communicator::open(inprocEngine(), {rank, ranks}, communication,
-                                  communicator);
+      status = Communicator::open(inprocEngine(), {rank, ranks, 0},
+                                  communication, communicator);
       if (status.ok())
         status = runTrial(*communicator, options, results[rank]);
       if (!status.ok() && communicator)

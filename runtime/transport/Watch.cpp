@@ -117,7 +117,7 @@ std::string Watch::why(int other, const std::vector<int> &awaited,
         return "has not answered";
     return "";
   }
-  if (notice.number > own.number || notice.state == MLC_RANK_FAILED)
+  if (notice.state == MLC_RANK_FAILED)
     return "";
   if (notice.state == MLC_RANK_INSIDE)
     return now - seen.since <= silence
@@ -125,7 +125,7 @@ std::string Watch::why(int other, const std::vector<int> &awaited,
                : "has stopped in " + (notice.number == own.number
                                           ? std::string("it")
                                           : describe(notice));
-  if (notice.number == own.number)
+  if (notice.number >= own.number)
     return "";
   return notice.number ? "has not come, and was last in " + describe(notice)
                        : std::string("has not come to any collective");
@@ -165,7 +165,8 @@ Status Watch::late(const std::vector<int> &awaited, Clock::time_point now) {
               blamed);
 }
 
-Status Watch::interrupted(const std::vector<int> &awaited) {
+Status Watch::lost(mlc_status code, const std::string &what,
+                   const std::vector<int> &awaited) {
   // A launcher ends the others when one has died: whoever still runs is heard
   // of in this time.
   const Clock::time_point begin = Clock::now();
@@ -179,7 +180,7 @@ Status Watch::interrupted(const std::vector<int> &awaited) {
   }
   int blamed = -1;
   std::string text = missing(awaited, now, lastWords * 3 / 4, blamed);
-  return fail(MLC_INTERRUPTED, "interrupted; " + text, blamed);
+  return fail(code, what + "; " + text, blamed);
 }
 
 std::string Watch::hung() const {

@@ -36,8 +36,10 @@ public:
   /// ranks that this one waits for.
   Status check(const std::vector<int> &awaited);
 
-  /// The error of a rank that is to end; listens for who else still runs.
-  Status interrupted(const std::vector<int> &awaited);
+  /// The error of a rank that is to end, or whose engine has lost somebody;
+  /// listens for who else still runs.
+  Status lost(mlc_status code, const std::string &what,
+              const std::vector<int> &awaited);
 
   /// What to say when a call of the engine does not return, on any thread.
   std::string hung() const;

@@ -32,6 +32,7 @@ typedef struct mlc_request mlc_request;
 /** What the launcher said of this rank; -1: it said nothing, ask the engine. */
 typedef struct mlc_world {
   int rank, size;
+  int64_t timeout; /**< nanoseconds, for all to join */
 } mlc_world;
 
 /** What has been sent and received since open, without what the engine's own

@@ -4,21 +4,54 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
 import pytest
 
 
+def need(there, what, packages):
+    """Skips the test, by name, where something is not installed; continuous integration has it all."""
+    if not there and os.environ.get("CI"):
+        pytest.fail(f"no {what}; ./dev setup installs {packages}")
+    if not there:
+        pytest.skip(f"no {what} here: install {packages}, and build again")
+
+
 def mpirun(tools, ranks):
-    """The command that starts so many; skips the test, by name, where there is no MPI."""
-    if not shutil.which("mpirun") or not (tools.build / "lib/libmlc_engine_mpi.so").exists():
-        # Continuous integration has one: there this is a failure.
-        if os.environ.get("CI"):
-            pytest.fail("no MPI; ./dev setup installs libopenmpi-dev and openmpi-bin")
-        pytest.skip("no MPI here: install libopenmpi-dev and openmpi-bin, and build again")
+    """The command that starts so many."""
+    there = shutil.which("mpirun") and (tools.build / "lib/libmlc_engine_mpi.so").exists()
+    need(there, "MPI", "libopenmpi-dev and openmpi-bin")
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     return ["mpirun", *root, "--oversubscribe", "-n", str(ranks)]
+
+
+def over_gloo(tools, ranks):
+    """mlc collective on so many ranks."""
+    need((tools.build / "lib/libmlc_engine_gloo.so").exists(), "Gloo", "libgloo-dev")
+    mlc = str(tools.build / "bin/mlc")
+    return [mlc, "launch", "-n", str(ranks), "--", mlc, "collective"]
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def tell(port, text):
+    """Sends bytes to who listens there, when somebody does."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            with socket.create_connection(("127.0.0.1", port), 10) as one:
+                return one.sendall(text)
+        except ConnectionRefusedError:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        except OSError:
+            return None
 
 
 def stat(pid):

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 
 import pytest
 
@@ -98,6 +99,58 @@ def test_a_rank_that_stops_or_dies_is_named_by_all_others(tools, victim, how):
         assert told and f"rank {victim}" in told.group(1), errors
 
 
+@pytest.mark.parametrize("algorithm", (*ALGORITHMS, "own"))
+def test_gloo(tools, algorithm):
+    for m in (0, 4, 28, (1 << 20) + 12):
+        done = ranks.output([*ranks.over_gloo(tools, 4), f"--algorithm={algorithm}", f"--bytes={m}", "--repeat=3", "--json"])
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert told["right"] and told["engine"] == "gloo" and told["ranks"] == 4
+        if algorithm != "own":
+            assert told["total_sent_bytes"] == 3 * expected(algorithm, told["workers"], m)
+
+
+@pytest.mark.parametrize("victim, how", [(0, signal.SIGSTOP), (1, signal.SIGKILL)])
+def test_gloo_s_ranks_that_stop_or_die(tools, victim, how):
+    command = [*ranks.over_gloo(tools, 3), "--repeat=100000000", f"--timeout={TIMEOUT}", "--bytes=4096"]
+    code, errors, left = ranks.disturb(command, 3, "RANK", victim, how)
+    assert code not in (0, None) and left == []
+    for rank in set(range(3)) - {victim}:
+        told = re.search(rf"mlc: error: rank {rank}: collective \d+ \(all-reduce ring of 1024 f32\): (.*)", errors)
+        assert told and f"rank {victim}" in told.group(1), errors
+
+
+def test_gloo_s_ranks_that_do_not_come_or_disagree(tools):
+    program = ranks.over_gloo(tools, 3)[-2]
+    launch = [tools.build / "bin/mlc", "launch", "-n", "3", "--", "sh", "-c"]
+    done = ranks.output([*launch, f"[ $RANK = 2 ] && exec sleep 1000; exec {program} collective --timeout={TIMEOUT}"])
+    assert done.returncode == 9
+    assert "engine gloo: rank 2 has not come; see whether all ranks have been started" in done.stderr
+    done = ranks.output([*launch, f"[ $RANK = 2 ] && WORLD_SIZE=4; exec {program} collective --timeout={TIMEOUT}"])
+    assert "engine gloo: WORLD_SIZE is 4 here and 3 on rank 0; set the same on all ranks" in done.stderr
+    done = ranks.output([*launch, f"RANK=$((RANK / 2)); exec {program} collective --timeout={TIMEOUT}"])
+    assert "is there twice; give each process a RANK of its own" in done.stderr or "port" in done.stderr
+    told = failing(tools, "--timeout=1", code=9, RANK="1", WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT="1")
+    assert "127.0.0.1, port 1: Connection refused; see whether rank 0 runs there" in told
+
+
+def test_garbage_at_the_port_where_ranks_meet(tools):
+    port = ranks.free_port()
+    clean = {**os.environ, "RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    ranks.over_gloo(tools, 2)
+    command = [tools.build / "bin/mlc", "collective", "--engine=gloo", "--timeout=20"]
+    first = subprocess.Popen(command, env=clean, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        for text in (b"GET / HTTP/1.1\r\n\r\n", b"s" + b"\xff" * 8, b"g\x01\0\0\0", b"s\0\0\0\0\0\0\0\0" * 100, os.urandom(1 << 16)):
+            ranks.tell(port, text)
+        second = subprocess.run(command, env={**clean, "RANK": "1"}, capture_output=True, text=True, timeout=60)
+        output, errors = first.communicate(timeout=60)
+        assert first.returncode == second.returncode == 0, errors + second.stderr
+        assert "the sum is right on all ranks" in output
+    finally:
+        first.kill()
+
+
 def test_ranks_that_do_different_things(tools):
     program = str(tools.build / "bin/mlc")
     command = ranks.mpirun(tools, 1)
@@ -129,7 +182,7 @@ def test_wrong_flags(tools):
     assert "--timeout" in failing(tools, "--timeout=nan")
     assert "--message-bytes=0" in failing(tools, "--message-bytes=0")
     assert "give fewer" in failing(tools, f"--bytes={1 << 60}", code=9)
-    assert "cannot be loaded" in failing(tools, "--engine=gloo", code=8)
+    assert "engine none: cannot be loaded" in failing(tools, "--engine=none", code=8)
     assert "cannot be loaded" in failing(tools, "--engine=./nothing.so", code=8)
 
 
@@ -144,7 +197,7 @@ def test_what_launchers_say_must_agree(tools):
 
 def test_processes_that_mpirun_has_not_started(tools):
     ranks.mpirun(tools, 1)
-    told = failing(tools, RANK="0", WORLD_SIZE="2")
+    told = failing(tools, "--engine=mpi", RANK="0", WORLD_SIZE="2")
     assert "this is rank 0 of 1, but the launcher said rank 0 of 2; start all ranks by the engine's own launcher" in told
     assert "but Slurm has started 2; leave --ranks out" in failing(tools, "--ranks=3", SLURM_PROCID="0", SLURM_NTASKS="2")
     assert "--ranks=3, but there are 1; start as many by mpirun -n" in failing(tools, "--engine=mpi", "--ranks=3")

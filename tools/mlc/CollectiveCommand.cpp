@@ -44,8 +44,9 @@ public:
                       "u64 (f32)"),
              cl::sub(sub)),
         engine("engine", cl::value_desc("name"),
-               cl::desc("inproc (ranks are threads), mpi, or the path of an "
-                        "engine (mpi under mpirun and Slurm, else inproc)"),
+               cl::desc("inproc (ranks are threads), mpi, gloo, or the path "
+                        "of an engine (mpi under mpirun and Slurm, gloo under "
+                        "mlc launch and torchrun, else inproc)"),
                cl::sub(sub)),
         ranks(
             "ranks", cl::init(0), cl::value_desc("number"),
@@ -197,12 +198,13 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
   ::signal(SIGINT, onInterrupt);
   Watchdog watchdog(onHang);
   communication.watchdog = &watchdog;
-  watchdog.arm(communication.timeout, [&] {
+  // An engine that keeps to the timeout knows more.
+  watchdog.arm(communication.timeout + std::chrono::seconds(2), [&] {
     return fmt::format("engine {}: not all ranks have come within {} s", name,
                        timeout.getValue());
   });
   std::unique_ptr<Communicator> communicator;
-  Status status = Communicator::open(*table, {world.rank, world.size},
+  Status status = Communicator::open(*table, {world.rank, world.size, 0},
                                      communication, communicator);
   watchdog.disarm();
   if (!status.ok())
@@ -304,7 +306,10 @@ llvm::Error CollectiveCommand::run() {
     return failure(status);
   if (engine.empty() && !world.found())
     return runThreads();
-  return runRank(engine.empty() ? "mpi" : engine.getValue(), world);
+  if (!engine.empty())
+    return runRank(engine, world);
+  // Processes that mpirun has not started stand alone for MPI.
+  return runRank(world.launcher == "torchrun" ? "gloo" : "mpi", world);
 }
 
 std::unique_ptr<Command> mlc::cli::makeCollectiveCommand() {

@@ -25,8 +25,8 @@ onRanks(int ranks, const Communicator::Options &options,
     threads.emplace_back([&, rank] {
       hub.makeCurrent();
       std::unique_ptr<Communicator> communicator;
-      results[rank] = Communicator::open(inprocEngine(), {rank, ranks}, options,
-                                         communicator);
+      results[rank] = Communicator::open(inprocEngine(), {rank, ranks, 0},
+                                         options, communicator);
       if (results[rank].ok())
         results[rank] = body(*communicator, rank);
     });
@@ -169,7 +169,8 @@ TEST_CASE("what a launcher says is held against the engine", "[communicator]") {
   InprocHub hub(2);
   hub.makeCurrent();
   std::unique_ptr<Communicator> communicator;
-  Status status = Communicator::open(inprocEngine(), {0, 3}, {}, communicator);
+  Status status =
+      Communicator::open(inprocEngine(), {0, 3, 0}, {}, communicator);
   CHECK(status.code == MLC_USAGE);
   CHECK_THAT(status.message, Contains("rank 0 of 3 is not free among 2"));
 }
@@ -180,7 +181,7 @@ TEST_CASE("an engine that is not there is named, with the remedy",
   Status status = loadEngine("none", "", engine);
   CHECK(status.code == MLC_DEVICE);
   CHECK_THAT(status.message, Contains("engine none: cannot be loaded") &&
-                                 Contains("there are inproc and mpi"));
+                                 Contains("there are inproc, mpi and gloo"));
   CHECK_THAT(loadEngine("libz.so.1/", "", engine).message,
              Contains("cannot be loaded"));
 }
