@@ -153,6 +153,9 @@ private:
     FailureOr<Value> z = result(createOp<MatMulOp>(builder, loc, *x, *y));
     if (failed(z))
       return failure();
+    Ids order(batch);
+    llvm::append_range(order, rows);
+    llvm::append_range(order, columns);
     z = reshape(*z, dimsOf(order));
     return failed(z) ? z : inOrder(*z, order, outer);
   }

@@ -28,10 +28,12 @@ std::unique_ptr<Command> makeRunCommand();
 std::unique_ptr<Command> makeBenchCommand();
 std::unique_ptr<Command> makeCalibrateCommand();
 std::unique_ptr<Command> makeCheckCommand();
+std::unique_ptr<Command> makeCollectiveCommand();
 std::unique_ptr<Command> makeCompareCommand();
 std::unique_ptr<Command> makeGradientsCommand();
 std::unique_ptr<Command> makeOptimizeCommand();
 std::unique_ptr<Command> makeInspectCommand();
+std::unique_ptr<Command> makeLaunchCommand();
 std::unique_ptr<Command> makeTrainCommand();
 
 } // namespace mlc::cli

@@ -71,10 +71,10 @@ static int runCommand(int argc, char **argv) {
   llvm::cl::SetVersionPrinter(printVersion);
 
   std::unique_ptr<Command> commands[] = {
-      makeBenchCommand(),   makeCalibrateCommand(), makeCheckCommand(),
-      makeCompareCommand(), makeCompileCommand(),   makeGradientsCommand(),
-      makeInspectCommand(), makeOptimizeCommand(),  makeRunCommand(),
-      makeTrainCommand(),
+      makeBenchCommand(),      makeCalibrateCommand(), makeCheckCommand(),
+      makeCollectiveCommand(), makeCompareCommand(),   makeCompileCommand(),
+      makeGradientsCommand(),  makeInspectCommand(),   makeLaunchCommand(),
+      makeOptimizeCommand(),   makeRunCommand(),       makeTrainCommand(),
   };
   // Options that libraries register are not ours to offer.
   llvm::cl::OptionCategory none("mlc");

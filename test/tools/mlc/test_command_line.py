@@ -7,7 +7,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-COMMANDS = ["bench", "calibrate", "check", "compare", "compile", "gradients", "inspect", "optimize", "run", "train"]
+COMMANDS = ["bench", "calibrate", "check", "collective", "compare", "compile", "gradients", "inspect", "launch", "optimize",
+            "run", "train"]
 
 WRONG = [
     ([], "no command"),

@@ -1,0 +1,58 @@
+//===- Board.h - Where ranks of one machine publish -------------*- C++ -*-===//
+//
+// A cell of shared memory for each rank, which it alone writes and everybody
+// reads, without waiting: a rank that is stopped or dead holds nobody up.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_TRANSPORT_BOARD_H
+#define MLC_RUNTIME_TRANSPORT_BOARD_H
+
+#include "runtime/transport/mlc_engine.h"
+
+#include <atomic>
+#include <cstring>
+
+namespace mlc::runtime::transport {
+
+/// All bytes zero is a cell in which nothing has been published.
+class BoardCell {
+public:
+  void write(const mlc_notice &notice) {
+    uint64_t words[count] = {};
+    std::memcpy(words, &notice, sizeof(notice));
+    const uint64_t next = sequence.load(std::memory_order_relaxed) + 1;
+    sequence.store(next, std::memory_order_relaxed); // odd: being written
+    std::atomic_thread_fence(std::memory_order_release);
+    for (size_t i = 0; i < count; ++i)
+      cell[i].store(words[i], std::memory_order_relaxed);
+    sequence.store(next + 1, std::memory_order_release);
+  }
+
+  /// False if the writer was in the midst of it each time: it may have been
+  /// stopped there.
+  bool read(mlc_notice &notice) const {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      const uint64_t before = sequence.load(std::memory_order_acquire);
+      uint64_t words[count];
+      for (size_t i = 0; i < count; ++i)
+        words[i] = cell[i].load(std::memory_order_relaxed);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (before % 2 || sequence.load(std::memory_order_relaxed) != before)
+        continue;
+      std::memcpy(&notice, words, sizeof(notice));
+      return true;
+    }
+    return false;
+  }
+
+private:
+  static constexpr size_t count = (sizeof(mlc_notice) + 7) / 8;
+  static_assert(std::atomic<uint64_t>::is_always_lock_free);
+  std::atomic<uint64_t> sequence{0};
+  std::atomic<uint64_t> cell[count] = {};
+};
+
+} // namespace mlc::runtime::transport
+
+#endif // MLC_RUNTIME_TRANSPORT_BOARD_H

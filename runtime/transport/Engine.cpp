@@ -1,0 +1,66 @@
+//===- Engine.cpp - Engines by name ---------------------------------------===//
+
+#include "runtime/transport/Engine.h"
+#include "runtime/Text.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace mlc::runtime::transport {
+
+namespace {
+
+struct Remedy {
+  const char *engine, *text;
+};
+const Remedy remedies[] = {
+    {"mpi", "install libopenmpi-dev and openmpi-bin, and build mlc again"},
+    {"gloo",
+     "install libgloo-dev and build mlc again, or take mpi, under mpirun"},
+};
+
+std::string remedy(const std::string &name) {
+  for (const Remedy &row : remedies)
+    if (name == row.engine)
+      return row.text;
+  return "there are inproc, mpi and gloo, and shared objects of your own by "
+         "path";
+}
+
+} // namespace
+
+Status loadEngine(const std::string &name, const std::string &folder,
+                  const mlc_engine *&engine) {
+  const bool isPath = name.find('/') != std::string::npos;
+  auto lacks = [&](mlc_status code, const std::string &what) {
+    return Status::error(code, "engine " + printable(name) + ": " + what);
+  };
+  std::string file = isPath ? name : "libmlc_engine_" + name + ".so";
+  if (!isPath && !folder.empty() &&
+      access((folder + "/" + file).c_str(), R_OK) == 0)
+    file = folder + "/" + file;
+  // Never closed: MPI leaves handlers and threads behind.
+  void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char *text = dlerror();
+    return lacks(MLC_DEVICE, "cannot be loaded (" +
+                                 printable(text ? text : file) + "); " +
+                                 remedy(name));
+  }
+  auto entry =
+      reinterpret_cast<mlc_engine_entry>(dlsym(handle, MLC_ENGINE_ENTRY));
+  if (!entry)
+    return lacks(MLC_USAGE,
+                 "the shared object has no " MLC_ENGINE_ENTRY
+                 "; give one that is built for runtime/transport/mlc_engine.h");
+  engine = entry();
+  if (!engine || engine->version != MLC_ENGINE_VERSION)
+    return lacks(MLC_USAGE, "it is for version " +
+                                std::to_string(engine ? engine->version : 0) +
+                                " of the interface, not " +
+                                std::to_string(MLC_ENGINE_VERSION) +
+                                "; build it again");
+  return Status::success();
+}
+
+} // namespace mlc::runtime::transport

@@ -1,0 +1,23 @@
+//===- Reduce.h - Sums of elements as ranks add them ------------*- C++ -*-===//
+
+#ifndef MLC_RUNTIME_TRANSPORT_REDUCE_H
+#define MLC_RUNTIME_TRANSPORT_REDUCE_H
+
+#include "runtime/mlc_runtime.h"
+
+#include <cstdint>
+
+namespace mlc::runtime::transport {
+
+/// Whether elements of this type can be added (all but bool).
+bool isSummable(mlc_dtype type);
+
+/// to[i] += from[i]. The same bits whichever side is which: integers wrap
+/// around, floats are rounded to their type after each addition (float16 and
+/// bfloat16 are added in float32), and a sum that is no number is the type's
+/// one quiet NaN. The ranges do not overlap and may be unaligned.
+void add(mlc_dtype type, void *to, const void *from, int64_t elements);
+
+} // namespace mlc::runtime::transport
+
+#endif // MLC_RUNTIME_TRANSPORT_REDUCE_H

@@ -1,0 +1,419 @@
+//===- Schedule.cpp - Who sends what to whom, and when --------------------===//
+
+#include "runtime/transport/Schedule.h"
+
+#include <algorithm>
+
+namespace mlc::runtime::transport {
+
+namespace {
+
+struct AlgorithmRow {
+  Algorithm algorithm;
+  const char *name;
+};
+
+const AlgorithmRow algorithms[] = {
+#define MLC_ALGORITHM(id, name, meaning) {Algorithm::id, name},
+#include "runtime/transport/Algorithms.def"
+#undef MLC_ALGORITHM
+};
+
+bool isPowerOfTwo(int n) { return n > 0 && (n & (n - 1)) == 0; }
+
+/// Appends to a rank's program; what is empty is left out on both sides.
+class Builder {
+public:
+  Builder(const Request &request, int rank, Program &program)
+      : ranks(request.ranks), rank(rank), elements(request.elements),
+        program(program) {}
+
+  void server();
+  void colocated();
+  void naive();
+  void reduceScatterRing();
+  void allGatherRing();
+  void reduceTree();
+  void broadcastTree();
+  void butterfly();
+  void halvingDoubling();
+  void allToAll();
+
+private:
+  void transfer(Transfer::Kind kind, int peer, Range range) {
+    if (range.length)
+      step.transfers.push_back({kind, peer, range});
+  }
+  void send(int peer, Range range) { transfer(Transfer::Send, peer, range); }
+  void receive(int peer, Range range) {
+    transfer(Transfer::Receive, peer, range);
+  }
+  void receiveAdd(int peer, Range range) {
+    transfer(Transfer::ReceiveAdd, peer, range);
+  }
+  void local(LocalStep::Kind kind, Range to, Range from) {
+    if (to.length)
+      step.local.push_back({kind, to, from});
+  }
+  void endStep() {
+    if (!step.transfers.empty() || !step.local.empty())
+      program.steps.push_back(std::move(step));
+    step = {};
+  }
+  Range all() const { return {Place::Data, 0, elements}; }
+  Range part(int index) const {
+    Part p = partOf(elements, ranks, index % ranks);
+    return {Place::Data, p.begin, p.end - p.begin};
+  }
+  Range scratch(int64_t offset, int64_t length) {
+    program.scratch = std::max(program.scratch, offset + length);
+    return {Place::Scratch, offset, length};
+  }
+  /// The place of the `index`-th of the others' pieces.
+  Range slot(int index, int64_t length) {
+    return scratch(index * length, length);
+  }
+  void sumInOrder(Range own);
+  void halve(int virtualRank, int powers);
+
+  int ranks, rank;
+  int64_t elements;
+  Program &program;
+  Step step;
+};
+
+} // namespace
+
+/// Adds the others' pieces in scratch to `own`, in the order of the ranks. The
+/// sum begins with rank 0's, wherever that is.
+void Builder::sumInOrder(Range own) {
+  if (rank == 0) {
+    for (int other = 1; other < ranks; ++other)
+      local(LocalStep::Add, own, slot(other - 1, own.length));
+    return;
+  }
+  Range sum = slot(0, own.length);
+  for (int other = 1; other < ranks; ++other) {
+    // Slots hold the others in order, without this rank.
+    Range next = other == rank
+                     ? own
+                     : slot(other < rank ? other : other - 1, own.length);
+    local(LocalStep::Add, sum, next);
+  }
+  local(LocalStep::Copy, own, sum);
+}
+
+void Builder::server() {
+  const int server = ranks - 1;
+  if (rank != server) {
+    send(server, all());
+    endStep();
+    receive(server, all());
+    return endStep();
+  }
+  for (int worker = 0; worker < server; ++worker) {
+    transfer(worker ? Transfer::ReceiveAdd : Transfer::Receive, worker, all());
+    endStep();
+  }
+  for (int worker = 0; worker < server; ++worker)
+    send(worker, all());
+  endStep();
+}
+
+void Builder::colocated() {
+  Range own = part(rank);
+  for (int other = 0, index = 0; other < ranks; ++other)
+    if (other != rank) {
+      send(other, part(other));
+      receive(other, slot(index++, own.length));
+    }
+  sumInOrder(own);
+  endStep();
+  for (int other = 0; other < ranks; ++other)
+    if (other != rank) {
+      send(other, own);
+      receive(other, part(other));
+    }
+  endStep();
+}
+
+void Builder::naive() {
+  for (int other = 0, index = 0; other < ranks; ++other)
+    if (other != rank) {
+      send(other, all());
+      receive(other, slot(index++, elements));
+    }
+  sumInOrder(all());
+  endStep();
+}
+
+/// Part p goes from rank p + 1 around to rank p, which has its sum.
+void Builder::reduceScatterRing() {
+  const int next = (rank + 1) % ranks, last = (rank + ranks - 1) % ranks;
+  for (int s = 1; s < ranks; ++s) {
+    send(next, part(rank + ranks - s));
+    receiveAdd(last, part(rank + 2 * ranks - s - 1));
+    endStep();
+  }
+}
+
+void Builder::allGatherRing() {
+  const int next = (rank + 1) % ranks, last = (rank + ranks - 1) % ranks;
+  for (int s = 0; s < ranks - 1; ++s) {
+    send(next, part(rank + ranks - s));
+    receive(last, part(rank + ranks - s - 1));
+    endStep();
+  }
+}
+
+/// Rank r adds what r + 1, r + 2, r + 4, ... have summed, as far as these are
+/// its own, and sends the sum to r without its lowest bit.
+void Builder::reduceTree() {
+  for (int64_t distance = 1; distance < ranks; distance *= 2) {
+    if (rank & distance) {
+      send(static_cast<int>(rank - distance), all());
+      return endStep();
+    }
+    if (rank + distance < ranks)
+      receiveAdd(static_cast<int>(rank + distance), all());
+    endStep();
+  }
+}
+
+void Builder::broadcastTree() {
+  int64_t distance = 1;
+  while (distance < ranks && !(rank & distance))
+    distance *= 2;
+  if (rank)
+    receive(static_cast<int>(rank - distance), all());
+  endStep();
+  for (distance /= 2; distance; distance /= 2) {
+    if (rank + distance < ranks)
+      send(static_cast<int>(rank + distance), all());
+    endStep();
+  }
+}
+
+void Builder::butterfly() {
+  for (int distance = 1; distance < ranks; distance *= 2) {
+    Range other = scratch(0, elements);
+    send(rank ^ distance, all());
+    receive(rank ^ distance, other);
+    local(LocalStep::Add, all(), other);
+    endStep();
+  }
+}
+
+/// Among `powers` virtual ranks, a power of two. Of the first 2 (ranks -
+/// powers) ranks each two are one of these: the even one.
+void Builder::halve(int virtualRank, int powers) {
+  const int folded = ranks - powers;
+  auto actual = [&](int v) { return v < folded ? 2 * v : v + folded; };
+  struct Half {
+    int peer;
+    Range kept, given;
+  };
+  std::vector<Half> halves;
+  Range range = all();
+  for (int distance = 1; distance < powers; distance *= 2) {
+    const int64_t middle = range.length / 2;
+    Range low{Place::Data, range.offset, middle};
+    Range high{Place::Data, range.offset + middle, range.length - middle};
+    const bool keepsHigh = virtualRank & distance;
+    halves.push_back({actual(virtualRank ^ distance), keepsHigh ? high : low,
+                      keepsHigh ? low : high});
+    range = halves.back().kept;
+  }
+  for (const Half &half : halves) {
+    send(half.peer, half.given);
+    receiveAdd(half.peer, half.kept);
+    endStep();
+  }
+  for (auto half = halves.rbegin(); half != halves.rend(); ++half) {
+    send(half->peer, half->kept);
+    receive(half->peer, half->given);
+    endStep();
+  }
+}
+
+void Builder::halvingDoubling() {
+  int powers = 1;
+  while (powers <= ranks / 2)
+    powers *= 2;
+  const int folded = ranks - powers;
+  if (rank >= 2 * folded)
+    return halve(rank - folded, powers);
+  if (rank % 2) {
+    send(rank - 1, all());
+    endStep();
+    receive(rank - 1, all());
+    return endStep();
+  }
+  receiveAdd(rank + 1, all());
+  endStep();
+  halve(rank / 2, powers);
+  send(rank + 1, all());
+  endStep();
+}
+
+void Builder::allToAll() {
+  const int64_t length = elements / ranks;
+  for (int other = 0; other < ranks; ++other)
+    if (other != rank) {
+      const int index = other < rank ? other : other - 1;
+      send(other, part(other));
+      receive(other, slot(index, length));
+      local(LocalStep::Copy, part(other), slot(index, length));
+    }
+  endStep();
+}
+
+const char *name(Algorithm algorithm) {
+  return algorithms[static_cast<int>(algorithm)].name;
+}
+
+bool parseAlgorithm(std::string_view name, Algorithm &algorithm) {
+  for (const AlgorithmRow &row : algorithms)
+    if (name == row.name) {
+      algorithm = row.algorithm;
+      return true;
+    }
+  return false;
+}
+
+std::string algorithmNames() {
+  std::string names;
+  for (const AlgorithmRow &row : algorithms)
+    names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return names;
+}
+
+Part partOf(int64_t elements, int parts, int part) {
+  const int64_t each = elements / parts, more = elements % parts;
+  const int64_t begin = each * part + std::min<int64_t>(part, more);
+  return {begin, begin + each + (part < more)};
+}
+
+int workers(const Request &request) {
+  return request.collective == Collective::AllReduce &&
+                 request.algorithm == Algorithm::Server
+             ? request.ranks - 1
+             : request.ranks;
+}
+
+static Status checkRequest(const Request &request, int rank) {
+  auto wrong = [](const std::string &message) {
+    return Status::error(MLC_USAGE, message);
+  };
+  const int ranks = request.ranks;
+  if (ranks < 1 || ranks > 65536)
+    return wrong("a collective of " + std::to_string(ranks) +
+                 " ranks; take 1 to 65536");
+  if (rank < 0 || rank >= ranks)
+    return wrong("rank " + std::to_string(rank) + " of " +
+                 std::to_string(ranks) + "; ranks count from 0");
+  // Every count of elements below is at most this times 2 N^2.
+  if (request.elements < 0 || request.elements > INT64_MAX / 2 / ranks / ranks)
+    return wrong("a collective of " + std::to_string(request.elements) +
+                 " elements; take fewer");
+  if (request.collective == Collective::AllToAll && request.elements % ranks)
+    return wrong("an all-to-all of " + std::to_string(request.elements) +
+                 " elements among " + std::to_string(ranks) +
+                 " ranks; take a multiple");
+  if (request.collective != Collective::AllReduce)
+    return Status::success();
+  if (request.algorithm == Algorithm::Server && ranks < 2)
+    return wrong("the algorithm server needs a rank beside the server; start "
+                 "2 ranks or more, or take colocated");
+  if (request.algorithm == Algorithm::Butterfly && !isPowerOfTwo(ranks))
+    return wrong("the algorithm butterfly is for a power of two ranks, not " +
+                 std::to_string(ranks) + "; take halving-doubling");
+  return Status::success();
+}
+
+static void build(Builder &builder, Algorithm algorithm) {
+  switch (algorithm) {
+  case Algorithm::Server:
+    return builder.server();
+  case Algorithm::Colocated:
+    return builder.colocated();
+  case Algorithm::Naive:
+    return builder.naive();
+  case Algorithm::Ring:
+    builder.reduceScatterRing();
+    return builder.allGatherRing();
+  case Algorithm::Tree:
+    builder.reduceTree();
+    return builder.broadcastTree();
+  case Algorithm::Butterfly:
+    return builder.butterfly();
+  case Algorithm::HalvingDoubling:
+    return builder.halvingDoubling();
+  }
+}
+
+Status makeProgram(const Request &request, int rank, Program &program) {
+  if (Status status = checkRequest(request, rank); !status.ok())
+    return status;
+  program = {};
+  Builder builder(request, rank, program);
+  switch (request.collective) {
+  case Collective::AllReduce:
+    build(builder, request.algorithm);
+    break;
+  case Collective::ReduceScatter:
+    builder.reduceScatterRing();
+    break;
+  case Collective::AllGather:
+    builder.allGatherRing();
+    break;
+  case Collective::Broadcast:
+    builder.broadcastTree();
+    break;
+  case Collective::AllToAll:
+    builder.allToAll();
+    break;
+  }
+  return Status::success();
+}
+
+static int64_t allReduceElements(const Request &request) {
+  const int64_t n = request.ranks, m = request.elements;
+  switch (request.algorithm) {
+  case Algorithm::Server:
+    return 2 * (n - 1) * m;
+  case Algorithm::Naive:
+    return n * (n - 1) * m;
+  case Algorithm::Butterfly: {
+    int64_t steps = 0;
+    while (int64_t(1) << steps < n)
+      ++steps;
+    return n * steps * m;
+  }
+  default:
+    return 2 * (n - 1) * m;
+  }
+}
+
+int64_t expectedElements(const Request &request) {
+  return request.collective == Collective::AllReduce
+             ? allReduceElements(request)
+             : (request.ranks - 1) * request.elements;
+}
+
+const char *formula(const Request &request) {
+  if (request.collective != Collective::AllReduce)
+    return "(N-1)M";
+  switch (request.algorithm) {
+  case Algorithm::Server:
+    return "2NM";
+  case Algorithm::Naive:
+    return "N(N-1)M";
+  case Algorithm::Butterfly:
+    return "N log2(N) M";
+  default:
+    return "2(N-1)M";
+  }
+}
+
+} // namespace mlc::runtime::transport

@@ -1,0 +1,118 @@
+//===- Schedule.h - Collectives as send and receive programs ----*- C++ -*-===//
+//
+// A collective is one program for each rank: steps of transfers that are under
+// way together, then sums and copies in the rank's own memory. Programs are
+// data: an engine carries them out (Executor.h), and Check.h runs all of them
+// against each other without one. docs/Collectives.md says who sends what, how
+// many bytes that are and in which order is added.
+//
+// Offsets and lengths are in elements, so that no element is ever split.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_TRANSPORT_SCHEDULE_H
+#define MLC_RUNTIME_TRANSPORT_SCHEDULE_H
+
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mlc::runtime::transport {
+
+/// What a collective makes of each rank's elements, in place.
+enum class Collective : uint8_t {
+  AllReduce,     // every rank has the sum
+  ReduceScatter, // rank r has the sum in its part (partOf)
+  AllGather,     // every rank has each rank's part
+  Broadcast,     // every rank has what rank 0 had
+  AllToAll,      // part p of rank r is part r of rank p
+};
+
+/// How; all but AllReduce have one algorithm each.
+enum class Algorithm : uint8_t {
+#define MLC_ALGORITHM(id, name, meaning) id,
+#include "runtime/transport/Algorithms.def"
+#undef MLC_ALGORITHM
+};
+
+/// "ring"; the names of all, for messages and flags.
+const char *name(Algorithm algorithm);
+bool parseAlgorithm(std::string_view name, Algorithm &algorithm);
+std::string algorithmNames();
+
+/// Memory of a rank: the elements that the caller gave, or the program's own.
+enum class Place : uint8_t { Data, Scratch };
+
+struct Range {
+  Place place = Place::Data;
+  int64_t offset = 0, length = 0;
+
+  bool overlaps(const Range &other) const {
+    return place == other.place && offset < other.offset + other.length &&
+           other.offset < offset + length;
+  }
+};
+
+/// To or from `peer`; the k-th send from a to b is what the k-th receive of b
+/// from a takes.
+struct Transfer {
+  enum Kind : uint8_t { Send, Receive, ReceiveAdd };
+  Kind kind;
+  int peer;
+  Range range;
+};
+
+/// In the rank's own memory: `to` becomes `from`, or `to + from`; the lengths
+/// are equal.
+struct LocalStep {
+  enum Kind : uint8_t { Copy, Add };
+  Kind kind;
+  Range to, from;
+};
+
+/// All transfers are begun together; when all are done, the local steps follow
+/// in order. No range that is received overlaps another one of its step.
+struct Step {
+  std::vector<Transfer> transfers;
+  std::vector<LocalStep> local;
+};
+
+struct Program {
+  int64_t scratch = 0; // elements of its own memory
+  std::vector<Step> steps;
+};
+
+/// What is to be done, alike on all ranks.
+struct Request {
+  Collective collective = Collective::AllReduce;
+  Algorithm algorithm = Algorithm::Ring;
+  /// Those that take part, for Algorithm::Server the server (the last) too.
+  int ranks = 1;
+  int64_t elements = 0;
+};
+
+/// The elements [begin, end) that are part `part` of `parts`: sizes differ by
+/// one at most, the larger ones first.
+struct Part {
+  int64_t begin, end;
+};
+Part partOf(int64_t elements, int parts, int part);
+
+/// The program of `rank`. Errors: a number of ranks that the algorithm does not
+/// do, sizes beyond all bounds.
+Status makeProgram(const Request &request, int rank, Program &program);
+
+/// How many elements all ranks together send, by the algorithm's formula, and
+/// the formula itself, as "2(N-1)M".
+int64_t expectedElements(const Request &request);
+const char *formula(const Request &request);
+
+/// Ranks whose elements are summed: all but a separate server.
+int workers(const Request &request);
+
+} // namespace mlc::runtime::transport
+
+#endif // MLC_RUNTIME_TRANSPORT_SCHEDULE_H

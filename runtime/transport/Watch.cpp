@@ -1,0 +1,220 @@
+//===- Watch.cpp - Who is missing -----------------------------------------===//
+
+#include "runtime/transport/Watch.h"
+#include "runtime/Text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+namespace mlc::runtime::transport {
+
+static constexpr auto interval = std::chrono::milliseconds(10);
+static constexpr auto lastWords = std::chrono::milliseconds(400);
+static constexpr auto farewellTime = std::chrono::seconds(2);
+
+Watch::Watch(const mlc_engine &engine, mlc_comm *comm, Clock::duration timeout)
+    : engine(engine), comm(comm), timeout(timeout), rank(engine.rank(comm)),
+      size(engine.size(comm)), others(size) {}
+
+void Watch::publish(mlc_rank_state state, int blamed) {
+  own.state = state;
+  own.blamed = blamed;
+  ++own.beat;
+  engine.publish(comm, &own);
+}
+
+void Watch::enter(const std::string &name) {
+  ++own.number;
+  std::memset(own.name, 0, sizeof(own.name));
+  std::memcpy(own.name, name.data(),
+              std::min(name.size(), sizeof(own.name) - 1));
+  publish(MLC_RANK_INSIDE);
+  lastProgress = Clock::now();
+  lastLook = {};
+  for (Seen &seen : others)
+    seen.since = lastProgress;
+}
+
+void Watch::leave() { publish(MLC_RANK_OUTSIDE); }
+
+void Watch::end() { publish(MLC_RANK_LEFT); }
+
+void Watch::lookAround(Clock::time_point now) {
+  lastLook = now;
+  for (int other = 0; other < size; ++other) {
+    if (other == rank)
+      continue;
+    Seen &seen = others[other];
+    mlc_notice notice;
+    if (!engine.look(comm, other, &notice))
+      continue;
+    notice.name[sizeof(notice.name) - 1] = 0;
+    if (!seen.known || notice.beat != seen.notice.beat)
+      seen.since = now;
+    seen.known = true;
+    seen.notice = notice;
+  }
+}
+
+static std::string describe(const mlc_notice &notice) {
+  return "collective " + std::to_string(notice.number) + " (" +
+         printable(notice.name) + ")";
+}
+
+Status Watch::fail(mlc_status code, const std::string &what, int blamed) {
+  publish(MLC_RANK_FAILED, blamed);
+  return Status::error(code, "rank " + std::to_string(rank) + ": " +
+                                 describe(own) + ": " + what);
+}
+
+Status Watch::check(const std::vector<int> &awaited) {
+  const Clock::time_point now = Clock::now();
+  if (now - lastLook < interval)
+    return Status::success();
+  publish(MLC_RANK_INSIDE);
+  lookAround(now);
+  for (int other = 0; other < size; ++other) {
+    const Seen &seen = others[other];
+    const mlc_notice &notice = seen.notice;
+    const std::string who = "rank " + std::to_string(other);
+    if (!seen.known || other == rank)
+      continue;
+    if (notice.state == MLC_RANK_FAILED ||
+        (notice.state == MLC_RANK_LEFT && notice.blamed >= 0))
+      return fail(MLC_RESOURCES,
+                  who + " has given up in " + describe(notice) +
+                      (notice.blamed >= 0
+                           ? " because of rank " + std::to_string(notice.blamed)
+                           : "") +
+                      "; see what these say",
+                  notice.blamed);
+    if (notice.state == MLC_RANK_LEFT && notice.number < own.number)
+      return fail(MLC_USAGE,
+                  who + " has ended after " + describe(notice) +
+                      "; run the same collectives on all ranks",
+                  other);
+    if (notice.number == own.number && std::strcmp(notice.name, own.name))
+      return fail(MLC_USAGE,
+                  who + " is in another, " + printable(notice.name) +
+                      "; give all ranks the same sizes and options",
+                  other);
+  }
+  return now - lastProgress < timeout ? Status::success() : late(awaited, now);
+}
+
+/// Why `other` is missing; empty if it is not, as far as is known. One that has
+/// been silent for `silence` while it waited has stopped; one that waits in an
+/// earlier collective waits for somebody else.
+std::string Watch::why(int other, const std::vector<int> &awaited,
+                       Clock::time_point now, Clock::duration silence) const {
+  const Seen &seen = others[other];
+  const mlc_notice &notice = seen.notice;
+  if (!seen.known) {
+    for (int peer : awaited)
+      if (peer == other)
+        return "has not answered";
+    return "";
+  }
+  if (notice.state == MLC_RANK_FAILED)
+    return "";
+  if (notice.state == MLC_RANK_INSIDE)
+    return now - seen.since <= silence
+               ? ""
+               : "has stopped in " + (notice.number == own.number
+                                          ? std::string("it")
+                                          : describe(notice));
+  if (notice.number >= own.number)
+    return "";
+  return notice.number ? "has not come, and was last in " + describe(notice)
+                       : std::string("has not come to any collective");
+}
+
+/// All that are missing, in one text, and the first of them.
+std::string Watch::missing(const std::vector<int> &awaited,
+                           Clock::time_point now, Clock::duration silence,
+                           int &blamed) const {
+  std::string text;
+  auto blame = [&](int other, const std::string &what) {
+    text += (text.empty() ? "rank " : ", rank ") + std::to_string(other) + " " +
+            what;
+    if (blamed < 0)
+      blamed = other;
+  };
+  for (int other = 0; other < size; ++other)
+    if (other != rank)
+      if (std::string what = why(other, awaited, now, silence); !what.empty())
+        blame(other, what);
+  // All seem to run: then those it waits for have to do.
+  if (text.empty())
+    for (int peer : awaited)
+      blame(peer, "has sent or taken nothing");
+  return text.empty() ? "nothing came" : text;
+}
+
+Status Watch::late(const std::vector<int> &awaited, Clock::time_point now) {
+  int blamed = -1;
+  std::string text = missing(awaited, now, timeout / 2, blamed);
+  char seconds[32];
+  snprintf(seconds, sizeof(seconds), "%g s",
+           std::chrono::duration<double>(timeout).count());
+  return fail(MLC_RESOURCES,
+              text + ", within " + seconds +
+                  "; see whether it runs, or raise the timeout",
+              blamed);
+}
+
+Status Watch::lost(mlc_status code, const std::string &what,
+                   const std::vector<int> &awaited) {
+  // A launcher ends the others when one has died: whoever still runs is heard
+  // of in this time.
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point now = begin;
+  for (Seen &seen : others)
+    seen.since = begin;
+  while ((now = Clock::now()) - begin < lastWords) {
+    publish(MLC_RANK_INSIDE);
+    lookAround(now);
+    std::this_thread::sleep_for(interval);
+  }
+  int blamed = -1;
+  std::string text = missing(awaited, now, lastWords * 3 / 4, blamed);
+  return fail(code, what + "; " + text, blamed);
+}
+
+std::string Watch::hung() const {
+  std::vector<mlc_notice> first(size);
+  std::vector<bool> known(size);
+  for (int other = 0; other < size; ++other)
+    known[other] = other != rank && engine.look(comm, other, &first[other]);
+  std::this_thread::sleep_for(lastWords);
+  std::string silent;
+  mlc_notice second;
+  for (int other = 0; other < size; ++other)
+    if (known[other] && first[other].state != MLC_RANK_FAILED &&
+        engine.look(comm, other, &second) && second.beat == first[other].beat)
+      silent += (silent.empty() ? "" : ", ") + std::to_string(other);
+  return "rank " + std::to_string(rank) + ": " + describe(own) +
+         ": the engine does not return" +
+         (silent.empty() ? "" : "; nothing is heard of rank " + silent);
+}
+
+void Watch::farewell() {
+  // Keeps whom it blames.
+  publish(MLC_RANK_LEFT, own.blamed);
+  const Clock::time_point end = Clock::now() + farewellTime;
+  for (;;) {
+    const Clock::time_point now = Clock::now();
+    lookAround(now);
+    bool all = true;
+    for (int other = 0; other < size; ++other)
+      all &= other == rank || other == own.blamed || !others[other].known ||
+             others[other].notice.state == MLC_RANK_LEFT;
+    if (all || now >= end)
+      return;
+    std::this_thread::sleep_for(interval);
+  }
+}
+
+} // namespace mlc::runtime::transport

@@ -1,0 +1,79 @@
+//===- Watch.h - Who is missing ---------------------------------*- C++ -*-===//
+//
+// Each rank publishes the number and name of its collective, and that it still
+// runs. Who waits reads what the others have published, and names who has not
+// come, has stopped, or does something else.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_TRANSPORT_WATCH_H
+#define MLC_RUNTIME_TRANSPORT_WATCH_H
+
+#include "runtime/Status.h"
+#include "runtime/transport/mlc_engine.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace mlc::runtime::transport {
+
+class Watch {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  /// A wait of `timeout` without progress is a failure.
+  Watch(const mlc_engine &engine, mlc_comm *comm, Clock::duration timeout);
+
+  void enter(const std::string &name);
+  void leave();
+  /// There will be no further collective.
+  void end();
+  void progressed() { lastProgress = Clock::now(); }
+
+  /// To be called often; cheap. An error if another rank has failed, does
+  /// another collective or has gone, or if the time is over. `awaited` are the
+  /// ranks that this one waits for.
+  Status check(const std::vector<int> &awaited);
+
+  /// The error of a rank that is to end, or whose engine has lost somebody;
+  /// listens for who else still runs.
+  Status lost(mlc_status code, const std::string &what,
+              const std::vector<int> &awaited);
+
+  /// What to say when a call of the engine does not return, on any thread.
+  std::string hung() const;
+
+  /// An error about the collective, which the others are told of.
+  Status fail(mlc_status code, const std::string &what, int blamed = -1);
+
+  /// This rank has told what it knows; waits for up to two seconds until those
+  /// that run have as well.
+  void farewell();
+
+private:
+  struct Seen {
+    mlc_notice notice{};
+    bool known = false;
+    Clock::time_point since; // of its beat
+  };
+  void lookAround(Clock::time_point now);
+  Status late(const std::vector<int> &awaited, Clock::time_point now);
+  std::string why(int rank, const std::vector<int> &awaited,
+                  Clock::time_point now, Clock::duration silence) const;
+  std::string missing(const std::vector<int> &awaited, Clock::time_point now,
+                      Clock::duration silence, int &blamed) const;
+  void publish(mlc_rank_state state, int blamed = -1);
+
+  const mlc_engine &engine;
+  mlc_comm *comm;
+  Clock::duration timeout;
+  int rank, size;
+  mlc_notice own{};
+  Clock::time_point lastProgress, lastLook;
+  std::vector<Seen> others;
+};
+
+} // namespace mlc::runtime::transport
+
+#endif // MLC_RUNTIME_TRANSPORT_WATCH_H

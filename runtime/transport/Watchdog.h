@@ -1,0 +1,50 @@
+//===- Watchdog.h - An end for calls that do not return ---------*- C++ -*-===//
+//
+// An engine's function may hang, whatever its interface says, for instance when
+// a stopped rank holds a lock in shared memory. A thread notices.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_TRANSPORT_WATCHDOG_H
+#define MLC_RUNTIME_TRANSPORT_WATCHDOG_H
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace mlc::runtime::transport {
+
+class Watchdog {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `bark` is called on the watchdog's thread, once, and ends the process.
+  explicit Watchdog(void (*bark)(const std::string &text));
+  ~Watchdog();
+
+  /// From now on feed() has to be called at least every `time`; `text` says
+  /// what hung, on the watchdog's thread.
+  void arm(Clock::duration time, std::function<std::string()> text);
+  void feed() { end = (Clock::now() + time).time_since_epoch().count(); }
+  void disarm();
+
+private:
+  void run();
+
+  void (*bark)(const std::string &);
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool stopping = false, armed = false;
+  Clock::duration time{};
+  std::function<std::string()> text;
+  std::atomic<Clock::rep> end{0};
+  std::thread thread;
+};
+
+} // namespace mlc::runtime::transport
+
+#endif // MLC_RUNTIME_TRANSPORT_WATCHDOG_H

@@ -1,0 +1,28 @@
+//===- World.h - Which rank a launcher says this process is -----*- C++ -*-===//
+
+#ifndef MLC_RUNTIME_TRANSPORT_WORLD_H
+#define MLC_RUNTIME_TRANSPORT_WORLD_H
+
+#include "runtime/Status.h"
+
+#include <string>
+
+namespace mlc::runtime::transport {
+
+struct World {
+  int rank = -1, size = -1, localRank = -1; // -1: not said
+  std::string launcher;                     // empty: by none
+
+  bool found() const { return size >= 0; }
+};
+
+/// Reads the variables of mpirun (OMPI_COMM_WORLD_*, PMI_*) and torchrun (RANK,
+/// WORLD_SIZE, LOCAL_RANK), which have to agree where several are set, else
+/// Slurm's (SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID), which a job's script
+/// and what mpirun starts there have too. Errors: half of them, no numbers, a
+/// rank beyond the size, contradictions.
+Status findWorld(World &world);
+
+} // namespace mlc::runtime::transport
+
+#endif // MLC_RUNTIME_TRANSPORT_WORLD_H

@@ -1,0 +1,317 @@
+//===- CollectiveCommand.cpp - mlc collective -----------------------------===//
+//
+// Runs an all-reduce on ranks that are threads, or that a launcher has started,
+// checks the sum on all of them and counts what they sent.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/transport/Engine.h"
+#include "runtime/transport/Trial.h"
+#include "runtime/transport/World.h"
+#include "tools/mlc/Command.h"
+#include "tools/mlc/Failure.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <csignal>
+#include <fmt/format.h>
+#include <unistd.h>
+
+using namespace mlc::cli;
+using namespace mlc::runtime::transport;
+using mlc::runtime::Status;
+namespace cl = llvm::cl;
+namespace json = llvm::json;
+
+namespace {
+
+class CollectiveCommand : public Command {
+public:
+  CollectiveCommand()
+      : Command("collective", "Sum a tensor over several ranks, check the sum "
+                              "and count the bytes sent"),
+        algorithm("algorithm", cl::init("ring"), cl::value_desc("name"),
+                  cl::desc("server, colocated, naive, ring, tree, butterfly, "
+                           "halving-doubling, or own: the engine's (ring)"),
+                  cl::sub(sub)),
+        bytes("bytes", cl::init(1 << 20), cl::value_desc("number"),
+              cl::desc("Size of the tensor on each rank (1048576)"),
+              cl::sub(sub)),
+        type("type", cl::init("f32"), cl::value_desc("type"),
+             cl::desc("Of its elements: f32, f64, f16, bf16, i8 to i64, u8 to "
+                      "u64 (f32)"),
+             cl::sub(sub)),
+        engine("engine", cl::value_desc("name"),
+               cl::desc("inproc (ranks are threads), mpi, gloo, or the path "
+                        "of an engine (mpi under mpirun and Slurm, gloo under "
+                        "mlc launch and torchrun, else inproc)"),
+               cl::sub(sub)),
+        ranks(
+            "ranks", cl::init(0), cl::value_desc("number"),
+            cl::desc("How many, a separate server among them; for inproc (4)"),
+            cl::sub(sub)),
+        repeat("repeat", cl::init(1), cl::value_desc("number"),
+               cl::desc("Do it that often, and print the fastest time (1)"),
+               cl::sub(sub)),
+        messageBytes("message-bytes", cl::init(1 << 20),
+                     cl::value_desc("number"),
+                     cl::desc("Longest message; larger transfers are several "
+                              "(1048576)"),
+                     cl::sub(sub)),
+        timeout("timeout", cl::init(60), cl::value_desc("seconds"),
+                cl::desc("Of waiting without progress, until who is missing is "
+                         "named and all ranks end (60)"),
+                cl::sub(sub)),
+        asJson("json", cl::desc("Print one JSON object"), cl::sub(sub)) {}
+
+  llvm::Error run() override;
+
+private:
+  llvm::Error readOptions();
+  llvm::Error checkMemory(int ranksHere);
+  llvm::Error runThreads();
+  llvm::Error runRank(const std::string &name, const World &world);
+  llvm::Error print(const std::string &engineName, const TrialResult &result);
+
+  cl::opt<std::string> algorithm;
+  cl::opt<int64_t> bytes;
+  cl::opt<std::string> type, engine;
+  cl::opt<int> ranks, repeat;
+  cl::opt<int64_t> messageBytes;
+  cl::opt<double> timeout;
+  cl::opt<bool> asJson;
+
+  TrialOptions trial;
+  Communicator::Options communication;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+extern "C" void onInterrupt(int) { interrupted = 1; }
+
+/// On the watchdog's thread, while another one hangs.
+void onHang(const std::string &text) {
+  const std::string line =
+      "mlc: error: " + text + "; see which rank hangs, and end it\n";
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(static_cast<int>(Exit::Resources));
+}
+
+llvm::Error failure(const Status &status) {
+  return fail(static_cast<Exit>(status.code), status.message);
+}
+
+mlc_dtype typeNamed(llvm::StringRef name) {
+  for (int i = 0; mlc_dtype_size(static_cast<mlc_dtype>(i)); ++i)
+    if (name == mlc_dtype_name(static_cast<mlc_dtype>(i)))
+      return static_cast<mlc_dtype>(i);
+  return static_cast<mlc_dtype>(-1);
+}
+
+/// Where plugins lie: beside the libraries of this build or installation.
+std::string pluginFolder() {
+  std::string program = llvm::sys::fs::getMainExecutable(
+      "mlc", reinterpret_cast<void *>(&onInterrupt));
+  llvm::SmallString<256> folder(program);
+  llvm::sys::path::remove_filename(folder);
+  llvm::sys::path::append(folder, "..", "lib");
+  return folder.str().str();
+}
+
+} // namespace
+
+llvm::Error CollectiveCommand::readOptions() {
+  trial.own = algorithm == "own";
+  if (!trial.own && !parseAlgorithm(algorithm.getValue(), trial.algorithm))
+    return fail(Exit::Usage, "collective: no algorithm '" + algorithm +
+                                 "'; there are " + algorithmNames() +
+                                 " and own");
+  trial.type = typeNamed(type);
+  const auto size = static_cast<int64_t>(mlc_dtype_size(trial.type));
+  if (!size || trial.type == MLC_BOOL)
+    return fail(Exit::Usage, "collective: type '" + type +
+                                 "' has no sum; give f32, f64, f16, bf16, i8 "
+                                 "to i64 or u8 to u64");
+  if (bytes < 0 || bytes % size)
+    return fail(Exit::Usage, "collective: --bytes=" + llvm::Twine(bytes) +
+                                 " is no number of elements of " + type +
+                                 "; give a multiple of " + llvm::Twine(size));
+  if (repeat < 1)
+    return fail(Exit::Usage, "collective: --repeat counts from 1");
+  if (!(timeout > 0 && timeout <= 1e6))
+    return fail(Exit::Usage,
+                "collective: --timeout is a number of seconds, up to 1000000");
+  if (messageBytes < 8 || messageBytes > 1 << 30)
+    return fail(Exit::Usage,
+                "collective: --message-bytes=" + llvm::Twine(messageBytes) +
+                    " is not between 8 and 1073741824");
+  trial.elements = bytes / size;
+  trial.repeat = repeat;
+  communication.timeout =
+      std::chrono::nanoseconds(static_cast<int64_t>(timeout * 1e9));
+  communication.messageBytes = messageBytes;
+  return llvm::Error::success();
+}
+
+/// Refuses what this machine's memory cannot hold, which else would end the
+/// process, or another one.
+llvm::Error CollectiveCommand::checkMemory(int ranksHere) {
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  const double want = static_cast<double>(bytes) * ranksHere * 2;
+  if (want <= memory)
+    return llvm::Error::success();
+  return fail(Exit::Resources,
+              fmt::format("collective: {} ranks of {} bytes are more than the "
+                          "memory; give fewer",
+                          ranksHere, bytes.getValue()));
+}
+
+llvm::Error CollectiveCommand::runThreads() {
+  const int count = ranks ? ranks : 4;
+  if (count < 1 || count > 256)
+    return fail(Exit::Usage, "collective: --ranks=" + llvm::Twine(count) +
+                                 "; the engine inproc takes 1 to 256");
+  if (llvm::Error error = checkMemory(count))
+    return error;
+  TrialResult result;
+  Status status = runTrialInProcess(count, communication, trial, result);
+  return status.ok() ? print("inproc", result) : failure(status);
+}
+
+llvm::Error CollectiveCommand::runRank(const std::string &name,
+                                       const World &world) {
+  if (ranks && world.found() && ranks != world.size)
+    return fail(Exit::Usage,
+                fmt::format("collective: --ranks={}, but {} has started {}; "
+                            "leave --ranks out",
+                            ranks.getValue(), world.launcher, world.size));
+  if (llvm::Error error = checkMemory(1))
+    return error;
+  const mlc_engine *table = nullptr;
+  if (Status status = loadEngine(name, pluginFolder(), table); !status.ok())
+    return failure(status);
+  // Told by the rank itself, with what it waits for.
+  communication.interrupted = &interrupted;
+  ::signal(SIGTERM, onInterrupt);
+  ::signal(SIGINT, onInterrupt);
+  Watchdog watchdog(onHang);
+  communication.watchdog = &watchdog;
+  // An engine that keeps to the timeout knows more.
+  watchdog.arm(communication.timeout + std::chrono::seconds(2), [&] {
+    return fmt::format("engine {}: not all ranks have come within {} s", name,
+                       timeout.getValue());
+  });
+  std::unique_ptr<Communicator> communicator;
+  Status status = Communicator::open(*table, {world.rank, world.size, 0},
+                                     communication, communicator);
+  watchdog.disarm();
+  if (!status.ok())
+    return failure(status);
+  if (ranks && ranks != communicator->size())
+    return fail(Exit::Usage,
+                fmt::format("collective: --ranks={}, but there are {}; start "
+                            "as many by mpirun -n",
+                            ranks.getValue(), communicator->size()));
+  TrialResult result;
+  status = runTrial(*communicator, trial, result);
+  if (!status.ok()) {
+    // Before all ranks are ended, this one among them.
+    // Ranks share a terminal: a line is one write.
+    llvm::errs().SetBuffered();
+    const int code = report(failure(status));
+    llvm::errs().flush();
+    communicator->abort(code);
+    return reported(code);
+  }
+  if (communicator->rank() == 0)
+    return print(table->name, result);
+  return result.ranks[communicator->rank()].right
+             ? llvm::Error::success()
+             : fail(Exit::Differs, "the sum is wrong on this rank");
+}
+
+llvm::Error CollectiveCommand::print(const std::string &engineName,
+                                     const TrialResult &result) {
+  Request request{Collective::AllReduce, trial.algorithm,
+                  static_cast<int>(result.ranks.size()), trial.elements};
+  const int64_t expected =
+      trial.own ? 0
+                : expectedElements(request) * repeat *
+                      static_cast<int64_t>(mlc_dtype_size(trial.type));
+  json::Array sent;
+  int64_t total = 0, messages = 0;
+  double seconds = 0;
+  std::string wrong, each;
+  for (size_t rank = 0; rank < result.ranks.size(); ++rank) {
+    const TrialResult::Rank &row = result.ranks[rank];
+    const auto rankSent = static_cast<int64_t>(row.sentBytes);
+    sent.push_back(rankSent);
+    each +=
+        fmt::format("rank {}: sent {} bytes in {} messages, received {}\n",
+                    rank, row.sentBytes, row.sentMessages, row.receivedBytes);
+    total += rankSent;
+    messages += static_cast<int64_t>(row.sentMessages);
+    seconds = std::max(seconds, row.seconds);
+    if (!row.right)
+      wrong += (wrong.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  if (asJson) {
+    json::Object all{{"algorithm", algorithm.getValue()},
+                     {"engine", engineName},
+                     {"ranks", request.ranks},
+                     {"bytes", bytes.getValue()},
+                     {"type", type.getValue()},
+                     {"repeat", repeat.getValue()},
+                     {"sent_bytes", std::move(sent)},
+                     {"total_sent_bytes", total},
+                     {"sent_messages", messages},
+                     {"seconds", seconds},
+                     {"right", wrong.empty()}};
+    if (!trial.own) {
+      all["workers"] = workers(request);
+      all["formula"] = formula(request);
+      all["expected_bytes"] = expected;
+    }
+    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(all))) << '\n';
+  } else {
+    llvm::outs() << each;
+    if (trial.own)
+      llvm::outs() << "what the engine's own sends is not counted\n";
+    else
+      llvm::outs() << fmt::format(
+          "all: sent {} bytes; {}{} is {} for N = {}, M = {}\n", total,
+          repeat > 1 ? fmt::format("{} times ", repeat.getValue()) : "",
+          formula(request), expected, workers(request), bytes.getValue());
+    llvm::outs() << fmt::format("time: {:.3f} ms\n", seconds * 1e3);
+    if (wrong.empty())
+      llvm::outs() << "the sum is right on all ranks\n";
+  }
+  if (!wrong.empty())
+    return fail(Exit::Differs, "the sum is wrong on rank " + wrong);
+  if (!trial.own && total != expected)
+    return fail(Exit::Differs, fmt::format("{} bytes were sent, {} expected",
+                                           total, expected));
+  return llvm::Error::success();
+}
+
+llvm::Error CollectiveCommand::run() {
+  if (llvm::Error error = readOptions())
+    return error;
+  if (engine == "inproc")
+    return runThreads();
+  World world;
+  if (Status status = findWorld(world); !status.ok())
+    return failure(status);
+  if (engine.empty() && !world.found())
+    return runThreads();
+  if (!engine.empty())
+    return runRank(engine, world);
+  // Processes that mpirun has not started stand alone for MPI.
+  return runRank(world.launcher == "torchrun" ? "gloo" : "mpi", world);
+}
+
+std::unique_ptr<Command> mlc::cli::makeCollectiveCommand() {
+  return std::make_unique<CollectiveCommand>();
+}
