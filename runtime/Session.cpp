@@ -237,6 +237,7 @@ Status Session::run() {
   QueuedWork work(*queue);
   status = handOver();
   Status finished = work.finish();
+  shared->noteFinished(finished.ok());
   isEnqueued = false;
   isSetUp &= finished.ok();
   // Blocks that never ran have not counted.
@@ -281,10 +282,12 @@ Status Session::enqueue() {
   isSetUp &= flushed.ok();
   if (status.ok())
     status = std::move(flushed);
-  if (status.ok())
+  if (status.ok()) {
     shared->noteEnqueued(stateUse);
-  else
+  } else {
+    shared->noteFinished(flushed.ok());
     endRun(false);
+  }
   ran = status.ok();
   return status;
 }

@@ -137,18 +137,24 @@ void SharedStates::lose(const StateUse &use) {
 Status SharedStates::wait() {
   if (!isEnqueued)
     return Status::success();
-  isEnqueued = false;
   Status status;
   {
     QueuedWork all(*work);
     status = all.finish();
   }
-  if (!status.ok()) {
+  noteFinished(status.ok());
+  return status;
+}
+
+void SharedStates::noteFinished(bool succeeded) {
+  if (!isEnqueued)
+    return;
+  isEnqueued = false;
+  if (!succeeded) {
     ++failureCount;
     lose({{}, pending, true});
   }
-  pending.assign(pending.size(), 0);
-  return status;
+  std::fill(pending.begin(), pending.end(), 0);
 }
 
 //===----------------------------------------------------------------------===//

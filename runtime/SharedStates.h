@@ -43,9 +43,11 @@ public:
   void noteWritten(const StateUse &use);
   /// A run that would have written some failed on the way.
   void lose(const StateUse &use);
-  /// Waits for all that was enqueued. What fails there takes the states with it
-  /// that were to be written.
+  /// Waits for all that was enqueued.
   Status wait();
+  /// Nothing is enqueued any more, as somebody has waited. What failed takes
+  /// the states with it that were to be written.
+  void noteFinished(bool succeeded);
   /// How often that has failed.
   uint64_t failures() const { return failureCount; }
 

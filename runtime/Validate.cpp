@@ -18,6 +18,8 @@ constexpr unsigned maxAliasDepth = 32;
 constexpr size_t maxSymbolName = 256;
 /// States are files of an archive by their names.
 constexpr size_t maxStateName = 32768;
+/// Every entry has something for every state.
+constexpr size_t maxStates = 1 << 16, maxEntries = 64;
 
 class Validator {
 public:
@@ -395,6 +397,15 @@ Status validate(const Programs &programs, uint64_t weightsSize) {
   for (const State &state : programs.states)
     if (problem.empty())
       problem = problemOf(state, weightsSize);
+  if (programs.states.size() > maxStates ||
+      programs.entries.size() > maxEntries)
+    return Status::error(
+        MLC_UNSUPPORTED,
+        "more than an artifact holds: " +
+            std::to_string(programs.states.size()) + " states and " +
+            std::to_string(programs.entries.size()) + " entries, at most " +
+            std::to_string(maxStates) + " and " + std::to_string(maxEntries) +
+            " are possible");
   if (problem.empty() && programs.entries.empty())
     problem = "it has no entry";
   if (problem.empty() && !hasOneOfEach(programs.states))

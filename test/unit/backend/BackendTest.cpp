@@ -58,7 +58,8 @@ TEST_CASE("a back end of one's own takes a model through the pipeline") {
   REQUIRE(compiled.result);
   REQUIRE(compiled.result->images.size() == 1);
   llvm::StringRef image = compiled.result->images.front().bytes;
-  CHECK(image.count("func.func") == compiled.result->programs.entries[0].steps.size());
+  CHECK(image.count("func.func") ==
+        compiled.result->programs.entries[0].steps.size());
   CHECK(image.contains("linalg."));
   // The layout, and the algorithm, are the back end's to choose.
   CHECK_FALSE(image.contains("tensor<1x4x32x32x16xf32>"));

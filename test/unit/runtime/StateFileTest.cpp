@@ -51,6 +51,12 @@ TEST_CASE("damaged states and entries are refused", "[states]") {
   CHECK_THAT(
       problem([](Programs &a, Program &) { a.states[1].type = DType::I32; }),
       Contains("is not as its state"));
+  Programs many;
+  many.states.resize(1 << 17);
+  CHECK(validate(many, 0).code == MLC_UNSUPPORTED);
+  many.states.clear();
+  many.entries.resize(65);
+  CHECK(validate(many, 0).code == MLC_UNSUPPORTED);
   CHECK_THAT(problem([](Programs &a, Program &) { a.entries.clear(); }),
              Contains("no entry"));
   CHECK_THAT(problem([](Programs &a, Program &p) { a.entries.push_back(p); }),

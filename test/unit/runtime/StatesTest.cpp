@@ -288,3 +288,28 @@ TEST_CASE("states that a failed run may have written are lost", "[states]") {
   REQUIRE(session.bindInput(0, DType::I32, 1, dims, x).ok());
   CHECK(session.run().ok());
 }
+
+TEST_CASE("what was enqueued and fails loses what it writes", "[states]") {
+  ON_EACH_DEVICE;
+  Builder b(2);
+  b.writes = {{b.states[0], b.reversed(b.states[0])}};
+  std::shared_ptr<const Artifact> artifact = b.make();
+  SharedStates states(artifact, queueOn(device, 1));
+  REQUIRE(states.place().ok());
+  mlc_tensor tensor;
+  states.noteEnqueued(artifact->stateUse());
+  states.noteFinished(true);
+  CHECK(states.read(0, tensor).ok());
+  // Whoever waits is told; here it was another's run.
+  states.noteEnqueued(artifact->stateUse());
+  states.noteFinished(false);
+  CHECK(states.failures() == 1);
+  CHECK_THAT(states.read(0, tensor).message, Contains("was lost"));
+  CHECK(states.read(1, tensor).ok());
+  int64_t dims[] = {4};
+  Four value = {1, 2, 3, 4};
+  REQUIRE(
+      states.set(0, DType::F32, 1, dims, value.data(), MLC_SPACE_HOST).ok());
+  states.noteFinished(false); // of nothing
+  CHECK(states.read(0, tensor).ok());
+}
