@@ -108,6 +108,7 @@ bool State::apply(const Move &move) {
     uint64_t bytes = problem->values[next.value].bytes;
     for (size_t t = next.from - 1; t <= next.to && t < stages.size(); ++t) {
       remember(t);
+      maker->addWork(1);
       bool isInside = t >= next.from && t + 1 <= next.to;
       if (isInside && !touches(t, next.value)) {
         // It lies there, or does not, and nothing else changes.
@@ -256,7 +257,11 @@ void Search::addHolds(size_t t, std::vector<Move> &moves) const {
 /// time for each byte; false where none helps any more.
 bool Search::fit(double noise) {
   std::vector<Move> moves;
+  // A first plan may take longer, but not for ever.
+  uint64_t most = std::max<uint64_t>(work * 16, maker.getWork() + 1);
   while (state.over > 0) {
+    if (maker.getWork() >= most)
+      return false;
     moves.clear();
     size_t t = state.worst();
     addDrops(t, moves);

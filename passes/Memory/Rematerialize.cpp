@@ -197,6 +197,12 @@ FailureOr<MemoryReport> Rematerializer::run() {
   if (failed(read))
     return failure();
   const remat::Problem &problem = read->problem;
+  // Plans have a cell for each step and buffer.
+  constexpr size_t mostCells = size_t(1) << 24;
+  if (problem.steps.size() * problem.values.size() > mostCells)
+    return program.emitError("memory can be limited for programs of about 4000 "
+                             "steps at most, and this one has ")
+           << problem.steps.size();
   report.arenaBefore = report.arenaBytes = smallest = read->arenaBytes();
   report.boundBytes = remat::lowerBound(problem);
   report.seconds = problem.seconds();

@@ -223,7 +223,8 @@ void StageMaker::make(const Holds &holds, unsigned t, Stage &stage) {
       alive += problem.values[v].bytes;
   for (size_t i = 0; i < order.size(); ++i)
     addRun(holds, t, i, alive, stage);
-  work += order.size();
+  // Looking through all values is work too.
+  work += order.size() + problem.values.size() / 32;
   if (!keepsRuns)
     return;
   for (unsigned v = 0; v < problem.values.size(); ++v)

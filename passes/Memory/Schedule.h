@@ -116,8 +116,9 @@ public:
   /// Stage `t` under `holds`. A value that is held into it and neither used nor
   /// held further takes memory throughout.
   void make(const Holds &holds, unsigned t, Stage &stage);
-  /// Runs worked out so far.
+  /// Runs worked out so far, and what else took as long.
   uint64_t getWork() const { return work; }
+  void addWork(uint64_t more) { work += more; }
 
 private:
   bool need(const Holds &holds, unsigned t, unsigned value, unsigned reader,

@@ -4,6 +4,8 @@
 #include "runtime/Planner.h"
 #include "test/unit/memory/Problems.h"
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdio>
 
 using namespace mlc::remat;
 
@@ -185,4 +187,31 @@ TEST_CASE("what is no schedule is refused") {
   CHECK(!isSchedule({{0}, {1}, {2, {c}}}));         // no output
   CHECK(!isSchedule({{0}, {1, {c}}, {2}}));         // freed before made
   CHECK(!isSchedule({{0}, {1}, {2}, {3}}));         // no such step
+}
+
+/// Not a test: what docs/Measurements/rematerialization.md shows.
+TEST_CASE("networks of 65 steps, proved", "[.][measure]") {
+  auto seconds = [] {
+    return std::chrono::duration<double>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    Problem problem = trainingProblem(seed, 32);
+    uint64_t full = toSchedule(problem, keepAll(problem)).peak;
+    for (unsigned percent : {80, 65, 50, 35}) {
+      uint64_t budget = full * percent / 100;
+      double start = seconds();
+      Plan plan = solveFast(problem, budget, defaultWork);
+      double fast = seconds() - start;
+      if (!plan.fits)
+        continue;
+      check(problem, plan, budget);
+      ExactPlan exact = solveExact(problem, budget, &plan, {1000000, 120});
+      std::printf("seed %u, %u %%: %.0f + %.0f in %.2f s; %s %.1f in %.1f s\n",
+                  unsigned(seed), percent, problem.seconds(), plan.extraSeconds,
+                  fast, exact.isProved ? "optimum" : "bound", exact.bound,
+                  seconds() - start - fast);
+    }
+  }
 }
