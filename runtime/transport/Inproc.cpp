@@ -15,6 +15,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -38,6 +39,16 @@ struct InprocHub::Impl {
   std::vector<BoardCell> board;
   std::vector<bool> opened;
   int next = 0;
+  /// All that has been begun and not been found done.
+  std::map<mlc_request *, std::unique_ptr<mlc_request>> requests;
+  mlc_request *begin(void *data, size_t bytes) {
+    auto result = std::make_unique<mlc_request>();
+    result->data = static_cast<char *>(data);
+    result->bytes = bytes;
+    mlc_request *request = result.get();
+    requests.emplace(request, std::move(result));
+    return request;
+  }
   /// Without a partner yet, from one rank to another; one of both is empty.
   struct Line {
     std::deque<mlc_request *> sends, receives;
@@ -112,7 +123,7 @@ mlc_status begin(mlc_comm *comm, int peer, bool isSend, void *data,
   // Memory of what was under way may be gone by now.
   if (hub.aborted)
     return failed(comm, MLC_DEVICE, "aborted by another rank");
-  *request = new mlc_request{static_cast<char *>(data), bytes};
+  *request = hub.begin(data, bytes);
   auto &line = hub.lines[isSend ? std::make_pair(comm->rank, peer)
                                 : std::make_pair(peer, comm->rank)];
   (isSend ? line.sends : line.receives).push_back(*request);
@@ -140,8 +151,7 @@ mlc_status allReduce(mlc_comm *comm, void *data, size_t elements,
   std::lock_guard<std::mutex> lock(hub.mutex);
   if (hub.aborted)
     return failed(comm, MLC_DEVICE, "aborted by another rank");
-  *request = new mlc_request{static_cast<char *>(data),
-                             elements * mlc_dtype_size(type)};
+  *request = hub.begin(data, elements * mlc_dtype_size(type));
   const uint64_t number = comm->sums++;
   InprocHub::Impl::Sum &all = hub.sums[number];
   all.of.resize(hub.ranks);
@@ -163,11 +173,11 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
   *done = request->done;
   if (!request->done && !hub.aborted)
     return MLC_OK;
-  // What was aborted may still be in a line, which goes with the hub.
+  // Others may still meet it: it goes with the hub.
   if (!request->done)
     return failed(comm, MLC_DEVICE, "aborted by another rank");
   const bool wrong = request->wrongLength;
-  delete request;
+  hub.requests.erase(request);
   return wrong ? failed(comm, MLC_INTERNAL, "a send and a receive differ")
                : MLC_OK;
 }
@@ -221,18 +231,7 @@ namespace mlc::runtime::transport {
 
 InprocHub::InprocHub(int ranks) : impl(std::make_unique<Impl>(ranks)) {}
 
-InprocHub::~InprocHub() {
-  // What was aborted, and has no partner.
-  for (auto &entry : impl->lines) {
-    for (mlc_request *request : entry.second.sends)
-      delete request;
-    for (mlc_request *request : entry.second.receives)
-      delete request;
-  }
-  for (auto &entry : impl->sums)
-    for (mlc_request *request : entry.second.of)
-      delete request;
-}
+InprocHub::~InprocHub() = default;
 
 void InprocHub::makeCurrent() { current = impl.get(); }
 

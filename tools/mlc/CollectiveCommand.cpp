@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/transport/Engine.h"
+#include "runtime/transport/Reduce.h"
 #include "runtime/transport/Trial.h"
 #include "runtime/transport/World.h"
 #include "tools/mlc/Command.h"
@@ -102,11 +103,12 @@ llvm::Error failure(const Status &status) {
   return fail(static_cast<Exit>(status.code), status.message);
 }
 
+/// Bool, which has no sum either, for a name that is none.
 mlc_dtype typeNamed(llvm::StringRef name) {
   for (int i = 0; mlc_dtype_size(static_cast<mlc_dtype>(i)); ++i)
     if (name == mlc_dtype_name(static_cast<mlc_dtype>(i)))
       return static_cast<mlc_dtype>(i);
-  return static_cast<mlc_dtype>(-1);
+  return MLC_BOOL;
 }
 
 /// Where plugins lie: beside the libraries of this build or installation.
@@ -129,7 +131,7 @@ llvm::Error CollectiveCommand::readOptions() {
                                  " and own");
   trial.type = typeNamed(type);
   const auto size = static_cast<int64_t>(mlc_dtype_size(trial.type));
-  if (!size || trial.type == MLC_BOOL)
+  if (!isSummable(trial.type))
     return fail(Exit::Usage, "collective: type '" + type +
                                  "' has no sum; give f32, f64, f16, bf16, i8 "
                                  "to i64 or u8 to u64");
