@@ -161,4 +161,36 @@ FailureOr<SmallVector<Value>> convolutionGradients(OpBuilder &builder,
   return values;
 }
 
+FailureOr<SmallVector<Value>>
+transposedConvolutionGradients(OpBuilder &builder, ConvTransposeOp op,
+                               Value cotangent, ArrayRef<bool> wanted) {
+  SmallVector<IntExpr> x = *getDims(op.getX().getType()),
+                       y = *getDims(op.getResult().getType());
+  for (IntExpr dim : llvm::concat<IntExpr>(x, y))
+    if (dim.isConstant(0))
+      return SmallVector<Value>();
+  FailureOr<ConvOp> conv = createOp<ConvOp>(
+      builder, op.getLoc(), cotangent, op.getW(), op.getStrides(), op.getPads(),
+      op.getDilations(), op.getGroups());
+  if (failed(conv))
+    return failure();
+  SmallVector<Value> values(2);
+  if (*getDims(conv->getResult().getType()) != x) {
+    conv->erase();
+    return values;
+  }
+  if (wanted[0])
+    values[0] = conv->getResult();
+  if (wanted[1]) {
+    auto known = convolutionGradients(builder, *conv, op.getX(), {false, true});
+    if (failed(known))
+      return failure();
+    if (!known->empty())
+      values[1] = (*known)[1];
+  }
+  if (!wanted[0])
+    conv->erase();
+  return values;
+}
+
 } // namespace mlc

@@ -16,6 +16,14 @@ mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 convolutionGradients(mlir::OpBuilder &builder, ConvOp conv,
                      mlir::Value cotangent, llvm::ArrayRef<bool> wanted);
 
+/// The same of a transposed convolution, which is a convolution's gradient: its
+/// input's gradient is that convolution of the cotangent, and its weight's that
+/// convolution's weight's.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+transposedConvolutionGradients(mlir::OpBuilder &builder, ConvTransposeOp op,
+                               mlir::Value cotangent,
+                               llvm::ArrayRef<bool> wanted);
+
 /// sum_{n,h} dY[n,o,h] X<0>[n,c,h dilation + u stride - pad], with dims [o, c,
 /// u]: a convolution whose images are the channels of X, with batches for
 /// channels, and whose windows are whole images of dY.

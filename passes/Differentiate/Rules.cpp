@@ -74,6 +74,9 @@ FailureOr<SmallVector<Value>> gradientsByRule(OpBuilder &builder, Operation *op,
                                               ArrayRef<bool> wanted) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return convolutionGradients(builder, conv, cotangent, wanted);
+  if (auto transposed = dyn_cast<ConvTransposeOp>(op))
+    return transposedConvolutionGradients(builder, transposed, cotangent,
+                                          wanted);
   if (auto broadcast = dyn_cast<BroadcastOp>(op); broadcast && cotangent) {
     FailureOr<Value> value =
         repeatedFactorGradient(builder, broadcast, cotangent);
