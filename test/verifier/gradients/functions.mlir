@@ -318,7 +318,7 @@ func.func @conv_any_stride(%x: !b_c_h, %w: !o_c_k) -> !b_o_floordhpppqmdxkm1m1sp
   return %0 : !b_o_floordhpppqmdxkm1m1sp1
 }
 
-func.func @conv_transpose(%x: !b_c_h, %w: !c_o_3) -> !b_o_hp2 {
+func.func @conv_transpose(%x: !b_c_h, %w: !c_o_3) -> !b_o_hp2 attributes {mlc.assume = ["h >= 1"]} {
   %0 = mlc.conv_transpose %x, %w {strides = #mlc.dims<[1]>, pads = #mlc.dims<[0, 0]>, dilations = #mlc.dims<[1]>, output_padding = #mlc.dims<[0]>, groups = #mlc.int<1>} : (!b_c_h, !c_o_3) -> !b_o_hp2
   return %0 : !b_o_hp2
 }
