@@ -282,16 +282,18 @@ static LogicalResult limitMemory(ModuleOp module,
   llvm::StringMap<llvm::ArrayRef<std::pair<unsigned, unsigned>>> inPlace;
   for (const CompiledKernel &kernel : kernels.kernels)
     inPlace[kernel.name] = kernel.inPlace;
+  // All that do not fit tell what they need.
+  bool fits = true;
   for (auto program : module.getOps<exec::ProgramOp>()) {
     FailureOr<MemoryReport> report = rematerialize(
         program, options.target, options.memory, [&](exec::LaunchOp launch) {
           return inPlace.lookup(launch.getKernel());
         });
-    if (failed(report))
-      return failure();
-    model.memory.push_back(*report);
+    fits &= succeeded(report);
+    if (fits)
+      model.memory.push_back(*report);
   }
-  return success();
+  return success(fits);
 }
 
 /// What was planned is what the runtime will plan.

@@ -113,12 +113,14 @@ static bool isCyclic(const Match &match) {
         pending.push_back(producer);
     }
   };
-  for (Operation *op : match.operations)
-    for (Value operand : op->getOperands())
-      if (Operation *producer = operand.getDefiningOp();
-          producer && !inside.contains(producer) &&
-          !producer->isBeforeInBlock(first) && seen.insert(producer).second)
-        pending.push_back(producer);
+  func::FuncOp before = match.rule->getBefore();
+  for (BlockArgument argument : before.getArguments()) {
+    Value operand = match.values.lookup(argument);
+    Operation *producer = operand ? operand.getDefiningOp() : nullptr;
+    if (producer && !producer->isBeforeInBlock(first) &&
+        seen.insert(producer).second)
+      pending.push_back(producer);
+  }
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val();
     if (inside.contains(op))

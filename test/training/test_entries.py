@@ -68,3 +68,18 @@ def test_evaluation_is_by_the_running_statistics(tools, tmp_path):
             mean, variance = (state["weight/" + name][None, :, None] for name in ("mean", "variance"))
         loss = float(done.stdout.split("held-out loss ")[1].split()[0])
         assert abs(loss - np.mean((x - mean) ** 2 / (variance + 1e-5))) < 1e-4 * loss
+
+
+def test_a_budget_tells_of_all_entries(tools, tmp_path):
+    """Each entry has its own memory: what all of them need is said at once."""
+    x, held, arguments = test_training_form.normalized(tmp_path, [test_training_form.node()])
+    done = tools.mlc("train", *arguments, "--accumulate=2", "--clip-norm=1", "--steps=1", "--memory-budget=1")
+    assert done.returncode == 9
+    assert done.stderr.count("is below what any order of the steps needs") == 2, done.stderr
+
+
+def test_a_held_out_loss_that_is_none_is_explained(tools, tmp_path):
+    x, held, arguments = test_training_form.normalized(tmp_path, [test_training_form.node()])
+    np.savez(tmp_path / "e.npz", x=np.full_like(x, np.nan), target=np.zeros_like(x))
+    done = tools.mlc("train", *arguments, "--steps=1", f"--evaluate={tmp_path / 'e.npz'}")
+    assert done.returncode == 0 and "one of its batches is not a finite number" in done.stderr

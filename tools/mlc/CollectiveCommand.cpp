@@ -171,7 +171,7 @@ llvm::Error CollectiveCommand::checkMemory(int ranksHere) {
 }
 
 llvm::Error CollectiveCommand::runThreads() {
-  const int count = ranks ? ranks : 4;
+  const int count = ranks.getNumOccurrences() ? ranks : 4;
   if (count < 1 || count > 256)
     return fail(Exit::Usage, "collective: --ranks=" + llvm::Twine(count) +
                                  "; the engine inproc takes 1 to 256");

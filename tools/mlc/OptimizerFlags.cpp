@@ -54,12 +54,13 @@ OptimizerFlags::OptimizerFlags(cl::SubCommand &sub)
       warmup("warmup", cl::init(0), cl::value_desc("steps"),
              cl::desc("Steps in which the learning rate grows from nothing"),
              cl::sub(sub)),
-      scale("loss-scale", cl::value_desc("number|dynamic|none"),
-            cl::desc("Gradients are computed as many times larger, and steps "
-                     "where one is not finite change nothing; dynamic: halved "
-                     "then, and doubled after 2000 others (dynamic with "
-                     "float16, else none)"),
-            cl::sub(sub)) {}
+      scale(
+          "loss-scale", cl::value_desc("number|dynamic|none"),
+          cl::desc("Gradients are computed as many times larger, and steps "
+                   "where one is not finite change no weight; dynamic: halved "
+                   "then, and doubled after 2000 others (dynamic with "
+                   "float16, else none)"),
+          cl::sub(sub)) {}
 
 llvm::Expected<LossScale> OptimizerFlags::lossScale(bool isHalf) const {
   using Kind = LossScale::Kind;

@@ -190,11 +190,11 @@ llvm::Error TrainCommand::lostLoss(const Trainer &trainer,
     return fail(Exit::Differs, what + ": all labels of its batch are negative, "
                                       "which do not count; give others, or a "
                                       "larger --batch");
-  return fail(Exit::Differs,
-              what +
-                  "; lower --learning-rate, or give "
-                  "--clip-norm" +
-                  (checkpoint.empty() ? ""
+  return fail(Exit::Differs, what +
+                                 "; lower --learning-rate, or give "
+                                 "--clip-norm" +
+                                 (!llvm::sys::fs::exists(checkpoint)
+                                      ? ""
                                       : ", and go on from the checkpoint with "
                                         "--resume"));
 }
@@ -234,6 +234,10 @@ llvm::Error TrainCommand::report(Trainer &trainer, double loss, bool isLast) {
       return found.takeError();
     llvm::outs() << fmt::format("step {}  held-out loss {:.9g}\n", step,
                                 *found);
+    if (!std::isfinite(*found))
+      warn(evaluationFile,
+           "the loss of one of its batches is not a finite number: all its "
+           "labels are negative, or a sample or the weights are too large");
   }
   llvm::outs().flush();
   return llvm::Error::success();
