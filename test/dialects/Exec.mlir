@@ -8,6 +8,8 @@
 // CHECK: %[[X:.+]] = exec.input 0 : f32 <[2, n]> {name = "x"}
 // CHECK: %[[C:.+]] = exec.constant dense<{{.*}}> : tensor<2xi64> : i64 <[2]>
 // CHECK: %[[P:.+]] = exec.parameter dense<0.000000e+00> : tensor<0xf32> : f32 <[0]> {name = "p"}
+// CHECK: %[[W:.+]] = exec.state "weight/w" : f32 <[2]> {name = "w"}
+// CHECK: %[[M:.+]] = exec.state "momentum/w" = dense<0.000000e+00> : tensor<2xf32> : f32 <[2]>
 // CHECK: exec.bind "k" from %[[C]][1]
 // CHECK: %[[Y:.+]] = exec.alloc : f32 <[2 * n]>
 // CHECK: %[[Z:.+]] = exec.alias %[[Y]][#mlc.int<4 * n>] : f32 <[n]>
@@ -15,6 +17,7 @@
 // CHECK: exec.launch @k0(%[[X]], %[[P]]) -> (%[[Y]]) args <[n, k]> work #mlc.int<2 * n> nodes ["a", "b"]
 // CHECK: exec.launch @k0() -> () args <[]> nodes []
 // CHECK: exec.library "topk"(%[[Z]]) -> (%[[Z]], %[[S]]) args <[0, 1]> nodes ["c"]
+// CHECK: exec.assign %[[W]], %[[M]]
 // CHECK: exec.output "y" %[[Y]]
 exec.program @main {
   exec.symbol "n" from input 0 dim 1
@@ -22,6 +25,8 @@ exec.program @main {
   %x = exec.input 0 : f32 <[2, n]> {name = "x"}
   %c = exec.constant dense<[3, 4]> : tensor<2xi64> : i64 <[2]>
   %p = exec.parameter dense<0.0> : tensor<0xf32> : f32 <[0]> {name = "p"}
+  %w = exec.state "weight/w" : f32 <[2]> {name = "w"}
+  %m = exec.state "momentum/w" = dense<0.0> : tensor<2xf32> : f32 <[2]>
   exec.bind "k" from %c[1]
   %y = exec.alloc : f32 <[n + n]>
   %z = exec.alias %y[#mlc.int<4 * n>] : f32 <[n]>
@@ -29,6 +34,7 @@ exec.program @main {
   exec.launch @k0(%x, %p) -> (%y) args <[n, k]> work #mlc.int<2 * n> nodes ["a", "b"]
   exec.launch @k0() -> () args <[]> nodes []
   exec.library "topk"(%z) -> (%z, %s) args <[0, 1]> nodes ["c"]
+  exec.assign %w, %m
   exec.output "y" %y
 }
 
