@@ -6,10 +6,11 @@
 //
 // As many multiply-adds on registers as an idle core of some GHz does in about
 // that long; always the same number, so that the time tells how fast the core
-// was. Two at once tell what a second core is worth (compare_ort.py). The second
-// form prints the nanoseconds that a cache line takes from one thread to
-// another and back: how near to each other the host has put two cores. The third
-// prints the multiply-adds of a core, in 10^9 operations on floats a second.
+// was. Two at once tell what a second core is worth (compare_ort.py). The
+// second form prints the nanoseconds that a cache line takes from one thread to
+// another and back: how near to each other the host has put two cores. The
+// third prints the multiply-adds of a core, in 10^9 operations on floats a
+// second.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +38,8 @@ int main(int argc, char **argv) {
   char *end = nullptr;
   double milliseconds = argc == 2 ? std::strtod(argv[1], &end) : 0;
   if (argc != 2 || *end != '\0' || !(milliseconds > 0 && milliseconds < 1e5)) {
-    std::fprintf(stderr, "usage: mlc-bench-loop MILLISECONDS | --round-trip | --peak\n");
+    std::fprintf(
+        stderr, "usage: mlc-bench-loop MILLISECONDS | --round-trip | --peak\n");
     return 2;
   }
   mlc::bench::computeFor(milliseconds * 1e-3);

@@ -3,9 +3,10 @@
 //   mlc-bench-contraction [--target=T] [--runs=N] [--dump=DIR] SHAPE...
 //
 // where SHAPE is conv:IC,OC,KERNEL,STRIDE,OUT[,options] (options: first,
-// batch=N, depthwise, residual, halo, open, f2, f4: Winograd), matmul:M,N,K[,options]
-// (packed, tb, ta, open) or resnet50 (all of its convolutions). Prints for each
-// the median time, GF/s, and the share of the FMA peak measured around it.
+// batch=N, depthwise, residual, halo, open, f2, f4: Winograd),
+// matmul:M,N,K[,options] (packed, tb, ta, open) or resnet50 (all of its
+// convolutions). Prints for each the median time, GF/s, and the share of the
+// FMA peak measured around it.
 //
 //===----------------------------------------------------------------------===//
 
