@@ -247,10 +247,12 @@ static void printMemory(const TrainingMemory &memory, int64_t steps,
                         double seconds) {
   auto megabytes = [](uint64_t bytes) { return double(bytes) / (1 << 20); };
   llvm::errs() << fmt::format("{} steps in {:.3g} s\nmemory: {:.2f} MB of "
-                              "states, {:.2f} MB for a step; {} allocations "
+                              "states, {:.2f} MB for a step (at least {:.2f} "
+                              "MB in this order); {} allocations "
                               "after the first step\n",
                               steps, seconds, megabytes(memory.states),
-                              megabytes(memory.arena), memory.allocations);
+                              megabytes(memory.arena), megabytes(memory.bound),
+                              memory.allocations);
 }
 
 /// Of a step before which `before` were skipped.

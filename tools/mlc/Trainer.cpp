@@ -275,6 +275,7 @@ llvm::Expected<TrainingMemory> Trainer::memory() const {
     if (!own)
       return own.takeError();
     memory.arena += own->arena_bytes;
+    memory.bound += own->lower_bound_bytes;
   }
   memory.allocations = allocations() - allocated.value_or(0);
   return memory;

@@ -29,6 +29,7 @@ struct LearningRate {
 struct TrainingMemory {
   uint64_t states = 0; ///< weights, what optimizers keep, sums of gradients
   uint64_t arena = 0;  ///< of the entries of a step, together
+  uint64_t bound = 0;  ///< no arena is smaller: what is alive at one time
   /// How often steps after the first have allocated or planned.
   uint64_t allocations = 0;
 };
