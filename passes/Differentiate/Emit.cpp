@@ -14,6 +14,11 @@ using llvm::SmallVector;
 
 namespace mlc {
 
+TensorShape shapeOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return {*getDims(type), type.getElementType()};
+}
+
 namespace {
 
 /// A stage alone, with names that a text can have: symbols of a model may be

@@ -8,6 +8,9 @@
 
 namespace mlc {
 
+/// The dims and the element type of a tensor.
+TensorShape shapeOf(mlir::Value value);
+
 /// Operators that compute the stages of `definition`, whose inputs are
 /// `inputs`, one for each stage: named ones where Named.h knows one, else
 /// `mlc.compute`. Returns the values of the definition's results. Stages have

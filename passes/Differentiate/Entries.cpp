@@ -81,11 +81,6 @@ static void keepTrained(func::FuncOp step, size_t numWeights, bool scalesLoss) {
   }
 }
 
-static TensorShape shapeOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return {*getDims(type), type.getElementType()};
-}
-
 /// One stage over `inputs`, element by element of the first.
 static FailureOr<Value> createElements(
     OpBuilder &builder, Location loc, ValueRange inputs,
@@ -98,16 +93,6 @@ static FailureOr<Value> createElements(
                    [&](ArrayRef<Expr> i) { return body(b, i); }));
   auto emitted = emitStages(builder, loc, b.take(), inputs);
   return failed(emitted) ? FailureOr<Value>(failure()) : (*emitted)[0];
-}
-
-/// A tensor without dims, as exact as the weights are.
-static RankedTensorType numberType(ArrayRef<TrainedArgument> weights,
-                                   MLIRContext *context) {
-  Type number = Float32Type::get(context);
-  for (const TrainedArgument &weight : weights)
-    if (weight.type.getElementType().isF64())
-      number = weight.type.getElementType();
-  return RankedTensorType::get({}, number);
 }
 
 static DictionaryAttr named(Builder &b, StringRef name) {
@@ -320,7 +305,7 @@ LogicalResult addTrainingEntries(func::FuncOp main, const LossOptions &loss,
     main.setName("step");
     return success();
   }
-  RankedTensorType number = numberType(kept, main.getContext());
+  RankedTensorType number = numberType(main);
   if (failed(accumulate(main, loss, number, optimizer.scalesLoss)))
     return failure();
   return Apply(main, weights, optimizer, entries.accumulate).build(number);

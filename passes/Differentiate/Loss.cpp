@@ -45,11 +45,6 @@ static IntExpr countOf(ArrayRef<IntExpr> dims, MLIRContext *context) {
   return count;
 }
 
-static TensorShape shapeOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return {*getDims(type), type.getElementType()};
-}
-
 static FailureOr<Value> emitOne(OpBuilder &builder, Location loc,
                                 DefinitionBuilder &b, ValueRange inputs) {
   auto values = emitStages(builder, loc, b.take(), inputs);

@@ -33,11 +33,6 @@ ArrayRef<StringLiteral> scalarsOf(OptimizerKind kind) {
   return ArrayRef(all).take_front(isAdam ? 3 : 1);
 }
 
-static TensorShape shapeOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return {*getDims(type), type.getElementType()};
-}
-
 FailureOr<Value> createClipping(OpBuilder &builder, Location loc,
                                 ValueRange gradients, double clipNorm) {
   SmallVector<TensorShape> shapes;

@@ -12,11 +12,6 @@ using llvm::SmallVector;
 
 namespace mlc {
 
-static TensorShape shapeOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return {*getDims(type), type.getElementType()};
-}
-
 bool hasPhases(ConvOp conv) {
   SmallVector<IntExpr> w = shapeOf(conv.getW()).dims;
   int64_t phases = 1;

@@ -86,11 +86,6 @@ LogicalResult widenParameters(func::FuncOp function) {
   return success();
 }
 
-static TensorShape shapeOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return {*getDims(type), type.getElementType()};
-}
-
 /// One value of all `inputs`, by `describe`.
 static FailureOr<Value>
 emitOne(OpBuilder &builder, Location loc, ValueRange inputs,

@@ -231,8 +231,7 @@ static LogicalResult countSteps(func::FuncOp main, unsigned place) {
   return success();
 }
 
-/// As exact as the parameters are.
-static RankedTensorType numberType(func::FuncOp main) {
+RankedTensorType numberType(func::FuncOp main) {
   Builder b(main.getContext());
   Type number = b.getF32Type();
   for (unsigned i = endOfInputs(main); i < main.getNumArguments(); ++i)

@@ -48,6 +48,9 @@ mlir::LogicalResult addLossAlone(mlir::func::FuncOp main,
 /// The place of the first parameter, behind all other arguments.
 unsigned endOfInputs(mlir::func::FuncOp main);
 
+/// Of a scalar that an update reads: without dims, as exact as the parameters.
+mlir::RankedTensorType numberType(mlir::func::FuncOp main);
+
 /// Makes of `main` a step of training. Its arguments are the inputs, the target
 /// (where the loss has one), where random numbers are drawn "step", a ui64 that
 /// tells the steps apart, the scalars of the optimizer, and then, which were
