@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipeline.h"
+#include "dialects/Dist/Dist.h"
 #include "passes/Fuse/Fuse.h"
 #include "passes/Fuse/TransformConstants.h"
 #include "passes/Layout/Layout.h"
@@ -61,7 +62,7 @@ void addFusePasses(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void registerCompilerDialects(DialectRegistry &registry) {
-  registry.insert<MlcDialect, exec::ExecDialect>();
+  registry.insert<MlcDialect, dist::DistDialect, exec::ExecDialect>();
   registerKernelDialects(registry);
 }
 

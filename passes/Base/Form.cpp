@@ -12,9 +12,10 @@ using llvm::Twine;
 
 namespace mlc {
 
-static constexpr StringRef graphDialects[] = {"builtin", "func", "mlc"};
+static constexpr StringRef graphDialects[] = {"builtin", "dist", "func", "mlc"};
 static constexpr StringRef loweredDialects[] = {
-    "affine", "arith", "builtin", "func", "linalg", "math", "mlc", "tensor"};
+    "affine", "arith",  "builtin", "dist", "func",
+    "linalg", "math",  "mlc",     "tensor"};
 static constexpr StringRef kernelDialects[] = {"affine", "arith", "builtin",
                                                "exec",   "func",  "linalg",
                                                "math",   "mlc",   "tensor"};

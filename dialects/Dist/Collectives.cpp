@@ -1,0 +1,175 @@
+//===- Collectives.cpp - What ranks exchange ------------------------------===//
+
+#include "dialects/Dist/Dist.h"
+#include "dialects/Interfaces/Attributes.h"
+
+using namespace mlir;
+using namespace mlc;
+using namespace mlc::dist;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+using Types = FailureOr<SmallVector<Type>>;
+/// What becomes of the dims of one operand; emits the error.
+using ChangeDims =
+    llvm::function_ref<LogicalResult(unsigned, SmallVectorImpl<IntExpr> &)>;
+
+/// All operands have elements of one type, which are numbers.
+static LogicalResult checkElements(Operation *op) {
+  if (op->getNumOperands() == 0)
+    return op->emitOpError("requires an operand");
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  for (Value operand : op->getOperands())
+    if (getElementTypeOrSelf(operand.getType()) != element)
+      return op->emitOpError("requires operands of one element type, got ")
+             << element << " and " << getElementTypeOrSelf(operand.getType());
+  return success();
+}
+
+static Types inferTypes(Operation *op, ChangeDims change) {
+  if (failed(checkElements(op)))
+    return failure();
+  SmallVector<Type> types;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    std::optional<SmallVector<IntExpr>> dims = getDims(type);
+    if (!dims)
+      return op->emitOpError("requires operands with named dims, got ") << type;
+    if (failed(change(i, *dims)))
+      return failure();
+    types.push_back(getTensorType(*dims, type.getElementType()));
+  }
+  return types;
+}
+
+static LogicalResult keepDims(unsigned, SmallVectorImpl<IntExpr> &) {
+  return success();
+}
+
+static LogicalResult checkReduction(Operation *op, Reduction reduction) {
+  if (reduction == Reduction::Mean)
+    return op->emitOpError("requires sum, prod, max or min, got mean");
+  return success();
+}
+
+static LogicalResult checkDim(Operation *op, int64_t dim, size_t rank) {
+  if (dim < 0 || dim >= int64_t(rank))
+    return op->emitOpError("requires a dim in [0, ")
+           << rank << "), got " << dim;
+  return success();
+}
+
+static LogicalResult checkIs(Operation *op, IntExpr dim, IntExpr expected,
+                             StringRef what) {
+  if (dim == expected)
+    return success();
+  return op->emitOpError("requires ")
+         << what << " of " << expected.str() << ", got " << dim.str();
+}
+
+static IntExpr countElements(Operation *op) {
+  IntExpr count = IntExpr::constant(op->getContext(), 0);
+  for (Value operand : op->getOperands())
+    count = count + getNumElements(op->getContext(),
+                                   *getDims(cast<RankedTensorType>(
+                                       operand.getType())));
+  return count;
+}
+
+/// A split dim of operands is whole in the results, or the other way round.
+template <typename Op> static Types inferParts(Op op, bool splits) {
+  size_t count = op->getNumOperands();
+  if (op.getDims().size() != count || op.getExtents().size() != count ||
+      op.getUnits().size() != count)
+    return op.emitOpError("requires a dim, an extent and a unit for each of ")
+           << count << " operands";
+  return inferTypes(op, [&](unsigned i, SmallVectorImpl<IntExpr> &dims)
+                            -> LogicalResult {
+    int64_t d = op.getDims()[i];
+    if (failed(checkDim(op, d, dims.size())))
+      return failure();
+    IntExpr whole = op.getExtents()[i] * op.getUnits()[i];
+    IntExpr part = op.getAxis().getSize(op.getExtents()[i]) * op.getUnits()[i];
+    if (failed(checkIs(op, dims[d], splits ? whole : part, "a dim")))
+      return failure();
+    dims[d] = splits ? part : whole;
+    return success();
+  });
+}
+
+Types AllReduceOp::inferOpaqueTypes() {
+  if (failed(checkReduction(*this, getReduction())))
+    return failure();
+  return inferTypes(*this, keepDims);
+}
+
+Types ReduceScatterOp::inferOpaqueTypes() {
+  if (failed(checkReduction(*this, getReduction())))
+    return failure();
+  return inferParts(*this, /*splits=*/true);
+}
+
+Types AllGatherOp::inferOpaqueTypes() {
+  return inferParts(*this, /*splits=*/false);
+}
+
+Types AllToAllOp::inferOpaqueTypes() {
+  int64_t split = getSplit(), join = getJoin();
+  return inferTypes(*this, [&](unsigned, SmallVectorImpl<IntExpr> &dims)
+                               -> LogicalResult {
+    if (failed(checkDim(*this, split, dims.size())) ||
+        failed(checkDim(*this, join, dims.size())))
+      return failure();
+    if (split == join)
+      return emitOpError("requires two dims, got ") << split << " twice";
+    if (failed(checkIs(*this, dims[split], getSplitExtent(),
+                       "a whole dim to split")) ||
+        failed(checkIs(*this, dims[join], getAxis().getSize(getJoinExtent()),
+                       "a part to join")))
+      return failure();
+    dims[split] = getAxis().getSize(getSplitExtent());
+    dims[join] = getJoinExtent();
+    return success();
+  });
+}
+
+Types BroadcastOp::inferOpaqueTypes() {
+  std::optional<int64_t> ranks = getAxis().getSize().asConstant();
+  if (int64_t(getRoot()) < 0 || (ranks && int64_t(getRoot()) >= *ranks))
+    return emitOpError("requires a root among the ranks of the axis, got ")
+           << int64_t(getRoot());
+  return inferTypes(*this, keepDims);
+}
+
+Types ShiftOp::inferOpaqueTypes() { return inferTypes(*this, keepDims); }
+
+Types HaloOp::inferOpaqueTypes() {
+  int64_t low = getLow(), high = getHigh();
+  if (low < 0 || high < 0)
+    return emitOpError("requires halos that are not negative, got ")
+           << low << " and " << high;
+  return inferTypes(
+      *this, [&](unsigned, SmallVectorImpl<IntExpr> &dims) -> LogicalResult {
+        if (failed(checkDim(*this, getDim(), dims.size())))
+          return failure();
+        dims[getDim()] = dims[getDim()] + low + high;
+        return success();
+      });
+}
+
+// Nothing of the runtime's library: Fuse makes steps of the program of them.
+#define MLC_COLLECTIVE(Op)                                                     \
+  StringRef Op::getLibraryKernel() {                                           \
+    return (*this)->getName().getStringRef();                                  \
+  }                                                                            \
+  SmallVector<IntExpr> Op::getLibraryArguments() { return {}; }                \
+  IntExpr Op::countOperations() { return countElements(*this); }
+MLC_COLLECTIVE(AllReduceOp)
+MLC_COLLECTIVE(ReduceScatterOp)
+MLC_COLLECTIVE(AllGatherOp)
+MLC_COLLECTIVE(AllToAllOp)
+MLC_COLLECTIVE(BroadcastOp)
+MLC_COLLECTIVE(ShiftOp)
+MLC_COLLECTIVE(HaloOp)
+#undef MLC_COLLECTIVE

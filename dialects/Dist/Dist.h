@@ -1,0 +1,36 @@
+//===- Dist.h - Tensors of many ranks ---------------------------*- C++ -*-===//
+
+#ifndef MLC_DIALECTS_DIST_DIST_H
+#define MLC_DIALECTS_DIST_DIST_H
+
+#include "dialects/Graph/OpBase.h"
+#include "mlir/IR/Dialect.h"
+
+namespace mlc::dist {
+
+/// On a module: the axes of the mesh, an array of AxisAttr.
+inline constexpr llvm::StringLiteral kMeshAttr = "dist.mesh";
+/// On arguments and results of a function: a ShardingAttr.
+inline constexpr llvm::StringLiteral kShardingAttr = "dist.sharding";
+
+/// A tensor is the `reduction` of what the ranks of `axis` have.
+struct Partial {
+  mlir::StringAttr axis;
+  Reduction reduction;
+  bool operator==(const Partial &other) const {
+    return axis == other.axis && reduction == other.reduction;
+  }
+};
+llvm::hash_code hash_value(const Partial &partial);
+
+} // namespace mlc::dist
+
+#include "dialects/Dist/DistDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Dist/DistAttributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/Dist/Dist.h.inc"
+
+#endif // MLC_DIALECTS_DIST_DIST_H

@@ -1,0 +1,140 @@
+//===- Dist.td - Tensors of many ranks ---------------------*- tablegen -*-===//
+
+#ifndef MLC_DIALECTS_DIST_DIST
+#define MLC_DIALECTS_DIST_DIST
+
+include "dialects/Graph/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Dist_Dialect : Dialect {
+  let name = "dist";
+  let cppNamespace = "::mlc::dist";
+  let summary = "programs of one rank among many, and what ranks exchange";
+  let description = [{
+    A function with operators of this dialect is what *each* rank does
+    (docs/Partitioning.md). Its coordinate on the axis `data` of the mesh is the
+    symbol `rank.data`, on which dims and attributes may depend. What a
+    collective gives is defined over all ranks' tensors, stacked.
+  }];
+  let dependentDialects = ["::mlc::MlcDialect"];
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{ void registerAttributes(); }];
+}
+
+class Dist_Attr<string name, string attrMnemonic> : AttrDef<Dist_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Dist_AxisAttr : Dist_Attr<"Axis", "axis"> {
+  let summary = "an axis of the mesh and how many ranks it has";
+  let description = [{
+    `#dist.axis<"data", 4>`, `#dist.axis<"data", N>`. Ranks that agree in all
+    other coordinates are a group; collectives are among the ranks of one. The
+    module's `dist.mesh` lists the axes; the last one's coordinate changes
+    fastest with the rank.
+  }];
+  let parameters = (ins StringRefParameter<"name">:$name, "::mlc::IntExpr":$size);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The coordinate of a rank: the symbol `rank.NAME`.
+    ::mlc::IntExpr getRank() const;
+    /// Of `extent` things part r has those from `getBegin` on, `getSize` many:
+    /// parts differ by one at most, the larger ones first
+    /// (runtime/transport/Schedule.h, partOf). No remainder, no `rank` in it.
+    ::mlc::IntExpr getSize(::mlc::IntExpr extent) const;
+    ::mlc::IntExpr getBegin(::mlc::IntExpr extent) const;
+  }];
+}
+
+def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
+  let summary = "which part of a tensor a rank has";
+  let description = [{
+    `#dist.sharding<["data", ""]>`: dim 0 is split over `data`, dim 1 is whole.
+    `#dist.sharding<["", ""], partial = ["data"]>`: the tensor is the sum of
+    what the ranks of `data` have (or another reduction: `["data" max]`). On
+    axes that are not named each rank has the same.
+
+    On arguments and results of a function as `dist.sharding`.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$dims,
+                        ArrayRefParameter<"::mlc::dist::Partial">:$partial);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    static ShardingAttr getReplicated(::mlir::MLIRContext *context, unsigned rank);
+    bool isReplicated() const;
+    /// The dim that is split over the axis.
+    ::std::optional<unsigned> findDim(::llvm::StringRef axis) const;
+  }];
+}
+
+/// What is exchanged among the ranks of a group. Several tensors are one
+/// transfer, in the order of the operands. The runtime carries it out.
+class Dist_Collective<string mnemonic, dag more>
+    : Op<Dist_Dialect, mnemonic, [Pure,
+        DeclareOpInterfaceMethods<OpaqueOpInterface>]> {
+  let arguments = !con((ins Variadic<Mlc_Tensor>:$operands, Dist_AxisAttr:$axis),
+                       more);
+  let results = (outs Variadic<Mlc_Tensor>:$results);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+def Dist_AllReduceOp : Dist_Collective<"all_reduce",
+    (ins Mlc_WordAttr<Mlc_Reduction>:$reduction, OptionalAttr<StrAttr>:$algorithm)> {
+  let summary = "every rank gets the reduction of what all have";
+  let description = [{
+    `reduction` is sum, max, min or prod; `algorithm` one of
+    runtime/transport/Algorithms.def, or "own", the engine's (the default).
+  }];
+}
+
+/// Each operand's `dims[i]` is whole on one side and split on the other: it has
+/// `extents[i] * units[i]` elements, of which the rank has part `rank` of
+/// `extents[i]`, in units of `units[i]` elements that are never split.
+class Dist_PartCollective<string mnemonic, dag more>
+    : Dist_Collective<mnemonic, !con((ins DenseI64ArrayAttr:$dims,
+        Mlc_DimsAttr:$extents, Mlc_DimsAttr:$units), more)>;
+
+def Dist_ReduceScatterOp : Dist_PartCollective<"reduce_scatter",
+    (ins Mlc_WordAttr<Mlc_Reduction>:$reduction)> {
+  let summary = "every rank gets its part of the reduction of what all have";
+}
+
+def Dist_AllGatherOp : Dist_PartCollective<"all_gather", (ins)> {
+  let summary = "every rank gets the parts of all";
+}
+
+def Dist_AllToAllOp : Dist_Collective<"all_to_all",
+    (ins I64Attr:$split, Mlc_IntExpr:$splitExtent, I64Attr:$join,
+         Mlc_IntExpr:$joinExtent)> {
+  let summary = "what is split along `join` is split along `split` instead";
+  let description = [{
+    Of dim `split`, which is whole, each rank keeps its part; of dim `join`,
+    which is split, it gets all. Extents are of the whole dims.
+  }];
+}
+
+def Dist_BroadcastOp : Dist_Collective<"broadcast", (ins I64Attr:$root)> {
+  let summary = "every rank gets what the rank `root` has";
+}
+
+def Dist_ShiftOp : Dist_Collective<"shift", (ins I64Attr:$by)> {
+  let summary = "every rank gets what the rank `by` before it has";
+  let description = [{
+    A send to the rank `by` behind and a receive from the one as far before;
+    where there is none, zeros. The operands have the same dims on all ranks.
+  }];
+}
+
+def Dist_HaloOp : Dist_Collective<"halo",
+    (ins I64Attr:$dim, I64Attr:$low, I64Attr:$high)> {
+  let summary = "a part with the elements beside it, which neighbours have";
+  let description = [{
+    Along `dim`, which is split, `low` elements of the ranks before and `high`
+    of those behind; zeros where the tensor ends. Every rank has at least as
+    many elements as its neighbours ask for.
+  }];
+}
+
+#endif // MLC_DIALECTS_DIST_DIST
