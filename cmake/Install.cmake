@@ -16,7 +16,7 @@ install(TARGETS mlc mlc-check mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-tran
 # What mlc::Passes, mlc::Rewritten (optimize and write back) and mlc::Verifier
 # need, each under its name without the prefix.
 set(libraries
-  MLCArtifact MLCBackends MLCCodegenCPU MLCCodegenCUDA MLCExec MLCExport MLCExtract MLCForm MLCFuse MLCGraph MLCImport MLCKernel
+  MLCArtifact MLCBackends MLCCodegenCPU MLCCodegenCUDA MLCDist MLCExec MLCExport MLCExtract MLCForm MLCFuse MLCGraph MLCImport MLCKernel
   MLCLayout MLCLower MLCMemory MLCOnnxSchema MLCOptimize MLCDifferentiate MLCPassBase MLCPasses MLCProofKernel MLCProvedRules MLCReplay MLCRewrites
   MLCRewritten MLCRule MLCSchedule MLCTarget MLCVerifier)
 foreach(library ${libraries})
