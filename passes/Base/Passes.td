@@ -61,6 +61,26 @@ def DifferentiatePass : Pass<"mlc-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
 }
 
+def BucketPass : Pass<"mlc-bucket", "::mlir::ModuleOp"> {
+  let summary = "one transfer for the reductions of several gradients";
+  let description = [{
+    `dist.all_reduce` and `dist.reduce_scatter` of single gradients become ones of
+    several, filled in the order in which the gradients are computed. `ddp`: a
+    bucket is full when it has as many bytes as its limit or more, as PyTorch's
+    DistributedDataParallel fills them once it has seen a step. `horovod`: it has
+    no more bytes than its limit. Each stands directly behind the last gradient
+    that it takes; what reads it comes behind what reads none. Reductions that
+    larger ones depend on, and those that are only returned, stay as they are.
+  }];
+  let options = [
+    Option<"fusion", "fusion", "std::string", [{"ddp"}], "ddp, horovod">,
+    Option<"bucketBytes", "bucket-bytes", "uint64_t", "0",
+           "bytes of a bucket; 0: 25 MiB, with horovod 64 MiB">,
+    Option<"firstBucketBytes", "first-bucket-bytes", "uint64_t", "0",
+           "bytes of the first one; 0: 1 MiB, or bucket-bytes if that is given">];
+  let dependentDialects = ["::mlc::dist::DistDialect"];
+}
+
 def LayoutPass : TargetPass<"mlc-assign-layout", [
     Option<"block", "block", "int64_t", "-1",
            "channels in a block; 0: none, -1: as the back end says">,

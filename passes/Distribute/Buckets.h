@@ -1,0 +1,60 @@
+//===- Buckets.h - Reductions of gradients, several at a time ---*- C++ -*-===//
+//
+// Sources: compute_bucket_assignment_by_size in PyTorch's
+// torch/csrc/distributed/c10d/reducer.cpp and Horovod's
+// Controller::FuseResponses (horovod/common/controller.cc).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_DISTRIBUTE_BUCKETS_H
+#define MLC_PASSES_DISTRIBUTE_BUCKETS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlc {
+
+/// By which rule reductions become one.
+enum class BucketRule {
+  /// A bucket is full when it has as many bytes as its limit, or more.
+  DDP,
+  /// A bucket has as many bytes as its limit at most, unless it is of one
+  /// tensor; what fits is looked for among as many bytes behind.
+  Horovod,
+};
+
+struct BucketOptions {
+  BucketRule rule = BucketRule::DDP;
+  /// What the first bucket of a kind takes, and the others; Horovod knows no
+  /// first one.
+  int64_t firstBytes = int64_t(1) << 20;
+  int64_t bytes = int64_t(25) << 20;
+
+  /// What the rule takes where nobody says: 1 and 25 MiB, or 64 MiB.
+  static BucketOptions of(BucketRule rule);
+};
+
+/// A tensor that is to be reduced; those of one kind may share a bucket.
+struct BucketItem {
+  int64_t bytes;
+  unsigned kind;
+};
+
+/// The items of each bucket, for items in the order in which they become ready.
+/// Buckets are in the order in which they are full; those that never are come
+/// last, in the order of their last items.
+std::vector<llvm::SmallVector<size_t>>
+assignBuckets(llvm::ArrayRef<BucketItem> items, const BucketOptions &options);
+
+/// Makes one operator of all that reduce gradients and fall into one bucket, by
+/// what they reduce and the order in which it is ready. A bucket stands
+/// directly behind the last of its operands, and what reads a bucket behind
+/// everything that reads none, by buckets. A reduction is a gradient's unless a
+/// reduction of more than one element depends on it, or nothing reads it but
+/// the caller. What has no fixed size stays by itself. Returns how many buckets
+/// there are.
+unsigned bucketReductions(mlir::func::FuncOp function,
+                          const BucketOptions &options);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DISTRIBUTE_BUCKETS_H
