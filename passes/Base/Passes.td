@@ -81,6 +81,20 @@ def BucketPass : Pass<"mlc-bucket", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlc::dist::DistDialect"];
 }
 
+def DistributeTrainingPass : Pass<"mlc-distribute-training", "::mlir::ModuleOp"> {
+  let summary = "shardings for training with the batch split over ranks";
+  let description = [{
+    Gives the entries of training (docs/Training.md) a mesh of one axis, `data`:
+    inputs are split along the samples, states are whole or split as `zero` says:
+    1: what the optimizer keeps, 2: sums of gradients too, 3: weights too. Sums
+    of gradients that are not split are each rank's own.
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "how many">,
+    Option<"zero", "zero", "unsigned", "0", "stage of ZeRO, 0 to 3">];
+  let dependentDialects = ["::mlc::dist::DistDialect"];
+}
+
 def LayoutPass : TargetPass<"mlc-assign-layout", [
     Option<"block", "block", "int64_t", "-1",
            "channels in a block; 0: none, -1: as the back end says">,

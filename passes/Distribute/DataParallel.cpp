@@ -1,0 +1,179 @@
+//===- DataParallel.cpp - Training with the batch split over ranks --------===//
+
+#include "passes/Distribute/DataParallel.h"
+#include "dialects/Dist/Dist.h"
+#include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/States.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "passes/Base/Form.h"
+#include "passes/Base/Passes.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+std::optional<unsigned> findSplitDim(RankedTensorType type, int64_t ranks) {
+  std::optional<unsigned> best;
+  // The largest part times the number of ranks, over the extent.
+  auto isBetter = [&](int64_t extent, int64_t than) {
+    return llvm::divideCeil(extent, ranks) * than <
+           llvm::divideCeil(than, ranks) * extent;
+  };
+  for (auto [d, extent] : llvm::enumerate(type.getShape()))
+    if (!ShapedType::isDynamic(extent) && extent >= ranks &&
+        (!best || isBetter(extent, type.getDimSize(*best))))
+      best = d;
+  return best;
+}
+
+namespace {
+
+class Distribution {
+public:
+  Distribution(ModuleOp module, const DataParallelOptions &options)
+      : module(module), options(options), b(module.getContext()) {
+    for (const std::string &name : options.statistics)
+      whole.insert("weight/" + name);
+  }
+
+  LogicalResult run();
+
+private:
+  dist::ShardingAttr splitAlong(unsigned dim, size_t rank);
+  dist::ShardingAttr shardingOf(StringRef state, RankedTensorType type);
+  LogicalResult distribute(func::FuncOp entry);
+  LogicalResult checkSamples(func::FuncOp entry, unsigned first,
+                             unsigned argument);
+
+  ModuleOp module;
+  const DataParallelOptions &options;
+  Builder b;
+  llvm::StringSet<> whole;
+};
+
+} // namespace
+
+dist::ShardingAttr Distribution::splitAlong(unsigned dim, size_t rank) {
+  SmallVector<StringAttr> dims(rank, b.getStringAttr(""));
+  dims[dim] = b.getStringAttr(kDataAxis);
+  return dist::ShardingAttr::get(b.getContext(), dims, {});
+}
+
+dist::ShardingAttr Distribution::shardingOf(StringRef state,
+                                            RankedTensorType type) {
+  bool isWeight = state.starts_with("weight/");
+  bool isGradient = state.starts_with("gradient/");
+  ZeroStage since = isWeight     ? ZeroStage::Weights
+                    : isGradient ? ZeroStage::Gradients
+                                 : ZeroStage::OptimizerStates;
+  if (options.zero >= since && !whole.contains(state))
+    if (auto dim = findSplitDim(type, options.ranks))
+      return splitAlong(*dim, type.getRank());
+  auto sharding =
+      dist::ShardingAttr::getReplicated(b.getContext(), type.getRank());
+  if (!isGradient)
+    return sharding;
+  return dist::ShardingAttr::get(
+      b.getContext(), sharding.getDims(),
+      dist::Partial{b.getStringAttr(kDataAxis), Reduction::Sum});
+}
+
+LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
+                                         unsigned argument) {
+  auto samplesOf = [&](unsigned i) {
+    return (
+        *getDims(cast<RankedTensorType>(entry.getArgument(i).getType())))[0];
+  };
+  auto nameOf = [&](unsigned i) {
+    auto name = entry.getArgAttrOfType<StringAttr>(i, "mlc.name");
+    return name ? name.getValue() : StringRef();
+  };
+  IntExpr samples = samplesOf(argument);
+  if (samples != samplesOf(first))
+    return entry.emitError()
+           << "cannot be split over ranks: the input '" << nameOf(argument)
+           << "' has " << samples.str() << " in its first dim, which is the "
+           << "sample, and '" << nameOf(first) << "' "
+           << samplesOf(first).str();
+  if (!samples.isConstant() || samples.getConstant() < options.ranks)
+    return entry.emitError()
+           << "a batch of " << samples.str() << " samples is not one for "
+           << options.ranks << " ranks, each of which takes one at least; "
+           << "give a larger --batch";
+  return success();
+}
+
+LogicalResult Distribution::distribute(func::FuncOp entry) {
+  std::optional<unsigned> first;
+  for (BlockArgument argument : entry.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr)) {
+      entry.setArgAttr(i, dist::kShardingAttr, shardingOf(state, type));
+      continue;
+    }
+    if (type.getRank() == 0)
+      continue;
+    if (!first)
+      first = i;
+    if (failed(checkSamples(entry, *first, i)))
+      return failure();
+    entry.setArgAttr(i, dist::kShardingAttr, splitAlong(0, type.getRank()));
+  }
+  for (auto [i, type] : llvm::enumerate(entry.getResultTypes())) {
+    auto tensor = cast<RankedTensorType>(type);
+    auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr);
+    entry.setResultAttr(i, dist::kShardingAttr,
+                        state ? shardingOf(state, tensor)
+                              : dist::ShardingAttr::getReplicated(
+                                    b.getContext(), tensor.getRank()));
+  }
+  return success();
+}
+
+LogicalResult Distribution::run() {
+  module->setAttr(dist::kMeshAttr,
+                  b.getArrayAttr(dist::AxisAttr::get(
+                      b.getContext(), kDataAxis,
+                      IntExpr::constant(b.getContext(), options.ranks))));
+  for (auto entry : module.getOps<func::FuncOp>())
+    if (entry.isPublic() && failed(distribute(entry)))
+      return failure();
+  return success();
+}
+
+LogicalResult distributeTraining(ModuleOp module,
+                                 const DataParallelOptions &options) {
+  return Distribution(module, options).run();
+}
+
+#define GEN_PASS_DEF_DISTRIBUTETRAININGPASS
+#include "passes/Base/Passes.h.inc"
+
+namespace {
+
+struct DistributeTrainingPass
+    : impl::DistributeTrainingPassBase<DistributeTrainingPass> {
+  using DistributeTrainingPassBase::DistributeTrainingPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(requireForm(*this, module, Form::Graph)))
+      return signalPassFailure();
+    if (ranks < 1 || zero > unsigned(ZeroStage::Weights)) {
+      module.emitError("needs ranks from 1 on and a stage of ZeRO from 0 to 3");
+      return signalPassFailure();
+    }
+    if (failed(distributeTraining(module, {ranks, ZeroStage(unsigned(zero)),
+                                           /*statistics=*/{}})))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace mlc

@@ -1,0 +1,50 @@
+//===- DataParallel.h - Training with the batch split over ranks *- C++ -*-===//
+//
+// What DistributedDataParallel (Li et al. 2020) and ZeRO (Rajbhandari et al.
+// 2020) are, said as shardings: the partitioner does the rest.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_DISTRIBUTE_DATAPARALLEL_H
+#define MLC_PASSES_DISTRIBUTE_DATAPARALLEL_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlc {
+
+/// What is split over the ranks beside the batch; each stage with those before.
+enum class ZeroStage { None, OptimizerStates, Gradients, Weights };
+
+/// The one axis of the mesh.
+inline constexpr llvm::StringLiteral kDataAxis = "data";
+
+struct DataParallelOptions {
+  int64_t ranks = 1;
+  ZeroStage zero = ZeroStage::None;
+  /// Names of weights that are moved but not trained, which stay whole.
+  std::vector<std::string> statistics;
+};
+
+/// The dim along which a state is split over `ranks`: that whose largest part
+/// is nearest to an even one, the first of these. Nothing where every dim has
+/// fewer elements than there are ranks.
+std::optional<unsigned> findSplitDim(mlir::RankedTensorType type,
+                                     int64_t ranks);
+
+/// Gives `module`, whose entries addTrainingEntries made, a mesh of one axis,
+/// and their arguments and results shardings. Inputs with dims are split along
+/// the first, which is the sample. States are whole; of the optimizer's, of the
+/// sums of gradients and of the weights those are split that `zero` says. Sums
+/// of gradients that are not split are partial: each rank adds up its own, and
+/// "apply" reduces them (DistributedDataParallel's no_sync). Errors: inputs of
+/// different numbers of samples, or of fewer than there are ranks.
+mlir::LogicalResult distributeTraining(mlir::ModuleOp module,
+                                       const DataParallelOptions &options);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DISTRIBUTE_DATAPARALLEL_H
