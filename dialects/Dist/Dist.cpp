@@ -84,7 +84,7 @@ Attribute AxisAttr::parse(AsmParser &parser, Type) {
 void AxisAttr::print(AsmPrinter &printer) const {
   printer << '<';
   printer.printString(getName());
-  printer << ", " << getSize() << '>';
+  printer << ", " << getSize().str() << '>';
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,8 +37,7 @@ static void defineResults(Operation *op, DefinitionBuilder &b,
   for (auto [k, value] : llvm::enumerate(op->getResults())) {
     unsigned input = k;
     SmallVector<IntExpr> dims = {b.dims(input)[0]};
-    llvm::append_range(dims,
-                       *getDims(cast<RankedTensorType>(value.getType())));
+    llvm::append_range(dims, *getDims(cast<RankedTensorType>(value.getType())));
     b.result(b.stage("y", dims, b.elementType(input),
                      [&](ArrayRef<Expr> i) { return element(input, i); }));
   }
@@ -113,8 +112,7 @@ void HaloOp::defineStacked(DefinitionBuilder &b) {
   unsigned d = 1 + getDim();
   defineResults(*this, b, [&](unsigned k, ArrayRef<Expr> i) {
     IntExpr part = b.dims(k)[d];
-    Expr whole =
-        i[0] * part + i[d] - IntExpr::constant(getContext(), getLow());
+    Expr whole = i[0] * part + i[d] - IntExpr::constant(getContext(), getLow());
     return b.readOr(
         k, replaced(i, {{0, floorDiv(whole, part)}, {d, mod(whole, part)}}),
         b.constant(b.elementType(k), 0));
