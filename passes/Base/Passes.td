@@ -61,6 +61,23 @@ def DifferentiatePass : Pass<"mlc-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
 }
 
+def StackRanksPass : Pass<"mlc-stack-ranks", "::mlir::ModuleOp"> {
+  let summary = "of a rank's function, one over the tensors of all ranks";
+  let description = [{
+    @NAME is what each rank carries out, on its parts. It becomes what all ranks
+    do together: arguments and results are the tensors that `dist.sharding` says
+    are split, with the ranks' coordinates as leading dims in between, and
+    collectives are there what they are defined to be. `mlc-verify` proves that
+    equal to the function that was partitioned (docs/Partitioning.md). A result
+    that is said to be the same on all ranks is that of the rank
+    `rank.AXIS mod N`, for whatever `rank.AXIS`: ranks that differ refute it.
+    Sizes that differ between ranks are an error.
+  }];
+  let options = [Option<"name", "function", "std::string", [{"main"}],
+                        "function that each rank carries out">];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+}
+
 def LayoutPass : TargetPass<"mlc-assign-layout", [
     Option<"block", "block", "int64_t", "-1",
            "channels in a block; 0: none, -1: as the back end says">,

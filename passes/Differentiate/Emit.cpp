@@ -115,6 +115,19 @@ private:
 
 } // namespace
 
+FailureOr<Value> emitStage(OpBuilder &builder, Location loc,
+                           const Definition &definition, const Stage &stage,
+                           llvm::function_ref<Value(TensorId)> valueOf) {
+  if (!stage.reinterprets)
+    return StageText(definition, stage).create(builder, loc, stage, valueOf);
+  FailureOr<ReshapeOp> reshape = createOp<ReshapeOp>(
+      builder, loc, valueOf(*stage.reinterprets),
+      DimsAttr::get(builder.getContext(), ArrayRef(stage.dims)));
+  if (failed(reshape))
+    return failure();
+  return reshape->getResult();
+}
+
 FailureOr<SmallVector<Value>> emitStages(OpBuilder &builder, Location loc,
                                          const Definition &definition,
                                          ValueRange inputs) {
@@ -124,18 +137,10 @@ FailureOr<SmallVector<Value>> emitStages(OpBuilder &builder, Location loc,
   };
   for (const Stage &stage : definition.stages) {
     FailureOr<Value> value = Value();
-    if (stage.reinterprets) {
-      FailureOr<ReshapeOp> reshape = createOp<ReshapeOp>(
-          builder, loc, valueOf(*stage.reinterprets),
-          DimsAttr::get(builder.getContext(), ArrayRef(stage.dims)));
-      value = failed(reshape) ? FailureOr<Value>(failure())
-                              : FailureOr<Value>(reshape->getResult());
-    } else {
+    if (!stage.reinterprets)
       value = emitNamed(builder, loc, definition, stage, valueOf);
-      if (succeeded(value) && !*value)
-        value =
-            StageText(definition, stage).create(builder, loc, stage, valueOf);
-    }
+    if (succeeded(value) && !*value)
+      value = emitStage(builder, loc, definition, stage, valueOf);
     if (failed(value))
       return failure();
     stages.push_back(*value);
