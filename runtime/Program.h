@@ -202,14 +202,6 @@ struct State {
   std::vector<Split> splits = {};
 };
 
-/// An axis of the mesh that the ranks form. The last one's coordinate changes
-/// fastest with the rank; ranks that agree in all other coordinates are a
-/// group, among which collectives are.
-struct MeshAxis {
-  std::string name;
-  uint32_t size = 1;
-};
-
 /// How many ranks the mesh has.
 uint64_t countRanks(const std::vector<MeshAxis> &mesh);
 

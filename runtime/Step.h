@@ -20,13 +20,20 @@
 namespace mlc::runtime {
 
 struct Program;
-struct MeshAxis;
 
 /// Indices into the program's tables.
 using SymbolId = uint32_t;
 using ExprId = uint32_t;
 using BufferId = uint32_t;
 using KernelId = uint32_t;
+
+/// An axis of the mesh that the ranks form. The last one's coordinate changes
+/// fastest with the rank; ranks that agree in all other coordinates are a
+/// group, among which collectives are.
+struct MeshAxis {
+  std::string name;
+  uint32_t size = 1;
+};
 
 /// For a row's `numInputs` and `numOutputs`: as many as the step has.
 constexpr size_t anyNumber = SIZE_MAX;

@@ -307,7 +307,12 @@ Status Communicator::run(const Request &request, mlc_dtype type, void *data) {
   Program program;
   if (Status status = makeProgram(request, rank(), program); !status.ok())
     return status;
-  enter(describe(request, type));
+  return run(describe(request, type), program, type, data);
+}
+
+Status Communicator::run(const std::string &name, const Program &program,
+                         mlc_dtype type, void *data) {
+  enter(name);
   return leave(runProgram(program, type, data));
 }
 

@@ -45,6 +45,10 @@ public:
   /// Carries out this rank's program; `request.ranks` is size(). After an error
   /// `data` may be written to until abort() or the end.
   Status run(const Request &request, mlc_dtype type, void *data);
+  /// The same of a program of sends and receives that the caller has made, and
+  /// that fits those of the others; `name` is alike on all ranks.
+  Status run(const std::string &name, const Program &program, mlc_dtype type,
+             void *data);
   /// The engine's own all-reduce.
   Status runOwn(int64_t elements, mlc_dtype type, void *data);
 
