@@ -15,10 +15,13 @@ using Types = FailureOr<SmallVector<Type>>;
 using ChangeDims =
     llvm::function_ref<LogicalResult(unsigned, SmallVectorImpl<IntExpr> &)>;
 
-/// All operands have elements of one type, which are numbers.
+/// All operands have elements of one type, and each a result.
 static LogicalResult checkElements(Operation *op) {
   if (op->getNumOperands() == 0)
     return op->emitOpError("requires an operand");
+  if (op->getNumResults() != op->getNumOperands())
+    return op->emitOpError("requires a result for each of ")
+           << op->getNumOperands() << " operands, got " << op->getNumResults();
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   for (Value operand : op->getOperands())
     if (getElementTypeOrSelf(operand.getType()) != element)
@@ -71,9 +74,9 @@ static LogicalResult checkIs(Operation *op, IntExpr dim, IntExpr expected,
 static IntExpr countElements(Operation *op) {
   IntExpr count = IntExpr::constant(op->getContext(), 0);
   for (Value operand : op->getOperands())
-    count = count + getNumElements(op->getContext(),
-                                   *getDims(cast<RankedTensorType>(
-                                       operand.getType())));
+    count = count +
+            getNumElements(op->getContext(),
+                           *getDims(cast<RankedTensorType>(operand.getType())));
   return count;
 }
 
@@ -84,18 +87,19 @@ template <typename Op> static Types inferParts(Op op, bool splits) {
       op.getUnits().size() != count)
     return op.emitOpError("requires a dim, an extent and a unit for each of ")
            << count << " operands";
-  return inferTypes(op, [&](unsigned i, SmallVectorImpl<IntExpr> &dims)
-                            -> LogicalResult {
-    int64_t d = op.getDims()[i];
-    if (failed(checkDim(op, d, dims.size())))
-      return failure();
-    IntExpr whole = op.getExtents()[i] * op.getUnits()[i];
-    IntExpr part = op.getAxis().getSize(op.getExtents()[i]) * op.getUnits()[i];
-    if (failed(checkIs(op, dims[d], splits ? whole : part, "a dim")))
-      return failure();
-    dims[d] = splits ? part : whole;
-    return success();
-  });
+  return inferTypes(
+      op, [&](unsigned i, SmallVectorImpl<IntExpr> &dims) -> LogicalResult {
+        int64_t d = op.getDims()[i];
+        if (failed(checkDim(op, d, dims.size())))
+          return failure();
+        IntExpr whole = op.getExtents()[i] * op.getUnits()[i];
+        IntExpr part =
+            op.getAxis().getSize(op.getExtents()[i]) * op.getUnits()[i];
+        if (failed(checkIs(op, dims[d], splits ? whole : part, "a dim")))
+          return failure();
+        dims[d] = splits ? part : whole;
+        return success();
+      });
 }
 
 Types AllReduceOp::inferOpaqueTypes() {
@@ -116,22 +120,23 @@ Types AllGatherOp::inferOpaqueTypes() {
 
 Types AllToAllOp::inferOpaqueTypes() {
   int64_t split = getSplit(), join = getJoin();
-  return inferTypes(*this, [&](unsigned, SmallVectorImpl<IntExpr> &dims)
-                               -> LogicalResult {
-    if (failed(checkDim(*this, split, dims.size())) ||
-        failed(checkDim(*this, join, dims.size())))
-      return failure();
-    if (split == join)
-      return emitOpError("requires two dims, got ") << split << " twice";
-    if (failed(checkIs(*this, dims[split], getSplitExtent(),
-                       "a whole dim to split")) ||
-        failed(checkIs(*this, dims[join], getAxis().getSize(getJoinExtent()),
-                       "a part to join")))
-      return failure();
-    dims[split] = getAxis().getSize(getSplitExtent());
-    dims[join] = getJoinExtent();
-    return success();
-  });
+  return inferTypes(
+      *this, [&](unsigned, SmallVectorImpl<IntExpr> &dims) -> LogicalResult {
+        if (failed(checkDim(*this, split, dims.size())) ||
+            failed(checkDim(*this, join, dims.size())))
+          return failure();
+        if (split == join)
+          return emitOpError("requires two dims, got ") << split << " twice";
+        if (failed(checkIs(*this, dims[split], getSplitExtent(),
+                           "a whole dim to split")) ||
+            failed(checkIs(*this, dims[join],
+                           getAxis().getSize(getJoinExtent()),
+                           "a part to join")))
+          return failure();
+        dims[split] = getAxis().getSize(getSplitExtent());
+        dims[join] = getJoinExtent();
+        return success();
+      });
 }
 
 Types BroadcastOp::inferOpaqueTypes() {

@@ -25,6 +25,8 @@ llvm::hash_code hash_value(const Partial &partial) {
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Dist/DistAttributes.cpp.inc"
 
+#include "dialects/Dist/DistInterfaces.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "dialects/Dist/Dist.cpp.inc"
 
@@ -82,7 +84,7 @@ Attribute AxisAttr::parse(AsmParser &parser, Type) {
 void AxisAttr::print(AsmPrinter &printer) const {
   printer << '<';
   printer.printString(getName());
-  printer << ", " << getSize() << '>';
+  printer << ", " << getSize().str() << '>';
 }
 
 //===----------------------------------------------------------------------===//

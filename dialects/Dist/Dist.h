@@ -30,6 +30,8 @@ llvm::hash_code hash_value(const Partial &partial);
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Dist/DistAttributes.h.inc"
 
+#include "dialects/Dist/DistInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "dialects/Dist/Dist.h.inc"
 

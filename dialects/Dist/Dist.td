@@ -69,11 +69,32 @@ def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
   }];
 }
 
+def Dist_StackedOpInterface : OpInterface<"StackedOpInterface"> {
+  let cppNamespace = "::mlc::dist";
+  let description = [{
+    What a collective gives, over the tensors of all ranks of a group: each
+    operand and each result has the rank as its first dim.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Builds the definition; input i is operand i of all ranks, [N, its dims],
+      and result i likewise, N being the axis's size. For parts that are alike:
+      an axis divides what is split on it. That sizes are not 0 where there is a
+      division, that a root is one of the ranks, and that a halo is no more than
+      a rank has, is taken as given, as the run checks it.
+    }], "void", "defineStacked", (ins "::mlc::DefinitionBuilder &":$builder)>,
+    InterfaceMethod<"The axis of whose groups the ranks exchange.",
+      "::mlc::dist::AxisAttr", "getExchangeAxis", (ins), [{}],
+      [{ return $_op.getAxis(); }]>,
+  ];
+}
+
 /// What is exchanged among the ranks of a group. Several tensors are one
 /// transfer, in the order of the operands. The runtime carries it out.
 class Dist_Collective<string mnemonic, dag more>
     : Op<Dist_Dialect, mnemonic, [Pure,
-        DeclareOpInterfaceMethods<OpaqueOpInterface>]> {
+        DeclareOpInterfaceMethods<OpaqueOpInterface>,
+        DeclareOpInterfaceMethods<Dist_StackedOpInterface, ["defineStacked"]>]> {
   let arguments = !con((ins Variadic<Mlc_Tensor>:$operands, Dist_AxisAttr:$axis),
                        more);
   let results = (outs Variadic<Mlc_Tensor>:$results);

@@ -61,6 +61,47 @@ def DifferentiatePass : Pass<"mlc-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
 }
 
+def PartitionPass : Pass<"mlc-partition", "::mlir::ModuleOp"> {
+  let summary = "of functions with shardings, what each rank carries out";
+  let description = [{
+    The module has `dist.mesh`, arguments and results `dist.sharding`: an
+    argument without is whole on all ranks, a result without is as it comes out.
+    Types become those of the parts, exchanges become operators of the dist
+    dialect (docs/Partitioning.md).
+
+    Along one axis after the other, each operator in order is split along the
+    factor that moves the fewest bytes: first of what depends on inputs, so that
+    weights come to where the activations are, then of weights and states. A sum
+    over a split dim is partial until somebody reads it who needs it whole, or a
+    part of it. What all ranks could compute alike is made when it is needed, as
+    a part where that is enough.
+  }];
+  let options = [
+    Option<"algorithm", "algorithm", "std::string", [{""}],
+           "of all_reduce: own, or one of runtime/transport/Algorithms.def">,
+    Option<"regather", "regather", "bool", "false",
+           "gather split states anew for each operator that needs them whole">];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlc::dist::DistDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
+def StackRanksPass : Pass<"mlc-stack-ranks", "::mlir::ModuleOp"> {
+  let summary = "of a rank's function, one over the tensors of all ranks";
+  let description = [{
+    @NAME is what each rank carries out, on its parts. It becomes what all ranks
+    do together: arguments and results are the tensors that `dist.sharding` says
+    are split, with the ranks' coordinates as leading dims in between, and
+    collectives are there what they are defined to be. `mlc-verify` proves that
+    equal to the function that was partitioned (docs/Partitioning.md). A result
+    that is said to be the same on all ranks is that of the rank
+    `rank.AXIS mod N`, for whatever `rank.AXIS`: ranks that differ refute it.
+    Sizes that differ between ranks are an error.
+  }];
+  let options = [Option<"name", "function", "std::string", [{"main"}],
+                        "function that each rank carries out">];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+}
+
 def LayoutPass : TargetPass<"mlc-assign-layout", [
     Option<"block", "block", "int64_t", "-1",
            "channels in a block; 0: none, -1: as the back end says">,

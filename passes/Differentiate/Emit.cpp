@@ -6,11 +6,11 @@
 #include "dialects/Interfaces/DefinitionText.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Named.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
 using llvm::SmallVector;
+using llvm::StringRef;
 
 namespace mlc {
 
@@ -21,57 +21,73 @@ TensorShape shapeOf(Value value) {
 
 namespace {
 
-/// A stage alone, with names that a text can have: symbols of a model may be
-/// called anything.
-class StageText {
+Expr make(ExprNode node) {
+  return Expr(std::make_shared<const ExprNode>(std::move(node)));
+}
+
+/// A stage with its operands, in a definition of its own.
+class StageAlone {
 public:
-  StageText(const Definition &definition, const Stage &stage) {
+  StageAlone(const Definition &definition, const Stage &stage) {
     alone.numLoops = definition.numLoops;
     Stage copy = stage;
-    copy.name = "Y";
-    for (IntExpr &dim : copy.dims)
-      dim = renamed(dim);
-    Piece &piece = copy.pieces.front();
-    for (Loop &loop : piece.loops)
-      loop.extent = renamed(loop.extent);
-    piece.body = translate(definition, piece.body);
+    copy.pieces.front().body = translate(definition, copy.pieces.front().body);
     alone.stages.push_back(std::move(copy));
     alone.results.push_back(0);
-    std::vector<std::string> names;
-    for (unsigned i = 0; i < operands.size(); ++i)
-      names.push_back("x" + std::to_string(i));
-    text = printDefinition(alone, names);
   }
 
-  FailureOr<Value> create(OpBuilder &builder, Location loc, const Stage &stage,
-                          llvm::function_ref<Value(TensorId)> valueOf) const {
-    MLIRContext *context = builder.getContext();
-    SmallVector<Value> values;
-    for (TensorId operand : operands)
-      values.push_back(valueOf(operand));
+  Definition alone;
+  std::vector<TensorId> operands;
+
+private:
+  Expr translate(const Definition &definition, const Expr &expr) {
+    ExprNode node = *expr;
+    for (Expr &operand : node.operands)
+      operand = translate(definition, operand);
+    if (node.kind == Expr::Kind::Read) {
+      auto it = llvm::find(operands, node.tensor);
+      unsigned place = it - operands.begin();
+      if (it == operands.end()) {
+        operands.push_back(node.tensor);
+        alone.inputs.push_back(definition.shapeOf(node.tensor));
+      }
+      node.tensor = {false, place};
+    }
+    return make(std::move(node));
+  }
+};
+
+/// A definition with names that a text can have: symbols of a model may be
+/// called anything.
+class Renaming {
+public:
+  explicit Renaming(Definition &definition) {
+    unsigned last = definition.stages.size() - 1;
+    for (auto [s, stage] : llvm::enumerate(definition.stages)) {
+      stage.name = s == last ? "Y" : "T" + std::to_string(s);
+      rename(stage.dims);
+      rename(stage.pieces.front().loops);
+      stage.pieces.front().body = rename(stage.pieces.front().body);
+    }
+    for (TensorShape &shape : definition.inputs)
+      rename(shape.dims);
+  }
+
+  SmallVector<IntExpr> symbolsOf(MLIRContext *context,
+                                 ArrayRef<std::string> names) const {
     SmallVector<IntExpr> integers;
-    for (const std::string &name : text.integers) {
+    for (llvm::StringRef name : names) {
       unsigned place = 0;
-      bool isNumber = !StringRef(name).drop_front().getAsInteger(10, place);
+      bool isNumber = !name.drop_front().getAsInteger(10, place);
       assert(isNumber && "all symbols were renamed");
       (void)isNumber;
       integers.push_back(IntExpr::symbol(context, symbols[place]));
     }
-    SmallVector<Attribute> reals;
-    for (const std::string &name : text.reals)
-      reals.push_back(RealAttr::getSymbolic(context, name));
-    FailureOr<ComputeOp> made =
-        createOp<ComputeOp>(builder, loc, values, text.text,
-                            DimsAttr::get(context, ArrayRef(stage.dims)),
-                            DimsAttr::get(context, ArrayRef(integers)),
-                            builder.getArrayAttr(reals), stage.elementType);
-    if (failed(made))
-      return failure();
-    return made->getResult();
+    return integers;
   }
 
 private:
-  IntExpr renamed(IntExpr expr) {
+  IntExpr rename(IntExpr expr) {
     return expr.substitute([&](StringRef name) {
       auto it = llvm::find(symbols, name);
       unsigned place = it - symbols.begin();
@@ -80,40 +96,73 @@ private:
       return IntExpr::symbol(expr.getContext(), "n" + std::to_string(place));
     });
   }
-
-  Expr translate(const Definition &definition, const Expr &expr) {
+  void rename(llvm::MutableArrayRef<IntExpr> dims) {
+    for (IntExpr &dim : dims)
+      dim = rename(dim);
+  }
+  void rename(llvm::MutableArrayRef<Loop> loops) {
+    for (Loop &loop : loops)
+      loop.extent = rename(loop.extent);
+  }
+  Expr rename(const Expr &expr) {
     // Texts have no reductions over no loop.
     if (expr->kind == Expr::Kind::Reduce && expr->loops.empty())
-      return translate(definition, expr->operands[0]);
+      return rename(expr->operands[0]);
     ExprNode node = *expr;
     if (node.integer)
-      node.integer = renamed(node.integer);
-    for (Loop &loop : node.loops)
-      loop.extent = renamed(loop.extent);
+      node.integer = rename(node.integer);
+    rename(llvm::MutableArrayRef<Loop>(node.loops));
     for (Expr &operand : node.operands)
-      operand = translate(definition, operand);
-    if (node.kind == Expr::Kind::Read) {
-      auto it = llvm::find(operands, node.tensor);
-      unsigned place = it - operands.begin();
-      if (it == operands.end()) {
-        operands.push_back(node.tensor);
-        TensorShape shape = definition.shapeOf(node.tensor);
-        for (IntExpr &dim : shape.dims)
-          dim = renamed(dim);
-        alone.inputs.push_back(std::move(shape));
-      }
-      node.tensor = {false, place};
-    }
-    return Expr(std::make_shared<const ExprNode>(std::move(node)));
+      operand = rename(operand);
+    return make(std::move(node));
   }
 
-  Definition alone;
-  std::vector<TensorId> operands;
   std::vector<std::string> symbols;
-  DefinitionText text;
 };
 
 } // namespace
+
+FailureOr<Value> emitCompute(OpBuilder &builder, Location loc,
+                             Definition definition, ValueRange inputs) {
+  MLIRContext *context = builder.getContext();
+  Stage &result = definition.stages.back();
+  SmallVector<IntExpr> dims = result.dims;
+  Type type = result.elementType;
+  Renaming renaming(definition);
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < inputs.size(); ++i)
+    names.push_back("x" + std::to_string(i));
+  DefinitionText text = printDefinition(definition, names);
+  SmallVector<Attribute> reals;
+  for (const std::string &name : text.reals)
+    reals.push_back(RealAttr::getSymbolic(context, name));
+  FailureOr<ComputeOp> made = createOp<ComputeOp>(
+      builder, loc, inputs, text.text, DimsAttr::get(context, ArrayRef(dims)),
+      DimsAttr::get(context,
+                    ArrayRef(renaming.symbolsOf(context, text.integers))),
+      builder.getArrayAttr(reals), type);
+  if (failed(made))
+    return failure();
+  return made->getResult();
+}
+
+FailureOr<Value> emitStage(OpBuilder &builder, Location loc,
+                           const Definition &definition, const Stage &stage,
+                           llvm::function_ref<Value(TensorId)> valueOf) {
+  if (!stage.reinterprets) {
+    StageAlone alone(definition, stage);
+    SmallVector<Value> operands;
+    for (TensorId operand : alone.operands)
+      operands.push_back(valueOf(operand));
+    return emitCompute(builder, loc, std::move(alone.alone), operands);
+  }
+  FailureOr<ReshapeOp> reshape = createOp<ReshapeOp>(
+      builder, loc, valueOf(*stage.reinterprets),
+      DimsAttr::get(builder.getContext(), ArrayRef(stage.dims)));
+  if (failed(reshape))
+    return failure();
+  return reshape->getResult();
+}
 
 FailureOr<SmallVector<Value>> emitStages(OpBuilder &builder, Location loc,
                                          const Definition &definition,
@@ -124,18 +173,10 @@ FailureOr<SmallVector<Value>> emitStages(OpBuilder &builder, Location loc,
   };
   for (const Stage &stage : definition.stages) {
     FailureOr<Value> value = Value();
-    if (stage.reinterprets) {
-      FailureOr<ReshapeOp> reshape = createOp<ReshapeOp>(
-          builder, loc, valueOf(*stage.reinterprets),
-          DimsAttr::get(builder.getContext(), ArrayRef(stage.dims)));
-      value = failed(reshape) ? FailureOr<Value>(failure())
-                              : FailureOr<Value>(reshape->getResult());
-    } else {
+    if (!stage.reinterprets)
       value = emitNamed(builder, loc, definition, stage, valueOf);
-      if (succeeded(value) && !*value)
-        value =
-            StageText(definition, stage).create(builder, loc, stage, valueOf);
-    }
+    if (succeeded(value) && !*value)
+      value = emitStage(builder, loc, definition, stage, valueOf);
     if (failed(value))
       return failure();
     stages.push_back(*value);

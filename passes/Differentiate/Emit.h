@@ -19,6 +19,20 @@ mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 emitStages(mlir::OpBuilder &builder, mlir::Location loc,
            const Definition &definition, mlir::ValueRange inputs);
 
+/// `mlc.compute` with `definition`, whose stages have one piece and whose last
+/// one is the result. Reads are evidently in range or say what stands for them.
+mlir::FailureOr<mlir::Value> emitCompute(mlir::OpBuilder &builder,
+                                         mlir::Location loc,
+                                         Definition definition,
+                                         mlir::ValueRange inputs);
+
+/// One stage alone, by `mlc.compute` or `mlc.reshape` and no operator else;
+/// `valueOf` gives what it reads.
+mlir::FailureOr<mlir::Value>
+emitStage(mlir::OpBuilder &builder, mlir::Location loc,
+          const Definition &definition, const Stage &stage,
+          llvm::function_ref<mlir::Value(TensorId)> valueOf);
+
 } // namespace mlc
 
 #endif // MLC_PASSES_DIFFERENTIATE_EMIT_H

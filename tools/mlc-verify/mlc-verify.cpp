@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -254,7 +255,7 @@ public:
       : context(verifier::readDialects(),
                 mlir::MLIRContext::Threading::DISABLED) {
     // Functions of linalg alone do not load it.
-    context.loadDialect<MlcDialect>();
+    context.loadDialect<MlcDialect, dist::DistDialect>();
   }
 
   Exit read() {

@@ -1,0 +1,187 @@
+//===- Factors.cpp - Dims that are split together -------------------------===//
+
+#include "passes/Distribute/Factors.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc::dist {
+
+Extents extentsOf(const Definition &definition) {
+  Extents extents;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces) {
+      for (const Loop &loop : piece.loops)
+        extents[loop.id] = loop.extent;
+      walk(piece.body, [&](const ExprNode &node) {
+        for (const Loop &loop : node.loops)
+          extents[loop.id] = loop.extent;
+      });
+    }
+  return extents;
+}
+
+namespace {
+
+/// Follows a split from tensors to loops and back, until nothing is new.
+class Spread {
+public:
+  explicit Spread(const Definition &definition)
+      : definition(definition), extents(extentsOf(definition)),
+        factor(definition) {
+    for (auto [s, stage] : llvm::enumerate(definition.stages))
+      for (const Piece &piece : stage.pieces) {
+        for (auto [d, loop] : llvm::enumerate(piece.loops))
+          outer[loop.id] = {unsigned(s), unsigned(d)};
+        walk(piece.body, [&](const ExprNode &node) {
+          if (node.kind == Expr::Kind::Read)
+            reads.push_back(node);
+        });
+      }
+  }
+
+  std::optional<Factor> run(TensorId seed, unsigned dim, IntExpr extent,
+                            IntExpr unit) {
+    factor.extent = extent;
+    isPossible = true;
+    if (seed.isStage)
+      addStage(seed.index, {dim, unit});
+    else
+      followReads(seed, {dim, unit});
+    while (isPossible && !found.empty())
+      followLoop(found.pop_back_val());
+    if (!isPossible)
+      return std::nullopt;
+    for (unsigned i = 0; i < factor.inputs.size(); ++i)
+      factor.inputs[i] = splitOf(i);
+    if (!seed.isStage && factor.inputs[seed.index] != SplitDim{dim, unit})
+      return std::nullopt;
+    return std::move(factor);
+  }
+
+private:
+  /// Reads of the seed or of a stage of which there is a part: their loops run
+  /// over the part.
+  void followReads(TensorId tensor, SplitDim split) {
+    IntExpr size = definition.shapeOf(tensor).dims[split.dim];
+    for (const ExprNode &read : reads) {
+      if (!(read.tensor == tensor))
+        continue;
+      std::optional<Leading> leading =
+          leadingOf(read.indices()[split.dim], size, extents);
+      std::optional<IntExpr> units;
+      if (leading)
+        units = split.unit.exactDiv(leading->weight);
+      if (!units || leading->count != factor.extent * *units) {
+        isPossible = false;
+        return;
+      }
+      addLoop(leading->loop, *units * leading->divisor);
+    }
+  }
+
+  void addStage(unsigned stage, SplitDim split) {
+    std::optional<SplitDim> &own = factor.stages[stage];
+    if (own) {
+      isPossible &= *own == split;
+      return;
+    }
+    own = split;
+    // Boxes that are cut along the dim are no parts of it.
+    for (const Piece &piece : definition.stages[stage].pieces) {
+      const Loop &loop = piece.loops[split.dim];
+      if (!piece.offset[split.dim].isConstant(0) ||
+          loop.extent != definition.stages[stage].dims[split.dim]) {
+        isPossible = false;
+        return;
+      }
+      addLoop(loop.id, split.unit);
+    }
+    followReads({true, stage}, split);
+  }
+
+  void addLoop(unsigned loop, IntExpr unit) {
+    auto [it, isNew] = factor.loops.try_emplace(loop, unit);
+    if (isNew)
+      found.push_back(loop);
+    else
+      isPossible &= it->second == unit;
+  }
+
+  /// The stage that the loop is a dim of, and stages that it reads.
+  void followLoop(unsigned loop) {
+    if (auto it = outer.find(loop); it != outer.end())
+      addStage(it->second.first,
+               {it->second.second, factor.loops.lookup(loop)});
+    for (const ExprNode &read : reads) {
+      if (!read.tensor.isStage)
+        continue;
+      for (unsigned d = 0; d < read.indices().size(); ++d)
+        if (auto unit = unitAt(read, d, loop); unit && isPossible)
+          addStage(read.tensor.index, {d, *unit});
+    }
+  }
+
+  /// The unit of a dim that a read indexes by `loop`, or by any loop of which
+  /// there is a part, first.
+  std::optional<IntExpr> unitAt(const ExprNode &read, unsigned dim,
+                                std::optional<unsigned> loop = {}) const {
+    IntExpr size = definition.shapeOf(read.tensor).dims[dim];
+    std::optional<Leading> leading =
+        leadingOf(read.indices()[dim], size, extents);
+    if (!leading || (loop && leading->loop != *loop))
+      return std::nullopt;
+    auto it = factor.loops.find(leading->loop);
+    if (it == factor.loops.end())
+      return std::nullopt;
+    std::optional<IntExpr> units = it->second.exactDiv(leading->divisor);
+    if (!units)
+      return std::nullopt;
+    return *units * leading->weight;
+  }
+
+  /// The dim along which a part of an operand is enough, whoever reads it.
+  std::optional<SplitDim> splitOf(unsigned input) const {
+    std::optional<SplitDim> split;
+    bool isFirst = true;
+    for (const ExprNode &read : reads) {
+      if (!(read.tensor == TensorId{false, input}))
+        continue;
+      std::optional<SplitDim> here;
+      for (unsigned d = 0; d < read.indices().size() && !here; ++d)
+        if (std::optional<IntExpr> unit = unitAt(read, d))
+          here = SplitDim{d, *unit};
+      if (!here || (!isFirst && here != split))
+        return std::nullopt;
+      split = here;
+      isFirst = false;
+    }
+    return split;
+  }
+
+  const Definition &definition;
+  Extents extents;
+  Factor factor;
+  /// Of a loop that is a dim of a stage: which.
+  llvm::DenseMap<unsigned, std::pair<unsigned, unsigned>> outer;
+  SmallVector<ExprNode> reads;
+  SmallVector<unsigned> found;
+  bool isPossible = true;
+};
+
+} // namespace
+
+std::optional<Factor> findFactor(const Definition &definition, TensorId tensor,
+                                 const Place &place, AxisAttr axis) {
+  auto factor =
+      Spread(definition).run(tensor, place.dim, place.extent, place.unit);
+  // Even parts are parts of anything that the axis divides.
+  std::optional<IntExpr> even = place.extent.exactDiv(axis.getSize());
+  if (!factor && even && place.extent != axis.getSize())
+    factor = Spread(definition)
+                 .run(tensor, place.dim, axis.getSize(), *even * place.unit);
+  return factor;
+}
+
+} // namespace mlc::dist

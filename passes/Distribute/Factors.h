@@ -1,0 +1,59 @@
+//===- Factors.h - Dims that are split together -----------------*- C++ -*-===//
+//
+// Which loops and tensors of a definition are split where one dim of one is. A
+// loop that indexes a dim as it is, or as its first digit, carries the split
+// between them; one that is a number, in a window or beside data does not, and
+// what it indexes stays whole.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_DISTRIBUTE_FACTORS_H
+#define MLC_PASSES_DISTRIBUTE_FACTORS_H
+
+#include "passes/Distribute/Digits.h"
+#include "passes/Distribute/Place.h"
+
+namespace mlc::dist {
+
+struct SplitDim {
+  unsigned dim;
+  IntExpr unit;
+  bool operator==(const SplitDim &other) const {
+    return dim == other.dim && unit == other.unit;
+  }
+};
+
+struct Factor {
+  /// How many units there are, of which a rank has its part; null where nothing
+  /// is split.
+  IntExpr extent;
+  /// The loops that run over a part, by their ids, and their units.
+  llvm::DenseMap<unsigned, IntExpr> loops;
+  /// The tensors of which there is a part.
+  llvm::SmallVector<std::optional<SplitDim>> inputs, stages;
+
+  explicit Factor(const Definition &definition)
+      : inputs(definition.inputs.size()), stages(definition.stages.size()) {}
+
+  const std::optional<SplitDim> &of(TensorId tensor) const {
+    return (tensor.isStage ? stages : inputs)[tensor.index];
+  }
+  Place placeOf(TensorId tensor) const {
+    const std::optional<SplitDim> &split = of(tensor);
+    return split ? Place::split(split->dim, extent, split->unit)
+                 : Place::whole();
+  }
+};
+
+/// All loops of a definition, with their extents.
+Extents extentsOf(const Definition &definition);
+
+/// What is split with `tensor` where that is at `place`, which splits it.
+/// Nothing where the tensor is read in another way somewhere, or the split does
+/// not go through a stage.
+std::optional<Factor> findFactor(const Definition &definition, TensorId tensor,
+                                 const Place &place, AxisAttr axis);
+
+} // namespace mlc::dist
+
+#endif // MLC_PASSES_DISTRIBUTE_FACTORS_H

@@ -1,0 +1,83 @@
+//===- Hints.cpp - What is wanted of tensors ------------------------------===//
+
+#include "passes/Distribute/Hints.h"
+#include "dialects/Interfaces/States.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+
+namespace mlc::dist {
+
+namespace {
+
+class Finder {
+public:
+  Finder(Hints &hints, AxisAttr axis) : hints(hints), axis(axis) {}
+
+  void want(Value value, const Place &place) {
+    if (place.isSplit())
+      hints.wanted.try_emplace(value, place);
+  }
+
+  void visit(Operation &op) {
+    std::optional<Definition> definition;
+    auto follow = [&](TensorId tensor, const Place &place) {
+      if (!definition)
+        definition = meaningOf(&op);
+      if (!definition)
+        return;
+      if (tensor.isStage)
+        tensor.index = definition->results[0];
+      auto factor = findFactor(*definition, tensor, place, axis);
+      for (auto [i, operand] : llvm::enumerate(op.getOperands()))
+        if (factor && factor->inputs[i])
+          want(operand, factor->placeOf({false, unsigned(i)}));
+    };
+    if (op.getNumResults() != 1)
+      return;
+    if (auto it = hints.wanted.find(op.getResult(0)); it != hints.wanted.end())
+      follow({true, 0}, Place(it->second));
+    for (auto [i, operand] : llvm::enumerate(op.getOperands()))
+      if (auto it = states.find(operand); it != states.end())
+        follow({false, unsigned(i)}, it->second);
+  }
+
+  llvm::DenseMap<Value, Place> states;
+
+private:
+  Hints &hints;
+  AxisAttr axis;
+};
+
+} // namespace
+
+Hints findHints(func::FuncOp function, ArrayRef<Place> arguments,
+                ArrayRef<std::optional<Place>> results, AxisAttr axis) {
+  Hints hints;
+  Finder finder(hints, axis);
+  Block &body = function.getBody().front();
+  for (auto [argument, place] : llvm::zip(body.getArguments(), arguments)) {
+    bool isState =
+        function.getArgAttr(argument.getArgNumber(), kStateAttr) != nullptr;
+    if (!isState)
+      hints.data.insert(argument);
+    else if (place.isSplit())
+      finder.states[argument] = place;
+  }
+  for (Operation &op : body)
+    if (llvm::any_of(op.getOperands(),
+                     [&](Value value) { return hints.data.contains(value); }))
+      for (Value result : op.getResults())
+        hints.data.insert(result);
+  for (auto [value, place] :
+       llvm::zip(body.getTerminator()->getOperands(), results))
+    if (place) {
+      hints.returned.try_emplace(value, *place);
+      finder.want(value, *place);
+    }
+  for (Operation &op : llvm::reverse(body.without_terminator()))
+    finder.visit(op);
+  return hints;
+}
+
+} // namespace mlc::dist

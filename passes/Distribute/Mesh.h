@@ -1,0 +1,39 @@
+//===- Mesh.h - The mesh and the shardings of a module ----------*- C++ -*-===//
+
+#ifndef MLC_PASSES_DISTRIBUTE_MESH_H
+#define MLC_PASSES_DISTRIBUTE_MESH_H
+
+#include "dialects/Dist/Dist.h"
+#include "dialects/Interfaces/Definition.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlc {
+
+/// The axes of a module's `dist.mesh`, none where it has none. Emits the error.
+mlir::FailureOr<llvm::SmallVector<dist::AxisAttr>>
+readMesh(mlir::ModuleOp module);
+
+/// The place in the mesh of an axis; nothing where it is none of its.
+std::optional<unsigned> findAxis(llvm::ArrayRef<dist::AxisAttr> mesh,
+                                 dist::AxisAttr axis);
+
+/// How ranks' values are put together; none of them is a mean.
+ReduceKind reduceKindOf(Reduction reduction);
+
+/// A `dist.sharding` with axes by their places in the mesh.
+struct RankSharding {
+  /// Of each dim of the tensor, the axis that splits it.
+  llvm::SmallVector<std::optional<unsigned>> dims;
+  llvm::SmallVector<std::pair<unsigned, ReduceKind>> partial;
+};
+
+/// Reads what an argument or a result of `rank` dims has; null: the same on all
+/// ranks. On failure `problem` says what is wrong with it.
+mlir::FailureOr<RankSharding> readSharding(mlir::Attribute attribute,
+                                           unsigned rank,
+                                           llvm::ArrayRef<dist::AxisAttr> mesh,
+                                           std::string &problem);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DISTRIBUTE_MESH_H

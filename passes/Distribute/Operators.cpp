@@ -1,0 +1,109 @@
+//===- Operators.cpp - What a rank carries out of an operator -------------===//
+
+#include "passes/Distribute/Operators.h"
+#include "dialects/Interfaces/DefinitionForms.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "passes/Differentiate/Emit.h"
+#include "passes/Differentiate/Named.h"
+#include "passes/Distribute/Localize.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc::dist {
+
+/// `op` of other operands and attributes; null where that is no operator.
+static Operation *create(OpBuilder &builder, Operation *op, ValueRange operands,
+                         const NamedAttrList &attributes) {
+  // That it is none is an answer here, and no error of the model's.
+  ScopedDiagnosticHandler quiet(op->getContext(),
+                                [](Diagnostic &) { return success(); });
+  FailureOr<Operation *> made = mlc::detail::createInferred(
+      builder, op->getLoc(), op->getName().getStringRef(), op->getNumResults(),
+      [&](OperationState &state, TypeRange types) {
+        state.addOperands(operands);
+        state.addAttributes(attributes);
+        state.addTypes(types);
+      });
+  return succeeded(made) ? *made : nullptr;
+}
+
+/// The attributes of `op` that hold the dims of its result.
+static SmallVector<StringAttr> findDims(Operation *op) {
+  SmallVector<StringAttr> names;
+  if (op->getNumResults() == 1)
+    for (NamedAttribute attribute : op->getAttrs())
+      if (auto dims = dyn_cast<DimsAttr>(attribute.getValue()))
+        if (dims.getDims() == ArrayRef<IntExpr>(dimsOf(op->getResult(0))))
+          names.push_back(attribute.getName());
+  return names;
+}
+
+Operation *rebuild(OpBuilder &builder, Operation *op, ValueRange operands,
+                   ArrayRef<IntExpr> dims) {
+  NamedAttrList attributes(op->getAttrs());
+  for (StringAttr name : findDims(op))
+    attributes.set(name, DimsAttr::get(op->getContext(), dims));
+  return create(builder, op, operands, attributes);
+}
+
+/// The operator itself where it says what `local` does.
+static Operation *rebuildAs(OpBuilder &builder, Operation *op,
+                            ValueRange operands, const Definition &local) {
+  ArrayRef<IntExpr> dims = local.stages[local.results[0]].dims;
+  Operation *made = rebuild(builder, op, operands, dims);
+  if (!made || isa<DistDialect>(op->getDialect()))
+    return made;
+  FailureOr<Definition> own = getDefinition(cast<DefinitionOpInterface>(made));
+  if (succeeded(own) && isEqual(*own, local))
+    return made;
+  made->erase();
+  return nullptr;
+}
+
+/// Stage by stage, with those that are cut reduced before they are read.
+static FailureOr<Value> emitCut(OpBuilder &builder, Location loc,
+                                const Definition &local, const Plan &plan,
+                                ValueRange operands, Parts &parts) {
+  SmallVector<Value> stages;
+  auto valueOf = [&](TensorId id) {
+    return id.isStage ? stages[id.index] : operands[id.index];
+  };
+  for (auto [s, stage] : llvm::enumerate(local.stages)) {
+    if (stage.pieces.size() != 1)
+      return Value();
+    FailureOr<Value> value = emitNamed(builder, loc, local, stage, valueOf);
+    if (succeeded(value) && !*value)
+      value = emitStage(builder, loc, local, stage, valueOf);
+    if (succeeded(value) && plan.partials.cuts[s])
+      value = parts.reduce(*value, *plan.partials.stages[s], loc);
+    if (failed(value))
+      return failure();
+    stages.push_back(*value);
+  }
+  return stages[local.results[0]];
+}
+
+FailureOr<Value> emitPart(OpBuilder &builder, Operation *op,
+                          const Definition &definition, const Plan &plan,
+                          ValueRange operands, Parts &parts, AxisAttr axis) {
+  Location loc = op->getLoc();
+  if (plan.partials.isCut())
+    return emitCut(
+        builder, loc,
+        guardReads(localize(widenSmallFloats(definition), plan.factor, axis)),
+        plan, operands, parts);
+  Definition local = localize(definition, plan.factor, axis);
+  if (Operation *same = rebuildAs(builder, op, operands, local))
+    return same->getResult(0);
+  bool hasText = local.results[0] + 1 == local.stages.size() &&
+                 llvm::all_of(local.stages, [](const Stage &stage) {
+                   return stage.pieces.size() == 1;
+                 });
+  if (!hasText)
+    return Value();
+  return emitCompute(builder, loc, guardReads(std::move(local)), operands);
+}
+
+} // namespace mlc::dist

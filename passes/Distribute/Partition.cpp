@@ -1,0 +1,189 @@
+//===- Partition.cpp - One program for the ranks of a mesh ----------------===//
+
+#include "passes/Distribute/Partition.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "passes/Base/Form.h"
+#include "passes/Base/Passes.h"
+#include "passes/Distribute/Mesh.h"
+#include "passes/Distribute/Rank.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc {
+
+using namespace dist;
+
+namespace {
+
+/// A function's shardings, and how it becomes a rank's.
+class Partitioner {
+public:
+  Partitioner(func::FuncOp function, ArrayRef<AxisAttr> mesh,
+              const PartitionOptions &options)
+      : function(function), mesh(mesh), options(options) {}
+
+  LogicalResult run() {
+    if (!function.getBody().hasOneBlock())
+      return function.emitError() << "must have one block to be partitioned";
+    if (failed(readAll()))
+      return failure();
+    SmallVector<SmallVector<IntExpr>> wholeArguments, wholeResults;
+    Block &body = function.getBody().front();
+    for (Value argument : body.getArguments())
+      wholeArguments.push_back(dimsOf(argument));
+    for (Value result : body.getTerminator()->getOperands())
+      wholeResults.push_back(dimsOf(result));
+    for (AxisAttr axis : mesh)
+      if (failed(runAlong(axis)))
+        return failure();
+    writeAll(wholeArguments, wholeResults);
+    return checkInputs();
+  }
+
+private:
+  /// What of all arguments or results is said; null where nothing is.
+  LogicalResult read(Attribute attribute, Type type, const Twine &what,
+                     SmallVectorImpl<ShardingAttr> &shardings) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !getDims(tensor))
+      return function.emitError()
+             << what << " must be a ranked tensor with named dims, got "
+             << type;
+    std::string problem;
+    if (failed(readSharding(attribute, tensor.getRank(), mesh, problem)))
+      return function.emitError() << what << " " << problem;
+    shardings.push_back(llvm::cast_or_null<ShardingAttr>(attribute));
+    return success();
+  }
+
+  LogicalResult readAll() {
+    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+      if (failed(read(function.getArgAttr(i, kShardingAttr), type,
+                      "argument " + Twine(i), arguments)))
+        return failure();
+      if (!arguments.back())
+        arguments.back() = ShardingAttr::getReplicated(
+            function.getContext(), cast<RankedTensorType>(type).getRank());
+    }
+    for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+      if (failed(read(function.getResultAttr(i, kShardingAttr), type,
+                      "result " + Twine(i), results)))
+        return failure();
+    found.resize(results.size());
+    return success();
+  }
+
+  LogicalResult runAlong(AxisAttr axis) {
+    Block &body = function.getBody().front();
+    SmallVector<Place> from;
+    for (auto [argument, sharding] : llvm::zip(body.getArguments(), arguments))
+      from.push_back(placeOf(sharding, dimsOf(argument), axis));
+    SmallVector<std::optional<Place>> to;
+    for (auto [value, sharding] :
+         llvm::zip(body.getTerminator()->getOperands(), results))
+      to.push_back(sharding
+                       ? std::optional(placeOf(sharding, dimsOf(value), axis))
+                       : std::nullopt);
+    if (failed(makeRank(function, from, to, axis, options)))
+      return failure();
+    for (auto [places, place] : llvm::zip(found, to))
+      places.emplace_back(*place);
+    return success();
+  }
+
+  /// The sharding that a result has that was not said to have one.
+  ShardingAttr foundSharding(unsigned result, size_t rank) {
+    MLIRContext *context = function.getContext();
+    SmallVector<StringAttr> dims(rank, StringAttr::get(context, ""));
+    for (auto [axis, place] : llvm::zip(mesh, found[result]))
+      if (place.isSplit())
+        dims[place.dim] = StringAttr::get(context, axis.getName());
+    return ShardingAttr::get(context, dims, {});
+  }
+
+  void writeAll(ArrayRef<SmallVector<IntExpr>> wholeArguments,
+                ArrayRef<SmallVector<IntExpr>> wholeResults) {
+    MLIRContext *context = function.getContext();
+    auto isSplit = [](ShardingAttr sharding) {
+      return llvm::any_of(sharding.getDims(), [](StringAttr axis) {
+        return !axis.getValue().empty();
+      });
+    };
+    for (auto [i, dims] : llvm::enumerate(wholeArguments)) {
+      function.setArgAttr(i, kShardingAttr, arguments[i]);
+      if (isSplit(arguments[i]))
+        function.setArgAttr(i, kWholeAttr,
+                            DimsAttr::get(context, ArrayRef(dims)));
+    }
+    for (auto [i, dims] : llvm::enumerate(wholeResults)) {
+      if (!results[i])
+        results[i] = foundSharding(i, dims.size());
+      function.setResultAttr(i, kShardingAttr, results[i]);
+      if (isSplit(results[i]))
+        function.setResultAttr(i, kWholeAttr,
+                               DimsAttr::get(context, ArrayRef(dims)));
+    }
+  }
+
+  /// A session tells symbols from the dims of its inputs.
+  LogicalResult checkInputs() {
+    for (auto [i, argument] :
+         llvm::enumerate(function.getBody().front().getArguments()))
+      for (IntExpr dim : dimsOf(argument)) {
+        bool isOpen = false, hasRank = false;
+        dim.walkSymbols([&](StringRef symbol) {
+          (symbol.starts_with("rank.") ? hasRank : isOpen) = true;
+        });
+        if (isOpen && hasRank)
+          return function.emitError()
+                 << "argument " << i << " has a part of " << dim.str()
+                 << " on a rank, which tells nobody what the symbols are; fix "
+                    "the dim, or say that it is a multiple of the axis's size";
+      }
+    return success();
+  }
+
+  func::FuncOp function;
+  ArrayRef<AxisAttr> mesh;
+  const PartitionOptions &options;
+  SmallVector<ShardingAttr> arguments, results;
+  /// Of each result, its place along each axis.
+  SmallVector<SmallVector<Place>> found;
+};
+
+} // namespace
+
+LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
+  FailureOr<SmallVector<AxisAttr>> mesh = readMesh(module);
+  if (failed(mesh))
+    return failure();
+  if (mesh->empty())
+    return module.emitError()
+           << "has no dist.mesh to be partitioned over; give it one, a list of "
+              "#dist.axis";
+  for (auto function : module.getOps<func::FuncOp>())
+    if (failed(Partitioner(function, *mesh, options).run()))
+      return failure();
+  return success();
+}
+
+#define GEN_PASS_DEF_PARTITIONPASS
+#include "passes/Base/Passes.h.inc"
+
+namespace {
+
+struct PartitionPass : impl::PartitionPassBase<PartitionPass> {
+  using PartitionPassBase::PartitionPassBase;
+
+  void runOnOperation() override {
+    if (failed(requireForm(*this, getOperation(), Form::Graph)) ||
+        failed(partition(getOperation(), {algorithm, regather})))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace mlc

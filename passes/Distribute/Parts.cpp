@@ -1,0 +1,173 @@
+//===- Parts.cpp - The tensors of a rank ----------------------------------===//
+
+#include "passes/Distribute/Parts.h"
+#include "dialects/Graph/MovementOps.h"
+#include "dialects/Interfaces/Analysis.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc::dist {
+
+void Parts::set(Value whole, const Place &place, Value part, bool isKept) {
+  Tensor &tensor = tensors[whole];
+  tensor.isKept = isKept;
+  // Where it came to be is first.
+  tensor.parts.insert(place.isWhole() ? tensor.parts.begin()
+                                      : tensor.parts.end(),
+                      {place, part});
+  if (place.isWhole())
+    tensor.isDeferred = false;
+}
+
+Place Parts::placeOf(Value whole) const {
+  auto it = tensors.find(whole);
+  return it == tensors.end() || it->second.isDeferred
+             ? Place::whole()
+             : it->second.parts.front().place;
+}
+
+Value Parts::find(Value whole, const Place &place) const {
+  auto it = tensors.find(whole);
+  if (it == tensors.end())
+    return {};
+  for (const Part &part : it->second.parts)
+    if (isSame(part.place, place, axis))
+      return part.value;
+  return {};
+}
+
+double Parts::costOf(Value whole, const Place &place) const {
+  if (isDeferred(whole) || find(whole, place) || find(whole, Place::whole()))
+    return 0;
+  auto type = cast<RankedTensorType>(whole.getType());
+  return countElements(dimsOf(whole)) * getElementBytes(type.getElementType()) *
+         movedShare(placeOf(whole), place, axis);
+}
+
+FailureOr<Value> Parts::bring(Value whole, const Place &place) {
+  if (Value found = find(whole, place))
+    return found;
+  assert(!isDeferred(whole) && "it was made");
+  const Tensor &tensor = tensors[whole];
+  bool isKept = tensor.isKept;
+  Part from = tensor.parts.front();
+  // A part of what is here costs nothing.
+  if (Value here = find(whole, Place::whole()))
+    from = {Place::whole(), here};
+  FailureOr<Value> made = change(whole, from, place);
+  if (succeeded(made) && (isKept || from.place.isWhole()))
+    tensors[whole].parts.push_back({place, *made});
+  return made;
+}
+
+FailureOr<Value> Parts::change(Value whole, const Part &from, const Place &to) {
+  Location loc = whole.getLoc();
+  if (to.isPartial())
+    return emitError(loc) << "is not partial, as its sharding says that it is; "
+                             "say that it is whole or split";
+  switch (from.place.kind) {
+  case Place::Kind::Whole:
+    return cut(from.value, to, loc);
+  case Place::Kind::Split:
+    return to.isWhole() ? gather(from, loc) : turn(whole, from, to);
+  case Place::Kind::Partial:
+    return to.isWhole() ? reduce(from.value, from.place.reduction, loc)
+                        : scatter(from, to, loc);
+  }
+  llvm_unreachable("unknown place");
+}
+
+FailureOr<Value> createCollective(OpBuilder &builder, Location loc,
+                                  StringRef name, Value operand,
+                                  ArrayRef<NamedAttribute> attributes) {
+  FailureOr<Operation *> op = mlc::detail::createInferred(
+      builder, loc, name, 1, [&](OperationState &state, TypeRange types) {
+        state.addOperands(operand);
+        state.addAttributes(attributes);
+        state.addTypes(types);
+      });
+  if (failed(op))
+    return failure();
+  return (*op)->getResult(0);
+}
+
+static NamedAttribute reductionAttr(OpBuilder &builder, Reduction reduction) {
+  return builder.getNamedAttr(
+      "reduction", builder.getStringAttr(stringifyReduction(reduction)));
+}
+
+FailureOr<Value> Parts::reduce(Value partial, Reduction reduction,
+                               Location loc) {
+  SmallVector<NamedAttribute> attributes{builder.getNamedAttr("axis", axis),
+                                         reductionAttr(builder, reduction)};
+  if (!options.algorithm.empty())
+    attributes.push_back(builder.getNamedAttr(
+        "algorithm", builder.getStringAttr(options.algorithm)));
+  return createCollective(builder, loc, AllReduceOp::getOperationName(),
+                          partial, attributes);
+}
+
+static SmallVector<NamedAttribute> partAttrs(OpBuilder &builder, AxisAttr axis,
+                                             const Place &place) {
+  MLIRContext *context = builder.getContext();
+  return {builder.getNamedAttr("axis", axis),
+          builder.getNamedAttr(
+              "dims", builder.getDenseI64ArrayAttr({int64_t(place.dim)})),
+          builder.getNamedAttr("extents",
+                               DimsAttr::get(context, ArrayRef(place.extent))),
+          builder.getNamedAttr("units",
+                               DimsAttr::get(context, ArrayRef(place.unit)))};
+}
+
+FailureOr<Value> Parts::gather(const Part &from, Location loc) {
+  return createCollective(builder, loc, AllGatherOp::getOperationName(),
+                          from.value, partAttrs(builder, axis, from.place));
+}
+
+FailureOr<Value> Parts::scatter(const Part &from, const Place &to,
+                                Location loc) {
+  SmallVector<NamedAttribute> attributes = partAttrs(builder, axis, to);
+  attributes.push_back(reductionAttr(builder, from.place.reduction));
+  return createCollective(builder, loc, ReduceScatterOp::getOperationName(),
+                          from.value, attributes);
+}
+
+FailureOr<Value> Parts::cut(Value part, const Place &to, Location loc) {
+  MLIRContext *context = builder.getContext();
+  SmallVector<IntExpr> sizes = dimsOf(part);
+  SmallVector<IntExpr> starts(sizes.size(), IntExpr::constant(context, 0)),
+      steps(sizes.size(), IntExpr::constant(context, 1));
+  sizes[to.dim] = axis.getSize(to.extent) * to.unit;
+  starts[to.dim] = axis.getBegin(to.extent) * to.unit;
+  FailureOr<SliceOp> slice = createOp<SliceOp>(
+      builder, loc, part, DimsAttr::get(context, ArrayRef(starts)),
+      DimsAttr::get(context, ArrayRef(sizes)),
+      DimsAttr::get(context, ArrayRef(steps)));
+  if (failed(slice))
+    return failure();
+  return slice->getResult();
+}
+
+/// From one dim to another.
+FailureOr<Value> Parts::turn(Value whole, const Part &from, const Place &to) {
+  Location loc = whole.getLoc();
+  bool hasUnits = !from.place.unit.isConstant(1) || !to.unit.isConstant(1);
+  if (hasUnits || from.place.dim == to.dim) {
+    FailureOr<Value> all = bring(whole, Place::whole());
+    return failed(all) ? all : cut(*all, to, loc);
+  }
+  SmallVector<NamedAttribute> attributes{
+      builder.getNamedAttr("axis", axis),
+      builder.getNamedAttr("split", builder.getI64IntegerAttr(to.dim)),
+      builder.getNamedAttr("splitExtent", to.extent),
+      builder.getNamedAttr("join", builder.getI64IntegerAttr(from.place.dim)),
+      builder.getNamedAttr("joinExtent", from.place.extent)};
+  return createCollective(builder, loc, AllToAllOp::getOperationName(),
+                          from.value, attributes);
+}
+
+} // namespace mlc::dist

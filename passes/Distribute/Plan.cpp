@@ -1,0 +1,232 @@
+//===- Plan.cpp - How an operator is shared by the ranks ------------------===//
+
+#include "passes/Distribute/Plan.h"
+#include "dialects/Interfaces/Analysis.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc::dist {
+
+/// Dims that a collective changes are no loops of its.
+static Definition meaningOfCollective(Operation *op) {
+  Value from = op->getOperand(0), to = op->getResult(0);
+  auto type = cast<RankedTensorType>(from.getType());
+  DefinitionBuilder b(op->getContext(),
+                      {TensorShape{dimsOf(from), type.getElementType()}});
+  SmallVector<bool> changes(type.getRank());
+  if (auto dims = op->getAttrOfType<DenseI64ArrayAttr>("dims"))
+    for (int64_t dim : dims.asArrayRef())
+      changes[dim] = true;
+  for (llvm::StringRef name : {"dim", "split", "join"})
+    if (auto dim = op->getAttrOfType<IntegerAttr>(name))
+      changes[dim.getInt()] = true;
+  b.result(
+      b.stage("y", dimsOf(to), type.getElementType(), [&](ArrayRef<Expr> i) {
+        SmallVector<Expr> at(i);
+        for (unsigned d = 0; d < at.size(); ++d)
+          if (changes[d])
+            at[d] = b.index(0);
+        return b.read(0, at);
+      }));
+  return b.take();
+}
+
+std::optional<Definition> meaningOf(Operation *op) {
+  if (op->getNumResults() != 1)
+    return std::nullopt;
+  if (isa<DistDialect>(op->getDialect()))
+    return op->getNumOperands() == 1 ? std::optional(meaningOfCollective(op))
+                                     : std::nullopt;
+  auto defined = dyn_cast<DefinitionOpInterface>(op);
+  if (!defined)
+    return std::nullopt;
+  FailureOr<Definition> definition = getDefinition(defined);
+  // It was verified, and so it has one.
+  if (failed(definition) || definition->results.size() != 1)
+    return std::nullopt;
+  return std::move(*definition);
+}
+
+bool isZero(Value value) {
+  for (unsigned depth = 0; depth < 8; ++depth) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return false;
+    DenseElementsAttr constant;
+    if (matchPattern(op, m_Constant(&constant)))
+      return constant.isSplat() &&
+             (matchPattern(op, m_AnyZeroFloat()) || matchPattern(op, m_Zero()));
+    std::optional<Definition> definition = meaningOf(op);
+    if (!definition || definition->stages.size() != 1 ||
+        definition->stages[0].pieces.size() != 1)
+      return false;
+    const Expr &body = definition->stages[0].pieces[0].body;
+    if (body->kind == Expr::Kind::Constant)
+      return body->number == 0 && body->integerNumber == 0;
+    if (body->kind != Expr::Kind::Read || body->guarded)
+      return false;
+    value = op->getOperand(body->tensor.index);
+  }
+  return false;
+}
+
+using Kinds = SmallVector<std::optional<Reduction>>;
+
+/// A plan of what is split and which operands stay partial; none where that is
+/// no way to compute the operator.
+static std::optional<Plan> makePlan(Operation *op, const Definition &definition,
+                                    Factor factor, const Kinds &kinds) {
+  std::optional<Partials> partials = findPartials(definition, factor, kinds);
+  if (!partials)
+    return std::nullopt;
+  Plan plan{std::move(factor), std::move(*partials), {}, {}};
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    plan.operands.push_back(kinds[i] ? Place::partial(*kinds[i])
+                                     : plan.factor.placeOf({false, i}));
+  unsigned result = definition.results[0];
+  plan.result = plan.factor.placeOf({true, result});
+  if (std::optional<Reduction> reduction = plan.partials.stages[result])
+    plan.result = Place::partial(*reduction);
+  return plan;
+}
+
+Plan planWhole(Operation *op, const Definition &definition) {
+  return *makePlan(op, definition, Factor(definition),
+                   Kinds(op->getNumOperands()));
+}
+
+std::optional<Plan> planPart(Operation *op, const Definition &definition,
+                             const Place &place, AxisAttr axis) {
+  auto factor =
+      findFactor(definition, {true, definition.results[0]}, place, axis);
+  if (!factor)
+    return std::nullopt;
+  auto plan =
+      makePlan(op, definition, std::move(*factor), Kinds(op->getNumOperands()));
+  if (!plan || plan->partials.isCut() || !plan->result.isSplit())
+    return std::nullopt;
+  return plan;
+}
+
+namespace {
+
+class Chooser {
+public:
+  Chooser(Operation *op, const Definition &definition, const Parts &parts,
+          const Hints &hints, AxisAttr axis)
+      : op(op), definition(definition), parts(parts), hints(hints), axis(axis) {
+  }
+
+  Plan choose() {
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      if (Place place = parts.placeOf(operand); place.isSplit())
+        tryFactor({false, unsigned(i)}, place);
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      if (auto it = hints.wanted.find(operand); it != hints.wanted.end())
+        tryFactor({false, unsigned(i)}, it->second);
+    if (auto it = hints.wanted.find(op->getResult(0)); it != hints.wanted.end())
+      tryFactor({true, definition.results[0]}, it->second);
+    tryPartial(Factor(definition));
+    consider(planWhole(op, definition));
+    return std::move(*best);
+  }
+
+private:
+  void tryFactor(TensorId tensor, const Place &place) {
+    auto factor = findFactor(definition, tensor, place, axis);
+    if (!factor)
+      return;
+    if (auto plan =
+            makePlan(op, definition, *factor, Kinds(op->getNumOperands())))
+      consider(std::move(*plan));
+    tryPartial(*factor);
+  }
+
+  /// What is partial stays so, where all terms are: nothing is a term of any
+  /// sum. Not where the result has more to reduce.
+  void tryPartial(const Factor &factor) {
+    Kinds kinds(op->getNumOperands());
+    bool isAny = false, isTerm = false;
+    double before = 0;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      Place place = parts.placeOf(operand);
+      if (factor.inputs[i])
+        continue;
+      if (place.isPartial() && canPass(place.reduction)) {
+        kinds[i] = place.reduction;
+        isTerm = true;
+        if (!parts.find(operand, Place::whole()))
+          before += countElements(dimsOf(operand));
+      } else if (place.isWhole() && isZero(operand)) {
+        kinds[i] = Reduction::Sum;
+      }
+      isAny |= kinds[i].has_value();
+    }
+    if (!isAny || (!isTerm && !factor.extent))
+      return;
+    auto plan = makePlan(op, definition, factor, kinds);
+    if (!plan || plan->partials.isCut() || !plan->result.isPartial())
+      return;
+    if (isTerm && countElements(dimsOf(op->getResult(0))) > before)
+      return;
+    consider(std::move(*plan));
+  }
+
+  /// Collectives reduce in their own way.
+  bool canPass(Reduction reduction) const {
+    auto own = op->getAttrOfType<StringAttr>("reduction");
+    return !own || !isa<DistDialect>(op->getDialect()) ||
+           own.getValue() == stringifyReduction(reduction);
+  }
+
+  void consider(Plan plan) {
+    for (auto [operand, place] : llvm::zip(op->getOperands(), plan.operands))
+      if (!place.isPartial() || parts.placeOf(operand).isPartial())
+        count(plan, operand, parts.costOf(operand, place));
+    Value result = op->getResult(0);
+    if (auto it = hints.returned.find(result);
+        it != hints.returned.end() && !plan.result.isPartial())
+      count(plan, result,
+            bytesOf(dimsOf(result), result) *
+                movedShare(plan.result, it->second, axis));
+    for (auto [stage, isCut] : llvm::zip(definition.stages, plan.partials.cuts))
+      if (isCut)
+        count(plan, result,
+              bytesOf(stage.dims, result) *
+                  movedShare(Place::partial(Reduction::Sum), Place::whole(),
+                             axis));
+    if (!best || std::tie(plan.dataCost, plan.otherCost) <
+                     std::tie(best->dataCost, best->otherCost))
+      best = std::move(plan);
+  }
+
+  static double bytesOf(ArrayRef<IntExpr> dims, Value like) {
+    auto type = cast<RankedTensorType>(like.getType());
+    return countElements(dims) * getElementBytes(type.getElementType());
+  }
+
+  void count(Plan &plan, Value value, double bytes) const {
+    (hints.data.contains(value) ? plan.dataCost : plan.otherCost) += bytes;
+  }
+
+  Operation *op;
+  const Definition &definition;
+  const Parts &parts;
+  const Hints &hints;
+  AxisAttr axis;
+  std::optional<Plan> best;
+};
+
+} // namespace
+
+Plan choosePlan(Operation *op, const Definition &definition, const Parts &parts,
+                const Hints &hints, AxisAttr axis) {
+  return Chooser(op, definition, parts, hints, axis).choose();
+}
+
+} // namespace mlc::dist

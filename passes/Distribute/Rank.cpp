@@ -1,0 +1,188 @@
+//===- Rank.cpp - A function of one rank along one axis -------------------===//
+
+#include "passes/Distribute/Rank.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/States.h"
+#include "passes/Distribute/Operators.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace mlc::dist {
+
+namespace {
+
+class RankMaker {
+public:
+  RankMaker(func::FuncOp function, AxisAttr axis,
+            const PartitionOptions &options)
+      : function(function), axis(axis), options(options),
+        builder(function.getContext()), parts(builder, axis, options) {}
+
+  LogicalResult run(ArrayRef<Place> arguments,
+                    llvm::MutableArrayRef<std::optional<Place>> results) {
+    SmallVector<std::optional<Place>> wanted(results.begin(), results.end());
+    hints = findHints(function, arguments, wanted, axis);
+    Block &old = function.getBody().front();
+    Block *made = new Block();
+    function.getBody().push_back(made);
+    builder.setInsertionPointToEnd(made);
+    for (auto [argument, place] : llvm::zip(old.getArguments(), arguments))
+      addArgument(*made, argument, place);
+    for (Operation &op : old.without_terminator())
+      if (failed(visit(&op)))
+        return failure();
+    if (failed(finish(old, results)))
+      return failure();
+    while (!old.empty())
+      old.back().erase();
+    old.erase();
+    return success();
+  }
+
+private:
+  void addArgument(Block &made, BlockArgument argument, const Place &place) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    Value part =
+        made.addArgument(getTensorType(partDims(dimsOf(argument), place, axis),
+                                       type.getElementType()),
+                         argument.getLoc());
+    bool isState =
+        function.getArgAttr(argument.getArgNumber(), kStateAttr) != nullptr;
+    parts.set(argument, place, part, !options.regather || !isState);
+  }
+
+  LogicalResult visit(Operation *op) {
+    std::optional<Definition> definition = meaningOf(op);
+    if (!definition)
+      return copyWhole(op);
+    if (llvm::all_of(op->getOperands(), [&](Value operand) {
+          return parts.placeOf(operand).isWhole();
+        }))
+      return defer(op, *definition);
+    return emit(op, *definition,
+                choosePlan(op, *definition, parts, hints, axis));
+  }
+
+  /// Made when it is needed, as it is needed. What that goes through is not
+  /// deep.
+  LogicalResult defer(Operation *op, const Definition &definition) {
+    unsigned depth = 0;
+    for (Value operand : op->getOperands())
+      if (parts.isDeferred(operand))
+        depth = std::max(depth, depths.lookup(operand) + 1);
+    if (depth >= kMaxDepth)
+      return emit(op, definition, planWhole(op, definition));
+    parts.setDeferred(op->getResult(0));
+    depths[op->getResult(0)] = depth;
+    return success();
+  }
+
+  /// Nobody knows what it is on parts.
+  LogicalResult copyWhole(Operation *op) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      FailureOr<Value> whole = get(operand, Place::whole());
+      if (failed(whole))
+        return failure();
+      operands.push_back(*whole);
+    }
+    Operation *made = builder.clone(*op);
+    made->setOperands(operands);
+    for (auto [from, to] : llvm::zip(op->getResults(), made->getResults()))
+      parts.set(from, Place::whole(), to);
+    return success();
+  }
+
+  /// Has the result at the plan's place, or whole where its part has no form.
+  LogicalResult emit(Operation *op, const Definition &definition,
+                     const Plan &plan) {
+    SmallVector<Value> operands;
+    for (auto [operand, place] : llvm::zip(op->getOperands(), plan.operands)) {
+      // Zeros are terms of any sum.
+      bool isTerm = place.isPartial() && parts.placeOf(operand).isWhole();
+      FailureOr<Value> part = get(operand, isTerm ? Place::whole() : place);
+      if (failed(part))
+        return failure();
+      operands.push_back(*part);
+    }
+    FailureOr<Value> made =
+        emitPart(builder, op, definition, plan, operands, parts, axis);
+    if (failed(made))
+      return failure();
+    if (!*made)
+      return copyWhole(op);
+    parts.set(op->getResult(0), plan.result, *made);
+    return success();
+  }
+
+  FailureOr<Value> get(Value value, const Place &place) {
+    if (Value found = parts.find(value, place))
+      return found;
+    if (!parts.isDeferred(value))
+      return parts.bring(value, place);
+    Operation *op = value.getDefiningOp();
+    std::optional<Definition> definition = meaningOf(op);
+    std::optional<Plan> plan;
+    if (place.isSplit())
+      plan = planPart(op, *definition, place, axis);
+    if (!plan)
+      plan = planWhole(op, *definition);
+    if (failed(emit(op, *definition, *plan)))
+      return failure();
+    if (Value found = parts.find(value, place))
+      return found;
+    return parts.bring(value, place);
+  }
+
+  /// A part that a sharding can say.
+  Place givenAway(Value value) const {
+    Place place = parts.placeOf(value);
+    if (!place.isSplit())
+      return Place::whole();
+    Place plain = Place::split(place.dim, dimsOf(value)[place.dim],
+                               IntExpr::constant(axis.getContext(), 1));
+    return isSame(place, plain, axis) ? plain : Place::whole();
+  }
+
+  LogicalResult finish(Block &old,
+                       llvm::MutableArrayRef<std::optional<Place>> results) {
+    Operation *end = old.getTerminator();
+    SmallVector<Value> values;
+    for (auto [value, place] : llvm::zip(end->getOperands(), results)) {
+      if (!place)
+        place = givenAway(value);
+      FailureOr<Value> part = get(value, *place);
+      if (failed(part))
+        return failure();
+      values.push_back(*part);
+    }
+    func::ReturnOp::create(builder, end->getLoc(), values);
+    function.setType(FunctionType::get(function.getContext(),
+                                       builder.getBlock()->getArgumentTypes(),
+                                       ValueRange(values).getTypes()));
+    return success();
+  }
+
+  static constexpr unsigned kMaxDepth = 64;
+
+  func::FuncOp function;
+  AxisAttr axis;
+  const PartitionOptions &options;
+  OpBuilder builder;
+  Parts parts;
+  Hints hints;
+  /// Of what is deferred: through how many operators it goes.
+  llvm::DenseMap<Value, unsigned> depths;
+};
+
+} // namespace
+
+LogicalResult makeRank(func::FuncOp function, ArrayRef<Place> arguments,
+                       llvm::MutableArrayRef<std::optional<Place>> results,
+                       AxisAttr axis, const PartitionOptions &options) {
+  return RankMaker(function, axis, options).run(arguments, results);
+}
+
+} // namespace mlc::dist

@@ -1,0 +1,51 @@
+//===- StackedDefinition.h - Definitions over all ranks ---------*- C++ -*-===//
+//
+// A tensor that ranks have different ones of is *stacked*: their coordinates on
+// the axes along which it varies are its first dims, in the order of the mesh.
+// A tensor that is the same on all ranks of an axis is not stacked along it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_PASSES_DISTRIBUTE_STACKEDDEFINITION_H
+#define MLC_PASSES_DISTRIBUTE_STACKEDDEFINITION_H
+
+#include "dialects/Dist/Dist.h"
+#include "dialects/Interfaces/Definition.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace mlc {
+
+/// The axes along which a tensor is stacked, by their places in the mesh.
+using StackedAxes = llvm::SmallBitVector;
+
+struct StackedDefinition {
+  Definition definition;
+  /// Of each stage.
+  std::vector<StackedAxes> axes;
+};
+
+/// `definition`, of one rank, over stacked tensors: every stage gets a leading
+/// loop for each axis along which something that it reads is stacked, and for
+/// each whose `rank.AXIS` it has among its indices. `inputs` are the axes along
+/// which inputs are stacked.
+///
+/// Where `exchanged` is an axis, the definition is that of a collective over it
+/// (StackedOpInterface), all inputs are stacked along it, and a result that is
+/// the same for all ranks is not.
+///
+/// Reads whose ranges are not evident get a 0 to stand for what is out of
+/// range. Fails, with what is wrong in `problem`, where a size depends on the
+/// rank.
+mlir::FailureOr<StackedDefinition>
+stackDefinition(const Definition &definition,
+                llvm::ArrayRef<dist::AxisAttr> mesh,
+                llvm::ArrayRef<StackedAxes> inputs,
+                std::optional<unsigned> exchanged, std::string &problem);
+
+/// The first axis of whose coordinate a rank's integer depends.
+std::optional<unsigned> findRank(IntExpr expr,
+                                 llvm::ArrayRef<dist::AxisAttr> mesh);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DISTRIBUTE_STACKEDDEFINITION_H
