@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -21,7 +22,7 @@ struct Job : Ranks::Prepared {
   Status status;
   Job *next = nullptr;
 
-  virtual Status run(Communicator &communicator) = 0;
+  virtual Status run(Communicator &world) = 0;
 };
 
 /// A prepared collective.
@@ -31,18 +32,29 @@ struct CollectiveJob : Job {
   std::vector<Exchange> exchanges;
   /// For those that work on memory of their own, one after another.
   std::unique_ptr<char[]> work;
+  /// Null: all ranks.
+  Communicator *group = nullptr;
   const void *const *inputs = nullptr;
   void *const *outputs = nullptr;
 
-  Status run(Communicator &communicator) override;
+  Status run(Communicator &world) override;
   Status run(Communicator &communicator, const Exchange &exchange,
              const void *input, void *output) const;
 };
 
-struct FinishJob : Job {
-  Status run(Communicator &communicator) override {
-    return communicator.finish();
+/// Makes the groups of an axis, which all ranks do together.
+struct GroupJob : Job {
+  int color = 0;
+  std::string name;
+  std::unique_ptr<Communicator> group;
+
+  Status run(Communicator &world) override {
+    return world.split(color, name, group);
   }
+};
+
+struct FinishJob : Job {
+  Status run(Communicator &world) override { return world.finish(); }
 };
 
 class RankThread : public Ranks {
@@ -69,6 +81,8 @@ private:
   void enqueue(Job &job);
   Status waitFor(Job &job);
   void stop();
+  Status findGroup(const std::vector<MeshAxis> &mesh, uint32_t axis,
+                   Communicator *&group);
 
   const RankOptions options;
   int rankHere = 0, rankCount = 1;
@@ -81,6 +95,9 @@ private:
   /// The first failure, after which nothing succeeds.
   Status failure;
   std::atomic<bool> failed{false};
+  /// Those of axes with fewer ranks than there are, by the distance of their
+  /// ranks and how many they are. The thread's, once made.
+  std::map<std::pair<int, int>, std::unique_ptr<Communicator>> groups;
   /// With which abort() ends the ranks; under the lock.
   std::optional<int> abortCode;
 };
@@ -98,21 +115,21 @@ Status CollectiveJob::run(Communicator &communicator, const Exchange &exchange,
     std::memcpy(to, input, exchange.inputElements * width);
   char *from = memory + exchange.outputFrom * width;
   // What nobody sends is zero.
-  if (exchange.memory == Exchange::Own && exchange.outputElements)
+  if (exchange.isShift && exchange.outputElements)
     std::memset(from, 0, exchange.outputElements * width);
   Status status =
-      exchange.isOwn
-          ? communicator.runOwn(exchange.outputElements, type, memory)
-          : communicator.run(exchange.name, exchange.program, type, memory);
+      exchange.isShift
+          ? communicator.run(exchange.name, exchange.program, type, memory)
+          : communicator.run(exchange.request, type, memory);
   if (status.ok() && from != output && exchange.outputElements)
     std::memcpy(output, from, exchange.outputElements * width);
   return status;
 }
 
-Status CollectiveJob::run(Communicator &communicator) {
+Status CollectiveJob::run(Communicator &world) {
   Status status;
   for (size_t i = 0; status.ok() && i < exchanges.size(); ++i)
-    status = run(communicator, exchanges[i], inputs[i], outputs[i]);
+    status = run(group ? *group : world, exchanges[i], inputs[i], outputs[i]);
   return status;
 }
 
@@ -127,8 +144,9 @@ void RankThread::loop() {
   if (options.hub)
     options.hub->makeCurrent();
   std::unique_ptr<Communicator> communicator;
-  Status status = Communicator::open(*options.engine, options.world,
-                                     options.communication, communicator);
+  Status status =
+      Communicator::open(*options.engine, options.rank, options.size,
+                         options.communication, communicator);
   std::unique_lock<std::mutex> lock(mutex);
   if (status.ok()) {
     rankHere = communicator->rank();
@@ -161,6 +179,8 @@ void RankThread::loop() {
   lock.unlock();
   if (communicator && code)
     communicator->abort(*code);
+  // Before what they were split from.
+  groups.clear();
 }
 
 void RankThread::stop() {
@@ -202,6 +222,29 @@ Status RankThread::waitFor(Job &job) {
   return std::exchange(job.status, Status::success());
 }
 
+Status RankThread::findGroup(const std::vector<MeshAxis> &mesh, uint32_t axis,
+                             Communicator *&group) {
+  int distance = 1;
+  for (size_t a = mesh.size(); a-- > axis + 1;)
+    distance *= static_cast<int>(mesh[a].size);
+  const auto count = static_cast<int>(mesh[axis].size);
+  group = nullptr;
+  if (count == rankCount)
+    return Status::success();
+  std::unique_ptr<Communicator> &known = groups[{distance, count}];
+  if (!known) {
+    GroupJob job;
+    job.color = rankHere - rankHere / distance % count * distance;
+    job.name = "of '" + mesh[axis].name + "'";
+    enqueue(job);
+    if (Status status = waitFor(job); !status.ok())
+      return status;
+    known = std::move(job.group);
+  }
+  group = known.get();
+  return Status::success();
+}
+
 Status RankThread::prepare(const std::vector<MeshAxis> &mesh,
                            const CollectiveCall &call,
                            std::unique_ptr<Prepared> &prepared) {
@@ -210,7 +253,12 @@ Status RankThread::prepare(const std::vector<MeshAxis> &mesh,
   job->type = call.type == DType::Bool ? MLC_U8
                                        : static_cast<mlc_dtype>(call.type);
   job->width = byteSize(call.type);
-  Status status = makeExchanges(mesh, call, rankHere, job->exchanges);
+  Status status = makeExchanges(
+      call, static_cast<int>(mesh[call.axis].size),
+      static_cast<int>(coordinatesOf(mesh, rankHere)[call.axis]),
+      job->exchanges);
+  if (status.ok())
+    status = findGroup(mesh, call.axis, job->group);
   if (!status.ok())
     return status;
   int64_t most = 0;

@@ -16,8 +16,8 @@ namespace mlc::runtime::transport {
 
 struct RankOptions {
   const mlc_engine *engine = nullptr;
-  /// What the launcher said.
-  mlc_world world{-1, -1, 0};
+  /// What the launcher said; -1: nothing.
+  int rank = -1, size = -1;
   Communicator::Options communication;
   /// For the engine inproc; outlives the ranks.
   InprocHub *hub = nullptr;
