@@ -6,6 +6,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "passes/ConstantBytes.h"
 #include "passes/Fuse/Views.h"
+#include "passes/ProgramRanks.h"
 #include "passes/ProgramStates.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -65,6 +66,10 @@ public:
   }
 
   LogicalResult run() {
+    auto mesh = readMesh(op->getParentOfType<ModuleOp>());
+    if (failed(mesh))
+      return failure();
+    model.programs.mesh = std::move(*mesh);
     collectSplats();
     for (Operation &inner : op.getBody().front())
       if (failed(translate(&inner)))
@@ -84,6 +89,10 @@ private:
   LogicalResult addLaunch(exec::LaunchOp launch);
   void addLibrary(exec::LibraryOp call);
   void addCheck(exec::CheckOp check);
+  LogicalResult addCoordinate(exec::CoordinateOp coordinate);
+  LogicalResult addStart(exec::StartOp start);
+  LogicalResult addPort(Operation *port, StringRef name, rt::BufferId buffer,
+                        ArrayAttr split, std::vector<rt::Port> &ports);
   void collectSplats();
   bool isFactor(exec::ConstantOp constant);
   FailureOr<ArrayRef<char>> getBytes(Operation *op, ElementsAttr value);
@@ -311,8 +320,18 @@ LogicalResult Translator::addBuffer(Operation *inner) {
     buffer = rt::Buffer::arena(add(bytes), *type, dimIds, name);
   rt::BufferId id = program.addBuffer(std::move(buffer));
   buffers[inner->getResult(0)] = id;
-  if (isa<exec::InputOp>(inner))
-    program.inputs.push_back({name, id});
+  if (auto input = dyn_cast<exec::InputOp>(inner))
+    return addPort(input, name, id, input.getSplitAttr(), program.inputs);
+  return success();
+}
+
+LogicalResult Translator::addPort(Operation *port, StringRef name,
+                                  rt::BufferId buffer, ArrayAttr split,
+                                  std::vector<rt::Port> &ports) {
+  auto splits = readSplits(port, model.programs.mesh, split);
+  if (failed(splits))
+    return failure();
+  ports.push_back({name.str(), buffer, std::move(*splits)});
   return success();
 }
 
@@ -407,6 +426,33 @@ void Translator::addLibrary(exec::LibraryOp call) {
   program.steps.push_back(std::move(step));
 }
 
+LogicalResult Translator::addCoordinate(exec::CoordinateOp coordinate) {
+  FailureOr<uint32_t> axis =
+      findAxis(coordinate, model.programs.mesh, coordinate.getAxis());
+  if (failed(axis))
+    return failure();
+  rt::Symbol symbol;
+  symbol.name = coordinate.getName().str();
+  symbol.kind = rt::Symbol::FromRank;
+  symbol.source = *axis;
+  symbol.max = model.programs.mesh[*axis].size - 1;
+  symbols[coordinate.getName()] = program.addSymbol(std::move(symbol));
+  return success();
+}
+
+LogicalResult Translator::addStart(exec::StartOp start) {
+  FailureOr<rt::StartStep> detail = readStart(start, model.programs.mesh);
+  if (failed(detail))
+    return failure();
+  rt::Step step = rt::Step::start(
+      std::move(*detail), ids(start.getInputs()), ids(start.getOutputs()),
+      add(start.getArgs().getDims()));
+  step.name = start.getCollective().str();
+  step.nodes = toStrings(start.getNodes());
+  program.steps.push_back(std::move(step));
+  return success();
+}
+
 LogicalResult Translator::translate(Operation *inner) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(inner)
       .Case([&](exec::SymbolOp symbol) {
@@ -416,6 +462,9 @@ LogicalResult Translator::translate(Operation *inner) {
         result.index = symbol.getDim();
         symbols[symbol.getName()] = program.addSymbol(std::move(result));
         return success();
+      })
+      .Case([&](exec::CoordinateOp coordinate) {
+        return addCoordinate(coordinate);
       })
       .Case([&](exec::BindOp bind) {
         rt::Symbol result;
@@ -439,15 +488,21 @@ LogicalResult Translator::translate(Operation *inner) {
         addLibrary(call);
         return success();
       })
+      .Case([&](exec::StartOp start) { return addStart(start); })
+      .Case([&](exec::WaitOp wait) {
+        program.steps.push_back(rt::Step::wait(
+            wait.getTicket(), ids(wait.getInputs()), ids(wait.getOutputs())));
+        return success();
+      })
       .Case([&](exec::AssignOp assign) {
         writes.push_back(
             {buffers.at(assign.getState()), buffers.at(assign.getValue())});
         return success();
       })
       .Case([&](exec::OutputOp output) {
-        program.outputs.push_back(
-            {output.getName().str(), buffers.at(output.getBuffer())});
-        return success();
+        return addPort(output, output.getName(),
+                       buffers.at(output.getBuffer()), output.getSplitAttr(),
+                       program.outputs);
       })
       .Default([](Operation *other) {
         return other->emitError("has no counterpart in the runtime");

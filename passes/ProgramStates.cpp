@@ -1,6 +1,7 @@
 //===- ProgramStates.cpp - States of programs as the runtime's data -------===//
 
 #include "passes/ProgramStates.h"
+#include "passes/ProgramRanks.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -16,13 +17,21 @@ FailureOr<uint32_t> addState(exec::StateOp op, rt::DType type,
   state.name = op.getState().str();
   state.type = type;
   state.size = byteSize(type);
-  for (IntExpr dim : op.getDims().getDims()) {
-    std::optional<int64_t> size = dim.asConstant();
-    if (!size)
-      return op.emitError("a state needs fixed dims");
-    state.dims.push_back(*size);
-    state.size *= *size;
-  }
+  auto splits = readSplits(op, model.programs.mesh, op.getSplitAttr());
+  if (failed(splits))
+    return failure();
+  state.splits = std::move(*splits);
+  if (op.getWhole())
+    state.dims = op.getWhole()->vec();
+  else
+    for (IntExpr dim : op.getDims().getDims()) {
+      std::optional<int64_t> size = dim.asConstant();
+      if (!size)
+        return op.emitError("a state needs fixed dims");
+      state.dims.push_back(*size);
+    }
+  for (int64_t dim : state.dims)
+    state.size *= dim;
   if (op.getValue()) {
     bool isZero = llvm::all_of(bytes, [](char byte) { return byte == 0; });
     state.initial = isZero ? rt::State::Zeros : rt::State::Stored;
@@ -36,7 +45,11 @@ FailureOr<uint32_t> addState(exec::StateOp op, rt::DType type,
     all.push_back(std::move(state));
     return uint32_t(all.size() - 1);
   }
-  if (known->type != state.type || known->dims != state.dims)
+  auto isSplitAlike = [](const rt::Split &a, const rt::Split &b) {
+    return a.dim == b.dim && a.axis == b.axis;
+  };
+  if (known->type != state.type || known->dims != state.dims ||
+      !llvm::equal(known->splits, state.splits, isSplitAlike))
     return op.emitError("the state '")
            << state.name << "' has another type in another program";
   bool hasOther =

@@ -381,7 +381,8 @@ Status Artifact::loadWeights(Device &device, LoadedProgram &loaded) const {
   return status;
 }
 
-Status Artifact::makeEntry(const Program &program, Entry &entry) {
+Status Artifact::makeEntry(const Program &program,
+                           const std::vector<MeshAxis> &mesh, Entry &entry) {
   entry.epochs = makeEpochs(program);
   entry.lives = liveRanges(program);
   entry.setup = findSetup(program);
@@ -394,7 +395,7 @@ Status Artifact::makeEntry(const Program &program, Entry &entry) {
     for (const std::string &node : step.nodes)
       entry.nodeTexts.back().push_back(node.c_str());
   }
-  entry.stepTexts = describeSteps(program);
+  entry.stepTexts = describeSteps(program, mesh);
   for (const Port &port : program.inputs)
     entry.inputTexts.push_back(describe(program, port));
   for (const Port &port : program.outputs)
@@ -417,7 +418,8 @@ Status Artifact::finish() {
   entries.resize(all.entries.size());
   for (size_t e = 0; e < entries.size(); ++e) {
     entries[e].stateUse = findStateUse(all.entries[e], all.states.size());
-    if (Status status = makeEntry(all.entries[e], entries[e]); !status.ok())
+    if (Status status = makeEntry(all.entries[e], all.mesh, entries[e]);
+        !status.ok())
       return status;
   }
   return Status::success();

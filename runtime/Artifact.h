@@ -76,6 +76,7 @@ public:
 
   size_t entryCount() const { return entries.size(); }
   const std::vector<State> &states() const { return all.states; }
+  const std::vector<MeshAxis> &mesh() const { return all.mesh; }
   // Of an entry:
   const Program &program(size_t entry = 0) const { return all.entries[entry]; }
   const Epochs &epochs(size_t entry = 0) const { return entries[entry].epochs; }
@@ -138,7 +139,8 @@ private:
   Status read(const uint8_t *data, size_t size, uint32_t flags);
   Status readTables(const ArtifactHeader &header, const uint8_t *data);
   Status finish();
-  static Status makeEntry(const Program &program, Entry &entry);
+  static Status makeEntry(const Program &program,
+                          const std::vector<MeshAxis> &mesh, Entry &entry);
   bool hasKernels() const;
   Status loadOnFirst() const;
   Status loadOn(Device &device, const LoadedProgram *&loaded) const;

@@ -101,6 +101,8 @@ struct Symbol {
   enum Kind : uint8_t {
     FromInput = 0, ///< dim `index` of program input `source`
     FromTensor,    ///< set by a BindSymbol step
+    FromRank,      ///< this rank's coordinate on axis `source` of the mesh; set
+                   ///< when a session is made
   };
   std::string name;
   Kind kind = FromInput;
@@ -163,15 +165,30 @@ struct Buffer {
                       std::string name = {});
 };
 
+/// A dim of a tensor of which each rank of an axis has a part: of the things of
+/// `unit` elements each that the whole dim is made of, rank r has partOf(things,
+/// ranks, r) (runtime/Ranks.h).
+struct Split {
+  uint32_t dim = 0;
+  uint32_t axis = 0; ///< of the mesh
+  uint64_t unit = 1;
+};
+
 /// A named input, output or parameter of the program. Every input's buffer is
 /// an Input buffer, every parameter's a Parameter; an output's may be any.
 struct Port {
   std::string name;
   BufferId buffer = 0;
+  /// Where the tensor is this rank's part of a whole one; its dims are the
+  /// part's.
+  std::vector<Split> splits = {};
 };
 
 /// Memory that lives across runs and that steps may write; all entries of an
 /// artifact share it (docs/States.md).
+///
+/// Where it is split, each rank holds its part alone; `dims`, `offset` and
+/// `size` are of the whole.
 struct State {
   /// What it holds until it is set or written: nothing that may be read, zeros,
   /// or bytes of the weights.
@@ -182,7 +199,11 @@ struct State {
   Initial initial = None;
   uint64_t offset = 0; ///< Stored: in the weights, 64-byte aligned
   uint64_t size = 0;   ///< bytes, those of its dims
+  std::vector<Split> splits = {};
 };
+
+/// How many ranks the mesh has.
+uint64_t countRanks(const std::vector<MeshAxis> &mesh);
 
 struct Program {
   /// What an artifact's entry is called.
@@ -210,6 +231,7 @@ struct Program {
 
 /// All programs of an artifact, over one set of states.
 struct Programs {
+  std::vector<MeshAxis> mesh; ///< empty: one rank
   std::vector<State> states;
   std::vector<Program> entries; ///< at least one; the first is the default
 };
@@ -226,9 +248,11 @@ Status deserialize(const uint8_t *data, size_t size, Programs &programs);
 /// Checks everything the runtime relies on: all ids in range, expressions
 /// well-formed, symbols bound before their use, aliases acyclic, outputs
 /// written before they are read, constants inside `weightsSize` bytes, state
-/// buffers as `states` has them.
+/// buffers as `states` has them, axes of the mesh, and that nothing touches what
+/// a collective works on between its start and its wait.
 Status validate(const Program &program, uint64_t weightsSize,
-                const std::vector<State> &states = {});
+                const std::vector<State> &states = {},
+                const std::vector<MeshAxis> &mesh = {});
 /// The same of all entries, and of the states: names that are there once,
 /// sizes that are those of their dims.
 Status validate(const Programs &programs, uint64_t weightsSize);

@@ -158,7 +158,7 @@ const auto texts = [](auto &io, auto &text) { io.field(text); };
 
 const auto symbol = [](auto &io, auto &s) {
   io.field(s.name);
-  io.enumeration(s.kind, 2);
+  io.enumeration(s.kind, Symbol::FromRank + 1);
   io.field(s.source);
   io.field(s.index);
   io.field(s.min);
@@ -198,9 +198,21 @@ const auto buffer = [](auto &io, auto &b) {
     io.field(b.offsetExpr);
 };
 
+const auto splits = [](auto &io, auto &s) {
+  io.field(s.dim);
+  io.field(s.axis);
+  io.field(s.unit);
+};
+
 const auto port = [](auto &io, auto &p) {
   io.field(p.name);
   io.field(p.buffer);
+  io.list(p.splits, splits);
+};
+
+const auto axis = [](auto &io, auto &a) {
+  io.field(a.name);
+  io.field(a.size);
 };
 
 /// The fields of a step's kind, by their roles.
@@ -210,6 +222,13 @@ template <typename IO> struct Fields {
   template <typename T> void size(const char *, T &expr) { io.field(expr); }
   template <typename T> void binds(const char *, T &id) { io.field(id); }
   template <typename T> void number(const char *, T &value) { io.field(value); }
+  template <typename T> void word(const char *, T &index, Words words) {
+    io.enumeration(index, words.count);
+  }
+  template <typename T> void text(const char *, T &value) { io.field(value); }
+  template <typename T> void axis(const char *, T &index) { io.field(index); }
+  template <typename T> void starts(const char *, T &id) { io.field(id); }
+  template <typename T> void waits(const char *, T &id) { io.field(id); }
 };
 
 const auto step = [](auto &io, auto &s) {
@@ -244,6 +263,7 @@ const auto state = [](auto &io, auto &s) {
   if (s.initial == State::Stored)
     io.field(s.offset);
   io.field(s.size);
+  io.list(s.splits, splits);
 };
 
 const auto program = [](auto &io, auto &p) {
@@ -264,6 +284,7 @@ const auto program = [](auto &io, auto &p) {
 };
 
 const auto programs = [](auto &io, auto &all) {
+  io.list(all.mesh, axis);
   io.list(all.states, state);
   io.list(all.entries, program);
 };

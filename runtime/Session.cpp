@@ -2,11 +2,19 @@
 
 #include "runtime/Session.h"
 
+#include <algorithm>
+
 namespace mlc::runtime {
 
 namespace {
 
 std::string quoted(const std::string &name) { return "'" + name + "'"; }
+
+size_t countTickets(const Program &program) {
+  return std::count_if(
+      program.steps.begin(), program.steps.end(),
+      [](const Step &step) { return ticketsOf(step).started.has_value(); });
+}
 
 } // namespace
 
@@ -22,7 +30,9 @@ Session::Session(std::shared_ptr<const Artifact> a, size_t entry,
       queue(&shared->queue()), device(queue->device),
       inputs(program.inputs.size()), outputs(program.outputs.size()),
       direct(program.outputs.size(), 0), parameters(program.parameters.size()),
-      setupMemory(program.buffers.size()), symbols(program.symbols.size(), 0),
+      setupMemory(program.buffers.size()),
+      underWay(countTickets(program), nullptr),
+      symbols(program.symbols.size(), 0),
       plans(epochs.count()), arenas(epochs.count()),
       addresses(program.buffers.size(), nullptr),
       wasSkipped(program.steps.size(), 0), stepTimes(program.steps.size(), 0) {}
@@ -34,7 +44,9 @@ Session::~Session() { (void)wait(); }
 Status Session::load() {
   if (loaded)
     return Status::success();
-  Status status = artifact->load(device, loaded);
+  Status status = checkRanks(artifact->mesh(), shared->ranks());
+  if (status.ok())
+    status = artifact->load(device, loaded);
   if (status.ok())
     status = shared->place();
   if (status.ok() && (flags & MLC_SESSION_PROFILE))
@@ -103,6 +115,28 @@ Status Session::checkInputDims() {
   return Status::success();
 }
 
+/// Those of parts, whose coordinates are known now.
+Status Session::checkStateDims() {
+  for (const Buffer &buffer : program.buffers) {
+    if (buffer.kind != Buffer::State ||
+        shared->state(buffer.source).splits.empty())
+      continue;
+    for (size_t d = 0; d < buffer.dims.size(); ++d) {
+      int64_t v;
+      Status status = value(buffer.dims[d], v);
+      if (status.ok() && v != shared->dims(buffer.source)[d])
+        status = Status::badFile(
+            "the program is damaged: its part of state " +
+            quoted(buffer.name) + " has " + std::to_string(v) +
+            " in dim " + std::to_string(d) + ", the state has " +
+            std::to_string(shared->dims(buffer.source)[d]));
+      if (!status.ok())
+        return status;
+    }
+  }
+  return Status::success();
+}
+
 Status Session::checkConditions(uint32_t epoch) {
   for (const Check &check : program.checks) {
     if (std::max(epochs.ofExpr[check.lhs], epochs.ofExpr[check.rhs]) != epoch)
@@ -134,13 +168,18 @@ Status Session::checkConditions(uint32_t epoch) {
 Status Session::bindSymbols() {
   for (SymbolId id = 0; id < symbols.size(); ++id) {
     const Symbol &s = program.symbols[id];
-    if (s.kind != Symbol::FromInput)
+    if (s.kind == Symbol::FromTensor)
       continue;
-    Status status = setSymbol(id, inputs[s.source].dims[s.index]);
+    Status status =
+        setSymbol(id, s.kind == Symbol::FromRank
+                          ? shared->coordinates()[s.source]
+                          : inputs[s.source].dims[s.index]);
     if (!status.ok())
       return status;
   }
   Status status = checkInputDims();
+  if (status.ok())
+    status = checkStateDims();
   return status.ok() ? checkConditions(0) : status;
 }
 
@@ -226,6 +265,8 @@ Status Session::handOver() {
   Status status = placeInputs();
   if (status.ok())
     status = runEpochs();
+  if (!status.ok())
+    drainCollectives();
   isSetUp = status.ok();
   return status.ok() ? copyOutputs() : status;
 }

@@ -42,6 +42,22 @@ struct ReadyStep {
   // Library steps.
   const LibraryKernel *library = nullptr;
   uint32_t firstLibraryOperand = 0;
+  // Starts of collectives: in EpochPlan::collectives.
+  uint32_t collective = 0;
+};
+
+/// A collective for one set of dims; not moved while it is under way.
+struct PlannedCollective {
+  std::unique_ptr<Ranks::Prepared> prepared; ///< null without other ranks
+  struct Message {
+    uint64_t inputBytes, outputBytes;
+    /// The host's copies, where it cannot follow addresses of the device.
+    Memory input, output;
+  };
+  std::vector<Message> messages;
+  /// What is handed over.
+  std::vector<const void *> inputs;
+  std::vector<void *> outputs;
 };
 
 /// One epoch of the program for one set of symbol values.
@@ -59,6 +75,7 @@ struct EpochPlan {
   std::vector<int64_t> args;
   std::vector<LibraryOperand> libraryOperands;
   std::vector<std::vector<int64_t>> libraryDims;
+  std::vector<std::unique_ptr<PlannedCollective>> collectives;
   // Addresses of `operands`, valid while the session's stamp is this.
   std::vector<void *> pointers;
   uint64_t stamp = 0;
@@ -132,6 +149,7 @@ private:
   Status load();
   Status bindSymbols();
   Status checkInputDims();
+  Status checkStateDims();
   Status setSymbol(SymbolId id, int64_t value);
   Status checkConditions(uint32_t epoch);
   bool isAddress(mlc_space space) const;
@@ -157,6 +175,7 @@ private:
   Status runEpochs();
   Status runEpoch(uint32_t epoch);
   Status runSteps(uint32_t epoch, EpochPlan &plan);
+  void drainCollectives();
   bool isRecordable(uint32_t epoch) const;
   Status makeReadable(BufferId id, mlc_tensor &tensor);
 
@@ -164,6 +183,7 @@ private:
   Status sizeOf(ExprId id, const char *what, const std::string &name,
                 uint64_t &result) const;
   Status bytesOf(BufferId id, uint64_t &result) const;
+  Status tensorBytes(BufferId id, uint64_t &result) const;
   Status placeOf(BufferId id, Place &place) const;
   Status describe(BufferId id, mlc_tensor &tensor) const;
 
@@ -197,6 +217,8 @@ private:
   uint64_t failuresBefore = 0;
   /// Whether steps of the run under way were handed over.
   bool hasBegun = false;
+  /// By ticket: the collectives that were begun and not waited for.
+  std::vector<PlannedCollective *> underWay;
   std::vector<int64_t> symbols;
 
   /// Per epoch: kept plans, latest used first, and the arena.

@@ -181,7 +181,7 @@ Status Session::checkStateOverlaps() const {
   auto overlaps = [&](const void *data, uint64_t bytes, mlc_space space) {
     for (size_t s = 0; s < shared->count(); ++s)
       if (isAddress(space) &&
-          overlap(data, bytes, shared->address(s), shared->state(s).size))
+          overlap(data, bytes, shared->address(s), shared->size(s)))
         return "overlaps that of state " + quoted(shared->state(s).name) +
                "; give memory of its own";
     return std::string();

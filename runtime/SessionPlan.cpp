@@ -30,11 +30,25 @@ Status Session::bytesOf(BufferId id, uint64_t &result) const {
     result = buffer.size;
     return Status::success();
   case Buffer::State:
-    result = shared->state(buffer.source).size;
+    result = shared->size(buffer.source);
     return Status::success();
   case Buffer::Arena:
   case Buffer::Alias:
     return sizeOf(buffer.sizeExpr, "the size", buffer.name, result);
+  }
+  return Status::success();
+}
+
+/// Bytes of a tensor that has been placed.
+Status Session::tensorBytes(BufferId id, uint64_t &result) const {
+  const Buffer &buffer = program.buffers[id];
+  result = byteSize(buffer.type);
+  for (ExprId dim : buffer.dims) {
+    uint64_t v = 0;
+    Status status = sizeOf(dim, "a dim", buffer.name, v);
+    if (!status.ok())
+      return status;
+    result *= v; // placeOf() has checked the product
   }
   return Status::success();
 }

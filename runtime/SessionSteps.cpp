@@ -6,39 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Session.h"
+#include "runtime/SessionSteps.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace mlc::runtime {
-
-/// An overload of prepare and of run for every kind.
-struct Session::Steps {
-  Session &session;
-  const Step &step;
-  EpochPlan &plan;
-
-  // Sets in `ready` what a run needs of the present sizes.
-  Status prepare(const LaunchStep &launch, ReadyStep &ready);
-  Status prepare(const GridLaunchStep &launch, ReadyStep &ready);
-  Status prepare(const LibraryStep &, ReadyStep &ready);
-  Status prepare(const BindStep &, ReadyStep &) { return Status::success(); }
-  Status prepare(const AssignStep &, ReadyStep &ready);
-
-  // Hands the step's work to the queue.
-  Status run(const LaunchStep &launch, const ReadyStep &ready);
-  Status run(const GridLaunchStep &launch, const ReadyStep &ready);
-  Status run(const LibraryStep &, const ReadyStep &ready);
-  Status run(const BindStep &bind, const ReadyStep &ready);
-  Status run(const AssignStep &, const ReadyStep &ready);
-
-  Scratch scratch() const {
-    return {session.scratch.data(), session.scratchStride};
-  }
-  Launch launchOf(KernelId kernel, const ReadyStep &ready) const;
-  LibraryCall libraryCall(const ReadyStep &ready) const;
-};
 
 //===----------------------------------------------------------------------===//
 // Launches
@@ -254,18 +227,11 @@ Status Session::Steps::run(const BindStep &bind, const ReadyStep &) {
 
 Status Session::Steps::prepare(const AssignStep &, ReadyStep &ready) {
   uint64_t bytes[2];
-  for (bool isOutput : {false, true}) {
-    BufferId id = isOutput ? step.outputs[0] : step.inputs[0];
-    const Buffer &buffer = session.program.buffers[id];
-    bytes[isOutput] = byteSize(buffer.type);
-    for (ExprId dim : buffer.dims) {
-      uint64_t v = 0;
-      Status status = session.sizeOf(dim, "a dim", buffer.name, v);
-      if (!status.ok())
-        return status;
-      bytes[isOutput] *= v; // placeOf() has checked the product
-    }
-  }
+  Status status = session.tensorBytes(step.inputs[0], bytes[0]);
+  if (status.ok())
+    status = session.tensorBytes(step.outputs[0], bytes[1]);
+  if (!status.ok())
+    return status;
   if (bytes[0] != bytes[1])
     return Status::badFile("the program is damaged: it copies " +
                            std::to_string(bytes[0]) + " bytes into " +

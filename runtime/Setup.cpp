@@ -15,6 +15,12 @@ bool isFixed(const Program &program, ExprId id) {
   });
 }
 
+/// What ranks exchange they exchange in every run, all of them.
+bool isOfCollective(const Step &step) {
+  TicketUse tickets = ticketsOf(step);
+  return tickets.started || tickets.awaited;
+}
+
 /// Whether neither the step nor its operands' sizes depend on a symbol.
 bool isFixed(const Program &program, const Step &step) {
   auto fixed = [&](ExprId id) { return isFixed(program, id); };
@@ -32,7 +38,8 @@ bool isFixed(const Program &program, const Step &step) {
     }
   };
   std::vector<ExprId> sizes = sizesOf(step);
-  return !boundSymbol(step) && std::all_of(sizes.begin(), sizes.end(), fixed) &&
+  return !boundSymbol(step) && !isOfCollective(step) &&
+         std::all_of(sizes.begin(), sizes.end(), fixed) &&
          std::all_of(step.inputs.begin(), step.inputs.end(), fixedBuffer) &&
          std::all_of(step.outputs.begin(), step.outputs.end(), fixedBuffer);
 }

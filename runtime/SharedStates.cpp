@@ -13,14 +13,29 @@ std::string quoted(const std::string &name) { return "'" + name + "'"; }
 } // namespace
 
 SharedStates::SharedStates(std::shared_ptr<const Artifact> a,
-                           std::unique_ptr<Queue> queue)
-    : artifact(std::move(a)), work(std::move(queue)),
+                           std::unique_ptr<Queue> queue,
+                           std::shared_ptr<Ranks> ranks)
+    : artifact(std::move(a)), work(std::move(queue)), others(std::move(ranks)),
+      position(coordinatesOf(artifact->mesh(), others ? others->rank() : 0)),
       memory(artifact->states().size()), held(memory.size(), 0),
-      lost(memory.size(), 0), pending(memory.size(), 0) {}
+      lost(memory.size(), 0), pending(memory.size(), 0) {
+  for (const State &whole : artifact->states()) {
+    Part part{partOfTensor(whole.dims, whole.splits, artifact->mesh(), position),
+              {},
+              byteSize(whole.type)};
+    for (const PartRange &range : part.ranges) {
+      part.dims.push_back(range.size());
+      part.size *= range.size();
+    }
+    parts.push_back(std::move(part));
+  }
+}
 
 // Memory goes before the queue does.
 SharedStates::~SharedStates() {
   (void)wait();
+  if (others && others->hasFailed())
+    others->abort(MLC_RESOURCES);
   memory.clear();
 }
 
@@ -41,10 +56,30 @@ Status SharedStates::fillZeros(size_t index) {
   constexpr uint64_t piece = 1 << 16;
   static constexpr uint8_t zeros[piece] = {};
   Status status;
-  for (uint64_t at = 0; status.ok() && at < state(index).size; at += piece)
+  for (uint64_t at = 0; status.ok() && at < size(index); at += piece)
     status = work->upload(address(index) + at, zeros,
-                          std::min(piece, state(index).size - at));
+                          std::min(piece, size(index) - at));
   return status;
+}
+
+/// The rank's part of the artifact's value.
+Status SharedStates::storePart(size_t index) {
+  const State &whole = state(index);
+  const uint8_t *value = artifact->weights() + whole.offset;
+  if (whole.splits.empty())
+    return work->upload(address(index), value, whole.size);
+  Memory cut;
+  bool grown;
+  Status status = cut.reserve(size(index), grown);
+  if (!status.ok())
+    return status;
+  copyPart(whole.dims, parts[index].ranges, byteSize(whole.type),
+           const_cast<uint8_t *>(value), cut.data(), /*join=*/false);
+  QueuedWork all(*work);
+  status = work->upload(address(index), cut.data(), size(index));
+  // Before it goes.
+  Status finished = all.finish();
+  return status.ok() ? finished : status;
 }
 
 Status SharedStates::initialize(size_t index) {
@@ -52,9 +87,8 @@ Status SharedStates::initialize(size_t index) {
   Status status;
   if (what.initial == State::Zeros)
     status = fillZeros(index);
-  else if (what.initial == State::Stored && what.size)
-    status = work->upload(address(index), artifact->weights() + what.offset,
-                          what.size);
+  else if (what.initial == State::Stored && size(index))
+    status = storePart(index);
   held[index] = status.ok() && what.initial != State::None;
   lost[index] = 0;
   return status;
@@ -65,7 +99,7 @@ Status SharedStates::place() {
     return Status::success();
   for (size_t i = 0; i < memory.size(); ++i) {
     bool grown;
-    Status status = memory[i].reserve(work->device, state(i).size, grown);
+    Status status = memory[i].reserve(work->device, size(i), grown);
     if (!status.ok())
       return status;
   }
@@ -180,17 +214,20 @@ Status SharedStates::set(size_t index, DType type, size_t rank,
   if (type != what.type)
     return Status::error(MLC_USAGE, where + "has type " + name(type) +
                                         ", the model takes " + name(what.type));
-  if (rank != what.dims.size())
+  const std::vector<int64_t> &wanted = this->dims(index);
+  if (rank != wanted.size())
     return Status::error(MLC_USAGE, where + "has " + std::to_string(rank) +
                                         " dims, the model takes " +
-                                        std::to_string(what.dims.size()));
+                                        std::to_string(wanted.size()));
   for (size_t d = 0; d < rank; ++d)
-    if (dims[d] != what.dims[d])
-      return Status::error(MLC_USAGE, where + "dim " + std::to_string(d) +
-                                          " is " + std::to_string(dims[d]) +
-                                          ", the model needs " +
-                                          std::to_string(what.dims[d]));
-  if (!data && what.size)
+    if (dims[d] != wanted[d])
+      return Status::error(
+          MLC_USAGE, where + "dim " + std::to_string(d) + " is " +
+                         std::to_string(dims[d]) + ", the model needs " +
+                         std::to_string(wanted[d]) +
+                         (what.splits.empty() ? "" : ", this rank's part"));
+  uint64_t bytes = size(index);
+  if (!data && bytes)
     return Status::error(MLC_USAGE, where + "has no data");
   status = wait();
   if (status.ok())
@@ -199,10 +236,10 @@ Status SharedStates::set(size_t index, DType type, size_t rank,
   if (!status.ok() || data == address(index))
     return status;
   QueuedWork all(*work);
-  if (what.size)
+  if (bytes)
     status = space == MLC_SPACE_HOST
-                 ? work->upload(address(index), data, what.size)
-                 : work->copy(address(index), data, what.size);
+                 ? work->upload(address(index), data, bytes)
+                 : work->copy(address(index), data, bytes);
   Status finished = all.finish();
   if (status.ok())
     status = std::move(finished);
@@ -226,18 +263,18 @@ Status SharedStates::read(size_t index, mlc_tensor &tensor) {
   if (!work->device.usesHostMemory()) {
     Memory &mirror = mirrors[index];
     bool grown;
-    status = mirror.reserve(what.size, grown);
-    if (status.ok() && what.size)
-      status = work->download(mirror.data(), data, what.size);
+    status = mirror.reserve(size(index), grown);
+    if (status.ok() && size(index))
+      status = work->download(mirror.data(), data, size(index));
     if (!status.ok())
       return status;
     data = mirror.data();
   }
   tensor.type = static_cast<mlc_dtype>(what.type);
-  tensor.rank = what.dims.size();
-  std::copy(what.dims.begin(), what.dims.end(), tensor.dims);
+  tensor.rank = dims(index).size();
+  std::copy(dims(index).begin(), dims(index).end(), tensor.dims);
   tensor.data = data;
-  tensor.bytes = what.size;
+  tensor.bytes = size(index);
   return status;
 }
 

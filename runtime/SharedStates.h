@@ -10,6 +10,7 @@
 #define MLC_RUNTIME_SHAREDSTATES_H
 
 #include "runtime/Artifact.h"
+#include "runtime/Ranks.h"
 
 #include <map>
 #include <memory>
@@ -18,16 +19,29 @@ namespace mlc::runtime {
 
 class SharedStates {
 public:
+  /// `ranks`, whose number is that of the artifact's mesh (checkRanks), may be
+  /// null where that is one.
   SharedStates(std::shared_ptr<const Artifact> artifact,
-               std::unique_ptr<Queue> queue);
-  /// Waits for what was enqueued.
+               std::unique_ptr<Queue> queue,
+               std::shared_ptr<Ranks> ranks = nullptr);
+  /// Waits for what was enqueued. Where a collective has failed, ends all ranks
+  /// first: the memory is still theirs.
   ~SharedStates();
   SharedStates(const SharedStates &) = delete;
   SharedStates &operator=(const SharedStates &) = delete;
 
   Queue &queue() const { return *work; }
+  Ranks *ranks() const { return others.get(); }
+  /// This rank's on each axis of the mesh.
+  const std::vector<int64_t> &coordinates() const { return position; }
   const State &state(size_t index) const { return artifact->states()[index]; }
   size_t count() const { return memory.size(); }
+  /// Of this rank's part, which is all of a state that is not split.
+  const std::vector<int64_t> &dims(size_t index) const {
+    return parts[index].dims;
+  }
+  uint64_t size(size_t index) const { return parts[index].size; }
+  /// What all states take on the device and the host.
   uint64_t bytes() const;
 
   /// Gives the states memory and their first values, the first time.
@@ -68,9 +82,18 @@ private:
   Status checkHeld(size_t index) const;
   Status initialize(size_t index);
   Status fillZeros(size_t index);
+  Status storePart(size_t index);
 
   std::shared_ptr<const Artifact> artifact;
   std::unique_ptr<Queue> work;
+  std::shared_ptr<Ranks> others;
+  std::vector<int64_t> position;
+  struct Part {
+    std::vector<PartRange> ranges;
+    std::vector<int64_t> dims;
+    uint64_t size;
+  };
+  std::vector<Part> parts;
   std::vector<DeviceMemory> memory;
   /// Whether each holds a value, and whether it was lost in a failed run.
   std::vector<uint8_t> held, lost;

@@ -14,7 +14,7 @@ Status SharedStates::save(const char *path) {
     mlc_tensor tensor;
     if (Status status = read(i, tensor); !status.ok())
       return status;
-    items.push_back({state(i).name, state(i).type, state(i).dims, tensor.data,
+    items.push_back({state(i).name, state(i).type, dims(i), tensor.data,
                      tensor.bytes});
   }
   // There is one set of files at a time in a process.
@@ -46,7 +46,7 @@ Status SharedStates::load(const char *path) {
   for (size_t i = 0; status.ok() && i < count(); ++i) {
     status = file.read(state(i).name, arrays[i]);
     if (status.ok() &&
-        (arrays[i].type != state(i).type || arrays[i].dims != state(i).dims))
+        (arrays[i].type != state(i).type || arrays[i].dims != dims(i)))
       status =
           Status::error(MLC_USAGE, std::string(path) + ": '" + state(i).name +
                                        "' has another type or other dims "

@@ -13,7 +13,7 @@ static Step stepOf(StepDetail detail, std::vector<BufferId> inputs,
   s.inputs = std::move(inputs);
   s.outputs = std::move(outputs);
   s.args = std::move(args);
-  s.detail = detail;
+  s.detail = std::move(detail);
   return s;
 }
 
@@ -50,6 +50,17 @@ Step Step::assign(BufferId to, BufferId from) {
   return stepOf(AssignStep{}, {from}, {to}, {});
 }
 
+Step Step::start(StartStep detail, std::vector<BufferId> inputs,
+                 std::vector<BufferId> outputs, std::vector<ExprId> args) {
+  return stepOf(std::move(detail), std::move(inputs), std::move(outputs),
+                std::move(args));
+}
+
+Step Step::wait(uint32_t ticket, std::vector<BufferId> inputs,
+                std::vector<BufferId> outputs) {
+  return stepOf(WaitStep{ticket}, std::move(inputs), std::move(outputs), {});
+}
+
 const char *kindName(const Step &step) {
   return std::visit([](auto &d) { return std::decay_t<decltype(d)>::kind; },
                     step.detail);
@@ -83,6 +94,12 @@ struct BoundSymbol : IgnoreFields {
   void binds(const char *, SymbolId symbol) { found = symbol; }
 };
 
+struct Tickets : IgnoreFields {
+  TicketUse found;
+  void starts(const char *, uint32_t ticket) { found.started = ticket; }
+  void waits(const char *, uint32_t ticket) { found.awaited = ticket; }
+};
+
 struct Sizes : IgnoreFields {
   std::vector<ExprId> found;
   void size(const char *, std::optional<ExprId> expr) {
@@ -97,11 +114,11 @@ constexpr size_t maxSizeText = 80, maxStepText = 400;
 
 class Printer {
 public:
-  explicit Printer(const Program &program)
-      : program(program), sizeTexts(program.exprs.size()) {}
+  Printer(const Program &program, const std::vector<MeshAxis> &mesh)
+      : program(program), mesh(mesh), sizeTexts(program.exprs.size()) {}
 
   std::string print(const Step &step) {
-    text.clear();
+    line.clear();
     visitFields(step, *this);
     std::string args;
     for (ExprId arg : step.args) {
@@ -113,7 +130,7 @@ public:
     }
     if (!args.empty())
       add("args", "(" + args + ")");
-    return text;
+    return line;
   }
 
   void kernel(const char *name, KernelId id) {
@@ -129,6 +146,18 @@ public:
   void number(const char *name, uint64_t value) {
     add(name, std::to_string(value));
   }
+  void word(const char *name, uint8_t index, Words words) {
+    add(name, words.all[index]);
+  }
+  void text(const char *name, const std::string &value) {
+    if (!value.empty())
+      add(name, cut(value));
+  }
+  void axis(const char *name, uint32_t index) {
+    add(name, cut(mesh[index].name));
+  }
+  void starts(const char *name, uint32_t ticket) { number(name, ticket); }
+  void waits(const char *name, uint32_t ticket) { number(name, ticket); }
 
 private:
   static std::string cut(std::string text) {
@@ -144,18 +173,25 @@ private:
     return known;
   }
   void add(const char *name, const std::string &value) {
-    text += (text.empty() ? "" : ", ") + std::string(name) + " " + value;
+    line += (line.empty() ? "" : ", ") + std::string(name) + " " + value;
   }
 
   const Program &program;
+  const std::vector<MeshAxis> &mesh;
   std::vector<std::string> sizeTexts;
-  std::string text;
+  std::string line;
 };
 
 } // namespace
 
 std::optional<SymbolId> boundSymbol(const Step &step) {
   BoundSymbol visitor;
+  visitFields(step, visitor);
+  return visitor.found;
+}
+
+TicketUse ticketsOf(const Step &step) {
+  Tickets visitor;
   visitFields(step, visitor);
   return visitor.found;
 }
@@ -180,8 +216,9 @@ std::vector<ExprId> sizesOf(const Step &step) {
   return std::move(visitor.found);
 }
 
-std::vector<std::string> describeSteps(const Program &program) {
-  Printer printer(program);
+std::vector<std::string> describeSteps(const Program &program,
+                                       const std::vector<MeshAxis> &mesh) {
+  Printer printer(program, mesh);
   std::vector<std::string> texts;
   for (const Step &step : program.steps)
     texts.push_back(printer.print(step));

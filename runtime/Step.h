@@ -27,6 +27,14 @@ using ExprId = uint32_t;
 using BufferId = uint32_t;
 using KernelId = uint32_t;
 
+/// An axis of the mesh that the ranks form. The last one's coordinate changes
+/// fastest with the rank; ranks that agree in all other coordinates are a
+/// group, among which collectives are.
+struct MeshAxis {
+  std::string name;
+  uint32_t size = 1;
+};
+
 /// For a row's `numInputs` and `numOutputs`: as many as the step has.
 constexpr size_t anyNumber = SIZE_MAX;
 
@@ -39,6 +47,18 @@ constexpr size_t anyNumber = SIZE_MAX;
 //                             of inputs[0] when the step runs; from then on
 //                             sizes may depend on it
 //   number(name, uint64_t)    any number
+//   word(name, uint8_t, words) the index of a word in a list (Words)
+//   text(name, string)        a word that only who carries it out knows
+//   axis(name, uint32_t)      an axis of the mesh
+//   starts(name, uint32_t)    the ticket of what the step begins and a later
+//                             one waits for
+//   waits(name, uint32_t)     the ticket of what was begun
+
+/// The words that a field of that role may be.
+struct Words {
+  const char *const *all;
+  uint8_t count;
+};
 
 /// Runs a kernel of the code image.
 struct LaunchStep {
@@ -129,9 +149,78 @@ struct AssignStep {
   template <typename Self, typename V> static void fields(Self &, V &) {}
 };
 
+/// What a collective makes of the tensors of a group's ranks. `input` and
+/// `output` are pairs of buffers, a message each; what lies in them is dense.
+enum class CollectiveKind : uint8_t {
+  /// Output: the reduction of what all have. Args: elements of each message.
+  /// Input and output are the same buffer.
+  AllReduce = 0,
+  /// Of the reduction of what all have, this rank's part. Args of each message:
+  /// extent, unit (elements); the input has extent * unit elements, and holds
+  /// nothing afterwards.
+  ReduceScatter,
+  /// The parts of all, in order. Args as ReduceScatter's, of the output.
+  AllGather,
+  /// What rank `root` has. Args: root, then elements of each message. Input and
+  /// output are the same buffer.
+  Broadcast,
+  /// Rank p gets, of what rank r has, the block p: with S(p) and J(r) parts of
+  /// `split` and `join`, S(p) * J(r) * unit elements. The input holds the blocks
+  /// for all ranks, in order, the output those from all. Args of each message:
+  /// split, join, unit.
+  AllToAll,
+  /// What the rank `by` before has; zeros where there is none. Args: by, then
+  /// elements of each message.
+  Shift,
+};
+inline constexpr const char *collectiveNames[] = {
+    "all_reduce", "reduce_scatter", "all_gather",
+    "broadcast",  "all_to_all",     "shift"};
+inline constexpr Words collectiveWords = {collectiveNames, 6};
+
+/// How elements of several ranks become one.
+enum class ReductionKind : uint8_t { Sum = 0, Max, Min, Prod };
+inline constexpr const char *reductionNames[] = {"sum", "max", "min", "prod"};
+inline constexpr Words reductionWords = {reductionNames, 4};
+
+/// Begins a collective among the ranks of an axis: inputs[i] and outputs[i] are
+/// message i. Until its wait the inputs are not written and the outputs not
+/// touched by others.
+struct StartStep {
+  static constexpr const char *kind = "start";
+  static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;
+
+  uint8_t collective = 0; ///< CollectiveKind
+  uint8_t reduction = 0;  ///< ReductionKind, where there is one
+  std::string algorithm;  ///< of an all-reduce; empty: the engine's own
+  uint32_t axis = 0;
+  uint32_t ticket = 0; ///< counted from 0, in the order of the starts
+
+  template <typename Self, typename V> static void fields(Self &self, V &v) {
+    v.word("collective", self.collective, collectiveWords);
+    v.word("reduction", self.reduction, reductionWords);
+    v.text("algorithm", self.algorithm);
+    v.axis("axis", self.axis);
+    v.starts("ticket", self.ticket);
+  }
+};
+
+/// Waits for the collective of a ticket; its inputs and outputs are the start's.
+struct WaitStep {
+  static constexpr const char *kind = "wait";
+  static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;
+
+  uint32_t ticket = 0;
+
+  template <typename Self, typename V> static void fields(Self &self, V &v) {
+    v.waits("ticket", self.ticket);
+  }
+};
+
 /// Every kind; the places in this list are the numbers in the file.
 using StepDetail =
-    std::variant<LaunchStep, LibraryStep, BindStep, GridLaunchStep, AssignStep>;
+    std::variant<LaunchStep, LibraryStep, BindStep, GridLaunchStep, AssignStep,
+                 StartStep, WaitStep>;
 
 /// Output operand `output` of a step may take the memory of input operand
 /// `input` (indices into Step::inputs and Step::outputs) if that dies here:
@@ -162,6 +251,10 @@ struct Step {
   static Step library(std::string key, std::vector<BufferId> inputs,
                       std::vector<BufferId> outputs, std::vector<ExprId> args);
   static Step assign(BufferId to, BufferId from);
+  static Step start(StartStep detail, std::vector<BufferId> inputs,
+                    std::vector<BufferId> outputs, std::vector<ExprId> args);
+  static Step wait(uint32_t ticket, std::vector<BufferId> inputs,
+                   std::vector<BufferId> outputs);
   static Step bindSymbol(SymbolId symbol, BufferId from, uint64_t element);
 
   /// The step as one of kind `Kind`, which it must be.
@@ -187,6 +280,11 @@ struct IgnoreFields {
   void size(const char *, std::optional<ExprId>) {}
   void binds(const char *, SymbolId) {}
   void number(const char *, uint64_t) {}
+  void word(const char *, uint8_t, Words) {}
+  void text(const char *, const std::string &) {}
+  void axis(const char *, uint32_t) {}
+  void starts(const char *, uint32_t) {}
+  void waits(const char *, uint32_t) {}
 };
 
 /// "launch", "library", ...
@@ -201,6 +299,12 @@ Arity arityOf(const Step &step);
 /// Makes `detail` one of the kind with this number, with nothing in it; false
 /// where there is no such kind.
 bool makeDetail(uint64_t number, StepDetail &detail);
+
+/// The ticket that the step starts or waits for; none for most kinds.
+struct TicketUse {
+  std::optional<uint32_t> started, awaited;
+};
+TicketUse ticketsOf(const Step &step);
 
 /// The symbol that the step binds; none for most kinds.
 std::optional<SymbolId> boundSymbol(const Step &step);
@@ -217,7 +321,8 @@ std::vector<ExprId> sizesOf(const Step &step);
 
 /// What each step of a valid program says beside its tensors, for people:
 /// "kernel k3, tasks 4*N, args (N; 2*N)".
-std::vector<std::string> describeSteps(const Program &program);
+std::vector<std::string> describeSteps(const Program &program,
+                                       const std::vector<MeshAxis> &mesh = {});
 
 } // namespace mlc::runtime
 

@@ -1,6 +1,7 @@
 //===- Validate.cpp - What the runtime relies on --------------------------===//
 
 #include "runtime/Program.h"
+#include "runtime/ValidateCollectives.h"
 
 #include <algorithm>
 #include <set>
@@ -16,16 +17,25 @@ constexpr size_t maxExprLength = 1024;
 constexpr unsigned maxAliasDepth = 32;
 /// Bounds the size of an expression's text.
 constexpr size_t maxSymbolName = 256;
+/// Of an algorithm.
+constexpr size_t maxWord = 64;
 /// States are files of an archive by their names.
 constexpr size_t maxStateName = 32768;
 /// Every entry has something for every state.
 constexpr size_t maxStates = 1 << 16, maxEntries = 64;
 
+bool isSplit(const State &state, size_t dim) {
+  return std::any_of(state.splits.begin(), state.splits.end(),
+                     [&](const Split &split) { return split.dim == dim; });
+}
+
 class Validator {
 public:
   Validator(const Program &program, uint64_t weightsSize,
-            const std::vector<State> &states)
-      : p(program), weightsSize(weightsSize), states(states) {}
+            const std::vector<State> &states,
+            const std::vector<MeshAxis> &mesh)
+      : p(program), weightsSize(weightsSize), states(states), mesh(mesh),
+        collectives(program, mesh) {}
 
   Status run() {
     checkSymbols();
@@ -91,6 +101,18 @@ private:
       v.bound[id] = 1;
     }
     void number(const char *, uint64_t) {}
+    void word(const char *name, uint8_t index, Words words) {
+      check(name, index < words.count, "no word");
+    }
+    void text(const char *name, const std::string &value) {
+      check(name, value.size() <= maxWord, "a word that is too long");
+    }
+    void axis(const char *name, uint32_t index) {
+      check(name, index < v.mesh.size(), "no axis");
+    }
+    // CollectiveChecks knows which there are.
+    void starts(const char *, uint32_t) {}
+    void waits(const char *, uint32_t) {}
   };
   bool hasExprs(const std::vector<ExprId> &ids) const {
     return std::all_of(ids.begin(), ids.end(),
@@ -113,6 +135,8 @@ private:
   const Program &p;
   uint64_t weightsSize;
   const std::vector<State> &states;
+  const std::vector<MeshAxis> &mesh;
+  CollectiveChecks collectives;
   std::string error;
   bool isLimit = false;
   // During checkSteps: what is known at the current step.
@@ -126,6 +150,8 @@ void Validator::checkSymbols() {
           "the dim '" + s.name.substr(0, 40) + "...' has a name of " +
               std::to_string(s.name.size()) + " bytes, at most " +
               std::to_string(maxSymbolName) + " are possible");
+    if (s.kind == Symbol::FromRank)
+      require(s.source < mesh.size(), "a symbol is a coordinate on no axis");
     if (s.kind != Symbol::FromInput)
       continue;
     bool inRange = s.source < p.inputs.size() &&
@@ -226,7 +252,8 @@ void Validator::checkParameter(const Buffer &b) {
   require(bytes == b.size, "a parameter's size is not that of its dims");
 }
 
-/// It is of the type and the dims of its state.
+/// It is of the type and the dims of its state; those of a part are compared
+/// when a session knows its coordinates.
 void Validator::checkState(const Buffer &b) {
   require(b.source < states.size(), "a buffer belongs to no state");
   if (!error.empty())
@@ -235,11 +262,19 @@ void Validator::checkState(const Buffer &b) {
   bool fits = b.type == state.type && b.dims.size() == state.dims.size();
   for (size_t d = 0; fits && d < b.dims.size(); ++d)
     fits = hasExpr(b.dims[d]) &&
-           p.exprs[b.dims[d]] == Expr::constant(state.dims[d]);
+           (isSplit(state, d) ||
+            p.exprs[b.dims[d]] == Expr::constant(state.dims[d]));
   require(fits, "a buffer is not as its state");
 }
 
 void Validator::checkPorts() {
+  for (const std::vector<Port> *ports : {&p.inputs, &p.outputs, &p.parameters})
+    for (const Port &port : *ports)
+      if (port.buffer < p.buffers.size()) {
+        std::string problem = problemOf(
+            port.splits, p.buffers[port.buffer].dims.size(), mesh);
+        require(problem.empty(), problem.c_str());
+      }
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     BufferId b = p.inputs[i].buffer;
     require(b < p.buffers.size() && p.buffers[b].kind == Buffer::Input &&
@@ -295,7 +330,9 @@ void Validator::checkStep(const Step &step) {
     if (!error.empty())
       return;
     needSizeBound(b);
-    require(written[rootOf(p, b)], "a step reads what nothing has written");
+    // What a collective has consumed is its own until then.
+    require(written[rootOf(p, b)] || ticketsOf(step).awaited,
+            "a step reads what nothing has written");
   }
   for (BufferId b : step.outputs) {
     require(b < p.buffers.size() && isWritable(p.buffers[rootOf(p, b)]),
@@ -303,7 +340,9 @@ void Validator::checkStep(const Step &step) {
     if (!error.empty())
       return;
     needSizeBound(b);
-    markWritten(b);
+    // What a collective writes is there when it was waited for.
+    if (!ticketsOf(step).started)
+      markWritten(b);
   }
   Arity arity = arityOf(step);
   auto fits = [](size_t wanted, size_t count) {
@@ -327,12 +366,19 @@ void Validator::checkStep(const Step &step) {
     needBound(e);
   Fields fields{*this, step};
   visitFields(step, fields);
+  if (error.empty())
+    if (std::string problem = collectives.step(step); !problem.empty())
+      ofStep(step, false, problem);
+  const auto *start = std::get_if<StartStep>(&step.detail);
+  if (error.empty() && start && CollectiveChecks::consumes(*start))
+    for (BufferId b : step.inputs)
+      written[rootOf(p, b)] = 0;
 }
 
 void Validator::checkSteps() {
   bound.assign(p.symbols.size(), 0);
   for (size_t s = 0; s < p.symbols.size(); ++s)
-    bound[s] = p.symbols[s].kind == Symbol::FromInput;
+    bound[s] = p.symbols[s].kind != Symbol::FromTensor;
   exprBound.assign(p.exprs.size(), 0);
   written.assign(p.buffers.size(), 0);
   for (size_t b = 0; b < p.buffers.size(); ++b)
@@ -347,6 +393,8 @@ void Validator::checkSteps() {
       return;
     checkStep(step);
   }
+  std::string problem = collectives.end();
+  require(problem.empty(), problem.c_str());
   // Dims of outputs, and checks, must be known in the end.
   for (const Port &port : p.outputs) {
     needSizeBound(port.buffer);
@@ -359,7 +407,8 @@ void Validator::checkSteps() {
 }
 
 /// What is wrong with a state by itself; empty where nothing is.
-std::string problemOf(const State &state, uint64_t weightsSize) {
+std::string problemOf(const State &state, uint64_t weightsSize,
+                      const std::vector<MeshAxis> &mesh) {
   if (state.name.empty() || state.name.size() > maxStateName)
     return "a state has no name, or one that is too long";
   if (state.dims.size() > MLC_MAX_RANK)
@@ -374,7 +423,11 @@ std::string problemOf(const State &state, uint64_t weightsSize) {
       (state.offset % 64 != 0 || state.offset > weightsSize ||
        state.size > weightsSize - state.offset))
     return "a state's value lies outside the weights";
-  return "";
+  for (const Split &split : state.splits)
+    if (split.dim < state.dims.size() && split.unit &&
+        uint64_t(state.dims[split.dim]) % split.unit)
+      return "a state is split between units that it has not";
+  return problemOf(state.splits, state.dims.size(), mesh);
 }
 
 /// That names are there once: what is found by name must be one thing.
@@ -388,15 +441,16 @@ template <typename T> bool hasOneOfEach(const std::vector<T> &all) {
 } // namespace
 
 Status validate(const Program &program, uint64_t weightsSize,
-                const std::vector<State> &states) {
-  return Validator(program, weightsSize, states).run();
+                const std::vector<State> &states,
+                const std::vector<MeshAxis> &mesh) {
+  return Validator(program, weightsSize, states, mesh).run();
 }
 
 Status validate(const Programs &programs, uint64_t weightsSize) {
-  std::string problem;
+  std::string problem = problemOf(programs.mesh);
   for (const State &state : programs.states)
     if (problem.empty())
-      problem = problemOf(state, weightsSize);
+      problem = problemOf(state, weightsSize, programs.mesh);
   if (programs.states.size() > maxStates ||
       programs.entries.size() > maxEntries)
     return Status::error(
@@ -421,7 +475,7 @@ Status validate(const Programs &programs, uint64_t weightsSize) {
   Status status;
   for (const Program &entry : programs.entries)
     if (status.ok())
-      status = validate(entry, weightsSize, programs.states);
+      status = validate(entry, weightsSize, programs.states, programs.mesh);
   return status;
 }
 

@@ -35,6 +35,9 @@ static std::string reasonAgainst(const Program &program, const Step &step) {
     return node + step.name +
            " runs in the runtime's library, which a program of its own has "
            "not; compile the model to an artifact";
+  if (ticketsOf(step).started)
+    return node + "ranks exchange tensors, which a program of its own cannot; "
+                  "compile the model to an artifact";
   auto *launch = std::get_if<GridLaunchStep>(&step.detail);
   std::optional<ExprId> bytes;
   if (launch)

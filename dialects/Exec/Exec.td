@@ -61,6 +61,12 @@ def Exec_SymbolOp : Exec_Op<"symbol"> {
   let assemblyFormat = "$name `from` `input` $input `dim` $dim attr-dict";
 }
 
+def Exec_CoordinateOp : Exec_Op<"coordinate"> {
+  let summary = "an integer that is this rank's coordinate on an axis of the mesh";
+  let arguments = (ins StrAttr:$name, StrAttr:$axis);
+  let assemblyFormat = "$name `on` $axis attr-dict";
+}
+
 def Exec_BindOp : Exec_Op<"bind"> {
   let summary = "sets a symbol to element `element` of an integer tensor";
   let arguments = (ins StrAttr:$name, Exec_BufferType:$buffer, I64Attr:$element);
@@ -76,9 +82,10 @@ def Exec_CheckOp : Exec_Op<"check"> {
   let assemblyFormat = "$lhs $predicate $rhs `,` $message attr-dict";
 }
 
-def Exec_InputOp : Exec_BufferOp<"input", (ins I64Attr:$index)> {
+def Exec_InputOp : Exec_BufferOp<"input", (ins I64Attr:$index, OptionalAttr<StrArrayAttr>:$split)> {
   let summary = "the memory of an input of the program; never written";
-  let assemblyFormat = "$index `:` $element $dims attr-dict";
+  let description = "Dims that name an axis in `split` are this rank's part of a whole.";
+  let assemblyFormat = "$index `:` $element $dims (`split` $split^)? attr-dict";
 }
 
 def Exec_ConstantOp : Exec_BufferOp<"constant", (ins ElementsAttr:$value)> {
@@ -95,14 +102,18 @@ def Exec_ParameterOp : Exec_BufferOp<"parameter", (ins ElementsAttr:$value)> {
   let assemblyFormat = "$value `:` $element $dims attr-dict";
 }
 
-def Exec_StateOp : Exec_BufferOp<"state", (ins StrAttr:$state, OptionalAttr<ElementsAttr>:$value)> {
+def Exec_StateOp : Exec_BufferOp<"state", (ins StrAttr:$state, OptionalAttr<ElementsAttr>:$value,
+    OptionalAttr<StrArrayAttr>:$split, OptionalAttr<DenseI64ArrayAttr>:$whole)> {
   let summary = "memory that lives across runs, shared by all programs of the module";
   let description = [{
+    Where a `split` dim names an axis of the mesh, each of its ranks has a part:
+    `dims` are the part's, `whole` and `value` the whole tensor's.
+
     It is called `state`; `value` is what it holds until it is set or assigned,
     and without one it holds nothing. Steps read what it held when the run
     began, whatever is assigned to it.
   }];
-  let assemblyFormat = "$state (`=` $value^)? `:` $element $dims attr-dict";
+  let assemblyFormat = "$state (`=` $value^)? `:` $element $dims (`split` $split^ `of` $whole)? attr-dict";
 }
 
 def Exec_AssignOp : Exec_Op<"assign"> {
@@ -141,6 +152,33 @@ def Exec_LibraryOp : Exec_Op<"library", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$kernel `(` $inputs `)` `->` `(` $outputs `)` `args` $args `nodes` $nodes attr-dict";
 }
 
+def Exec_StartOp : Exec_Op<"start", [AttrSizedOperandSegments]> {
+  let summary = "begins a collective among the ranks of an axis";
+  let description = [{
+    Each input with its output is a message; all_reduce and broadcast work in
+    place. Nothing writes inputs, or touches outputs, until the `exec.wait` of
+    the same ticket. What `args` are, of each `collective`, says CollectiveKind
+    (runtime/Step.h).
+  }];
+  let arguments = (ins I64Attr:$ticket, StrAttr:$collective, StrAttr:$axis,
+                       Variadic<Exec_BufferType>:$inputs,
+                       Variadic<Exec_BufferType>:$outputs, Mlc_DimsAttr:$args,
+                       OptionalAttr<Mlc_WordAttr<Mlc_Reduction>>:$reduction,
+                       OptionalAttr<StrAttr>:$algorithm, StrArrayAttr:$nodes);
+  let assemblyFormat = [{
+    $ticket $collective `over` $axis `(` $inputs `)` `->` `(` $outputs `)`
+    `args` $args (`reduction` $reduction^)? (`algorithm` $algorithm^)?
+    `nodes` $nodes attr-dict
+  }];
+}
+
+def Exec_WaitOp : Exec_Op<"wait", [AttrSizedOperandSegments]> {
+  let summary = "waits for a collective, whose buffers these are";
+  let arguments = (ins I64Attr:$ticket, Variadic<Exec_BufferType>:$inputs,
+                       Variadic<Exec_BufferType>:$outputs);
+  let assemblyFormat = "$ticket `(` $inputs `)` `->` `(` $outputs `)` attr-dict";
+}
+
 def Exec_InverseTransformOp : Exec_Op<"inverse_transform", [Pure]> {
   let summary = "in a kernel: the tensor whose form for a faster algorithm is given";
   let description = [{
@@ -156,8 +194,9 @@ def Exec_InverseTransformOp : Exec_Op<"inverse_transform", [Pure]> {
 
 def Exec_OutputOp : Exec_Op<"output"> {
   let summary = "a buffer that is the program's next output";
-  let arguments = (ins StrAttr:$name, Exec_BufferType:$buffer);
-  let assemblyFormat = "$name $buffer attr-dict";
+  let description = "Dims that name an axis in `split` are this rank's part of a whole.";
+  let arguments = (ins StrAttr:$name, Exec_BufferType:$buffer, OptionalAttr<StrArrayAttr>:$split);
+  let assemblyFormat = "$name $buffer (`split` $split^)? attr-dict";
 }
 
 #endif // MLC_DIALECTS_EXEC_EXEC

@@ -1,6 +1,7 @@
 //===- Concatenations.cpp - Parts written where the whole will lie --------===//
 
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "passes/Fuse/Collectives.h"
 #include "passes/Fuse/Grouping.h"
 
 using namespace mlir;
@@ -21,7 +22,8 @@ static bool canBePlaced(Value piece, const ShapeTable &shapes,
     piece = view->source;
   }
   Operation *op = piece.getDefiningOp();
-  return op && isWork(op) && placed.insert(piece).second;
+  // What ranks exchange has memory that nobody else touches.
+  return op && isWork(op) && !isCollective(op) && placed.insert(piece).second;
 }
 
 static Value copyTensor(Value value, ShapeTable &shapes, Operation *before) {

@@ -6,6 +6,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/Fuse/Collectives.h"
 #include "passes/Lower/SizeValues.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -30,6 +31,7 @@ ExecBuilder::ExecBuilder(ModuleOp module, func::FuncOp function,
             base = view->source;
           places[base] = {result, piece.offset};
         }
+    placeOperands(op);
   });
 }
 
@@ -70,7 +72,10 @@ Value ExecBuilder::makeBuffer(Value value) {
   if (std::optional<View> view = getView(value, shapes))
     return makeAlias(value, bufferOf(view->source), view->offset);
   if (auto place = places.find(value); place != places.end())
-    return makeAlias(value, bufferOf(place->second.whole),
+    return makeAlias(value,
+                     place->second.collective
+                         ? jointBuffer(place->second.collective)
+                         : bufferOf(place->second.whole),
                      place->second.offset);
   if (auto constant = value.getDefiningOp<arith::ConstantOp>())
     return exec::ConstantOp::create(b, value.getLoc(), bufferType,
@@ -99,6 +104,10 @@ LogicalResult ExecBuilder::addSymbols() {
   for (Attribute attr : names) {
     StringRef name = cast<StringAttr>(attr).getValue();
     IntExpr symbol = IntExpr::symbol(b.getContext(), name);
+    if (dist::AxisAttr axis = findAxisOfRank(module, name)) {
+      exec::CoordinateOp::create(b, function.getLoc(), name, axis.getName());
+      continue;
+    }
     bool found = false;
     for (BlockArgument argument : function.getArguments()) {
       if (argument.getType().isIndex() || found)
@@ -145,15 +154,28 @@ LogicalResult ExecBuilder::addParameter(BlockArgument argument) {
 /// The buffer of the state `name`, of the type of `value`, made where there is
 /// none yet.
 FailureOr<Value> ExecBuilder::stateCalled(StringAttr name, Value value,
-                                          ElementsAttr initial) {
+                                          ElementsAttr initial,
+                                          Attribute sharding) {
   auto type = cast<RankedTensorType>(value.getType());
-  if (name.getValue().empty() || !type.hasStaticShape())
+  ArrayAttr split = splitOf(sharding);
+  if (name.getValue().empty() || !(type.hasStaticShape() || split))
     return function.emitError("a state needs a name and fixed dims; '")
            << name.getValue() << "' is a " << type;
-  if (initial && initial.getShapedType() != type)
+  RankedTensorType wholeType = type;
+  DenseI64ArrayAttr whole;
+  if (split) {
+    FailureOr<SmallVector<int64_t>> dims =
+        getWholeDims(module, cast<dist::ShardingAttr>(sharding),
+                     shapes.of(value), "the state '" + name.getValue() + "'");
+    if (failed(dims))
+      return failure();
+    whole = b.getDenseI64ArrayAttr(*dims);
+    wholeType = RankedTensorType::get(*dims, type.getElementType());
+  }
+  if (initial && initial.getShapedType() != wholeType)
     return function.emitError("the state '")
            << name.getValue() << "': " << kInitialAttr
-           << " must hold the elements of a " << type;
+           << " must hold the elements of a " << wholeType;
   Value &known = states[name];
   Type element = type.getElementType();
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -165,7 +187,7 @@ FailureOr<Value> ExecBuilder::stateCalled(StringAttr name, Value value,
   if (!known)
     known = exec::StateOp::create(
         b, value.getLoc(), exec::BufferType::get(b.getContext()), name, initial,
-        DimsAttr::get(b.getContext(), shapes.of(value)), TypeAttr::get(element),
+        split, whole, DimsAttr::get(b.getContext(), shapes.of(value)), TypeAttr::get(element),
         StringAttr());
   return known;
 }
@@ -182,7 +204,8 @@ LogicalResult ExecBuilder::addInputs() {
                << name.getValue() << "'";
       FailureOr<Value> state =
           stateCalled(name, argument,
-                      function.getArgAttrOfType<ElementsAttr>(i, kInitialAttr));
+                      function.getArgAttrOfType<ElementsAttr>(i, kInitialAttr),
+                      function.getArgAttr(i, dist::kShardingAttr));
       if (failed(state))
         return failure();
       buffers[argument] = *state;
@@ -201,6 +224,7 @@ LogicalResult ExecBuilder::addInputs() {
     buffers[argument] = exec::InputOp::create(
         b, function.getLoc(), exec::BufferType::get(b.getContext()),
         b.getI64IntegerAttr(i),
+        splitOf(function.getArgAttr(i, dist::kShardingAttr)),
         DimsAttr::get(b.getContext(), shapes.of(argument)),
         TypeAttr::get(elementOf(function, argument)),
         function.getArgAttrOfType<StringAttr>(i, "mlc.name"));
@@ -296,6 +320,8 @@ void ExecBuilder::addLaunch(const Group &group) {
     inputs.push_back(bufferOf(input));
   for (Value output : kernel.outputs)
     outputs.push_back(bufferOf(output));
+  waitFor(inputs);
+  waitFor(outputs);
   exec::LaunchOp::create(b, group.ops.back()->getLoc(),
                          FlatSymbolRefAttr::get(kernel.function.getNameAttr()),
                          inputs, outputs,
@@ -310,6 +336,8 @@ void ExecBuilder::addLibrary(const Group &group) {
     inputs.push_back(bufferOf(operand));
   for (Value result : op->getResults())
     outputs.push_back(bufferOf(result));
+  waitFor(inputs);
+  waitFor(outputs);
   exec::LibraryOp::create(
       b, op.getLoc(), op.getLibraryKernel(), inputs, outputs,
       DimsAttr::get(b.getContext(), op.getLibraryArguments()),
@@ -318,8 +346,9 @@ void ExecBuilder::addLibrary(const Group &group) {
 
 LogicalResult ExecBuilder::addResult(unsigned i, Value value) {
   Value buffer = bufferOf(value);
+  Attribute sharding = function.getResultAttr(i, dist::kShardingAttr);
   if (auto name = function.getResultAttrOfType<StringAttr>(i, kStateAttr)) {
-    FailureOr<Value> state = stateCalled(name, value, {});
+    FailureOr<Value> state = stateCalled(name, value, {}, sharding);
     if (failed(state))
       return failure();
     if (!assigned.insert(name).second)
@@ -337,7 +366,8 @@ LogicalResult ExecBuilder::addResult(unsigned i, Value value) {
   auto name = function.getResultAttrOfType<StringAttr>(i, "mlc.name");
   exec::OutputOp::create(
       b, function.getLoc(),
-      name ? name.getValue() : StringRef("output" + std::to_string(i)), buffer);
+      name ? name.getValue() : StringRef("output" + std::to_string(i)), buffer,
+      splitOf(sharding));
   return success();
 }
 
@@ -360,11 +390,16 @@ LogicalResult ExecBuilder::build(ArrayRef<unsigned> order) {
     return failure();
   for (unsigned i : order) {
     const Group &group = grouping.getGroups()[i];
-    if (grouping.isLibraryCall(group))
+    if (isCollective(group.opaque)) {
+      if (failed(addStart(group, getNodes(group, b))))
+        return failure();
+    } else if (grouping.isLibraryCall(group)) {
       addLibrary(group);
-    else
+    } else {
       addLaunch(group);
+    }
   }
+  addLastWaits();
   return addOutputs();
 }
 

@@ -3,6 +3,7 @@
 #ifndef MLC_PASSES_FUSE_EXECBUILDER_H
 #define MLC_PASSES_FUSE_EXECBUILDER_H
 
+#include "dialects/Dist/Dist.h"
 #include "dialects/Exec/Exec.h"
 #include "passes/Fuse/Grouping.h"
 #include "passes/Fuse/Outline.h"
@@ -25,7 +26,8 @@ private:
   mlir::LogicalResult addParameter(mlir::BlockArgument argument);
   mlir::FailureOr<mlir::Value> stateCalled(mlir::StringAttr name,
                                            mlir::Value value,
-                                           mlir::ElementsAttr initial);
+                                           mlir::ElementsAttr initial,
+                                           mlir::Attribute sharding);
   mlir::LogicalResult addChecks();
   void addLaunch(const Group &group);
   void addLibrary(const Group &group);
@@ -39,6 +41,23 @@ private:
                         IntExpr elements);
   IntExpr countWork(const Group &group) const;
 
+  // What ranks exchange: ExecCollectives.cpp.
+  struct Exchange {
+    llvm::SmallVector<mlir::Value> inputs, outputs;
+    llvm::SmallVector<IntExpr> args;
+  };
+  void placeOperands(mlir::Operation *op);
+  mlir::Value jointBuffer(mlir::Operation *op);
+  mlir::LogicalResult addStart(const Group &group, mlir::ArrayAttr nodes);
+  mlir::LogicalResult addMessages(mlir::Operation *op, Exchange &exchange);
+  void addInPlace(mlir::Operation *op, Exchange &exchange);
+  mlir::LogicalResult addParts(mlir::Operation *op, Exchange &exchange);
+  mlir::LogicalResult addAllToAll(dist::AllToAllOp op, Exchange &exchange);
+  void waitFor(llvm::ArrayRef<mlir::Value> buffers);
+  void addWait(unsigned ticket);
+  void addLastWaits();
+  mlir::ArrayAttr splitOf(mlir::Attribute sharding);
+
   mlir::ModuleOp module;
   mlir::func::FuncOp function;
   const Grouping &grouping;
@@ -51,9 +70,19 @@ private:
   struct Place {
     mlir::Value whole;
     IntExpr offset;
+    /// In its operands' joint buffer, where there is no `whole`.
+    mlir::Operation *collective = nullptr;
   };
-  /// Where values that are pieces of a concatenation are written.
+  /// Where values are written that are pieces of a concatenation, or operands of
+  /// one collective.
   llvm::DenseMap<mlir::Value, Place> places;
+  /// Elements of the joint buffers, and those that have been made.
+  llvm::DenseMap<mlir::Operation *, IntExpr> jointSizes;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> joints;
+  /// By ticket; null once it was waited for.
+  llvm::SmallVector<exec::StartOp> started;
+  /// The tickets of the memory that collectives under way write.
+  llvm::DenseMap<mlir::Value, unsigned> pending;
 };
 
 } // namespace mlc

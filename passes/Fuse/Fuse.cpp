@@ -3,6 +3,7 @@
 #include "passes/Fuse/Fuse.h"
 #include "dialects/Graph/ModelOps.h"
 #include "passes/Base/Form.h"
+#include "passes/Fuse/Collectives.h"
 #include "passes/Fuse/ExecBuilder.h"
 #include "passes/Fuse/Prepare.h"
 
@@ -17,6 +18,7 @@ namespace mlc {
 static LogicalResult fuse(ModuleOp module, func::FuncOp function,
                           const CodeTarget &target, Outliner::Known &kernels) {
   prepareForFusion(function, *target.backend);
+  copySharedOperands(function);
   FailureOr<ShapeTable> shapes = ShapeTable::build(function);
   if (failed(shapes))
     return failure();

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/Fuse/Collectives.h"
 #include "llvm/ADT/SetVector.h"
 #include <algorithm>
 #include <queue>
@@ -341,11 +342,13 @@ FailureOr<SmallVector<unsigned>> Grouping::schedule() const {
     for (unsigned producer : producers)
       consumers[producer].push_back(i);
   }
-  // Of the groups that can run, the one that ends first in the program.
-  using Entry = std::pair<unsigned, unsigned>;
+  // Of the groups that can run, what ranks exchange, so that kernels run
+  // meanwhile, then the one that ends first in the program.
+  using Entry = std::tuple<bool, unsigned, unsigned>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   auto push = [&](unsigned i) {
-    ready.push({position.at(groups[i].ops.back()), i});
+    ready.push({!isCollective(groups[i].opaque),
+                position.at(groups[i].ops.back()), i});
   };
   unsigned count = 0;
   for (auto [i, group] : llvm::enumerate(groups)) {
@@ -357,7 +360,7 @@ FailureOr<SmallVector<unsigned>> Grouping::schedule() const {
   }
   SmallVector<unsigned> order;
   while (!ready.empty()) {
-    unsigned i = ready.top().second;
+    unsigned i = std::get<2>(ready.top());
     ready.pop();
     order.push_back(i);
     for (unsigned consumer : consumers[i])

@@ -169,6 +169,13 @@ LogicalResult Reader::read(Operation *op) {
         readStep(step, step.getInputs(), step.getOutputs());
         return success();
       })
+      .Case<exec::StartOp, exec::WaitOp>([&](auto step) {
+        // What ranks exchange is exchanged once, in memory that stays.
+        readStep(step, step.getInputs(), step.getOutputs());
+        for (Value value : step->getOperands())
+          isPinned[rootOf(buffers.at(value))] = 1;
+        return success();
+      })
       .Case([&](exec::OutputOp output) {
         skeleton.outputs.push_back({"", buffers.at(output.getBuffer())});
         return success();
@@ -184,7 +191,8 @@ LogicalResult Reader::read(Operation *op) {
                            "fixed, and the dim ")
             << bind.getName() << " follows from a tensor's elements");
       })
-      .Case<exec::SymbolOp, exec::CheckOp>([](auto) { return success(); })
+      .Case<exec::SymbolOp, exec::CoordinateOp, exec::CheckOp>(
+          [](auto) { return success(); })
       .Default([&](Operation *other) {
         // Memory that it makes is none of the arena's.
         for (Value value : other->getResults()) {

@@ -105,7 +105,8 @@ Status Simulation::match(const Posted &send, const Posted &receive) {
     char *target = memory(receive.rank, to);
     const char *source = memory(send.rank, from);
     if (receive.transfer->kind == Transfer::ReceiveAdd)
-      add(type, target, source, to.length);
+      combine(programs[receive.rank].reduction, type, target, source,
+              to.length);
     else
       std::memcpy(target, source, to.length * mlc_dtype_size(type));
   }
@@ -119,8 +120,8 @@ void Simulation::finish(int rank) {
   if (!data.empty())
     for (const LocalStep &local : programs[rank].steps[at[rank]].local) {
       if (local.kind == LocalStep::Add)
-        add(type, memory(rank, local.to), memory(rank, local.from),
-            local.to.length);
+        combine(programs[rank].reduction, type, memory(rank, local.to),
+                memory(rank, local.from), local.to.length);
       else
         std::memcpy(memory(rank, local.to), memory(rank, local.from),
                     local.to.length * mlc_dtype_size(type));

@@ -28,43 +28,81 @@ struct Communicator::Lane {
 };
 
 std::string describe(const Request &request, mlc_dtype type) {
-  static const char *const names[] = {"all-reduce", "reduce-scatter",
-                                      "all-gather", "broadcast", "all-to-all"};
-  std::string text = names[static_cast<int>(request.collective)];
-  if (request.collective == Collective::AllReduce)
+  std::string text = name(request.collective);
+  if (request.algorithm == Algorithm::Own)
+    text += " of the engine,";
+  else if (request.collective == Collective::AllReduce)
     text += std::string(" ") + name(request.algorithm);
+  if (request.reduction != MLC_SUM)
+    text += std::string(" (") + name(request.reduction) + ")";
+  if (request.root)
+    text += " from " + std::to_string(request.root);
   return text + " of " + std::to_string(request.elements) + " " +
          mlc_dtype_name(type);
 }
 
 Communicator::Communicator(const mlc_engine &engine, mlc_comm *comm,
-                           const Options &options)
+                           const Options &options, std::string group,
+                           std::vector<int> ranks)
     : engine(engine), comm(comm), options(options),
-      watch(engine, comm, options.timeout) {}
+      watch(engine, comm, options.timeout, std::move(group), std::move(ranks)) {
+}
 
-Status Communicator::open(const mlc_engine &engine, mlc_world world,
+Status Communicator::open(const mlc_engine &engine, int rank, int size,
                           const Options &options,
                           std::unique_ptr<Communicator> &result) {
   char text[512] = "";
   mlc_comm *comm = nullptr;
-  world.timeout = options.timeout.count();
+  const mlc_world world{rank, size, options.timeout.count(), options.device};
   mlc_status code = engine.open(&world, &comm, text, sizeof(text));
+  const std::string who = "engine " + std::string(engine.name) + ": ";
   if (code != MLC_OK)
-    return Status::error(code, "engine " + std::string(engine.name) + ": " +
-                                   printable(text));
+    return Status::error(code, who + printable(text));
   result.reset(new Communicator(engine, comm, options));
-  const int rank = result->rank(), size = result->size();
-  if ((world.rank < 0 || world.rank == rank) &&
-      (world.size < 0 || world.size == size))
+  result->family = std::make_shared<Watch::Family>();
+  result->watch.join(result->family);
+  const int isRank = result->rank(), isSize = result->size();
+  if ((rank < 0 || rank == isRank) && (size < 0 || size == isSize))
     return Status::success();
-  std::string message =
-      "engine " + std::string(engine.name) + ": this is rank " +
-      std::to_string(rank) + " of " + std::to_string(size) +
-      ", but the launcher said rank " + std::to_string(world.rank) + " of " +
-      std::to_string(world.size) +
-      "; start all ranks by the engine's own launcher (mpirun for mpi)";
   result.reset();
-  return Status::error(MLC_USAGE, message);
+  return Status::error(
+      MLC_USAGE, who + "this is rank " + std::to_string(isRank) + " of " +
+                     std::to_string(isSize) + ", but the launcher said rank " +
+                     std::to_string(rank) + " of " + std::to_string(size) +
+                     "; start all ranks by the engine's own launcher (mpirun "
+                     "for mpi)");
+}
+
+Status Communicator::split(int color, const std::string &name,
+                           std::unique_ptr<Communicator> &group) {
+  // Who is missing is told by this, and the engine's split is quick then.
+  if (options.device < 0) {
+    Program meet;
+    int32_t come = 1;
+    Request request{Collective::AllReduce, Algorithm::Tree, size(), 1};
+    Status status = makeProgram(request, rank(), meet);
+    if (status.ok())
+      status =
+          run("split into groups " + name, std::move(meet), MLC_I32, &come);
+    if (!status.ok())
+      return status;
+  }
+  enter("split into groups " + name);
+  mlc_comm *split = nullptr;
+  std::vector<int> among(size());
+  mlc_status code =
+      engine.split(comm, color, options.timeout.count(), among.data(), &split);
+  Status status = leave(code == MLC_OK ? Status::success() : engineError(code));
+  group.reset();
+  if (!status.ok() || !split)
+    return status;
+  among.resize(engine.size(split));
+  for (int &member : among)
+    member = watch.among(member);
+  group.reset(new Communicator(engine, split, options, name, among));
+  group->family = family;
+  group->watch.join(family);
+  return Status::success();
 }
 
 Communicator::~Communicator() {
@@ -76,13 +114,13 @@ Communicator::~Communicator() {
   guard(options.timeout);
   engine.close(comm);
   if (options.watchdog)
-    options.watchdog->disarm();
+    options.watchdog->disarm(this);
 }
 
 /// Against calls that do not return; check() feeds the watchdog.
 void Communicator::guard(std::chrono::nanoseconds time) {
   if (options.watchdog)
-    options.watchdog->arm(time, [this] { return watch.hung(); });
+    options.watchdog->arm(this, time, [this] { return watch.hung(); });
 }
 
 void Communicator::enter(const std::string &name) {
@@ -93,7 +131,7 @@ void Communicator::enter(const std::string &name) {
 
 Status Communicator::leave(Status status) {
   if (options.watchdog)
-    options.watchdog->disarm();
+    options.watchdog->disarm(this);
   failed = !status.ok();
   if (!failed)
     watch.leave();
@@ -108,7 +146,7 @@ void Communicator::abort(int code) {
   engine.abort(comm, code);
   engine.close(comm);
   if (options.watchdog)
-    options.watchdog->disarm();
+    options.watchdog->disarm(this);
   comm = nullptr;
   failed = false;
 }
@@ -119,13 +157,13 @@ mlc_counters Communicator::counters() const {
   return counters;
 }
 
-char *Communicator::memory(const Range &range, mlc_dtype type) const {
+char *Communicator::memory(const Range &range) const {
   char *base = range.place == Place::Data ? data : scratch.get();
   return base + range.offset * mlc_dtype_size(type);
 }
 
 char *Communicator::staging(size_t lane, int64_t piece) const {
-  return stage.get() + (lane * window + piece % window) * options.messageBytes;
+  return stage.get() + (lane * window + piece % window) * laneBytes;
 }
 
 static bool grow(std::unique_ptr<char[]> &memory, int64_t &have, int64_t want) {
@@ -137,16 +175,25 @@ static bool grow(std::unique_ptr<char[]> &memory, int64_t &have, int64_t want) {
   return memory != nullptr;
 }
 
-Status Communicator::reserve(const Program &program, mlc_dtype type) {
+int64_t Communicator::messageElements() const {
   const auto size = static_cast<int64_t>(mlc_dtype_size(type));
-  int64_t most = 0, want = 0;
+  return engine.stepwise ? INT64_MAX
+                         : std::max<int64_t>(1, options.messageBytes / size);
+}
+
+Status Communicator::reserve() {
+  const auto size = static_cast<int64_t>(mlc_dtype_size(type));
+  int64_t most = 0, longest = 0, want = 0;
   for (const Step &step : program.steps)
     for (const Transfer &transfer : step.transfers)
-      if (transfer.kind == Transfer::ReceiveAdd)
+      if (transfer.kind == Transfer::ReceiveAdd) {
         most = std::max<int64_t>(most, step.transfers.size());
+        longest = std::max(longest, transfer.range.length);
+      }
+  laneBytes = std::min(longest, messageElements()) * size;
   if (!__builtin_mul_overflow(program.scratch, size, &want) &&
       grow(scratch, scratchBytes, want) &&
-      grow(stage, stageBytes, most * window * options.messageBytes))
+      grow(stage, stageBytes, most * window * laneBytes))
     return Status::success();
   return watch.fail(MLC_RESOURCES,
                     "out of memory for " + std::to_string(program.scratch) +
@@ -170,7 +217,7 @@ Status Communicator::check() {
     if (!lane.done())
       awaited.push_back(lane.transfer->peer);
   if (options.watchdog)
-    options.watchdog->feed();
+    options.watchdog->feed(this);
   std::sort(awaited.begin(), awaited.end());
   awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
   return options.interrupted && *options.interrupted
@@ -179,17 +226,17 @@ Status Communicator::check() {
 }
 
 /// Begins as many messages of the transfer as may be under way.
-Status Communicator::begin(Lane &lane, size_t index, mlc_dtype type) {
+Status Communicator::begin(Lane &lane, size_t index) {
   const Transfer &transfer = *lane.transfer;
   const auto size = static_cast<int64_t>(mlc_dtype_size(type));
-  const int64_t most = std::max<int64_t>(1, options.messageBytes / size);
+  const int64_t most = messageElements();
   while (lane.pieces.size() < window && lane.begun < transfer.range.length) {
     Piece piece{nullptr, lane.begun,
                 std::min(most, transfer.range.length - lane.begun)};
     const size_t bytes = piece.length * size;
     char *at = transfer.kind == Transfer::ReceiveAdd
                    ? staging(index, piece.offset / most)
-                   : memory(transfer.range, type) + piece.offset * size;
+                   : memory(transfer.range) + piece.offset * size;
     mlc_status code =
         transfer.kind == Transfer::Send
             ? engine.send(comm, transfer.peer, at, bytes, &piece.request)
@@ -202,8 +249,7 @@ Status Communicator::begin(Lane &lane, size_t index, mlc_dtype type) {
   return Status::success();
 }
 
-Status Communicator::poll(Lane &lane, size_t index, mlc_dtype type,
-                          int64_t nanoseconds, bool &moved) {
+Status Communicator::poll(Lane &lane, size_t index, int64_t nanoseconds) {
   while (!lane.pieces.empty()) {
     const Piece piece = lane.pieces.front();
     int done = 0;
@@ -215,26 +261,26 @@ Status Communicator::poll(Lane &lane, size_t index, mlc_dtype type,
     moved = true;
     nanoseconds = 0;
     const auto size = static_cast<int64_t>(mlc_dtype_size(type));
-    const int64_t most = std::max<int64_t>(1, options.messageBytes / size);
     if (lane.transfer->kind == Transfer::ReceiveAdd)
-      add(type, memory(lane.transfer->range, type) + piece.offset * size,
-          staging(index, piece.offset / most), piece.length);
+      combine(program.reduction, type,
+              memory(lane.transfer->range) + piece.offset * size,
+              staging(index, piece.offset / messageElements()), piece.length);
     lane.pieces.pop_front();
-    if (Status status = begin(lane, index, type); !status.ok())
+    if (Status status = begin(lane, index); !status.ok())
       return status;
   }
   return Status::success();
 }
 
 /// In pieces, so that the others see that this rank runs.
-Status Communicator::runLocal(const LocalStep &local, mlc_dtype type) {
+Status Communicator::runLocal(const LocalStep &local) {
   const auto size = static_cast<int64_t>(mlc_dtype_size(type));
   for (int64_t at = 0; at < local.to.length; at += 1 << 20) {
     const int64_t n = std::min<int64_t>(1 << 20, local.to.length - at);
-    char *to = memory(local.to, type) + at * size;
-    const char *from = memory(local.from, type) + at * size;
+    char *to = memory(local.to) + at * size;
+    const char *from = memory(local.from) + at * size;
     if (local.kind == LocalStep::Add)
-      add(type, to, from, n);
+      combine(program.reduction, type, to, from, n);
     else
       std::memcpy(to, from, n * size);
     watch.progressed();
@@ -244,98 +290,184 @@ Status Communicator::runLocal(const LocalStep &local, mlc_dtype type) {
   return Status::success();
 }
 
-Status Communicator::runStep(const Step &step, mlc_dtype type) {
+Status Communicator::startStep() {
+  inStep = true;
   lanes.clear();
-  for (const Transfer &transfer : step.transfers) {
+  for (const Transfer &transfer : program.steps[step].transfers) {
     lanes.emplace_back();
     lanes.back().transfer = &transfer;
   }
   for (size_t i = 0; i < lanes.size(); ++i)
-    if (Status status = begin(lanes[i], i, type); !status.ok())
+    if (Status status = begin(lanes[i], i); !status.ok())
       return status;
-  for (;;) {
-    bool moved = false, all = true;
-    size_t first = lanes.size();
-    for (size_t i = 0; i < lanes.size(); ++i) {
-      if (Status status = poll(lanes[i], i, type, 0, moved); !status.ok())
-        return status;
-      if (!lanes[i].done()) {
-        all = false;
-        first = std::min(first, i);
-      }
-    }
-    if (all)
-      break;
-    if (!moved)
-      if (Status status = poll(lanes[first], first, type, patience, moved);
-          !status.ok())
-        return status;
-    if (moved)
-      watch.progressed();
-    if (Status status = check(); !status.ok())
-      return status;
-  }
+  return Status::success();
+}
+
+Status Communicator::endStep() {
   lanes.clear();
-  for (const LocalStep &local : step.local)
-    if (Status status = runLocal(local, type); !status.ok())
+  for (const LocalStep &local : program.steps[step].local)
+    if (Status status = runLocal(local); !status.ok())
       return status;
+  ++step;
+  inStep = false;
   return Status::success();
 }
 
-Status Communicator::runProgram(const Program &program, mlc_dtype type,
-                                void *elements) {
-  if (Status status = reserve(program, type); !status.ok())
-    return status;
+/// Looks at all transfers, then waits for the first that is not done.
+Status Communicator::pollLanes(int64_t nanoseconds, bool &all) {
+  size_t first = lanes.size();
+  for (size_t i = lanes.size(); i-- > 0;) {
+    if (Status status = poll(lanes[i], i, 0); !status.ok())
+      return status;
+    if (!lanes[i].done())
+      first = i;
+  }
+  all = first == lanes.size();
+  if (!all && !moved && nanoseconds)
+    if (Status status = poll(lanes[first], first, nanoseconds); !status.ok())
+      return status;
+  if (moved)
+    watch.progressed();
+  return all ? Status::success() : check();
+}
+
+Status Communicator::advanceProgram(int64_t nanoseconds, bool &done) {
+  // As far as it goes without waiting.
+  while (step < program.steps.size()) {
+    if (!inStep)
+      if (Status status = startStep(); !status.ok())
+        return status;
+    bool all = false;
+    if (Status status = pollLanes(nanoseconds, all); !status.ok())
+      return status;
+    if (!all)
+      return Status::success();
+    if (Status status = endStep(); !status.ok())
+      return status;
+    moved = true;
+    nanoseconds = 0;
+  }
+  done = true;
+  return Status::success();
+}
+
+Status Communicator::advanceOwn(int64_t nanoseconds, bool &done) {
+  int over = 0;
+  mlc_status code = engine.test(comm, own, nanoseconds, &over);
+  if (code != MLC_OK || over)
+    own = nullptr;
+  if (code != MLC_OK)
+    return engineError(code);
+  done = moved = over;
+  return over ? Status::success() : check();
+}
+
+Status Communicator::advance(int64_t nanoseconds, bool &done) {
+  done = moved = false;
+  Status status =
+      own ? advanceOwn(nanoseconds, done) : advanceProgram(nanoseconds, done);
+  return !status.ok() || done ? leave(std::move(status)) : status;
+}
+
+Status Communicator::begin(const std::string &name, Program what,
+                           mlc_dtype elementType, void *elements) {
+  type = elementType;
   data = static_cast<char *>(elements);
-  for (const Step &step : program.steps)
-    if (Status status = runStep(step, type); !status.ok())
-      return status;
-  return Status::success();
+  program = std::move(what);
+  step = 0;
+  inStep = false;
+  enter(name);
+  if (options.device >= 0)
+    return leave(watch.fail(MLC_UNSUPPORTED,
+                            "programs of sends and receives add in the host's "
+                            "memory; take the algorithm own"));
+  Status status = reserve();
+  return status.ok() ? status : leave(std::move(status));
 }
 
-Status Communicator::run(const Request &request, mlc_dtype type, void *data) {
+Status Communicator::begin(const Request &request, mlc_dtype type, void *data) {
   if (request.ranks != size())
     return Status::error(MLC_USAGE,
                          "a collective of " + std::to_string(request.ranks) +
                              " ranks among " + std::to_string(size()) +
                              "; make it for all");
-  if (!isSummable(type))
+  const bool adds = request.collective == Collective::AllReduce ||
+                    request.collective == Collective::ReduceScatter;
+  if (!mlc_dtype_size(type) || (adds && !isSummable(type)))
     return Status::error(MLC_UNSUPPORTED,
                          std::string("elements of type ") +
                              mlc_dtype_name(type) +
                              " have no sum; take another type");
-  Program program;
-  if (Status status = makeProgram(request, rank(), program); !status.ok())
+  if (request.algorithm == Algorithm::Own) {
+    Status status = checkRequest(request, rank());
+    return status.ok() ? beginOwn(describe(request, type), request, type, data)
+                       : status;
+  }
+  Program made;
+  if (Status status = makeProgram(request, rank(), made); !status.ok())
     return status;
-  enter(describe(request, type));
-  return leave(runProgram(program, type, data));
+  return begin(describe(request, type), std::move(made), type, data);
 }
 
-Status Communicator::runOwn(int64_t elements, mlc_dtype type, void *data) {
-  return runOwn("all-reduce of the engine, of " + std::to_string(elements) +
-                    " " + mlc_dtype_name(type),
-                elements, type, data);
+Status Communicator::beginOwn(const std::string &name, const Request &request,
+                              mlc_dtype type, void *data) {
+  program = {};
+  step = 0;
+  lanes.clear();
+  enter(name);
+  Status status = startOwn(request, type, data);
+  return status.ok() ? status : leave(std::move(status));
+}
+
+Status Communicator::startOwn(const Request &request, mlc_dtype type,
+                              void *data) {
+  const std::vector<int64_t> parts = partsOf(request, rank());
+  const bool isAllToAll = request.collective == Collective::AllToAll;
+  const std::vector<int64_t> receives =
+      isAllToAll ? receivedParts(request, rank()) : std::vector<int64_t>();
+  const std::vector<size_t> sent(parts.begin(), parts.end());
+  const std::vector<size_t> received(receives.begin(), receives.end());
+  mlc_operation operation{};
+  operation.kind = static_cast<mlc_collective>(request.collective);
+  operation.reduction = request.reduction;
+  operation.type = type;
+  operation.element_size = mlc_dtype_size(type);
+  operation.root = request.root;
+  operation.elements = static_cast<size_t>(request.elements);
+  operation.parts = sent.data();
+  operation.receives = isAllToAll ? received.data() : nullptr;
+  mlc_status code = engine.collective(comm, &operation, data, &own);
+  return code == MLC_OK ? Status::success() : engineError(code);
+}
+
+Status Communicator::complete(bool &done) {
+  Status status = Status::success();
+  while (status.ok() && !done)
+    status = advance(patience, done);
+  return status;
+}
+
+Status Communicator::run(const Request &request, mlc_dtype type, void *data) {
+  bool done = false;
+  Status status = begin(request, type, data);
+  return status.ok() ? complete(done) : status;
+}
+
+Status Communicator::run(const std::string &name, Program program,
+                         mlc_dtype type, void *data) {
+  bool done = false;
+  Status status = begin(name, std::move(program), type, data);
+  return status.ok() ? complete(done) : status;
 }
 
 Status Communicator::finish() {
   int32_t come = 1;
-  return runOwn("the end", 1, MLC_I32, &come);
-}
-
-Status Communicator::runOwn(const std::string &name, int64_t elements,
-                            mlc_dtype type, void *data) {
-  enter(name);
-  mlc_request *request = nullptr;
-  mlc_status code = engine.all_reduce(comm, data, elements, type, &request);
-  Status status = code == MLC_OK ? Status::success() : engineError(code);
-  int done = 0;
-  while (status.ok() && !done) {
-    code = engine.test(comm, request, patience, &done);
-    status = code != MLC_OK ? engineError(code)
-             : done         ? Status::success()
-                            : check();
-  }
-  return leave(std::move(status));
+  bool done = false;
+  Request request{Collective::AllReduce, Algorithm::Own, size(), 1};
+  if (options.device >= 0) // its memory is not at hand
+    request.elements = 0;
+  Status status = beginOwn("the end", request, MLC_I32, &come);
+  return status.ok() ? complete(done) : status;
 }
 
 } // namespace mlc::runtime::transport

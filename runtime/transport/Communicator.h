@@ -1,7 +1,14 @@
 //===- Communicator.h - Collectives over an engine --------------*- C++ -*-===//
 //
-// A rank's end: carries out programs of sends and receives, or starts the
-// engine's own all-reduce, and never waits longer than the timeout.
+// A rank's end of all ranks or of a group of them: carries out programs of
+// sends and receives, or the engine's own collectives, and never waits longer
+// than the timeout.
+//
+// One collective of a communicator is under way at a time. Communicators of one
+// engine (all ranks', and the groups split from it) may each have one; they are
+// used by one thread at a time, which lets them advance in turn (Progress.h).
+// Collectives of one group come in the same order on all its ranks; those of
+// different groups in any.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,19 +29,30 @@ public:
   struct Options {
     /// Of waiting without progress.
     std::chrono::nanoseconds timeout = std::chrono::minutes(5);
-    /// Longer transfers are several messages, so that sums overlap with them.
+    /// Longer transfers are several messages, so that sums overlap with them;
+    /// not of an engine that is stepwise.
     int64_t messageBytes = 1 << 20;
     /// Set by a signal's handler: give up.
     const volatile std::sig_atomic_t *interrupted = nullptr;
     /// Ends the process if the engine does not return.
     Watchdog *watchdog = nullptr;
+    /// All data is in memory of this GPU, and only the engine's own collectives
+    /// are done; -1: in the host's.
+    int device = -1;
   };
 
-  /// Joins the others. `world` is what the launcher said; an error if the
-  /// engine knows otherwise.
-  static Status open(const mlc_engine &engine, mlc_world world,
+  /// Joins the others. `rank` and `size` are what the launcher said, -1 where
+  /// it said nothing; an error if the engine knows otherwise.
+  static Status open(const mlc_engine &engine, int rank, int size,
                      const Options &options,
                      std::unique_ptr<Communicator> &result);
+  /// Makes groups of the ranks, which all call this together: those that give
+  /// the same color are one, in the same order; -1: in none, `group` is null
+  /// then. `name` is for messages, alike on all ranks. Groups end before what
+  /// they were split from. Several groups of the same ranks are several colors
+  /// or calls (round-robin groups).
+  Status split(int color, const std::string &name,
+               std::unique_ptr<Communicator> &group);
   /// Leaves; aborts if a collective has failed.
   ~Communicator();
 
@@ -42,11 +60,26 @@ public:
   int size() const { return engine.size(comm); }
   mlc_counters counters() const;
 
-  /// Carries out this rank's program; `request.ranks` is size(). After an error
-  /// `data` may be written to until abort() or the end.
+  /// Which of all ranks this is.
+  int worldRank() const { return watch.among(rank()); }
+  const mlc_engine &table() const { return engine; }
+
+  /// Carries out a collective, in place; `request.ranks` is size(). After an
+  /// error `data` may be written to until abort() or the end.
   Status run(const Request &request, mlc_dtype type, void *data);
-  /// The engine's own all-reduce.
-  Status runOwn(int64_t elements, mlc_dtype type, void *data);
+  /// A program of the caller's own. All ranks give the same name, by which they
+  /// see that they do the same; Check.h tells whether the programs fit.
+  Status run(const std::string &name, Program program, mlc_dtype type,
+             void *data);
+
+  /// The same in pieces: begins, and is to be advanced until it is done or has
+  /// failed. advance() waits for `nanoseconds` at most.
+  Status begin(const Request &request, mlc_dtype type, void *data);
+  Status begin(const std::string &name, Program program, mlc_dtype type,
+               void *data);
+  Status advance(int64_t nanoseconds, bool &done);
+  /// Whether the last advance() found that something had come or gone.
+  bool hasMoved() const { return moved; }
 
   /// Waits for all ranks to have come here, so that none leaves one behind that
   /// hangs as it ends.
@@ -63,35 +96,48 @@ private:
   };
   struct Lane;
 
-  Communicator(const mlc_engine &engine, mlc_comm *comm,
-               const Options &options);
-  Status runOwn(const std::string &name, int64_t elements, mlc_dtype type,
-                void *data);
-  Status runProgram(const Program &program, mlc_dtype type, void *data);
-  Status runStep(const Step &step, mlc_dtype type);
-  Status begin(Lane &lane, size_t index, mlc_dtype type);
-  Status poll(Lane &lane, size_t index, mlc_dtype type, int64_t nanoseconds,
-              bool &moved);
-  Status runLocal(const LocalStep &local, mlc_dtype type);
+  Communicator(const mlc_engine &engine, mlc_comm *comm, const Options &options,
+               std::string group = "", std::vector<int> ranks = {});
+  Status beginOwn(const std::string &name, const Request &request,
+                  mlc_dtype type, void *data);
+  Status startOwn(const Request &request, mlc_dtype type, void *data);
+  Status complete(bool &done);
+  Status advanceOwn(int64_t nanoseconds, bool &done);
+  Status advanceProgram(int64_t nanoseconds, bool &done);
+  Status startStep();
+  Status endStep();
+  Status pollLanes(int64_t nanoseconds, bool &all);
+  Status begin(Lane &lane, size_t index);
+  Status poll(Lane &lane, size_t index, int64_t nanoseconds);
+  Status runLocal(const LocalStep &local);
   Status check();
   void enter(const std::string &name);
   Status leave(Status status);
   void guard(std::chrono::nanoseconds time);
   Status engineError(mlc_status code);
-  char *memory(const Range &range, mlc_dtype type) const;
+  char *memory(const Range &range) const;
   char *staging(size_t lane, int64_t piece) const;
-  Status reserve(const Program &program, mlc_dtype type);
+  Status reserve();
+  int64_t messageElements() const;
 
   const mlc_engine &engine;
   mlc_comm *comm;
   Options options;
   Watch watch;
+  std::shared_ptr<Watch::Family> family;
   bool failed = false;
   // Kept from one collective to the next.
   std::unique_ptr<char[]> scratch, stage;
   int64_t scratchBytes = 0, stageBytes = 0;
+  // What is under way: a program, at a step, or the engine's own.
+  Program program;
+  size_t step = 0;
+  bool inStep = false, moved = false;
+  mlc_request *own = nullptr;
+  mlc_dtype type = MLC_F32;
   char *data = nullptr;
   std::vector<Lane> lanes;
+  int64_t laneBytes = 0; // of staging, for one message
   std::vector<int> awaited;
 };
 

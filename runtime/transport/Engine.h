@@ -32,7 +32,7 @@ public:
   struct Impl;
 
 private:
-  std::unique_ptr<Impl> impl;
+  std::shared_ptr<Impl> impl;
 };
 
 const mlc_engine &inprocEngine();

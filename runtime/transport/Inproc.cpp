@@ -7,6 +7,7 @@
 
 #include "runtime/transport/Board.h"
 #include "runtime/transport/Engine.h"
+#include "runtime/transport/EngineTable.h"
 #include "runtime/transport/Reduce.h"
 
 #include <chrono>
@@ -54,34 +55,41 @@ struct InprocHub::Impl {
     std::deque<mlc_request *> sends, receives;
   };
   std::map<std::pair<int, int>, Line> lines;
-  /// The engine's own all-reduces under way, in order: who has come.
-  struct Sum {
+  /// The engine's own collectives under way, in order: who has come, with what.
+  struct Own {
     std::vector<mlc_request *> of;
+    std::vector<std::vector<size_t>> parts, receives;
     int come = 0;
   };
-  std::map<uint64_t, Sum> sums;
+  std::map<uint64_t, Own> owns;
+  /// Groups that are being made, in order: the colors, and a hub for each.
+  struct Split {
+    std::map<int, int> colors; // by rank
+    std::map<int, std::shared_ptr<Impl>> hubs;
+  };
+  std::map<uint64_t, Split> splits;
+  std::vector<std::weak_ptr<Impl>> groups; // which an abort ends too
 
   void meet(Line &line);
-  void sum(Sum &all, mlc_dtype type, size_t elements);
+  void carryOut(Own &all, const mlc_operation &operation);
+  void abort();
 };
 
-struct mlc_comm {
-  mlc_comm(InprocHub::Impl *hub, int rank) : hub(hub), rank(rank) {}
-  InprocHub::Impl *hub;
-  int rank;
-  uint64_t sums = 0;
-  mlc_counters counts{};
-  std::string text;
+struct mlc_comm : EngineEnd {
+  mlc_comm(std::shared_ptr<InprocHub::Impl> hub, int own)
+      : hub(std::move(hub)) {
+    rank = own;
+    size = this->hub->ranks;
+  }
+  std::shared_ptr<InprocHub::Impl> hub;
+  uint64_t owns = 0, splits = 0;
 };
 
 namespace {
 
-thread_local InprocHub::Impl *current = nullptr;
+thread_local std::shared_ptr<InprocHub::Impl> current;
 
-mlc_status failed(mlc_comm *comm, mlc_status code, const char *text) {
-  comm->text = text;
-  return code;
-}
+constexpr const char *aborted = "aborted by another rank";
 
 mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
                 size_t size) {
@@ -104,31 +112,54 @@ mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
 
 void close(mlc_comm *comm) { delete comm; }
 
-void abort(mlc_comm *comm, int) {
-  std::lock_guard<std::mutex> lock(comm->hub->mutex);
-  comm->hub->aborted = true;
-  comm->hub->changed.notify_all();
-}
+void abort(mlc_comm *comm, int) { comm->hub->abort(); }
 
-int rank(mlc_comm *comm) { return comm->rank; }
-int size(mlc_comm *comm) { return comm->hub->ranks; }
-const char *error(mlc_comm *comm) { return comm->text.c_str(); }
+mlc_status split(mlc_comm *comm, int color, int64_t timeout, int *members,
+                 mlc_comm **group) {
+  InprocHub::Impl &hub = *comm->hub;
+  std::unique_lock<std::mutex> lock(hub.mutex);
+  InprocHub::Impl::Split &split = hub.splits[comm->splits++];
+  split.colors[comm->rank] = color;
+  hub.changed.notify_all();
+  auto all = [&] {
+    return split.colors.size() == static_cast<size_t>(hub.ranks) || hub.aborted;
+  };
+  if (!hub.changed.wait_for(lock, std::chrono::nanoseconds(timeout), all))
+    return comm->failed(MLC_RESOURCES, "not all ranks have come to a split");
+  if (hub.aborted)
+    return comm->failed(MLC_DEVICE, aborted);
+  *group = nullptr;
+  if (color < 0)
+    return MLC_OK;
+  int size = 0, rank = 0;
+  for (auto [other, its] : split.colors) {
+    if (its == color)
+      members[size++] = other;
+    rank += its == color && other < comm->rank;
+  }
+  std::shared_ptr<InprocHub::Impl> &own = split.hubs[color];
+  if (!own) {
+    own = std::make_shared<InprocHub::Impl>(size);
+    hub.groups.push_back(own);
+  }
+  *group = new mlc_comm(own, rank);
+  return MLC_OK;
+}
 
 mlc_status begin(mlc_comm *comm, int peer, bool isSend, void *data,
                  size_t bytes, mlc_request **request) {
   InprocHub::Impl &hub = *comm->hub;
   if (peer < 0 || peer >= hub.ranks || peer == comm->rank)
-    return failed(comm, MLC_USAGE, "a transfer with a rank that is none");
+    return comm->failed(MLC_USAGE, "a transfer with a rank that is none");
   std::lock_guard<std::mutex> lock(hub.mutex);
   // Memory of what was under way may be gone by now.
   if (hub.aborted)
-    return failed(comm, MLC_DEVICE, "aborted by another rank");
+    return comm->failed(MLC_DEVICE, aborted);
   *request = hub.begin(data, bytes);
   auto &line = hub.lines[isSend ? std::make_pair(comm->rank, peer)
                                 : std::make_pair(peer, comm->rank)];
   (isSend ? line.sends : line.receives).push_back(*request);
-  (isSend ? comm->counts.sent_bytes : comm->counts.received_bytes) += bytes;
-  ++(isSend ? comm->counts.sent_messages : comm->counts.received_messages);
+  comm->count(isSend, bytes);
   hub.meet(line);
   return MLC_OK;
 }
@@ -143,22 +174,28 @@ mlc_status receive(mlc_comm *comm, int peer, void *data, size_t bytes,
   return begin(comm, peer, false, data, bytes, request);
 }
 
-mlc_status allReduce(mlc_comm *comm, void *data, size_t elements,
-                     mlc_dtype type, mlc_request **request) {
-  if (!isSummable(type))
-    return failed(comm, MLC_UNSUPPORTED, "elements of this type have no sum");
+mlc_status collective(mlc_comm *comm, const mlc_operation *operation,
+                      void *data, mlc_request **request) {
+  if (reduces(operation->kind) && !isSummable(operation->type))
+    return comm->failed(MLC_UNSUPPORTED, "elements of this type have no sum");
   InprocHub::Impl &hub = *comm->hub;
   std::lock_guard<std::mutex> lock(hub.mutex);
   if (hub.aborted)
-    return failed(comm, MLC_DEVICE, "aborted by another rank");
-  *request = hub.begin(data, elements * mlc_dtype_size(type));
-  const uint64_t number = comm->sums++;
-  InprocHub::Impl::Sum &all = hub.sums[number];
+    return comm->failed(MLC_DEVICE, aborted);
+  *request = hub.begin(data, operation->elements * operation->element_size);
+  const uint64_t number = comm->owns++;
+  InprocHub::Impl::Own &all = hub.owns[number];
   all.of.resize(hub.ranks);
   all.of[comm->rank] = *request;
+  all.parts.resize(hub.ranks);
+  all.receives.resize(hub.ranks);
+  if (operation->parts)
+    all.parts[comm->rank] = beginsOf(operation->parts, hub.ranks);
+  if (operation->receives)
+    all.receives[comm->rank] = beginsOf(operation->receives, hub.ranks);
   if (++all.come == hub.ranks) {
-    hub.sum(all, type, elements);
-    hub.sums.erase(number);
+    hub.carryOut(all, *operation);
+    hub.owns.erase(number);
   }
   return MLC_OK;
 }
@@ -175,10 +212,10 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
     return MLC_OK;
   // Others may still meet it: it goes with the hub.
   if (!request->done)
-    return failed(comm, MLC_DEVICE, "aborted by another rank");
+    return comm->failed(MLC_DEVICE, aborted);
   const bool wrong = request->wrongLength;
   hub.requests.erase(request);
-  return wrong ? failed(comm, MLC_INTERNAL, "a send and a receive differ")
+  return wrong ? comm->failed(MLC_INTERNAL, "a send and a receive differ")
                : MLC_OK;
 }
 
@@ -188,10 +225,6 @@ void publish(mlc_comm *comm, const mlc_notice *notice) {
 
 int look(mlc_comm *comm, int rank, mlc_notice *notice) {
   return comm->hub->board[rank].read(*notice);
-}
-
-void counters(mlc_comm *comm, mlc_counters *counters) {
-  *counters = comm->counts;
 }
 
 } // namespace
@@ -210,47 +243,98 @@ void InprocHub::Impl::meet(Line &line) {
   }
 }
 
-void InprocHub::Impl::sum(Sum &all, mlc_dtype type, size_t elements) {
+/// Each rank's new elements, made of what all had. The lock is held.
+static std::vector<char> resultOf(const InprocHub::Impl::Own &all, int rank,
+                                  const mlc_operation &operation) {
+  const size_t size = operation.element_size;
+  const mlc_request &own = *all.of[rank];
+  std::vector<char> result(own.data, own.data + own.bytes);
+  auto place = [&](const std::vector<size_t> &begins, int part) {
+    return std::make_pair(begins[part] * size,
+                          (begins[part + 1] - begins[part]) * size);
+  };
+  const int ranks = static_cast<int>(all.of.size());
+  if (reduces(operation.kind)) {
+    std::memcpy(result.data(), all.of[0]->data, own.bytes);
+    for (int other = 1; other < ranks; ++other)
+      combine(operation.reduction, operation.type, result.data(),
+              all.of[other]->data, static_cast<int64_t>(operation.elements));
+  }
+  if (operation.kind == MLC_BROADCAST)
+    std::memcpy(result.data(), all.of[operation.root]->data, own.bytes);
+  for (int other = 0; other < ranks; ++other) {
+    const char *from = all.of[other]->data;
+    if (operation.kind == MLC_ALL_GATHER) {
+      auto [at, bytes] = place(all.parts[rank], other);
+      std::memcpy(result.data() + at, from + at, bytes);
+    } else if (operation.kind == MLC_ALL_TO_ALL) {
+      auto [at, bytes] = place(all.receives[rank], other);
+      std::memcpy(result.data() + at,
+                  from + place(all.parts[other], rank).first, bytes);
+    }
+  }
+  return result;
+}
+
+void InprocHub::Impl::carryOut(Own &all, const mlc_operation &operation) {
+  bool wrong = false;
   for (mlc_request *request : all.of)
-    if (request->bytes != all.of[0]->bytes)
-      all.of[0]->wrongLength = true;
-  const bool wrong = all.of[0]->wrongLength;
-  for (int rank = 1; rank < ranks && !wrong; ++rank)
-    add(type, all.of[0]->data, all.of[rank]->data,
-        static_cast<int64_t>(elements));
+    wrong |= request->bytes != all.of[0]->bytes;
+  const size_t size = operation.element_size;
+  std::vector<std::vector<char>> results;
+  for (int rank = 0; rank < ranks && !wrong; ++rank)
+    results.push_back(resultOf(all, rank, operation));
   for (int rank = 0; rank < ranks; ++rank) {
-    if (rank && !wrong)
-      std::memcpy(all.of[rank]->data, all.of[0]->data, all.of[0]->bytes);
+    size_t at = 0, bytes = all.of[rank]->bytes;
+    if (operation.kind == MLC_REDUCE_SCATTER) { // its part alone
+      at = all.parts[rank][rank] * size;
+      bytes = all.parts[rank][rank + 1] * size - at;
+    }
+    if (!wrong && bytes)
+      std::memcpy(all.of[rank]->data + at, results[rank].data() + at, bytes);
     all.of[rank]->wrongLength = wrong;
     all.of[rank]->done = true;
   }
   changed.notify_all();
 }
 
+void InprocHub::Impl::abort() {
+  std::vector<std::weak_ptr<Impl>> ended;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    aborted = true;
+    changed.notify_all();
+    ended = groups;
+  }
+  for (std::weak_ptr<Impl> &group : ended)
+    if (std::shared_ptr<Impl> one = group.lock())
+      one->abort();
+}
+
 namespace mlc::runtime::transport {
 
-InprocHub::InprocHub(int ranks) : impl(std::make_unique<Impl>(ranks)) {}
+InprocHub::InprocHub(int ranks) : impl(std::make_shared<Impl>(ranks)) {}
 
 InprocHub::~InprocHub() = default;
 
-void InprocHub::makeCurrent() { current = impl.get(); }
+void InprocHub::makeCurrent() { current = impl; }
 
 const mlc_engine &inprocEngine() {
-  static const mlc_engine engine = {MLC_ENGINE_VERSION,
-                                    "inproc",
-                                    open,
-                                    close,
-                                    abort,
-                                    rank,
-                                    size,
-                                    error,
-                                    send,
-                                    receive,
-                                    allReduce,
-                                    test,
-                                    publish,
-                                    look,
-                                    counters};
+  static const mlc_engine engine = [] {
+    mlc_engine table{};
+    table.name = "inproc";
+    table.open = open;
+    table.close = close;
+    table.abort = abort;
+    table.split = split;
+    table.send = send;
+    table.receive = receive;
+    table.collective = collective;
+    table.test = test;
+    table.publish = publish;
+    table.look = look;
+    return makeTable<mlc_comm>(table);
+  }();
   return engine;
 }
 

@@ -6,27 +6,34 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/transport/Board.h"
+#include "runtime/transport/EngineTable.h"
 
 #include <mpi.h>
 
 #include <chrono>
 #include <climits>
 #include <cstdio>
+#include <cstring>
+#include <memory>
 #include <new>
 #include <sched.h>
 #include <string>
 #include <vector>
 
-using mlc::runtime::transport::BoardCell;
+using namespace mlc::runtime::transport;
 
 struct mlc_request {
   MPI_Request handle = MPI_REQUEST_NULL;
+  /// What MPI reads or writes instead of the caller's memory until it is done,
+  /// and where that goes then.
+  std::vector<char> aside;
+  char *to = nullptr;
+  /// Of the collective, which MPI reads until it is done.
+  std::vector<int> counts, places, receiveCounts, receivePlaces;
 };
 
-struct mlc_comm {
-  int rank = 0, size = 0;
-  mlc_counters counts{};
-  std::string text;
+struct mlc_comm : EngineEnd {
+  MPI_Comm all = MPI_COMM_WORLD;
   MPI_Comm machine = MPI_COMM_NULL;
   MPI_Win window = MPI_WIN_NULL;
   /// By rank; nullptr for those of other machines.
@@ -39,14 +46,13 @@ mlc_status failed(mlc_comm *comm, int code, const char *what) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  comm->text = std::string(what) + ": " + text;
-  return MLC_DEVICE;
+  return comm->failed(MLC_DEVICE, std::string(what) + ": " + text);
 }
 
 /// The board of this machine; collective.
 void openBoard(mlc_comm *comm) {
   comm->board.assign(comm->size, nullptr);
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, comm->rank,
+  MPI_Comm_split_type(comm->all, MPI_COMM_TYPE_SHARED, comm->rank,
                       MPI_INFO_NULL, &comm->machine);
   void *own = nullptr;
   MPI_Win_allocate_shared(sizeof(BoardCell), 1, MPI_INFO_NULL, comm->machine,
@@ -60,7 +66,7 @@ void openBoard(mlc_comm *comm) {
     here[i] = i;
   MPI_Group machine, world;
   MPI_Comm_group(comm->machine, &machine);
-  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Comm_group(comm->all, &world);
   MPI_Group_translate_ranks(machine, local, here.data(), world, ranks.data());
   MPI_Group_free(&machine);
   MPI_Group_free(&world);
@@ -82,7 +88,8 @@ mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
     return MLC_USAGE;
   }
   int level = 0;
-  if (int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
+  if (int code =
+          MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
       code != MPI_SUCCESS) {
     snprintf(text, size, "MPI_Init fails with code %d", code);
     return MLC_DEVICE;
@@ -98,20 +105,42 @@ mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
   return MLC_OK;
 }
 
+mlc_status split(mlc_comm *comm, int color, int64_t, int *members,
+                 mlc_comm **group) {
+  std::vector<int> colors(comm->size);
+  MPI_Allgather(&color, 1, MPI_INT, colors.data(), 1, MPI_INT, comm->all);
+  for (int other = 0; other < comm->size; ++other)
+    if (colors[other] == color)
+      *members++ = other;
+  auto result = std::make_unique<mlc_comm>();
+  int code = MPI_Comm_split(comm->all, color < 0 ? MPI_UNDEFINED : color,
+                            comm->rank, &result->all);
+  if (code != MPI_SUCCESS)
+    return failed(comm, code, "MPI_Comm_split");
+  *group = nullptr;
+  if (color < 0)
+    return MLC_OK;
+  MPI_Comm_set_errhandler(result->all, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(result->all, &result->rank);
+  MPI_Comm_size(result->all, &result->size);
+  openBoard(result.get());
+  *group = result.release();
+  return MLC_OK;
+}
+
 void close(mlc_comm *comm) {
   if (comm->window != MPI_WIN_NULL)
     MPI_Win_free(&comm->window);
   if (comm->machine != MPI_COMM_NULL)
     MPI_Comm_free(&comm->machine);
-  MPI_Finalize();
+  if (comm->all == MPI_COMM_WORLD)
+    MPI_Finalize();
+  else
+    MPI_Comm_free(&comm->all);
   delete comm;
 }
 
 void abort(mlc_comm *, int code) { MPI_Abort(MPI_COMM_WORLD, code); }
-
-int rank(mlc_comm *comm) { return comm->rank; }
-int size(mlc_comm *comm) { return comm->size; }
-const char *error(mlc_comm *comm) { return comm->text.c_str(); }
 
 bool tooLarge(mlc_comm *comm, size_t count) {
   if (count <= INT_MAX)
@@ -120,38 +149,39 @@ bool tooLarge(mlc_comm *comm, size_t count) {
   return true;
 }
 
+/// Begins what `call` begins, for which it has a request to fill.
+template <typename Call>
+mlc_status start(mlc_comm *comm, const char *what,
+                 std::unique_ptr<mlc_request> own, mlc_request **request,
+                 Call call) {
+  if (int code = call(own.get()); code != MPI_SUCCESS)
+    return failed(comm, code, what);
+  *request = own.release();
+  return MLC_OK;
+}
+
 mlc_status send(mlc_comm *comm, int peer, const void *data, size_t bytes,
                 mlc_request **request) {
   if (tooLarge(comm, bytes))
     return MLC_UNSUPPORTED;
-  auto *result = new mlc_request;
-  int code = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, 0,
-                       MPI_COMM_WORLD, &result->handle);
-  if (code != MPI_SUCCESS) {
-    delete result;
-    return failed(comm, code, "MPI_Isend");
-  }
-  comm->counts.sent_bytes += bytes;
-  ++comm->counts.sent_messages;
-  *request = result;
-  return MLC_OK;
+  comm->count(true, bytes);
+  return start(comm, "MPI_Isend", std::make_unique<mlc_request>(), request,
+               [&](mlc_request *own) {
+                 return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer,
+                                  0, comm->all, &own->handle);
+               });
 }
 
 mlc_status receive(mlc_comm *comm, int peer, void *data, size_t bytes,
                    mlc_request **request) {
   if (tooLarge(comm, bytes))
     return MLC_UNSUPPORTED;
-  auto *result = new mlc_request;
-  int code = MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, 0,
-                       MPI_COMM_WORLD, &result->handle);
-  if (code != MPI_SUCCESS) {
-    delete result;
-    return failed(comm, code, "MPI_Irecv");
-  }
-  comm->counts.received_bytes += bytes;
-  ++comm->counts.received_messages;
-  *request = result;
-  return MLC_OK;
+  comm->count(false, bytes);
+  return start(comm, "MPI_Irecv", std::make_unique<mlc_request>(), request,
+               [&](mlc_request *own) {
+                 return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer,
+                                  0, comm->all, &own->handle);
+               });
 }
 
 MPI_Datatype typeOf(mlc_dtype type) {
@@ -181,24 +211,111 @@ MPI_Datatype typeOf(mlc_dtype type) {
   }
 }
 
-mlc_status allReduce(mlc_comm *comm, void *data, size_t elements,
-                     mlc_dtype type, mlc_request **request) {
-  if (tooLarge(comm, elements))
-    return MLC_UNSUPPORTED;
-  MPI_Datatype datatype = typeOf(type);
-  if (datatype == MPI_DATATYPE_NULL) {
-    comm->text = "MPI has no sum of this type; take another algorithm than own";
-    return MLC_UNSUPPORTED;
+MPI_Op operatorOf(mlc_reduction reduction) {
+  switch (reduction) {
+  case MLC_MAX:
+    return MPI_MAX;
+  case MLC_MIN:
+    return MPI_MIN;
+  case MLC_PROD:
+    return MPI_PROD;
+  default:
+    return MPI_SUM;
   }
-  auto *result = new mlc_request;
-  int code = MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(elements),
-                            datatype, MPI_SUM, MPI_COMM_WORLD, &result->handle);
-  if (code != MPI_SUCCESS) {
-    delete result;
-    return failed(comm, code, "MPI_Iallreduce");
-  }
-  *request = result;
-  return MLC_OK;
+}
+
+std::vector<int> countsOf(const size_t *parts, int size) {
+  return {parts, parts + size};
+}
+
+std::vector<int> placesOf(const size_t *parts, int size) {
+  const std::vector<size_t> begins = beginsOf(parts, size);
+  return {begins.begin(), begins.begin() + size};
+}
+
+/// A rank's part of the reduction comes aside: it lies at the begin of what MPI
+/// writes, else where it is to be.
+int reduceScatter(mlc_comm *comm, const mlc_operation &operation, char *data,
+                  MPI_Datatype type, mlc_request *own) {
+  const size_t size = operation.element_size;
+  const MPI_Op reduction = operatorOf(operation.reduction);
+  own->counts = countsOf(operation.parts, comm->size);
+  own->to = data + placesOf(operation.parts, comm->size)[comm->rank] * size;
+  own->aside.resize(operation.parts[comm->rank] * size);
+  return areEqual(operation.parts, comm->size)
+             ? MPI_Ireduce_scatter_block(data, own->aside.data(),
+                                         own->counts[0], type, reduction,
+                                         comm->all, &own->handle)
+             : MPI_Ireduce_scatter(data, own->aside.data(), own->counts.data(),
+                                   type, reduction, comm->all, &own->handle);
+}
+
+int allGather(mlc_comm *comm, const mlc_operation &operation, char *data,
+              MPI_Datatype type, mlc_request *own) {
+  own->counts = countsOf(operation.parts, comm->size);
+  own->places = placesOf(operation.parts, comm->size);
+  return areEqual(operation.parts, comm->size)
+             ? MPI_Iallgather(MPI_IN_PLACE, 0, type, data, own->counts[0], type,
+                              comm->all, &own->handle)
+             : MPI_Iallgatherv(MPI_IN_PLACE, 0, type, data, own->counts.data(),
+                               own->places.data(), type, comm->all,
+                               &own->handle);
+}
+
+/// What is sent lies aside.
+int allToAll(mlc_comm *comm, const mlc_operation &operation, char *data,
+             MPI_Datatype type, mlc_request *own) {
+  own->counts = countsOf(operation.parts, comm->size);
+  own->places = placesOf(operation.parts, comm->size);
+  own->receiveCounts = countsOf(operation.receives, comm->size);
+  own->receivePlaces = placesOf(operation.receives, comm->size);
+  own->aside.assign(data, data + beginsOf(operation.parts, comm->size).back() *
+                                     operation.element_size);
+  return areEqual(operation.parts, comm->size) &&
+                 own->counts == own->receiveCounts
+             ? MPI_Ialltoall(own->aside.data(), own->counts[0], type, data,
+                             own->counts[0], type, comm->all, &own->handle)
+             : MPI_Ialltoallv(
+                   own->aside.data(), own->counts.data(), own->places.data(),
+                   type, data, own->receiveCounts.data(),
+                   own->receivePlaces.data(), type, comm->all, &own->handle);
+}
+
+mlc_status collective(mlc_comm *comm, const mlc_operation *operation,
+                      void *data, mlc_request **request) {
+  if (tooLarge(comm, operation->elements))
+    return MLC_UNSUPPORTED;
+  MPI_Datatype type = typeOf(operation->type);
+  if (type == MPI_DATATYPE_NULL && reduces(operation->kind))
+    return comm->failed(
+        MLC_UNSUPPORTED,
+        "MPI has no sum of this type; take another algorithm than own");
+  if (type == MPI_DATATYPE_NULL) // of one or two bytes
+    type = operation->element_size == 1 ? MPI_UINT8_T : MPI_UINT16_T;
+  auto *at = static_cast<char *>(data);
+  const int elements = static_cast<int>(operation->elements);
+  static const char *const names[] = {"MPI_Iallreduce", "MPI_Ireduce_scatter",
+                                      "MPI_Iallgather", "MPI_Ibcast",
+                                      "MPI_Ialltoall"};
+  return start(comm, names[operation->kind], std::make_unique<mlc_request>(),
+               request, [&](mlc_request *own) {
+                 switch (operation->kind) {
+                 case MLC_ALL_REDUCE:
+                   return MPI_Iallreduce(MPI_IN_PLACE, data, elements, type,
+                                         operatorOf(operation->reduction),
+                                         comm->all, &own->handle);
+                 case MLC_REDUCE_SCATTER:
+                   return reduceScatter(comm, *operation, at, type, own);
+                 case MLC_ALL_GATHER:
+                   return allGather(comm, *operation, at, type, own);
+                 case MLC_BROADCAST:
+                   return MPI_Ibcast(data, elements, type, operation->root,
+                                     comm->all, &own->handle);
+                 case MLC_ALL_TO_ALL:
+                   return allToAll(comm, *operation, at, type, own);
+                 }
+                 return MPI_ERR_ARG;
+               });
 }
 
 /// MPI waits spinning; ranks may be more than cores.
@@ -211,6 +328,8 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
   for (;;) {
     int code = MPI_Test(&request->handle, done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS || *done) {
+      if (code == MPI_SUCCESS && request->to && !request->aside.empty())
+        std::memcpy(request->to, request->aside.data(), request->aside.size());
       delete request;
       return code == MPI_SUCCESS ? MLC_OK : failed(comm, code, "MPI_Test");
     }
@@ -230,28 +349,24 @@ int look(mlc_comm *comm, int rank, mlc_notice *notice) {
          comm->board[rank]->read(*notice);
 }
 
-void counters(mlc_comm *comm, mlc_counters *counters) {
-  *counters = comm->counts;
-}
-
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const mlc_engine *
-mlc_engine_v1(void) {
-  static const mlc_engine engine = {MLC_ENGINE_VERSION,
-                                    "mpi",
-                                    open,
-                                    close,
-                                    abort,
-                                    rank,
-                                    size,
-                                    error,
-                                    send,
-                                    receive,
-                                    allReduce,
-                                    test,
-                                    publish,
-                                    look,
-                                    counters};
+mlc_engine_v2(void) {
+  static const mlc_engine engine = [] {
+    mlc_engine table{};
+    table.name = "mpi";
+    table.open = open;
+    table.close = close;
+    table.abort = abort;
+    table.split = split;
+    table.send = send;
+    table.receive = receive;
+    table.collective = collective;
+    table.test = test;
+    table.publish = publish;
+    table.look = look;
+    return makeTable<mlc_comm>(table);
+  }();
   return &engine;
 }

@@ -3,7 +3,7 @@
 #ifndef MLC_RUNTIME_TRANSPORT_REDUCE_H
 #define MLC_RUNTIME_TRANSPORT_REDUCE_H
 
-#include "runtime/mlc_runtime.h"
+#include "runtime/transport/mlc_engine.h"
 
 #include <cstdint>
 
@@ -17,6 +17,15 @@ bool isSummable(mlc_dtype type);
 /// bfloat16 are added in float32), and a sum that is no number is the type's
 /// one quiet NaN. The ranges do not overlap and may be unaligned.
 void add(mlc_dtype type, void *to, const void *from, int64_t elements);
+
+/// The same for any reduction: products wrap around and are rounded as sums
+/// are; of max and min, what is no number wins, as the one quiet NaN, and +0 is
+/// more than -0.
+void combine(mlc_reduction reduction, mlc_dtype type, void *to,
+             const void *from, int64_t elements);
+
+/// "sum", "max", "min", "prod".
+const char *name(mlc_reduction reduction);
 
 } // namespace mlc::runtime::transport
 

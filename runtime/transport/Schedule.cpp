@@ -8,25 +8,13 @@ namespace mlc::runtime::transport {
 
 namespace {
 
-struct AlgorithmRow {
-  Algorithm algorithm;
-  const char *name;
-};
-
-const AlgorithmRow algorithms[] = {
-#define MLC_ALGORITHM(id, name, meaning) {Algorithm::id, name},
-#include "runtime/transport/Algorithms.def"
-#undef MLC_ALGORITHM
-};
-
-bool isPowerOfTwo(int n) { return n > 0 && (n & (n - 1)) == 0; }
-
 /// Appends to a rank's program; what is empty is left out on both sides.
 class Builder {
 public:
   Builder(const Request &request, int rank, Program &program)
-      : ranks(request.ranks), rank(rank), elements(request.elements),
-        program(program) {}
+      : request(request), ranks(request.ranks), rank(rank),
+        elements(request.elements), program(program),
+        begins(beginsOf(partsOf(request, rank))) {}
 
   void server();
   void colocated();
@@ -62,8 +50,8 @@ private:
   }
   Range all() const { return {Place::Data, 0, elements}; }
   Range part(int index) const {
-    Part p = partOf(elements, ranks, index % ranks);
-    return {Place::Data, p.begin, p.end - p.begin};
+    const int64_t begin = begins[index % ranks];
+    return {Place::Data, begin, begins[index % ranks + 1] - begin};
   }
   Range scratch(int64_t offset, int64_t length) {
     program.scratch = std::max(program.scratch, offset + length);
@@ -75,10 +63,18 @@ private:
   }
   void sumInOrder(Range own);
   void halve(int virtualRank, int powers);
+  static std::vector<int64_t> beginsOf(const std::vector<int64_t> &parts) {
+    std::vector<int64_t> begins{0};
+    for (int64_t part : parts)
+      begins.push_back(begins.back() + part);
+    return begins;
+  }
 
+  const Request &request;
   int ranks, rank;
   int64_t elements;
   Program &program;
+  std::vector<int64_t> begins; // of each part, and the end
   Step step;
 };
 
@@ -180,16 +176,21 @@ void Builder::reduceTree() {
   }
 }
 
+/// Ranks count from the root on, which the tree begins at.
 void Builder::broadcastTree() {
+  const int root =
+      request.collective == Collective::Broadcast ? request.root : 0;
+  const int own = (rank + ranks - root) % ranks;
+  auto actual = [&](int64_t v) { return static_cast<int>((v + root) % ranks); };
   int64_t distance = 1;
-  while (distance < ranks && !(rank & distance))
+  while (distance < ranks && !(own & distance))
     distance *= 2;
-  if (rank)
-    receive(static_cast<int>(rank - distance), all());
+  if (own)
+    receive(actual(own - distance), all());
   endStep();
   for (distance /= 2; distance; distance /= 2) {
-    if (rank + distance < ranks)
-      send(static_cast<int>(rank + distance), all());
+    if (own + distance < ranks)
+      send(actual(own + distance), all());
     endStep();
   }
 }
@@ -256,79 +257,31 @@ void Builder::halvingDoubling() {
   endStep();
 }
 
+/// What comes lies elsewhere than what is sent: it waits in scratch until all
+/// has gone.
 void Builder::allToAll() {
-  const int64_t length = elements / ranks;
-  for (int other = 0; other < ranks; ++other)
-    if (other != rank) {
-      const int index = other < rank ? other : other - 1;
-      send(other, part(other));
-      receive(other, slot(index, length));
-      local(LocalStep::Copy, part(other), slot(index, length));
-    }
+  const std::vector<int64_t> comes = beginsOf(receivedParts(request, rank));
+  for (int other = 0; other < ranks; ++other) {
+    const int64_t at = comes[other], length = comes[other + 1] - at;
+    if (other == rank)
+      continue;
+    send(other, part(other));
+    if (length)
+      receive(other, scratch(at, length));
+  }
   endStep();
-}
-
-const char *name(Algorithm algorithm) {
-  return algorithms[static_cast<int>(algorithm)].name;
-}
-
-bool parseAlgorithm(std::string_view name, Algorithm &algorithm) {
-  for (const AlgorithmRow &row : algorithms)
-    if (name == row.name) {
-      algorithm = row.algorithm;
-      return true;
-    }
-  return false;
-}
-
-std::string algorithmNames() {
-  std::string names;
-  for (const AlgorithmRow &row : algorithms)
-    names += (names.empty() ? "" : ", ") + std::string(row.name);
-  return names;
-}
-
-Part partOf(int64_t elements, int parts, int part) {
-  const int64_t each = elements / parts, more = elements % parts;
-  const int64_t begin = each * part + std::min<int64_t>(part, more);
-  return {begin, begin + each + (part < more)};
-}
-
-int workers(const Request &request) {
-  return request.collective == Collective::AllReduce &&
-                 request.algorithm == Algorithm::Server
-             ? request.ranks - 1
-             : request.ranks;
-}
-
-static Status checkRequest(const Request &request, int rank) {
-  auto wrong = [](const std::string &message) {
-    return Status::error(MLC_USAGE, message);
-  };
-  const int ranks = request.ranks;
-  if (ranks < 1 || ranks > 65536)
-    return wrong("a collective of " + std::to_string(ranks) +
-                 " ranks; take 1 to 65536");
-  if (rank < 0 || rank >= ranks)
-    return wrong("rank " + std::to_string(rank) + " of " +
-                 std::to_string(ranks) + "; ranks count from 0");
-  // Every count of elements below is at most this times 2 N^2.
-  if (request.elements < 0 || request.elements > INT64_MAX / 2 / ranks / ranks)
-    return wrong("a collective of " + std::to_string(request.elements) +
-                 " elements; take fewer");
-  if (request.collective == Collective::AllToAll && request.elements % ranks)
-    return wrong("an all-to-all of " + std::to_string(request.elements) +
-                 " elements among " + std::to_string(ranks) +
-                 " ranks; take a multiple");
-  if (request.collective != Collective::AllReduce)
-    return Status::success();
-  if (request.algorithm == Algorithm::Server && ranks < 2)
-    return wrong("the algorithm server needs a rank beside the server; start "
-                 "2 ranks or more, or take colocated");
-  if (request.algorithm == Algorithm::Butterfly && !isPowerOfTwo(ranks))
-    return wrong("the algorithm butterfly is for a power of two ranks, not " +
-                 std::to_string(ranks) + "; take halving-doubling");
-  return Status::success();
+  const Range kept{Place::Data, comes[rank], comes[rank + 1] - comes[rank]};
+  if (kept.offset != part(rank).offset && kept.length) {
+    const Range own = scratch(kept.offset, kept.length);
+    local(LocalStep::Copy, own, part(rank));
+    local(LocalStep::Copy, kept, own);
+  }
+  for (int other = 0; other < ranks; ++other) {
+    const int64_t at = comes[other], length = comes[other + 1] - at;
+    if (other != rank && length)
+      local(LocalStep::Copy, {Place::Data, at, length}, scratch(at, length));
+  }
+  endStep();
 }
 
 static void build(Builder &builder, Algorithm algorithm) {
@@ -349,13 +302,19 @@ static void build(Builder &builder, Algorithm algorithm) {
     return builder.butterfly();
   case Algorithm::HalvingDoubling:
     return builder.halvingDoubling();
+  case Algorithm::Own:
+    return;
   }
 }
 
 Status makeProgram(const Request &request, int rank, Program &program) {
   if (Status status = checkRequest(request, rank); !status.ok())
     return status;
+  if (request.algorithm == Algorithm::Own)
+    return Status::error(MLC_USAGE, "the engine's own collectives have no "
+                                    "program; take another algorithm");
   program = {};
+  program.reduction = request.reduction;
   Builder builder(request, rank, program);
   switch (request.collective) {
   case Collective::AllReduce:
@@ -375,45 +334,6 @@ Status makeProgram(const Request &request, int rank, Program &program) {
     break;
   }
   return Status::success();
-}
-
-static int64_t allReduceElements(const Request &request) {
-  const int64_t n = request.ranks, m = request.elements;
-  switch (request.algorithm) {
-  case Algorithm::Server:
-    return 2 * (n - 1) * m;
-  case Algorithm::Naive:
-    return n * (n - 1) * m;
-  case Algorithm::Butterfly: {
-    int64_t steps = 0;
-    while (int64_t(1) << steps < n)
-      ++steps;
-    return n * steps * m;
-  }
-  default:
-    return 2 * (n - 1) * m;
-  }
-}
-
-int64_t expectedElements(const Request &request) {
-  return request.collective == Collective::AllReduce
-             ? allReduceElements(request)
-             : (request.ranks - 1) * request.elements;
-}
-
-const char *formula(const Request &request) {
-  if (request.collective != Collective::AllReduce)
-    return "(N-1)M";
-  switch (request.algorithm) {
-  case Algorithm::Server:
-    return "2NM";
-  case Algorithm::Naive:
-    return "N(N-1)M";
-  case Algorithm::Butterfly:
-    return "N log2(N) M";
-  default:
-    return "2(N-1)M";
-  }
 }
 
 } // namespace mlc::runtime::transport

@@ -14,6 +14,7 @@
 #define MLC_RUNTIME_TRANSPORT_SCHEDULE_H
 
 #include "runtime/Status.h"
+#include "runtime/transport/mlc_engine.h"
 
 #include <cstdint>
 #include <string>
@@ -27,18 +28,25 @@ enum class Collective : uint8_t {
   AllReduce,     // every rank has the sum
   ReduceScatter, // rank r has the sum in its part (partOf)
   AllGather,     // every rank has each rank's part
-  Broadcast,     // every rank has what rank 0 had
+  Broadcast,     // every rank has what the root had
   AllToAll,      // part p of rank r is part r of rank p
 };
 
-/// How; all but AllReduce have one algorithm each.
+/// "all-reduce"; the names of all.
+const char *name(Collective collective);
+bool parseCollective(std::string_view name, Collective &collective);
+std::string collectiveNames();
+
+/// How. All but AllReduce have one program each, which every algorithm but Own
+/// stands for.
 enum class Algorithm : uint8_t {
 #define MLC_ALGORITHM(id, name, meaning) id,
 #include "runtime/transport/Algorithms.def"
 #undef MLC_ALGORITHM
+  Own, // the engine's, for which there is no program
 };
 
-/// "ring"; the names of all, for messages and flags.
+/// "ring", "own"; the names of all, for messages and flags.
 const char *name(Algorithm algorithm);
 bool parseAlgorithm(std::string_view name, Algorithm &algorithm);
 std::string algorithmNames();
@@ -65,8 +73,8 @@ struct Transfer {
   Range range;
 };
 
-/// In the rank's own memory: `to` becomes `from`, or `to + from`; the lengths
-/// are equal.
+/// In the rank's own memory: `to` becomes `from`, or `to + from` (or another
+/// reduction); the lengths are equal.
 struct LocalStep {
   enum Kind : uint8_t { Copy, Add };
   Kind kind;
@@ -82,7 +90,8 @@ struct Step {
 
 struct Program {
   int64_t scratch = 0; // elements of its own memory
-  std::vector<Step> steps;
+  std::vector<Step> steps = {};
+  mlc_reduction reduction = MLC_SUM;
 };
 
 /// What is to be done, alike on all ranks.
@@ -92,6 +101,12 @@ struct Request {
   /// Those that take part, for Algorithm::Server the server (the last) too.
   int ranks = 1;
   int64_t elements = 0;
+  mlc_reduction reduction = MLC_SUM;
+  int root = 0; // of a broadcast
+  /// How many elements each part has, behind each other; empty: as partOf says.
+  /// Of an all-to-all ranks * ranks numbers, [from * ranks + to]: what comes
+  /// lies behind each other too, and `elements` is enough for both.
+  std::vector<int64_t> parts = {};
 };
 
 /// The elements [begin, end) that are part `part` of `parts`: sizes differ by
@@ -101,12 +116,20 @@ struct Part {
 };
 Part partOf(int64_t elements, int parts, int part);
 
-/// The program of `rank`. Errors: a number of ranks that the algorithm does not
-/// do, sizes beyond all bounds.
+/// The parts of a request, of an all-to-all those that `rank` sends.
+std::vector<int64_t> partsOf(const Request &request, int rank);
+/// Of an all-to-all, those that `rank` gets.
+std::vector<int64_t> receivedParts(const Request &request, int rank);
+
+/// Errors: a number of ranks that the algorithm does not do, parts that are not
+/// the elements, sizes beyond all bounds.
+Status checkRequest(const Request &request, int rank);
+
+/// The program of `rank`; errors as checkRequest, and Algorithm::Own.
 Status makeProgram(const Request &request, int rank, Program &program);
 
-/// How many elements all ranks together send, by the algorithm's formula, and
-/// the formula itself, as "2(N-1)M".
+/// How many elements all ranks together send, by the algorithm's formula (0 for
+/// Own, which does not tell), and the formula itself, as "2(N-1)M".
 int64_t expectedElements(const Request &request);
 const char *formula(const Request &request);
 

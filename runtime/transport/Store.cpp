@@ -1,4 +1,4 @@
-//===- Store.cpp - Where ranks leave notes as they find each other --------===//
+//===- Store.cpp - Where ranks leave notes for each other -----------------===//
 //
 // A question is a letter (s: set, g: get), the lengths of name and value as
 // four bytes each, the name and the value. An answer is one byte, whether it
@@ -204,17 +204,18 @@ bool StoreClient::ask(char what, const std::string &name, std::string &value) {
   for (size_t at = 0; at < text.size();) {
     ssize_t n = ::send(fd, text.data() + at, text.size() - at, MSG_NOSIGNAL);
     if (n < 0 && errno != EINTR)
-      return false;
+      return !(lost = true);
     at += n > 0 ? n : 0;
   }
   std::string head(answerHead, '\0');
   if (!readAll(fd, head.data(), head.size()))
-    return false;
+    return !(lost = true);
   const uint32_t size = lengthAt(head, 1);
   if (size > longestValue)
-    return false;
+    return !(lost = true);
   value.resize(size);
-  return readAll(fd, value.data(), size) && head[0];
+  lost = !readAll(fd, value.data(), size);
+  return !lost && head[0];
 }
 
 bool StoreClient::set(const std::string &name, const std::string &value) {
@@ -230,7 +231,7 @@ bool StoreClient::get(const std::string &name, std::string &value) {
 bool StoreClient::wait(const std::string &name, std::string &value,
                        Clock::time_point deadline) {
   while (!get(name, value)) {
-    if (Clock::now() >= deadline)
+    if (lost || Clock::now() >= deadline)
       return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

@@ -1,8 +1,7 @@
-//===- Store.h - Where ranks leave notes as they find each other -*- C++
-//-*-===//
+//===- Store.h - Where ranks leave notes for each other ---------*- C++ -*-===//
 //
-// A table of short texts by name that rank 0 holds at MASTER_ADDR:MASTER_PORT
-// while the others join. What comes from the network is bounded.
+// A table of short texts by name that rank 0 holds at MASTER_ADDR:MASTER_PORT.
+// What comes from the network is bounded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,12 +51,15 @@ public:
   /// Waits for it.
   bool wait(const std::string &name, std::string &value,
             Clock::time_point deadline);
+  /// Whether the server has answered whatever it was asked.
+  bool isConnected() const { return fd >= 0 && !lost; }
   /// This machine's address towards rank 0, as a number.
   std::string ownAddress() const;
 
 private:
   bool ask(char what, const std::string &name, std::string &value);
   int fd = -1;
+  bool lost = false;
 };
 
 } // namespace mlc::runtime::transport

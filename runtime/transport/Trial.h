@@ -1,7 +1,7 @@
 //===- Trial.h - A collective tried out -------------------------*- C++ -*-===//
 //
-// What `mlc collective` does: an all-reduce of numbers that every rank knows,
-// whose result every rank checks, and whose bytes are counted.
+// What `mlc collective` does: a collective of numbers that every rank knows
+// (Sample.h), whose result every rank checks, and whose bytes are counted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,11 +10,12 @@
 
 #include "runtime/transport/Communicator.h"
 
+#include <functional>
+
 namespace mlc::runtime::transport {
 
 struct TrialOptions {
-  /// The engine's own all-reduce, instead of `algorithm`.
-  bool own = false;
+  Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
   mlc_dtype type = MLC_F32;
   int64_t elements = 0;
@@ -31,8 +32,11 @@ struct TrialResult {
   std::vector<Rank> ranks;
 };
 
+/// Of so many ranks.
+Request requestOf(const TrialOptions &options, int ranks);
+
 /// The whole trial on this rank. `result.ranks[r].right` tells whether rank r
-/// had the sum in each repetition.
+/// had the right elements in each repetition.
 Status runTrial(Communicator &communicator, const TrialOptions &options,
                 TrialResult &result);
 
@@ -40,11 +44,15 @@ Status runTrial(Communicator &communicator, const TrialOptions &options,
 Status runTrialInProcess(int ranks, const Communicator::Options &communication,
                          const TrialOptions &options, TrialResult &result);
 
-/// The elements that rank `rank` has at first, and the sum of `workers` of
-/// them: whole numbers whose sums are exact in every type.
-void fillSample(mlc_dtype type, int workers, int rank, int64_t elements,
-                void *data);
-void fillSum(mlc_dtype type, int workers, int64_t elements, void *data);
+/// Runs `body` on a thread for each rank; the first error. A rank that fails
+/// ends the others.
+Status onThreads(
+    int ranks, const Communicator::Options &communication,
+    const std::function<Status(Communicator &communicator, int rank)> &body);
+
+/// Each rank's row, known to all.
+Status share(Communicator &communicator, const TrialResult::Rank &own,
+             TrialResult &result);
 
 } // namespace mlc::runtime::transport
 

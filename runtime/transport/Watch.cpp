@@ -14,9 +14,25 @@ static constexpr auto interval = std::chrono::milliseconds(10);
 static constexpr auto lastWords = std::chrono::milliseconds(400);
 static constexpr auto farewellTime = std::chrono::seconds(2);
 
-Watch::Watch(const mlc_engine &engine, mlc_comm *comm, Clock::duration timeout)
+Watch::Watch(const mlc_engine &engine, mlc_comm *comm, Clock::duration timeout,
+             std::string group, std::vector<int> among)
     : engine(engine), comm(comm), timeout(timeout), rank(engine.rank(comm)),
-      size(engine.size(comm)), others(size) {}
+      size(engine.size(comm)), group(std::move(group)), ranks(std::move(among)),
+      others(size) {
+  for (int other = 0; ranks.size() < static_cast<size_t>(size); ++other)
+    ranks.push_back(other);
+}
+
+Watch::~Watch() {
+  if (family)
+    family->erase(std::remove(family->begin(), family->end(), this),
+                  family->end());
+}
+
+void Watch::join(std::shared_ptr<Family> relatives) {
+  family = std::move(relatives);
+  family->push_back(this);
+}
 
 void Watch::publish(mlc_rank_state state, int blamed) {
   own.state = state;
@@ -58,15 +74,19 @@ void Watch::lookAround(Clock::time_point now) {
   }
 }
 
-static std::string describe(const mlc_notice &notice) {
-  return "collective " + std::to_string(notice.number) + " (" +
+std::string Watch::describe(const mlc_notice &notice) const {
+  return "collective " + std::to_string(notice.number) +
+         (group.empty() ? "" : " of group " + printable(group)) + " (" +
          printable(notice.name) + ")";
 }
 
 Status Watch::fail(mlc_status code, const std::string &what, int blamed) {
   publish(MLC_RANK_FAILED, blamed);
-  return Status::error(code, "rank " + std::to_string(rank) + ": " +
-                                 describe(own) + ": " + what);
+  if (family)
+    for (Watch *relative : *family)
+      if (relative != this)
+        relative->publish(MLC_RANK_FAILED, blamed);
+  return Status::error(code, who(rank) + ": " + describe(own) + ": " + what);
 }
 
 Status Watch::check(const std::vector<int> &awaited) {
@@ -78,13 +98,12 @@ Status Watch::check(const std::vector<int> &awaited) {
   for (int other = 0; other < size; ++other) {
     const Seen &seen = others[other];
     const mlc_notice &notice = seen.notice;
-    const std::string who = "rank " + std::to_string(other);
     if (!seen.known || other == rank)
       continue;
     if (notice.state == MLC_RANK_FAILED ||
         (notice.state == MLC_RANK_LEFT && notice.blamed >= 0))
       return fail(MLC_RESOURCES,
-                  who + " has given up in " + describe(notice) +
+                  who(other) + " has given up in " + describe(notice) +
                       (notice.blamed >= 0
                            ? " because of rank " + std::to_string(notice.blamed)
                            : "") +
@@ -92,14 +111,14 @@ Status Watch::check(const std::vector<int> &awaited) {
                   notice.blamed);
     if (notice.state == MLC_RANK_LEFT && notice.number < own.number)
       return fail(MLC_USAGE,
-                  who + " has ended after " + describe(notice) +
+                  who(other) + " has ended after " + describe(notice) +
                       "; run the same collectives on all ranks",
-                  other);
+                  ranks[other]);
     if (notice.number == own.number && std::strcmp(notice.name, own.name))
       return fail(MLC_USAGE,
-                  who + " is in another, " + printable(notice.name) +
+                  who(other) + " is in another, " + printable(notice.name) +
                       "; give all ranks the same sizes and options",
-                  other);
+                  ranks[other]);
   }
   return now - lastProgress < timeout ? Status::success() : late(awaited, now);
 }
@@ -137,10 +156,9 @@ std::string Watch::missing(const std::vector<int> &awaited,
                            int &blamed) const {
   std::string text;
   auto blame = [&](int other, const std::string &what) {
-    text += (text.empty() ? "rank " : ", rank ") + std::to_string(other) + " " +
-            what;
+    text += (text.empty() ? "" : ", ") + who(other) + " " + what;
     if (blamed < 0)
-      blamed = other;
+      blamed = ranks[other];
   };
   for (int other = 0; other < size; ++other)
     if (other != rank)
@@ -194,9 +212,8 @@ std::string Watch::hung() const {
   for (int other = 0; other < size; ++other)
     if (known[other] && first[other].state != MLC_RANK_FAILED &&
         engine.look(comm, other, &second) && second.beat == first[other].beat)
-      silent += (silent.empty() ? "" : ", ") + std::to_string(other);
-  return "rank " + std::to_string(rank) + ": " + describe(own) +
-         ": the engine does not return" +
+      silent += (silent.empty() ? "" : ", ") + std::to_string(ranks[other]);
+  return who(rank) + ": " + describe(own) + ": the engine does not return" +
          (silent.empty() ? "" : "; nothing is heard of rank " + silent);
 }
 
@@ -209,7 +226,8 @@ void Watch::farewell() {
     lookAround(now);
     bool all = true;
     for (int other = 0; other < size; ++other)
-      all &= other == rank || other == own.blamed || !others[other].known ||
+      all &= other == rank || ranks[other] == own.blamed ||
+             !others[other].known ||
              others[other].notice.state == MLC_RANK_LEFT;
     if (all || now >= end)
       return;

@@ -13,6 +13,7 @@
 #include "runtime/transport/mlc_engine.h"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ class Watch {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// A wait of `timeout` without progress is a failure.
-  Watch(const mlc_engine &engine, mlc_comm *comm, Clock::duration timeout);
+  /// A wait of `timeout` without progress is a failure. Of a group, `group` is
+  /// its name and `ranks` says which of all ranks each of its ranks is.
+  Watch(const mlc_engine &engine, mlc_comm *comm, Clock::duration timeout,
+        std::string group = "", std::vector<int> ranks = {});
 
   void enter(const std::string &name);
   void leave();
@@ -44,7 +47,17 @@ public:
   /// What to say when a call of the engine does not return, on any thread.
   std::string hung() const;
 
-  /// An error about the collective, which the others are told of.
+  /// Those of the groups that this process is in too, to which a failure is
+  /// told; they are used by the same thread.
+  using Family = std::vector<Watch *>;
+  void join(std::shared_ptr<Family> relatives);
+  ~Watch();
+
+  /// Which of all ranks the group's rank `other` is.
+  int among(int other) const { return ranks[other]; }
+
+  /// An error about the collective, which the others are told of. `blamed` is
+  /// a rank among all.
   Status fail(mlc_status code, const std::string &what, int blamed = -1);
 
   /// This rank has told what it knows; waits for up to two seconds until those
@@ -64,11 +77,18 @@ private:
   std::string missing(const std::vector<int> &awaited, Clock::time_point now,
                       Clock::duration silence, int &blamed) const;
   void publish(mlc_rank_state state, int blamed = -1);
+  std::string describe(const mlc_notice &notice) const;
+  std::string who(int other) const {
+    return "rank " + std::to_string(ranks[other]);
+  }
 
   const mlc_engine &engine;
   mlc_comm *comm;
   Clock::duration timeout;
   int rank, size;
+  std::string group;
+  std::vector<int> ranks;
+  std::shared_ptr<Family> family;
   mlc_notice own{};
   Clock::time_point lastProgress, lastLook;
   std::vector<Seen> others;

@@ -16,29 +16,36 @@ Watchdog::~Watchdog() {
   thread.join();
 }
 
-void Watchdog::arm(Clock::duration duration,
-                   std::function<std::string()> what) {
+void Watchdog::arm(const void *owner, Clock::duration time,
+                   std::function<std::string()> text) {
   std::lock_guard<std::mutex> lock(mutex);
-  time = duration;
-  text = std::move(what);
-  feed();
-  armed = true;
+  guards[owner] = {time, Clock::now() + time, std::move(text)};
 }
 
-void Watchdog::disarm() {
+void Watchdog::feed(const void *owner) {
   std::lock_guard<std::mutex> lock(mutex);
-  armed = false;
+  if (auto guard = guards.find(owner); guard != guards.end())
+    guard->second.end = Clock::now() + guard->second.time;
+}
+
+void Watchdog::disarm(const void *owner) {
+  std::lock_guard<std::mutex> lock(mutex);
+  guards.erase(owner);
 }
 
 void Watchdog::run() {
   std::unique_lock<std::mutex> lock(mutex);
   while (!changed.wait_for(lock, std::chrono::milliseconds(100),
                            [this] { return stopping; })) {
-    if (!armed || Clock::now().time_since_epoch().count() < end)
+    const Clock::time_point now = Clock::now();
+    auto late = guards.begin();
+    while (late != guards.end() && now < late->second.end)
+      ++late;
+    if (late == guards.end())
       continue;
-    armed = false;
     // What it says may take a while, in which the call may return.
-    std::string what = text();
+    std::string what = late->second.text();
+    guards.clear();
     lock.unlock();
     bark(what);
     lock.lock();

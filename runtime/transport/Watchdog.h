@@ -8,10 +8,10 @@
 #ifndef MLC_RUNTIME_TRANSPORT_WATCHDOG_H
 #define MLC_RUNTIME_TRANSPORT_WATCHDOG_H
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -26,22 +26,26 @@ public:
   explicit Watchdog(void (*bark)(const std::string &text));
   ~Watchdog();
 
-  /// From now on feed() has to be called at least every `time`; `text` says
-  /// what hung, on the watchdog's thread.
-  void arm(Clock::duration time, std::function<std::string()> text);
-  void feed() { end = (Clock::now() + time).time_since_epoch().count(); }
-  void disarm();
+  /// From now on feed() has to be called at least every `time`, by each owner
+  /// that has armed it; `text` says what hung, on the watchdog's thread.
+  void arm(const void *owner, Clock::duration time,
+           std::function<std::string()> text);
+  void feed(const void *owner);
+  void disarm(const void *owner);
 
 private:
+  struct Guard {
+    Clock::duration time{};
+    Clock::time_point end;
+    std::function<std::string()> text;
+  };
   void run();
 
   void (*bark)(const std::string &);
   std::mutex mutex;
   std::condition_variable changed;
-  bool stopping = false, armed = false;
-  Clock::duration time{};
-  std::function<std::string()> text;
-  std::atomic<Clock::rep> end{0};
+  bool stopping = false;
+  std::map<const void *, Guard> guards;
   std::thread thread;
 };
 

@@ -1,12 +1,12 @@
 /*===- mlc_engine.h - The C interface of an engine ---------------*- C -*-===*
  *
  * An engine moves bytes between ranks. It is a shared object of its own that
- * exports `mlc_engine_v1`, so that nothing of mlc links MPI or another one: the
+ * exports `mlc_engine_v2`, so that nothing of mlc links MPI or another one: the
  * runtime loads the object and calls its table. C11; no function throws.
  *
- * All functions of a `mlc_comm` are called by one thread at a time, but `look`
- * by others too. Functions
- * that return mlc_status leave what went wrong in mlc_comm's error text.
+ * All functions of a `mlc_comm`, and of those that were split from it, are
+ * called by one thread at a time, but `look` by others too. Functions that
+ * return mlc_status leave what went wrong in mlc_comm's error text.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -23,9 +23,10 @@ extern "C" {
 #endif
 
 /** Changes with everything below. */
-#define MLC_ENGINE_VERSION 1u
+#define MLC_ENGINE_VERSION 2u
 
-/** One rank's end of the engine, and something under way there. */
+/** One rank's end of the engine or of a group, and something under way there.
+ */
 typedef struct mlc_comm mlc_comm;
 typedef struct mlc_request mlc_request;
 
@@ -33,6 +34,8 @@ typedef struct mlc_request mlc_request;
 typedef struct mlc_world {
   int rank, size;
   int64_t timeout; /**< nanoseconds, for all to join */
+  /** The GPU whose memory all data is in; -1: the host's memory. */
+  int device;
 } mlc_world;
 
 /** What has been sent and received since open, without what the engine's own
@@ -41,6 +44,38 @@ typedef struct mlc_counters {
   uint64_t sent_bytes, received_bytes;
   uint64_t sent_messages, received_messages;
 } mlc_counters;
+
+/** What a collective makes of each rank's elements, in place. Part p of
+ *  `elements` has parts[p] elements and lies behind those before it. */
+typedef enum mlc_collective {
+  MLC_ALL_REDUCE = 0,     /**< all have the reduction of all */
+  MLC_REDUCE_SCATTER = 1, /**< rank r has it in part r */
+  MLC_ALL_GATHER = 2,     /**< all have part r of each rank r */
+  MLC_BROADCAST = 3,      /**< all have what `root` had */
+  MLC_ALL_TO_ALL = 4      /**< what lies in part p goes to rank p; what rank p
+                               sends lies in part p, of `receives`, after */
+} mlc_collective;
+
+typedef enum mlc_reduction {
+  MLC_SUM = 0,
+  MLC_MAX = 1,
+  MLC_MIN = 2,
+  MLC_PROD = 3
+} mlc_reduction;
+
+/** An engine's own collective. All but `parts` and `receives` of an all-to-all
+ *  is alike on all ranks. */
+typedef struct mlc_operation {
+  mlc_collective kind;
+  mlc_reduction reduction; /**< of what reduces */
+  mlc_dtype type;
+  size_t element_size; /**< bytes of the type */
+  int root;            /**< of a broadcast */
+  size_t elements;
+  /** One number for each rank; not of all-reduce and broadcast. */
+  const size_t *parts;
+  const size_t *receives; /**< of an all-to-all */
+} mlc_operation;
 
 /** Where a rank is. */
 typedef enum mlc_rank_state {
@@ -55,13 +90,17 @@ typedef struct mlc_notice {
   uint64_t number; /**< of its collective, from 1; 0: none yet */
   uint64_t beat;   /**< grows while the rank runs and waits */
   int32_t state;   /**< mlc_rank_state */
-  int32_t blamed;  /**< rank, or -1 */
+  int32_t blamed;  /**< rank among all, or -1 */
   char name[80];   /**< the collective; alike on all ranks */
 } mlc_notice;
 
 typedef struct mlc_engine {
   uint32_t version; /**< MLC_ENGINE_VERSION */
   const char *name;
+  /** Not 0: transfers that are begun between two calls of `test` are carried
+   *  out together, and those begun later after them. A transfer is then one
+   *  message. */
+  int stepwise;
 
   /** Joins the others. On an error `text` (of `size` bytes) says what. */
   mlc_status (*open)(const mlc_world *world, mlc_comm **comm, char *text,
@@ -70,6 +109,14 @@ typedef struct mlc_engine {
   void (*close)(mlc_comm *comm);
   /** Ends what all ranks do, those that hang too; may end the process. */
   void (*abort)(mlc_comm *comm, int code);
+
+  /** Makes groups of the ranks of `comm`, which all call this together: those
+   *  of the same `color`, in the same order; -1: in none, *group is NULL then.
+   *  `members`, of size(comm) numbers, begins with the ranks of the group.
+   *  What is sent in a group does not meet what is sent elsewhere. Groups are
+   *  closed before what they were split from. */
+  mlc_status (*split)(mlc_comm *comm, int color, int64_t timeout, int *members,
+                      mlc_comm **group);
 
   int (*rank)(mlc_comm *comm);
   int (*size)(mlc_comm *comm);
@@ -82,10 +129,10 @@ typedef struct mlc_engine {
                      mlc_request **request);
   mlc_status (*receive)(mlc_comm *comm, int peer, void *data, size_t bytes,
                         mlc_request **request);
-  /** Begins the engine's own all-reduce (sum), in place. MLC_UNSUPPORTED for
-   *  types that it does not add. */
-  mlc_status (*all_reduce)(mlc_comm *comm, void *data, size_t elements,
-                           mlc_dtype type, mlc_request **request);
+  /** Begins the engine's own collective; `operation` is read before it
+   *  returns. MLC_UNSUPPORTED for types and reductions that it does not do. */
+  mlc_status (*collective)(mlc_comm *comm, const mlc_operation *operation,
+                           void *data, mlc_request **request);
   /** Whether it is done, after at most `nanoseconds` (0: at once). What is done
    *  or has failed is gone. */
   mlc_status (*test)(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
@@ -100,7 +147,7 @@ typedef struct mlc_engine {
 } mlc_engine;
 
 /** What a plugin exports under this name. */
-#define MLC_ENGINE_ENTRY "mlc_engine_v1"
+#define MLC_ENGINE_ENTRY "mlc_engine_v2"
 typedef const mlc_engine *(*mlc_engine_entry)(void);
 
 #ifdef __cplusplus

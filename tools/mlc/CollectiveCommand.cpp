@@ -1,7 +1,7 @@
 //===- CollectiveCommand.cpp - mlc collective -----------------------------===//
 //
-// Runs an all-reduce on ranks that are threads, or that a launcher has started,
-// checks the sum on all of them and counts what they sent.
+// Runs a collective on ranks that are threads, or that a launcher has started,
+// checks the result on all of them and counts what they sent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,12 @@ namespace {
 class CollectiveCommand : public Command {
 public:
   CollectiveCommand()
-      : Command("collective", "Sum a tensor over several ranks, check the sum "
-                              "and count the bytes sent"),
+      : Command("collective", "Run a collective over several ranks, check the "
+                              "result and count the bytes sent"),
+        collective("collective", cl::init("all-reduce"), cl::value_desc("name"),
+                   cl::desc("all-reduce (a sum), reduce-scatter, all-gather, "
+                            "broadcast or all-to-all (all-reduce)"),
+                   cl::sub(sub)),
         algorithm("algorithm", cl::init("ring"), cl::value_desc("name"),
                   cl::desc("server, colocated, naive, ring, tree, butterfly, "
                            "halving-doubling, or own: the engine's (ring)"),
@@ -76,7 +80,7 @@ private:
   llvm::Error runRank(const std::string &name, const World &world);
   llvm::Error print(const std::string &engineName, const TrialResult &result);
 
-  cl::opt<std::string> algorithm;
+  cl::opt<std::string> collective, algorithm;
   cl::opt<int64_t> bytes;
   cl::opt<std::string> type, engine;
   cl::opt<int> ranks, repeat;
@@ -124,11 +128,12 @@ std::string pluginFolder() {
 } // namespace
 
 llvm::Error CollectiveCommand::readOptions() {
-  trial.own = algorithm == "own";
-  if (!trial.own && !parseAlgorithm(algorithm.getValue(), trial.algorithm))
+  if (!parseAlgorithm(algorithm.getValue(), trial.algorithm))
     return fail(Exit::Usage, "collective: no algorithm '" + algorithm +
-                                 "'; there are " + algorithmNames() +
-                                 " and own");
+                                 "'; there are " + algorithmNames());
+  if (!parseCollective(collective.getValue(), trial.collective))
+    return fail(Exit::Usage, "collective: no collective '" + collective +
+                                 "'; there are " + collectiveNames());
   trial.type = typeNamed(type);
   const auto size = static_cast<int64_t>(mlc_dtype_size(trial.type));
   if (!isSummable(trial.type))
@@ -201,14 +206,14 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
   Watchdog watchdog(onHang);
   communication.watchdog = &watchdog;
   // An engine that keeps to the timeout knows more.
-  watchdog.arm(communication.timeout + std::chrono::seconds(2), [&] {
+  watchdog.arm(this, communication.timeout + std::chrono::seconds(2), [&] {
     return fmt::format("engine {}: not all ranks have come within {} s", name,
                        timeout.getValue());
   });
   std::unique_ptr<Communicator> communicator;
-  Status status = Communicator::open(*table, {world.rank, world.size, 0},
+  Status status = Communicator::open(*table, world.rank, world.size,
                                      communication, communicator);
-  watchdog.disarm();
+  watchdog.disarm(this);
   if (!status.ok())
     return failure(status);
   if (ranks && ranks != communicator->size())
@@ -231,17 +236,16 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
     return print(table->name, result);
   return result.ranks[communicator->rank()].right
              ? llvm::Error::success()
-             : fail(Exit::Differs, "the sum is wrong on this rank");
+             : fail(Exit::Differs, "the result is wrong on this rank");
 }
 
 llvm::Error CollectiveCommand::print(const std::string &engineName,
                                      const TrialResult &result) {
-  Request request{Collective::AllReduce, trial.algorithm,
-                  static_cast<int>(result.ranks.size()), trial.elements};
-  const int64_t expected =
-      trial.own ? 0
-                : expectedElements(request) * repeat *
-                      static_cast<int64_t>(mlc_dtype_size(trial.type));
+  const Request request =
+      requestOf(trial, static_cast<int>(result.ranks.size()));
+  const bool own = trial.algorithm == Algorithm::Own;
+  const int64_t expected = expectedElements(request) * repeat *
+                           static_cast<int64_t>(mlc_dtype_size(trial.type));
   json::Array sent;
   int64_t total = 0, messages = 0;
   double seconds = 0;
@@ -260,7 +264,8 @@ llvm::Error CollectiveCommand::print(const std::string &engineName,
       wrong += (wrong.empty() ? "" : ", ") + std::to_string(rank);
   }
   if (asJson) {
-    json::Object all{{"algorithm", algorithm.getValue()},
+    json::Object all{{"collective", collective.getValue()},
+                     {"algorithm", algorithm.getValue()},
                      {"engine", engineName},
                      {"ranks", request.ranks},
                      {"bytes", bytes.getValue()},
@@ -271,7 +276,7 @@ llvm::Error CollectiveCommand::print(const std::string &engineName,
                      {"sent_messages", messages},
                      {"seconds", seconds},
                      {"right", wrong.empty()}};
-    if (!trial.own) {
+    if (!own) {
       all["workers"] = workers(request);
       all["formula"] = formula(request);
       all["expected_bytes"] = expected;
@@ -279,7 +284,7 @@ llvm::Error CollectiveCommand::print(const std::string &engineName,
     llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(all))) << '\n';
   } else {
     llvm::outs() << each;
-    if (trial.own)
+    if (own)
       llvm::outs() << "what the engine's own sends is not counted\n";
     else
       llvm::outs() << fmt::format(
@@ -288,11 +293,11 @@ llvm::Error CollectiveCommand::print(const std::string &engineName,
           formula(request), expected, workers(request), bytes.getValue());
     llvm::outs() << fmt::format("time: {:.3f} ms\n", seconds * 1e3);
     if (wrong.empty())
-      llvm::outs() << "the sum is right on all ranks\n";
+      llvm::outs() << "the result is right on all ranks\n";
   }
   if (!wrong.empty())
-    return fail(Exit::Differs, "the sum is wrong on rank " + wrong);
-  if (!trial.own && total != expected)
+    return fail(Exit::Differs, "the result is wrong on rank " + wrong);
+  if (!own && total != expected)
     return fail(Exit::Differs, fmt::format("{} bytes were sent, {} expected",
                                            total, expected));
   return llvm::Error::success();

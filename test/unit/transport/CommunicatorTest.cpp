@@ -25,8 +25,8 @@ onRanks(int ranks, const Communicator::Options &options,
     threads.emplace_back([&, rank] {
       hub.makeCurrent();
       std::unique_ptr<Communicator> communicator;
-      results[rank] = Communicator::open(inprocEngine(), {rank, ranks, 0},
-                                         options, communicator);
+      results[rank] = Communicator::open(inprocEngine(), rank, ranks, options,
+                                         communicator);
       if (results[rank].ok())
         results[rank] = body(*communicator, rank);
     });
@@ -93,7 +93,8 @@ TEST_CASE("several collectives in a row, and the engine's own",
       if (!status.ok() || data != samples.sum)
         return status.ok() ? Status::error(MLC_INTERNAL, "sum") : status;
       data = samples.data[rank];
-      status = c.runOwn(100, MLC_I64, data.data());
+      status = c.run({Collective::AllReduce, Algorithm::Own, 4, 100}, MLC_I64,
+                     data.data());
       if (!status.ok() || data != samples.sum)
         return status.ok() ? Status::error(MLC_INTERNAL, "own") : status;
     }
@@ -169,8 +170,7 @@ TEST_CASE("what a launcher says is held against the engine", "[communicator]") {
   InprocHub hub(2);
   hub.makeCurrent();
   std::unique_ptr<Communicator> communicator;
-  Status status =
-      Communicator::open(inprocEngine(), {0, 3, 0}, {}, communicator);
+  Status status = Communicator::open(inprocEngine(), 0, 3, {}, communicator);
   CHECK(status.code == MLC_USAGE);
   CHECK_THAT(status.message, Contains("rank 0 of 3 is not free among 2"));
 }

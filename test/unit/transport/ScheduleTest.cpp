@@ -199,5 +199,5 @@ TEST_CASE("algorithms have names", "[schedule]") {
   Algorithm parsed{};
   CHECK_FALSE(parseAlgorithm("star", parsed));
   CHECK(algorithmNames() == "server, colocated, naive, ring, tree, butterfly, "
-                            "halving-doubling");
+                            "halving-doubling, own");
 }

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
+
 using namespace mlc::runtime::transport;
 using namespace std::chrono_literals;
 
@@ -20,7 +22,7 @@ static void bark(const std::string &text) {
 TEST_CASE("a watchdog that is not fed barks once", "[watchdog]") {
   barks = 0;
   Watchdog dog(bark);
-  dog.arm(10ms, [] { return std::string("the engine does not return"); });
+  dog.arm(&dog, 10ms, [] { return std::string("the engine does not return"); });
   while (!barks)
     std::this_thread::sleep_for(1ms);
   std::this_thread::sleep_for(300ms);
@@ -32,9 +34,22 @@ TEST_CASE("a watchdog that is not fed barks once", "[watchdog]") {
 TEST_CASE("one that is fed or disarmed does not", "[watchdog]") {
   barks = 0;
   Watchdog dog(bark);
-  dog.arm(10min, [] { return std::string(); });
-  dog.feed();
+  dog.arm(&dog, 10min, [] { return std::string(); });
+  dog.feed(&dog);
   std::this_thread::sleep_for(150ms);
-  dog.disarm();
+  dog.disarm(&dog);
   CHECK(barks == 0);
+}
+
+TEST_CASE("of several that are guarded each has to feed it", "[watchdog]") {
+  barks = 0;
+  Watchdog dog(bark);
+  int first = 0, second = 0;
+  dog.arm(&first, 10min, [] { return std::string("first"); });
+  dog.arm(&second, 10ms, [] { return std::string("second"); });
+  dog.feed(&first);
+  while (!barks)
+    std::this_thread::sleep_for(1ms);
+  std::lock_guard<std::mutex> lock(mutex);
+  CHECK(last == "second");
 }

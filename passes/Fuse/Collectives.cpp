@@ -1,0 +1,145 @@
+//===- Collectives.cpp - What ranks exchange, in a program ----------------===//
+
+#include "passes/Fuse/Collectives.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+bool isCollective(Operation *op) {
+  return op && isa_and_nonnull<dist::DistDialect>(op->getDialect());
+}
+
+bool isInPlace(Operation *collective) {
+  return isa<dist::AllReduceOp, dist::BroadcastOp>(collective);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// Whether the memory of `value` is made for its one use.
+static bool isOwned(Value value) {
+  for (;;) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !value.hasOneUse())
+      return false;
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+             UnrealizedConversionCastOp>(op))
+      return isa<linalg::LinalgOp, tensor::PadOp, tensor::InsertSliceOp>(op);
+    value = op->getOperand(0);
+  }
+}
+
+/// Copies what the operand is a cast of, so that the copy is a kernel's.
+static void copyOperand(OpOperand &operand) {
+  OpBuilder b(operand.getOwner());
+  Location loc = operand.getOwner()->getLoc();
+  Value value = operand.get();
+  auto cast = value.getDefiningOp<UnrealizedConversionCastOp>();
+  if (cast)
+    value = cast.getOperand(0);
+  auto type = llvm::cast<RankedTensorType>(value.getType());
+  Value init = tensor::EmptyOp::create(
+      b, loc, tensor::getMixedSizes(b, loc, value), type.getElementType());
+  AffineMap map = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> parallel(type.getRank(),
+                                            utils::IteratorType::parallel);
+  Value copy =
+      linalg::GenericOp::create(
+          b, loc, TypeRange{init.getType()}, ValueRange{value},
+          ValueRange{init}, ArrayRef<AffineMap>{map, map}, parallel,
+          [](OpBuilder &body, Location loc, ValueRange args) {
+            linalg::YieldOp::create(body, loc, args[0]);
+          })
+          .getResult(0);
+  if (cast)
+    copy = UnrealizedConversionCastOp::create(b, loc, operand.get().getType(),
+                                              copy)
+               .getResult(0);
+  operand.set(copy);
+}
+
+void copySharedOperands(func::FuncOp function) {
+  for (Operation &op : function.getBody().front())
+    if (isCollective(&op) &&
+        (isInPlace(&op) || isa<dist::ReduceScatterOp>(op)))
+      for (OpOperand &operand : op.getOpOperands())
+        if (!isOwned(operand.get()))
+          copyOperand(operand);
+}
+
+//===----------------------------------------------------------------------===//
+// The mesh
+//===----------------------------------------------------------------------===//
+
+dist::AxisAttr findAxis(ModuleOp module, StringRef name) {
+  auto mesh = module->getAttrOfType<ArrayAttr>(dist::kMeshAttr);
+  if (mesh)
+    for (Attribute axis : mesh)
+      if (auto found = dyn_cast<dist::AxisAttr>(axis))
+        if (found.getName() == name)
+          return found;
+  return {};
+}
+
+dist::AxisAttr findAxisOfRank(ModuleOp module, StringRef symbol) {
+  return symbol.consume_front("rank.") ? findAxis(module, symbol)
+                                       : dist::AxisAttr();
+}
+
+/// The sum of what all ranks of the axis have.
+static std::optional<int64_t> sumParts(dist::AxisAttr axis, int64_t ranks,
+                                       IntExpr part) {
+  std::string symbol = axis.getRank().getSymbol().str();
+  int64_t sum = 0;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    IntExpr size = part.substitute([&](StringRef name) {
+      return name == symbol ? IntExpr::constant(part.getContext(), rank)
+                            : IntExpr();
+    });
+    if (!size.isConstant())
+      return std::nullopt;
+    sum += size.getConstant();
+  }
+  return sum;
+}
+
+FailureOr<SmallVector<int64_t>> getWholeDims(ModuleOp module,
+                                             dist::ShardingAttr sharding,
+                                             ArrayRef<IntExpr> part,
+                                             const llvm::Twine &what) {
+  if (sharding.getDims().size() != part.size() ||
+      !sharding.getPartial().empty())
+    return module.emitError(what) << " has the sharding " << sharding
+                                  << ", which is not one of its dims alone";
+  SmallVector<int64_t> whole;
+  for (auto [axisName, dim] : llvm::zip_equal(sharding.getDims(), part)) {
+    std::optional<int64_t> size = dim.asConstant();
+    if (!axisName.getValue().empty()) {
+      dist::AxisAttr axis = findAxis(module, axisName.getValue());
+      if (!axis)
+        return module.emitError(what) << " is split over " << axisName
+                                      << ", which is no axis of dist.mesh";
+      std::optional<int64_t> ranks = axis.getSize().asConstant();
+      size = ranks ? sumParts(axis, *ranks, dim) : std::nullopt;
+      if (size && axis.getSize(IntExpr::constant(module.getContext(), *size)) !=
+                      dim)
+        size = std::nullopt;
+    }
+    if (!size)
+      return module.emitError(what)
+             << " has a dim of " << dim.str()
+             << ", which is no fixed size, or not a rank's part of one";
+    whole.push_back(*size);
+  }
+  return whole;
+}
+
+} // namespace mlc

@@ -1,0 +1,211 @@
+//===- ExecCollectives.cpp - Starts and waits of collectives --------------===//
+
+#include "passes/Fuse/Collectives.h"
+#include "passes/Fuse/ExecBuilder.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+/// Operands of one collective that works in place lie behind each other, each
+/// at a multiple of 64 bytes.
+void ExecBuilder::placeOperands(Operation *op) {
+  if (!isCollective(op) || !isInPlace(op) || op->getNumOperands() < 2)
+    return;
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  const int64_t width = elementBytes(element), alignment = 64;
+  IntExpr offset = IntExpr::constant(b.getContext(), 0);
+  for (Value operand : op->getOperands()) {
+    Value base = operand;
+    while (std::optional<View> view = getView(base, shapes))
+      base = view->source;
+    places[base] = {{}, offset, op};
+    IntExpr bytes =
+        getNumElements(b.getContext(), shapes.of(operand)) * width;
+    offset = offset + (bytes + (alignment - 1)).floorDiv(alignment) *
+                          (alignment / width);
+  }
+  jointSizes[op] = offset;
+}
+
+Value ExecBuilder::jointBuffer(Operation *op) {
+  Value &joint = joints[op];
+  if (!joint)
+    joint = exec::AllocOp::create(
+        b, op->getLoc(), exec::BufferType::get(b.getContext()),
+        DimsAttr::get(b.getContext(), {jointSizes.at(op)}),
+        TypeAttr::get(getElementTypeOrSelf(op->getOperand(0).getType())),
+        StringAttr());
+  return joint;
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+static InFlightDiagnostic needsForm(Operation *op, const llvm::Twine &what) {
+  return op->emitOpError() << what << "; run --mlc-lower-collectives first";
+}
+
+/// All is one message where operands lie behind each other.
+void ExecBuilder::addInPlace(Operation *op, Exchange &exchange) {
+  Value joint = op->getNumOperands() > 1 ? jointBuffer(op)
+                                         : bufferOf(op->getOperand(0));
+  for (Value operand : op->getOperands())
+    bufferOf(operand);
+  exchange.inputs.push_back(joint);
+  exchange.outputs.push_back(joint);
+  exchange.args.push_back(
+      op->getNumOperands() > 1
+          ? jointSizes.at(op)
+          : getNumElements(b.getContext(), shapes.of(op->getOperand(0))));
+  for (auto [operand, result] :
+       llvm::zip_equal(op->getOperands(), op->getResults()))
+    buffers[result] = bufferOf(operand);
+}
+
+LogicalResult ExecBuilder::addParts(Operation *op, Exchange &exchange) {
+  auto dims = op->getAttrOfType<DenseI64ArrayAttr>("dims").asArrayRef();
+  auto extents = op->getAttrOfType<DimsAttr>("extents");
+  auto units = op->getAttrOfType<DimsAttr>("units");
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    if (dims[i] != 0)
+      return needsForm(op, "splits dim " + llvm::Twine(dims[i]) +
+                               ", whose parts do not lie together");
+    exchange.args.push_back(extents.getDims()[i]);
+    exchange.args.push_back(
+        units.getDims()[i] *
+        getNumElements(b.getContext(),
+                       ArrayRef(shapes.of(operand)).drop_front()));
+  }
+  return success();
+}
+
+LogicalResult ExecBuilder::addAllToAll(dist::AllToAllOp op,
+                                       Exchange &exchange) {
+  IntExpr ranks = op.getAxis().getSize();
+  if (op.getSplit() != 0 || op.getJoin() != 1 || op.getSplitExtent() != ranks ||
+      op.getJoinExtent() != ranks)
+    return needsForm(op, "has parts that do not lie together");
+  for (Value operand : op->getOperands())
+    exchange.args.append(
+        {ranks, ranks,
+         getNumElements(b.getContext(),
+                        ArrayRef(shapes.of(operand)).drop_front(2))});
+  return success();
+}
+
+LogicalResult ExecBuilder::addMessages(Operation *op, Exchange &exchange) {
+  auto number = [&](int64_t value) {
+    exchange.args.push_back(IntExpr::constant(b.getContext(), value));
+  };
+  if (auto broadcast = dyn_cast<dist::BroadcastOp>(op))
+    number(broadcast.getRoot());
+  if (isInPlace(op)) {
+    addInPlace(op, exchange);
+    return success();
+  }
+  if (auto shift = dyn_cast<dist::ShiftOp>(op)) {
+    number(shift.getBy());
+    for (Value operand : op->getOperands())
+      exchange.args.push_back(
+          getNumElements(b.getContext(), shapes.of(operand)));
+  } else if (auto exchanged = dyn_cast<dist::AllToAllOp>(op)) {
+    if (failed(addAllToAll(exchanged, exchange)))
+      return failure();
+  } else if (isa<dist::HaloOp>(op)) {
+    return needsForm(op, "is no exchange of whole tensors");
+  } else if (failed(addParts(op, exchange))) {
+    return failure();
+  }
+  for (Value operand : op->getOperands())
+    exchange.inputs.push_back(bufferOf(operand));
+  for (Value result : op->getResults())
+    exchange.outputs.push_back(bufferOf(result));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Starts and waits
+//===----------------------------------------------------------------------===//
+
+static Value rootOf(Value buffer) {
+  while (auto alias = buffer.getDefiningOp<exec::AliasOp>())
+    buffer = alias.getSource();
+  return buffer;
+}
+
+LogicalResult ExecBuilder::addStart(const Group &group, ArrayAttr nodes) {
+  Operation *op = group.opaque;
+  auto axis = op->getAttrOfType<dist::AxisAttr>("axis");
+  if (findAxis(module, axis.getName()) != axis)
+    return op->emitOpError("is among the ranks of ")
+           << axis << ", which is no axis of the module's dist.mesh";
+  Exchange exchange;
+  if (failed(addMessages(op, exchange)))
+    return failure();
+  waitFor(exchange.inputs);
+  waitFor(exchange.outputs);
+  auto reduction = op->getAttrOfType<StringAttr>("reduction");
+  auto start = exec::StartOp::create(
+      b, op->getLoc(), started.size(),
+      op->getName().stripDialect(), axis.getName(), exchange.inputs,
+      exchange.outputs, DimsAttr::get(b.getContext(), exchange.args), reduction,
+      op->getAttrOfType<StringAttr>("algorithm"), nodes);
+  for (Value buffer : exchange.outputs)
+    pending[rootOf(buffer)] = started.size();
+  started.push_back(start);
+  return success();
+}
+
+/// Before `buffers` are touched: waits for the collectives that write them.
+void ExecBuilder::waitFor(ArrayRef<Value> buffers) {
+  SmallVector<unsigned> tickets;
+  for (Value buffer : buffers)
+    if (auto it = pending.find(rootOf(buffer)); it != pending.end())
+      tickets.push_back(it->second);
+  llvm::sort(tickets);
+  tickets.erase(llvm::unique(tickets), tickets.end());
+  for (unsigned ticket : tickets)
+    addWait(ticket);
+}
+
+void ExecBuilder::addWait(unsigned ticket) {
+  exec::StartOp start = started[ticket];
+  exec::WaitOp::create(b, start.getLoc(), ticket, start.getInputs(),
+                       start.getOutputs());
+  for (Value buffer : start.getOutputs())
+    pending.erase(rootOf(buffer));
+  started[ticket] = {};
+}
+
+/// What no step reads is waited for at the end.
+void ExecBuilder::addLastWaits() {
+  for (unsigned ticket = 0; ticket < started.size(); ++ticket)
+    if (started[ticket])
+      addWait(ticket);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of tensors
+//===----------------------------------------------------------------------===//
+
+/// The axes that dims are split over; null where a rank has the whole.
+ArrayAttr ExecBuilder::splitOf(Attribute sharding) {
+  auto known = dyn_cast_or_null<dist::ShardingAttr>(sharding);
+  if (!known || llvm::all_of(known.getDims(), [](StringAttr axis) {
+        return axis.getValue().empty();
+      }))
+    return {};
+  SmallVector<Attribute> axes(known.getDims().begin(), known.getDims().end());
+  return b.getArrayAttr(axes);
+}
+
+} // namespace mlc

@@ -1,0 +1,94 @@
+//===- ProgramRanks.cpp - Meshes and parts as the runtime's data ----------===//
+
+#include "passes/ProgramRanks.h"
+#include "dialects/Dist/Dist.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace rt = mlc::runtime;
+
+namespace mlc {
+
+FailureOr<std::vector<rt::MeshAxis>> readMesh(ModuleOp module) {
+  std::vector<rt::MeshAxis> mesh;
+  auto axes = module->getAttrOfType<ArrayAttr>(dist::kMeshAttr);
+  if (!axes)
+    return mesh;
+  for (Attribute attr : axes) {
+    auto axis = dyn_cast<dist::AxisAttr>(attr);
+    std::optional<int64_t> size =
+        axis ? axis.getSize().asConstant() : std::nullopt;
+    if (!size || *size > UINT32_MAX)
+      return module.emitError("the axis ")
+             << attr << " of dist.mesh has no fixed number of ranks";
+    mesh.push_back({axis.getName().str(), uint32_t(*size)});
+  }
+  return mesh;
+}
+
+FailureOr<uint32_t> findAxis(Operation *op,
+                             const std::vector<rt::MeshAxis> &mesh,
+                             StringRef name) {
+  auto it = llvm::find_if(
+      mesh, [&](const rt::MeshAxis &axis) { return axis.name == name; });
+  if (it == mesh.end())
+    return op->emitOpError("names the axis '")
+           << name << "', which dist.mesh has not";
+  return uint32_t(it - mesh.begin());
+}
+
+FailureOr<std::vector<rt::Split>>
+readSplits(Operation *op, const std::vector<rt::MeshAxis> &mesh,
+           ArrayAttr split) {
+  std::vector<rt::Split> splits;
+  if (!split)
+    return splits;
+  for (auto [dim, axis] : llvm::enumerate(split.getAsRange<StringAttr>())) {
+    if (axis.getValue().empty())
+      continue;
+    FailureOr<uint32_t> index = findAxis(op, mesh, axis.getValue());
+    if (failed(index))
+      return failure();
+    splits.push_back({uint32_t(dim), *index, 1});
+  }
+  return splits;
+}
+
+template <size_t count>
+static std::optional<uint8_t> indexOf(StringRef word,
+                                      const char *const (&words)[count]) {
+  for (size_t i = 0; i < count; ++i)
+    if (word == words[i])
+      return uint8_t(i);
+  return std::nullopt;
+}
+
+FailureOr<rt::StartStep> readStart(exec::StartOp start,
+                                   const std::vector<rt::MeshAxis> &mesh) {
+  rt::StartStep step;
+  std::optional<uint8_t> kind =
+      indexOf(start.getCollective(), rt::collectiveNames);
+  if (!kind)
+    return start.emitOpError("begins '")
+           << start.getCollective() << "', which ranks do not do";
+  step.collective = *kind;
+  if (start.getReduction()) {
+    std::optional<uint8_t> reduction =
+        indexOf(stringifyReduction(*start.getReduction()), rt::reductionNames);
+    if (!reduction)
+      return start.emitOpError("reduces by '")
+             << stringifyReduction(*start.getReduction())
+             << "', which ranks do not do";
+    step.reduction = *reduction;
+  }
+  FailureOr<uint32_t> axis = findAxis(start, mesh, start.getAxis());
+  if (failed(axis))
+    return failure();
+  step.axis = *axis;
+  step.algorithm = start.getAlgorithm().value_or("").str();
+  step.ticket = start.getTicket();
+  return step;
+}
+
+} // namespace mlc

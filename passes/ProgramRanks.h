@@ -1,0 +1,34 @@
+//===- ProgramRanks.h - Meshes and parts as the runtime's data --*- C++ -*-===//
+
+#ifndef MLC_PASSES_PROGRAMRANKS_H
+#define MLC_PASSES_PROGRAMRANKS_H
+
+#include "dialects/Exec/Exec.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/Program.h"
+
+namespace mlc {
+
+/// The axes of the module's `dist.mesh`, none where there is none. Emits an
+/// error where a size is no number.
+mlir::FailureOr<std::vector<runtime::MeshAxis>> readMesh(mlir::ModuleOp module);
+
+/// The index of the axis of that name. Emits an error at `op` where there is
+/// none.
+mlir::FailureOr<uint32_t>
+findAxis(mlir::Operation *op, const std::vector<runtime::MeshAxis> &mesh,
+         llvm::StringRef name);
+
+/// The dims that `split` names axes for; null: none.
+mlir::FailureOr<std::vector<runtime::Split>>
+readSplits(mlir::Operation *op, const std::vector<runtime::MeshAxis> &mesh,
+           mlir::ArrayAttr split);
+
+/// What a start says beside its tensors and sizes. Emits an error where the
+/// runtime has no such collective.
+mlir::FailureOr<runtime::StartStep>
+readStart(exec::StartOp start, const std::vector<runtime::MeshAxis> &mesh);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_PROGRAMRANKS_H

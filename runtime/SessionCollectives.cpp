@@ -1,0 +1,135 @@
+//===- SessionCollectives.cpp - What ranks exchange in a run --------------===//
+//
+// A start hands a collective to the ranks (Ranks.h), which carry it out while
+// the steps behind it run; a wait blocks until it is over. On devices with
+// memory of their own the host's copies are exchanged.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/SessionSteps.h"
+
+namespace mlc::runtime {
+
+/// The arguments as messages, and their bytes, compared with the buffers.
+Status Session::Steps::planMessages(const StartStep &start,
+                                    const ReadyStep &ready,
+                                    CollectiveCall &call,
+                                    PlannedCollective &planned) {
+  const int64_t *arg = plan.args.data() + ready.firstArg;
+  bool isNumbered = call.kind == CollectiveKind::Broadcast ||
+                    call.kind == CollectiveKind::Shift;
+  bool hasUnit = call.kind != CollectiveKind::AllReduce && !isNumbered;
+  if (isNumbered)
+    call.number = *arg++;
+  const uint64_t width = byteSize(call.type);
+  const MeshAxis &axis = session.artifact->mesh()[start.axis];
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    CollectiveCall::Message message{*arg++};
+    if (call.kind == CollectiveKind::AllToAll)
+      message.join = *arg++;
+    if (hasUnit)
+      message.unit = *arg++;
+    call.messages.push_back(message);
+    MessageSize size;
+    uint64_t input = 0, output = 0;
+    Status status = session.tensorBytes(step.inputs[i], input);
+    if (status.ok())
+      status = session.tensorBytes(step.outputs[i], output);
+    if (!status.ok())
+      return status;
+    if (!messageSize(call.kind, message, axis.size,
+                session.shared->coordinates()[start.axis], size) ||
+        size.input * width != input || size.output * width != output)
+      return Status::badFile("the program is damaged: a message of '" +
+                             step.name + "' is not as large as its buffers");
+    planned.messages.push_back({input, output, {}, {}});
+  }
+  return Status::success();
+}
+
+Status Session::Steps::prepare(const StartStep &start, ReadyStep &ready) {
+  CollectiveCall call;
+  call.kind = CollectiveKind(start.collective);
+  call.reduction = ReductionKind(start.reduction);
+  call.algorithm = start.algorithm;
+  call.axis = start.axis;
+  call.type = session.program.buffers[step.inputs[0]].type;
+  auto planned = std::make_unique<PlannedCollective>();
+  Status status = planMessages(start, ready, call, *planned);
+  // Without ranks nothing runs, but memory can be planned.
+  Ranks *ranks = session.shared->ranks();
+  if (status.ok() && ranks)
+    status = ranks->prepare(session.artifact->mesh(), call, planned->prepared);
+  if (!status.ok()) {
+    if (!step.nodes.empty())
+      status.message = "node '" + step.nodes[0] + "': " + status.message;
+    return status;
+  }
+  bool grown;
+  if (!session.device.usesHostMemory())
+    for (PlannedCollective::Message &message : planned->messages) {
+      if (status.ok())
+        status = message.input.reserve(message.inputBytes, grown);
+      if (status.ok())
+        status = message.output.reserve(message.outputBytes, grown);
+    }
+  planned->inputs.resize(step.inputs.size());
+  planned->outputs.resize(step.outputs.size());
+  ready.collective = plan.collectives.size();
+  plan.collectives.push_back(std::move(planned));
+  return status;
+}
+
+Status Session::Steps::run(const StartStep &start, const ReadyStep &ready) {
+  PlannedCollective &planned = *plan.collectives[ready.collective];
+  void *const *operands = plan.pointers.data() + ready.firstOperand;
+  size_t count = step.inputs.size();
+  bool isHost = session.device.usesHostMemory();
+  for (size_t i = 0; i < count; ++i) {
+    PlannedCollective::Message &message = planned.messages[i];
+    planned.inputs[i] = operands[i];
+    planned.outputs[i] = operands[count + i];
+    if (isHost)
+      continue;
+    // In place there as here.
+    bool isSame = operands[i] == operands[count + i];
+    Memory &from = isSame ? message.output : message.input;
+    planned.inputs[i] = from.data();
+    planned.outputs[i] = message.output.data();
+    if (message.inputBytes)
+      if (Status status = session.queue->download(from.data(), operands[i],
+                                                  message.inputBytes);
+          !status.ok())
+        return status;
+  }
+  session.shared->ranks()->start(*planned.prepared, planned.inputs.data(),
+                                 planned.outputs.data());
+  session.underWay[start.ticket] = &planned;
+  return Status::success();
+}
+
+Status Session::Steps::run(const WaitStep &wait, const ReadyStep &ready) {
+  PlannedCollective *planned = session.underWay[wait.ticket];
+  session.underWay[wait.ticket] = nullptr;
+  Status status = session.shared->ranks()->wait(*planned->prepared);
+  void *const *operands =
+      plan.pointers.data() + ready.firstOperand + step.inputs.size();
+  if (!session.device.usesHostMemory())
+    for (size_t i = 0; status.ok() && i < step.outputs.size(); ++i)
+      if (uint64_t bytes = planned->messages[i].outputBytes)
+        status = session.queue->upload(operands[i],
+                                       planned->messages[i].output.data(),
+                                       bytes);
+  return status;
+}
+
+/// After a failure: what is under way works on memory of the plan's.
+void Session::drainCollectives() {
+  for (PlannedCollective *&planned : underWay) {
+    if (planned)
+      (void)shared->ranks()->wait(*planned->prepared);
+    planned = nullptr;
+  }
+}
+
+} // namespace mlc::runtime

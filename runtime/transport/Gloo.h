@@ -1,0 +1,55 @@
+//===- Gloo.h - What the parts of the engine Gloo share ---------*- C++ -*-===//
+
+#ifndef MLC_RUNTIME_TRANSPORT_GLOO_H
+#define MLC_RUNTIME_TRANSPORT_GLOO_H
+
+#include "runtime/transport/EngineTable.h"
+#include "runtime/transport/Meeting.h"
+
+#include <gloo/rendezvous/context.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+struct mlc_request {
+  std::unique_ptr<gloo::transport::UnboundBuffer> buffer;
+  std::thread own; // carries out a collective of the engine's
+  bool done = false;
+  std::string failure;
+};
+
+namespace mlc::runtime::transport {
+
+/// Of Gloo's waits, which end a connection when their time is over.
+constexpr auto forever = std::chrono::hours(24 * 365);
+
+/// Requests to or from one peer, which end in order.
+struct GlooLine {
+  std::deque<mlc_request *> requests;
+  std::thread thread;
+};
+
+/// Begins Gloo's own collective on a thread, which sets `done`.
+mlc_status glooCollective(mlc_comm *comm, const mlc_operation *operation,
+                          void *data, mlc_request **request);
+
+} // namespace mlc::runtime::transport
+
+struct mlc_comm : mlc::runtime::transport::EngineEnd {
+  std::shared_ptr<mlc::runtime::transport::Meeting> meeting;
+  /// Before its ranks' notes; another one for each group.
+  std::string prefix;
+  std::vector<int> ranks; // among all
+  uint64_t splits = 0;
+  std::shared_ptr<gloo::rendezvous::Context> context;
+  mlc::runtime::transport::SharedBoard board;
+  uint32_t collectives = 0;
+  // What threads that wait share.
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool closing = false;
+  std::map<std::pair<int, bool>, mlc::runtime::transport::GlooLine> lines;
+};
+
+#endif // MLC_RUNTIME_TRANSPORT_GLOO_H

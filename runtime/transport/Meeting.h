@@ -1,0 +1,83 @@
+//===- Meeting.h - Ranks find each other at MASTER_ADDR ---------*- C++ -*-===//
+//
+// What engines without a launcher of their own (Gloo, NCCL) share: the table of
+// notes that rank 0 holds (Store.h), the comparison of what ranks have been
+// told, and boards of those of one machine (Board.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_TRANSPORT_MEETING_H
+#define MLC_RUNTIME_TRANSPORT_MEETING_H
+
+#include "runtime/transport/Board.h"
+#include "runtime/transport/Store.h"
+
+#include <memory>
+#include <vector>
+
+namespace mlc::runtime::transport {
+
+class Meeting {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Joins the others at MASTER_ADDR and MASTER_PORT, where rank 0 listens
+  /// until it ends. What is wrong, with the remedy, or nothing.
+  std::string join(int rank, int size, Clock::time_point deadline);
+
+  StoreClient &notes() { return store; }
+
+  /// Waits for a note under `prefix` of each of `ranks`, which are numbers
+  /// among all; the values are in their order. "rank 2 has not come" or
+  /// nothing.
+  std::string collect(const std::string &prefix, const std::vector<int> &ranks,
+                      std::vector<std::string> &values,
+                      Clock::time_point deadline);
+  /// Leaves this rank's note under `prefix` too, at first.
+  std::string exchange(const std::string &prefix, const std::vector<int> &ranks,
+                       const std::string &value,
+                       std::vector<std::string> &values,
+                       Clock::time_point deadline);
+  /// Those of `ranks` that leave the same color, this one's. See mlc_engine.h,
+  /// split().
+  std::string split(const std::string &prefix, const std::vector<int> &ranks,
+                    int color, std::vector<int> &members,
+                    Clock::time_point deadline);
+
+private:
+  int rank = 0, size = 0;
+  std::unique_ptr<StoreServer> server;
+  StoreClient store;
+};
+
+/// Cells of `ranks` in shared memory.
+class SharedBoard {
+public:
+  SharedBoard() = default;
+  SharedBoard(const SharedBoard &) = delete;
+  SharedBoard &operator=(const SharedBoard &) = delete;
+  ~SharedBoard();
+
+  /// All of `ranks` call it, of which this one is the `own`-th.
+  std::string open(Meeting &meeting, const std::string &prefix,
+                   const std::vector<int> &ranks, int own,
+                   Meeting::Clock::time_point deadline);
+  void publish(const mlc_notice &notice) {
+    if (!cells.empty())
+      cells[own]->write(notice);
+  }
+  /// False for ranks of other machines.
+  bool look(int other, mlc_notice &notice) const {
+    return !cells.empty() && cells[other] && cells[other]->read(notice);
+  }
+
+private:
+  int own = 0;
+  size_t bytes = 0;
+  void *memory = nullptr;
+  std::vector<BoardCell *> cells;
+};
+
+} // namespace mlc::runtime::transport
+
+#endif // MLC_RUNTIME_TRANSPORT_MEETING_H

@@ -1,0 +1,304 @@
+//===- RankThread.cpp - Collectives beside a session's steps --------------===//
+
+#include "runtime/transport/RankThread.h"
+#include "runtime/transport/Exchange.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+#include <thread>
+
+namespace mlc::runtime::transport {
+
+namespace {
+
+/// What the thread does, in turn. `state` and `status` are under its lock.
+struct Job : Ranks::Prepared {
+  enum State : uint8_t { Idle, Queued, Done };
+  State state = Idle;
+  Status status;
+  Job *next = nullptr;
+
+  virtual Status run(Communicator &world) = 0;
+};
+
+/// A prepared collective.
+struct CollectiveJob : Job {
+  mlc_dtype type = MLC_F32;
+  size_t width = 0;
+  std::vector<Exchange> exchanges;
+  /// For those that work on memory of their own, one after another.
+  std::unique_ptr<char[]> work;
+  /// Null: all ranks.
+  Communicator *group = nullptr;
+  const void *const *inputs = nullptr;
+  void *const *outputs = nullptr;
+
+  Status run(Communicator &world) override;
+  Status run(Communicator &communicator, const Exchange &exchange,
+             const void *input, void *output) const;
+};
+
+/// Makes the groups of an axis, which all ranks do together.
+struct GroupJob : Job {
+  int color = 0;
+  std::string name;
+  std::unique_ptr<Communicator> group;
+
+  Status run(Communicator &world) override {
+    return world.split(color, name, group);
+  }
+};
+
+struct FinishJob : Job {
+  Status run(Communicator &world) override { return world.finish(); }
+};
+
+class RankThread : public Ranks {
+public:
+  explicit RankThread(const RankOptions &options) : options(options) {}
+  ~RankThread() override;
+
+  /// Starts the thread, which opens the engine.
+  Status open();
+
+  int rank() const override { return rankHere; }
+  int size() const override { return rankCount; }
+  Status prepare(const std::vector<MeshAxis> &mesh, const CollectiveCall &call,
+                 std::unique_ptr<Prepared> &prepared) override;
+  void start(Prepared &prepared, const void *const *inputs,
+             void *const *outputs) override;
+  Status wait(Prepared &prepared) override;
+  bool hasFailed() const override { return failed.load(); }
+  void abort(int code) override;
+  Status finish() override;
+
+private:
+  void loop();
+  void enqueue(Job &job);
+  Status waitFor(Job &job);
+  void stop();
+  Status findGroup(const std::vector<MeshAxis> &mesh, uint32_t axis,
+                   Communicator *&group);
+
+  const RankOptions options;
+  int rankHere = 0, rankCount = 1;
+  std::thread thread;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool isOpen = false, stopping = false;
+  Status opened;
+  Job *first = nullptr, *last = nullptr;
+  /// The first failure, after which nothing succeeds.
+  Status failure;
+  std::atomic<bool> failed{false};
+  /// Those of axes with fewer ranks than there are, by the distance of their
+  /// ranks and how many they are. The thread's, once made.
+  std::map<std::pair<int, int>, std::unique_ptr<Communicator>> groups;
+  /// With which abort() ends the ranks; under the lock.
+  std::optional<int> abortCode;
+};
+
+} // namespace
+
+Status CollectiveJob::run(Communicator &communicator, const Exchange &exchange,
+                          const void *input, void *output) const {
+  char *memory = exchange.memory == Exchange::Own    ? work.get()
+                 : exchange.memory == Exchange::Input
+                     ? static_cast<char *>(const_cast<void *>(input))
+                     : static_cast<char *>(output);
+  char *to = memory + exchange.inputTo * width;
+  if (to != input && exchange.inputElements)
+    std::memcpy(to, input, exchange.inputElements * width);
+  char *from = memory + exchange.outputFrom * width;
+  // What nobody sends is zero.
+  if (exchange.isShift && exchange.outputElements)
+    std::memset(from, 0, exchange.outputElements * width);
+  Status status =
+      exchange.isShift
+          ? communicator.run(exchange.name, exchange.program, type, memory)
+          : communicator.run(exchange.request, type, memory);
+  if (status.ok() && from != output && exchange.outputElements)
+    std::memcpy(output, from, exchange.outputElements * width);
+  return status;
+}
+
+Status CollectiveJob::run(Communicator &world) {
+  Status status;
+  for (size_t i = 0; status.ok() && i < exchanges.size(); ++i)
+    status = run(group ? *group : world, exchanges[i], inputs[i], outputs[i]);
+  return status;
+}
+
+Status RankThread::open() {
+  thread = std::thread([this] { loop(); });
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [&] { return isOpen; });
+  return opened;
+}
+
+void RankThread::loop() {
+  if (options.hub)
+    options.hub->makeCurrent();
+  std::unique_ptr<Communicator> communicator;
+  Status status =
+      Communicator::open(*options.engine, options.rank, options.size,
+                         options.communication, communicator);
+  std::unique_lock<std::mutex> lock(mutex);
+  if (status.ok()) {
+    rankHere = communicator->rank();
+    rankCount = communicator->size();
+  }
+  opened = std::move(status);
+  isOpen = true;
+  changed.notify_all();
+  for (;;) {
+    changed.wait(lock, [&] { return first || stopping; });
+    if (!first)
+      break;
+    Job *job = first;
+    status = failure;
+    lock.unlock();
+    if (status.ok())
+      status = job->run(*communicator);
+    lock.lock();
+    if (!status.ok() && failure.ok())
+      failure = status;
+    failed = !failure.ok();
+    first = job->next;
+    if (!first)
+      last = nullptr;
+    job->status = std::move(status);
+    job->state = Job::Done;
+    changed.notify_all();
+  }
+  const std::optional<int> code = abortCode;
+  lock.unlock();
+  if (communicator && code)
+    communicator->abort(*code);
+  // Before what they were split from.
+  groups.clear();
+}
+
+void RankThread::stop() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    stopping = true;
+  }
+  changed.notify_all();
+  if (thread.joinable())
+    thread.join();
+}
+
+RankThread::~RankThread() { stop(); }
+
+void RankThread::abort(int code) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    abortCode = code;
+  }
+  stop();
+  failed = false;
+}
+
+void RankThread::enqueue(Job &job) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    job.state = Job::Queued;
+    job.next = nullptr;
+    (last ? last->next : first) = &job;
+    last = &job;
+  }
+  changed.notify_all();
+}
+
+Status RankThread::waitFor(Job &job) {
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [&] { return job.state != Job::Queued; });
+  job.state = Job::Idle;
+  return std::exchange(job.status, Status::success());
+}
+
+Status RankThread::findGroup(const std::vector<MeshAxis> &mesh, uint32_t axis,
+                             Communicator *&group) {
+  int distance = 1;
+  for (size_t a = mesh.size(); a-- > axis + 1;)
+    distance *= static_cast<int>(mesh[a].size);
+  const auto count = static_cast<int>(mesh[axis].size);
+  group = nullptr;
+  if (count == rankCount)
+    return Status::success();
+  std::unique_ptr<Communicator> &known = groups[{distance, count}];
+  if (!known) {
+    GroupJob job;
+    job.color = rankHere - rankHere / distance % count * distance;
+    job.name = "of '" + mesh[axis].name + "'";
+    enqueue(job);
+    if (Status status = waitFor(job); !status.ok())
+      return status;
+    known = std::move(job.group);
+  }
+  group = known.get();
+  return Status::success();
+}
+
+Status RankThread::prepare(const std::vector<MeshAxis> &mesh,
+                           const CollectiveCall &call,
+                           std::unique_ptr<Prepared> &prepared) {
+  auto job = std::make_unique<CollectiveJob>();
+  // Truth values are moved as bytes.
+  job->type = call.type == DType::Bool ? MLC_U8
+                                       : static_cast<mlc_dtype>(call.type);
+  job->width = byteSize(call.type);
+  Status status = makeExchanges(
+      call, static_cast<int>(mesh[call.axis].size),
+      static_cast<int>(coordinatesOf(mesh, rankHere)[call.axis]),
+      job->exchanges);
+  if (status.ok())
+    status = findGroup(mesh, call.axis, job->group);
+  if (!status.ok())
+    return status;
+  int64_t most = 0;
+  for (const Exchange &exchange : job->exchanges)
+    most = std::max(most, exchange.workElements);
+  if (most) {
+    job->work.reset(new (std::nothrow) char[most * job->width]);
+    if (!job->work)
+      return Status::error(MLC_RESOURCES,
+                           "out of memory for " + std::to_string(most) +
+                               " elements that ranks exchange");
+  }
+  prepared = std::move(job);
+  return status;
+}
+
+void RankThread::start(Prepared &prepared, const void *const *inputs,
+                       void *const *outputs) {
+  auto &job = static_cast<CollectiveJob &>(prepared);
+  job.inputs = inputs;
+  job.outputs = outputs;
+  enqueue(job);
+}
+
+Status RankThread::wait(Prepared &prepared) {
+  return waitFor(static_cast<CollectiveJob &>(prepared));
+}
+
+Status RankThread::finish() {
+  FinishJob job;
+  enqueue(job);
+  return waitFor(job);
+}
+
+Status openRanks(const RankOptions &options, std::shared_ptr<Ranks> &ranks) {
+  auto thread = std::make_shared<RankThread>(options);
+  Status status = thread->open();
+  if (status.ok())
+    ranks = std::move(thread);
+  return status;
+}
+
+} // namespace mlc::runtime::transport
