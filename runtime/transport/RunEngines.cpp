@@ -13,7 +13,7 @@ namespace mlc::runtime::transport {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
-extern "C" void onInterrupt(int) { interrupted = 1; }
+void noteInterrupt(int) { interrupted = 1; }
 
 /// On the watchdog's thread, while another one hangs.
 void onHang(const std::string &text) {
@@ -97,8 +97,8 @@ Status RunEngines::open(const RunOptions &options, uint64_t needed,
   if (Status status = loadEngine(name, engineFolder(), one.engine);
       !status.ok())
     return status;
-  ::signal(SIGTERM, onInterrupt);
-  ::signal(SIGINT, onInterrupt);
+  ::signal(SIGTERM, noteInterrupt);
+  ::signal(SIGINT, noteInterrupt);
   one.communication = optionsOf(options);
   one.communication.interrupted = &interrupted;
   watchdog = std::make_unique<Watchdog>(onHang);
