@@ -66,7 +66,7 @@ public:
   }
 
   LogicalResult run() {
-    auto mesh = readMesh(op->getParentOfType<ModuleOp>());
+    auto mesh = readMeshAxes(op->getParentOfType<ModuleOp>());
     if (failed(mesh))
       return failure();
     model.programs.mesh = std::move(*mesh);

@@ -10,7 +10,7 @@ namespace rt = mlc::runtime;
 
 namespace mlc {
 
-FailureOr<std::vector<rt::MeshAxis>> readMesh(ModuleOp module) {
+FailureOr<std::vector<rt::MeshAxis>> readMeshAxes(ModuleOp module) {
   std::vector<rt::MeshAxis> mesh;
   auto axes = module->getAttrOfType<ArrayAttr>(dist::kMeshAttr);
   if (!axes)

@@ -11,7 +11,7 @@ namespace mlc {
 
 /// The axes of the module's `dist.mesh`, none where there is none. Emits an
 /// error where a size is no number.
-mlir::FailureOr<std::vector<runtime::MeshAxis>> readMesh(mlir::ModuleOp module);
+mlir::FailureOr<std::vector<runtime::MeshAxis>> readMeshAxes(mlir::ModuleOp module);
 
 /// The index of the axis of that name. Emits an error at `op` where there is
 /// none.

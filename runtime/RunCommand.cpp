@@ -5,6 +5,7 @@
 #include "runtime/Npy.h"
 #include "runtime/OutputFiles.h"
 #include "runtime/Profile.h"
+#include "runtime/RunRanks.h"
 #include "runtime/Session.h"
 #include "runtime/Text.h"
 #include "runtime/Version.h"
@@ -14,8 +15,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <new>
 #include <system_error>
+#include <thread>
 
 namespace mlc::runtime {
 
@@ -36,15 +39,24 @@ std::string dimsText(const std::vector<std::string> &dims) {
 
 class Run {
 public:
-  explicit Run(const RunOptions &options) : options(options) {}
+  Run(const RunOptions &options, std::shared_ptr<const Artifact> artifact,
+      std::shared_ptr<Ranks> ranks)
+      : options(options), artifact(std::move(artifact)),
+        ranks(std::move(ranks)) {}
   Status operator()();
 
 private:
   Status readInputs();
-  Status readInput(const std::string &argument);
+  Status readInput(const std::string &given);
   Status give(size_t index, NpyArray array, const std::string &from);
   Status bindInputs(Session &session);
   Status collect(Session &session);
+  Status finish(Session &session);
+  /// Whether this rank writes what all have made.
+  bool isWriter() const {
+    return !ranks || options.ownParts || ranks->rank() == 0;
+  }
+  std::string ownPath(std::string path) const;
   /// All files to write; the archive is the last.
   std::vector<std::string> outputPaths() const;
   Status writeOutputs();
@@ -56,14 +68,18 @@ private:
 
   const RunOptions &options;
   std::shared_ptr<const Artifact> artifact;
+  std::shared_ptr<Ranks> ranks;
   std::map<size_t, NpyArray> arrays; ///< by input
   std::vector<std::string> read;     ///< paths of the files that were read
   std::vector<NpzItem> outputs;
+  std::vector<NpyArray> joined; ///< those of all ranks
 };
 
 Status Run::operator()() {
-  Status status = Artifact::open(options.artifact.c_str(), 0, artifact);
   read.push_back(options.artifact);
+  Status status = checkRanks(artifact->mesh(), ranks.get());
+  if (!status.ok())
+    status.message = options.artifact + ": " + status.message;
   if (status.ok())
     status = readInputs();
   if (status.ok())
@@ -83,23 +99,43 @@ Status Run::operator()() {
     status = device->open(queueOptions, queue);
   if (!status.ok())
     return status;
-  Session session(artifact, std::move(queue),
-                  options.profile ? MLC_SESSION_PROFILE : 0);
+  Session session(
+      artifact, 0,
+      std::make_shared<SharedStates>(artifact, std::move(queue), ranks),
+      options.profile ? MLC_SESSION_PROFILE : 0);
   status = bindInputs(session);
   // The first run meets cold caches and fresh pages; a profile is of the next.
   for (int i = 0; status.ok() && i < (options.profile ? 2 : 1); ++i)
     status = session.run();
   if (status.ok())
     status = collect(session);
-  if (!status.ok()) {
+  if (!status.ok())
     status.message = options.artifact + ": " + status.message;
-    return status;
-  }
-  if (status.ok())
+  return status.ok() ? finish(session) : status;
+}
+
+/// Writes; on one of several ranks, when all have come so far.
+Status Run::finish(Session &session) {
+  // There is one set of files at a time in a process, whose ranks may be many.
+  static std::mutex one;
+  std::unique_lock<std::mutex> lock(one);
+  Status status;
+  if (isWriter())
     status = writeOutputs();
-  if (status.ok() && options.profile)
+  if (status.ok() && options.profile && isWriter())
     printProfile(session);
+  lock.unlock();
+  if (status.ok() && ranks)
+    status = ranks->finish();
   return status.ok() ? flushStandardOutput() : status;
+}
+
+/// With the rank in the place of %r.
+std::string Run::ownPath(std::string path) const {
+  for (size_t at; ranks && options.ownParts &&
+                  (at = path.find("%r")) != std::string::npos;)
+    path.replace(at, 2, std::to_string(ranks->rank()));
+  return path;
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,13 +150,21 @@ Status Run::give(size_t index, NpyArray array, const std::string &from) {
                                         "' has type " + name(array.type) +
                                         ", the model takes " + name(type) +
                                         "; convert it with .astype");
+  if (ranks && !options.ownParts) {
+    Status status =
+        cutPart(from, port, artifact->mesh(),
+                coordinatesOf(artifact->mesh(), ranks->rank()), array);
+    if (!status.ok())
+      return status;
+  }
   if (!arrays.emplace(index, std::move(array)).second)
     return Status::error(MLC_USAGE,
                          from + ": input '" + port.name + "' is given twice");
   return Status::success();
 }
 
-Status Run::readInput(const std::string &argument) {
+Status Run::readInput(const std::string &given) {
+  const std::string argument = ownPath(given);
   // Names may contain '=': the longest that fits is meant.
   const std::vector<Port> &ports = program().inputs;
   size_t index = ports.size(), length = 0;
@@ -215,11 +259,22 @@ Status Run::bindInputs(Session &session) {
 //===----------------------------------------------------------------------===//
 
 Status Run::collect(Session &session) {
+  const bool joins = ranks && !options.ownParts;
+  joined.resize(joins ? program().outputs.size() : 0);
   for (size_t i = 0; i < program().outputs.size(); ++i) {
     mlc_tensor t;
     Status status = session.output(i, t);
+    if (status.ok() && joins)
+      status = joinParts(*ranks, artifact->mesh(), program().outputs[i], t,
+                         joined[i]);
     if (!status.ok())
       return status;
+    if (joins) {
+      const NpyArray &whole = joined[i];
+      outputs.push_back({program().outputs[i].name, whole.type, whole.dims,
+                         whole.data.data(), whole.bytes});
+      continue;
+    }
     outputs.push_back({program().outputs[i].name,
                        DType(t.type),
                        {t.dims, t.dims + t.rank},
@@ -268,20 +323,23 @@ Status Run::writeArchive(OutputFiles &files, size_t index) {
 
 std::vector<std::string> Run::outputPaths() const {
   std::vector<std::string> paths;
-  if (!options.outputDir.empty()) {
+  if (!isWriter())
+    return paths;
+  const std::string folder = ownPath(options.outputDir);
+  if (!folder.empty()) {
     for (size_t i = 0; i < program().outputs.size(); ++i)
-      paths.push_back(options.outputDir + "/" + std::to_string(i) + ".npy");
-    paths.push_back(options.outputDir + "/outputs.json");
+      paths.push_back(folder + "/" + std::to_string(i) + ".npy");
+    paths.push_back(folder + "/outputs.json");
   }
   if (!options.outputNpz.empty())
-    paths.push_back(options.outputNpz);
+    paths.push_back(ownPath(options.outputNpz));
   return paths;
 }
 
 Status Run::writeOutputs() {
   std::vector<std::string> paths = outputPaths();
   if (!paths.empty()) {
-    OutputFiles files(paths, options.outputDir);
+    OutputFiles files(paths, ownPath(options.outputDir));
     Status status = files.begin();
     if (status.ok() && !options.outputDir.empty())
       status = writeFolder(files);
@@ -334,6 +392,14 @@ const char *const usage =
     "  --output FILE.npz       write all outputs into one file\n"
     "  --device NAME           cpu, cuda, cuda:N, emulator, emulator:N (cpu)\n"
     "  --threads N             threads to use (all cores)\n"
+    "  --engine NAME           how ranks exchange tensors: inproc (threads of this\n"
+    "                          process), mpi (mpirun, Slurm), gloo (mlc launch,\n"
+    "                          torchrun), or an engine's path (as the launcher\n"
+    "                          says)\n"
+    "  --own-parts             a rank reads its part of each input and writes its\n"
+    "                          part of each output, %r in paths being the rank;\n"
+    "                          else each reads all, and rank 0 writes all\n"
+    "  --timeout SECONDS       of waiting for a rank without progress (300)\n"
     "  --profile               print the time of every step\n"
     "  --flush-denormals       treat denormals as zero\n"
     "  --version, --help\n";
@@ -362,12 +428,14 @@ Status parseArguments(int argc, char **argv, RunOptions &options) {
     return Status::error(MLC_USAGE, what + "; see mlc-run --help");
   };
   for (int i = 1; i < argc; ++i) {
-    std::string argument = argv[i], value, threads;
+    std::string argument = argv[i], value, threads, timeout;
     const std::pair<const char *, std::string *> flags[] = {
         {"--input", &value},
         {"--output-dir", &options.outputDir},
         {"--output", &options.outputNpz},
         {"--device", &options.device},
+        {"--engine", &options.engine},
+        {"--timeout", &timeout},
         {"--threads", &threads}};
     int taken = 0;
     for (auto [flag, to] : flags)
@@ -386,6 +454,13 @@ Status parseArguments(int argc, char **argv, RunOptions &options) {
         return wrong("--threads " + threads + ": expected 1 to 1024");
       if (!threads.empty())
         options.threads = n;
+      if (!timeout.empty())
+        options.timeout = std::strtod(timeout.c_str(), &end);
+      if (!timeout.empty() &&
+          (*end || !(options.timeout > 0 && options.timeout <= 1e6)))
+        return wrong("--timeout " + timeout + ": expected seconds");
+    } else if (argument == "--own-parts") {
+      options.ownParts = true;
     } else if (argument == "--profile") {
       options.profile = true;
     } else if (argument == "--flush-denormals") {
@@ -408,12 +483,10 @@ int finish(const Status &status) {
   return status.code;
 }
 
-} // namespace
-
-int runCommand(const RunOptions &options) {
-  InterruptGuard guard;
+/// Runs `fn`, which returns an exit code; no exception passes.
+template <typename Fn> int runGuarded(Fn fn) {
   try {
-    return finish(Run(options)());
+    return fn();
   } catch (const std::bad_alloc &) {
     return finish(Status::error(MLC_RESOURCES, "out of memory"));
   } catch (const std::system_error &e) {
@@ -423,7 +496,44 @@ int runCommand(const RunOptions &options) {
   }
 }
 
-int runMain(int argc, char **argv) {
+} // namespace
+
+/// As one rank, or as all that this process is.
+static int runAll(const RunOptions &options, RankSource *source) {
+  std::shared_ptr<const Artifact> artifact;
+  std::vector<std::shared_ptr<Ranks>> ranks;
+  Status status = Artifact::open(options.artifact.c_str(), 0, artifact);
+  if (status.ok() && source)
+    status = source->open(options, countRanks(artifact->mesh()), ranks);
+  if (!status.ok() || ranks.empty())
+    return finish(status.ok() ? Run(options, artifact, nullptr)() : status);
+  std::vector<int> codes(ranks.size(), 0);
+  auto run = [&](size_t i) {
+    codes[i] = runGuarded([&] {
+      return finish(Run(options, artifact, ranks[i])());
+    });
+    // It has been told; others may wait for this rank.
+    if (codes[i])
+      ranks[i]->abort(codes[i]);
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < ranks.size(); ++i)
+    threads.emplace_back(run, i);
+  run(0);
+  for (std::thread &thread : threads)
+    thread.join();
+  for (int code : codes)
+    if (code)
+      return code;
+  return 0;
+}
+
+int runCommand(const RunOptions &options, RankSource *source) {
+  InterruptGuard guard;
+  return runGuarded([&] { return runAll(options, source); });
+}
+
+int runMain(int argc, char **argv, RankSource *ranks) {
   fillStandardStreams();
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--help") || !std::strcmp(argv[i], "-h")) {
@@ -437,7 +547,7 @@ int runMain(int argc, char **argv) {
   }
   RunOptions options;
   Status status = parseArguments(argc, argv, options);
-  return status.ok() ? runCommand(options) : finish(status);
+  return status.ok() ? runCommand(options, ranks) : finish(status);
 }
 
 } // namespace mlc::runtime

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 # Files of the runtime that only tools use.
-TOOLS = {"RunCommand.cpp", "RunMain.cpp"}
+TOOLS = {"RunCommand.cpp", "RunRanks.cpp"}
 
 
 def insert(path, before, text):

@@ -1,6 +1,6 @@
 //===- RunCommand.cpp - mlc run -------------------------------------------===//
 
-#include "runtime/RunCommand.h"
+#include "runtime/transport/RunEngines.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/ModelOptions.h"
@@ -27,6 +27,24 @@ public:
                   cl::desc("Write all outputs by name to this .npz"),
                   cl::sub(sub)),
         device(sub),
+        engine("engine", cl::value_desc("name"),
+               cl::desc("How ranks exchange tensors: inproc (threads of this "
+                        "process), mpi, gloo, or the path of an engine (mpi "
+                        "under mpirun and Slurm, gloo under mlc launch and "
+                        "torchrun)"),
+               cl::sub(sub)),
+        ranks("ranks", cl::init(0), cl::value_desc("number"),
+              cl::desc("Of inproc, how many (as many as the artifact needs)"),
+              cl::sub(sub)),
+        timeout("timeout", cl::init(300), cl::value_desc("seconds"),
+                cl::desc("Of waiting for a rank without progress, until all "
+                         "ranks end (300)"),
+                cl::sub(sub)),
+        ownParts("own-parts",
+                 cl::desc("Each rank reads its part of inputs and writes its "
+                          "part of outputs, %r in paths being the rank; else "
+                          "each reads all, and rank 0 writes all"),
+                 cl::sub(sub)),
         threads("threads", cl::init(0), cl::value_desc("number"),
                 cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
         profile("profile", cl::desc("Print the time of every step"),
@@ -42,6 +60,10 @@ private:
   cl::list<std::string> inputs;
   cl::opt<std::string> outputDir, outputNpz;
   DeviceOption device;
+  cl::opt<std::string> engine;
+  cl::opt<unsigned> ranks;
+  cl::opt<double> timeout;
+  cl::opt<bool> ownParts;
   cl::opt<unsigned> threads;
   cl::opt<bool> profile, flushDenormals;
 };
@@ -60,8 +82,16 @@ llvm::Error RunCommand::run() {
   options.threads = threads;
   options.profile = profile;
   options.flushDenormals = flushDenormals;
+  if (!(timeout > 0 && timeout <= 1e6))
+    return fail(Exit::Usage,
+                "run: --timeout is a number of seconds, up to 1000000");
+  options.engine = engine;
+  options.ranks = ranks;
+  options.timeout = timeout;
+  options.ownParts = ownParts;
+  mlc::runtime::transport::RunEngines engines;
   // It has told of its errors itself.
-  return reported(mlc::runtime::runCommand(options));
+  return reported(mlc::runtime::runCommand(options, &engines));
 }
 
 std::unique_ptr<Command> mlc::cli::makeRunCommand() {

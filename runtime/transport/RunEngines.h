@@ -1,0 +1,37 @@
+//===- RunEngines.h - The engines of a command ------------------*- C++ -*-===//
+//
+// For programs, not for libraries: they listen to signals, so that a rank which
+// is ended tells what it waited for, and end the process where an engine hangs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_RUNTIME_TRANSPORT_RUNENGINES_H
+#define MLC_RUNTIME_TRANSPORT_RUNENGINES_H
+
+#include "runtime/RunRanks.h"
+#include "runtime/transport/RankThread.h"
+
+namespace mlc::runtime::transport {
+
+/// The folder of plugins: where the code of this function lies, or lib beside
+/// it.
+std::string engineFolder();
+
+class RunEngines : public RankSource {
+public:
+  RunEngines();
+  ~RunEngines() override;
+  Status open(const RunOptions &options, uint64_t needed,
+              std::vector<std::shared_ptr<Ranks>> &ranks) override;
+
+private:
+  Status openThreads(const RunOptions &options, uint64_t needed,
+                     std::vector<std::shared_ptr<Ranks>> &ranks);
+
+  std::unique_ptr<InprocHub> hub;
+  std::unique_ptr<Watchdog> watchdog;
+};
+
+} // namespace mlc::runtime::transport
+
+#endif // MLC_RUNTIME_TRANSPORT_RUNENGINES_H

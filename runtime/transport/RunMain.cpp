@@ -1,0 +1,8 @@
+//===- RunMain.cpp - mlc-run, for users without a compiler ----------------===//
+
+#include "runtime/transport/RunEngines.h"
+
+int main(int argc, char **argv) {
+  mlc::runtime::transport::RunEngines engines;
+  return mlc::runtime::runMain(argc, argv, &engines);
+}
