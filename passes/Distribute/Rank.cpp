@@ -61,8 +61,15 @@ private:
           return parts.placeOf(operand).isWhole();
         }))
       return defer(op, *definition);
-    return emit(op, *definition,
-                choosePlan(op, *definition, parts, hints, axis));
+    Plan plan = choosePlan(op, *definition, parts, hints, axis);
+    if (!llvm::all_of(plan.operands, [](const Place &p) { return p.isWhole(); }))
+      return emit(op, *definition, plan);
+    // Exchanges begin early.
+    for (Value operand : op->getOperands())
+      if (!parts.placeOf(operand).isWhole() &&
+          failed(get(operand, Place::whole())))
+        return failure();
+    return defer(op, *definition);
   }
 
   /// Made when it is needed, as it is needed. What that goes through is not
