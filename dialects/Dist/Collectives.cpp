@@ -15,10 +15,13 @@ using Types = FailureOr<SmallVector<Type>>;
 using ChangeDims =
     llvm::function_ref<LogicalResult(unsigned, SmallVectorImpl<IntExpr> &)>;
 
-/// All operands have elements of one type, which are numbers.
+/// All operands have elements of one type, and each a result.
 static LogicalResult checkElements(Operation *op) {
   if (op->getNumOperands() == 0)
     return op->emitOpError("requires an operand");
+  if (op->getNumResults() != op->getNumOperands())
+    return op->emitOpError("requires a result for each of ")
+           << op->getNumOperands() << " operands, got " << op->getNumResults();
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   for (Value operand : op->getOperands())
     if (getElementTypeOrSelf(operand.getType()) != element)

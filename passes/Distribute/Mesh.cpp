@@ -41,7 +41,7 @@ std::optional<unsigned> findAxis(ArrayRef<dist::AxisAttr> mesh,
   return it - mesh.begin();
 }
 
-static ReduceKind kindOf(Reduction reduction) {
+ReduceKind reduceKindOf(Reduction reduction) {
   switch (reduction) {
   case Reduction::Prod:
     return ReduceKind::Prod;
@@ -82,7 +82,7 @@ FailureOr<RankSharding> readSharding(Attribute attribute, unsigned rank,
       out.dims[d] = find(axis.getValue());
   for (const dist::Partial &partial : sharding.getPartial())
     if (std::optional<unsigned> axis = find(partial.axis.getValue()))
-      out.partial.emplace_back(*axis, kindOf(partial.reduction));
+      out.partial.emplace_back(*axis, reduceKindOf(partial.reduction));
   if (!problem.empty())
     return failure();
   return out;

@@ -17,6 +17,9 @@ readMesh(mlir::ModuleOp module);
 std::optional<unsigned> findAxis(llvm::ArrayRef<dist::AxisAttr> mesh,
                                  dist::AxisAttr axis);
 
+/// How ranks' values are put together; none of them is a mean.
+ReduceKind reduceKindOf(Reduction reduction);
+
 /// A `dist.sharding` with axes by their places in the mesh.
 struct RankSharding {
   /// Of each dim of the tensor, the axis that splits it.

@@ -1,0 +1,326 @@
+//===- RunRanks.cpp - All ranks' programs by the evaluator ----------------===//
+
+#include "passes/Distribute/RunRanks.h"
+#include "mlir/IR/Location.h"
+#include "passes/Distribute/RunCollective.h"
+
+using namespace mlir;
+using llvm::ArrayRef;
+using llvm::Error;
+using llvm::Expected;
+using llvm::SmallVector;
+
+namespace mlc {
+
+namespace {
+
+/// More are not run: each has its own tensors.
+constexpr int64_t maxRanks = 4096;
+
+class RankRunner {
+public:
+  RankRunner(func::FuncOp function, ArrayRef<dist::AxisAttr> mesh,
+             const EvalOptions &options)
+      : function(function), mesh(mesh), options(options) {}
+
+  /// Binds `rank.AXIS` for all ranks; the last axis's changes fastest.
+  Error start() {
+    if (!function.getBody().hasOneBlock())
+      return evalError(EvalFailure::Unsupported,
+                       "only functions of one block are evaluated");
+    int64_t count = 1;
+    for (dist::AxisAttr axis : mesh) {
+      auto size = evaluateDims(axis.getSize(), options.symbols);
+      if (!size)
+        return size.takeError();
+      if (size->front() < 1 || size->front() > maxRanks / count)
+        return evalError(EvalFailure::Limit,
+                         "a mesh has 1 to " + llvm::Twine(maxRanks) +
+                             " ranks; give others with --symbol");
+      sizes.push_back(size->front());
+      count *= sizes.back();
+    }
+    for (int64_t rank = 0; rank < count; ++rank) {
+      symbols.push_back(options);
+      for (unsigned a = 0; a < mesh.size(); ++a)
+        symbols.back().symbols[mesh[a].getRank().getSymbol()] =
+            rank / strideOf(a) % sizes[a];
+    }
+    values.resize(count);
+    return Error::success();
+  }
+
+  Expected<SmallVector<int64_t>> wholeDims(unsigned argument) {
+    auto sharding = argumentSharding(argument);
+    if (!sharding)
+      return sharding.takeError();
+    Value value = function.getArgument(argument);
+    auto whole = dimsOn(0, value);
+    if (!whole)
+      return whole;
+    for (auto [d, axis] : llvm::enumerate(sharding->dims)) {
+      if (!axis)
+        continue;
+      auto end = begin(value, d, *axis, sizes[*axis], 0);
+      if (!end)
+        return end.takeError();
+      (*whole)[d] = *end;
+    }
+    return whole;
+  }
+
+  Expected<std::vector<EvalTensor>> run(ArrayRef<EvalTensor> wholes) {
+    if (wholes.size() != function.getNumArguments())
+      return evalError(EvalFailure::Input,
+                       "expected " + llvm::Twine(function.getNumArguments()) +
+                           " inputs, got " + llvm::Twine(wholes.size()));
+    for (auto [i, whole] : llvm::enumerate(wholes))
+      if (Error error = cut(i, whole))
+        return error;
+    for (Operation &op : function.front()) {
+      if (op.hasTrait<OpTrait::IsTerminator>())
+        return join(&op);
+      bool isExchange = isa<dist::StackedOpInterface>(op);
+      if (Error error = isExchange ? exchange(&op) : compute(&op))
+        return withPlace(&op, std::move(error));
+    }
+    return evalError(EvalFailure::Unsupported, "function without a return");
+  }
+
+private:
+  int64_t strideOf(unsigned axis) const {
+    int64_t stride = 1;
+    for (unsigned a = axis + 1; a < mesh.size(); ++a)
+      stride *= sizes[a];
+    return stride;
+  }
+
+  static Error withPlace(Operation *op, Error error) {
+    return evalError(EvalFailure::Input, "at " + op->getName().getStringRef() +
+                                             ": " +
+                                             llvm::toString(std::move(error)));
+  }
+
+  Expected<SmallVector<int64_t>> dimsOn(int64_t rank, Value value) const {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    std::optional<SmallVector<IntExpr>> dims;
+    if (type)
+      dims = getDims(type);
+    if (!dims)
+      return evalError(EvalFailure::Input, "tensors must have named dims");
+    return evaluateDims(*dims, symbols[rank].symbols);
+  }
+
+  /// How many elements along `dim` the ranks of `axis` before `coordinate` have
+  /// whose other coordinates are those of `rank`.
+  Expected<int64_t> begin(Value value, unsigned dim, unsigned axis,
+                          int64_t coordinate, int64_t rank) const {
+    int64_t stride = strideOf(axis), sum = 0;
+    int64_t first = rank - rank / stride % sizes[axis] * stride;
+    for (int64_t c = 0; c < coordinate; ++c) {
+      auto dims = dimsOn(first + c * stride, value);
+      if (!dims)
+        return dims.takeError();
+      sum += (*dims)[dim];
+    }
+    return sum;
+  }
+
+  Expected<RankSharding> sharding(Attribute attribute, Value value,
+                                  const llvm::Twine &what) const {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    std::string problem = "must be a ranked tensor";
+    FailureOr<RankSharding> read = failure();
+    if (type) {
+      problem.clear();
+      read = readSharding(attribute, type.getRank(), mesh, problem);
+    }
+    if (failed(read))
+      return evalError(EvalFailure::Input, what + " " + problem);
+    return std::move(*read);
+  }
+
+  Expected<RankSharding> argumentSharding(unsigned i) {
+    std::string what = "argument #" + std::to_string(i);
+    auto read = sharding(function.getArgAttr(i, dist::kShardingAttr),
+                         function.getArgument(i), what);
+    if (read && !read->partial.empty())
+      return evalError(EvalFailure::Input,
+                       what + " is partial, so that ranks may have anything "
+                              "that adds up; give it whole or split");
+    return read;
+  }
+
+  Error cut(unsigned i, const EvalTensor &whole) {
+    auto expected = wholeDims(i);
+    if (!expected)
+      return expected.takeError();
+    if (ArrayRef(*expected) != whole.getDims())
+      return evalError(EvalFailure::Input,
+                       "input " + llvm::Twine(i) +
+                           " has other dims than what ranks have of it");
+    auto sharding = argumentSharding(i);
+    if (!sharding)
+      return sharding.takeError();
+    Value value = function.getArgument(i);
+    for (int64_t rank = 0; rank < int64_t(values.size()); ++rank) {
+      auto dims = dimsOn(rank, value);
+      if (!dims)
+        return dims.takeError();
+      SmallVector<int64_t> from(dims->size(), 0);
+      for (auto [d, axis] : llvm::enumerate(sharding->dims))
+        if (axis) {
+          int64_t own = rank / strideOf(*axis) % sizes[*axis];
+          auto first = begin(value, d, *axis, own, rank);
+          if (!first)
+            return first.takeError();
+          from[d] = *first;
+        }
+      auto part = takePart(function.getContext(), whole, from, *dims, options);
+      if (!part)
+        return part.takeError();
+      values[rank][value] = std::move(*part);
+    }
+    return Error::success();
+  }
+
+  Error compute(Operation *op) {
+    for (int64_t rank = 0; rank < int64_t(values.size()); ++rank) {
+      std::vector<EvalTensor> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(values[rank][operand]);
+      auto results = evaluateOp(op, operands, symbols[rank]);
+      if (!results)
+        return results.takeError();
+      for (auto [value, tensor] : llvm::zip(op->getResults(), *results))
+        values[rank][value] = std::move(tensor);
+    }
+    return Error::success();
+  }
+
+  Error exchange(Operation *op) {
+    auto collective = cast<dist::StackedOpInterface>(op);
+    std::optional<unsigned> axis = findAxis(mesh, collective.getExchangeAxis());
+    if (!axis)
+      return evalError(EvalFailure::Input,
+                       "the module's dist.mesh has no such axis");
+    int64_t stride = strideOf(*axis), count = sizes[*axis];
+    for (int64_t first = 0; first < int64_t(values.size()); ++first)
+      if (first / stride % count == 0)
+        for (unsigned k = 0; k < op->getNumOperands(); ++k)
+          if (Error error = exchangeIn(op, k, first, stride, count))
+            return error;
+    return Error::success();
+  }
+
+  /// One operand, in the group of which `first` is the first rank.
+  Error exchangeIn(Operation *op, unsigned k, int64_t first, int64_t stride,
+                   int64_t count) {
+    std::vector<EvalTensor> tensors;
+    std::vector<SmallVector<int64_t>> dims;
+    for (int64_t c = 0; c < count; ++c) {
+      tensors.push_back(values[first + c * stride][op->getOperand(k)]);
+      auto own = dimsOn(first + c * stride, op->getResult(k));
+      if (!own)
+        return own.takeError();
+      dims.push_back(std::move(*own));
+    }
+    for (int64_t c = 0; c < count; ++c) {
+      auto got = runCollective(op, k, {tensors, dims}, c, options);
+      if (!got)
+        return got.takeError();
+      values[first + c * stride][op->getResult(k)] = std::move(*got);
+    }
+    return Error::success();
+  }
+
+  //===--- Results -------------------------------------------------------===//
+
+  Expected<std::vector<EvalTensor>> join(Operation *end) {
+    std::vector<EvalTensor> results;
+    for (auto [i, operand] : llvm::enumerate(end->getOperands())) {
+      std::string what = "result #" + std::to_string(i);
+      auto read = sharding(function.getResultAttr(i, dist::kShardingAttr),
+                           operand, what);
+      if (!read)
+        return read.takeError();
+      std::vector<EvalTensor> all;
+      for (auto &own : values)
+        all.push_back(own[operand]);
+      for (unsigned a = mesh.size(); a-- > 0;) {
+        std::vector<EvalTensor> joined;
+        for (size_t first = 0; first < all.size(); first += sizes[a]) {
+          auto one =
+              joinAxis(*read, a, ArrayRef(all).slice(first, sizes[a]), what);
+          if (!one)
+            return one.takeError();
+          joined.push_back(std::move(*one));
+        }
+        all = std::move(joined);
+      }
+      results.push_back(std::move(all.front()));
+    }
+    return results;
+  }
+
+  Expected<EvalTensor> joinAxis(const RankSharding &sharding, unsigned axis,
+                                ArrayRef<EvalTensor> all,
+                                const std::string &what) {
+    for (auto [d, split] : llvm::enumerate(sharding.dims))
+      if (split == axis)
+        return joinParts(function.getContext(), all, d, options);
+    for (auto [partial, kind] : sharding.partial)
+      if (partial == axis)
+        return reduceRanks(function.getContext(), all, kind, options);
+    const EvalTensor &one = all.front();
+    for (auto [rank, other] : llvm::enumerate(all)) {
+      bool isSame = one.getDims() == other.getDims();
+      for (int64_t i = 0; isSame && i < one.getNumElements(); ++i)
+        isSame = one.sameElement(other, i);
+      if (!isSame)
+        return evalError(EvalFailure::Undefined,
+                         what + " is said to be the same on all ranks of '" +
+                             mesh[axis].getName() + "', but 0 and " +
+                             llvm::Twine(rank) + " have different ones");
+    }
+    return one;
+  }
+
+  func::FuncOp function;
+  ArrayRef<dist::AxisAttr> mesh;
+  const EvalOptions &options;
+  SmallVector<int64_t> sizes;
+  /// Of each rank.
+  std::vector<EvalOptions> symbols;
+  std::vector<llvm::DenseMap<Value, EvalTensor>> values;
+};
+
+} // namespace
+
+Expected<std::vector<SmallVector<int64_t>>>
+wholeArgumentDims(func::FuncOp function, ArrayRef<dist::AxisAttr> mesh,
+                  const EvalOptions &options) {
+  RankRunner runner(function, mesh, options);
+  if (Error error = runner.start())
+    return error;
+  std::vector<SmallVector<int64_t>> all;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto dims = runner.wholeDims(i);
+    if (!dims)
+      return dims.takeError();
+    all.push_back(std::move(*dims));
+  }
+  return all;
+}
+
+Expected<std::vector<EvalTensor>> runRanks(func::FuncOp function,
+                                           ArrayRef<dist::AxisAttr> mesh,
+                                           ArrayRef<EvalTensor> wholes,
+                                           const EvalOptions &options) {
+  RankRunner runner(function, mesh, options);
+  if (Error error = runner.start())
+    return error;
+  return runner.run(wholes);
+}
+
+} // namespace mlc

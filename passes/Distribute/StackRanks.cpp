@@ -47,6 +47,8 @@ FailureOr<Value> emitPieces(OpBuilder &builder, Location loc,
     for (const Loop &loop : piece.loops)
       part.dims.push_back(loop.extent);
     part.pieces = {piece};
+    for (IntExpr &offset : part.pieces.front().offset)
+      offset = IntExpr::constant(builder.getContext(), 0);
     FailureOr<Value> value = emitStage(builder, loc, definition, part, valueOf);
     if (failed(value))
       return failure();

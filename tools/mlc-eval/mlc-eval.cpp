@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "passes/Distribute/RunRanks.h"
 #include "runtime/Exit.h"
 #include "tools/CommandLine.h"
 #include "tools/mlc-eval/Npy.h"
@@ -40,6 +41,11 @@ cl::list<std::string> symbolValues("symbol", cl::desc("NAME=VALUE of a dim"),
 cl::opt<uint64_t> seed("seed", cl::init(0),
                        cl::desc("for inputs that are not given"),
                        cl::cat(category));
+cl::opt<bool> ranks(
+    "ranks",
+    cl::desc("the function is what each rank of the module's dist.mesh carries "
+             "out: inputs and results are the whole tensors"),
+    cl::cat(category));
 cl::opt<bool> printValues("print", cl::desc("write the elements to stdout"),
                           cl::cat(category));
 cl::opt<bool> printTime("time", cl::desc("write seconds to stderr"),
@@ -53,17 +59,42 @@ cl::opt<EvalDomain> domain(
                clEnumValN(EvalDomain::Rational, "rational", "fractions")),
     cl::cat(category));
 
-Expected<std::vector<EvalTensor>> readInputs(func::FuncOp function,
-                                             const EvalOptions &options) {
+/// The sizes of the arguments: for ranks, of the whole tensors.
+Expected<std::vector<llvm::SmallVector<int64_t>>>
+argumentSizes(func::FuncOp function, llvm::ArrayRef<dist::AxisAttr> mesh,
+              const EvalOptions &options) {
+  if (ranks)
+    return wholeArgumentDims(function, mesh, options);
+  std::vector<llvm::SmallVector<int64_t>> all(inputFiles.size());
+  for (Type type : function.getArgumentTypes().drop_front(inputFiles.size())) {
+    auto tensorType = dyn_cast<RankedTensorType>(type);
+    std::optional<llvm::SmallVector<IntExpr>> dims;
+    if (tensorType)
+      dims = getDims(tensorType);
+    if (!dims)
+      return evalError(EvalFailure::Input,
+                       "arguments must be ranked tensors with named dims");
+    Expected<llvm::SmallVector<int64_t>> sizes =
+        evaluateDims(*dims, options.symbols);
+    if (!sizes)
+      return sizes.takeError();
+    all.push_back(std::move(*sizes));
+  }
+  return all;
+}
+
+Expected<std::vector<EvalTensor>>
+readInputs(func::FuncOp function, llvm::ArrayRef<dist::AxisAttr> mesh,
+           const EvalOptions &options) {
   std::vector<EvalTensor> inputs;
-  for (BlockArgument argument : function.getArguments()) {
-    unsigned i = argument.getArgNumber();
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type)
+  std::vector<llvm::SmallVector<int64_t>> sizes;
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    auto tensorType = dyn_cast<RankedTensorType>(type);
+    if (!tensorType)
       return evalError(EvalFailure::Input, "arguments must be ranked tensors");
     if (i < inputFiles.size()) {
       Expected<EvalTensor> native =
-          readNpy(inputFiles[i], type.getElementType());
+          readNpy(inputFiles[i], tensorType.getElementType());
       if (!native)
         return native.takeError();
       Expected<EvalTensor> tensor = native->toDomain(options.domain);
@@ -72,15 +103,14 @@ Expected<std::vector<EvalTensor>> readInputs(func::FuncOp function,
       inputs.push_back(std::move(*tensor));
       continue;
     }
-    std::optional<llvm::SmallVector<IntExpr>> dims = getDims(type);
-    if (!dims)
-      return evalError(EvalFailure::Input, "arguments must have named dims");
-    Expected<llvm::SmallVector<int64_t>> sizes =
-        evaluateDims(*dims, options.symbols);
-    if (!sizes)
-      return sizes.takeError();
+    if (sizes.empty()) {
+      auto all = argumentSizes(function, mesh, options);
+      if (!all)
+        return all.takeError();
+      sizes = std::move(*all);
+    }
     Expected<EvalTensor> tensor = EvalTensor::random(
-        *sizes, type.getElementType(), options.domain, seed + i);
+        sizes[i], tensorType.getElementType(), options.domain, seed + i);
     if (!tensor)
       return tensor.takeError();
     inputs.push_back(std::move(*tensor));
@@ -125,12 +155,21 @@ Error run(ModuleOp module) {
       return evalError(EvalFailure::Input, "expected NAME=VALUE, got " + pair);
     options.symbols[symbol] = value;
   }
-  Expected<std::vector<EvalTensor>> inputs = readInputs(function, options);
+  llvm::SmallVector<dist::AxisAttr> mesh;
+  if (ranks) {
+    FailureOr<llvm::SmallVector<dist::AxisAttr>> axes = readMesh(module);
+    if (failed(axes))
+      return evalError(EvalFailure::Input, "dist.mesh is not well formed");
+    mesh = std::move(*axes);
+  }
+  Expected<std::vector<EvalTensor>> inputs =
+      readInputs(function, mesh, options);
   if (!inputs)
     return inputs.takeError();
   auto start = std::chrono::steady_clock::now();
   Expected<std::vector<EvalTensor>> results =
-      evaluateFunction(function, *inputs, options);
+      ranks ? runRanks(function, mesh, *inputs, options)
+            : evaluateFunction(function, *inputs, options);
   if (!results)
     return results.takeError();
   std::chrono::duration<double> seconds =
@@ -149,7 +188,7 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(
       argc, argv, "evaluates a function of mlc operators by definition\n");
   MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<MlcDialect, func::FuncDialect>();
+  context.loadDialect<MlcDialect, dist::DistDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = parseModuleFile(file, &context);
   if (!module)
     return static_cast<int>(Exit::BadFile);

@@ -1,0 +1,90 @@
+"""Programs of one rank among N, proved equal to the function that all of them carry out, for every N and every size of
+a part; wrong ones, of which none is; and both run, on numbers."""
+
+import json
+
+import pytest
+
+from cases import CASES
+
+WRONG = [(name, i) for name, case in CASES.items() for i in range(len(case.wrong))]
+
+
+def judge(tools, folder, case, program):
+    before, rank, after = (folder / f"{name}.mlir" for name in ("before", "rank", "after"))
+    before.write_text(case.before())
+    rank.write_text(program)
+    done = tools.run("mlc-opt", rank, "--mlc-stack-ranks", "-o", after)
+    assert done.returncode == 0, done.stderr
+    done = tools.run("mlc-verify", before, after, "--json")
+    assert done.returncode in (0, 5, 6), done.stderr
+    return json.loads(done.stdout)
+
+
+def mistaken(case, wrong):
+    text = case.after()
+    for old, new in [wrong] if isinstance(wrong, tuple) else wrong:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_number_of_ranks_is_proved(tools, tmp_path, name):
+    answer = judge(tools, tmp_path, CASES[name], CASES[name].after())
+    assert answer["verdict"] == "proved", answer
+
+
+@pytest.mark.parametrize("name, i", WRONG)
+def test_mistakes_are_refuted(tools, tmp_path, name, i):
+    case = CASES[name]
+    answer = judge(tools, tmp_path, case, mistaken(case, case.wrong[i]))
+    assert answer["verdict"] == "refuted", answer
+    assert answer["counterexample"]["symbols"]["N"] >= 1
+
+
+def values(tools, path, symbols, *flags):
+    """What mlc-eval prints, exactly where numbers are fractions."""
+    done = tools.run("mlc-eval", path, "--print", *flags, *(f"--symbol={name}={value}" for name, value in symbols.items()))
+    return done.stdout if done.returncode == 0 else done.stderr
+
+
+def both(tools, folder, case, program, ranks):
+    before, rank = folder / "before.mlir", folder / "rank.mlir"
+    before.write_text(case.before())
+    rank.write_text(program)
+    symbols = {**case.sizes, "N": ranks}
+    # exp has no value among fractions.
+    domain = "--domain=interval" if "exp" in program else "--domain=rational"
+    return (values(tools, before, symbols, domain), values(tools, rank, symbols, domain, "--ranks"))
+
+
+def test_intervals_are_compared_as_such():
+    assert agree("0: [1] f32: [1, 2]\n", "0: [1] f32: [1.5, 3]\n") and not agree("0: [1] f32: [1, 2]\n", "0: [1] f32: [3, 4]\n")
+
+
+def agree(one, other):
+    """The same, or intervals that overlap."""
+    if "[" not in one.split(":", 2)[-1]:
+        return one == other and one.startswith("0:")
+    def intervals(text):
+        return [tuple(map(float, pair.split(","))) for pair in text.split(":", 2)[2].replace("[", "").split("]")[:-1]]
+    a, b = intervals(one), intervals(other)
+    return len(a) == len(b) and all(x[0] <= y[1] and y[0] <= x[1] for x, y in zip(a, b))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_ranks_that_run_give_what_the_function_gives(tools, tmp_path, name):
+    for ranks in (2, 3):
+        one, other = both(tools, tmp_path, CASES[name], CASES[name].after(), ranks)
+        assert agree(one, other), (ranks, one, other)
+
+
+@pytest.mark.parametrize("name, i", WRONG)
+def test_mistakes_are_seen_when_they_run(tools, tmp_path, name, i):
+    """By other numbers, or by ranks that differ where they should not."""
+    case = CASES[name]
+    one, other = both(tools, tmp_path, case, mistaken(case, case.wrong[i]), 3)
+    assert not agree(one, other)
+    if not other.startswith("0:"):
+        assert "different ones" in other or "halo" in other, other
