@@ -95,6 +95,27 @@ def DistributeTrainingPass : Pass<"mlc-distribute-training", "::mlir::ModuleOp">
   let dependentDialects = ["::mlc::dist::DistDialect"];
 }
 
+def TrainingStepPass : Pass<"mlc-add-training-step", "::mlir::ModuleOp"> {
+  let summary = "of a model, a step of its training";
+  let description = [{
+    @main, a model whose weights are arguments with `mlc.parameter`, becomes what
+    a step of `mlc train` computes (docs/Training.md): of the inputs, the target
+    and the optimizer's scalars the loss and the new weights.
+  }];
+  let options = [
+    Option<"loss", "loss", "std::string", [{"output"}],
+           "output, mse, cross-entropy">,
+    Option<"classAxis", "class-axis", "int64_t", "1",
+           "axis of the classes, from the end where negative">,
+    Option<"optimizer", "optimizer", "std::string", [{"sgd"}],
+           "sgd, momentum, adam, adamw">,
+    Option<"clipNorm", "clip-norm", "double", "0",
+           "most that the norm of all gradients is; 0: no limit">,
+    Option<"states", "states", "bool", "false",
+           "weights and what the optimizer keeps are states of entries">];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+}
+
 def PartitionPass : Pass<"mlc-partition", "::mlir::ModuleOp"> {
   let summary = "of functions with shardings, what each rank carries out";
   let description = [{
@@ -114,7 +135,7 @@ def PartitionPass : Pass<"mlc-partition", "::mlir::ModuleOp"> {
     Option<"algorithm", "algorithm", "std::string", [{""}],
            "of all_reduce: own, or one of runtime/transport/Algorithms.def">,
     Option<"regather", "regather", "bool", "false",
-           "gather split states anew for each operator that needs them whole">];
+           "gather split states anew behind the loss, the first result that is no state">];
   let dependentDialects = ["::mlc::MlcDialect", "::mlc::dist::DistDialect",
                            "::mlir::func::FuncDialect"];
 }
