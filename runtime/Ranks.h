@@ -104,6 +104,9 @@ public:
   /// After an error that has been told: ends all ranks, those that hang too.
   /// Others get two seconds to tell theirs. May end the process with `code`.
   virtual void abort(int code) = 0;
+  /// Bytes that this rank has sent, in collectives that are over; without what
+  /// an engine's own ones send.
+  virtual uint64_t sentBytes() const = 0;
   /// Waits for all ranks to have come here, so that none leaves one behind that
   /// hangs as it ends.
   virtual Status finish() = 0;

@@ -73,6 +73,7 @@ public:
              void *const *outputs) override;
   Status wait(Prepared &prepared) override;
   bool hasFailed() const override { return failed.load(); }
+  uint64_t sentBytes() const override { return sent.load(); }
   void abort(int code) override;
   Status finish() override;
 
@@ -80,6 +81,7 @@ private:
   void loop();
   void enqueue(Job &job);
   Status waitFor(Job &job);
+  uint64_t countSent(const Communicator &world) const;
   void stop();
   Status findGroup(const std::vector<MeshAxis> &mesh, uint32_t axis,
                    Communicator *&group);
@@ -95,6 +97,7 @@ private:
   /// The first failure, after which nothing succeeds.
   Status failure;
   std::atomic<bool> failed{false};
+  std::atomic<uint64_t> sent{0};
   /// Those of axes with fewer ranks than there are, by the distance of their
   /// ranks and how many they are. The thread's, once made.
   std::map<std::pair<int, int>, std::unique_ptr<Communicator>> groups;
@@ -164,6 +167,8 @@ void RankThread::loop() {
     lock.unlock();
     if (status.ok())
       status = job->run(*communicator);
+    if (communicator)
+      sent = countSent(*communicator);
     lock.lock();
     if (!status.ok() && failure.ok())
       failure = status;
@@ -181,6 +186,15 @@ void RankThread::loop() {
     communicator->abort(*code);
   // Before what they were split from.
   groups.clear();
+}
+
+/// In all groups.
+uint64_t RankThread::countSent(const Communicator &world) const {
+  uint64_t bytes = world.counters().sent_bytes;
+  for (const auto &[shape, group] : groups)
+    if (group)
+      bytes += group->counters().sent_bytes;
+  return bytes;
 }
 
 void RankThread::stop() {

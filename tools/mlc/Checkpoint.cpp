@@ -6,10 +6,25 @@
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/Npz.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 #include <cstring>
 
 using namespace mlc::cli;
 namespace runtime = mlc::runtime;
+
+template <typename T> static bool isFinite(const HostTensor &tensor) {
+  const T *data = reinterpret_cast<const T *>(tensor.data.get());
+  return std::all_of(data, data + tensor.bytes / sizeof(T),
+                     [](T x) { return std::isfinite(x); });
+}
+
+std::string mlc::cli::findInfinite(const Checkpoint &checkpoint) {
+  for (auto [name, value] : llvm::zip(checkpoint.names, checkpoint.values))
+    if (!(value.type == MLC_F64 ? isFinite<double>(value)
+                                : isFinite<float>(value)))
+      return name;
+  return {};
+}
 
 llvm::Error mlc::cli::writeCheckpoint(llvm::StringRef path,
                                       const Checkpoint &checkpoint) {

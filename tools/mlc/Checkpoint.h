@@ -24,6 +24,9 @@ struct Checkpoint {
   LossScale lossScale;
 };
 
+/// The first weight or state that is not finite; empty where all are.
+std::string findInfinite(const Checkpoint &checkpoint);
+
 /// The file is there whole, or as it was before. Errors: a full disk.
 llvm::Error writeCheckpoint(llvm::StringRef path, const Checkpoint &checkpoint);
 

@@ -1,13 +1,14 @@
 //===- Session.cpp - Running an artifact ----------------------------------===//
 
 #include "tools/mlc/Session.h"
+#include "runtime/ApiRanks.h"
 #include "tools/mlc/Failure.h"
 
 using namespace mlc::cli;
 
-llvm::Expected<Session> Session::create(const Model &model,
-                                        const std::string &device,
-                                        unsigned threads, uint32_t flags) {
+llvm::Expected<Session>
+Session::create(const Model &model, const std::string &device, unsigned threads,
+                uint32_t flags, const std::shared_ptr<runtime::Ranks> &ranks) {
   Session session;
   session.model = &model;
   mlc_session_options options = MLC_SESSION_OPTIONS_INIT;
@@ -15,7 +16,8 @@ llvm::Expected<Session> Session::create(const Model &model,
   options.flags = flags;
   options.device = device.empty() ? nullptr : device.c_str();
   mlc_session *handle = nullptr;
-  if (mlc_status status = mlc_session_create(model.get(), &options, &handle))
+  if (mlc_status status =
+          mlc::runtime::createSession(model.get(), &options, ranks, &handle))
     return runtimeFailure(model.name(), status);
   session.session.reset(handle);
   return session;

@@ -3,6 +3,7 @@
 #ifndef MLC_TOOLS_MLC_SESSION_H
 #define MLC_TOOLS_MLC_SESSION_H
 
+#include "runtime/Ranks.h"
 #include "tools/mlc/Feed.h"
 
 namespace mlc::cli {
@@ -11,10 +12,10 @@ namespace mlc::cli {
 class Session {
 public:
   /// `model` outlives the session; `device` "": the first; `threads` 0: all
-  /// cores; `flags` is a sum of MLC_SESSION_*.
-  static llvm::Expected<Session> create(const Model &model,
-                                        const std::string &device,
-                                        unsigned threads, uint32_t flags = 0);
+  /// cores; `flags` is a sum of MLC_SESSION_*; `ranks`: the others, if any.
+  static llvm::Expected<Session>
+  create(const Model &model, const std::string &device, unsigned threads,
+         uint32_t flags = 0, const std::shared_ptr<runtime::Ranks> &ranks = {});
 
   /// A session of the entry that `model` is, over the states of this one.
   llvm::Expected<Session> entry(const Model &model) const;

@@ -8,20 +8,54 @@
 #include "tools/mlc/OptimizerFlags.h"
 #include "tools/mlc/OutputFile.h"
 #include "tools/mlc/SmallFloats.h"
-#include "tools/mlc/Trainer.h"
+#include "tools/mlc/TrainingLoop.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
-#include <chrono>
-#include <cmath>
-#include <fmt/format.h>
+#include <mutex>
+#include <thread>
 
 using namespace mlc::cli;
+namespace transport = mlc::runtime::transport;
 using mlc::Weight;
 using mlc::runtime::printable;
 namespace cl = llvm::cl;
 
 namespace {
+
+/// What all ranks of this process train.
+struct Job {
+  TrainingModel read;
+  Model built;
+  std::shared_ptr<mlc::ModelFile> file;
+  mlc::TrainingEntries entries;
+  LearningRate rate;
+  TrainingOptions options;
+};
+
+/// The first error of all ranks of a process; those of others follow from it.
+class FirstError {
+public:
+  /// Prints it if it is the first; returns the exit code of the first.
+  int tell(llvm::Error error) {
+    std::lock_guard lock(mutex);
+    if (exitCode) {
+      llvm::consumeError(std::move(error));
+      return exitCode;
+    }
+    // Processes share a terminal: a line is one write.
+    llvm::errs().SetBuffered();
+    exitCode = report(std::move(error));
+    llvm::errs().flush();
+    llvm::errs().SetUnbuffered();
+    return exitCode;
+  }
+  int code() const { return exitCode; }
+
+private:
+  std::mutex mutex;
+  int exitCode = 0;
+};
 
 class TrainCommand : public Command {
 public:
@@ -31,27 +65,22 @@ public:
 private:
   llvm::Error check() const;
   void printWeights(const TrainingModel &read) const;
-  std::string settingsOf(const TrainingModel &read,
-                         const TrainingData &data) const;
   llvm::Error checkFiles(const TrainingModel &read) const;
-  llvm::Error resumeFrom(Trainer &trainer, const std::string &settings) const;
-  llvm::Error openEvaluation(const Trainer &trainer, const TrainingModel &read);
-  llvm::Error lostLoss(const Trainer &trainer, const TrainingModel &read) const;
-  llvm::Error refuseInfinite(Trainer &trainer) const;
-  llvm::Error keep(Trainer &trainer, const std::string &settings) const;
-  llvm::Error report(Trainer &trainer, double loss, bool isLast);
-  llvm::Error reportSkipped(const Trainer &trainer, int64_t before) const;
-  llvm::Error train(Trainer &trainer, TrainingData &data,
-                    const TrainingModel &read, const LearningRate &rate,
-                    const std::string &settings);
-  llvm::Error writeModel(mlc::ModelFile &file, const TrainingModel &read,
-                         Trainer &trainer) const;
+  TrainingOptions options() const;
+  llvm::Expected<std::unique_ptr<Job>> prepare(int64_t ranks) const;
+  llvm::Error train(const Job &job, const TrainingRanks &ranks,
+                    unsigned threadsOfRank) const;
+  void runRank(const Job &job,
+               const std::shared_ptr<mlc::runtime::Ranks> &ranks,
+               unsigned threadsOfRank, FirstError &failed) const;
+  llvm::Error writeModel(const Job &job, Trainer &trainer) const;
 
   ModelOptions model;
   TrainingFlags training;
   MemoryBudget budget;
   OptimizerFlags optimizerFlags;
   DeviceOption device;
+  DistributionFlags distribution;
   cl::opt<unsigned> threads;
   cl::opt<std::string> dataFile;
   cl::opt<int64_t> batch, accumulate, steps;
@@ -63,7 +92,6 @@ private:
   cl::opt<std::string> evaluationFile;
   cl::opt<int64_t> evaluateEvery;
   cl::opt<std::string> output;
-  std::optional<TrainingData> heldOut;
 };
 
 } // namespace
@@ -71,15 +99,18 @@ private:
 TrainCommand::TrainCommand()
     : Command("train", "Train a model's weights on samples"),
       model(sub, "<model.onnx>"), training(sub), budget(sub),
-      optimizerFlags(sub), device(sub),
+      optimizerFlags(sub), device(sub), distribution(sub),
       threads("threads", cl::init(0), cl::value_desc("number"),
-              cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
+              cl::desc("Threads that run it, on each rank (all cores, shared "
+                       "among ranks that are threads)"),
+              cl::sub(sub)),
       dataFile("data", cl::value_desc("file.npz"),
                cl::desc("Samples: an array by the name of each input, and of "
                         "the target, whose first dim is the sample"),
                cl::sub(sub)),
       batch("batch", cl::init(0), cl::value_desc("number"),
-            cl::desc("Samples of a step, where the model leaves that open"),
+            cl::desc("Samples of a step, those of all ranks together, where "
+                     "the model leaves that open"),
             cl::sub(sub)),
       accumulate("accumulate", cl::init(1), cl::value_desc("number"),
                  cl::desc("Batches of which a step takes the mean of the "
@@ -164,171 +195,23 @@ void TrainCommand::printWeights(const TrainingModel &read) const {
                    << weight.frozen << '\n';
 }
 
-std::string TrainCommand::settingsOf(const TrainingModel &read,
-                                     const TrainingData &data) const {
-  std::string text = fmt::format("model {}\ndata {}\n{}{}batch {}\nseed {}\n",
-                                 read.hash, data.hash(), training.describe(),
-                                 describe(read.optimizer, read.lossScale),
-                                 data.batch(), seed.getValue());
-  if (accumulate > 1)
-    text += fmt::format("accumulated batches {}\n", accumulate.getValue());
-  return text;
-}
-
-/// Why a step's loss is no number.
-llvm::Error TrainCommand::lostLoss(const Trainer &trainer,
-                                   const TrainingModel &read) const {
-  std::string what = fmt::format("{}: the loss of step {} is not a finite "
-                                 "number",
-                                 model.model.getValue(), trainer.step());
-  const HostTensor *target = trainer.findInput(training.targetName());
-  if (read.classes && target &&
-      llvm::all_of(
-          llvm::ArrayRef(reinterpret_cast<const int64_t *>(target->data.get()),
-                         target->bytes / sizeof(int64_t)),
-          [](int64_t label) { return label < 0; }))
-    return fail(Exit::Differs, what + ": all labels of its batch are negative, "
-                                      "which do not count; give others, or a "
-                                      "larger --batch");
-  return fail(Exit::Differs, what +
-                                 "; lower --learning-rate, or give "
-                                 "--clip-norm" +
-                                 (!llvm::sys::fs::exists(checkpoint)
-                                      ? ""
-                                      : ", and go on from the checkpoint with "
-                                        "--resume"));
-}
-
-/// What is not finite is not kept: nothing goes on from there.
-llvm::Error TrainCommand::refuseInfinite(Trainer &trainer) const {
-  auto name = trainer.findInfinite();
-  if (!name)
-    return name.takeError();
-  if (name->empty())
-    return llvm::Error::success();
-  return fail(Exit::Differs,
-              fmt::format("{}: '{}' is not finite after step {}, and nothing "
-                          "is written; lower --learning-rate, or give "
-                          "--clip-norm",
-                          model.model.getValue(), printable(*name),
-                          trainer.step()));
-}
-
-llvm::Error TrainCommand::keep(Trainer &trainer,
-                               const std::string &settings) const {
+llvm::Error TrainCommand::writeModel(const Job &job, Trainer &trainer) const {
   auto now = trainer.checkpoint();
   if (!now)
     return now.takeError();
-  now->settings = settings;
-  return writeCheckpoint(checkpoint, *now);
-}
-
-/// Prints what the step has come to.
-llvm::Error TrainCommand::report(Trainer &trainer, double loss, bool isLast) {
-  int64_t step = trainer.step();
-  if (step % printEvery == 0 || isLast)
-    llvm::outs() << fmt::format("step {}  loss {:.9g}\n", step, loss);
-  if (heldOut && (step % evaluateEvery == 0 || isLast)) {
-    auto found = trainer.evaluate(*heldOut);
-    if (!found)
-      return found.takeError();
-    llvm::outs() << fmt::format("step {}  held-out loss {:.9g}\n", step,
-                                *found);
-    if (!std::isfinite(*found))
-      warn(evaluationFile,
-           "the loss of one of its batches is not a finite number: all its "
-           "labels are negative, or a sample or the weights are too large");
-  }
-  llvm::outs().flush();
-  return llvm::Error::success();
-}
-
-static void printMemory(const TrainingMemory &memory, int64_t steps,
-                        double seconds) {
-  auto megabytes = [](uint64_t bytes) { return double(bytes) / (1 << 20); };
-  llvm::errs() << fmt::format("{} steps in {:.3g} s\nmemory: {:.2f} MB of "
-                              "states, {:.2f} MB for a step (at least {:.2f} "
-                              "MB in this order); {} allocations "
-                              "after the first step\n",
-                              steps, seconds, megabytes(memory.states),
-                              megabytes(memory.arena), megabytes(memory.bound),
-                              memory.allocations);
-}
-
-/// Of a step before which `before` were skipped.
-llvm::Error TrainCommand::reportSkipped(const Trainer &trainer,
-                                        int64_t before) const {
-  const LossScale &scale = trainer.scale();
-  if (scale.getSkipped() == before)
+  if (!trainer.ranks().isFirst())
     return llvm::Error::success();
-  llvm::outs() << fmt::format("step {}  skipped: a gradient is not finite; "
-                              "loss scale {:g}\n",
-                              trainer.step(), scale.getScale());
-  llvm::outs().flush();
-  if (!scale.isStuck())
-    return llvm::Error::success();
-  return fail(Exit::Differs,
-              fmt::format("{}: {} steps in a row changed nothing, because a "
-                          "gradient is not finite; give a smaller "
-                          "--loss-scale, or weights and samples that are "
-                          "smaller",
-                          model.model.getValue(), LossScale::mostFailed));
-}
-
-llvm::Error TrainCommand::train(Trainer &trainer, TrainingData &data,
-                                const TrainingModel &read,
-                                const LearningRate &rate,
-                                const std::string &settings) {
-  auto start = std::chrono::steady_clock::now();
-  int64_t first = trainer.step();
-  while (trainer.step() < steps) {
-    int64_t skipped = trainer.scale().getSkipped();
-    auto loss = trainer.run(data, seed, rate);
-    if (!loss)
-      return loss.takeError();
-    bool isLast = trainer.step() == steps;
-    if (!std::isfinite(*loss))
-      return lostLoss(trainer, read);
-    if (llvm::Error error = reportSkipped(trainer, skipped))
-      return error;
-    if (llvm::Error error = report(trainer, *loss, isLast))
-      return error;
-    bool isKept = !checkpoint.empty() && trainer.step() % checkpointEvery == 0;
-    if (isKept || isLast)
-      if (llvm::Error error = refuseInfinite(trainer))
-        return error;
-    if (isKept || (isLast && !checkpoint.empty()))
-      if (llvm::Error error = keep(trainer, settings))
-        return error;
-  }
-  std::chrono::duration<double> seconds =
-      std::chrono::steady_clock::now() - start;
-  if (trainer.step() == first)
-    return llvm::Error::success();
-  auto memory = trainer.memory();
-  if (!memory)
-    return memory.takeError();
-  printMemory(*memory, trainer.step() - first, seconds.count());
-  return llvm::Error::success();
-}
-
-llvm::Error TrainCommand::writeModel(mlc::ModelFile &file,
-                                     const TrainingModel &read,
-                                     Trainer &trainer) const {
-  auto now = trainer.checkpoint();
-  if (!now)
-    return now.takeError();
   std::vector<mlc::NewWeight> weights;
   std::vector<HostTensor> values;
   for (auto [weight, value, type] :
-       llvm::zip(read.kept(), now->values, read.types)) {
+       llvm::zip(job.read.kept(), now->values, job.read.types)) {
     auto own = narrowed(value, type);
     if (!own)
       return own.takeError();
     weights.push_back({weight->name, {own->data.get(), own->bytes}});
     values.push_back(std::move(*own));
   }
-  auto bytes = mlc::replaceWeights(file, weights);
+  auto bytes = mlc::replaceWeights(*job.file, weights);
   if (!bytes)
     return withFile(model.model, Exit::Resources, bytes.takeError());
   return writeOutput(output, [&](llvm::raw_ostream &os) {
@@ -361,51 +244,30 @@ llvm::Error TrainCommand::checkFiles(const TrainingModel &read) const {
   return refuseInputs(written, inputs);
 }
 
-llvm::Error TrainCommand::resumeFrom(Trainer &trainer,
-                                     const std::string &settings) const {
-  if (!resume || !llvm::sys::fs::exists(checkpoint))
-    return llvm::Error::success();
-  auto state = trainer.checkpoint();
-  if (!state)
-    return state.takeError();
-  state->settings = settings;
-  if (llvm::Error error = readCheckpoint(checkpoint, *state))
-    return error;
-  if (state->step > steps)
-    return fail(Exit::Usage,
-                fmt::format("{}: was written after step {}, and --steps={} "
-                            "ends before; give at least as many",
-                            checkpoint.getValue(), state->step,
-                            steps.getValue()));
-  llvm::outs() << "resumed: after step " << state->step << '\n';
-  return trainer.restore(*state);
+TrainingOptions TrainCommand::options() const {
+  TrainingOptions options;
+  options.model = model.model;
+  options.data = dataFile;
+  options.evaluation = evaluationFile;
+  options.checkpoint = checkpoint;
+  options.target = training.targetName();
+  options.loss = training.describe();
+  options.accumulate = accumulate;
+  options.steps = steps;
+  options.printEvery = printEvery;
+  options.checkpointEvery = checkpointEvery;
+  options.evaluateEvery = evaluateEvery;
+  options.seed = seed;
+  options.resume = resume;
+  return options;
 }
 
-/// Errors for labels that are no class.
-static llvm::Error checkTargets(const TrainingData &data,
-                                const Trainer &trainer,
-                                const TrainingModel &read,
-                                llvm::StringRef target) {
-  for (auto [i, port] : llvm::enumerate(trainer.dataPorts()))
-    if (read.classes && port.name == target)
-      return checkLabels(data.array(i), *read.classes, port.name);
-  return llvm::Error::success();
-}
-
-llvm::Error TrainCommand::openEvaluation(const Trainer &trainer,
-                                         const TrainingModel &read) {
-  if (evaluationFile.empty())
-    return llvm::Error::success();
-  auto data = TrainingData::read(evaluationFile, trainer.dataPorts());
-  if (!data)
-    return data.takeError();
-  heldOut.emplace(std::move(*data));
-  return checkTargets(*heldOut, trainer, read, training.targetName());
-}
-
-llvm::Error TrainCommand::run() {
-  if (llvm::Error error = check())
-    return error;
+/// Reads and compiles; all ranks get the same.
+llvm::Expected<std::unique_ptr<Job>>
+TrainCommand::prepare(int64_t ranks) const {
+  auto split = distribution.distribution(ranks);
+  if (!split)
+    return split.takeError();
   auto rate = optimizerFlags.learningRate(steps);
   if (!rate)
     return rate.takeError();
@@ -413,46 +275,96 @@ llvm::Error TrainCommand::run() {
   if (!bytes)
     return bytes.takeError();
   const mlc::TrainingEntries entries{accumulate, !evaluationFile.empty()};
-  auto read =
-      readTrainingModel(model, training, &optimizerFlags, batch, entries);
+  auto read = readTrainingModel(model, training, &optimizerFlags, batch,
+                                entries, ranks > 1 ? &*split : nullptr);
   if (!read)
     return read.takeError();
   if (llvm::Error error = checkFiles(*read))
     return error;
-  std::shared_ptr<mlc::ModelFile> file = read->compilation->shareModelFile();
+  auto file = read->compilation->shareModelFile();
   read->compilation->limitMemory(*bytes);
   auto built = read->compilation->build();
   if (!built)
     return built.takeError();
-  auto trainer = Trainer::create(*built, read->optimizer, read->lossScale,
-                                 entries, read->values, device.device, threads);
+  auto job =
+      std::make_unique<Job>(Job{std::move(*read), std::move(*built),
+                                std::move(file), entries, *rate, options()});
+  job->options.distribution = split->describe();
+  return job;
+}
+
+/// All that one rank does.
+llvm::Error TrainCommand::train(const Job &job, const TrainingRanks &ranks,
+                                unsigned threadsOfRank) const {
+  auto trainer = Trainer::create(job.built, job.read, job.entries, ranks,
+                                 device.device, threadsOfRank);
   if (!trainer)
     return trainer.takeError();
-  read->values.clear(); // the states have them
-  auto data = TrainingData::read(dataFile, trainer->dataPorts());
-  if (!data)
-    return data.takeError();
-  if (llvm::Error error =
-          checkTargets(*data, *trainer, *read, training.targetName()))
+  TrainingLoop loop(*trainer, job.read, job.options);
+  if (ranks.isFirst())
+    printWeights(job.read);
+  if (llvm::Error error = loop.open())
     return error;
-  if (llvm::Error error = openEvaluation(*trainer, *read))
+  const auto &report = job.read.compilation->getMemoryReport();
+  if (report && ranks.isFirst())
+    llvm::outs() << describe(*report, *budget.bytes()) << '\n';
+  if (llvm::Error error = loop.run(job.rate))
     return error;
-  printWeights(*read);
-  std::string settings = settingsOf(*read, *data);
-  if (llvm::Error error = resumeFrom(*trainer, settings))
+  if (llvm::Error error = loop.printUse())
     return error;
-  if (const auto &report = read->compilation->getMemoryReport())
-    llvm::outs() << describe(*report, *bytes) << '\n';
-  if (llvm::Error error = train(*trainer, *data, *read, *rate, settings))
-    return error;
-  if (budget.isGiven()) {
+  if (budget.isGiven() && ranks.isFirst()) {
     auto memory = trainer->memory();
     if (!memory)
       return memory.takeError();
     llvm::outs() << "memory: " << memory->arena << " bytes allocated\n";
   }
-  return output.empty() ? llvm::Error::success()
-                        : writeModel(*file, *read, *trainer);
+  return output.empty() ? llvm::Error::success() : writeModel(job, *trainer);
+}
+
+/// As one of the ranks that are threads, or the one that this process is. The
+/// first error is told, and ends the other ranks.
+void TrainCommand::runRank(const Job &job,
+                           const std::shared_ptr<mlc::runtime::Ranks> &ranks,
+                           unsigned threadsOfRank, FirstError &failed) const {
+  llvm::Error error = train(job, TrainingRanks(ranks), threadsOfRank);
+  if (!error)
+    if (auto status = ranks->finish(); !status.ok())
+      error = statusFailure(status);
+  if (error)
+    ranks->abort(failed.tell(std::move(error)));
+}
+
+llvm::Error TrainCommand::run() {
+  if (llvm::Error error = check())
+    return error;
+  transport::RunEngines engines;
+  std::vector<std::shared_ptr<mlc::runtime::Ranks>> ranks;
+  if (llvm::Error error = distribution.open(engines, ranks))
+    return error;
+  int64_t count = ranks.empty() ? 1 : ranks.front()->size();
+  FirstError failed;
+  auto job = prepare(count);
+  if (!job && ranks.empty())
+    return job.takeError();
+  if (!job) {
+    int code = failed.tell(job.takeError());
+    for (auto &one : ranks)
+      one->abort(code);
+    return reported(code);
+  }
+  if (ranks.empty())
+    return train(**job, TrainingRanks(), threads);
+  unsigned each = threads;
+  if (ranks.size() > 1 && !threads)
+    each = std::max<unsigned>(1, std::thread::hardware_concurrency() /
+                                     ranks.size());
+  std::vector<std::thread> others;
+  for (size_t r = 1; r < ranks.size(); ++r)
+    others.emplace_back([&, r] { runRank(**job, ranks[r], each, failed); });
+  runRank(**job, ranks.front(), each, failed);
+  for (std::thread &other : others)
+    other.join();
+  return reported(failed.code());
 }
 
 std::unique_ptr<Command> mlc::cli::makeTrainCommand() {

@@ -33,9 +33,19 @@ llvm::ArrayRef<mlc_port> Trainer::dataPorts() const {
   return llvm::ArrayRef(built->inputs()).take_front(batch.size());
 }
 
-static llvm::Error addTensors(llvm::ArrayRef<mlc_port> ports,
-                              std::vector<HostTensor> &tensors) {
-  for (const mlc_port &port : ports) {
+SamplePart Trainer::samplePart() const {
+  runtime::PartRange part = group->partOf(read->batch);
+  return {read->batch, part.begin, part.end};
+}
+
+/// Inputs with dims are samples.
+llvm::Error Trainer::addTensors(llvm::ArrayRef<mlc_port> ports,
+                                std::vector<HostTensor> &tensors) const {
+  for (mlc_port port : ports) {
+    std::vector<int64_t> sizes(port.dims, port.dims + port.rank);
+    if (!sizes.empty() && sizes[0] < 0)
+      sizes[0] = group->partOf(read->batch).size();
+    port.dims = sizes.data();
     auto dims = portDims(port, {});
     if (!dims)
       return dims.takeError();
@@ -76,10 +86,18 @@ llvm::Error Trainer::addInputs() {
   return addTensors(ports, batch);
 }
 
-llvm::Error Trainer::setState(size_t index, const HostTensor &value) {
+llvm::Error Trainer::setState(size_t place, const HostTensor &value) {
+  const KeptState &state = states[place];
+  HostTensor own = value;
+  if (state.splitDim) {
+    auto part = group->split(value, *state.splitDim);
+    if (!part)
+      return part.takeError();
+    own = std::move(*part);
+  }
   if (mlc_status status = mlc_session_set_state(
-          first->get(), index, value.type, value.dims.size(), value.dims.data(),
-          value.data.get(), MLC_SPACE_HOST))
+          first->get(), state.index, own.type, own.dims.size(), own.dims.data(),
+          own.data.get(), MLC_SPACE_HOST))
     return runtimeFailure(built->name(), status);
   return llvm::Error::success();
 }
@@ -95,11 +113,16 @@ llvm::Error Trainer::addStates(llvm::ArrayRef<HostTensor> values) {
       if (name.starts_with("gradient/") ||
           name.starts_with("weight/") != weights)
         continue;
+      KeptState state{name.str(), i, port.type,
+                      std::vector<int64_t>(port.dims, port.dims + port.rank),
+                      std::nullopt};
+      if (auto it = read->splitDims.find(name); it != read->splitDims.end())
+        state.splitDim = it->second;
+      states.push_back(std::move(state));
       if (weights)
-        if (llvm::Error error = setState(i, values[states.size()]))
+        if (llvm::Error error =
+                setState(states.size() - 1, values[states.size() - 1]))
           return error;
-      names.push_back(name.str());
-      states.push_back(i);
     }
   return llvm::Error::success();
 }
@@ -139,22 +162,23 @@ llvm::Error Trainer::openEntries() {
 }
 
 llvm::Expected<Trainer>
-Trainer::create(const Model &built, const OptimizerOptions &optimizer,
-                const LossScale &lossScale, const TrainingEntries &entries,
-                llvm::ArrayRef<HostTensor> values, const std::string &device,
-                unsigned threads) {
+Trainer::create(const Model &built, const TrainingModel &read,
+                const TrainingEntries &entries, const TrainingRanks &ranks,
+                const std::string &device, unsigned threads) {
   Trainer trainer;
   trainer.built = &built;
-  trainer.optimizer = optimizer;
-  trainer.lossScale = lossScale;
+  trainer.read = &read;
+  trainer.group = &ranks;
+  trainer.optimizer = read.optimizer;
+  trainer.lossScale = read.lossScale;
   trainer.entries = entries;
   if (llvm::Error error = trainer.addInputs())
     return error;
-  auto session = Session::create(built, device, threads);
+  auto session = Session::create(built, device, threads, 0, ranks.get());
   if (!session)
     return session.takeError();
   trainer.first.emplace(std::move(*session));
-  if (llvm::Error error = trainer.addStates(values))
+  if (llvm::Error error = trainer.addStates(read.values))
     return error;
   if (llvm::Error error = trainer.openEntries())
     return error;
@@ -217,6 +241,7 @@ llvm::Expected<double> Trainer::runBatch(TrainingData &data, uint64_t seed,
 llvm::Expected<double> Trainer::run(TrainingData &data, uint64_t seed,
                                     const LearningRate &rate) {
   setScalars(rate);
+  uint64_t before = group->bytesSent();
   double sum = 0;
   for (int64_t i = 0; i < entries.accumulate; ++i) {
     int64_t number = done * entries.accumulate + i;
@@ -235,6 +260,7 @@ llvm::Expected<double> Trainer::run(TrainingData &data, uint64_t seed,
   if (llvm::Error error = updateScale())
     return error;
   ++done;
+  sent += group->bytesSent() - before;
   if (!allocated)
     allocated = allocations();
   return sum / double(entries.accumulate);
@@ -260,13 +286,10 @@ uint64_t Trainer::allocations() const {
 llvm::Expected<TrainingMemory> Trainer::memory() const {
   TrainingMemory memory;
   for (size_t i = 0, n = mlc_artifact_state_count(built->get()); i < n; ++i) {
-    mlc_port port;
-    if (mlc_status status = mlc_artifact_state(built->get(), i, &port))
+    mlc_tensor tensor;
+    if (mlc_status status = mlc_session_state(first->get(), i, &tensor))
       return runtimeFailure(built->name(), status);
-    uint64_t bytes = mlc_dtype_size(port.type);
-    for (size_t d = 0; d < port.rank; ++d)
-      bytes *= port.dims[d];
-    memory.states += bytes;
+    memory.states += tensor.bytes;
   }
   for (const std::optional<Session> *session : {&first, &apply}) {
     if (!*session)
@@ -285,49 +308,47 @@ llvm::Expected<TrainingMemory> Trainer::memory() const {
 // What training has come to
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<Checkpoint> Trainer::checkpoint() {
+Checkpoint Trainer::outline() const {
   Checkpoint now;
   now.step = done;
   now.lossScale = lossScale;
-  now.names = names;
-  for (size_t index : states) {
+  for (const KeptState &state : states) {
+    now.names.push_back(state.name);
+    now.values.push_back({state.type, state.dims, nullptr, 0});
+  }
+  return now;
+}
+
+llvm::Expected<Checkpoint> Trainer::checkpoint() {
+  Checkpoint now = outline();
+  for (auto [state, value] : llvm::zip(states, now.values)) {
     mlc_tensor tensor;
-    if (mlc_status status = mlc_session_state(first->get(), index, &tensor))
+    if (mlc_status status =
+            mlc_session_state(first->get(), state.index, &tensor))
       return runtimeFailure(built->name(), status);
     auto *data = static_cast<char *>(const_cast<void *>(tensor.data));
     // The session's own memory.
-    now.values.push_back(
-        {tensor.type,
-         std::vector<int64_t>(tensor.dims, tensor.dims + tensor.rank),
-         std::shared_ptr<char>(std::shared_ptr<char>(), data), tensor.bytes});
+    value = {tensor.type,
+             std::vector<int64_t>(tensor.dims, tensor.dims + tensor.rank),
+             std::shared_ptr<char>(std::shared_ptr<char>(), data),
+             tensor.bytes};
+    if (!state.splitDim)
+      continue;
+    auto whole = group->join(state.name, value, *state.splitDim);
+    if (!whole)
+      return whole.takeError();
+    value = std::move(*whole);
   }
   return now;
 }
 
 llvm::Error Trainer::restore(const Checkpoint &from) {
-  for (auto [index, value] : llvm::zip(states, from.values))
-    if (llvm::Error error = setState(index, value))
+  for (auto [place, value] : llvm::enumerate(from.values))
+    if (llvm::Error error = setState(place, value))
       return error;
   done = from.step;
   lossScale = from.lossScale;
   return llvm::Error::success();
-}
-
-template <typename T> static bool isFinite(const HostTensor &tensor) {
-  const T *data = reinterpret_cast<const T *>(tensor.data.get());
-  return std::all_of(data, data + tensor.bytes / sizeof(T),
-                     [](T x) { return std::isfinite(x); });
-}
-
-llvm::Expected<std::string> Trainer::findInfinite() {
-  auto now = checkpoint();
-  if (!now)
-    return now.takeError();
-  for (auto [name, value] : llvm::zip(now->names, now->values))
-    if (!(value.type == MLC_F64 ? isFinite<double>(value)
-                                : isFinite<float>(value)))
-      return name;
-  return std::string();
 }
 
 const HostTensor *Trainer::findInput(llvm::StringRef name) const {

@@ -7,6 +7,7 @@
 #include "tools/mlc/Session.h"
 #include "tools/mlc/TrainingData.h"
 #include "tools/mlc/TrainingFlags.h"
+#include "tools/mlc/TrainingRanks.h"
 
 namespace mlc::cli {
 
@@ -27,37 +28,42 @@ struct LearningRate {
 
 /// What training takes, in bytes.
 struct TrainingMemory {
-  uint64_t states = 0; ///< weights, what optimizers keep, sums of gradients
-  uint64_t arena = 0;  ///< of the entries of a step, together
-  uint64_t bound = 0;  ///< no arena is smaller: what is alive at one time
+  /// Weights, what optimizers keep, sums of gradients: this rank's.
+  uint64_t states = 0;
+  uint64_t arena = 0; ///< of the entries of a step, together
+  uint64_t bound = 0; ///< no arena is smaller: what is alive at one time
   /// How often steps after the first have allocated or planned.
   uint64_t allocations = 0;
 };
 
 /// Runs the entries that addTrainingEntries described: weights and what the
-/// optimizer keeps of them are states, which steps change where they are.
+/// optimizer keeps of them are states, which steps change where they are. Of
+/// several ranks each has a trainer; all make the same calls in the same order.
 class Trainer {
 public:
-  /// `built` outlives the trainer. `values` are the weights' first.
+  /// `built`, of `read`, outlives the trainer, as `ranks` does.
   static llvm::Expected<Trainer>
-  create(const Model &built, const OptimizerOptions &optimizer,
-         const LossScale &lossScale, const TrainingEntries &entries,
-         llvm::ArrayRef<HostTensor> values, const std::string &device,
-         unsigned threads);
+  create(const Model &built, const TrainingModel &read,
+         const TrainingEntries &entries, const TrainingRanks &ranks,
+         const std::string &device, unsigned threads);
 
+  const TrainingRanks &ranks() const { return *group; }
   /// The inputs that samples are given to, the target among them.
   llvm::ArrayRef<mlc_port> dataPorts() const;
+  /// The samples of a batch that this rank takes.
+  SamplePart samplePart() const;
   /// How many steps are done.
   int64_t step() const { return done; }
   const LossScale &scale() const { return lossScale; }
 
-  /// Weights, then states, by the names of a checkpoint, where they are: valid
-  /// until the next step.
+  /// Weights, then states, by the names of a checkpoint: those that are split
+  /// brought together on the first rank, the others where they are, valid until
+  /// the next step.
   llvm::Expected<Checkpoint> checkpoint();
+  /// The same without what they hold.
+  Checkpoint outline() const;
   /// Goes on from there.
   llvm::Error restore(const Checkpoint &from);
-  /// The first weight or state that is not finite; empty where all are.
-  llvm::Expected<std::string> findInfinite();
   /// What the last step read for an input; null where there is none.
   const HostTensor *findInput(llvm::StringRef name) const;
 
@@ -69,19 +75,34 @@ public:
   llvm::Expected<double> evaluate(TrainingData &data);
 
   llvm::Expected<TrainingMemory> memory() const;
+  /// Bytes that this rank has sent in steps.
+  uint64_t bytesSent() const { return sent; }
 
 private:
   llvm::Error addInputs();
+  llvm::Error addTensors(llvm::ArrayRef<mlc_port> ports,
+                         std::vector<HostTensor> &tensors) const;
   llvm::Error addStates(llvm::ArrayRef<HostTensor> values);
   llvm::Error openEntries();
-  llvm::Error setState(size_t index, const HostTensor &value);
+  llvm::Error setState(size_t place, const HostTensor &value);
   llvm::Expected<double> runBatch(TrainingData &data, uint64_t seed,
                                   int64_t batch, Session &session);
   llvm::Error updateScale();
   void setScalars(const LearningRate &rate);
   uint64_t allocations() const;
 
+  /// A state of a checkpoint.
+  struct KeptState {
+    std::string name;
+    size_t index; ///< of the artifact
+    mlc_dtype type;
+    std::vector<int64_t> dims; ///< of the whole
+    std::optional<unsigned> splitDim;
+  };
+
   const Model *built = nullptr;
+  const TrainingModel *read = nullptr;
+  const TrainingRanks *group = nullptr;
   OptimizerOptions optimizer;
   LossScale lossScale;
   TrainingEntries entries;
@@ -93,10 +114,9 @@ private:
   /// What the optimizer reads, and of the entry "accumulate" what the loss is
   /// scaled by.
   std::vector<HostTensor> scalars, scales;
-  /// The states of a checkpoint, and their numbers.
-  std::vector<std::string> names;
-  std::vector<size_t> states;
+  std::vector<KeptState> states;
   int64_t done = 0;
+  uint64_t sent = 0;
   /// After the first step.
   std::optional<uint64_t> allocated;
 };

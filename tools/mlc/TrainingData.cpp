@@ -39,13 +39,15 @@ static llvm::Expected<HostTensor> readArray(const runtime::NpzFile &file,
                                ", of which the first dim is the sample");
 }
 
-llvm::Expected<TrainingData>
-TrainingData::read(const std::string &path, llvm::ArrayRef<mlc_port> ports) {
+llvm::Expected<TrainingData> TrainingData::read(const std::string &path,
+                                                llvm::ArrayRef<mlc_port> ports,
+                                                const SamplePart &part) {
   runtime::NpzFile file;
   if (auto status = file.open(path); !status.ok())
     return fail(static_cast<Exit>(status.code), status.message);
   std::vector<std::string> names = file.names();
   TrainingData data;
+  data.part = part;
   runtime::Blake3 hash;
   for (const mlc_port &port : ports) {
     if (!llvm::is_contained(names, port.name)) {
@@ -60,28 +62,28 @@ TrainingData::read(const std::string &path, llvm::ArrayRef<mlc_port> ports) {
     if (!array)
       return array.takeError();
     hash.update(array->data.get(), array->bytes);
-    if (data.arrays.empty()) {
+    if (data.arrays.empty())
       data.count = array->dims[0];
-      data.size = port.dims[0];
-    }
-    if (array->dims[0] != data.count || port.dims[0] != data.size)
+    // Ports of parts that differ from rank to rank are open.
+    bool isOther = port.dims[0] >= 0 && port.dims[0] != part.end - part.begin;
+    if (array->dims[0] != data.count || isOther)
       return fail(Exit::Usage,
                   path + ": the arrays '" + runtime::printable(ports[0].name) +
                       "' and '" + runtime::printable(port.name) +
                       "' have different numbers of samples, or a batch has");
     data.arrays.push_back(std::move(*array));
   }
-  if (data.size < 1 || data.count < data.size)
+  if (part.batch < 1 || data.count < part.batch)
     return fail(Exit::Usage, path + ": has " + llvm::Twine(data.count) +
                                  " samples, and a batch " +
-                                 llvm::Twine(data.size));
+                                 llvm::Twine(part.batch));
   data.digest = llvm::toHex(hash.finish(), /*LowerCase=*/true);
   return data;
 }
 
 void TrainingData::fill(uint64_t seed, int64_t step,
                         llvm::ArrayRef<HostTensor> batch) {
-  int64_t steps = count / size, epoch = step / steps;
+  int64_t steps = count / part.batch, epoch = step / steps;
   if (epoch != orderedEpoch) {
     order.resize(count);
     std::iota(order.begin(), order.end(), 0);
@@ -91,10 +93,10 @@ void TrainingData::fill(uint64_t seed, int64_t step,
       std::swap(order[i], order[random.bits() % (i + 1)]);
     orderedEpoch = epoch;
   }
-  const int64_t *first = order.data() + step % steps * size;
+  const int64_t *first = order.data() + step % steps * part.batch + part.begin;
   for (auto [array, tensor] : llvm::zip(arrays, batch)) {
     size_t bytes = array.bytes / count;
-    for (int64_t i = 0; i < size && bytes; ++i)
+    for (int64_t i = 0; i < part.end - part.begin && bytes; ++i)
       std::memcpy(tensor.data.get() + i * bytes,
                   array.data.get() + first[i] * bytes, bytes);
   }

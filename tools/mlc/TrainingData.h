@@ -7,29 +7,40 @@
 
 namespace mlc::cli {
 
+/// The samples of a batch that one of several ranks takes.
+struct SamplePart {
+  int64_t batch = 0; ///< samples of all ranks
+  int64_t begin = 0, end = 0;
+};
+
 /// Arrays of samples, one for each input, whose first dim is the sample.
 class TrainingData {
 public:
   /// Those of the .npz file that are called as `ports`, which are what a batch
-  /// is made of. Errors: an array that is missing, of another type or of other
-  /// dims; unequal numbers of samples, or fewer than a batch.
+  /// is made of, or the `part` of one. Errors: an array that is missing, of
+  /// another type or of other dims; unequal numbers of samples, or fewer than a
+  /// batch.
   static llvm::Expected<TrainingData> read(const std::string &path,
-                                           llvm::ArrayRef<mlc_port> ports);
+                                           llvm::ArrayRef<mlc_port> ports,
+                                           const SamplePart &part);
 
   int64_t samples() const { return count; }
-  int64_t batch() const { return size; }
+  /// Of all ranks.
+  int64_t batch() const { return part.batch; }
   const HostTensor &array(size_t i) const { return arrays[i]; }
   /// BLAKE3 of the arrays, in hexadecimal.
   const std::string &hash() const { return digest; }
 
-  /// Fills `batch`, one tensor per port, with the samples of step `step` (from
-  /// 0). The steps of an epoch take every sample at most once, in an order that
-  /// `seed` and the epoch decide; what is left of it is not enough for a batch.
+  /// Fills `batch`, one tensor per port, with the part's samples of step `step`
+  /// (from 0). The steps of an epoch take every sample at most once, in an
+  /// order that `seed` and the epoch decide; what is left of it is not enough
+  /// for a batch.
   void fill(uint64_t seed, int64_t step, llvm::ArrayRef<HostTensor> batch);
 
 private:
   std::vector<HostTensor> arrays;
-  int64_t count = 0, size = 0;
+  int64_t count = 0;
+  SamplePart part;
   std::string digest;
   /// The order of the epoch that was asked for last.
   std::vector<int64_t> order;

@@ -3,6 +3,7 @@
 #include "tools/mlc/TrainingFlags.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
 #include "passes/Import/ModelFile.h"
@@ -211,11 +212,32 @@ static llvm::Expected<bool> readValues(TrainingModel &training) {
   return isHalf;
 }
 
-llvm::Expected<TrainingModel>
-mlc::cli::readTrainingModel(const ModelOptions &options,
-                            const TrainingFlags &flags,
-                            const OptimizerFlags *optimizer, int64_t batch,
-                            const TrainingEntries &entries) {
+/// Of a batch: the first dim of the first input that has one, where it is
+/// fixed.
+static int64_t samplesOf(mlir::ModuleOp module) {
+  for (auto entry : module.getOps<mlir::func::FuncOp>())
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+      auto type =
+          llvm::cast<mlir::RankedTensorType>(entry.getArgument(i).getType());
+      if (!entry.getArgAttr(i, kStateAttr) && type.getRank() > 0)
+        return type.isDynamicDim(0) ? 0 : type.getDimSize(0);
+    }
+  return 0;
+}
+
+/// Of the running statistics.
+static std::vector<std::string> statisticNames(llvm::ArrayRef<Weight> weights) {
+  std::vector<std::string> names;
+  for (const Weight &weight : weights)
+    if (weight.isStatistic)
+      names.push_back(weight.name);
+  return names;
+}
+
+llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
+    const ModelOptions &options, const TrainingFlags &flags,
+    const OptimizerFlags *optimizer, int64_t batch,
+    const TrainingEntries &entries, const Distribution *distribution) {
   if (!options.parameters.empty())
     return fail(Exit::Usage, "--parameter is not taken here; --train and "
                              "--freeze say which weights change");
@@ -280,7 +302,13 @@ mlc::cli::readTrainingModel(const ModelOptions &options,
     if (mlir::succeeded(done) && loss.kind == LossKind::CrossEntropy)
       training.classes = classesOf(before, loss);
     before.erase();
-    return done;
+    if (failed(done))
+      return done;
+    training.batch = samplesOf(module);
+    return distribution ? distribute(module, *distribution,
+                                     statisticNames(training.weights),
+                                     training.splitDims)
+                        : mlir::success();
   };
   if (llvm::Error error = training.compilation->change(change))
     return error;

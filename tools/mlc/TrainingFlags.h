@@ -6,8 +6,10 @@
 #include "passes/Differentiate/Entries.h"
 #include "passes/Import/Weights.h"
 #include "tools/mlc/Build.h"
+#include "tools/mlc/Distribution.h"
 #include "tools/mlc/Feed.h"
 #include "tools/mlc/LossScale.h"
+#include <map>
 
 namespace mlc::cli {
 
@@ -60,6 +62,11 @@ struct TrainingModel {
   /// BLAKE3 of the file.
   std::string hash;
 
+  /// Samples of a batch of all ranks.
+  int64_t batch = 0;
+  /// Of states that are split over ranks: the dim, by the state's name.
+  std::map<std::string, unsigned, std::less<>> splitDims;
+
   std::vector<const Weight *> trained() const;
   /// What a step with an optimizer gives new values: those, then the running
   /// statistics.
@@ -68,11 +75,13 @@ struct TrainingModel {
 
 /// The model as addLossAndGradients makes it or, with an optimizer, as
 /// addTrainingEntries does. Where `batch` is positive, it is the size of the
-/// first dim of every input of the model's that is open.
+/// first dim of every input of the model's that is open. With a distribution it
+/// is what one of its ranks carries out.
 llvm::Expected<TrainingModel>
 readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
                   const OptimizerFlags *optimizer = nullptr, int64_t batch = 0,
-                  const TrainingEntries &entries = {});
+                  const TrainingEntries &entries = {},
+                  const Distribution *distribution = nullptr);
 
 /// Errors unless every label is less than `classes`; `name` is the array's.
 llvm::Error checkLabels(const HostTensor &labels, int64_t classes,

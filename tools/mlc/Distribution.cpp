@@ -1,0 +1,159 @@
+//===- Distribution.cpp - How training is split over ranks ----------------===//
+
+#include "tools/mlc/Distribution.h"
+#include "dialects/Dist/Dist.h"
+#include "dialects/Interfaces/States.h"
+#include "passes/Distribute/Partition.h"
+#include "runtime/transport/Schedule.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/TrainingRanks.h"
+
+using namespace mlc;
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+namespace transport = mlc::runtime::transport;
+
+std::string Distribution::describe() const {
+  return ranks > 1 && statistics == BatchStatistics::Local
+             ? "batch statistics of each of " + std::to_string(ranks) +
+                   " ranks\n"
+             : "";
+}
+
+DistributionFlags::DistributionFlags(cl::SubCommand &sub)
+    : engine("engine", cl::value_desc("name"),
+             cl::desc("How ranks exchange tensors: inproc (threads of this "
+                      "process), mpi, gloo, or the path of an engine (mpi "
+                      "under mpirun and Slurm, gloo under mlc launch and "
+                      "torchrun)"),
+             cl::sub(sub)),
+      ranks("ranks", cl::init(0), cl::value_desc("number"),
+            cl::desc("Train on so many ranks that are threads of this process"),
+            cl::sub(sub)),
+      timeout("timeout", cl::init(300), cl::value_desc("seconds"),
+              cl::desc("Of waiting for a rank without progress, until all "
+                       "ranks end (300)"),
+              cl::sub(sub)),
+      zero("zero", cl::init(0), cl::value_desc("stage"),
+           cl::desc("Split over the ranks what the optimizer keeps (1), sums "
+                    "of gradients too (2), weights too (3) (0: nothing)"),
+           cl::sub(sub)),
+      algorithm("algorithm", cl::value_desc("name"),
+                cl::desc("How gradients are summed: server, colocated, naive, "
+                         "ring, tree, butterfly, halving-doubling, or own: the "
+                         "engine's (own)"),
+                cl::sub(sub)),
+      statistics(
+          "batch-statistics", cl::init(BatchStatistics::Global),
+          cl::value_desc("whose"),
+          cl::desc("What BatchNormalization in training form takes mean and "
+                   "variance of (global):"),
+          cl::values(clEnumValN(BatchStatistics::Global, "global",
+                                "the batch of all ranks"),
+                     clEnumValN(BatchStatistics::Local, "local",
+                                "each rank's samples; the running ones are "
+                                "those of rank 0")),
+          cl::sub(sub)),
+      fusion("fusion", cl::init(BucketRule::DDP), cl::value_desc("rule"),
+             cl::desc("How gradients that are summed together are chosen "
+                      "(ddp):"),
+             cl::values(clEnumValN(BucketRule::DDP, "ddp",
+                                   "as PyTorch's DistributedDataParallel"),
+                        clEnumValN(BucketRule::Horovod, "horovod",
+                                   "as Horovod's fusion buffer")),
+             cl::sub(sub)),
+      bucketBytes("bucket-bytes", cl::init(0), cl::value_desc("bytes"),
+                  cl::desc("... and how many bytes they are (26214400, with "
+                           "horovod 67108864)"),
+                  cl::sub(sub)),
+      firstBucketBytes("first-bucket-bytes", cl::init(0),
+                       cl::value_desc("bytes"),
+                       cl::desc("... the first ones (1048576, or "
+                                "--bucket-bytes)"),
+                       cl::sub(sub)) {}
+
+llvm::Error DistributionFlags::open(
+    transport::RunEngines &engines,
+    std::vector<std::shared_ptr<runtime::Ranks>> &opened) const {
+  if (!(timeout > 0 && timeout <= 1e6))
+    return fail(Exit::Usage, "--timeout is a number of seconds, up to 1000000");
+  if (ranks.getNumOccurrences() && ranks < 1)
+    return fail(Exit::Usage, "--ranks must be at least 1");
+  runtime::RunOptions options;
+  options.engine = engine;
+  options.timeout = timeout;
+  options.ranks = ranks;
+  if (ranks && engine.empty())
+    options.engine = "inproc";
+  if (ranks == 1 && engine.empty())
+    return llvm::Error::success();
+  auto status = engines.open(options, /*needed=*/0, opened);
+  if (!status.ok())
+    return statusFailure(status);
+  if (opened.size() == 1 && opened.front()->size() == 1)
+    opened.clear();
+  return llvm::Error::success();
+}
+
+llvm::Error DistributionFlags::refuseAlone() const {
+  const cl::Option *options[] = {&zero,   &algorithm,   &statistics,
+                                 &fusion, &bucketBytes, &firstBucketBytes};
+  for (const cl::Option *option : options)
+    if (option->getNumOccurrences())
+      return fail(Exit::Usage,
+                  "--" + option->ArgStr +
+                      " says something of several ranks, and there is one; "
+                      "give --ranks, or start it with mlc launch or mpirun");
+  return llvm::Error::success();
+}
+
+llvm::Expected<Distribution>
+DistributionFlags::distribution(int64_t ranks) const {
+  if (ranks == 1)
+    if (llvm::Error error = refuseAlone())
+      return error;
+  if (zero > unsigned(ZeroStage::Weights))
+    return fail(Exit::Usage, "--zero=" + llvm::Twine(zero) +
+                                 " is no stage; give 0, 1, 2 or 3");
+  transport::Algorithm known;
+  if (!algorithm.empty() && !transport::parseAlgorithm(algorithm, known))
+    return fail(Exit::Usage, "no algorithm '" + algorithm + "'; there are " +
+                                 transport::algorithmNames());
+  if (bucketBytes < 0 || firstBucketBytes < 0)
+    return fail(Exit::Usage,
+                "--bucket-bytes and --first-bucket-bytes must be positive");
+  Distribution distribution{ranks, ZeroStage(unsigned(zero)), algorithm,
+                            statistics, BucketOptions::of(fusion)};
+  BucketOptions &buckets = distribution.buckets;
+  if (bucketBytes)
+    buckets.bytes = buckets.firstBytes = bucketBytes;
+  if (firstBucketBytes)
+    buckets.firstBytes = firstBucketBytes;
+  return distribution;
+}
+
+mlir::LogicalResult
+mlc::cli::distribute(mlir::ModuleOp module, const Distribution &distribution,
+                     llvm::ArrayRef<std::string> statistics,
+                     std::map<std::string, unsigned, std::less<>> &splitDims) {
+  if (failed(distributeTraining(
+          module, {distribution.ranks, distribution.zero, statistics.vec()})))
+    return mlir::failure();
+  for (auto entry : module.getOps<mlir::func::FuncOp>())
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+      if (auto state = entry.getArgAttrOfType<mlir::StringAttr>(i, kStateAttr))
+        if (auto dim = entry
+                           .getArgAttrOfType<dist::ShardingAttr>(
+                               i, dist::kShardingAttr)
+                           .findDim(kDataAxis))
+          splitDims[state.str()] = *dim;
+  PartitionOptions options;
+  options.algorithm = distribution.algorithm;
+  options.regather = distribution.zero == ZeroStage::Weights;
+  if (failed(partition(module, options)))
+    return mlir::failure();
+  for (auto entry : module.getOps<mlir::func::FuncOp>())
+    if (entry.isPublic())
+      bucketReductions(entry, distribution.buckets);
+  return mlir::success();
+}

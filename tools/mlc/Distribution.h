@@ -1,0 +1,67 @@
+//===- Distribution.h - How training is split over ranks --------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_DISTRIBUTION_H
+#define MLC_TOOLS_MLC_DISTRIBUTION_H
+
+#include "passes/Distribute/Buckets.h"
+#include "passes/Distribute/DataParallel.h"
+#include "runtime/transport/RunEngines.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
+#include <map>
+
+namespace mlc::cli {
+
+/// Whose samples batch normalization takes mean and variance of.
+enum class BatchStatistics { Global, Local };
+
+/// What several ranks do alike.
+struct Distribution {
+  int64_t ranks = 1;
+  ZeroStage zero = ZeroStage::None;
+  /// Of sums: of runtime/transport/Algorithms.def; empty: the engine's own.
+  std::string algorithm;
+  BatchStatistics statistics = BatchStatistics::Global;
+  BucketOptions buckets;
+
+  /// What a checkpoint depends on, a line each; empty where it does not.
+  std::string describe() const;
+};
+
+/// The options of a command that trains on several ranks.
+class DistributionFlags {
+public:
+  explicit DistributionFlags(llvm::cl::SubCommand &sub);
+
+  /// The ranks that this process is: none where there is one alone. `engines`
+  /// outlives them.
+  llvm::Error open(runtime::transport::RunEngines &engines,
+                   std::vector<std::shared_ptr<runtime::Ranks>> &ranks) const;
+
+  /// Errors: names that are none, numbers out of bounds, and options that say
+  /// something of several ranks where there is one.
+  llvm::Expected<Distribution> distribution(int64_t ranks) const;
+
+private:
+  llvm::Error refuseAlone() const;
+
+  llvm::cl::opt<std::string> engine;
+  llvm::cl::opt<unsigned> ranks;
+  llvm::cl::opt<double> timeout;
+  llvm::cl::opt<unsigned> zero;
+  llvm::cl::opt<std::string> algorithm;
+  llvm::cl::opt<BatchStatistics> statistics;
+  llvm::cl::opt<BucketRule> fusion;
+  llvm::cl::opt<int64_t> bucketBytes, firstBucketBytes;
+};
+
+/// Makes of training entries what a rank carries out. `splitDims` gets the dims
+/// of the states that are split, by their names.
+mlir::LogicalResult
+distribute(mlir::ModuleOp module, const Distribution &distribution,
+           llvm::ArrayRef<std::string> statistics,
+           std::map<std::string, unsigned, std::less<>> &splitDims);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_DISTRIBUTION_H

@@ -1,0 +1,242 @@
+//===- TrainingLoop.cpp - All steps of a training, on one rank ------------===//
+
+#include "tools/mlc/TrainingLoop.h"
+#include "runtime/Text.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/OptimizerFlags.h"
+#include "llvm/Support/FileSystem.h"
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+
+using namespace mlc::cli;
+using mlc::runtime::printable;
+
+//===----------------------------------------------------------------------===//
+// What is read
+//===----------------------------------------------------------------------===//
+
+std::string TrainingLoop::settings() const {
+  std::string text = fmt::format("model {}\ndata {}\n{}{}batch {}\nseed {}\n",
+                                 read.hash, data->hash(), options.loss,
+                                 describe(read.optimizer, read.lossScale),
+                                 data->batch(), options.seed);
+  if (options.accumulate > 1)
+    text += fmt::format("accumulated batches {}\n", options.accumulate);
+  return text + options.distribution;
+}
+
+/// Errors for labels that are no class.
+llvm::Error TrainingLoop::checkTargets(const TrainingData &samples) const {
+  for (auto [i, port] : llvm::enumerate(trainer.dataPorts()))
+    if (read.classes && port.name == options.target)
+      return checkLabels(samples.array(i), *read.classes, port.name);
+  return llvm::Error::success();
+}
+
+llvm::Error TrainingLoop::resumeFromCheckpoint() {
+  if (!options.resume || !llvm::sys::fs::exists(options.checkpoint))
+    return llvm::Error::success();
+  Checkpoint state = trainer.outline();
+  state.settings = settings();
+  if (llvm::Error error = readCheckpoint(options.checkpoint, state))
+    return error;
+  if (state.step > options.steps)
+    return fail(Exit::Usage,
+                fmt::format("{}: was written after step {}, and --steps={} "
+                            "ends before; give at least as many",
+                            options.checkpoint, state.step, options.steps));
+  isResumed = true;
+  return trainer.restore(state);
+}
+
+llvm::Error TrainingLoop::open() {
+  auto samples = TrainingData::read(options.data, trainer.dataPorts(),
+                                    trainer.samplePart());
+  if (!samples)
+    return samples.takeError();
+  data.emplace(std::move(*samples));
+  if (llvm::Error error = checkTargets(*data))
+    return error;
+  if (!options.evaluation.empty()) {
+    auto others = TrainingData::read(options.evaluation, trainer.dataPorts(),
+                                     trainer.samplePart());
+    if (!others)
+      return others.takeError();
+    heldOut.emplace(std::move(*others));
+    if (llvm::Error error = checkTargets(*heldOut))
+      return error;
+  }
+  if (llvm::Error error = resumeFromCheckpoint())
+    return error;
+  stepsBefore = trainer.step();
+  const TrainingRanks &ranks = trainer.ranks();
+  if (llvm::Error error =
+          ranks.agree(settings() + (heldOut ? heldOut->hash() : ""),
+                      "another model, other samples or other options",
+                      "give all ranks the same"))
+    return error;
+  if (llvm::Error error = ranks.agree(
+          std::to_string(stepsBefore) + " " + std::to_string(options.steps),
+          "another checkpoint or other --steps",
+          "give all ranks the same, on a disk that they share"))
+    return error;
+  if (isResumed && ranks.isFirst())
+    llvm::outs() << "resumed: after step " << stepsBefore << '\n';
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// What goes wrong
+//===----------------------------------------------------------------------===//
+
+/// Why a step's loss is no number.
+llvm::Error TrainingLoop::lostLoss() const {
+  std::string what = fmt::format("{}: the loss of step {} is not a finite "
+                                 "number",
+                                 options.model, trainer.step());
+  const HostTensor *target = trainer.findInput(options.target);
+  if (read.classes && target && trainer.ranks().size() == 1 &&
+      llvm::all_of(
+          llvm::ArrayRef(reinterpret_cast<const int64_t *>(target->data.get()),
+                         target->bytes / sizeof(int64_t)),
+          [](int64_t label) { return label < 0; }))
+    return fail(Exit::Differs, what + ": all labels of its batch are negative, "
+                                      "which do not count; give others, or a "
+                                      "larger --batch");
+  return fail(Exit::Differs, what +
+                                 "; lower --learning-rate, or give "
+                                 "--clip-norm" +
+                                 (!llvm::sys::fs::exists(options.checkpoint)
+                                      ? ""
+                                      : ", and go on from the checkpoint with "
+                                        "--resume"));
+}
+
+/// Of a step before which `before` were skipped.
+llvm::Error TrainingLoop::reportSkipped(int64_t before) const {
+  const LossScale &scale = trainer.scale();
+  if (scale.getSkipped() == before)
+    return llvm::Error::success();
+  if (trainer.ranks().isFirst()) {
+    llvm::outs() << fmt::format("step {}  skipped: a gradient is not finite; "
+                                "loss scale {:g}\n",
+                                trainer.step(), scale.getScale());
+    llvm::outs().flush();
+  }
+  if (!scale.isStuck())
+    return llvm::Error::success();
+  return fail(Exit::Differs,
+              fmt::format("{}: {} steps in a row changed nothing, because a "
+                          "gradient is not finite; give a smaller "
+                          "--loss-scale, or weights and samples that are "
+                          "smaller",
+                          options.model, LossScale::mostFailed));
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Where training stands, which the first rank writes where `writes`. What is
+/// not finite is not kept: nothing goes on from there.
+llvm::Error TrainingLoop::keep(bool writes) {
+  auto now = trainer.checkpoint();
+  if (!now)
+    return now.takeError();
+  std::string name = findInfinite(*now);
+  // Ranks that have no more than parts see nothing of the others'.
+  auto found = trainer.ranks().gather(int64_t(!name.empty()));
+  if (!found)
+    return found.takeError();
+  auto first = llvm::find(*found, 1);
+  if (first != found->end() && name.empty())
+    name = fmt::format("a part on rank {}", first - found->begin());
+  if (!name.empty())
+    return fail(Exit::Differs,
+                fmt::format("{}: '{}' is not finite after step {}, and nothing "
+                            "is written; lower --learning-rate, or give "
+                            "--clip-norm",
+                            options.model, printable(name), trainer.step()));
+  if (!writes || !trainer.ranks().isFirst())
+    return llvm::Error::success();
+  now->settings = settings();
+  return writeCheckpoint(options.checkpoint, *now);
+}
+
+/// Prints what the step has come to.
+llvm::Error TrainingLoop::report(double loss, bool isLast) {
+  int64_t step = trainer.step();
+  bool prints = trainer.ranks().isFirst();
+  if (prints && (step % options.printEvery == 0 || isLast))
+    llvm::outs() << fmt::format("step {}  loss {:.9g}\n", step, loss);
+  if (heldOut && (step % options.evaluateEvery == 0 || isLast)) {
+    auto found = trainer.evaluate(*heldOut);
+    if (!found)
+      return found.takeError();
+    if (prints)
+      llvm::outs() << fmt::format("step {}  held-out loss {:.9g}\n", step,
+                                  *found);
+    if (prints && !std::isfinite(*found))
+      warn(options.evaluation,
+           "the loss of one of its batches is not a finite number: all its "
+           "labels are negative, or a sample or the weights are too large");
+  }
+  if (prints)
+    llvm::outs().flush();
+  return llvm::Error::success();
+}
+
+llvm::Error TrainingLoop::run(const LearningRate &rate) {
+  auto start = std::chrono::steady_clock::now();
+  while (trainer.step() < options.steps) {
+    int64_t skipped = trainer.scale().getSkipped();
+    auto loss = trainer.run(*data, options.seed, rate);
+    if (!loss)
+      return loss.takeError();
+    bool isLast = trainer.step() == options.steps;
+    if (!std::isfinite(*loss))
+      return lostLoss();
+    if (llvm::Error error = reportSkipped(skipped))
+      return error;
+    if (llvm::Error error = report(*loss, isLast))
+      return error;
+    bool isKept = trainer.step() % options.checkpointEvery == 0 || isLast;
+    if ((isKept && !options.checkpoint.empty()) || isLast)
+      if (llvm::Error error = keep(!options.checkpoint.empty()))
+        return error;
+  }
+  seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  return llvm::Error::success();
+}
+
+llvm::Error TrainingLoop::printUse() {
+  int64_t steps = trainer.step() - stepsBefore;
+  if (steps == 0)
+    return llvm::Error::success();
+  auto memory = trainer.memory();
+  if (!memory)
+    return memory.takeError();
+  const TrainingRanks &ranks = trainer.ranks();
+  auto sent = static_cast<int64_t>(trainer.bytesSent());
+  auto all = ranks.gather({static_cast<int64_t>(memory->states), sent / steps});
+  if (!all)
+    return all.takeError();
+  if (!ranks.isFirst())
+    return llvm::Error::success();
+  auto megabytes = [](uint64_t bytes) { return double(bytes) / (1 << 20); };
+  llvm::errs() << fmt::format("{} steps in {:.3g} s\nmemory: {:.2f} MB of "
+                              "states, {:.2f} MB for a step (at least {:.2f} "
+                              "MB in this order); {} allocations "
+                              "after the first step\n",
+                              steps, seconds, megabytes(memory->states),
+                              megabytes(memory->arena),
+                              megabytes(memory->bound), memory->allocations);
+  for (int r = 0; ranks.size() > 1 && r < ranks.size(); ++r)
+    llvm::errs() << fmt::format("rank {}: {} bytes of states, {} bytes sent "
+                                "for a step\n",
+                                r, (*all)[2 * r], (*all)[2 * r + 1]);
+  return llvm::Error::success();
+}
