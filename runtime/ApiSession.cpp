@@ -22,6 +22,9 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
       status = checkFlags(known.flags, sessionFlags);
     if (status.ok())
       status = findDevice(known.device, device);
+    std::shared_ptr<Ranks> ranks = known.ranks ? known.ranks->impl : nullptr;
+    if (status.ok())
+      status = checkRanks(artifact->impl->mesh(), ranks.get());
     if (status.ok())
       status = artifact->impl->load(*device, loaded);
     if (!status.ok())
@@ -47,7 +50,8 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
     common->process = currentProcess();
     *session = new mlc_session{Session(artifact->impl, artifact->entry,
                                        std::make_shared<SharedStates>(
-                                           artifact->impl, std::move(queue)),
+                                           artifact->impl, std::move(queue),
+                                           std::move(ranks)),
                                        known.flags),
                                std::move(common)};
     return status;
