@@ -24,6 +24,14 @@ struct mlc_artifact {
   size_t entry = 0;
 };
 
+/// One rank's end; runtime/transport/ApiRanks.cpp opens it.
+struct mlc_ranks {
+  std::shared_ptr<mlc::runtime::Ranks> impl;
+  /// How many forks lie between the process that opened it and this one: its
+  /// thread does not follow them.
+  unsigned process;
+};
+
 namespace mlc::runtime::api {
 
 /// What the sessions that share states share besides.

@@ -2,7 +2,6 @@
 
 #include "runtime/ApiCall.h"
 #include "runtime/ApiOptions.h"
-#include "runtime/ApiRanks.h"
 #include "runtime/Cpu.h"
 #include "runtime/Device.h"
 
@@ -12,13 +11,6 @@ using namespace mlc::runtime::api;
 mlc_status mlc_session_create(mlc_artifact *artifact,
                               const mlc_session_options *options,
                               mlc_session **session) {
-  return createSession(artifact, options, nullptr, session);
-}
-
-mlc_status mlc::runtime::createSession(mlc_artifact *artifact,
-                                       const mlc_session_options *options,
-                                       std::shared_ptr<Ranks> ranks,
-                                       mlc_session **session) {
   if (!artifact || !session)
     return nullArgument();
   return guarded([&] {
@@ -30,6 +22,9 @@ mlc_status mlc::runtime::createSession(mlc_artifact *artifact,
       status = checkFlags(known.flags, sessionFlags);
     if (status.ok())
       status = findDevice(known.device, device);
+    std::shared_ptr<Ranks> ranks = known.ranks ? known.ranks->impl : nullptr;
+    if (status.ok())
+      status = checkRanks(artifact->impl->mesh(), ranks.get());
     if (status.ok())
       status = artifact->impl->load(*device, loaded);
     if (!status.ok())
@@ -53,12 +48,12 @@ mlc_status mlc::runtime::createSession(mlc_artifact *artifact,
     common->artifact = artifact->impl;
     common->flags = known.flags;
     common->process = currentProcess();
-    *session = new mlc_session{
-        Session(artifact->impl, artifact->entry,
-                std::make_shared<SharedStates>(artifact->impl, std::move(queue),
-                                               std::move(ranks)),
-                known.flags),
-        std::move(common)};
+    *session = new mlc_session{Session(artifact->impl, artifact->entry,
+                                       std::make_shared<SharedStates>(
+                                           artifact->impl, std::move(queue),
+                                           std::move(ranks)),
+                                       known.flags),
+                               std::move(common)};
     return status;
   });
 }

@@ -112,6 +112,49 @@ mlc_status mlc_artifact_find_state(const mlc_artifact *artifact,
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Meshes
+//===----------------------------------------------------------------------===//
+
+size_t mlc_artifact_axis_count(const mlc_artifact *artifact) {
+  return artifact ? artifact->impl->mesh().size() : 0;
+}
+
+mlc_status mlc_artifact_axis(const mlc_artifact *artifact, size_t index,
+                             mlc_axis *axis) {
+  if (!artifact || !axis)
+    return nullArgument();
+  const std::vector<MeshAxis> &mesh = artifact->impl->mesh();
+  if (index >= mesh.size())
+    return noSuch("axis", index, mesh.size());
+  *axis = {mesh[index].name.c_str(), mesh[index].size};
+  return MLC_OK;
+}
+
+mlc_status mlc_artifact_splits(const mlc_artifact *artifact, int kind,
+                               size_t index, const mlc_split **splits,
+                               size_t *count) {
+  if (!artifact || !splits || !count)
+    return nullArgument();
+  const Artifact &impl = *artifact->impl;
+  const std::vector<std::vector<mlc_split>> *all =
+      kind == MLC_INPUT    ? &impl.inputSplits(artifact->entry)
+      : kind == MLC_OUTPUT ? &impl.outputSplits(artifact->entry)
+      : kind == MLC_STATE  ? &impl.stateSplits()
+                           : nullptr;
+  if (!all)
+    return guarded([&] {
+      return Status::error(MLC_USAGE, std::to_string(kind) +
+                                          " is no kind of port; give MLC_INPUT, "
+                                          "MLC_OUTPUT or MLC_STATE");
+    });
+  if (index >= all->size())
+    return noSuch("port", index, all->size());
+  *splits = (*all)[index].data();
+  *count = (*all)[index].size();
+  return MLC_OK;
+}
+
 mlc_status mlc_session_state(mlc_session *session, size_t index,
                              mlc_tensor *tensor) {
   if (!session || !tensor)

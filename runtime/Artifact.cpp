@@ -92,6 +92,17 @@ Artifact::PortText describe(const State &state) {
   return text;
 }
 
+/// As the C ABI has them.
+template <typename T> Artifact::Splits splitsOf(const std::vector<T> &ports) {
+  Artifact::Splits all;
+  for (const T &port : ports) {
+    all.emplace_back();
+    for (const Split &split : port.splits)
+      all.back().push_back({split.dim, split.axis, split.unit});
+  }
+  return all;
+}
+
 /// The C ABI's pointers to the texts, which stay where they are.
 void point(std::vector<Artifact::PortText> &texts) {
   for (Artifact::PortText &text : texts)
@@ -402,6 +413,8 @@ Status Artifact::makeEntry(const Program &program,
     entry.outputTexts.push_back(describe(program, port));
   for (const Port &port : program.parameters)
     entry.parameterTexts.push_back(describe(program, port));
+  entry.inputSplits = splitsOf(program.inputs);
+  entry.outputSplits = splitsOf(program.outputs);
   point(entry.inputTexts);
   point(entry.outputTexts);
   point(entry.parameterTexts);
@@ -415,6 +428,7 @@ Status Artifact::finish() {
   for (const State &state : all.states)
     stateTexts.push_back(describe(state));
   point(stateTexts);
+  splitsOfStates = splitsOf(all.states);
   entries.resize(all.entries.size());
   for (size_t e = 0; e < entries.size(); ++e) {
     entries[e].stateUse = findStateUse(all.entries[e], all.states.size());

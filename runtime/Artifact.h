@@ -116,6 +116,15 @@ public:
     return entries[entry].parameterTexts[i];
   }
   const PortText &stateText(size_t i) const { return stateTexts[i]; }
+  /// By the port.
+  using Splits = std::vector<std::vector<mlc_split>>;
+  const Splits &inputSplits(size_t entry = 0) const {
+    return entries[entry].inputSplits;
+  }
+  const Splits &outputSplits(size_t entry = 0) const {
+    return entries[entry].outputSplits;
+  }
+  const Splits &stateSplits() const { return splitsOfStates; }
   const std::vector<const char *> &stepNodes(size_t i, size_t entry = 0) const {
     return entries[entry].nodeTexts[i];
   }
@@ -131,6 +140,7 @@ private:
     Setup setup;
     StateUse stateUse;
     std::vector<PortText> inputTexts, outputTexts, parameterTexts;
+    Splits inputSplits, outputSplits;
     std::vector<std::vector<const char *>> nodeTexts;
     std::vector<std::string> stepTexts;
   };
@@ -155,6 +165,7 @@ private:
   Programs all;
   std::vector<Entry> entries;
   std::vector<PortText> stateTexts;
+  Splits splitsOfStates;
   std::string manifestText;
   Mapping file;
   Memory copied;

@@ -29,6 +29,25 @@ std::string remedy(const std::string &name) {
 
 } // namespace
 
+std::string engineFolder() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void *>(&engineFolder), &info) ||
+      !info.dli_fname)
+    return "";
+  std::string folder = info.dli_fname;
+  size_t slash = folder.rfind('/');
+  // A program found by PATH has no slash in its name.
+  if (slash == std::string::npos) {
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+    folder = length > 0 ? std::string(path, length) : "./";
+    slash = folder.rfind('/');
+  }
+  folder.resize(slash);
+  const std::string beside = folder + "/../lib";
+  return access(beside.c_str(), R_OK) == 0 ? beside : folder;
+}
+
 Status loadEngine(const std::string &name, const std::string &folder,
                   const mlc_engine *&engine) {
   const bool isPath = name.find('/') != std::string::npos;

@@ -17,6 +17,10 @@ namespace mlc::runtime::transport {
 Status loadEngine(const std::string &name, const std::string &folder,
                   const mlc_engine *&engine);
 
+/// The folder of plugins: where the code of this function lies, or lib beside
+/// it.
+std::string engineFolder();
+
 /// Ranks that are threads of this process, for tests and for looking at an
 /// algorithm: the engine's `open` needs a hub to be current on its thread.
 class InprocHub {

@@ -315,4 +315,32 @@ Status openRanks(const RankOptions &options, std::shared_ptr<Ranks> &ranks) {
   return status;
 }
 
+Status findEngine(const std::string &name, const World &world,
+                  const std::string &folder, RankOptions &options) {
+  options.rank = world.rank;
+  options.size = world.size;
+  // Processes that mpirun has not started stand alone for MPI.
+  const char *usual = world.launcher == "torchrun" ? "gloo" : "mpi";
+  return loadEngine(name.empty() ? usual : name, folder, options.engine);
+}
+
+Status openThreads(uint64_t count, const Communicator::Options &communication,
+                   std::vector<std::shared_ptr<Ranks>> &ranks) {
+  if (count < 1 || count > 256)
+    return Status::error(MLC_USAGE, std::to_string(count) +
+                                        " ranks; the engine inproc takes 1 to "
+                                        "256");
+  RankOptions options;
+  options.engine = &inprocEngine();
+  options.size = static_cast<int>(count);
+  options.communication = communication;
+  options.hub = std::make_shared<InprocHub>(options.size);
+  for (options.rank = 0; options.rank < options.size; ++options.rank) {
+    ranks.emplace_back();
+    if (Status status = openRanks(options, ranks.back()); !status.ok())
+      return status;
+  }
+  return Status::success();
+}
+
 } // namespace mlc::runtime::transport

@@ -11,6 +11,7 @@
 #include "runtime/Ranks.h"
 #include "runtime/transport/Communicator.h"
 #include "runtime/transport/Engine.h"
+#include "runtime/transport/World.h"
 
 namespace mlc::runtime::transport {
 
@@ -19,13 +20,22 @@ struct RankOptions {
   /// What the launcher said; -1: nothing.
   int rank = -1, size = -1;
   Communicator::Options communication;
-  /// For the engine inproc; outlives the ranks.
-  InprocHub *hub = nullptr;
+  /// For the engine inproc.
+  std::shared_ptr<InprocHub> hub;
 };
 
 /// Joins the others; waits until all have come, or the timeout. The ranks are
 /// left when the object goes, in good order unless a collective has failed.
 Status openRanks(const RankOptions &options, std::shared_ptr<Ranks> &ranks);
+
+/// The engine and the rank that the launcher's variables speak of; `name` empty:
+/// gloo for mlc launch and torchrun, else mpi. Sets `engine`, `rank` and `size`.
+Status findEngine(const std::string &name, const World &world,
+                  const std::string &folder, RankOptions &options);
+
+/// `count` ranks of this process, over a hub that lives as long as they do.
+Status openThreads(uint64_t count, const Communicator::Options &communication,
+                   std::vector<std::shared_ptr<Ranks>> &ranks);
 
 } // namespace mlc::runtime::transport
 

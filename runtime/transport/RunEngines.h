@@ -13,10 +13,6 @@
 
 namespace mlc::runtime::transport {
 
-/// The folder of plugins: where the code of this function lies, or lib beside
-/// it.
-std::string engineFolder();
-
 class RunEngines : public RankSource {
 public:
   RunEngines();
@@ -25,10 +21,6 @@ public:
               std::vector<std::shared_ptr<Ranks>> &ranks) override;
 
 private:
-  Status openThreads(const RunOptions &options, uint64_t needed,
-                     std::vector<std::shared_ptr<Ranks>> &ranks);
-
-  std::unique_ptr<InprocHub> hub;
   std::unique_ptr<Watchdog> watchdog;
 };
 

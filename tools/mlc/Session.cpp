@@ -1,7 +1,7 @@
 //===- Session.cpp - Running an artifact ----------------------------------===//
 
 #include "tools/mlc/Session.h"
-#include "runtime/ApiRanks.h"
+#include "runtime/ApiCall.h"
 #include "tools/mlc/Failure.h"
 
 using namespace mlc::cli;
@@ -15,9 +15,12 @@ Session::create(const Model &model, const std::string &device, unsigned threads,
   options.threads = threads;
   options.flags = flags;
   options.device = device.empty() ? nullptr : device.c_str();
+  // The session keeps what it refers to.
+  mlc_ranks others{ranks, runtime::api::currentProcess()};
+  options.ranks = ranks ? &others : nullptr;
   mlc_session *handle = nullptr;
   if (mlc_status status =
-          mlc::runtime::createSession(model.get(), &options, ranks, &handle))
+          mlc_session_create(model.get(), &options, &handle))
     return runtimeFailure(model.name(), status);
   session.session.reset(handle);
   return session;
