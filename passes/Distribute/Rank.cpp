@@ -3,6 +3,7 @@
 #include "passes/Distribute/Rank.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/States.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Distribute/Operators.h"
 
 using namespace mlir;
@@ -46,10 +47,21 @@ public:
     while (!old.empty())
       old.back().erase();
     old.erase();
+    eraseDead(*made);
     return success();
   }
 
 private:
+  /// What was brought for an operator that had no form on parts.
+  static void eraseDead(Block &made) {
+    SmallVector<Operation *> operators;
+    for (Operation &op : made.without_terminator())
+      operators.push_back(&op);
+    for (Operation *op : llvm::reverse(operators))
+      if (isOpTriviallyDead(op))
+        op->erase();
+  }
+
   void addArgument(Block &made, BlockArgument argument, const Place &place) {
     auto type = cast<RankedTensorType>(argument.getType());
     Value part =
@@ -229,6 +241,7 @@ private:
         return failure();
       values.push_back(*part);
     }
+    // What was brought for an operator that had no form on parts.
     func::ReturnOp::create(builder, end->getLoc(), values);
     function.setType(FunctionType::get(function.getContext(),
                                        builder.getBlock()->getArgumentTypes(),
