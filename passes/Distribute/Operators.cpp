@@ -106,16 +106,15 @@ static FailureOr<Value> emitCut(OpBuilder &builder, Location loc,
   return stages[local.results[0]];
 }
 
-FailureOr<Value> emitPart(OpBuilder &builder, Operation *op,
-                          const Definition &definition, const Plan &plan,
+FailureOr<Value> emitPart(OpBuilder &builder, Operation *op, const Plan &plan,
                           ValueRange operands, Parts &parts, AxisAttr axis) {
   Location loc = op->getLoc();
   if (plan.partials.isCut())
-    return emitCut(
-        builder, loc,
-        guardReads(localize(widenSmallFloats(definition), plan.factor, axis)),
-        plan, operands, parts);
-  Definition local = localize(definition, plan.factor, axis);
+    return emitCut(builder, loc,
+                   guardReads(localize(widenSmallFloats(plan.definition),
+                                       plan.factor, axis)),
+                   plan, operands, parts);
+  Definition local = localize(plan.definition, plan.factor, axis);
   if (Operation *same = rebuildAs(builder, op, operands, local, axis))
     return same->getResult(0);
   bool hasText = local.results[0] + 1 == local.stages.size() &&

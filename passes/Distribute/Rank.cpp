@@ -77,8 +77,7 @@ private:
 
   /// What makes the first result that is no state; gradients come behind it.
   Operation *findLoss(Block &old) {
-    for (auto [i, value] :
-         llvm::enumerate(old.getTerminator()->getOperands()))
+    for (auto [i, value] : llvm::enumerate(old.getTerminator()->getOperands()))
       if (!function.getResultAttr(i, kStateAttr))
         return value.getDefiningOp();
     return nullptr;
@@ -91,8 +90,9 @@ private:
     if (std::optional<Place> place = placeOfDeferred(op, *definition))
       return defer(op, *definition, *place);
     Plan plan = choosePlan(op, *definition, parts, hints, axis);
-    if (!llvm::all_of(plan.operands, [](const Place &p) { return p.isWhole(); }))
-      return emit(op, *definition, plan);
+    if (!llvm::all_of(plan.operands,
+                      [](const Place &p) { return p.isWhole(); }))
+      return emit(op, plan);
     // Exchanges begin early.
     for (Value operand : op->getOperands())
       if (!parts.placeOf(operand).isWhole() &&
@@ -131,8 +131,7 @@ private:
       if (parts.isDeferred(operand))
         depth = std::max(depth, depths.lookup(operand) + 1);
     if (depth >= (place.isSplit() ? kMaxChoices : kMaxDepth))
-      return emit(op, definition,
-                  choosePlan(op, definition, parts, hints, axis));
+      return emit(op, choosePlan(op, definition, parts, hints, axis));
     parts.setDeferred(op->getResult(0), place);
     depths[op->getResult(0)] = depth;
     return success();
@@ -184,8 +183,7 @@ private:
   }
 
   /// Has the result at the plan's place, or whole where its part has no form.
-  LogicalResult emit(Operation *op, const Definition &definition,
-                     const Plan &plan) {
+  LogicalResult emit(Operation *op, const Plan &plan) {
     SmallVector<Value> operands;
     for (auto [operand, place] : llvm::zip(op->getOperands(), plan.operands)) {
       // Zeros are terms of any sum.
@@ -195,8 +193,7 @@ private:
         return failure();
       operands.push_back(*part);
     }
-    FailureOr<Value> made =
-        emitPart(builder, op, definition, plan, operands, parts, axis);
+    FailureOr<Value> made = emitPart(builder, op, plan, operands, parts, axis);
     if (failed(made))
       return failure();
     if (!*made)
@@ -212,7 +209,7 @@ private:
       return parts.bring(value, place);
     Operation *op = value.getDefiningOp();
     Plan plan = planDeferred(value, place).first;
-    if (failed(emit(op, *meaningOf(op), plan)))
+    if (failed(emit(op, plan)))
       return failure();
     if (Value found = parts.find(value, place))
       return found;
