@@ -100,12 +100,15 @@ Status Communicator::split(int color, const std::string &name,
   for (int &member : among)
     member = watch.among(member);
   group.reset(new Communicator(engine, split, options, name, among));
+  group->isGroup = true;
   group->family = family;
   group->watch.join(family);
   return Status::success();
 }
 
 Communicator::~Communicator() {
+  if (failed && isGroup)
+    return;
   if (failed)
     abort(MLC_INTERNAL);
   if (!comm)

@@ -53,7 +53,8 @@ public:
   /// or calls (round-robin groups).
   Status split(int color, const std::string &name,
                std::unique_ptr<Communicator> &group);
-  /// Leaves; aborts if a collective has failed.
+  /// Leaves; aborts if a collective has failed. A group in which one has failed
+  /// stays with the engine until all ranks end: tell the error, then abort().
   ~Communicator();
 
   int rank() const { return engine.rank(comm); }
@@ -125,7 +126,7 @@ private:
   Options options;
   Watch watch;
   std::shared_ptr<Watch::Family> family;
-  bool failed = false;
+  bool failed = false, isGroup = false;
   // Kept from one collective to the next.
   std::unique_ptr<char[]> scratch, stage;
   int64_t scratchBytes = 0, stageBytes = 0;
