@@ -48,9 +48,13 @@ Communicator::Communicator(const mlc_engine &engine, mlc_comm *comm,
       watch(engine, comm, options.timeout, std::move(group), std::move(ranks)) {
 }
 
-Status Communicator::open(const mlc_engine &engine, int rank, int size,
+Status Communicator::open(const mlc_engine &plain, int rank, int size,
                           const Options &options,
                           std::unique_ptr<Communicator> &result) {
+  Link link = options.link;
+  if (Status status = findLink(link); !status.ok())
+    return status;
+  const mlc_engine &engine = link.isSlow() ? throttled(plain, link) : plain;
   char text[512] = "";
   mlc_comm *comm = nullptr;
   const mlc_world world{rank, size, options.timeout.count(), options.device};

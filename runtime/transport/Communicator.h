@@ -16,6 +16,7 @@
 #define MLC_RUNTIME_TRANSPORT_COMMUNICATOR_H
 
 #include "runtime/transport/Schedule.h"
+#include "runtime/transport/Throttle.h"
 #include "runtime/transport/Watch.h"
 #include "runtime/transport/Watchdog.h"
 
@@ -39,6 +40,8 @@ public:
     /// All data is in memory of this GPU, and only the engine's own collectives
     /// are done; -1: in the host's.
     int device = -1;
+    /// Slows the engine down; what it leaves out, the environment may say.
+    Link link = {};
   };
 
   /// Joins the others. `rank` and `size` are what the launcher said, -1 where
