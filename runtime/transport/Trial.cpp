@@ -16,7 +16,7 @@ namespace mlc::runtime::transport {
 /// not count as sent.
 Status share(Communicator &communicator, const TrialResult::Rank &own,
              TrialResult &result) {
-  constexpr int columns = 5;
+  constexpr int columns = 6;
   const int ranks = communicator.size();
   std::vector<int64_t> table(static_cast<size_t>(ranks) * columns);
   int64_t *row = &table[static_cast<size_t>(communicator.rank()) * columns];
@@ -25,6 +25,7 @@ Status share(Communicator &communicator, const TrialResult::Rank &own,
   row[2] = static_cast<int64_t>(own.sentMessages);
   row[3] = std::llround(own.seconds * 1e9);
   row[4] = own.right;
+  row[5] = own.lead;
   const Request request{Collective::AllReduce, Algorithm::Own, ranks,
                         static_cast<int64_t>(table.size())};
   Status status = communicator.run(request, MLC_I64, table.data());
@@ -33,10 +34,10 @@ Status share(Communicator &communicator, const TrialResult::Rank &own,
   result.ranks.clear();
   for (int rank = 0; rank < ranks; ++rank) {
     row = &table[static_cast<size_t>(rank) * columns];
-    result.ranks.push_back({static_cast<uint64_t>(row[0]),
-                            static_cast<uint64_t>(row[1]),
-                            static_cast<uint64_t>(row[2]),
-                            static_cast<double>(row[3]) * 1e-9, row[4] != 0});
+    result.ranks.push_back(
+        {static_cast<uint64_t>(row[0]), static_cast<uint64_t>(row[1]),
+         static_cast<uint64_t>(row[2]), static_cast<double>(row[3]) * 1e-9,
+         row[4] != 0, row[5]});
   }
   return Status::success();
 }
@@ -123,7 +124,8 @@ Status runTrialInProcess(int ranks, const Communicator::Options &communication,
   std::vector<TrialResult> results(ranks);
   Status status =
       onThreads(ranks, communication, [&](Communicator &one, int rank) {
-        return runTrial(one, options, results[rank]);
+        return options.steps ? runServerTrial(one, options, results[rank])
+                             : runTrial(one, options, results[rank]);
       });
   result = std::move(results[0]);
   return status;

@@ -20,6 +20,10 @@ struct TrialOptions {
   mlc_dtype type = MLC_F32;
   int64_t elements = 0;
   int repeat = 1;
+  /// Of a stale server (StaleServer.h): how many clocks, 0: it is none; how far
+  /// a worker may be ahead; and how long rank 0 sleeps in each clock.
+  int64_t steps = 0, staleness = 0;
+  std::chrono::milliseconds straggle{0};
 };
 
 /// Of all ranks, known to each.
@@ -28,6 +32,7 @@ struct TrialResult {
     uint64_t sentBytes, receivedBytes, sentMessages;
     double seconds; // the fastest repetition
     bool right;
+    int64_t lead = 0; // of a stale server: how far ahead it was at most
   };
   std::vector<Rank> ranks;
 };
@@ -40,7 +45,11 @@ Request requestOf(const TrialOptions &options, int ranks);
 Status runTrial(Communicator &communicator, const TrialOptions &options,
                 TrialResult &result);
 
-/// The same on threads of this process, with the programs checked first.
+/// A stale server, and that no worker has ever been further ahead than allowed.
+Status runServerTrial(Communicator &world, const TrialOptions &options,
+                      TrialResult &result);
+
+/// Either of them on threads of this process, programs being checked first.
 Status runTrialInProcess(int ranks, const Communicator::Options &communication,
                          const TrialOptions &options, TrialResult &result);
 
