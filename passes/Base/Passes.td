@@ -101,7 +101,7 @@ def PartitionPass : Pass<"mlc-partition", "::mlir::ModuleOp"> {
     Option<"algorithm", "algorithm", "std::string", [{""}],
            "of all_reduce: own, or one of runtime/transport/Algorithms.def">,
     Option<"regather", "regather", "bool", "false",
-           "gather split states anew for each operator that needs them whole">];
+           "gather split states anew behind the loss, the first result that is no state">];
   let dependentDialects = ["::mlc::MlcDialect", "::mlc::dist::DistDialect",
                            "::mlir::func::FuncDialect"];
 }

@@ -8,6 +8,16 @@ using llvm::ArrayRef;
 
 namespace mlc::dist {
 
+static bool sums(const Definition &definition) {
+  bool found = false;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        found |= node.kind == Expr::Kind::Reduce;
+      });
+  return found;
+}
+
 namespace {
 
 class Finder {
@@ -24,7 +34,8 @@ public:
     auto follow = [&](TensorId tensor, const Place &place) {
       if (!definition)
         definition = meaningOf(&op);
-      if (!definition)
+      // What is summed over is split by its operands.
+      if (!definition || sums(*definition))
         return;
       if (tensor.isStage)
         tensor.index = definition->results[0];

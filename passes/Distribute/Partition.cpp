@@ -1,7 +1,7 @@
 //===- Partition.cpp - One program for the ranks of a mesh ----------------===//
 
 #include "passes/Distribute/Partition.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/States.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
 #include "passes/Distribute/Mesh.h"
@@ -71,6 +71,13 @@ private:
       if (failed(read(function.getResultAttr(i, kShardingAttr), type,
                       "result " + Twine(i), results)))
         return failure();
+    // A state is where it was.
+    for (auto [i, sharding] : llvm::enumerate(results))
+      if (!sharding)
+        if (Attribute state = function.getResultAttr(i, kStateAttr))
+          for (auto [a, before] : llvm::enumerate(arguments))
+            if (function.getArgAttr(a, kStateAttr) == state)
+              sharding = before;
     found.resize(results.size());
     return success();
   }

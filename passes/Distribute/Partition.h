@@ -19,8 +19,9 @@ struct PartitionOptions {
   /// How sums are made: of runtime/transport/Algorithms.def; empty: as the
   /// engine chooses.
   std::string algorithm;
-  /// A state that is split is gathered by each operator that needs it whole, so
-  /// that nobody keeps it whole from one to the next (ZeRO-3).
+  /// States that are split are gathered anew behind the first result that is
+  /// none, the loss: nobody keeps them whole from there to the gradients
+  /// (ZeRO-3).
   bool regather = false;
 };
 

@@ -2,7 +2,6 @@
 
 #include "passes/Distribute/Parts.h"
 #include "dialects/Graph/MovementOps.h"
-#include "dialects/Interfaces/Analysis.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 
 using namespace mlir;
@@ -12,22 +11,34 @@ using llvm::StringRef;
 
 namespace mlc::dist {
 
-void Parts::set(Value whole, const Place &place, Value part, bool isKept) {
+void Parts::set(Value whole, const Place &place, Value part) {
   Tensor &tensor = tensors[whole];
-  tensor.isKept = isKept;
   // Where it came to be is first.
   tensor.parts.insert(place.isWhole() ? tensor.parts.begin()
                                       : tensor.parts.end(),
                       {place, part});
-  if (place.isWhole())
+  if (place.isWhole() || isSame(place, tensor.deferred, axis))
     tensor.isDeferred = false;
+}
+
+void Parts::forgetStates() {
+  for (auto &[whole, tensor] : tensors) {
+    Place own = tensor.deferred.isSplit() ? tensor.deferred : placeOf(whole);
+    if (!tensor.isState || !own.isSplit())
+      continue;
+    llvm::erase_if(tensor.parts, [&](const Part &part) {
+      return !isSame(part.place, own, axis);
+    });
+    tensor.isDeferred = tensor.parts.empty();
+  }
 }
 
 Place Parts::placeOf(Value whole) const {
   auto it = tensors.find(whole);
-  return it == tensors.end() || it->second.isDeferred
-             ? Place::whole()
-             : it->second.parts.front().place;
+  if (it == tensors.end())
+    return Place::whole();
+  const Tensor &tensor = it->second;
+  return tensor.isDeferred ? tensor.deferred : tensor.parts.front().place;
 }
 
 Value Parts::find(Value whole, const Place &place) const {
@@ -41,25 +52,23 @@ Value Parts::find(Value whole, const Place &place) const {
 }
 
 double Parts::costOf(Value whole, const Place &place) const {
-  if (isDeferred(whole) || find(whole, place) || find(whole, Place::whole()))
+  if (find(whole, place) || find(whole, Place::whole()))
     return 0;
-  auto type = cast<RankedTensorType>(whole.getType());
-  return countElements(dimsOf(whole)) * getElementBytes(type.getElementType()) *
-         movedShare(placeOf(whole), place, axis);
+  if (isDeferred(whole))
+    return costOfDeferred(whole, place);
+  return bytesOf(whole) * movedShare(placeOf(whole), place, axis);
 }
 
 FailureOr<Value> Parts::bring(Value whole, const Place &place) {
   if (Value found = find(whole, place))
     return found;
   assert(!isDeferred(whole) && "it was made");
-  const Tensor &tensor = tensors[whole];
-  bool isKept = tensor.isKept;
-  Part from = tensor.parts.front();
+  Part from = tensors[whole].parts.front();
   // A part of what is here costs nothing.
   if (Value here = find(whole, Place::whole()))
     from = {Place::whole(), here};
   FailureOr<Value> made = change(whole, from, place);
-  if (succeeded(made) && (isKept || from.place.isWhole()))
+  if (succeeded(made))
     tensors[whole].parts.push_back({place, *made});
   return made;
 }

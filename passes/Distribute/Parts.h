@@ -7,6 +7,7 @@
 #include "passes/Distribute/Partition.h"
 #include "passes/Distribute/Place.h"
 #include "llvm/ADT/DenseMap.h"
+#include <functional>
 
 namespace mlc::dist {
 
@@ -18,24 +19,34 @@ public:
         const PartitionOptions &options)
       : builder(builder), axis(axis), options(options) {}
 
-  /// `part` is what there is of `whole` at `place`, where it came to be. With
-  /// `isKept` false it is brought elsewhere for each reader anew.
-  void set(mlir::Value whole, const Place &place, mlir::Value part,
-           bool isKept = true);
-  /// `whole` will be made when somebody needs it, of what is whole everywhere:
-  /// all of it, or parts.
-  void setDeferred(mlir::Value whole) { tensors[whole].isDeferred = true; }
+  /// `part` is what there is of `whole` at `place`, where it came to be.
+  void set(mlir::Value whole, const Place &place, mlir::Value part);
+  /// `whole` will be made when somebody needs it, all of it, or parts; those at
+  /// `place` take no exchange.
+  void setDeferred(mlir::Value whole, const Place &place) {
+    tensors[whole].isDeferred = true;
+    tensors[whole].deferred = place;
+    tensors[whole].isState = place.isSplit();
+  }
   /// Whether it is not yet made, but for parts that somebody needed.
   bool isDeferred(mlir::Value whole) const {
     auto it = tensors.find(whole);
     return it != tensors.end() && it->second.isDeferred;
   }
-  /// Where it came to be; whole where it will be made.
+  /// What was brought elsewhere of states that are split, and of what is made of
+  /// them alone, is not used from here on.
+  void forgetStates();
+  void setState(mlir::Value whole) { tensors[whole].isState = true; }
+
+  /// Where it came to be, or will.
   Place placeOf(mlir::Value whole) const;
   /// What there is at `place` already, or null.
   mlir::Value find(mlir::Value whole, const Place &place) const;
-  /// About how many bytes a rank receives for `place`.
+  /// About how many bytes a rank receives for `place`; `costOfDeferred` tells
+  /// that of what is not yet made.
   double costOf(mlir::Value whole, const Place &place) const;
+
+  std::function<double(mlir::Value, const Place &)> costOfDeferred;
 
   /// The part at `place`, brought there at the builder's place. Precondition:
   /// it is not deferred; what is not partial is not wanted so.
@@ -52,7 +63,8 @@ private:
   };
   struct Tensor {
     llvm::SmallVector<Part, 2> parts;
-    bool isDeferred = false, isKept = true;
+    bool isDeferred = false, isState = false;
+    Place deferred;
   };
 
   mlir::FailureOr<mlir::Value> change(mlir::Value whole, const Part &from,

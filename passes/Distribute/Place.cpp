@@ -1,6 +1,7 @@
 //===- Place.cpp - What a rank has of a tensor ----------------------------===//
 
 #include "passes/Distribute/Place.h"
+#include "dialects/Interfaces/Analysis.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -58,6 +59,11 @@ double countElements(ArrayRef<IntExpr> dims) {
   for (IntExpr dim : dims)
     count *= guess(dim);
   return count;
+}
+
+double bytesOf(Value value) {
+  Type type = cast<RankedTensorType>(value.getType()).getElementType();
+  return countElements(dimsOf(value)) * getElementBytes(type);
 }
 
 double countRanks(AxisAttr axis) {

@@ -57,6 +57,7 @@ llvm::SmallVector<IntExpr> dimsOf(mlir::Value value);
 /// taken to be of a moderate size.
 double countElements(llvm::ArrayRef<IntExpr> dims);
 double countRanks(AxisAttr axis);
+double bytesOf(mlir::Value value);
 
 /// About how many bytes a rank receives for each byte of the whole tensor to
 /// get from one place to another.

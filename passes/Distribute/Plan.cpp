@@ -148,7 +148,8 @@ private:
   }
 
   /// What is partial stays so, where all terms are: nothing is a term of any
-  /// sum. Not where the result has more to reduce.
+  /// sum. Not where the result has more to reduce, or others read it too: it is
+  /// reduced once.
   void tryPartial(const Factor &factor) {
     Kinds kinds(op->getNumOperands());
     bool isAny = false, isTerm = false;
@@ -160,6 +161,8 @@ private:
       if (place.isPartial() && canPass(place.reduction)) {
         kinds[i] = place.reduction;
         isTerm = true;
+        if (!isReadHereAlone(operand))
+          return;
         if (!parts.find(operand, Place::whole()))
           before += countElements(dimsOf(operand));
       } else if (place.isWhole() && isZero(operand)) {
@@ -175,6 +178,11 @@ private:
     if (isTerm && countElements(dimsOf(op->getResult(0))) > before)
       return;
     consider(std::move(*plan));
+  }
+
+  bool isReadHereAlone(Value operand) const {
+    return llvm::all_of(operand.getUsers(),
+                        [&](Operation *user) { return user == op; });
   }
 
   /// Collectives reduce in their own way.

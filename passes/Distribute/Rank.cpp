@@ -18,7 +18,11 @@ public:
   RankMaker(func::FuncOp function, AxisAttr axis,
             const PartitionOptions &options)
       : function(function), axis(axis), options(options),
-        builder(function.getContext()), parts(builder, axis, options) {}
+        builder(function.getContext()), parts(builder, axis, options) {
+    parts.costOfDeferred = [&](Value value, const Place &place) {
+      return planDeferred(value, place).second;
+    };
+  }
 
   LogicalResult run(ArrayRef<Place> arguments,
                     llvm::MutableArrayRef<std::optional<Place>> results) {
@@ -30,9 +34,13 @@ public:
     builder.setInsertionPointToEnd(made);
     for (auto [argument, place] : llvm::zip(old.getArguments(), arguments))
       addArgument(*made, argument, place);
-    for (Operation &op : old.without_terminator())
+    Operation *loss = options.regather ? findLoss(old) : nullptr;
+    for (Operation &op : old.without_terminator()) {
       if (failed(visit(&op)))
         return failure();
+      if (&op == loss)
+        parts.forgetStates();
+    }
     if (failed(finish(old, results)))
       return failure();
     while (!old.empty())
@@ -50,17 +58,26 @@ private:
                          argument.getLoc());
     bool isState =
         function.getArgAttr(argument.getArgNumber(), kStateAttr) != nullptr;
-    parts.set(argument, place, part, !options.regather || !isState);
+    parts.set(argument, place, part);
+    if (isState)
+      parts.setState(argument);
+  }
+
+  /// What makes the first result that is no state; gradients come behind it.
+  Operation *findLoss(Block &old) {
+    for (auto [i, value] :
+         llvm::enumerate(old.getTerminator()->getOperands()))
+      if (!function.getResultAttr(i, kStateAttr))
+        return value.getDefiningOp();
+    return nullptr;
   }
 
   LogicalResult visit(Operation *op) {
     std::optional<Definition> definition = meaningOf(op);
     if (!definition)
       return copyWhole(op);
-    if (llvm::all_of(op->getOperands(), [&](Value operand) {
-          return parts.placeOf(operand).isWhole();
-        }))
-      return defer(op, *definition);
+    if (std::optional<Place> place = placeOfDeferred(op, *definition))
+      return defer(op, *definition, *place);
     Plan plan = choosePlan(op, *definition, parts, hints, axis);
     if (!llvm::all_of(plan.operands, [](const Place &p) { return p.isWhole(); }))
       return emit(op, *definition, plan);
@@ -69,21 +86,73 @@ private:
       if (!parts.placeOf(operand).isWhole() &&
           failed(get(operand, Place::whole())))
         return failure();
-    return defer(op, *definition);
+    return defer(op, *definition, Place::whole());
   }
 
-  /// Made when it is needed, as it is needed. What that goes through is not
-  /// deep.
-  LogicalResult defer(Operation *op, const Definition &definition) {
+  /// Where the result of an operator will be that is better made when it is
+  /// known who needs it: what all ranks can compute, and what is made of states
+  /// alone, which come to where the activations are. Nothing of others.
+  std::optional<Place> placeOfDeferred(Operation *op,
+                                       const Definition &definition) {
+    std::optional<Place> place = Place::whole();
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      Place own = parts.placeOf(operand);
+      if (own.isPartial())
+        return std::nullopt;
+      if (own.isWhole() || place->isSplit())
+        continue;
+      auto factor = findFactor(definition, {false, unsigned(i)}, own, axis);
+      if (!factor || hints.data.contains(op->getResult(0)))
+        return std::nullopt;
+      place = factor->placeOf({true, definition.results[0]});
+      if (!place->isSplit() || !planPart(op, definition, *place, axis))
+        return std::nullopt;
+    }
+    return place;
+  }
+
+  /// What it goes through is not deep, and less so where it has choices.
+  LogicalResult defer(Operation *op, const Definition &definition,
+                      const Place &place) {
     unsigned depth = 0;
     for (Value operand : op->getOperands())
       if (parts.isDeferred(operand))
         depth = std::max(depth, depths.lookup(operand) + 1);
-    if (depth >= kMaxDepth)
-      return emit(op, definition, planWhole(op, definition));
-    parts.setDeferred(op->getResult(0));
+    if (depth >= (place.isSplit() ? kMaxChoices : kMaxDepth))
+      return emit(op, definition,
+                  choosePlan(op, definition, parts, hints, axis));
+    parts.setDeferred(op->getResult(0), place);
     depths[op->getResult(0)] = depth;
     return success();
+  }
+
+  /// What it takes to have all operands where a plan has them.
+  double costOf(Operation *op, const Plan &plan) const {
+    double cost = 0;
+    for (auto [operand, place] : llvm::zip(op->getOperands(), plan.operands))
+      cost += parts.costOf(operand, place);
+    return cost;
+  }
+
+  /// The cheapest way to a deferred result at `place`: as a part, or all, or,
+  /// where all is wanted, as parts that are gathered.
+  std::pair<Plan, double> planDeferred(Value value, const Place &place) const {
+    Operation *op = value.getDefiningOp();
+    std::optional<Definition> definition = meaningOf(op);
+    Plan whole = planWhole(op, *definition);
+    double cost = costOf(op, whole);
+    Place first = place.isSplit() ? place : parts.placeOf(value);
+    if (!first.isSplit())
+      return {std::move(whole), cost};
+    auto part = planPart(op, *definition, first, axis);
+    if (!part)
+      return {std::move(whole), cost};
+    double partCost = costOf(op, *part);
+    if (!place.isSplit())
+      partCost += bytesOf(value) * movedShare(first, place, axis);
+    bool isPart = partCost < cost || (place.isSplit() && partCost == cost);
+    return isPart ? std::pair(std::move(*part), partCost)
+                  : std::pair(std::move(whole), cost);
   }
 
   /// Nobody knows what it is on parts.
@@ -130,13 +199,8 @@ private:
     if (!parts.isDeferred(value))
       return parts.bring(value, place);
     Operation *op = value.getDefiningOp();
-    std::optional<Definition> definition = meaningOf(op);
-    std::optional<Plan> plan;
-    if (place.isSplit())
-      plan = planPart(op, *definition, place, axis);
-    if (!plan)
-      plan = planWhole(op, *definition);
-    if (failed(emit(op, *definition, *plan)))
+    Plan plan = planDeferred(value, place).first;
+    if (failed(emit(op, *meaningOf(op), plan)))
       return failure();
     if (Value found = parts.find(value, place))
       return found;
@@ -172,7 +236,7 @@ private:
     return success();
   }
 
-  static constexpr unsigned kMaxDepth = 64;
+  static constexpr unsigned kMaxDepth = 64, kMaxChoices = 6;
 
   func::FuncOp function;
   AxisAttr axis;
