@@ -100,7 +100,7 @@ static FailureOr<Value> emitCut(OpBuilder &builder, Location loc,
     if (succeeded(value) && plan.partials.cuts[s])
       value = parts.reduce(*value, *plan.partials.stages[s], loc);
     if (failed(value))
-      return failure();
+      return Value();
     stages.push_back(*value);
   }
   return stages[local.results[0]];
@@ -109,23 +109,25 @@ static FailureOr<Value> emitCut(OpBuilder &builder, Location loc,
 FailureOr<Value> emitPart(OpBuilder &builder, Operation *op, const Plan &plan,
                           ValueRange operands, Parts &parts, AxisAttr axis) {
   Location loc = op->getLoc();
-  if (plan.partials.isCut())
-    return emitCut(builder, loc,
-                   guardReads(localize(widenSmallFloats(plan.definition),
-                                       plan.factor, axis)),
-                   plan, operands, parts);
   Definition local = localize(plan.definition, plan.factor, axis);
-  if (Operation *same = rebuildAs(builder, op, operands, local, axis))
-    return same->getResult(0);
+  if (!plan.partials.isCut())
+    if (Operation *same = rebuildAs(builder, op, operands, local, axis))
+      return same->getResult(0);
+  // Some definitions have no text, which has its limits.
+  ScopedDiagnosticHandler quiet(op->getContext(),
+                                [](Diagnostic &) { return success(); });
+  if (plan.partials.isCut())
+    return emitCut(
+        builder, loc,
+        guardReads(
+            localize(widenSmallFloats(plan.definition), plan.factor, axis)),
+        plan, operands, parts);
   bool hasText = local.results[0] + 1 == local.stages.size() &&
                  llvm::all_of(local.stages, [](const Stage &stage) {
                    return stage.pieces.size() == 1;
                  });
   if (!hasText)
     return Value();
-  // Some definitions have no text, which has its limits.
-  ScopedDiagnosticHandler quiet(op->getContext(),
-                                [](Diagnostic &) { return success(); });
   FailureOr<Value> made =
       emitCompute(builder, loc, guardReads(std::move(local)), operands);
   return succeeded(made) ? made : Value();
