@@ -61,7 +61,9 @@ def partitioned(tools, folder, text):
 def judge(tools, folder, function, symbol, program):
     """mlc-verify's answer about what ranks do that carry out a program."""
     before, rank, after = folder / "before.mlir", folder / "rank.mlir", folder / "after.mlir"
-    before.write_text(function.question(symbol))
+    # Neighbours have what is asked of them.
+    least = max([1, *map(int, re.findall(r"(?:low|high) = (\d+) : i64", program))])
+    before.write_text(function.question(symbol, least=least))
     rank.write_text(program)
     done = tools.run("mlc-opt", rank, "--mlc-stack-ranks", "-o", after)
     if done.returncode != 0:
