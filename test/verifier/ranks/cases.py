@@ -8,13 +8,14 @@ AXIS = 'axis = #dist.axis<"a", N>'
 
 
 def types(**dims):
-    """`x="B, 4"` declares !x."""
+    """`x="B, 4"` declares !x, of f32, `x="i64: B"` of integers."""
     lines = []
     for name, text in dims.items():
+        *element, text = text.split(": ")
         sizes = [size.strip() for size in text.split(",")] if text else []
         shape = "".join((size if size.isdigit() else "?") + "x" for size in sizes)
         encoding = "" if all(size.isdigit() for size in sizes) else f", #mlc.dims<[{text}]>"
-        lines.append(f"!{name} = tensor<{shape}f32{encoding}>")
+        lines.append(f"!{name} = tensor<{shape}{element[0] if element else 'f32'}{encoding}>")
     return "\n".join(lines) + "\n"
 
 
@@ -162,6 +163,15 @@ CASES = {
         '%y = mlc.compute %a {definition = "(x; b) Y[i] = x[i] * f32(i + b)", dims = #mlc.dims<[L]>, integers = '
         "#mlc.dims<[L * rank.a]>, reals = [], type = f32} : (!x) -> !x\nreturn %y : !x",
         sizes=dict(L=3), wrong=[("L * rank.a", "rank.a"), ("L * rank.a", "L * rank.a + 1")]),
+    # Rows of a table that is whole, by numbers of which each rank has some.
+    "lookup": Case(
+        dict(T="V, D", I="i64: N * L", i="i64: L", Y="N * L, D", y="L, D"),
+        [("T", "T", None), ("I", "i", '["a"]')], [("Y", "y", '["a", ""]')],
+        "%y = mlc.gather %a, %b {axis = 0} : (!T, !I) -> !Y\nreturn %y : !Y",
+        f"%y = mlc.gather %a, %b {{axis = 0}} : (!T, !i) -> !y\nreturn %y : !y",
+        sizes=dict(V=3, D=2, L=2),
+        wrong=[("%y = mlc.gather %a, %b", f"%s = dist.shift %b {{{AXIS}, by = 1}} : (!i) -> !i\n%y = mlc.gather %a, %s"),
+               ("%y = mlc.gather %a, %b", "%s = mlc.reverse %b {axes = array<i64: 0>} : (!i) -> !i\n%y = mlc.gather %a, %s")]),
     # Rows on one axis of the mesh, what is summed over on the other.
     "two_axes": Case(
         dict(X="M * B, N * L", W="N * L, K", Y="M * B, K", x="B, L", w="L, K", y="B, K"),
