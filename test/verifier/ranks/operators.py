@@ -99,13 +99,14 @@ class Function:
 
     #===--- For all sizes -----------------------------------------------------===
 
-    def question(self, symbol, ranks=None):
-        """For N * s of the symbol s: the function, or what is partitioned."""
+    def question(self, symbol, ranks=None, least=1):
+        """For N * s of the symbol s: the function, or what is partitioned; s is at least `least`."""
         def change(text):
             return re.sub(rf"\b{symbol}\b", f"(N * {symbol})", text) if symbol in symbols_of(text) else text
         dims = {own for types in self.types.values() for dim in types.dims for own in symbols_of(dim)}
         # Parts that are not empty: what is cut is divided by their sizes.
-        assume = ["N >= 1", *[f"{own} >= 1" for own in self.symbols if own in dims], *map(change, self.assume)]
+        assume = ["N >= 1", *[f"{own} >= {least if own == symbol else 1}" for own in self.symbols if own in dims],
+                  *map(change, self.assume)]
         return self.text(change, symbol, ranks, assume)
 
     #===--- For numbers -------------------------------------------------------===
@@ -121,7 +122,7 @@ class Function:
 
     def instance(self, sizes, symbol=None, ranks=None):
         text = self.text(lambda dim: value(dim, sizes), symbol, ranks)
-        return re.sub(r"#mlc\.real<[A-Za-z_]\w*>", "#mlc.real<0.25>", text)
+        return re.sub(r'#mlc\.real<"\w+">', "#mlc.real<0.25>", text)
 
 
 def value(text, sizes):

@@ -3,7 +3,7 @@
 usage: sweep.py [--write] [--build DIR] [NAME...]
 
 Prints what is not as docs/Sharding.md says, after all proofs and all runs (sizes 4, 5 and 7 over 2, 3 and 4 ranks);
---write writes the page. Five minutes on two cores.
+--write writes the page, or renews the rows of the functions that are named. Five minutes on two cores.
 """
 
 import argparse
@@ -27,13 +27,15 @@ SIZES, RANKS = (4, 5, 7), (2, 3, 4)
 
 # Why some are not proved. All of them run.
 UNKNOWN = {
-    "gather": "an index that is data, itself of a part", "gather_columns": "an index that is data, itself of a part",
-    "scatter_add": "an index that is data, itself of a part",
     "reduce_prod": "a product of products", "arg_max": "a position among maxima of maxima",
     "arg_min": "a position among minima of minima", "top_k": "an operator without definition, of a tensor that was put together",
     "lrn": "that a power among divisors is not 0", "resize": "a position that is a rounded float",
     "resize_linear": "a position that is a rounded float", "convnet": "several layers with a reshape by two sizes among them",
 }
+
+
+def pairs():
+    return [(name, symbol) for name, function in operators.functions().items() for symbol in function.factors()]
 
 
 class Tools:
@@ -61,7 +63,9 @@ def partitioned(tools, folder, text):
 def judge(tools, folder, function, symbol, program):
     """mlc-verify's answer about what ranks do that carry out a program."""
     before, rank, after = folder / "before.mlir", folder / "rank.mlir", folder / "after.mlir"
-    before.write_text(function.question(symbol))
+    # Neighbours have what is asked of them.
+    least = max([1, *map(int, re.findall(r"(?:low|high) = (\d+) : i64", program))])
+    before.write_text(function.question(symbol, least=least))
     rank.write_text(program)
     done = tools.run("mlc-opt", rank, "--mlc-stack-ranks", "-o", after)
     if done.returncode != 0:
@@ -139,11 +143,14 @@ def rows(page):
             re.findall(r"^\| `(\w+)` \| `(\w+)` \| (.*?) \| (.*?) \|$", page, re.M)}
 
 
-def row(name, symbol, exchanges, answer):
-    verdict = answer["verdict"]
-    if verdict == "unknown":
-        verdict = f"unknown: {UNKNOWN.get(name, answer['reason'])}"
+def line(name, symbol, exchanges, verdict):
     return f"| `{name}` | `{symbol}` | {exchanges} | {verdict} |"
+
+
+def told(name, answer):
+    """The verdict, with why it is not known."""
+    verdict = answer["verdict"]
+    return f"unknown: {UNKNOWN.get(name, answer['reason'])}" if verdict == "unknown" else verdict
 
 
 HEAD = """<!-- Made by test/verifier/ranks/sweep.py --write. -->
@@ -151,8 +158,8 @@ HEAD = """<!-- Made by test/verifier/ranks/sweep.py --write. -->
 
 Each operator (functions of test/verifier/gradients/functions.mlir and test/verifier/ranks/operators.mlir), with one of its sizes
 split over the N ranks of an axis: what `--mlc-partition` makes of it, stacked by `--mlc-stack-ranks`, against the operator. *Proved*:
-for every N and all sizes, where parts are alike. *Unknown* is never wrong to use: each row is also run, on sizes 4, 5 and 7 over 2, 3 and
-4 ranks, and compared with the operator that is not split. Where all_gather comes first, the size is no factor: the operator is
+for every N and all sizes, where parts are alike. *Unknown*: there is neither a proof nor numbers against it, and why. Each row is also run,
+on sizes 4, 5 and 7 over 2, 3 and 4 ranks, and compared with the operator that is not split. Where all_gather comes first, the size is no factor: the operator is
 carried out whole.
 
 `.venv/bin/python test/verifier/ranks/sweep.py` proves and runs all; the tests have the proofs and some of the runs.
@@ -165,12 +172,14 @@ carried out whole.
 
 
 def write_page(found):
-    lines = [row(*key, *value) for key, value in found.items()]
-    proved = sum(answer["verdict"] == "proved" for _, answer in found.values())
-    parts = sum(is_by_parts(exchanges) for exchanges, _ in found.values())
-    summary = (f"{len(found)} pairs of a function and a size: {proved} proved, {len(found) - proved} unknown; in {parts} "
+    """With what was found in place of what the page has."""
+    said = {**(rows(PAGE.read_text()) if PAGE.exists() else {}), **found}
+    said = {pair: said[pair] for pair in pairs() if pair in said}
+    proved = sum(verdict == "proved" for _, verdict in said.values())
+    parts = sum(is_by_parts(exchanges) for exchanges, _ in said.values())
+    summary = (f"{len(said)} pairs of a function and a size: {proved} proved, {len(said) - proved} unknown; in {parts} "
                "ranks work on parts.")
-    PAGE.write_text(HEAD.format(summary=summary) + "\n".join(lines) + "\n")
+    PAGE.write_text(HEAD.format(summary=summary) + "".join(line(*pair, *value) + "\n" for pair, value in said.items()))
 
 
 def main():
@@ -179,32 +188,28 @@ def main():
     parser.add_argument("--build", default=ROOT / "build")
     parser.add_argument("names", nargs="*", metavar="NAME", help="functions (all)")
     options = parser.parse_args()
-    tools = Tools(options.build)
-    pairs = [(function, symbol) for name, function in operators.functions().items()
-             if not options.names or name in options.names for symbol in function.factors()]
+    tools, functions = Tools(options.build), operators.functions()
+    chosen = [pair for pair in pairs() if not options.names or pair[0] in options.names]
 
     def answer(pair):
-        function, symbol = pair
+        name, symbol = pair
         with tempfile.TemporaryDirectory() as folder:
             try:
-                found = prove(tools, pathlib.Path(folder), function, symbol)
+                exchanges, verdict = prove(tools, pathlib.Path(folder), functions[name], symbol)
                 for size in SIZES:
-                    run(tools, pathlib.Path(folder), function, symbol, size, RANKS)
-                return found, None
+                    run(tools, pathlib.Path(folder), functions[name], symbol, size, RANKS)
+                return (exchanges, told(name, verdict)), None
             except Failure as failure:
-                return None, str(failure)
+                return None, f"{name} by {symbol}: {failure}"
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        answers = dict(zip([(f.name, s) for f, s in pairs], pool.map(answer, pairs)))
-    wrong = [f"{name} by {symbol}: {failure}" for (name, symbol), (_, failure) in answers.items() if failure]
-    found = {key: one for key, (one, _) in answers.items() if one}
-    wrong += [f"{name} by {symbol}: refuted" for (name, symbol), (_, answer) in found.items() if answer["verdict"] == "refuted"]
-    if options.write and not options.names and not wrong:
+        answers = dict(zip(chosen, pool.map(answer, chosen)))
+    wrong = [failure for _, failure in answers.values() if failure]
+    found = {pair: one for pair, (one, _) in answers.items() if one and one[1] != "refuted"}
+    wrong += [f"{name} by {symbol}: refuted" for (name, symbol), (one, _) in answers.items() if one and one[1] == "refuted"]
+    if options.write:
         write_page(found)
     said = rows(PAGE.read_text()) if PAGE.exists() else {}
-    for key, (exchanges, answer) in found.items():
-        own = row(*key, exchanges, answer)
-        if rows(own)[key] != said.get(key):
-            wrong.append(f"docs/Sharding.md does not say: {own}")
+    wrong += [f"docs/Sharding.md does not say: {line(*pair, *one)}" for pair, one in found.items() if said.get(pair) != one]
     print("\n".join(wrong) or f"{len(found)} pairs as docs/Sharding.md says")
     return 1 if wrong else 0
 
