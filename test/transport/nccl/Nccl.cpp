@@ -8,6 +8,7 @@
 //
 // Each rank writes its calls, a line each, to the file C.R in the folder
 // $MLC_NCCL_RECORD, C the number of the communicator in its process, from 0, R
+// the rank in the first of them; the first line has the communicator's size and
 // the rank in it (test/transport/calls.py reads them).
 //
 //===----------------------------------------------------------------------===//
@@ -34,7 +35,7 @@ using mlc::test::nccl::Wires;
 struct mlc::runtime::nccl::ncclComm {
   std::unique_ptr<Wires> wires;
   int rank = 0, size = 0;
-  int number = 0; // of the process's communicators
+  int number = 0, processRank = 0; // among the process's communicators
 };
 
 namespace {
@@ -69,10 +70,14 @@ void record(ncclComm_t comm, const char *name, Values... values) {
   if (!folder)
     return;
   std::ofstream file(std::string(folder) + "/" + std::to_string(comm->number) +
-                         "." + std::to_string(comm->rank),
+                         "." + std::to_string(comm->processRank),
                      std::ios::app);
+  if (file.tellp() == 0)
+    file << "communicator " << comm->size << ' ' << comm->rank << '\n';
   file << name;
   ((file << ' ' << values), ...);
+  if (group.depth)
+    file << " grouped";
   file << '\n';
 }
 
@@ -152,7 +157,9 @@ ncclResult_t ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id,
     return ncclInvalidArgument;
   static std::atomic<int> count{0};
   auto made = std::make_unique<ncclComm>();
+  static int first = rank;
   made->number = count++;
+  made->processRank = first;
   made->rank = rank;
   made->size = ranks;
   made->wires = Wires::open(id.internal, ranks, rank);
