@@ -13,13 +13,14 @@ namespace {
 
 struct Launcher {
   const char *name, *rank, *size, *localRank;
+  bool meets = false;
 };
 
 const Launcher launchers[] = {
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_RANK"},
     {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
+    {nullptr, "RANK", "WORLD_SIZE", "LOCAL_RANK", true},
 };
 const Launcher slurm = {"Slurm", "SLURM_PROCID", "SLURM_NTASKS",
                         "SLURM_LOCALID"};
@@ -38,6 +39,12 @@ Status read(const char *variable, int &number) {
                                       printable(text) +
                                       "\", which is no number of ranks; set "
                                       "it as the launcher does, or unset it");
+}
+
+std::string whoSetRank() {
+  return std::getenv("TORCHELASTIC_RUN_ID") ? "torchrun"
+         : std::getenv("MLC_LAUNCH")        ? "mlc launch"
+                                            : "who set WORLD_SIZE";
 }
 
 Status read(const Launcher &launcher, World &world) {
@@ -60,7 +67,8 @@ Status read(const Launcher &launcher, World &world) {
                                         launcher.size + " is " +
                                         std::to_string(world.size) +
                                         "; ranks count from 0 to one less");
-  world.launcher = launcher.name;
+  world.launcher = launcher.name ? launcher.name : whoSetRank();
+  world.meets = launcher.meets;
   return read(launcher.localRank, world.localRank);
 }
 

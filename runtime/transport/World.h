@@ -14,10 +14,16 @@ struct World {
   std::string launcher;                     // empty: by none
 
   bool found() const { return size >= 0; }
+  /// What processes of this launcher are connected by: Gloo, if it tells them
+  /// where to meet, else MPI.
+  const char *engine() const { return meets ? "gloo" : "mpi"; }
+  bool meets = false;
 };
 
-/// Reads the variables of mpirun (OMPI_COMM_WORLD_*, PMI_*) and torchrun (RANK,
-/// WORLD_SIZE, LOCAL_RANK), which have to agree where several are set, else
+/// Reads the variables of mpirun (OMPI_COMM_WORLD_*, PMI_*) and those of
+/// torchrun and `mlc launch` (RANK, WORLD_SIZE, LOCAL_RANK; which of the two it
+/// was, TORCHELASTIC_RUN_ID and MLC_LAUNCH tell), which have to agree where
+/// several are set, else
 /// Slurm's (SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID), which a job's script
 /// and what mpirun starts there have too. Errors: half of them, no numbers, a
 /// rank beyond the size, contradictions.

@@ -47,9 +47,10 @@ public:
                       "u64 (f32)"),
              cl::sub(sub)),
         engine("engine", cl::value_desc("name"),
-               cl::desc("inproc (ranks are threads), mpi, gloo, or the path "
-                        "of an engine (mpi under mpirun and Slurm, gloo under "
-                        "mlc launch and torchrun, else inproc)"),
+               cl::desc(
+                   "inproc (ranks are threads), mpi, gloo, nccl, or the "
+                   "path of an engine (mpi under mpirun and Slurm, gloo under "
+                   "mlc launch and torchrun, else inproc)"),
                cl::sub(sub)),
         ranks(
             "ranks", cl::init(0), cl::value_desc("number"),
@@ -330,7 +331,7 @@ llvm::Error CollectiveCommand::run() {
   if (!engine.empty())
     return runRank(engine, world);
   // Processes that mpirun has not started stand alone for MPI.
-  return runRank(world.launcher == "torchrun" ? "gloo" : "mpi", world);
+  return runRank(world.engine(), world);
 }
 
 std::unique_ptr<Command> mlc::cli::makeCollectiveCommand() {
