@@ -126,7 +126,7 @@ def test_gloo_s_ranks_that_do_not_come_or_disagree(tools):
     done = ranks.output([*launch, f"[ $RANK = 2 ] && exec sleep 1000; exec {program} collective --timeout={TIMEOUT}"])
     assert done.returncode == 9
     assert "engine gloo: rank 2 has not come; see whether all ranks have been started" in done.stderr
-    done = ranks.output([*launch, f"[ $RANK = 2 ] && WORLD_SIZE=4; exec {program} collective --timeout={TIMEOUT}"])
+    done = ranks.output([*launch, f"unset LOCAL_WORLD_SIZE; [ $RANK = 2 ] && WORLD_SIZE=4; exec {program} collective --timeout={TIMEOUT}"])
     assert "engine gloo: WORLD_SIZE is 4 here and 3 on rank 0; set the same on all ranks" in done.stderr
     done = ranks.output([*launch, f"RANK=$((RANK / 2)); exec {program} collective --timeout={TIMEOUT}"])
     assert "is there twice; give each process a RANK of its own" in done.stderr or "port" in done.stderr
