@@ -13,14 +13,13 @@ namespace {
 
 struct Launcher {
   const char *name, *rank, *size, *localRank;
-  bool meets = false;
 };
 
 const Launcher launchers[] = {
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_RANK"},
     {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-    {nullptr, "RANK", "WORLD_SIZE", "LOCAL_RANK", true},
+    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
 };
 const Launcher slurm = {"Slurm", "SLURM_PROCID", "SLURM_NTASKS",
                         "SLURM_LOCALID"};
@@ -67,8 +66,8 @@ Status read(const Launcher &launcher, World &world) {
                                         launcher.size + " is " +
                                         std::to_string(world.size) +
                                         "; ranks count from 0 to one less");
-  world.launcher = launcher.name ? launcher.name : whoSetRank();
-  world.meets = launcher.meets;
+  world.launcher = launcher.name;
+  world.starter = world.launcher == "torchrun" ? whoSetRank() : launcher.name;
   return read(launcher.localRank, world.localRank);
 }
 
@@ -93,8 +92,8 @@ Status findWorld(World &world) {
     }
     if (said.rank != world.rank || said.size != world.size)
       return Status::error(
-          MLC_USAGE, "this is " + describe(world) + " for " + world.launcher +
-                         ", but " + describe(said) + " for " + said.launcher +
+          MLC_USAGE, "this is " + describe(world) + " for " + world.starter +
+                         ", but " + describe(said) + " for " + said.starter +
                          " (" + launcher.rank + ", " + launcher.size +
                          "); unset those of the launcher "
                          "that did not start it");

@@ -11,13 +11,15 @@ namespace mlc::runtime::transport {
 
 struct World {
   int rank = -1, size = -1, localRank = -1; // -1: not said
-  std::string launcher;                     // empty: by none
+  /// Whose variables it was: "torchrun" for RANK and WORLD_SIZE, of `mlc
+  /// launch` too. Empty: by none.
+  std::string launcher;
+  std::string starter; // who it really was, for messages
 
   bool found() const { return size >= 0; }
   /// What processes of this launcher are connected by: Gloo, if it tells them
   /// where to meet, else MPI.
-  const char *engine() const { return meets ? "gloo" : "mpi"; }
-  bool meets = false;
+  const char *engine() const { return launcher == "torchrun" ? "gloo" : "mpi"; }
 };
 
 /// Reads the variables of mpirun (OMPI_COMM_WORLD_*, PMI_*) and those of

@@ -36,9 +36,18 @@ def command(build, engine, algorithm, collective):
 
 
 def have_begun(pids):
-    """Ranks that have joined wait with several threads or spin; their first collective is a moment later."""
-    time.sleep(1.5)
-    return all(ranks.stat(pid) for pid in pids.values())
+    """Ranks that have joined share memory, where they publish (MPI's window, Gloo's board); what follows is a moment later."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            maps = [pathlib.Path(f"/proc/{pid}/maps").read_text() for pid in pids.values()]
+        except OSError:
+            return False
+        if all("/osc_" in text or "/mlc-" in text for text in maps):
+            time.sleep(0.5)
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def once(build, engine, random):
@@ -53,7 +62,7 @@ def once(build, engine, random):
         pids = ranks.ranks_of(process.pid, SIZE, variable)
         if not have_begun(pids):
             wrong.append("the ranks have not begun")
-        time.sleep(random.random())
+        time.sleep(2 * random.random())
         begin = time.monotonic()
         os.kill(pids[victim], how)
         others = [pid for rank, pid in pids.items() if rank != victim]

@@ -136,12 +136,47 @@ def test_a_random_sequence_on_groups_calls_the_same_and_differences_are_told(too
     assert done.returncode == 1 and done.stdout.startswith("communicator 1, rank 2, call ")
 
 
-def test_nvidia_s_library_wants_a_gpu_and_none_is_an_error(tools):
+def test_nccl_in_the_memory_of_gpus(tools, tmp_path):
+    # The emulator as the driver: the engine's streams and copies are its own.
+    (tmp_path / "libcuda.so.1").symlink_to(tools.build / "bin/libmlc_emulator.so")
+    command, env = over(tools, "nccl", 3)
+    for collective in COLLECTIVES:
+        for m in (4020, 4032) if collective != "all-to-all" else (4032,):
+            found = told(tools, "nccl", 3, "--device=cuda", "--algorithm=own", f"--collective={collective}", f"--bytes={m}", "--repeat=2",
+                         LD_LIBRARY_PATH=f"{env['LD_LIBRARY_PATH']}:{tmp_path}", MLC_EMULATOR_DEVICES="3")
+            assert found["ranks"] == 3
+    for flags in (["--algorithm=ring"], ["--algorithm=own", "--groups=2"]):
+        done = subprocess.run([*command, "--device=cuda", *flags], capture_output=True, text=True, timeout=60, env=env)
+        assert done.returncode == 2 and "give cuda or cuda:N, with --engine=nccl and --algorithm=own" in done.stderr
+    done = subprocess.run([*command, "--device=cuda:7", "--algorithm=own"], capture_output=True, text=True, timeout=60, env=env)
+    assert done.returncode == 8 and "there is no device 'cuda:7'" in done.stderr
+
+
+def with_library(tools, folder):
+    """One rank with the libnccl.so.2 of a folder."""
     command, env = over(tools, "nccl", 1)
-    env = {**env, "LD_LIBRARY_PATH": "", "PATH": os.environ["PATH"]}
-    done = subprocess.run([*command, "--timeout=20"], capture_output=True, text=True, timeout=120, env=env)
-    assert done.returncode != 0
-    assert "cannot load libnccl.so.2" in done.stderr or "engine nccl: nccl" in done.stderr or "right" in done.stdout
+    return subprocess.run([*command, "--timeout=20"], capture_output=True, text=True, timeout=120,
+                          env={**env, "LD_LIBRARY_PATH": str(folder)})
+
+
+def test_a_libnccl_that_is_none(tools, tmp_path):
+    (tmp_path / "libnccl.so.2").write_text("no library")
+    done = with_library(tools, tmp_path)
+    assert done.returncode == 8 and "engine nccl: cannot load libnccl.so.2" in done.stderr.replace(f"{tmp_path}/", ""), done.stderr
+    assert "add its folder to LD_LIBRARY_PATH" in done.stderr
+    (tmp_path / "libnccl.so.2").unlink()
+    (tmp_path / "libnccl.so.2").symlink_to(tools.build / "bin/libmlc_emulator.so")
+    done = with_library(tools, tmp_path)
+    assert done.returncode == 8 and "libnccl.so.2 has no function ncclGetVersion; install NCCL 2.8 or later" in done.stderr
+
+
+def test_nvidia_s_library_wants_a_gpu(tools):
+    if os.path.exists("/dev/nvidiactl"):
+        pytest.skip("a GPU is here")
+    if "libnccl.so.2" not in subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout:
+        pytest.skip("no NCCL of NVIDIA's here: install libnccl2")
+    done = with_library(tools, "")
+    assert done.returncode == 8 and "engine nccl: ncclCommInitRank: unhandled cuda error" in done.stderr
 
 
 def test_wrong_flags(tools):
