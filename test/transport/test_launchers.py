@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -38,6 +39,17 @@ def test_torchrun(tools, flags):
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["right"] and told["engine"] == "gloo" and told["ranks"] == 3
+
+
+def test_nccl_under_mpirun(tools):
+    # MPI says which rank it is; where to meet has to be told.
+    meet = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(ranks.free_port()), "LD_LIBRARY_PATH": str(tools.build / "lib/nccl")}
+    told = [word for name in meet for word in ("-x", name)]
+    command = [*ranks.mpirun(tools, 3), *told, str(tools.build / "bin/mlc"), "collective", "--engine=nccl", "--algorithm=own", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**clean(), **meet})
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["right"] and found["engine"] == "nccl" and found["ranks"] == 3
 
 
 def started_by_slurm(tools, started, told, timeout):
@@ -110,7 +122,6 @@ def test_a_message_of_another_length_ends_in_good_order(tools):
 def test_ranks_at_random(tools):
     """A few of what kills.py does; it is for more."""
     ranks.mpirun(tools, 2)
-    import random
     generator = random.Random(3)
     for engine in ("mpi", "gloo"):
         told, _, wrong = kills.once(tools.build, engine, generator)
