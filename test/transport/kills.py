@@ -32,7 +32,8 @@ def command(build, engine, algorithm, collective):
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     if engine == "mpi":
         return ["mpirun", *root, "--oversubscribe", "-n", str(SIZE), mlc, *flags], "OMPI_COMM_WORLD_RANK"
-    return [mlc, "launch", "-n", str(SIZE), "--", mlc, *flags], "RANK"
+    library = ["env", f"LD_LIBRARY_PATH={build}/lib/nccl"] if engine == "nccl" else []
+    return [mlc, "launch", "-n", str(SIZE), "--", *library, mlc, *flags, f"--engine={engine}"], "RANK"
 
 
 def have_begun(pids):
@@ -96,7 +97,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--engines", default="mpi,gloo")
+    parser.add_argument("--engines", default="mpi,gloo", help="of mpi, gloo, nccl (the test's)")
     options = parser.parse_args()
     generator, slowest, failures = random.Random(options.seed), 0.0, 0
     for i in range(options.count):

@@ -123,6 +123,6 @@ def test_ranks_at_random(tools):
     """A few of what kills.py does; it is for more."""
     ranks.mpirun(tools, 2)
     generator = random.Random(3)
-    for engine in ("mpi", "gloo"):
+    for engine in ("mpi", "gloo", "nccl"):
         told, _, wrong = kills.once(tools.build, engine, generator)
         assert wrong == [], told
