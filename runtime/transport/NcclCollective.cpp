@@ -157,13 +157,13 @@ void Calls::allToAll() {
   for (int other = 0; other < comm->size; ++other) {
     const size_t sent = operation.parts[other],
                  received = operation.receives[other];
-    if (sent)
+    if (sent || other == comm->rank)
       call([comm = comm, memory, at = from[other] * size(), sent, type = type,
             other] {
         return library().ncclSend(memory->get() + at, sent, type, other,
                                   comm->handle, comm->stream);
       });
-    if (received)
+    if (received || other == comm->rank)
       call([comm = comm, at = data + to[other] * size(), received, type = type,
             other] {
         return library().ncclRecv(at, received, type, other, comm->handle,

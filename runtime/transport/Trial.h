@@ -9,6 +9,7 @@
 #define MLC_RUNTIME_TRANSPORT_TRIAL_H
 
 #include "runtime/transport/Communicator.h"
+#include "runtime/transport/TrialMemory.h"
 
 #include <functional>
 
@@ -24,6 +25,8 @@ struct TrialOptions {
   /// a worker may be ahead; and how long rank 0 sleeps in each clock.
   int64_t steps = 0, staleness = 0;
   std::chrono::milliseconds straggle{0};
+  /// Whose memory the elements are in; null: the host's.
+  Device *device = nullptr;
 };
 
 /// Of all ranks, known to each.
@@ -60,8 +63,8 @@ Status onThreads(
     const std::function<Status(Communicator &communicator, int rank)> &body);
 
 /// Each rank's row, known to all.
-Status share(Communicator &communicator, const TrialResult::Rank &own,
-             TrialResult &result);
+Status share(Communicator &communicator, Device *device,
+             const TrialResult::Rank &own, TrialResult &result);
 
 } // namespace mlc::runtime::transport
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/CudaDevices.h"
 #include "runtime/transport/Engine.h"
 #include "runtime/transport/Reduce.h"
 #include "runtime/transport/World.h"
@@ -47,9 +48,15 @@ public:
                       "u64 (f32)"),
              cl::sub(sub)),
         engine("engine", cl::value_desc("name"),
-               cl::desc("inproc (ranks are threads), mpi, gloo, or the path "
-                        "of an engine (mpi under mpirun and Slurm, gloo under "
-                        "mlc launch and torchrun, else inproc)"),
+               cl::desc(
+                   "inproc (ranks are threads), mpi, gloo, nccl, or the "
+                   "path of an engine (mpi under mpirun and Slurm, gloo under "
+                   "mlc launch and torchrun, else inproc)"),
+               cl::sub(sub)),
+        device("device", cl::value_desc("name"),
+               cl::desc("cuda, or cuda:N: elements are in the memory of this "
+                        "GPU (of cuda the one of the rank's number on this "
+                        "machine), for --engine=nccl with --algorithm=own"),
                cl::sub(sub)),
         ranks(
             "ranks", cl::init(0), cl::value_desc("number"),
@@ -103,12 +110,13 @@ private:
   llvm::Error runThreads();
   llvm::Error runRank(const std::string &name, const World &world);
   llvm::Error readLimits();
+  Status findGpu(const World &world);
   Status tryOut(Communicator &communicator);
   llvm::Error print(const std::string &engineName, int ranks);
 
   cl::opt<std::string> collective, algorithm;
   cl::opt<int64_t> bytes;
-  cl::opt<std::string> type, engine;
+  cl::opt<std::string> type, engine, device;
   cl::opt<int> ranks, repeat;
   cl::opt<int64_t> steps, staleness;
   cl::opt<int> straggle, groups;
@@ -208,6 +216,14 @@ llvm::Error CollectiveCommand::readLimits() {
   if (!(bandwidth >= 0 && latency >= 0 && latency < 1e6))
     return fail(Exit::Usage, "collective: --link-bandwidth and --link-latency "
                              "are numbers from 0 on");
+  if (!device.empty() &&
+      ((device != "cuda" && device.find("cuda:") != 0) ||
+       !mlc::runtime::isCudaName(device.c_str()) || engine != "nccl" ||
+       groups || trial.algorithm != Algorithm::Own))
+    return fail(Exit::Usage,
+                "collective: --device=" + device +
+                    "; give cuda or cuda:N, with --engine=nccl and "
+                    "--algorithm=own, as programs add in the host's memory");
   if (!(timeout > 0 && timeout <= 1e6))
     return fail(Exit::Usage,
                 "collective: --timeout is a number of seconds, up to 1000000");
@@ -266,15 +282,27 @@ llvm::Error CollectiveCommand::print(const std::string &engineName, int ranks) {
   return groups ? report.printGroups(ranks, groupTrial) : report.print();
 }
 
+/// Of several ranks on a machine each has a GPU.
+Status CollectiveCommand::findGpu(const World &world) {
+  if (device.empty())
+    return Status::success();
+  communication.device = device == "cuda" ? std::max(world.localRank, 0)
+                                          : std::atoi(device.c_str() + 5);
+  return mlc::runtime::findDevice(
+      ("cuda:" + std::to_string(communication.device)).c_str(), trial.device);
+}
+
 llvm::Error CollectiveCommand::runRank(const std::string &name,
                                        const World &world) {
   if (ranks && world.found() && ranks != world.size)
     return fail(Exit::Usage,
                 fmt::format("collective: --ranks={}, but {} has started {}; "
                             "leave --ranks out",
-                            ranks.getValue(), world.launcher, world.size));
+                            ranks.getValue(), world.starter, world.size));
   if (llvm::Error error = checkMemory(1))
     return error;
+  if (Status status = findGpu(world); !status.ok())
+    return failure(status);
   const mlc_engine *table = nullptr;
   if (Status status = loadEngine(name, pluginFolder(), table); !status.ok())
     return failure(status);
@@ -330,7 +358,7 @@ llvm::Error CollectiveCommand::run() {
   if (!engine.empty())
     return runRank(engine, world);
   // Processes that mpirun has not started stand alone for MPI.
-  return runRank(world.launcher == "torchrun" ? "gloo" : "mpi", world);
+  return runRank(world.engine(), world);
 }
 
 std::unique_ptr<Command> mlc::cli::makeCollectiveCommand() {

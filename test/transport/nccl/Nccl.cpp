@@ -8,6 +8,7 @@
 //
 // Each rank writes its calls, a line each, to the file C.R in the folder
 // $MLC_NCCL_RECORD, C the number of the communicator in its process, from 0, R
+// the rank in the first of them; the first line has the communicator's size and
 // the rank in it (test/transport/calls.py reads them).
 //
 //===----------------------------------------------------------------------===//
@@ -20,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -34,7 +36,7 @@ using mlc::test::nccl::Wires;
 struct mlc::runtime::nccl::ncclComm {
   std::unique_ptr<Wires> wires;
   int rank = 0, size = 0;
-  int number = 0; // of the process's communicators
+  int number = 0, processRank = 0; // among the process's communicators
 };
 
 namespace {
@@ -57,6 +59,7 @@ const mlc_reduction reductionOf[] = {MLC_SUM, MLC_PROD, MLC_MAX, MLC_MIN};
 struct Group {
   int depth = 0;
   ncclComm_t comm = nullptr;
+  cudaStream_t stream = nullptr;
   std::vector<Message> messages;
   std::vector<std::function<void()>> after;
 };
@@ -69,11 +72,28 @@ void record(ncclComm_t comm, const char *name, Values... values) {
   if (!folder)
     return;
   std::ofstream file(std::string(folder) + "/" + std::to_string(comm->number) +
-                         "." + std::to_string(comm->rank),
+                         "." + std::to_string(comm->processRank),
                      std::ios::app);
+  if (file.tellp() == 0)
+    file << "communicator " << comm->size << ' ' << comm->rank << '\n';
   file << name;
   ((file << ' ' << values), ...);
+  if (group.depth)
+    file << " grouped";
   file << '\n';
+}
+
+/// What the stream holds comes before the call, as with NCCL; an emulated GPU's
+/// memory is the host's too.
+void finish(cudaStream_t stream) {
+  void *driver =
+      stream ? dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  if (!driver)
+    return;
+  auto wait = reinterpret_cast<int (*)(cudaStream_t)>(
+      dlsym(driver, "cuStreamSynchronize"));
+  wait(stream);
+  dlclose(driver);
 }
 
 ncclResult_t carryOut() {
@@ -81,6 +101,7 @@ ncclResult_t carryOut() {
   group = {};
   if (!now.comm)
     return ncclSuccess;
+  finish(now.stream);
   if (!now.comm->wires->pass(now.messages))
     return ncclRemoteError;
   for (auto &step : now.after)
@@ -94,8 +115,10 @@ bool isWrong(ncclComm_t comm, ncclDataType_t type, int root) {
 }
 
 /// A call within a group waits for its end.
-template <typename Add> ncclResult_t call(ncclComm_t comm, Add add) {
+template <typename Add>
+ncclResult_t call(ncclComm_t comm, cudaStream_t stream, Add add) {
   group.comm = comm;
+  group.stream = stream;
   add();
   return group.depth ? ncclSuccess : carryOut();
 }
@@ -121,8 +144,8 @@ void reduceInto(ncclComm_t comm, const void *own, void *to, size_t count,
     if (rank != comm->rank)
       receiveFrom(rank, all[rank]->data(), bytes);
   }
-  std::memcpy(all[comm->rank]->data(), own, bytes);
   group.after.emplace_back([=] {
+    std::memcpy(all[comm->rank]->data(), own, bytes);
     for (size_t rank = 1; rank < all.size(); ++rank)
       combine(reductionOf[reduction], types[type].type, all[0]->data(),
               all[rank]->data(), static_cast<int64_t>(count));
@@ -152,7 +175,9 @@ ncclResult_t ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id,
     return ncclInvalidArgument;
   static std::atomic<int> count{0};
   auto made = std::make_unique<ncclComm>();
+  static int first = rank;
   made->number = count++;
+  made->processRank = first;
   made->rank = rank;
   made->size = ranks;
   made->wires = Wires::open(id.internal, ranks, rank);
@@ -193,11 +218,11 @@ const char *ncclGetErrorString(ncclResult_t result) {
 
 ncclResult_t ncclAllReduce(const void *from, void *to, size_t count,
                            ncclDataType_t type, ncclRedOp_t reduction,
-                           ncclComm_t comm, cudaStream_t) {
+                           ncclComm_t comm, cudaStream_t stream) {
   if (isWrong(comm, type, 0))
     return ncclInvalidArgument;
   record(comm, "ncclAllReduce", count, types[type].name, reductions[reduction]);
-  return call(comm, [&] {
+  return call(comm, stream, [&] {
     for (int rank = 0; rank < comm->size; ++rank)
       if (rank != comm->rank)
         sendTo(rank, from, count * types[type].size);
@@ -207,12 +232,12 @@ ncclResult_t ncclAllReduce(const void *from, void *to, size_t count,
 
 ncclResult_t ncclReduce(const void *from, void *to, size_t count,
                         ncclDataType_t type, ncclRedOp_t reduction, int root,
-                        ncclComm_t comm, cudaStream_t) {
+                        ncclComm_t comm, cudaStream_t stream) {
   if (isWrong(comm, type, root))
     return ncclInvalidArgument;
   record(comm, "ncclReduce", count, types[type].name, reductions[reduction],
          root);
-  return call(comm, [&] {
+  return call(comm, stream, [&] {
     if (root == comm->rank)
       reduceInto(comm, from, to, count, type, reduction);
     else
@@ -222,12 +247,12 @@ ncclResult_t ncclReduce(const void *from, void *to, size_t count,
 
 ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count,
                                ncclDataType_t type, ncclRedOp_t reduction,
-                               ncclComm_t comm, cudaStream_t) {
+                               ncclComm_t comm, cudaStream_t stream) {
   if (isWrong(comm, type, 0))
     return ncclInvalidArgument;
   record(comm, "ncclReduceScatter", count, types[type].name,
          reductions[reduction]);
-  return call(comm, [&] {
+  return call(comm, stream, [&] {
     const size_t bytes = count * types[type].size;
     const char *parts = static_cast<const char *>(from);
     for (int rank = 0; rank < comm->size; ++rank)
@@ -238,16 +263,18 @@ ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count,
 }
 
 ncclResult_t ncclAllGather(const void *from, void *to, size_t count,
-                           ncclDataType_t type, ncclComm_t comm, cudaStream_t) {
+                           ncclDataType_t type, ncclComm_t comm,
+                           cudaStream_t stream) {
   if (isWrong(comm, type, 0))
     return ncclInvalidArgument;
   record(comm, "ncclAllGather", count, types[type].name);
-  return call(comm, [&] {
+  return call(comm, stream, [&] {
     const size_t bytes = count * types[type].size;
     char *parts = static_cast<char *>(to);
     for (int rank = 0; rank < comm->size; ++rank) {
       if (rank == comm->rank)
-        std::memmove(parts + rank * bytes, from, bytes);
+        group.after.emplace_back(
+            [=] { std::memmove(parts + rank * bytes, from, bytes); });
       else {
         sendTo(rank, from, bytes);
         receiveFrom(rank, parts + rank * bytes, bytes);
@@ -258,35 +285,37 @@ ncclResult_t ncclAllGather(const void *from, void *to, size_t count,
 
 ncclResult_t ncclBroadcast(const void *from, void *to, size_t count,
                            ncclDataType_t type, int root, ncclComm_t comm,
-                           cudaStream_t) {
+                           cudaStream_t stream) {
   if (isWrong(comm, type, root))
     return ncclInvalidArgument;
   record(comm, "ncclBroadcast", count, types[type].name, root);
-  return call(comm, [&] {
+  return call(comm, stream, [&] {
     const size_t bytes = count * types[type].size;
     if (root != comm->rank)
       return receiveFrom(root, to, bytes);
     for (int rank = 0; rank < comm->size; ++rank)
       if (rank != root)
         sendTo(rank, from, bytes);
-    std::memmove(to, from, bytes);
+    group.after.emplace_back([=] { std::memmove(to, from, bytes); });
   });
 }
 
 ncclResult_t ncclSend(const void *from, size_t count, ncclDataType_t type,
-                      int peer, ncclComm_t comm, cudaStream_t) {
+                      int peer, ncclComm_t comm, cudaStream_t stream) {
   if (isWrong(comm, type, peer))
     return ncclInvalidArgument;
   record(comm, "ncclSend", count, types[type].name, peer);
-  return call(comm, [&] { sendTo(peer, from, count * types[type].size); });
+  return call(comm, stream,
+              [&] { sendTo(peer, from, count * types[type].size); });
 }
 
 ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer,
-                      ncclComm_t comm, cudaStream_t) {
+                      ncclComm_t comm, cudaStream_t stream) {
   if (isWrong(comm, type, peer))
     return ncclInvalidArgument;
   record(comm, "ncclRecv", count, types[type].name, peer);
-  return call(comm, [&] { receiveFrom(peer, to, count * types[type].size); });
+  return call(comm, stream,
+              [&] { receiveFrom(peer, to, count * types[type].size); });
 }
 
 ncclResult_t ncclGroupStart() {

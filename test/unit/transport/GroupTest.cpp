@@ -80,6 +80,39 @@ TEST_CASE("groups that are started in opposite orders", "[group]") {
   }));
 }
 
+TEST_CASE("several threads start collectives, each on a group of its own",
+          "[group]") {
+  requireOk(onRanks(2, {}, [&](Communicator &world, int rank) {
+    std::unique_ptr<Communicator> groups[3];
+    for (auto &group : groups)
+      if (Status status = world.split(0, "of a thread", group); !status.ok())
+        return status;
+    Progress progress;
+    Status results[3];
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+      threads.emplace_back([&, i] {
+        for (int step = 0; step < 300 && results[i].ok(); ++step) {
+          std::vector<int32_t> data(1 + step % 40, rank + i);
+          const Request request{Collective::AllReduce,
+                                step % 2 ? Algorithm::Own : Algorithm::Tree, 2,
+                                static_cast<int64_t>(data.size())};
+          results[i] = progress.wait(
+              progress.start(*groups[i], request, MLC_I32, data.data()));
+          if (results[i].ok() &&
+              data != std::vector<int32_t>(data.size(), 2 * i + 1))
+            results[i] = Status::error(MLC_INTERNAL, "sum");
+        }
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    for (Status &result : results)
+      if (!result.ok())
+        return result;
+    return Status::success();
+  }));
+}
+
 TEST_CASE("a rank that is missing in one group ends who waits in another",
           "[group]") {
   Communicator::Options options;
