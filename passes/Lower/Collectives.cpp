@@ -71,6 +71,18 @@ private:
   Values inParts();
   Values packed(ArrayRef<Value> fronts);
   Values allToAll(dist::AllToAllOp op);
+  /// What rank `rank` has of `extent`.
+  IntExpr sizeOn(int64_t rank, IntExpr extent) const {
+    return (extent + axis.getSize() - 1 - number(rank))
+        .floorDiv(axis.getSize());
+  }
+  /// As `x`, but for `rows`.
+  Value zeros(Value x, IntExpr rows) {
+    Dims dims = dimsOf(x);
+    dims[0] = rows;
+    return create<FillOp>(attr(dims), RealAttr::get(context, 0.0),
+                          getElementTypeOrSelf(x.getType()));
+  }
   Value spread(Value x, IntExpr extent, IntExpr each);
   Value gather(Value x, IntExpr extent);
   Value exchangeBlocks(dist::AllToAllOp op, Value x);
@@ -242,9 +254,10 @@ Value Rewriter::spread(Value x, IntExpr extent, IntExpr each) {
   SmallVector<Value> parts;
   IntExpr begin = number(0);
   for (int64_t rank = 0; rank < axis.getSize().getConstant(); ++rank) {
-    IntExpr size = (extent + axis.getSize() - 1 - number(rank))
-                       .floorDiv(axis.getSize());
-    parts.push_back(padHigh(slice(x, 0, begin, size), 0, each - size));
+    IntExpr size = sizeOn(rank, extent);
+    parts.push_back(size.isConstant(0)
+                        ? zeros(x, each)
+                        : padHigh(slice(x, 0, begin, size), 0, each - size));
     begin = begin + size;
   }
   return concat(parts, 0);
@@ -263,10 +276,11 @@ Value Rewriter::gather(Value x, IntExpr extent) {
   }
   SmallVector<Value> parts;
   for (int64_t rank = 0; rank < axis.getSize().getConstant(); ++rank) {
+    IntExpr size = sizeOn(rank, extent);
+    if (size.isConstant(0))
+      break;
     Value part = reshape(slice(x, 1, number(rank), number(1)), dims);
-    parts.push_back(slice(part, 1, number(0),
-                          (extent + axis.getSize() - 1 - number(rank))
-                              .floorDiv(axis.getSize())));
+    parts.push_back(slice(part, 1, number(0), size));
   }
   return concat(parts, 1);
 }
