@@ -38,7 +38,7 @@ Status Session::Steps::planMessages(const StartStep &start,
     if (!status.ok())
       return status;
     if (!messageSize(call.kind, message, axis.size,
-                session.shared->coordinates()[start.axis], size) ||
+                     session.shared->coordinates()[start.axis], size) ||
         size.input * width != input || size.output * width != output)
       return Status::badFile("the program is damaged: a message of '" +
                              step.name + "' is not as large as its buffers");
@@ -117,9 +117,8 @@ Status Session::Steps::run(const WaitStep &wait, const ReadyStep &ready) {
   if (!session.device.usesHostMemory())
     for (size_t i = 0; status.ok() && i < step.outputs.size(); ++i)
       if (uint64_t bytes = planned->messages[i].outputBytes)
-        status = session.queue->upload(operands[i],
-                                       planned->messages[i].output.data(),
-                                       bytes);
+        status = session.queue->upload(
+            operands[i], planned->messages[i].output.data(), bytes);
   return status;
 }
 

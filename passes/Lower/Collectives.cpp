@@ -117,7 +117,8 @@ Value Rewriter::padHigh(Value x, unsigned dim, IntExpr count) {
 Value Rewriter::concat(ArrayRef<Value> values, unsigned dim) {
   if (llvm::is_contained(values, Value()))
     return {};
-  return values.size() == 1 ? values[0] : create<ConcatOp>(values, int64_t(dim));
+  return values.size() == 1 ? values[0]
+                            : create<ConcatOp>(values, int64_t(dim));
 }
 
 /// With dim `dim` first, and back.
@@ -199,10 +200,10 @@ Values Rewriter::packed(ArrayRef<Value> fronts) {
     counts.push_back(count);
     flat.push_back(reshape(front, {rows, count}));
   }
-  Values joint = exchange(
-      {concat(flat, 1)}, {named("dims", b.getDenseI64ArrayAttr({0})),
-                          named("extents", attr({ranks})),
-                          named("units", attr({one}))});
+  Values joint =
+      exchange({concat(flat, 1)},
+               {named("dims", b.getDenseI64ArrayAttr({0})),
+                named("extents", attr({ranks})), named("units", attr({one}))});
   if (failed(joint))
     return failure();
   SmallVector<Value> results;
@@ -234,9 +235,9 @@ Values Rewriter::inParts() {
   Values results =
       isEven && fronts.size() > 1
           ? packed(fronts)
-          : exchange(fronts, {named("dims", b.getDenseI64ArrayAttr(
-                                                SmallVector<int64_t>(
-                                                    dims.size(), 0)))});
+          : exchange(fronts,
+                     {named("dims", b.getDenseI64ArrayAttr(SmallVector<int64_t>(
+                                        dims.size(), 0)))});
   if (succeeded(results))
     for (auto [result, dim] : llvm::zip_equal(*results, dims))
       result = fromFront(result, dim);
@@ -362,9 +363,9 @@ Values Rewriter::allToAll(dist::AllToAllOp op) {
 Value Rewriter::shift(Value x, int64_t by) {
   if (!x)
     return x;
-  FailureOr<Operation *> made = createOp(
-      b, op->getLoc(), dist::ShiftOp::getOperationName(), x,
-      {named("axis", axis), named("by", b.getI64IntegerAttr(by))});
+  FailureOr<Operation *> made =
+      createOp(b, op->getLoc(), dist::ShiftOp::getOperationName(), x,
+               {named("axis", axis), named("by", b.getI64IntegerAttr(by))});
   return succeeded(made) ? (*made)->getResult(0) : Value();
 }
 
