@@ -444,9 +444,9 @@ LogicalResult Translator::addStart(exec::StartOp start) {
   FailureOr<rt::StartStep> detail = readStart(start, model.programs.mesh);
   if (failed(detail))
     return failure();
-  rt::Step step = rt::Step::start(
-      std::move(*detail), ids(start.getInputs()), ids(start.getOutputs()),
-      add(start.getArgs().getDims()));
+  rt::Step step =
+      rt::Step::start(std::move(*detail), ids(start.getInputs()),
+                      ids(start.getOutputs()), add(start.getArgs().getDims()));
   step.name = start.getCollective().str();
   step.nodes = toStrings(start.getNodes());
   program.steps.push_back(std::move(step));
@@ -500,9 +500,8 @@ LogicalResult Translator::translate(Operation *inner) {
         return success();
       })
       .Case([&](exec::OutputOp output) {
-        return addPort(output, output.getName(),
-                       buffers.at(output.getBuffer()), output.getSplitAttr(),
-                       program.outputs);
+        return addPort(output, output.getName(), buffers.at(output.getBuffer()),
+                       output.getSplitAttr(), program.outputs);
       })
       .Default([](Operation *other) {
         return other->emitError("has no counterpart in the runtime");

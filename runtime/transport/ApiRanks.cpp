@@ -52,9 +52,9 @@ mlc_status mlc_ranks_open(const char *engine, const mlc_ranks_options *options,
     if (status.ok())
       status = findWorld(world);
     if (status.ok())
-      status = findEngine(engine ? engine : "", world,
-                          known.folder ? known.folder : engineFolder(),
-                          rankOptions);
+      status =
+          findEngine(engine ? engine : "", world,
+                     known.folder ? known.folder : engineFolder(), rankOptions);
     std::shared_ptr<Ranks> opened;
     if (status.ok())
       status = openRanks(rankOptions, opened);
