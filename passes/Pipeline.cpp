@@ -49,6 +49,8 @@ void addLayoutPasses(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void addLowerPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // What ranks exchange lies together in memory.
+  pm.addPass(createLowerCollectivesPass());
   // Everything below works on linalg, whatever the operators were.
   pm.addPass(createLowerPass());
 }

@@ -173,6 +173,17 @@ def LayoutPass : TargetPass<"mlc-assign-layout", [
   let dependentDialects = ["::mlc::MlcDialect"];
 }
 
+def LowerCollectivesPass : Pass<"mlc-lower-collectives", "::mlir::ModuleOp"> {
+  let summary = "what ranks exchange lies together in memory";
+  let description = [{
+    Collectives on any dim become ones on dim 0, with transposes around them;
+    several operands that are split alike become one; an all-to-all packs the
+    blocks for the other ranks behind each other; a halo is two shifts of
+    slices. What is among the ranks of an axis that has one is no exchange.
+  }];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlc::dist::DistDialect"];
+}
+
 def LowerPass : Pass<"mlc-lower-to-linalg", "::mlir::ModuleOp"> {
   let summary = "every stage of every definition to linalg on tensors";
   let description = [{

@@ -32,6 +32,11 @@ struct Fill {
   void size(const char *, std::optional<ExprId> &id) { id = samples.size; }
   void binds(const char *, SymbolId &id) { id = samples.symbol; }
   void number(const char *, uint64_t &value) { value = 3; }
+  void word(const char *, uint8_t &index, Words) { index = 1; }
+  void text(const char *, std::string &value) { value = "sample"; }
+  void axis(const char *, uint32_t &index) { index = 0; }
+  void starts(const char *, uint32_t &ticket) { ticket = 0; }
+  void waits(const char *, uint32_t &ticket) { ticket = 0; }
 };
 
 /// Names and values, as numbers and as `mlc inspect` must show them.
@@ -50,6 +55,11 @@ struct Collect {
   }
   void binds(const char *n, SymbolId v) { add(n, v, samples.symbolText); }
   void number(const char *n, uint64_t v) { add(n, v, std::to_string(v)); }
+  void word(const char *n, uint8_t v, Words words) { add(n, v, words.all[v]); }
+  void text(const char *n, const std::string &v) { add(n, v.size(), v); }
+  void axis(const char *n, uint32_t v) { add(n, v, "data"); }
+  void starts(const char *n, uint32_t v) { number(n, v); }
+  void waits(const char *n, uint32_t v) { number(n, v); }
 };
 
 /// Sets the field with number `left` to `bad`. `name` stays empty where every
@@ -74,13 +84,36 @@ struct Damage {
       name = n, id = bad;
   }
   void number(const char *, uint64_t &) { isIt(); }
+  void word(const char *n, uint8_t &index, Words words) {
+    if (isIt())
+      name = n, index = words.count + bad % 100;
+  }
+  void text(const char *n, std::string &value) {
+    if (isIt())
+      name = n, value.assign(1000, 'x');
+  }
+  void axis(const char *n, uint32_t &index) {
+    if (isIt())
+      name = n, index = bad;
+  }
+  void starts(const char *n, uint32_t &ticket) {
+    if (isIt())
+      name = n, ticket = bad;
+  }
+  void waits(const char *n, uint32_t &ticket) { starts(n, ticket); }
 };
+
+const std::vector<MeshAxis> mesh = {{"data", 4}};
+
+Status check(const Program &program) { return validate(program, 16, {}, mesh); }
 
 struct Sample {
   Program program;
   Samples samples;
+  size_t at = 0; ///< of the step
 
-  /// A program whose last step is of the kind with this number.
+  /// A program with a step of the kind with this number, the last one unless
+  /// another has to wait for it.
   explicit Sample(size_t kind) {
     program = scaleProgram();
     Program &p = program;
@@ -103,12 +136,33 @@ struct Sample {
     step.args = {four, samples.size};
     Fill fill{samples};
     visitFields(step, fill);
-    p.steps.push_back(step);
+    pair(std::move(step));
   }
-  Step &step() { return program.steps.back(); }
+
+  /// With the start of what it waits for, or a wait for what it starts.
+  void pair(Step step) {
+    TicketUse tickets = ticketsOf(step);
+    if (tickets.started || tickets.awaited) {
+      // The second word is a reduce-scatter: of its own memory, to other.
+      step.inputs = {program.addBuffer(
+          Buffer::arena(step.args[0], DType::F32, {}))};
+      step.outputs = {program.addBuffer(
+          Buffer::arena(step.args[0], DType::F32, {}))};
+      program.steps.push_back(
+          Step::launch(0, {0, 1}, step.inputs, {}, samples.size));
+    }
+    if (tickets.awaited)
+      program.steps.push_back(Step::start(
+          {1, 0, "", 0, 0}, step.inputs, step.outputs, step.args));
+    at = program.steps.size();
+    program.steps.push_back(step);
+    if (tickets.started)
+      program.steps.push_back(Step::wait(0, step.inputs, step.outputs));
+  }
+  Step &step() { return program.steps[at]; }
   Collect collect() {
     Collect visitor{samples, {}, {}};
-    visitFields(std::as_const(program).steps.back(), visitor);
+    visitFields(std::as_const(program).steps[at], visitor);
     return visitor;
   }
 };
@@ -130,7 +184,7 @@ TEST_CASE("every kind of step is read as it was written", "[step]") {
   for (size_t kind = 0; kind < numKinds; ++kind) {
     Sample sample(kind), again(kind);
     INFO(kindName(sample.step()));
-    Status status = validate(sample.program, 16);
+    Status status = check(sample.program);
     INFO(status.message);
     REQUIRE(status.ok());
     std::vector<uint8_t> bytes = serialize(sample.program);
@@ -153,7 +207,7 @@ TEST_CASE("every kind of step is read as it was written", "[step]") {
 TEST_CASE("every field of every kind of step is printed", "[step]") {
   for (size_t kind = 0; kind < numKinds; ++kind) {
     Sample sample(kind);
-    std::string text = describeSteps(sample.program).back();
+    std::string text = describeSteps(sample.program, mesh)[sample.at];
     INFO(text);
     for (const std::string &field : sample.collect().texts)
       CHECK_THAT(text, Contains(field));
@@ -171,7 +225,7 @@ TEST_CASE("a wrong field of any kind of step is named", "[step]") {
         visitFields(sample.step(), damage);
         if (damage.name.empty())
           continue;
-        Status status = validate(sample.program, 16);
+        Status status = check(sample.program);
         CHECK(status.code == MLC_BAD_FILE);
         CHECK_THAT(
             status.message,
@@ -186,7 +240,7 @@ TEST_CASE("a wrong field of any kind of step is named", "[step]") {
       Damage damage{int(f), size, {}};
       visitFields(sample.step(), damage);
       if (damage.isSize)
-        CHECK_THAT(validate(sample.program, 16).message,
+        CHECK_THAT(check(sample.program).message,
                    Contains("used before it is bound"));
     }
   }
@@ -198,7 +252,7 @@ TEST_CASE("wrong operands of any kind of step are refused", "[step]") {
       Sample sample(kind);
       INFO(kindName(sample.step()));
       change(sample.step());
-      CHECK(validate(sample.program, 16).code == MLC_BAD_FILE);
+      CHECK(check(sample.program).code == MLC_BAD_FILE);
     };
     Arity arity = arityOf(Sample(kind).step());
     if (arity.inputs != anyNumber)
@@ -216,7 +270,7 @@ TEST_CASE("wrong operands of any kind of step are refused", "[step]") {
       continue;
     // It ends an epoch: bound once, from integers only.
     sample.program.steps.push_back(sample.step());
-    CHECK_THAT(validate(sample.program, 16).message, Contains("bound already"));
+    CHECK_THAT(check(sample.program).message, Contains("bound already"));
     broken([](Step &s) { s.inputs[0] = 0; });
   }
 }
@@ -227,8 +281,8 @@ TEST_CASE("damaged bytes of any kind of step crash nothing", "[step]") {
     auto tryRead = [](std::vector<uint8_t> damaged) {
       Program p;
       bool isRead = deserialize(damaged.data(), damaged.size(), p).ok();
-      if (isRead && validate(p, 16).ok()) {
-        describeSteps(p);
+      if (isRead && check(p).ok()) {
+        describeSteps(p, mesh);
         liveRanges(p);
       }
       return isRead;
