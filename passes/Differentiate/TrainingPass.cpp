@@ -29,7 +29,8 @@ private:
     ModuleOp module = getOperation();
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main || !main.getBody().hasOneBlock())
-      return module.emitError() << "has no function @main of one block to train";
+      return module.emitError()
+             << "has no function @main of one block to train";
     auto lossKind = llvm::StringSwitch<std::optional<LossKind>>(loss)
                         .Case("output", LossKind::Output)
                         .Case("mse", LossKind::MeanSquares)
@@ -46,9 +47,8 @@ private:
             .Case("adamw", OptimizerKind::AdamW)
             .Default(std::nullopt);
     if (!optimizerKind)
-      return module.emitError()
-             << "no optimizer '" << optimizer
-             << "'; there are sgd, momentum, adam, adamw";
+      return module.emitError() << "no optimizer '" << optimizer
+                                << "'; there are sgd, momentum, adam, adamw";
     LossOptions lossOptions;
     lossOptions.kind = *lossKind;
     lossOptions.classAxis = classAxis;

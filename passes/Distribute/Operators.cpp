@@ -1,6 +1,7 @@
 //===- Operators.cpp - What a rank carries out of an operator -------------===//
 
 #include "passes/Distribute/Operators.h"
+#include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/DefinitionForms.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Emit.h"
@@ -10,6 +11,7 @@
 using namespace mlir;
 using llvm::ArrayRef;
 using llvm::SmallVector;
+using llvm::StringRef;
 
 namespace mlc::dist {
 
@@ -48,15 +50,34 @@ Operation *rebuild(OpBuilder &builder, Operation *op, ValueRange operands,
   return create(builder, op, operands, attributes);
 }
 
+/// Whether no rank is known to break a condition: a part may be empty where an
+/// operator is not.
+static bool holdsOnAllRanks(const Definition &definition, AxisAttr axis) {
+  std::optional<int64_t> ranks = axis.getSize().asConstant();
+  for (const Requirement &r : definition.requirements)
+    for (int64_t rank = 0; rank < ranks.value_or(0); ++rank) {
+      IntExpr difference = (r.lhs - r.rhs).substitute([&](StringRef name) {
+        return name == axis.getRank().getSymbol()
+                   ? IntExpr::constant(axis.getContext(), rank)
+                   : IntExpr();
+      });
+      if (difference.isConstant() &&
+          !compareNumbers<int64_t>(difference.getConstant(), r.predicate, 0))
+        return false;
+    }
+  return true;
+}
+
 /// The operator itself where it says what `local` does.
 static Operation *rebuildAs(OpBuilder &builder, Operation *op,
-                            ValueRange operands, const Definition &local) {
+                            ValueRange operands, const Definition &local,
+                            AxisAttr axis) {
   ArrayRef<IntExpr> dims = local.stages[local.results[0]].dims;
   Operation *made = rebuild(builder, op, operands, dims);
   if (!made || isa<DistDialect>(op->getDialect()))
     return made;
   FailureOr<Definition> own = getDefinition(cast<DefinitionOpInterface>(made));
-  if (succeeded(own) && isEqual(*own, local))
+  if (succeeded(own) && isEqual(*own, local) && holdsOnAllRanks(*own, axis))
     return made;
   made->erase();
   return nullptr;
@@ -79,31 +100,37 @@ static FailureOr<Value> emitCut(OpBuilder &builder, Location loc,
     if (succeeded(value) && plan.partials.cuts[s])
       value = parts.reduce(*value, *plan.partials.stages[s], loc);
     if (failed(value))
-      return failure();
+      return Value();
     stages.push_back(*value);
   }
   return stages[local.results[0]];
 }
 
-FailureOr<Value> emitPart(OpBuilder &builder, Operation *op,
-                          const Definition &definition, const Plan &plan,
+FailureOr<Value> emitPart(OpBuilder &builder, Operation *op, const Plan &plan,
                           ValueRange operands, Parts &parts, AxisAttr axis) {
   Location loc = op->getLoc();
+  Definition local = localize(plan.definition, plan.factor, axis);
+  if (!plan.partials.isCut())
+    if (Operation *same = rebuildAs(builder, op, operands, local, axis))
+      return same->getResult(0);
+  // Some definitions have no text, which has its limits.
+  ScopedDiagnosticHandler quiet(op->getContext(),
+                                [](Diagnostic &) { return success(); });
   if (plan.partials.isCut())
     return emitCut(
         builder, loc,
-        guardReads(localize(widenSmallFloats(definition), plan.factor, axis)),
+        guardReads(
+            localize(widenSmallFloats(plan.definition), plan.factor, axis)),
         plan, operands, parts);
-  Definition local = localize(definition, plan.factor, axis);
-  if (Operation *same = rebuildAs(builder, op, operands, local))
-    return same->getResult(0);
   bool hasText = local.results[0] + 1 == local.stages.size() &&
                  llvm::all_of(local.stages, [](const Stage &stage) {
                    return stage.pieces.size() == 1;
                  });
   if (!hasText)
     return Value();
-  return emitCompute(builder, loc, guardReads(std::move(local)), operands);
+  FailureOr<Value> made =
+      emitCompute(builder, loc, guardReads(std::move(local)), operands);
+  return succeeded(made) ? made : Value();
 }
 
 } // namespace mlc::dist

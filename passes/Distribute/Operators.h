@@ -16,11 +16,12 @@ mlir::Operation *rebuild(mlir::OpBuilder &builder, mlir::Operation *op,
 /// A rank's part of `op` by a plan, of the operands that the plan has: the same
 /// operator where it means on parts what the restricted definition says, else
 /// `mlc.compute` with that, in pieces where a stage is reduced in between.
-/// Null, without an error, where that has no text (boxes of a concatenation).
-mlir::FailureOr<mlir::Value>
-emitPart(mlir::OpBuilder &builder, mlir::Operation *op,
-         const Definition &definition, const Plan &plan,
-         mlir::ValueRange operands, Parts &parts, AxisAttr axis);
+/// Null, without an error, where that has no text (boxes of a concatenation,
+/// integers that data choose).
+mlir::FailureOr<mlir::Value> emitPart(mlir::OpBuilder &builder,
+                                      mlir::Operation *op, const Plan &plan,
+                                      mlir::ValueRange operands, Parts &parts,
+                                      AxisAttr axis);
 
 } // namespace mlc::dist
 

@@ -23,7 +23,7 @@ void Parts::set(Value whole, const Place &place, Value part) {
 
 void Parts::forgetStates() {
   for (auto &[whole, tensor] : tensors) {
-    Place own = placeOf(whole);
+    Place own = tensor.deferred.isSplit() ? tensor.deferred : placeOf(whole);
     if (!tensor.isState || !own.isSplit())
       continue;
     llvm::erase_if(tensor.parts, [&](const Part &part) {

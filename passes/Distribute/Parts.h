@@ -33,8 +33,8 @@ public:
     auto it = tensors.find(whole);
     return it != tensors.end() && it->second.isDeferred;
   }
-  /// What was brought elsewhere of states that are split, and of what is made of
-  /// them alone, is not used from here on.
+  /// What was brought elsewhere of states that are split, and of what is made
+  /// of them alone, is not used from here on.
   void forgetStates();
   void setState(mlir::Value whole) { tensors[whole].isState = true; }
 

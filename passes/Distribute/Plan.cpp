@@ -5,6 +5,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Distribute/Hoist.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -84,7 +85,7 @@ static std::optional<Plan> makePlan(Operation *op, const Definition &definition,
   std::optional<Partials> partials = findPartials(definition, factor, kinds);
   if (!partials)
     return std::nullopt;
-  Plan plan{std::move(factor), std::move(*partials), {}, {}};
+  Plan plan{definition, std::move(factor), std::move(*partials), {}, {}};
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     plan.operands.push_back(kinds[i] ? Place::partial(*kinds[i])
                                      : plan.factor.placeOf({false, i}));
@@ -138,13 +139,27 @@ public:
 
 private:
   void tryFactor(TensorId tensor, const Place &place) {
-    auto factor = findFactor(definition, tensor, place, axis);
-    if (!factor)
+    if (auto factor = findFactor(definition, tensor, place, axis)) {
+      tryPartial(*factor);
+      if (tryPlan(definition, std::move(*factor)))
+        return;
+    }
+    // With sums that are made before they are used.
+    std::optional<Definition> hoisted = hoistReductions(definition);
+    if (!hoisted)
       return;
-    if (auto plan =
-            makePlan(op, definition, *factor, Kinds(op->getNumOperands())))
+    if (tensor.isStage)
+      tensor.index = hoisted->results[0];
+    if (auto factor = findFactor(*hoisted, tensor, place, axis))
+      tryPlan(*hoisted, std::move(*factor));
+  }
+
+  bool tryPlan(const Definition &meaning, Factor factor) {
+    auto plan =
+        makePlan(op, meaning, std::move(factor), Kinds(op->getNumOperands()));
+    if (plan)
       consider(std::move(*plan));
-    tryPartial(*factor);
+    return plan.has_value();
   }
 
   /// What is partial stays so, where all terms are: nothing is a term of any
@@ -202,7 +217,8 @@ private:
       count(plan, result,
             bytesOf(dimsOf(result), result) *
                 movedShare(plan.result, it->second, axis));
-    for (auto [stage, isCut] : llvm::zip(definition.stages, plan.partials.cuts))
+    for (auto [stage, isCut] :
+         llvm::zip(plan.definition.stages, plan.partials.cuts))
       if (isCut)
         count(plan, result,
               bytesOf(stage.dims, result) *

@@ -25,6 +25,8 @@ struct Hints {
 };
 
 struct Plan {
+  /// The operator's, or the same in more stages.
+  Definition definition;
   Factor factor;
   Partials partials;
   llvm::SmallVector<Place> operands;

@@ -3,6 +3,7 @@
 #include "passes/Distribute/Rank.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/States.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Distribute/Operators.h"
 
 using namespace mlir;
@@ -46,10 +47,21 @@ public:
     while (!old.empty())
       old.back().erase();
     old.erase();
+    eraseDead(*made);
     return success();
   }
 
 private:
+  /// What was brought for an operator that had no form on parts.
+  static void eraseDead(Block &made) {
+    SmallVector<Operation *> operators;
+    for (Operation &op : made.without_terminator())
+      operators.push_back(&op);
+    for (Operation *op : llvm::reverse(operators))
+      if (isOpTriviallyDead(op))
+        op->erase();
+  }
+
   void addArgument(Block &made, BlockArgument argument, const Place &place) {
     auto type = cast<RankedTensorType>(argument.getType());
     Value part =
@@ -65,8 +77,7 @@ private:
 
   /// What makes the first result that is no state; gradients come behind it.
   Operation *findLoss(Block &old) {
-    for (auto [i, value] :
-         llvm::enumerate(old.getTerminator()->getOperands()))
+    for (auto [i, value] : llvm::enumerate(old.getTerminator()->getOperands()))
       if (!function.getResultAttr(i, kStateAttr))
         return value.getDefiningOp();
     return nullptr;
@@ -79,8 +90,9 @@ private:
     if (std::optional<Place> place = placeOfDeferred(op, *definition))
       return defer(op, *definition, *place);
     Plan plan = choosePlan(op, *definition, parts, hints, axis);
-    if (!llvm::all_of(plan.operands, [](const Place &p) { return p.isWhole(); }))
-      return emit(op, *definition, plan);
+    if (!llvm::all_of(plan.operands,
+                      [](const Place &p) { return p.isWhole(); }))
+      return emit(op, plan);
     // Exchanges begin early.
     for (Value operand : op->getOperands())
       if (!parts.placeOf(operand).isWhole() &&
@@ -119,8 +131,7 @@ private:
       if (parts.isDeferred(operand))
         depth = std::max(depth, depths.lookup(operand) + 1);
     if (depth >= (place.isSplit() ? kMaxChoices : kMaxDepth))
-      return emit(op, definition,
-                  choosePlan(op, definition, parts, hints, axis));
+      return emit(op, choosePlan(op, definition, parts, hints, axis));
     parts.setDeferred(op->getResult(0), place);
     depths[op->getResult(0)] = depth;
     return success();
@@ -172,8 +183,7 @@ private:
   }
 
   /// Has the result at the plan's place, or whole where its part has no form.
-  LogicalResult emit(Operation *op, const Definition &definition,
-                     const Plan &plan) {
+  LogicalResult emit(Operation *op, const Plan &plan) {
     SmallVector<Value> operands;
     for (auto [operand, place] : llvm::zip(op->getOperands(), plan.operands)) {
       // Zeros are terms of any sum.
@@ -183,8 +193,7 @@ private:
         return failure();
       operands.push_back(*part);
     }
-    FailureOr<Value> made =
-        emitPart(builder, op, definition, plan, operands, parts, axis);
+    FailureOr<Value> made = emitPart(builder, op, plan, operands, parts, axis);
     if (failed(made))
       return failure();
     if (!*made)
@@ -200,7 +209,7 @@ private:
       return parts.bring(value, place);
     Operation *op = value.getDefiningOp();
     Plan plan = planDeferred(value, place).first;
-    if (failed(emit(op, *meaningOf(op), plan)))
+    if (failed(emit(op, plan)))
       return failure();
     if (Value found = parts.find(value, place))
       return found;
@@ -229,6 +238,7 @@ private:
         return failure();
       values.push_back(*part);
     }
+    // What was brought for an operator that had no form on parts.
     func::ReturnOp::create(builder, end->getLoc(), values);
     function.setType(FunctionType::get(function.getContext(),
                                        builder.getBlock()->getArgumentTypes(),

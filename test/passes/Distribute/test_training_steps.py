@@ -1,0 +1,98 @@
+"""Steps of training, partitioned: eight networks with the batch on ranks, states of which each rank has a part."""
+
+import collections
+import sys
+
+import pytest
+import trained
+
+sys.path.insert(0, __file__.rsplit("/", 1)[0])
+from partitioned import differ, exchanges, partition, run, sharded, training_step  # noqa: E402
+
+# How many weights each has, statistics of the batch that are exchanged, and sums of the loss.
+NETWORKS = {"mlp": (6, 0, 2), "alexnet": (8, 0, 2), "resnet": (24, 20, 2), "depthwise": (12, 0, 1), "unet": (16, 0, 2),
+            "lstm": (5, 0, 2), "gpt": (36, 0, 2), "translator": (46, 0, 2)}
+
+
+def batch(inputs):
+    return lambda name, rank: ["data", *[""] * (rank - 1)] if name in inputs else None
+
+
+def mesh(ranks):
+    return f'#dist.axis<"data", {ranks}>'
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_batches_are_split(tools, tmp_path, name, ranks):
+    assert set(NETWORKS) == set(trained.NETWORKS)
+    step, inputs = training_step(tools, tmp_path, name, 8, "optimizer=momentum")
+    rank = partition(tools, tmp_path, sharded(step, mesh(ranks), batch(inputs)))
+    found = exchanges(rank)
+    weights, statistics, sums = NETWORKS[name]
+    # Gradients once each, and numbers; a statistic has an element for each channel.
+    assert {kind for kind, _ in found} == {"all_reduce"}
+    assert len(found) == weights + statistics + sums, found
+    largest = max(weight.size for weight in weights_of(name))
+    assert all(size <= largest for _, size in found)
+    assert differ(tools, tmp_path, inputs.values()) < 1e-13
+
+
+def weights_of(name):
+    net = trained.Network(sum(map(ord, name)))
+    trained.NETWORKS[name](net)
+    return net.weights.values()
+
+
+def test_no_rank_sees_the_whole_batch(tools, tmp_path):
+    """59 is the size of nothing else."""
+    for name in NETWORKS:
+        step, inputs = training_step(tools, tmp_path, name, 59, "optimizer=sgd")
+        rank = partition(tools, tmp_path, sharded(step, mesh(2), batch(inputs)))
+        assert "tensor<59x" in step and "59x" not in rank
+
+
+def states(kinds):
+    def axes(name, rank):
+        return ["data", *[""] * (rank - 1)] if "/" in name and name.split("/")[0] in kinds and rank else None
+    return axes
+
+
+MOMENTS = {"momentum", "first moment", "second moment"}
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("optimizer,clip", [("momentum", 0), ("adamw", 1)])
+@pytest.mark.parametrize("name", ["mlp", "resnet", "gpt"])
+def test_states_of_the_optimizer_are_split(tools, tmp_path, name, optimizer, clip, ranks):
+    """A gradient is reduced to the parts, a weight gathered from them: ZeRO."""
+    step, inputs = training_step(tools, tmp_path, name, 8, f"optimizer={optimizer} clip-norm={clip} states=true")
+    axes = batch(inputs), states(MOMENTS)
+    text = sharded(step, mesh(ranks), lambda *of: axes[0](*of) or axes[1](*of))
+    counts = collections.Counter(kind for kind, _ in exchanges(partition(tools, tmp_path, text)))
+    weights, statistics, sums = NETWORKS[name]
+    assert counts == {"reduce_scatter": weights, "all_gather": weights, "all_reduce": statistics + sums + clip}
+    assert differ(tools, tmp_path, inputs.values(), "--function=step") < 1e-13
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name,again", [("mlp", 2), ("lstm", 2), ("gpt", 18)])
+def test_weights_are_split(tools, tmp_path, name, again, ranks):
+    """Nobody keeps a weight: with `regather`, not even from the loss to the gradients."""
+    step, inputs = training_step(tools, tmp_path, name, 8, "optimizer=adamw states=true")
+    axes = batch(inputs), states({"weight", *MOMENTS})
+    text = sharded(step, mesh(ranks), lambda *of: axes[0](*of) or axes[1](*of))
+    weights, statistics, sums = NETWORKS[name]
+    for options, more in (("", 0), ("regather=true", again)):
+        counts = collections.Counter(kind for kind, _ in exchanges(partition(tools, tmp_path, text, options)))
+        assert counts == {"reduce_scatter": weights, "all_gather": weights + more, "all_reduce": sums}
+        assert differ(tools, tmp_path, inputs.values(), "--function=step") < 1e-13
+
+
+def test_mistakes_are_seen(tools, tmp_path):
+    """A sum that is not made changes what ranks give."""
+    step, inputs = training_step(tools, tmp_path, "mlp", 8, "optimizer=sgd")
+    rank = partition(tools, tmp_path, sharded(step, mesh(2), batch(inputs)))
+    (tmp_path / "rank.mlir").write_text(rank.replace('reduction = "sum"', 'reduction = "max"'))
+    one, other = run(tools, tmp_path, "whole", inputs.values()), run(tools, tmp_path, "rank", inputs.values(), "--ranks")
+    assert any((a != b).any() for a, b in zip(one, other))
