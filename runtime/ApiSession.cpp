@@ -2,11 +2,16 @@
 
 #include "runtime/ApiCall.h"
 #include "runtime/ApiOptions.h"
+#include "runtime/ApiRanks.h"
 #include "runtime/Cpu.h"
 #include "runtime/Device.h"
 
 using namespace mlc::runtime;
 using namespace mlc::runtime::api;
+
+mlc_ranks *mlc::runtime::makeHandle(std::shared_ptr<Ranks> ranks) {
+  return new mlc_ranks{std::move(ranks), currentProcess()};
+}
 
 mlc_status mlc_session_create(mlc_artifact *artifact,
                               const mlc_session_options *options,

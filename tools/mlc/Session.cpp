@@ -1,7 +1,7 @@
 //===- Session.cpp - Running an artifact ----------------------------------===//
 
 #include "tools/mlc/Session.h"
-#include "runtime/ApiCall.h"
+#include "runtime/ApiRanks.h"
 #include "tools/mlc/Failure.h"
 
 using namespace mlc::cli;
@@ -15,12 +15,12 @@ Session::create(const Model &model, const std::string &device, unsigned threads,
   options.threads = threads;
   options.flags = flags;
   options.device = device.empty() ? nullptr : device.c_str();
-  // The session keeps what it refers to.
-  mlc_ranks others{ranks, runtime::api::currentProcess()};
-  options.ranks = ranks ? &others : nullptr;
+  options.ranks = ranks ? mlc::runtime::makeHandle(ranks) : nullptr;
   mlc_session *handle = nullptr;
-  if (mlc_status status =
-          mlc_session_create(model.get(), &options, &handle))
+  mlc_status status = mlc_session_create(model.get(), &options, &handle);
+  // A session keeps them itself.
+  mlc_ranks_close(options.ranks);
+  if (status)
     return runtimeFailure(model.name(), status);
   session.session.reset(handle);
   return session;

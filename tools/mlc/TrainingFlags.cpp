@@ -6,6 +6,7 @@
 #include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
+#include "passes/Distribute/LocalStatistics.h"
 #include "passes/Import/ModelFile.h"
 #include "runtime/Text.h"
 #include "tools/mlc/Evaluation.h"
@@ -295,6 +296,9 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   }
   auto change = [&](mlir::ModuleOp module) {
     auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+    if (distribution && distribution->statistics == BatchStatistics::Local &&
+        failed(localizeStatistics(main, distribution->ranks)))
+      return mlir::failure();
     mlir::func::FuncOp before = main.clone();
     mlir::LogicalResult done =
         optimizer ? addTrainingEntries(main, loss, training.optimizer, entries)

@@ -1,0 +1,122 @@
+"""Ranks that are processes, over the engines that are installed, and ranks that fail."""
+
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from networks import Trained, difference, train, write
+
+LAUNCHERS = {"gloo": ("libmlc_engine_gloo.so", lambda mlc, ranks: [mlc, "launch", "-n", str(ranks)]),
+             "mpi": ("libmlc_engine_mpi.so",
+                     lambda mlc, ranks: ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)])}
+STEPS = 5
+
+
+def command(tools, engine, ranks, *arguments):
+    library, launcher = LAUNCHERS[engine]
+    if not (tools.build / "lib" / library).exists():
+        pytest.skip(f"there is no engine {engine}")
+    mlc = str(tools.build / "bin/mlc")
+    return [*launcher(mlc, ranks), mlc, "train", *map(str, arguments), "--threads=1"]
+
+
+def launch(*arguments, **options):
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=300, **options)
+
+
+@pytest.mark.parametrize("engine", LAUNCHERS)
+@pytest.mark.parametrize("stage", [0, 3])
+def test_processes_train_as_threads_do(tools, tmp_path, engine, stage):
+    arguments = [*write(tmp_path, "mlp"), "--optimizer=adamw", "--batch=9", f"--steps={STEPS}", f"--zero={stage}",
+                 "--algorithm=ring"]
+    threads = train(tools, arguments, tmp_path / "threads.npz", "--ranks=3")
+    out = tmp_path / "processes.npz"
+    done = launch(tools, engine, 3, *arguments, f"--checkpoint={out}")
+    assert done.returncode == 0, done.stderr
+    processes = Trained(done, out)
+    assert processes.bits() == threads.bits() and list(processes.losses) == list(threads.losses)
+    assert processes.sent == threads.sent
+
+
+@pytest.mark.parametrize("engine", LAUNCHERS)
+def test_the_engines_own_sums(tools, tmp_path, engine):
+    arguments = [*write(tmp_path, "mlp", "float64"), "--optimizer=adamw", "--batch=8", f"--steps={STEPS}"]
+    one = train(tools, arguments, tmp_path / "one.npz")
+    out = tmp_path / "processes.npz"
+    done = launch(tools, engine, 2, *arguments, f"--checkpoint={out}")
+    assert done.returncode == 0, done.stderr
+    many = Trained(done, out)
+    many.losses = one.losses
+    assert difference(many, one) <= 1e-12
+
+
+def test_other_samples_on_a_rank_are_refused(tools, tmp_path):
+    """Each rank reads a file of its own; that of rank 1 is another."""
+    arguments = write(tmp_path, "mlp")
+    data = next(a for a in arguments if str(a).startswith("--data="))
+    arguments.remove(data)
+    with np.load(tmp_path / "mlp.npz") as file:
+        np.savez(tmp_path / "data0.npz", **file)
+        np.savez(tmp_path / "data1.npz", **{**file, "x": file["x"] + 1})
+    script = 'exec "$@" --data=' + str(tmp_path) + "/data$RANK.npz"
+    mlc = str(tools.build / "bin/mlc")
+    if not (tools.build / "lib/libmlc_engine_gloo.so").exists():
+        pytest.skip("there is no engine gloo")
+    done = subprocess.run([mlc, "launch", "-n", "2", "sh", "-c", script, "sh", mlc, "train", *map(str, arguments),
+                           "--batch=8", f"--checkpoint={tmp_path / 'c.npz'}"],
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode != 0
+    assert "rank 1 has another model, other samples or other options than rank 0" in done.stderr
+
+
+@pytest.mark.parametrize("engine", LAUNCHERS)
+def test_a_rank_that_dies_ends_all(tools, tmp_path, engine):
+    arguments = [*write(tmp_path, "mlp"), "--batch=8", "--steps=100000000", f"--checkpoint={tmp_path / 'c.npz'}",
+                 "--checkpoint-every=100000000", "--timeout=20"]
+    run = subprocess.Popen(command(tools, engine, 2, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           start_new_session=True)
+    try:
+        while not (line := run.stdout.readline()).startswith("step"):
+            assert line or run.poll() is None, run.stderr.read()
+        ranks = [int(pid) for pid in subprocess.run(["pgrep", "-f", f"mlc train {arguments[0]}"], capture_output=True,
+                                                    text=True).stdout.split() if int(pid) != run.pid]
+        ranks = [pid for pid in ranks if b"launch" not in cmdline(pid) and b"mpirun" not in cmdline(pid)]
+        assert len(ranks) == 2
+        start = time.monotonic()
+        os.kill(ranks[1], signal.SIGKILL)
+        # Whoever still prints is read.
+        _, errors = run.communicate(timeout=60)
+        assert run.returncode != 0 and time.monotonic() - start < 25 + 5, errors
+        assert not any(alive(pid) for pid in ranks)
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+
+
+def cmdline(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read()
+    except OSError:
+        return b"launch"
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_full_disk_of_rank_0_ends_all(tools, tmp_path):
+    """Only rank 0 writes; it tells, and no rank is left."""
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    done = tools.mlc("train", *write(tmp_path, "mlp"), "--batch=8", "--steps=3", "--ranks=2", "-o", "/dev/full",
+                     f"--checkpoint={tmp_path / 'c.npz'}", timeout=120)
+    assert done.returncode != 0 and done.stderr.count("mlc: error:") == 1, done.stderr

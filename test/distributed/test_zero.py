@@ -1,0 +1,123 @@
+"""ZeRO's stages: the same training, in less memory, for what ZeRO's paper says is sent."""
+
+import re
+
+import numpy as np
+import onnx
+import pytest
+from graphs import model
+
+import trained
+from networks import difference, train, write
+
+RNG = np.random.default_rng(3)
+STEPS = 5
+# Of sizes that 2 and 4 divide.
+WIDTHS = (32, 64, 48, 16)
+
+
+def dense(folder, samples=48):
+    """A dense network without biases, whose weights are split evenly; the number of its parameters."""
+    nodes, weights, value = [], {}, "x"
+    for i, (inputs, outputs) in enumerate(zip(WIDTHS, WIDTHS[1:])):
+        weights[f"w{i}"] = (RNG.normal(size=(inputs, outputs)) / np.sqrt(inputs)).astype(np.float32)
+        nodes.append(("MatMul", [value, f"w{i}"], [f"p{i}"], {}))
+        value = f"h{i}"
+        nodes.append(("Tanh", [f"p{i}"], [value], {}))
+    nodes[-1] = ("Identity", [nodes[-1][1][0]], [value], {})
+    onnx.save(model(nodes, [("x", ["N", WIDTHS[0]])], [(value, ["N", WIDTHS[-1]])], weights), folder / "dense.onnx")
+    np.savez(folder / "dense.npz", x=RNG.normal(size=(samples, WIDTHS[0])).astype(np.float32),
+             target=RNG.normal(size=(samples, WIDTHS[-1])).astype(np.float32))
+    return ([folder / "dense.onnx", "--loss=mse", f"--data={folder / 'dense.npz'}", "--log-every=1",
+             "--optimizer=adamw", "--learning-rate=0.003"], sum(w.size for w in weights.values()))
+
+
+@pytest.mark.parametrize("accumulate", [1, 2])
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_all_stages_have_the_bits_of_ddp(tools, tmp_path, ranks, accumulate):
+    """Rings add element i of a tensor that is cut evenly in one order, whether all get the sum or each its part."""
+    arguments, _ = dense(tmp_path)
+    arguments += ["--batch=8", f"--accumulate={accumulate}", f"--steps={STEPS}", f"--ranks={ranks}", "--algorithm=ring"]
+    ddp = train(tools, arguments, tmp_path / "ddp.npz")
+    for stage in (1, 2, 3):
+        zero = train(tools, arguments, tmp_path / f"{stage}.npz", f"--zero={stage}")
+        # Of K batches, stages from 2 on sum over ranks first, the others over batches.
+        if accumulate == 1 or stage == 1:
+            assert zero.bits() == ddp.bits(), stage
+            assert list(zero.losses) == list(ddp.losses)
+        else:
+            assert difference(zero, ddp) <= 1e-5
+
+
+@pytest.mark.parametrize("name", trained.NETWORKS)
+def test_all_stages_train_all_networks(tools, tmp_path, name):
+    """Weights whose dims three ranks divide unevenly, or that are smaller than three."""
+    arguments = [*write(tmp_path, name, "float64"), *trained.OPTIMIZERS["adamw"][1], "--batch=6", f"--steps={STEPS}"]
+    one = train(tools, arguments, tmp_path / "one.npz")
+    for stage in (1, 2, 3):
+        zero = train(tools, arguments, tmp_path / f"{stage}.npz", "--ranks=3", f"--zero={stage}")
+        zero.losses = one.losses
+        assert difference(zero, one) <= 1e-9, stage
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_bytes_of_states(tools, tmp_path, ranks):
+    """Of float32 weights, sums of gradients and two moments, 16 bytes a parameter: of stage 1 4 + 4 + 8/N, of stage 2
+    4 + 12/N, of stage 3 16/N. (The paper's 2 + 2 + 12/N, 2 + 14/N and 16/N are of a copy of the weights and gradients of
+    16 bits; a step makes such copies here, and they are no states.)"""
+    arguments, psi = dense(tmp_path)
+    arguments += ["--batch=8", "--accumulate=2", "--steps=2", f"--ranks={ranks}", "--autocast=bf16"]
+    for stage, want in enumerate([16, 8 + 8 / ranks, 4 + 12 / ranks, 16 / ranks]):
+        run = train(tools, arguments, tmp_path / "c.npz", f"--zero={stage}")
+        assert len(run.state_bytes) == ranks
+        for found in run.state_bytes:
+            assert found == pytest.approx(want * psi, rel=0.01), stage
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_bytes_sent(tools, tmp_path, ranks):
+    """2, 2, 2 and 3 times (N - 1) / N of the parameters' bytes, as ZeRO's paper has it."""
+    arguments, psi = dense(tmp_path)
+    arguments += ["--batch=8", "--steps=4", f"--ranks={ranks}", "--algorithm=ring"]
+    for stage, times in enumerate([2, 2, 2, 3]):
+        run = train(tools, arguments, tmp_path / "c.npz", f"--zero={stage}")
+        want = times * 4 * psi * (ranks - 1) / ranks
+        print(f"zero {stage}, {ranks} ranks: sent {run.sent}, {times} psi (N - 1) / N = {want:.0f}")
+        for found in run.sent:
+            # The loss is summed, too.
+            assert want <= found <= want * 1.01 + 64, stage
+
+
+def test_checkpoints_go_on_with_other_ranks(tools, tmp_path):
+    """4, 2, 3 ranks and one, with stages of their own, and without interruption."""
+    arguments = [*write(tmp_path, "mlp", "float64"), *trained.OPTIMIZERS["adamw"][1], "--batch=12"]
+    whole = train(tools, arguments, tmp_path / "whole.npz", "--steps=12")
+    resumed = None
+    for steps, flags in [(3, ["--ranks=4", "--zero=3"]), (6, ["--ranks=2", "--zero=1"]), (9, ["--ranks=3", "--zero=2"]),
+                         (12, [])]:
+        resumed = train(tools, arguments, tmp_path / "c.npz", "--resume", f"--steps={steps}", *flags)
+    assert len(resumed.losses) == 3
+    np.testing.assert_allclose(resumed.losses, whole.losses[-3:], rtol=1e-8)
+    whole.losses = resumed.losses
+    assert difference(resumed, whole) <= 1e-10
+
+
+@pytest.mark.parametrize("stage", [0, 3])
+def test_interrupted_runs_have_the_same_bits(tools, tmp_path, stage):
+    arguments = [*write(tmp_path, "mlp"), "--optimizer=adamw", "--batch=9", "--ranks=3", f"--zero={stage}"]
+    whole = train(tools, arguments, tmp_path / "whole.npz", "--steps=8")
+    train(tools, arguments, tmp_path / "c.npz", "--steps=3")
+    resumed = train(tools, arguments, tmp_path / "c.npz", "--steps=8", "--resume")
+    assert re.search(r"^resumed: after step 3$", resumed.text, re.M)
+    assert resumed.bits() == whole.bits()
+
+
+def test_the_written_model_has_all_weights(tools, tmp_path):
+    arguments = [*write(tmp_path, "mlp"), "--batch=9", "--steps=3"]
+    one = train(tools, arguments, tmp_path / "one.npz", "-o", tmp_path / "one.onnx")
+    train(tools, arguments, tmp_path / "many.npz", "-o", tmp_path / "many.onnx", "--ranks=3", "--zero=3")
+    for a, b in zip(onnx.load(tmp_path / "one.onnx").graph.initializer,
+                    onnx.load(tmp_path / "many.onnx").graph.initializer):
+        a, b = map(onnx.numpy_helper.to_array, (a, b))
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+    assert one.states
