@@ -71,13 +71,12 @@ private:
       if (failed(read(function.getResultAttr(i, kShardingAttr), type,
                       "result " + Twine(i), results)))
         return failure();
-    // A state is where it was.
+    // Nothing was said of these states (shareStates): they are whole.
     for (auto [i, sharding] : llvm::enumerate(results))
-      if (!sharding)
-        if (Attribute state = function.getResultAttr(i, kStateAttr))
-          for (auto [a, before] : llvm::enumerate(arguments))
-            if (function.getArgAttr(a, kStateAttr) == state)
-              sharding = before;
+      if (!sharding && function.getResultAttr(i, kStateAttr))
+        sharding = ShardingAttr::getReplicated(
+            function.getContext(),
+            cast<RankedTensorType>(function.getResultTypes()[i]).getRank());
     found.resize(results.size());
     return success();
   }
@@ -162,6 +161,47 @@ private:
 
 } // namespace
 
+/// All functions that name a state mean one memory: what one of them says of
+/// its sharding holds for all.
+static LogicalResult shareStates(ModuleOp module) {
+  llvm::DenseMap<Attribute, Attribute> shardings;
+  auto forAll = [&](auto visit) -> LogicalResult {
+    for (auto function : module.getOps<func::FuncOp>()) {
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (failed(visit(function, function.getArgAttrDict(i), i, true)))
+          return failure();
+      for (unsigned i = 0; i < function.getNumResults(); ++i)
+        if (failed(visit(function, function.getResultAttrDict(i), i, false)))
+          return failure();
+    }
+    return success();
+  };
+  auto collect = [&](func::FuncOp function, DictionaryAttr attributes, unsigned,
+                     bool) -> LogicalResult {
+    Attribute state = attributes ? attributes.get(kStateAttr) : Attribute(),
+              own = attributes ? attributes.get(kShardingAttr) : Attribute();
+    if (!state || !own)
+      return success();
+    auto [it, isNew] = shardings.try_emplace(state, own);
+    if (isNew || it->second == own)
+      return success();
+    return function.emitError() << "has the state " << state << " with " << own
+                                << ", and elsewhere it has " << it->second
+                                << "; a state has one sharding";
+  };
+  auto share = [&](func::FuncOp function, DictionaryAttr attributes, unsigned i,
+                   bool isArgument) -> LogicalResult {
+    Attribute state = attributes ? attributes.get(kStateAttr) : Attribute();
+    Attribute sharding = state ? shardings.lookup(state) : Attribute();
+    if (sharding && isArgument)
+      function.setArgAttr(i, kShardingAttr, sharding);
+    else if (sharding)
+      function.setResultAttr(i, kShardingAttr, sharding);
+    return success();
+  };
+  return success(succeeded(forAll(collect)) && succeeded(forAll(share)));
+}
+
 LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
   FailureOr<SmallVector<AxisAttr>> mesh = readMesh(module);
   if (failed(mesh))
@@ -170,6 +210,8 @@ LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
     return module.emitError()
            << "has no dist.mesh to be partitioned over; give it one, a list of "
               "#dist.axis";
+  if (failed(shareStates(module)))
+    return failure();
   for (auto function : module.getOps<func::FuncOp>())
     if (failed(Partitioner(function, *mesh, options).run()))
       return failure();

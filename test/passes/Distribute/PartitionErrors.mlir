@@ -44,6 +44,18 @@ module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
 // -----
 
 module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
+  func.func @f(%x: tensor<8xf32> {mlc.state = "s", dist.sharding = #dist.sharding<["data"]>}) {
+    return
+  }
+  // expected-error @+1 {{has the state "s" with #dist.sharding<[""]>, and elsewhere it has #dist.sharding<["data"]>; a state has one sharding}}
+  func.func @g(%x: tensor<8xf32> {mlc.state = "s", dist.sharding = #dist.sharding<[""]>}) {
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
   func.func @f(%x: tensor<8xf32>) -> (tensor<8xf32> {dist.sharding = #dist.sharding<[""], partial = ["data"]>}) {
     // expected-error @+1 {{is not partial, as its sharding says that it is; say that it is whole or split}}
     %0 = mlc.exp %x : (tensor<8xf32>) -> tensor<8xf32>

@@ -65,13 +65,15 @@ MOMENTS = {"momentum", "first moment", "second moment"}
 @pytest.mark.parametrize("optimizer,clip", [("momentum", 0), ("adamw", 1)])
 @pytest.mark.parametrize("name", ["mlp", "resnet", "gpt"])
 def test_states_of_the_optimizer_are_split(tools, tmp_path, name, optimizer, clip, ranks):
-    """A gradient is reduced to the parts, a weight gathered from them: ZeRO."""
-    step, inputs = training_step(tools, tmp_path, name, 8, f"optimizer={optimizer} clip-norm={clip} states=true")
+    """A gradient is reduced to the parts, a weight gathered from them: ZeRO. The norm of all, and whether all are finite, are
+    numbers."""
+    step, inputs = training_step(tools, tmp_path, name, 8, f"optimizer={optimizer} clip-norm={clip} states=true "
+                                 f"scale-loss={str(bool(clip)).lower()} half-factors={str(not clip).lower()}")
     axes = batch(inputs), states(MOMENTS)
     text = sharded(step, mesh(ranks), lambda *of: axes[0](*of) or axes[1](*of))
     counts = collections.Counter(kind for kind, _ in exchanges(partition(tools, tmp_path, text)))
     weights, statistics, sums = NETWORKS[name]
-    assert counts == {"reduce_scatter": weights, "all_gather": weights, "all_reduce": statistics + sums + clip}
+    assert counts == {"reduce_scatter": weights, "all_gather": weights, "all_reduce": statistics + sums + 2 * clip}
     assert differ(tools, tmp_path, inputs.values(), "--function=step") < 1e-13
 
 
