@@ -92,7 +92,10 @@ private:
       to.push_back(sharding
                        ? std::optional(placeOf(sharding, dimsOf(value), axis))
                        : std::nullopt);
-    if (failed(makeRank(function, from, to, axis, options)))
+    // A rank alone has all parts, and all terms.
+    if (axis.getSize().isConstant(1))
+      to.assign(to.size(), Place::whole());
+    else if (failed(makeRank(function, from, to, axis, options)))
       return failure();
     for (auto [places, place] : llvm::zip(found, to))
       places.emplace_back(*place);
