@@ -59,6 +59,11 @@ private:
   }
 
   LogicalResult readAll() {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (function.getArgAttr(i, kWholeAttr))
+        return function.emitError()
+               << "argument " << i << " is a part already (" << kWholeAttr
+               << "); partition a function once";
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
       if (failed(read(function.getArgAttr(i, kShardingAttr), type,
                       "argument " + Twine(i), arguments)))

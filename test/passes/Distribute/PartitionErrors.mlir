@@ -26,6 +26,15 @@ module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
 // -----
 
 module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
+  // expected-error @+1 {{argument 0 is a part already (dist.whole); partition a function once}}
+  func.func @f(%x: tensor<2xf32> {dist.sharding = #dist.sharding<["data"]>, dist.whole = #mlc.dims<[8]>}) {
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
   // expected-error @+1 {{argument 0 must be a ranked tensor with named dims, got 'tensor<?xf32>'}}
   func.func @f(%x: tensor<?xf32>) {
     return
