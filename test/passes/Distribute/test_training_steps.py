@@ -96,3 +96,20 @@ def test_mistakes_are_seen(tools, tmp_path):
     (tmp_path / "rank.mlir").write_text(rank.replace('reduction = "sum"', 'reduction = "max"'))
     one, other = run(tools, tmp_path, "whole", inputs.values()), run(tools, tmp_path, "rank", inputs.values(), "--ranks")
     assert any((a != b).any() for a, b in zip(one, other))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name,dim,kinds", [("unet", 2, {"halo"}), ("resnet", 3, {"halo"}), ("gpt", 1, {"all_to_all"}),
+                                            ("lstm", 1, {"all_gather"}), ("depthwise", 1, set())])
+def test_other_dims_are_split(tools, tmp_path, name, dim, kinds, ranks):
+    """Rows and columns of images, channels, positions of words: of inputs, and of targets that have them."""
+    step, inputs = training_step(tools, tmp_path, name, 4, "optimizer=momentum")
+    place = {"unet": 1, "gpt": 1}.get(name, 0)
+
+    def axes(called, rank):
+        own = place if called == "target" else dim
+        return ["data" if d == own else "" for d in range(rank)] if called in inputs and rank > own else None
+
+    found = exchanges(partition(tools, tmp_path, sharded(step, mesh(ranks), axes)))
+    assert kinds | {"all_reduce"} <= {kind for kind, _ in found}
+    assert differ(tools, tmp_path, inputs.values()) < 1e-13
