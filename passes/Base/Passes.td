@@ -77,6 +77,11 @@ def TrainingStepPass : Pass<"mlc-add-training-step", "::mlir::ModuleOp"> {
            "sgd, momentum, adam, adamw">,
     Option<"clipNorm", "clip-norm", "double", "0",
            "most that the norm of all gradients is; 0: no limit">,
+    Option<"scalesLoss", "scale-loss", "bool", "false",
+           "a step is told how many times larger the loss is, and does nothing "
+           "where a gradient is not finite">,
+    Option<"halfFactors", "half-factors", "bool", "false",
+           "round what products read to float16">,
     Option<"states", "states", "bool", "false",
            "weights and what the optimizer keeps are states of entries">];
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];

@@ -26,6 +26,15 @@ module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
 // -----
 
 module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
+  // expected-error @+1 {{argument 0 is a part already (dist.whole); partition a function once}}
+  func.func @f(%x: tensor<2xf32> {dist.sharding = #dist.sharding<["data"]>, dist.whole = #mlc.dims<[8]>}) {
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
   // expected-error @+1 {{argument 0 must be a ranked tensor with named dims, got 'tensor<?xf32>'}}
   func.func @f(%x: tensor<?xf32>) {
     return
@@ -37,6 +46,18 @@ module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
 module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
   // expected-error @+1 {{argument 0 has a part of floordiv(B - 1 * rank.data + 3, 4) on a rank, which tells nobody what the symbols are; fix the dim, or say that it is a multiple of the axis's size}}
   func.func @f(%x: tensor<?xf32, #mlc.dims<[B]>> {dist.sharding = #dist.sharding<["data"]>}) {
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
+  func.func @f(%x: tensor<8xf32> {mlc.state = "s", dist.sharding = #dist.sharding<["data"]>}) {
+    return
+  }
+  // expected-error @+1 {{has the state "s" with #dist.sharding<[""]>, and elsewhere it has #dist.sharding<["data"]>; a state has one sharding}}
+  func.func @g(%x: tensor<8xf32> {mlc.state = "s", dist.sharding = #dist.sharding<[""]>}) {
     return
   }
 }

@@ -64,6 +64,22 @@ module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
 
 // -----
 
+// Another entry that reads it says nothing of it.
+
+// CHECK-LABEL: func.func @show
+// CHECK-SAME: %[[W:.*]]: tensor<3xf32> {dist.sharding = #dist.sharding<["data"]>
+// CHECK: dist.all_gather %[[W]]
+module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
+  func.func @show(%w: tensor<12xf32> {mlc.state = "w"}) -> (tensor<12xf32> {dist.sharding = #dist.sharding<[""]>}) {
+    return %w : tensor<12xf32>
+  }
+  func.func @set(%x: tensor<12xf32>) -> (tensor<12xf32> {mlc.state = "w", dist.sharding = #dist.sharding<["data"]>}) {
+    return %x : tensor<12xf32>
+  }
+}
+
+// -----
+
 // A state that is a partial sum takes more terms without an exchange.
 
 // CHECK-LABEL: func.func @accumulate
