@@ -48,9 +48,13 @@ Communicator::Communicator(const mlc_engine &engine, mlc_comm *comm,
       watch(engine, comm, options.timeout, std::move(group), std::move(ranks)) {
 }
 
-Status Communicator::open(const mlc_engine &engine, int rank, int size,
+Status Communicator::open(const mlc_engine &plain, int rank, int size,
                           const Options &options,
                           std::unique_ptr<Communicator> &result) {
+  Link link = options.link;
+  if (Status status = findLink(link); !status.ok())
+    return status;
+  const mlc_engine &engine = link.isSlow() ? throttled(plain, link) : plain;
   char text[512] = "";
   mlc_comm *comm = nullptr;
   const mlc_world world{rank, size, options.timeout.count(), options.device};
@@ -100,12 +104,15 @@ Status Communicator::split(int color, const std::string &name,
   for (int &member : among)
     member = watch.among(member);
   group.reset(new Communicator(engine, split, options, name, among));
+  group->isGroup = true;
   group->family = family;
   group->watch.join(family);
   return Status::success();
 }
 
 Communicator::~Communicator() {
+  if (failed && isGroup)
+    return;
   if (failed)
     abort(MLC_INTERNAL);
   if (!comm)

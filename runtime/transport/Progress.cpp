@@ -77,6 +77,17 @@ bool Progress::isDone(Ticket ticket) {
   return over(ticket);
 }
 
+Status Progress::waitForOne(const std::vector<Ticket> &tickets, size_t &which) {
+  std::unique_lock<std::mutex> lock(mutex);
+  done.wait(lock, [&] {
+    for (which = 0; which < tickets.size(); ++which)
+      if (over(tickets[which]))
+        return true;
+    return tickets.empty();
+  });
+  return failure;
+}
+
 Status Progress::waitForAll() {
   std::unique_lock<std::mutex> lock(mutex);
   done.wait(lock, [&] { return !failure.ok() || open.empty(); });
