@@ -28,7 +28,7 @@ func.func @sum(%x: tensor<3x5xf32> {mlc.name = "x"}, %v: tensor<7xf32> {mlc.name
 
 // Who else reads the operand reads it as it was: what is summed is a copy.
 // CHECK-LABEL: exec.program @shared
-// CHECK: exec.launch @{{.+}} -> (%[[COPY:.+]], %[[A:.+]]) args
+// CHECK: exec.launch @{{.+}} -> (%[[A:.+]], %[[COPY:.+]]) args
 // CHECK: exec.start 0 "all_reduce" over "data"(%[[COPY]]) -> (%[[COPY]])
 // CHECK: exec.wait 0
 // CHECK: exec.output "a" %[[A]]
@@ -43,8 +43,9 @@ func.func @shared(%x: tensor<4xf32> {mlc.name = "x"}) -> (tensor<4xf32> {mlc.nam
 // CHECK-LABEL: exec.program @state
 // CHECK: exec.coordinate "rank.data" on "data"
 // CHECK: %[[W:.+]] = exec.state "w" = dense<1.000000e+00> : tensor<7xf32> : f32 <[floordiv({{.+}}, 4){{.*}}]> split ["data"] of [7]
-// CHECK: exec.start 0 "all_gather" over "data"(%[[W]]) -> (%[[Z:.+]]) args <[7, 1]>
-// CHECK: exec.wait 0(%[[W]]) -> (%[[Z]])
+// CHECK: %[[V:.+]] = exec.alias %[[W]][#mlc.int<0>]
+// CHECK: exec.start 0 "all_gather" over "data"(%[[V]]) -> (%[[Z:.+]]) args <[7, 1]>
+// CHECK: exec.wait 0(%[[V]]) -> (%[[Z]])
 func.func @state(%w: tensor<?xf32, #mlc.dims<[floordiv(10 - rank.data, 4)]>> {mlc.state = "w", mlc.initial = dense<1.0> : tensor<7xf32>, dist.sharding = #dist.sharding<["data"]>}) -> (tensor<7xf32> {mlc.name = "z"}) {
   %z = dist.all_gather %w {axis = #dist.axis<"data", 4>, dims = array<i64: 0>, extents = #mlc.dims<[7]>, units = #mlc.dims<[1]>} : (tensor<?xf32, #mlc.dims<[floordiv(10 - rank.data, 4)]>>) -> tensor<7xf32>
   return %z : tensor<7xf32>
