@@ -50,6 +50,9 @@ class RankSource;
 /// when interrupted); nothing is left of outputs that are not complete.
 int runCommand(const RunOptions &options, RankSource *ranks = nullptr);
 
+/// Prints the error, if it is one, as runCommand does; the exit code.
+int tellStatus(const Status &status);
+
 /// main() of mlc-run.
 int runMain(int argc, char **argv, RankSource *ranks = nullptr);
 

@@ -1,6 +1,7 @@
 //===- ApiRanks.cpp - The C ABI of ranks ----------------------------------===//
 
 #include "runtime/ApiCall.h"
+#include "runtime/mlc_ranks.h"
 #include "runtime/transport/RankThread.h"
 
 #include <cmath>

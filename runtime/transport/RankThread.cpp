@@ -319,9 +319,8 @@ Status findEngine(const std::string &name, const World &world,
                   const std::string &folder, RankOptions &options) {
   options.rank = world.rank;
   options.size = world.size;
-  // Processes that mpirun has not started stand alone for MPI.
-  const char *usual = world.launcher == "torchrun" ? "gloo" : "mpi";
-  return loadEngine(name.empty() ? usual : name, folder, options.engine);
+  return loadEngine(name.empty() ? world.engine() : name, folder,
+                    options.engine);
 }
 
 Status openThreads(uint64_t count, const Communicator::Options &communication,
