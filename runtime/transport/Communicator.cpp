@@ -45,12 +45,16 @@ Communicator::Communicator(const mlc_engine &engine, mlc_comm *comm,
                            const Options &options, std::string group,
                            std::vector<int> ranks)
     : engine(engine), comm(comm), options(options),
-      watch(engine, comm, options.timeout, std::move(group), std::move(ranks)) {
-}
+      watch(engine, comm, options.timeout, std::move(group), std::move(ranks)),
+      family(watch.relatives()) {}
 
-Status Communicator::open(const mlc_engine &engine, int rank, int size,
+Status Communicator::open(const mlc_engine &plain, int rank, int size,
                           const Options &options,
                           std::unique_ptr<Communicator> &result) {
+  Link link = options.link;
+  if (Status status = findLink(link); !status.ok())
+    return status;
+  const mlc_engine &engine = link.isSlow() ? throttled(plain, link) : plain;
   char text[512] = "";
   mlc_comm *comm = nullptr;
   const mlc_world world{rank, size, options.timeout.count(), options.device};
@@ -59,8 +63,6 @@ Status Communicator::open(const mlc_engine &engine, int rank, int size,
   if (code != MLC_OK)
     return Status::error(code, who + printable(text));
   result.reset(new Communicator(engine, comm, options));
-  result->family = std::make_shared<Watch::Family>();
-  result->watch.join(result->family);
   const int isRank = result->rank(), isSize = result->size();
   if ((rank < 0 || rank == isRank) && (size < 0 || size == isSize))
     return Status::success();
@@ -100,13 +102,19 @@ Status Communicator::split(int color, const std::string &name,
   for (int &member : among)
     member = watch.among(member);
   group.reset(new Communicator(engine, split, options, name, among));
+  group->isGroup = true;
   group->family = family;
   group->watch.join(family);
   return Status::success();
 }
 
 Communicator::~Communicator() {
-  if (failed)
+  if (family->failed && isGroup) {
+    if (options.watchdog)
+      options.watchdog->disarm(this);
+    return;
+  }
+  if (comm && family->failed)
     abort(MLC_INTERNAL);
   if (!comm)
     return;
@@ -130,12 +138,22 @@ void Communicator::enter(const std::string &name) {
 }
 
 Status Communicator::leave(Status status) {
+  if (!status.ok()) {
+    // Nor will what is under way elsewhere be advanced.
+    family->failed = true;
+    if (options.watchdog)
+      options.watchdog->disarmAll();
+    return status;
+  }
   if (options.watchdog)
     options.watchdog->disarm(this);
-  failed = !status.ok();
-  if (!failed)
-    watch.leave();
+  watch.leave();
   return status;
+}
+
+void Communicator::giveUp() {
+  if (!family->failed)
+    (void)leave(watch.fail(MLC_INTERRUPTED, "another collective has failed"));
 }
 
 void Communicator::abort(int code) {
@@ -148,7 +166,6 @@ void Communicator::abort(int code) {
   if (options.watchdog)
     options.watchdog->disarm(this);
   comm = nullptr;
-  failed = false;
 }
 
 mlc_counters Communicator::counters() const {

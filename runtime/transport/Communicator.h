@@ -16,6 +16,7 @@
 #define MLC_RUNTIME_TRANSPORT_COMMUNICATOR_H
 
 #include "runtime/transport/Schedule.h"
+#include "runtime/transport/Throttle.h"
 #include "runtime/transport/Watch.h"
 #include "runtime/transport/Watchdog.h"
 
@@ -39,6 +40,8 @@ public:
     /// All data is in memory of this GPU, and only the engine's own collectives
     /// are done; -1: in the host's.
     int device = -1;
+    /// Slows the engine down; what it leaves out, the environment may say.
+    Link link = {};
   };
 
   /// Joins the others. `rank` and `size` are what the launcher said, -1 where
@@ -53,7 +56,8 @@ public:
   /// or calls (round-robin groups).
   Status split(int color, const std::string &name,
                std::unique_ptr<Communicator> &group);
-  /// Leaves; aborts if a collective has failed.
+  /// Leaves; aborts if a collective has failed. A group in which one has failed
+  /// stays with the engine until all ranks end: tell the error, then abort().
   ~Communicator();
 
   int rank() const { return engine.rank(comm); }
@@ -78,6 +82,8 @@ public:
   Status begin(const std::string &name, Program program, mlc_dtype type,
                void *data);
   Status advance(int64_t nanoseconds, bool &done);
+  /// What is under way will not be advanced any more: tells the others.
+  void giveUp();
   /// Whether the last advance() found that something had come or gone.
   bool hasMoved() const { return moved; }
 
@@ -125,7 +131,7 @@ private:
   Options options;
   Watch watch;
   std::shared_ptr<Watch::Family> family;
-  bool failed = false;
+  bool isGroup = false;
   // Kept from one collective to the next.
   std::unique_ptr<char[]> scratch, stage;
   int64_t scratchBytes = 0, stageBytes = 0;

@@ -17,14 +17,15 @@ const Remedy remedies[] = {
     {"mpi", "install libopenmpi-dev and openmpi-bin, and build mlc again"},
     {"gloo",
      "install libgloo-dev and build mlc again, or take mpi, under mpirun"},
+    {"nccl", "build mlc again, or take gloo"},
 };
 
 std::string remedy(const std::string &name) {
   for (const Remedy &row : remedies)
     if (name == row.engine)
       return row.text;
-  return "there are inproc, mpi and gloo, and shared objects of your own by "
-         "path";
+  return "there are inproc, mpi, gloo and nccl, and shared objects of your own "
+         "by path";
 }
 
 } // namespace

@@ -53,10 +53,6 @@ struct Notes : gloo::rendezvous::Store {
 /// Connects the ranks of `comm`, which have found each other. Empty, or what is
 /// wrong.
 std::string connect(mlc_comm &comm, Clock::time_point deadline) try {
-  if (std::string error = comm.board.open(*comm.meeting, comm.prefix,
-                                          comm.ranks, comm.rank, deadline);
-      !error.empty())
-    return error + "; see whether all ranks have been started";
   gloo::transport::tcp::attr attribute(
       comm.meeting->notes().ownAddress().c_str());
   auto device = gloo::transport::tcp::CreateDevice(attribute);
@@ -98,16 +94,9 @@ mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
     return refuse(MLC_UNSUPPORTED,
                   "it has no memory of GPUs; take the engine nccl");
   auto *result = new mlc_comm;
-  result->rank = world->rank;
-  result->size = world->size;
-  result->prefix = "all";
-  for (int rank = 0; rank < world->size; ++rank)
-    result->ranks.push_back(rank);
-  result->meeting = std::make_shared<Meeting>();
   const Clock::time_point deadline =
       Clock::now() + std::chrono::nanoseconds(world->timeout);
-  std::string error =
-      result->meeting->join(result->rank, result->size, deadline);
+  std::string error = result->join(*world, deadline);
   if (error.empty())
     error = connect(*result, deadline);
   if (error.empty()) {
@@ -122,31 +111,14 @@ mlc_status split(mlc_comm *comm, int color, int64_t timeout, int *members,
                  mlc_comm **group) {
   const Clock::time_point deadline =
       Clock::now() + std::chrono::nanoseconds(timeout);
-  const std::string prefix =
-      comm->prefix + "/" + std::to_string(comm->splits++);
-  std::vector<int> found;
-  std::string error =
-      comm->meeting->split(prefix, comm->ranks, color, found, deadline);
-  if (!error.empty())
-    return comm->failed(MLC_RESOURCES, error);
-  *group = nullptr;
-  if (color < 0)
-    return MLC_OK;
   auto *result = new mlc_comm;
-  result->meeting = comm->meeting;
-  result->prefix = prefix + "." + std::to_string(color);
-  result->size = static_cast<int>(found.size());
-  for (int member : found) {
-    result->rank += member < comm->rank;
-    result->ranks.push_back(comm->ranks[member]);
-    *members++ = member;
-  }
-  if (error = connect(*result, deadline); !error.empty()) {
+  std::string error = comm->split(color, deadline, members, *result);
+  if (error.empty() && result->size)
+    error = connect(*result, deadline);
+  *group = error.empty() && result->size ? result : nullptr;
+  if (!*group)
     close(result);
-    return comm->failed(MLC_RESOURCES, error);
-  }
-  *group = result;
-  return MLC_OK;
+  return error.empty() ? MLC_OK : comm->failed(MLC_RESOURCES, error);
 }
 
 /// Connections end with the process; its launcher ends the others.
@@ -231,14 +203,6 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
   return failure.empty() ? MLC_OK : comm->failed(MLC_DEVICE, failure);
 }
 
-void publish(mlc_comm *comm, const mlc_notice *notice) {
-  comm->board.publish(*notice);
-}
-
-int look(mlc_comm *comm, int rank, mlc_notice *notice) {
-  return comm->board.look(rank, *notice);
-}
-
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const mlc_engine *
@@ -254,8 +218,8 @@ mlc_engine_v2(void) {
     table.receive = receive;
     table.collective = glooCollective;
     table.test = test;
-    table.publish = publish;
-    table.look = look;
+    table.publish = publishOnBoard<mlc_comm>;
+    table.look = lookOnBoard<mlc_comm>;
     return makeTable<mlc_comm>(table);
   }();
   return &engine;

@@ -3,7 +3,6 @@
 #ifndef MLC_RUNTIME_TRANSPORT_GLOO_H
 #define MLC_RUNTIME_TRANSPORT_GLOO_H
 
-#include "runtime/transport/EngineTable.h"
 #include "runtime/transport/Meeting.h"
 
 #include <gloo/rendezvous/context.h>
@@ -36,14 +35,8 @@ mlc_status glooCollective(mlc_comm *comm, const mlc_operation *operation,
 
 } // namespace mlc::runtime::transport
 
-struct mlc_comm : mlc::runtime::transport::EngineEnd {
-  std::shared_ptr<mlc::runtime::transport::Meeting> meeting;
-  /// Before its ranks' notes; another one for each group.
-  std::string prefix;
-  std::vector<int> ranks; // among all
-  uint64_t splits = 0;
+struct mlc_comm : mlc::runtime::transport::MetEnd {
   std::shared_ptr<gloo::rendezvous::Context> context;
-  mlc::runtime::transport::SharedBoard board;
   uint32_t collectives = 0;
   // What threads that wait share.
   std::mutex mutex;

@@ -282,7 +282,7 @@ void InprocHub::Impl::carryOut(Own &all, const mlc_operation &operation) {
     wrong |= request->bytes != all.of[0]->bytes;
   const size_t size = operation.element_size;
   std::vector<std::vector<char>> results;
-  for (int rank = 0; rank < ranks && !wrong; ++rank)
+  for (int rank = 0; rank < ranks && !wrong && all.of[0]->bytes; ++rank)
     results.push_back(resultOf(all, rank, operation));
   for (int rank = 0; rank < ranks; ++rank) {
     size_t at = 0, bytes = all.of[rank]->bytes;

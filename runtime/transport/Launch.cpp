@@ -165,6 +165,8 @@ void Launcher::become(int rank, int report) {
        !setenv("LOCAL_RANK", number.c_str(), 1) &&
        !setenv("WORLD_SIZE", size.c_str(), 1) &&
        !setenv("LOCAL_WORLD_SIZE", size.c_str(), 1) &&
+       !setenv("MLC_LAUNCH", "1", 1) && !unsetenv("TORCHELASTIC_RUN_ID") &&
+       !unsetenv("TORCHELASTIC_USE_AGENT_STORE") &&
        !setenv("MASTER_ADDR", "127.0.0.1", 0) &&
        (port.empty() || !setenv("MASTER_PORT", port.c_str(), 0));
   for (int signal :

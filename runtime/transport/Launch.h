@@ -20,8 +20,9 @@ struct LaunchOptions {
 };
 
 /// Starts the processes on this machine with RANK, WORLD_SIZE, LOCAL_RANK,
-/// LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT (the latter two as they are,
-/// if set; else 127.0.0.1 and a free port), each in a process group of its own
+/// LOCAL_WORLD_SIZE, MLC_LAUNCH, MASTER_ADDR and MASTER_PORT (the latter two as
+/// they are, if set; else 127.0.0.1 and a free port) and without torchrun's
+/// TORCHELASTIC_*, each in a process group of its own
 /// and without standard input. Passes signals on to all. When one fails the
 /// others are ended, with all that they have started, and the error names the
 /// rank; `exitCode` is that rank's (128 + the signal if one ended it).

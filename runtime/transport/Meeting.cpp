@@ -169,4 +169,35 @@ std::string SharedBoard::open(Meeting &meeting, const std::string &prefix,
   return error;
 }
 
+std::string MetEnd::join(const mlc_world &world,
+                         Meeting::Clock::time_point deadline) {
+  rank = world.rank;
+  size = world.size;
+  for (int other = 0; other < size; ++other)
+    ranks.push_back(other);
+  meeting = std::make_shared<Meeting>();
+  std::string error = meeting->join(rank, size, deadline);
+  return error.empty() ? board.open(*meeting, prefix, ranks, rank, deadline)
+                       : error;
+}
+
+std::string MetEnd::split(int color, Meeting::Clock::time_point deadline,
+                          int *members, MetEnd &group) {
+  const std::string place = prefix + "/" + std::to_string(splits++);
+  std::vector<int> found;
+  std::string error = meeting->split(place, ranks, color, found, deadline);
+  if (!error.empty() || color < 0)
+    return error;
+  group.meeting = meeting;
+  group.prefix = place + "." + std::to_string(color);
+  group.size = static_cast<int>(found.size());
+  for (int member : found) {
+    group.rank += member < rank;
+    group.ranks.push_back(ranks[member]);
+    *members++ = member;
+  }
+  return group.board.open(*meeting, group.prefix, group.ranks, group.rank,
+                          deadline);
+}
+
 } // namespace mlc::runtime::transport

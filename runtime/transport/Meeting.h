@@ -10,6 +10,7 @@
 #define MLC_RUNTIME_TRANSPORT_MEETING_H
 
 #include "runtime/transport/Board.h"
+#include "runtime/transport/EngineTable.h"
 #include "runtime/transport/Store.h"
 
 #include <memory>
@@ -77,6 +78,32 @@ private:
   void *memory = nullptr;
   std::vector<BoardCell *> cells;
 };
+
+/// What a mlc_comm of such an engine begins with: a rank of all, or of a group.
+struct MetEnd : EngineEnd {
+  std::shared_ptr<Meeting> meeting;
+  /// Before its ranks' notes; another one for each group.
+  std::string prefix = "all";
+  std::vector<int> ranks; // among all
+  uint64_t splits = 0;
+  SharedBoard board;
+
+  /// What is wrong, with the remedy, or nothing.
+  std::string join(const mlc_world &world, Meeting::Clock::time_point deadline);
+  /// Makes `group` the one of this rank's color; its size stays 0 if that is
+  /// -1. See mlc_engine.h.
+  std::string split(int color, Meeting::Clock::time_point deadline,
+                    int *members, MetEnd &group);
+};
+
+template <typename Comm>
+void publishOnBoard(mlc_comm *comm, const mlc_notice *notice) {
+  static_cast<Comm *>(comm)->board.publish(*notice);
+}
+template <typename Comm>
+int lookOnBoard(mlc_comm *comm, int rank, mlc_notice *notice) {
+  return static_cast<Comm *>(comm)->board.look(rank, *notice);
+}
 
 } // namespace mlc::runtime::transport
 

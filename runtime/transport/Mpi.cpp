@@ -18,6 +18,7 @@
 #include <new>
 #include <sched.h>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace mlc::runtime::transport;
@@ -211,6 +212,8 @@ MPI_Datatype typeOf(mlc_dtype type) {
   }
 }
 
+constexpr auto soon = std::chrono::microseconds(20);
+
 MPI_Op operatorOf(mlc_reduction reduction) {
   switch (reduction) {
   case MLC_MAX:
@@ -318,13 +321,14 @@ mlc_status collective(mlc_comm *comm, const mlc_operation *operation,
                });
 }
 
-/// MPI waits spinning; ranks may be more than cores.
+/// MPI waits spinning; ranks may be more than cores, and compute meanwhile. So
+/// what does not come soon is looked for in between.
 mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
                 int *done) {
   using Clock = std::chrono::steady_clock;
-  const Clock::time_point end =
-      nanoseconds > 0 ? Clock::now() + std::chrono::nanoseconds(nanoseconds)
-                      : Clock::time_point::min();
+  const Clock::time_point begin =
+      nanoseconds > 0 ? Clock::now() : Clock::time_point();
+  const Clock::time_point end = begin + std::chrono::nanoseconds(nanoseconds);
   for (;;) {
     int code = MPI_Test(&request->handle, done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS || *done) {
@@ -333,9 +337,15 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
       delete request;
       return code == MPI_SUCCESS ? MLC_OK : failed(comm, code, "MPI_Test");
     }
-    if (nanoseconds <= 0 || Clock::now() >= end)
+    if (nanoseconds <= 0)
       return MLC_OK;
-    sched_yield();
+    const Clock::time_point now = Clock::now();
+    if (now >= end)
+      return MLC_OK;
+    if (now - begin < soon)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(soon);
   }
 }
 

@@ -46,6 +46,8 @@ public:
   /// that is waited for: end all ranks by abort().
   Status wait(Ticket ticket);
   bool isDone(Ticket ticket);
+  /// Waits until one of `tickets` is done, the `which`-th.
+  Status waitForOne(const std::vector<Ticket> &tickets, size_t &which);
   /// Waits for all that has been started.
   Status waitForAll();
 

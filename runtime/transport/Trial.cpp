@@ -7,36 +7,50 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
+#include <cstring>
 #include <thread>
 
 namespace mlc::runtime::transport {
 
 /// A sum in which the others' rows are zero. The engine's own, so that it does
 /// not count as sent.
-Status share(Communicator &communicator, const TrialResult::Rank &own,
-             TrialResult &result) {
-  constexpr int columns = 5;
+Status share(Communicator &communicator, Device *device,
+             const TrialResult::Rank &own, TrialResult &result) {
+  constexpr int columns = 6;
   const int ranks = communicator.size();
-  std::vector<int64_t> table(static_cast<size_t>(ranks) * columns);
-  int64_t *row = &table[static_cast<size_t>(communicator.rank()) * columns];
-  row[0] = static_cast<int64_t>(own.sentBytes);
-  row[1] = static_cast<int64_t>(own.receivedBytes);
-  row[2] = static_cast<int64_t>(own.sentMessages);
-  row[3] = std::llround(own.seconds * 1e9);
-  row[4] = own.right;
-  const Request request{Collective::AllReduce, Algorithm::Own, ranks,
-                        static_cast<int64_t>(table.size())};
-  Status status = communicator.run(request, MLC_I64, table.data());
+  const int64_t elements = static_cast<int64_t>(ranks) * columns;
+  const int64_t mine[columns] = {static_cast<int64_t>(own.sentBytes),
+                                 static_cast<int64_t>(own.receivedBytes),
+                                 static_cast<int64_t>(own.sentMessages),
+                                 std::llround(own.seconds * 1e9),
+                                 own.right,
+                                 own.lead};
+  TrialMemory memory;
+  Status status = memory.reserve(device, elements * sizeof(int64_t));
   if (!status.ok())
     return status;
+  std::memset(memory.host(), 0, elements * sizeof(int64_t));
+  std::memcpy(memory.host() + communicator.rank() * sizeof(mine), mine,
+              sizeof(mine));
+  status = memory.give();
+  if (status.ok())
+    status = communicator.run(
+        {Collective::AllReduce, Algorithm::Own, ranks, elements}, MLC_I64,
+        memory.data());
+  if (status.ok())
+    status = memory.take();
+  if (!status.ok()) {
+    memory.abandon();
+    return status;
+  }
   result.ranks.clear();
   for (int rank = 0; rank < ranks; ++rank) {
-    row = &table[static_cast<size_t>(rank) * columns];
-    result.ranks.push_back({static_cast<uint64_t>(row[0]),
-                            static_cast<uint64_t>(row[1]),
-                            static_cast<uint64_t>(row[2]),
-                            static_cast<double>(row[3]) * 1e-9, row[4] != 0});
+    int64_t row[columns];
+    std::memcpy(row, memory.host() + rank * sizeof(row), sizeof(row));
+    result.ranks.push_back(
+        {static_cast<uint64_t>(row[0]), static_cast<uint64_t>(row[1]),
+         static_cast<uint64_t>(row[2]), static_cast<double>(row[3]) * 1e-9,
+         row[4] != 0, row[5]});
   }
   return Status::success();
 }
@@ -45,39 +59,48 @@ Request requestOf(const TrialOptions &options, int ranks) {
   return {options.collective, options.algorithm, ranks, options.elements};
 }
 
-Status runTrial(Communicator &communicator, const TrialOptions &options,
-                TrialResult &result) {
+/// One repetition.
+static Status repeat(Communicator &communicator, const TrialOptions &options,
+                     TrialMemory &memory, TrialResult::Rank &own) {
   const Request request = requestOf(options, communicator.size());
   const int rank = communicator.rank();
-  const size_t bytes = options.elements * mlc_dtype_size(options.type);
-  std::unique_ptr<char[]> data(new (std::nothrow) char[bytes + 1]);
-  if (!data)
-    return Status::error(MLC_RESOURCES, "out of memory for " +
-                                            std::to_string(bytes) +
-                                            " bytes; give fewer");
+  fillSample(request, options.type, rank, memory.host());
+  Status status = memory.give();
+  if (!status.ok())
+    return status;
+  const auto begin = std::chrono::steady_clock::now();
+  status = communicator.run(request, options.type, memory.data());
+  const std::chrono::duration<double> time =
+      std::chrono::steady_clock::now() - begin;
+  own.seconds = std::min(own.seconds, time.count());
+  if (status.ok())
+    status = memory.take();
+  own.right &=
+      status.ok() && isRight(request, options.type, rank, memory.host());
+  return status;
+}
+
+Status runTrial(Communicator &communicator, const TrialOptions &options,
+                TrialResult &result) {
+  TrialMemory memory;
+  Status status = memory.reserve(
+      options.device, options.elements * mlc_dtype_size(options.type));
+  if (!status.ok())
+    return status;
   TrialResult::Rank own{0, 0, 0, HUGE_VAL, true};
   const mlc_counters before = communicator.counters();
-  Status status = Status::success();
-  for (int i = 0; i < options.repeat && status.ok(); ++i) {
-    fillSample(request, options.type, rank, data.get());
-    const auto begin = std::chrono::steady_clock::now();
-    status = communicator.run(request, options.type, data.get());
-    const std::chrono::duration<double> time =
-        std::chrono::steady_clock::now() - begin;
-    own.seconds = std::min(own.seconds, time.count());
-    own.right &=
-        status.ok() && isRight(request, options.type, rank, data.get());
-  }
+  for (int i = 0; i < options.repeat && status.ok(); ++i)
+    status = repeat(communicator, options, memory, own);
   const mlc_counters after = communicator.counters();
   own.sentBytes = after.sent_bytes - before.sent_bytes;
   own.receivedBytes = after.received_bytes - before.received_bytes;
   own.sentMessages = after.sent_messages - before.sent_messages;
   if (status.ok())
-    status = share(communicator, own, result);
+    status = share(communicator, options.device, own, result);
   if (status.ok())
     status = communicator.finish();
   if (!status.ok())
-    data.release(); // the engine's until all have ended
+    memory.abandon();
   return status;
 }
 
@@ -123,7 +146,8 @@ Status runTrialInProcess(int ranks, const Communicator::Options &communication,
   std::vector<TrialResult> results(ranks);
   Status status =
       onThreads(ranks, communication, [&](Communicator &one, int rank) {
-        return runTrial(one, options, results[rank]);
+        return options.steps ? runServerTrial(one, options, results[rank])
+                             : runTrial(one, options, results[rank]);
       });
   result = std::move(results[0]);
   return status;

@@ -9,6 +9,7 @@
 #define MLC_RUNTIME_TRANSPORT_TRIAL_H
 
 #include "runtime/transport/Communicator.h"
+#include "runtime/transport/TrialMemory.h"
 
 #include <functional>
 
@@ -20,6 +21,12 @@ struct TrialOptions {
   mlc_dtype type = MLC_F32;
   int64_t elements = 0;
   int repeat = 1;
+  /// Of a stale server (StaleServer.h): how many clocks, 0: it is none; how far
+  /// a worker may be ahead; and how long rank 0 sleeps in each clock.
+  int64_t steps = 0, staleness = 0;
+  std::chrono::milliseconds straggle{0};
+  /// Whose memory the elements are in; null: the host's.
+  Device *device = nullptr;
 };
 
 /// Of all ranks, known to each.
@@ -28,6 +35,7 @@ struct TrialResult {
     uint64_t sentBytes, receivedBytes, sentMessages;
     double seconds; // the fastest repetition
     bool right;
+    int64_t lead = 0; // of a stale server: how far ahead it was at most
   };
   std::vector<Rank> ranks;
 };
@@ -40,7 +48,11 @@ Request requestOf(const TrialOptions &options, int ranks);
 Status runTrial(Communicator &communicator, const TrialOptions &options,
                 TrialResult &result);
 
-/// The same on threads of this process, with the programs checked first.
+/// A stale server, and that no worker has ever been further ahead than allowed.
+Status runServerTrial(Communicator &world, const TrialOptions &options,
+                      TrialResult &result);
+
+/// Either of them on threads of this process, programs being checked first.
 Status runTrialInProcess(int ranks, const Communicator::Options &communication,
                          const TrialOptions &options, TrialResult &result);
 
@@ -51,8 +63,8 @@ Status onThreads(
     const std::function<Status(Communicator &communicator, int rank)> &body);
 
 /// Each rank's row, known to all.
-Status share(Communicator &communicator, const TrialResult::Rank &own,
-             TrialResult &result);
+Status share(Communicator &communicator, Device *device,
+             const TrialResult::Rank &own, TrialResult &result);
 
 } // namespace mlc::runtime::transport
 

@@ -40,6 +40,12 @@ Status read(const char *variable, int &number) {
                                       "it as the launcher does, or unset it");
 }
 
+std::string whoSetRank() {
+  return std::getenv("TORCHELASTIC_RUN_ID") ? "torchrun"
+         : std::getenv("MLC_LAUNCH")        ? "mlc launch"
+                                            : "who set WORLD_SIZE";
+}
+
 Status read(const Launcher &launcher, World &world) {
   world = {};
   if (Status status = read(launcher.rank, world.rank); !status.ok())
@@ -61,6 +67,7 @@ Status read(const Launcher &launcher, World &world) {
                                         std::to_string(world.size) +
                                         "; ranks count from 0 to one less");
   world.launcher = launcher.name;
+  world.starter = world.launcher == "torchrun" ? whoSetRank() : launcher.name;
   return read(launcher.localRank, world.localRank);
 }
 
@@ -85,8 +92,8 @@ Status findWorld(World &world) {
     }
     if (said.rank != world.rank || said.size != world.size)
       return Status::error(
-          MLC_USAGE, "this is " + describe(world) + " for " + world.launcher +
-                         ", but " + describe(said) + " for " + said.launcher +
+          MLC_USAGE, "this is " + describe(world) + " for " + world.starter +
+                         ", but " + describe(said) + " for " + said.starter +
                          " (" + launcher.rank + ", " + launcher.size +
                          "); unset those of the launcher "
                          "that did not start it");

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/CudaDevices.h"
 #include "runtime/transport/Engine.h"
 #include "runtime/transport/Reduce.h"
-#include "runtime/transport/Trial.h"
 #include "runtime/transport/World.h"
+#include "tools/mlc/CollectiveReport.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Failure.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -24,7 +24,6 @@ using namespace mlc::cli;
 using namespace mlc::runtime::transport;
 using mlc::runtime::Status;
 namespace cl = llvm::cl;
-namespace json = llvm::json;
 
 namespace {
 
@@ -49,9 +48,15 @@ public:
                       "u64 (f32)"),
              cl::sub(sub)),
         engine("engine", cl::value_desc("name"),
-               cl::desc("inproc (ranks are threads), mpi, gloo, or the path "
-                        "of an engine (mpi under mpirun and Slurm, gloo under "
-                        "mlc launch and torchrun, else inproc)"),
+               cl::desc(
+                   "inproc (ranks are threads), mpi, gloo, nccl, or the "
+                   "path of an engine (mpi under mpirun and Slurm, gloo under "
+                   "mlc launch and torchrun, else inproc)"),
+               cl::sub(sub)),
+        device("device", cl::value_desc("name"),
+               cl::desc("cuda, or cuda:N: elements are in the memory of this "
+                        "GPU (of cuda the one of the rank's number on this "
+                        "machine), for --engine=nccl with --algorithm=own"),
                cl::sub(sub)),
         ranks(
             "ranks", cl::init(0), cl::value_desc("number"),
@@ -60,6 +65,32 @@ public:
         repeat("repeat", cl::init(1), cl::value_desc("number"),
                cl::desc("Do it that often, and print the fastest time (1)"),
                cl::sub(sub)),
+        steps("steps", cl::init(0), cl::value_desc("number"),
+              cl::desc("With --algorithm=server: so many clocks of a parameter "
+                       "server, to which workers push gradients and from which "
+                       "they pull weights. With --groups: so many random "
+                       "collectives"),
+              cl::sub(sub)),
+        staleness("staleness", cl::init(0), cl::value_desc("number"),
+                  cl::desc("Clocks that a worker may be ahead of the slowest "
+                           "(0)"),
+                  cl::sub(sub)),
+        straggle("straggle", cl::init(0), cl::value_desc("milliseconds"),
+                 cl::desc("Rank 0 sleeps so long in each clock (0)"),
+                 cl::sub(sub)),
+        groups("groups", cl::init(0), cl::value_desc("number"),
+               cl::desc("Random collectives of all kinds on so many groups, "
+                        "which each rank starts in an order of its own"),
+               cl::sub(sub)),
+        seed("seed", cl::init(0), cl::value_desc("number"),
+             cl::desc("Of what is random (0)"), cl::sub(sub)),
+        bandwidth("link-bandwidth", cl::init(0), cl::value_desc("bytes/s"),
+                  cl::desc("Slow each rank's link down to this "
+                           "(MLC_LINK_BANDWIDTH)"),
+                  cl::sub(sub)),
+        latency("link-latency", cl::init(0), cl::value_desc("seconds"),
+                cl::desc("Delay each message so long (MLC_LINK_LATENCY)"),
+                cl::sub(sub)),
         messageBytes("message-bytes", cl::init(1 << 20),
                      cl::value_desc("number"),
                      cl::desc("Longest message; larger transfers are several "
@@ -78,17 +109,26 @@ private:
   llvm::Error checkMemory(int ranksHere);
   llvm::Error runThreads();
   llvm::Error runRank(const std::string &name, const World &world);
-  llvm::Error print(const std::string &engineName, const TrialResult &result);
+  llvm::Error readLimits();
+  Status findGpu(const World &world);
+  Status tryOut(Communicator &communicator);
+  llvm::Error print(const std::string &engineName, int ranks);
 
   cl::opt<std::string> collective, algorithm;
   cl::opt<int64_t> bytes;
-  cl::opt<std::string> type, engine;
+  cl::opt<std::string> type, engine, device;
   cl::opt<int> ranks, repeat;
+  cl::opt<int64_t> steps, staleness;
+  cl::opt<int> straggle, groups;
+  cl::opt<uint64_t> seed;
+  cl::opt<double> bandwidth, latency;
   cl::opt<int64_t> messageBytes;
   cl::opt<double> timeout;
   cl::opt<bool> asJson;
 
   TrialOptions trial;
+  GroupTrialOptions groupTrial;
+  TrialResult result; // of a trial that is none of groups
   Communicator::Options communication;
 };
 
@@ -144,8 +184,46 @@ llvm::Error CollectiveCommand::readOptions() {
     return fail(Exit::Usage, "collective: --bytes=" + llvm::Twine(bytes) +
                                  " is no number of elements of " + type +
                                  "; give a multiple of " + llvm::Twine(size));
+  trial.elements = bytes / size;
+  trial.repeat = repeat;
+  trial.steps = groups ? 0 : steps;
+  trial.staleness = staleness;
+  trial.straggle = std::chrono::milliseconds(straggle);
+  groupTrial = {groups, steps ? steps : 1000, trial.elements, seed};
+  return readLimits();
+}
+
+/// Numbers that have bounds.
+llvm::Error CollectiveCommand::readLimits() {
   if (repeat < 1)
     return fail(Exit::Usage, "collective: --repeat counts from 1");
+  if (steps < 0 || staleness < 0 || straggle < 0 || groups < 0 || groups > 64)
+    return fail(Exit::Usage, "collective: --steps, --staleness, --straggle and "
+                             "--groups (up to 64) count from 0");
+  if (trial.steps && (trial.algorithm != Algorithm::Server ||
+                      trial.collective != Collective::AllReduce))
+    return fail(Exit::Usage, "collective: --steps is of --algorithm=server, or "
+                             "of --groups; leave it out, or give one of these");
+  if (staleness && !trial.steps)
+    return fail(Exit::Usage, "collective: --staleness is of --algorithm=server "
+                             "with --steps; give both");
+  // What a clock adds is counted in the elements themselves.
+  if (trial.steps > 100 &&
+      (mlc_dtype_size(trial.type) == 1 || trial.type == MLC_BF16))
+    return fail(Exit::Usage, "collective: --steps=" + llvm::Twine(steps) +
+                                 " is more than " + type +
+                                 " counts; give up to 100, or another type");
+  if (!(bandwidth >= 0 && latency >= 0 && latency < 1e6))
+    return fail(Exit::Usage, "collective: --link-bandwidth and --link-latency "
+                             "are numbers from 0 on");
+  if (!device.empty() &&
+      ((device != "cuda" && device.find("cuda:") != 0) ||
+       !mlc::runtime::isCudaName(device.c_str()) || engine != "nccl" ||
+       groups || trial.algorithm != Algorithm::Own))
+    return fail(Exit::Usage,
+                "collective: --device=" + device +
+                    "; give cuda or cuda:N, with --engine=nccl and "
+                    "--algorithm=own, as programs add in the host's memory");
   if (!(timeout > 0 && timeout <= 1e6))
     return fail(Exit::Usage,
                 "collective: --timeout is a number of seconds, up to 1000000");
@@ -153,11 +231,10 @@ llvm::Error CollectiveCommand::readOptions() {
     return fail(Exit::Usage,
                 "collective: --message-bytes=" + llvm::Twine(messageBytes) +
                     " is not between 8 and 1073741824");
-  trial.elements = bytes / size;
-  trial.repeat = repeat;
   communication.timeout =
       std::chrono::nanoseconds(static_cast<int64_t>(timeout * 1e9));
   communication.messageBytes = messageBytes;
+  communication.link = {bandwidth, latency};
   return llvm::Error::success();
 }
 
@@ -182,9 +259,37 @@ llvm::Error CollectiveCommand::runThreads() {
                                  "; the engine inproc takes 1 to 256");
   if (llvm::Error error = checkMemory(count))
     return error;
-  TrialResult result;
-  Status status = runTrialInProcess(count, communication, trial, result);
-  return status.ok() ? print("inproc", result) : failure(status);
+  Status status = groups
+                      ? onThreads(count, communication,
+                                  [&](Communicator &one, int) {
+                                    return runGroupTrial(one, groupTrial);
+                                  })
+                      : runTrialInProcess(count, communication, trial, result);
+  return status.ok() ? print("inproc", count) : failure(status);
+}
+
+/// On this process's rank.
+Status CollectiveCommand::tryOut(Communicator &communicator) {
+  if (!groups)
+    return trial.steps ? runServerTrial(communicator, trial, result)
+                       : runTrial(communicator, trial, result);
+  Status status = runGroupTrial(communicator, groupTrial);
+  return status.ok() ? communicator.finish() : status;
+}
+
+llvm::Error CollectiveCommand::print(const std::string &engineName, int ranks) {
+  const CollectiveReport report{engineName, bytes, asJson, trial, result};
+  return groups ? report.printGroups(ranks, groupTrial) : report.print();
+}
+
+/// Of several ranks on a machine each has a GPU.
+Status CollectiveCommand::findGpu(const World &world) {
+  if (device.empty())
+    return Status::success();
+  communication.device = device == "cuda" ? std::max(world.localRank, 0)
+                                          : std::atoi(device.c_str() + 5);
+  return mlc::runtime::findDevice(
+      ("cuda:" + std::to_string(communication.device)).c_str(), trial.device);
 }
 
 llvm::Error CollectiveCommand::runRank(const std::string &name,
@@ -193,9 +298,11 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
     return fail(Exit::Usage,
                 fmt::format("collective: --ranks={}, but {} has started {}; "
                             "leave --ranks out",
-                            ranks.getValue(), world.launcher, world.size));
+                            ranks.getValue(), world.starter, world.size));
   if (llvm::Error error = checkMemory(1))
     return error;
+  if (Status status = findGpu(world); !status.ok())
+    return failure(status);
   const mlc_engine *table = nullptr;
   if (Status status = loadEngine(name, pluginFolder(), table); !status.ok())
     return failure(status);
@@ -221,8 +328,7 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
                 fmt::format("collective: --ranks={}, but there are {}; start "
                             "as many by mpirun -n",
                             ranks.getValue(), communicator->size()));
-  TrialResult result;
-  status = runTrial(*communicator, trial, result);
+  status = tryOut(*communicator);
   if (!status.ok()) {
     // Before all ranks are ended, this one among them.
     // Ranks share a terminal: a line is one write.
@@ -233,74 +339,10 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
     return reported(code);
   }
   if (communicator->rank() == 0)
-    return print(table->name, result);
-  return result.ranks[communicator->rank()].right
+    return print(table->name, communicator->size());
+  return groups || result.ranks[communicator->rank()].right
              ? llvm::Error::success()
              : fail(Exit::Differs, "the result is wrong on this rank");
-}
-
-llvm::Error CollectiveCommand::print(const std::string &engineName,
-                                     const TrialResult &result) {
-  const Request request =
-      requestOf(trial, static_cast<int>(result.ranks.size()));
-  const bool own = trial.algorithm == Algorithm::Own;
-  const int64_t expected = expectedElements(request) * repeat *
-                           static_cast<int64_t>(mlc_dtype_size(trial.type));
-  json::Array sent;
-  int64_t total = 0, messages = 0;
-  double seconds = 0;
-  std::string wrong, each;
-  for (size_t rank = 0; rank < result.ranks.size(); ++rank) {
-    const TrialResult::Rank &row = result.ranks[rank];
-    const auto rankSent = static_cast<int64_t>(row.sentBytes);
-    sent.push_back(rankSent);
-    each +=
-        fmt::format("rank {}: sent {} bytes in {} messages, received {}\n",
-                    rank, row.sentBytes, row.sentMessages, row.receivedBytes);
-    total += rankSent;
-    messages += static_cast<int64_t>(row.sentMessages);
-    seconds = std::max(seconds, row.seconds);
-    if (!row.right)
-      wrong += (wrong.empty() ? "" : ", ") + std::to_string(rank);
-  }
-  if (asJson) {
-    json::Object all{{"collective", collective.getValue()},
-                     {"algorithm", algorithm.getValue()},
-                     {"engine", engineName},
-                     {"ranks", request.ranks},
-                     {"bytes", bytes.getValue()},
-                     {"type", type.getValue()},
-                     {"repeat", repeat.getValue()},
-                     {"sent_bytes", std::move(sent)},
-                     {"total_sent_bytes", total},
-                     {"sent_messages", messages},
-                     {"seconds", seconds},
-                     {"right", wrong.empty()}};
-    if (!own) {
-      all["workers"] = workers(request);
-      all["formula"] = formula(request);
-      all["expected_bytes"] = expected;
-    }
-    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(all))) << '\n';
-  } else {
-    llvm::outs() << each;
-    if (own)
-      llvm::outs() << "what the engine's own sends is not counted\n";
-    else
-      llvm::outs() << fmt::format(
-          "all: sent {} bytes; {}{} is {} for N = {}, M = {}\n", total,
-          repeat > 1 ? fmt::format("{} times ", repeat.getValue()) : "",
-          formula(request), expected, workers(request), bytes.getValue());
-    llvm::outs() << fmt::format("time: {:.3f} ms\n", seconds * 1e3);
-    if (wrong.empty())
-      llvm::outs() << "the result is right on all ranks\n";
-  }
-  if (!wrong.empty())
-    return fail(Exit::Differs, "the result is wrong on rank " + wrong);
-  if (!own && total != expected)
-    return fail(Exit::Differs, fmt::format("{} bytes were sent, {} expected",
-                                           total, expected));
-  return llvm::Error::success();
 }
 
 llvm::Error CollectiveCommand::run() {
@@ -316,7 +358,7 @@ llvm::Error CollectiveCommand::run() {
   if (!engine.empty())
     return runRank(engine, world);
   // Processes that mpirun has not started stand alone for MPI.
-  return runRank(world.launcher == "torchrun" ? "gloo" : "mpi", world);
+  return runRank(world.engine(), world);
 }
 
 std::unique_ptr<Command> mlc::cli::makeCollectiveCommand() {

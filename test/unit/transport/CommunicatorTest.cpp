@@ -2,45 +2,15 @@
 
 #include "runtime/transport/Communicator.h"
 #include "Samples.h"
+#include "Threads.h"
 #include "runtime/transport/Check.h"
 #include "runtime/transport/Engine.h"
 
 #include <catch2/catch.hpp>
 
-#include <functional>
-#include <thread>
-
 using namespace mlc::runtime;
 using namespace mlc::runtime::transport;
 using Catch::Contains;
-
-/// Runs `body` on a thread for each rank; what each returns.
-static std::vector<Status>
-onRanks(int ranks, const Communicator::Options &options,
-        const std::function<Status(Communicator &, int)> &body) {
-  InprocHub hub(ranks);
-  std::vector<Status> results(ranks);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      hub.makeCurrent();
-      std::unique_ptr<Communicator> communicator;
-      results[rank] = Communicator::open(inprocEngine(), rank, ranks, options,
-                                         communicator);
-      if (results[rank].ok())
-        results[rank] = body(*communicator, rank);
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  return results;
-}
-
-static void requireOk(const std::vector<Status> &results) {
-  for (const Status &status : results) {
-    INFO(status.message);
-    REQUIRE(status.ok());
-  }
-}
 
 TEST_CASE("programs over an engine do what the check does", "[communicator]") {
   std::mt19937 random(6);
@@ -181,7 +151,7 @@ TEST_CASE("an engine that is not there is named, with the remedy",
   Status status = loadEngine("none", "", engine);
   CHECK(status.code == MLC_DEVICE);
   CHECK_THAT(status.message, Contains("engine none: cannot be loaded") &&
-                                 Contains("there are inproc, mpi and gloo"));
+                                 Contains("there are inproc, mpi, gloo and nccl"));
   CHECK_THAT(loadEngine("libz.so.1/", "", engine).message,
              Contains("cannot be loaded"));
 }

@@ -62,3 +62,32 @@ TEST_CASE("bool has no sum", "[reduce]") {
   CHECK_FALSE(isSummable(MLC_BOOL));
   CHECK(isSummable(MLC_BF16));
 }
+
+template <typename T>
+static T combined(mlc_reduction reduction, mlc_dtype type, T a, T b) {
+  combine(reduction, type, &a, &b, 1);
+  return a;
+}
+
+TEST_CASE("products, maxima and minima", "[reduce]") {
+  CHECK(combined<int8_t>(MLC_PROD, MLC_I8, 100, 3) == 44);
+  CHECK(combined<uint16_t>(MLC_PROD, MLC_U16, 65535, 65535) == 1);
+  CHECK(combined<int16_t>(MLC_MAX, MLC_I16, -5, 3) == 3);
+  CHECK(combined<uint8_t>(MLC_MIN, MLC_U8, 200, 3) == 3);
+  CHECK(combined(MLC_PROD, MLC_F64, 1.5, -2.0) == -3);
+  CHECK(combined<uint16_t>(MLC_MAX, MLC_BF16, 0xbf80, 0x3f80) == 0x3f80);
+  CHECK(combined<uint16_t>(MLC_MIN, MLC_F16, 0x4000, 0x3c00) == 0x3c00);
+  // From both sides: -0 is less than +0, and what is no number comes out.
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  for (bool swapped : {false, true}) {
+    auto both = [&](mlc_reduction reduction, float a, float b) {
+      return swapped ? combined(reduction, MLC_F32, b, a)
+                     : combined(reduction, MLC_F32, a, b);
+    };
+    CHECK_FALSE(std::signbit(both(MLC_MAX, 0.0f, -0.0f)));
+    CHECK(std::signbit(both(MLC_MIN, 0.0f, -0.0f)));
+    CHECK(std::isnan(both(MLC_MAX, none, 1)));
+    CHECK(std::isnan(both(MLC_MIN, none, 1)));
+    CHECK(std::isnan(both(MLC_PROD, none, 1)));
+  }
+}

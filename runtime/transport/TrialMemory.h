@@ -1,0 +1,37 @@
+//===- TrialMemory.h - Elements of a trial, where an engine wants them ----===//
+
+#ifndef MLC_RUNTIME_TRANSPORT_TRIALMEMORY_H
+#define MLC_RUNTIME_TRANSPORT_TRIALMEMORY_H
+
+#include "runtime/Device.h"
+
+namespace mlc::runtime::transport {
+
+/// Memory of the host, and as much on a device if there is one.
+class TrialMemory {
+public:
+  Status reserve(Device *device, size_t bytes);
+  char *host() { return memory.get(); }
+  /// What a collective gets.
+  void *data() {
+    return device ? static_cast<void *>(onDevice.data()) : memory.get();
+  }
+  /// From the host to where the collective takes it, and back.
+  Status give();
+  Status take();
+  /// It stays until the process ends: an engine may still write there.
+  void abandon();
+
+private:
+  Status copy(bool isGive);
+
+  Device *device = nullptr;
+  size_t bytes = 0;
+  std::unique_ptr<char[]> memory;
+  DeviceMemory onDevice;
+  std::unique_ptr<Queue> queue;
+};
+
+} // namespace mlc::runtime::transport
+
+#endif // MLC_RUNTIME_TRANSPORT_TRIALMEMORY_H
