@@ -19,35 +19,6 @@ namespace rt = mlc::runtime;
 
 namespace mlc {
 
-std::optional<rt::DType> getDType(Type element) {
-  if (element.isF32())
-    return rt::DType::F32;
-  if (element.isF16())
-    return rt::DType::F16;
-  if (element.isBF16())
-    return rt::DType::BF16;
-  if (element.isF64())
-    return rt::DType::F64;
-  auto integer = dyn_cast<IntegerType>(element);
-  if (!integer)
-    return std::nullopt;
-  bool isUnsigned = integer.isUnsigned();
-  switch (integer.getWidth()) {
-  case 1:
-    return rt::DType::Bool;
-  case 8:
-    return isUnsigned ? rt::DType::U8 : rt::DType::I8;
-  case 16:
-    return isUnsigned ? rt::DType::U16 : rt::DType::I16;
-  case 32:
-    return isUnsigned ? rt::DType::U32 : rt::DType::I32;
-  case 64:
-    return isUnsigned ? rt::DType::U64 : rt::DType::I64;
-  default:
-    return std::nullopt;
-  }
-}
-
 namespace {
 
 /// Translates one program, op by op.
@@ -444,9 +415,9 @@ LogicalResult Translator::addStart(exec::StartOp start) {
   FailureOr<rt::StartStep> detail = readStart(start, model.programs.mesh);
   if (failed(detail))
     return failure();
-  rt::Step step = rt::Step::start(
-      std::move(*detail), ids(start.getInputs()), ids(start.getOutputs()),
-      add(start.getArgs().getDims()));
+  rt::Step step =
+      rt::Step::start(std::move(*detail), ids(start.getInputs()),
+                      ids(start.getOutputs()), add(start.getArgs().getDims()));
   step.name = start.getCollective().str();
   step.nodes = toStrings(start.getNodes());
   program.steps.push_back(std::move(step));
@@ -500,9 +471,8 @@ LogicalResult Translator::translate(Operation *inner) {
         return success();
       })
       .Case([&](exec::OutputOp output) {
-        return addPort(output, output.getName(),
-                       buffers.at(output.getBuffer()), output.getSplitAttr(),
-                       program.outputs);
+        return addPort(output, output.getName(), buffers.at(output.getBuffer()),
+                       output.getSplitAttr(), program.outputs);
       })
       .Default([](Operation *other) {
         return other->emitError("has no counterpart in the runtime");

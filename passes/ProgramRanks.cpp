@@ -27,9 +27,8 @@ FailureOr<std::vector<rt::MeshAxis>> readMeshAxes(ModuleOp module) {
   return mesh;
 }
 
-FailureOr<uint32_t> findAxis(Operation *op,
-                             const std::vector<rt::MeshAxis> &mesh,
-                             StringRef name) {
+FailureOr<uint32_t>
+findAxis(Operation *op, const std::vector<rt::MeshAxis> &mesh, StringRef name) {
   auto it = llvm::find_if(
       mesh, [&](const rt::MeshAxis &axis) { return axis.name == name; });
   if (it == mesh.end())

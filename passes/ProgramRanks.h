@@ -11,13 +11,14 @@ namespace mlc {
 
 /// The axes of the module's `dist.mesh`, none where there is none. Emits an
 /// error where a size is no number.
-mlir::FailureOr<std::vector<runtime::MeshAxis>> readMeshAxes(mlir::ModuleOp module);
+mlir::FailureOr<std::vector<runtime::MeshAxis>>
+readMeshAxes(mlir::ModuleOp module);
 
 /// The index of the axis of that name. Emits an error at `op` where there is
 /// none.
-mlir::FailureOr<uint32_t>
-findAxis(mlir::Operation *op, const std::vector<runtime::MeshAxis> &mesh,
-         llvm::StringRef name);
+mlir::FailureOr<uint32_t> findAxis(mlir::Operation *op,
+                                   const std::vector<runtime::MeshAxis> &mesh,
+                                   llvm::StringRef name);
 
 /// The dims that `split` names axes for; null: none.
 mlir::FailureOr<std::vector<runtime::Split>>

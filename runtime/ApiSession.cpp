@@ -53,12 +53,12 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
     common->artifact = artifact->impl;
     common->flags = known.flags;
     common->process = currentProcess();
-    *session = new mlc_session{Session(artifact->impl, artifact->entry,
-                                       std::make_shared<SharedStates>(
-                                           artifact->impl, std::move(queue),
-                                           std::move(ranks)),
-                                       known.flags),
-                               std::move(common)};
+    *session = new mlc_session{
+        Session(artifact->impl, artifact->entry,
+                std::make_shared<SharedStates>(artifact->impl, std::move(queue),
+                                               std::move(ranks)),
+                known.flags),
+        std::move(common)};
     return status;
   });
 }

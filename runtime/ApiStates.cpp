@@ -144,9 +144,10 @@ mlc_status mlc_artifact_splits(const mlc_artifact *artifact, int kind,
                            : nullptr;
   if (!all)
     return guarded([&] {
-      return Status::error(MLC_USAGE, std::to_string(kind) +
-                                          " is no kind of port; give MLC_INPUT, "
-                                          "MLC_OUTPUT or MLC_STATE");
+      return Status::error(MLC_USAGE,
+                           std::to_string(kind) +
+                               " is no kind of port; give MLC_INPUT, "
+                               "MLC_OUTPUT or MLC_STATE");
     });
   if (index >= all->size())
     return noSuch("port", index, all->size());

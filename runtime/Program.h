@@ -166,8 +166,8 @@ struct Buffer {
 };
 
 /// A dim of a tensor of which each rank of an axis has a part: of the things of
-/// `unit` elements each that the whole dim is made of, rank r has partOf(things,
-/// ranks, r) (runtime/Ranks.h).
+/// `unit` elements each that the whole dim is made of, rank r has
+/// partOf(things, ranks, r) (runtime/Ranks.h).
 struct Split {
   uint32_t dim = 0;
   uint32_t axis = 0; ///< of the mesh
@@ -248,8 +248,8 @@ Status deserialize(const uint8_t *data, size_t size, Programs &programs);
 /// Checks everything the runtime relies on: all ids in range, expressions
 /// well-formed, symbols bound before their use, aliases acyclic, outputs
 /// written before they are read, constants inside `weightsSize` bytes, state
-/// buffers as `states` has them, axes of the mesh, and that nothing touches what
-/// a collective works on between its start and its wait.
+/// buffers as `states` has them, axes of the mesh, and that nothing touches
+/// what a collective works on between its start and its wait.
 Status validate(const Program &program, uint64_t weightsSize,
                 const std::vector<State> &states = {},
                 const std::vector<MeshAxis> &mesh = {});

@@ -67,7 +67,7 @@ void copyPart(const std::vector<int64_t> &dims,
 }
 
 bool messageSize(CollectiveKind kind, const CollectiveCall::Message &message,
-            int64_t ranks, int64_t coordinate, MessageSize &size) {
+                 int64_t ranks, int64_t coordinate, MessageSize &size) {
   int64_t whole, all;
   if (message.extent < 0 || message.join < 0 || message.unit < 0 ||
       __builtin_mul_overflow(message.extent, message.unit, &whole) ||

@@ -1,9 +1,9 @@
 //===- Ranks.h - The other ranks, as a session sees them --------*- C++ -*-===//
 //
 // What a session needs of the processes that run the same program on other
-// parts: its own coordinates, and collectives that are carried out while it goes
-// on. runtime/transport implements it over an engine; the runtime itself knows
-// no engine.
+// parts: its own coordinates, and collectives that are carried out while it
+// goes on. runtime/transport implements it over an engine; the runtime itself
+// knows no engine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@
 
 namespace mlc::runtime {
 
-/// The things [begin, end) that are part `part` of `things` among `parts`: sizes
-/// differ by one at most, the larger ones first. The same as
+/// The things [begin, end) that are part `part` of `things` among `parts`:
+/// sizes differ by one at most, the larger ones first. The same as
 /// runtime/transport/Schedule.h's.
 struct PartRange {
   int64_t begin, end;
@@ -64,7 +64,7 @@ struct MessageSize {
   int64_t input = 0, output = 0;
 };
 bool messageSize(CollectiveKind kind, const CollectiveCall::Message &message,
-            int64_t ranks, int64_t coordinate, MessageSize &size);
+                 int64_t ranks, int64_t coordinate, MessageSize &size);
 
 /// The other ranks. One thread at a time uses it, but all ranks start the same
 /// collectives in the same order.

@@ -49,9 +49,9 @@ private:
   Status readInputs();
   Status readInput(const std::string &given);
   Status give(size_t index, NpyArray array, const std::string &from);
-  Status bindInputs(Session &session);
-  Status collect(Session &session);
-  Status finish(Session &session);
+  Status bindInputs();
+  Status collect();
+  Status finish();
   /// Whether this rank writes what all have made.
   bool isWriter() const {
     return !ranks || options.ownParts || ranks->rank() == 0;
@@ -62,7 +62,7 @@ private:
   Status writeOutputs();
   Status writeFolder(OutputFiles &files);
   Status writeArchive(OutputFiles &files, size_t index);
-  void printProfile(const Session &session) const;
+  void printProfile() const;
 
   const Program &program() const { return artifact->program(); }
 
@@ -73,6 +73,8 @@ private:
   std::vector<std::string> read;     ///< paths of the files that were read
   std::vector<NpzItem> outputs;
   std::vector<NpyArray> joined; ///< those of all ranks
+  /// Where ranks have failed it ends them as it goes: when all is told.
+  std::unique_ptr<Session> session;
 };
 
 Status Run::operator()() {
@@ -99,23 +101,23 @@ Status Run::operator()() {
     status = device->open(queueOptions, queue);
   if (!status.ok())
     return status;
-  Session session(
+  session = std::make_unique<Session>(
       artifact, 0,
       std::make_shared<SharedStates>(artifact, std::move(queue), ranks),
       options.profile ? MLC_SESSION_PROFILE : 0);
-  status = bindInputs(session);
+  status = bindInputs();
   // The first run meets cold caches and fresh pages; a profile is of the next.
   for (int i = 0; status.ok() && i < (options.profile ? 2 : 1); ++i)
-    status = session.run();
+    status = session->run();
   if (status.ok())
-    status = collect(session);
+    status = collect();
   if (!status.ok())
     status.message = options.artifact + ": " + status.message;
-  return status.ok() ? finish(session) : status;
+  return status.ok() ? finish() : status;
 }
 
 /// Writes; on one of several ranks, when all have come so far.
-Status Run::finish(Session &session) {
+Status Run::finish() {
   // There is one set of files at a time in a process, whose ranks may be many.
   static std::mutex one;
   std::unique_lock<std::mutex> lock(one);
@@ -123,7 +125,7 @@ Status Run::finish(Session &session) {
   if (isWriter())
     status = writeOutputs();
   if (status.ok() && options.profile && isWriter())
-    printProfile(session);
+    printProfile();
   lock.unlock();
   if (status.ok() && ranks)
     status = ranks->finish();
@@ -244,10 +246,10 @@ Status Run::readInputs() {
   return Status::success();
 }
 
-Status Run::bindInputs(Session &session) {
+Status Run::bindInputs() {
   for (auto &[index, array] : arrays) {
-    Status status = session.bindInput(index, array.type, array.dims.size(),
-                                      array.dims.data(), array.data.data());
+    Status status = session->bindInput(index, array.type, array.dims.size(),
+                                       array.dims.data(), array.data.data());
     if (!status.ok())
       return status;
   }
@@ -258,12 +260,12 @@ Status Run::bindInputs(Session &session) {
 // Outputs
 //===----------------------------------------------------------------------===//
 
-Status Run::collect(Session &session) {
+Status Run::collect() {
   const bool joins = ranks && !options.ownParts;
   joined.resize(joins ? program().outputs.size() : 0);
   for (size_t i = 0; i < program().outputs.size(); ++i) {
     mlc_tensor t;
-    Status status = session.output(i, t);
+    Status status = session->output(i, t);
     if (status.ok() && joins)
       status = joinParts(*ranks, artifact->mesh(), program().outputs[i], t,
                          joined[i]);
@@ -360,7 +362,7 @@ Status Run::writeOutputs() {
   return Status::success();
 }
 
-void Run::printProfile(const Session &session) const {
+void Run::printProfile() const {
   std::vector<ProfiledStep> steps;
   for (size_t s = 0; s < program().steps.size(); ++s) {
     const Step &step = program().steps[s];
@@ -368,119 +370,19 @@ void Run::printProfile(const Session &session) const {
     found.name = step.name;
     found.nodes = step.nodes;
     uint64_t ns = 0;
-    if (session.stepNanoseconds(s, ns).ok())
+    if (session->stepNanoseconds(s, ns).ok())
       found.ns = double(ns);
     // A count that overflows is none.
-    (void)session.stepCost(s, found.cost);
+    (void)session->stepCost(s, found.cost);
   }
   finishProfile(steps, nullptr);
   std::fputs(profileTable(steps).c_str(), stdout);
   mlc_memory memory;
-  if (session.memory(memory).ok())
+  if (session->memory(memory).ok())
     std::printf("arena %" PRIu64 " bytes, lower bound %" PRIu64
                 ", scratch %" PRIu64 "\n",
                 memory.arena_bytes, memory.lower_bound_bytes,
                 memory.scratch_bytes);
-}
-
-const char *const usage =
-    "usage: mlc-run MODEL.mlca [options]\n"
-    "\n"
-    "  --input NAME=FILE.npy   an input; NAME=FILE.npz takes the array NAME,\n"
-    "                          FILE.npz alone every array by its name\n"
-    "  --output-dir DIR        write DIR/<index>.npy and DIR/outputs.json\n"
-    "  --output FILE.npz       write all outputs into one file\n"
-    "  --device NAME           cpu, cuda, cuda:N, emulator, emulator:N (cpu)\n"
-    "  --threads N             threads to use (all cores)\n"
-    "  --engine NAME           how ranks exchange tensors: inproc (threads of this\n"
-    "                          process), mpi (mpirun, Slurm), gloo (mlc launch,\n"
-    "                          torchrun), or an engine's path (as the launcher\n"
-    "                          says)\n"
-    "  --own-parts             a rank reads its part of each input and writes its\n"
-    "                          part of each output, %r in paths being the rank;\n"
-    "                          else each reads all, and rank 0 writes all\n"
-    "  --timeout SECONDS       of waiting for a rank without progress (300)\n"
-    "  --profile               print the time of every step\n"
-    "  --flush-denormals       treat denormals as zero\n"
-    "  --version, --help\n";
-
-/// `--flag value` or `--flag=value`; advances `i`. Returns 1 if it is this
-/// flag, -1 if its value is missing.
-int takeValue(int argc, char **argv, int &i, const char *flag,
-              std::string &value) {
-  size_t length = std::strlen(flag);
-  if (std::strncmp(argv[i], flag, length) != 0)
-    return 0;
-  if (argv[i][length] == '=') {
-    value = argv[i] + length + 1;
-    return 1;
-  }
-  if (argv[i][length] != 0)
-    return 0;
-  if (++i >= argc)
-    return -1;
-  value = argv[i];
-  return 1;
-}
-
-Status parseArguments(int argc, char **argv, RunOptions &options) {
-  auto wrong = [](const std::string &what) {
-    return Status::error(MLC_USAGE, what + "; see mlc-run --help");
-  };
-  for (int i = 1; i < argc; ++i) {
-    std::string argument = argv[i], value, threads, timeout;
-    const std::pair<const char *, std::string *> flags[] = {
-        {"--input", &value},
-        {"--output-dir", &options.outputDir},
-        {"--output", &options.outputNpz},
-        {"--device", &options.device},
-        {"--engine", &options.engine},
-        {"--timeout", &timeout},
-        {"--threads", &threads}};
-    int taken = 0;
-    for (auto [flag, to] : flags)
-      if (taken == 0)
-        taken = takeValue(argc, argv, i, flag, *to);
-    if (taken < 0)
-      return wrong(argument + " needs a value");
-    if (taken > 0) {
-      if (value.empty() && argument.compare(0, 7, "--input") == 0)
-        return wrong(argument + " needs a value");
-      if (!value.empty())
-        options.inputs.push_back(value);
-      char *end = nullptr;
-      unsigned long n = std::strtoul(threads.c_str(), &end, 10);
-      if (!threads.empty() && (*end || n == 0 || n > 1024))
-        return wrong("--threads " + threads + ": expected 1 to 1024");
-      if (!threads.empty())
-        options.threads = n;
-      if (!timeout.empty())
-        options.timeout = std::strtod(timeout.c_str(), &end);
-      if (!timeout.empty() &&
-          (*end || !(options.timeout > 0 && options.timeout <= 1e6)))
-        return wrong("--timeout " + timeout + ": expected seconds");
-    } else if (argument == "--own-parts") {
-      options.ownParts = true;
-    } else if (argument == "--profile") {
-      options.profile = true;
-    } else if (argument == "--flush-denormals") {
-      options.flushDenormals = true;
-    } else if (argument.size() > 1 && argument[0] == '-') {
-      return wrong("unknown option " + argument);
-    } else if (options.artifact.empty()) {
-      options.artifact = argument;
-    } else {
-      return wrong("more than one artifact: " + argument);
-    }
-  }
-  return options.artifact.empty() ? wrong("no artifact given")
-                                  : Status::success();
-}
-
-int finish(const Status &status) {
-  if (!status.ok())
-    std::fprintf(stderr, "mlc: error: %s\n", printable(status.message).c_str());
-  return status.code;
 }
 
 /// Runs `fn`, which returns an exit code; no exception passes.
@@ -488,15 +390,21 @@ template <typename Fn> int runGuarded(Fn fn) {
   try {
     return fn();
   } catch (const std::bad_alloc &) {
-    return finish(Status::error(MLC_RESOURCES, "out of memory"));
+    return tellStatus(Status::error(MLC_RESOURCES, "out of memory"));
   } catch (const std::system_error &e) {
-    return finish(Status::error(MLC_RESOURCES, e.what()));
+    return tellStatus(Status::error(MLC_RESOURCES, e.what()));
   } catch (const std::exception &e) {
-    return finish(Status::error(MLC_INTERNAL, e.what()));
+    return tellStatus(Status::error(MLC_INTERNAL, e.what()));
   }
 }
 
 } // namespace
+
+int tellStatus(const Status &status) {
+  if (!status.ok())
+    std::fprintf(stderr, "mlc: error: %s\n", printable(status.message).c_str());
+  return status.code;
+}
 
 /// As one rank, or as all that this process is.
 static int runAll(const RunOptions &options, RankSource *source) {
@@ -506,12 +414,11 @@ static int runAll(const RunOptions &options, RankSource *source) {
   if (status.ok() && source)
     status = source->open(options, countRanks(artifact->mesh()), ranks);
   if (!status.ok() || ranks.empty())
-    return finish(status.ok() ? Run(options, artifact, nullptr)() : status);
+    return tellStatus(status.ok() ? Run(options, artifact, nullptr)() : status);
   std::vector<int> codes(ranks.size(), 0);
   auto run = [&](size_t i) {
-    codes[i] = runGuarded([&] {
-      return finish(Run(options, artifact, ranks[i])());
-    });
+    codes[i] = runGuarded(
+        [&] { return tellStatus(Run(options, artifact, ranks[i])()); });
     // It has been told; others may wait for this rank.
     if (codes[i])
       ranks[i]->abort(codes[i]);
@@ -531,23 +438,6 @@ static int runAll(const RunOptions &options, RankSource *source) {
 int runCommand(const RunOptions &options, RankSource *source) {
   InterruptGuard guard;
   return runGuarded([&] { return runAll(options, source); });
-}
-
-int runMain(int argc, char **argv, RankSource *ranks) {
-  fillStandardStreams();
-  for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--help") || !std::strcmp(argv[i], "-h")) {
-      std::fputs(usage, stdout);
-      return finish(flushStandardOutput());
-    }
-    if (!std::strcmp(argv[i], "--version")) {
-      std::puts("mlc-run " MLC_VERSION);
-      return finish(flushStandardOutput());
-    }
-  }
-  RunOptions options;
-  Status status = parseArguments(argc, argv, options);
-  return status.ok() ? runCommand(options, ranks) : finish(status);
 }
 
 } // namespace mlc::runtime

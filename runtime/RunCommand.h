@@ -35,7 +35,7 @@ struct RunOptions {
   /// "inproc", "mpi", "gloo" or a path: how this process and others are the
   /// ranks of an artifact that needs several. Empty: as the launcher says.
   std::string engine;
-  unsigned ranks = 0; ///< of inproc: threads; 0: as many as are needed
+  unsigned ranks = 0;   ///< of inproc: threads; 0: as many as are needed
   double timeout = 300; ///< seconds of waiting for a rank without progress
   /// Each rank reads its own part of inputs and writes its own of outputs; in
   /// all paths %r is its rank. Else every rank reads the whole, and rank 0
@@ -49,6 +49,9 @@ class RankSource;
 /// "mlc: error: FILE: what; remedy". Returns the exit code (mlc_status, 130
 /// when interrupted); nothing is left of outputs that are not complete.
 int runCommand(const RunOptions &options, RankSource *ranks = nullptr);
+
+/// Prints the error, if it is one, as runCommand does; the exit code.
+int tellStatus(const Status &status);
 
 /// main() of mlc-run.
 int runMain(int argc, char **argv, RankSource *ranks = nullptr);

@@ -15,7 +15,8 @@ class RankSource {
 public:
   virtual ~RankSource() = default;
   /// The ranks that this process is, one in most cases, for an artifact that
-  /// needs `needed`; none where neither the options nor a launcher speak of any.
+  /// needs `needed`; none where neither the options nor a launcher speak of
+  /// any.
   virtual Status open(const RunOptions &options, uint64_t needed,
                       std::vector<std::shared_ptr<Ranks>> &ranks) = 0;
 };
@@ -26,8 +27,8 @@ Status cutPart(const std::string &where, const Port &port,
                const std::vector<MeshAxis> &mesh,
                const std::vector<int64_t> &coordinates, NpyArray &whole);
 
-/// All ranks do this together: makes on rank 0 the whole of the tensors `parts`,
-/// of the output `port`. Elsewhere `whole` is left as it is.
+/// All ranks do this together: makes on rank 0 the whole of the tensors
+/// `parts`, of the output `port`. Elsewhere `whole` is left as it is.
 Status joinParts(Ranks &ranks, const std::vector<MeshAxis> &mesh,
                  const Port &port, const mlc_tensor &part, NpyArray &whole);
 

@@ -32,9 +32,8 @@ Session::Session(std::shared_ptr<const Artifact> a, size_t entry,
       direct(program.outputs.size(), 0), parameters(program.parameters.size()),
       setupMemory(program.buffers.size()),
       underWay(countTickets(program), nullptr),
-      symbols(program.symbols.size(), 0),
-      plans(epochs.count()), arenas(epochs.count()),
-      addresses(program.buffers.size(), nullptr),
+      symbols(program.symbols.size(), 0), plans(epochs.count()),
+      arenas(epochs.count()), addresses(program.buffers.size(), nullptr),
       wasSkipped(program.steps.size(), 0), stepTimes(program.steps.size(), 0) {}
 
 // Memory goes before the queue does.
@@ -126,9 +125,9 @@ Status Session::checkStateDims() {
       Status status = value(buffer.dims[d], v);
       if (status.ok() && v != shared->dims(buffer.source)[d])
         status = Status::badFile(
-            "the program is damaged: its part of state " +
-            quoted(buffer.name) + " has " + std::to_string(v) +
-            " in dim " + std::to_string(d) + ", the state has " +
+            "the program is damaged: its part of state " + quoted(buffer.name) +
+            " has " + std::to_string(v) + " in dim " + std::to_string(d) +
+            ", the state has " +
             std::to_string(shared->dims(buffer.source)[d]));
       if (!status.ok())
         return status;
@@ -170,10 +169,9 @@ Status Session::bindSymbols() {
     const Symbol &s = program.symbols[id];
     if (s.kind == Symbol::FromTensor)
       continue;
-    Status status =
-        setSymbol(id, s.kind == Symbol::FromRank
-                          ? shared->coordinates()[s.source]
-                          : inputs[s.source].dims[s.index]);
+    Status status = setSymbol(id, s.kind == Symbol::FromRank
+                                      ? shared->coordinates()[s.source]
+                                      : inputs[s.source].dims[s.index]);
     if (!status.ok())
       return status;
   }

@@ -175,6 +175,15 @@ private:
   Status runEpochs();
   Status runEpoch(uint32_t epoch);
   Status runSteps(uint32_t epoch, EpochPlan &plan);
+  // Collectives: SessionCollectives.cpp.
+  Status prepareStart(const Step &step, const StartStep &start, EpochPlan &plan,
+                      ReadyStep &ready);
+  Status planMessages(const Step &step, const int64_t *arg,
+                      CollectiveCall &call, PlannedCollective &planned);
+  Status runStart(const Step &step, const StartStep &start, EpochPlan &plan,
+                  const ReadyStep &ready);
+  Status runWait(const Step &step, const WaitStep &wait, EpochPlan &plan,
+                 const ReadyStep &ready);
   void drainCollectives();
   bool isRecordable(uint32_t epoch) const;
   Status makeReadable(BufferId id, mlc_tensor &tensor);

@@ -6,23 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/SessionSteps.h"
+#include "runtime/Session.h"
 
 namespace mlc::runtime {
 
 /// The arguments as messages, and their bytes, compared with the buffers.
-Status Session::Steps::planMessages(const StartStep &start,
-                                    const ReadyStep &ready,
-                                    CollectiveCall &call,
-                                    PlannedCollective &planned) {
-  const int64_t *arg = plan.args.data() + ready.firstArg;
+Status Session::planMessages(const Step &step, const int64_t *arg,
+                             CollectiveCall &call, PlannedCollective &planned) {
   bool isNumbered = call.kind == CollectiveKind::Broadcast ||
                     call.kind == CollectiveKind::Shift;
   bool hasUnit = call.kind != CollectiveKind::AllReduce && !isNumbered;
   if (isNumbered)
     call.number = *arg++;
   const uint64_t width = byteSize(call.type);
-  const MeshAxis &axis = session.artifact->mesh()[start.axis];
+  const MeshAxis &axis = artifact->mesh()[call.axis];
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     CollectiveCall::Message message{*arg++};
     if (call.kind == CollectiveKind::AllToAll)
@@ -32,13 +29,13 @@ Status Session::Steps::planMessages(const StartStep &start,
     call.messages.push_back(message);
     MessageSize size;
     uint64_t input = 0, output = 0;
-    Status status = session.tensorBytes(step.inputs[i], input);
+    Status status = tensorBytes(step.inputs[i], input);
     if (status.ok())
-      status = session.tensorBytes(step.outputs[i], output);
+      status = tensorBytes(step.outputs[i], output);
     if (!status.ok())
       return status;
     if (!messageSize(call.kind, message, axis.size,
-                session.shared->coordinates()[start.axis], size) ||
+                     shared->coordinates()[call.axis], size) ||
         size.input * width != input || size.output * width != output)
       return Status::badFile("the program is damaged: a message of '" +
                              step.name + "' is not as large as its buffers");
@@ -47,26 +44,28 @@ Status Session::Steps::planMessages(const StartStep &start,
   return Status::success();
 }
 
-Status Session::Steps::prepare(const StartStep &start, ReadyStep &ready) {
+Status Session::prepareStart(const Step &step, const StartStep &start,
+                             EpochPlan &plan, ReadyStep &ready) {
   CollectiveCall call;
   call.kind = CollectiveKind(start.collective);
   call.reduction = ReductionKind(start.reduction);
   call.algorithm = start.algorithm;
   call.axis = start.axis;
-  call.type = session.program.buffers[step.inputs[0]].type;
+  call.type = program.buffers[step.inputs[0]].type;
   auto planned = std::make_unique<PlannedCollective>();
-  Status status = planMessages(start, ready, call, *planned);
+  Status status =
+      planMessages(step, plan.args.data() + ready.firstArg, call, *planned);
   // Without ranks nothing runs, but memory can be planned.
-  Ranks *ranks = session.shared->ranks();
+  Ranks *ranks = shared->ranks();
   if (status.ok() && ranks)
-    status = ranks->prepare(session.artifact->mesh(), call, planned->prepared);
+    status = ranks->prepare(artifact->mesh(), call, planned->prepared);
   if (!status.ok()) {
     if (!step.nodes.empty())
       status.message = "node '" + step.nodes[0] + "': " + status.message;
     return status;
   }
   bool grown;
-  if (!session.device.usesHostMemory())
+  if (!device.usesHostMemory())
     for (PlannedCollective::Message &message : planned->messages) {
       if (status.ok())
         status = message.input.reserve(message.inputBytes, grown);
@@ -80,11 +79,12 @@ Status Session::Steps::prepare(const StartStep &start, ReadyStep &ready) {
   return status;
 }
 
-Status Session::Steps::run(const StartStep &start, const ReadyStep &ready) {
+Status Session::runStart(const Step &step, const StartStep &start,
+                         EpochPlan &plan, const ReadyStep &ready) {
   PlannedCollective &planned = *plan.collectives[ready.collective];
   void *const *operands = plan.pointers.data() + ready.firstOperand;
   size_t count = step.inputs.size();
-  bool isHost = session.device.usesHostMemory();
+  bool isHost = device.usesHostMemory();
   for (size_t i = 0; i < count; ++i) {
     PlannedCollective::Message &message = planned.messages[i];
     planned.inputs[i] = operands[i];
@@ -97,29 +97,29 @@ Status Session::Steps::run(const StartStep &start, const ReadyStep &ready) {
     planned.inputs[i] = from.data();
     planned.outputs[i] = message.output.data();
     if (message.inputBytes)
-      if (Status status = session.queue->download(from.data(), operands[i],
-                                                  message.inputBytes);
+      if (Status status =
+              queue->download(from.data(), operands[i], message.inputBytes);
           !status.ok())
         return status;
   }
-  session.shared->ranks()->start(*planned.prepared, planned.inputs.data(),
-                                 planned.outputs.data());
-  session.underWay[start.ticket] = &planned;
+  shared->ranks()->start(*planned.prepared, planned.inputs.data(),
+                         planned.outputs.data());
+  underWay[start.ticket] = &planned;
   return Status::success();
 }
 
-Status Session::Steps::run(const WaitStep &wait, const ReadyStep &ready) {
-  PlannedCollective *planned = session.underWay[wait.ticket];
-  session.underWay[wait.ticket] = nullptr;
-  Status status = session.shared->ranks()->wait(*planned->prepared);
+Status Session::runWait(const Step &step, const WaitStep &wait, EpochPlan &plan,
+                        const ReadyStep &ready) {
+  PlannedCollective *planned = underWay[wait.ticket];
+  underWay[wait.ticket] = nullptr;
+  Status status = shared->ranks()->wait(*planned->prepared);
   void *const *operands =
       plan.pointers.data() + ready.firstOperand + step.inputs.size();
-  if (!session.device.usesHostMemory())
+  if (!device.usesHostMemory())
     for (size_t i = 0; status.ok() && i < step.outputs.size(); ++i)
       if (uint64_t bytes = planned->messages[i].outputBytes)
-        status = session.queue->upload(operands[i],
-                                       planned->messages[i].output.data(),
-                                       bytes);
+        status = queue->upload(operands[i], planned->messages[i].output.data(),
+                               bytes);
   return status;
 }
 

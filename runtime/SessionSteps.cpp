@@ -6,12 +6,49 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/SessionSteps.h"
+#include "runtime/Session.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace mlc::runtime {
+
+/// An overload of prepare and of run for every kind.
+struct Session::Steps {
+  Session &session;
+  const Step &step;
+  EpochPlan &plan;
+
+  // Sets in `ready` what a run needs of the present sizes.
+  Status prepare(const LaunchStep &launch, ReadyStep &ready);
+  Status prepare(const GridLaunchStep &launch, ReadyStep &ready);
+  Status prepare(const LibraryStep &, ReadyStep &ready);
+  Status prepare(const BindStep &, ReadyStep &) { return Status::success(); }
+  Status prepare(const AssignStep &, ReadyStep &ready);
+  Status prepare(const StartStep &start, ReadyStep &ready) {
+    return session.prepareStart(step, start, plan, ready);
+  }
+  Status prepare(const WaitStep &, ReadyStep &) { return Status::success(); }
+
+  // Hands the step's work to the queue.
+  Status run(const LaunchStep &launch, const ReadyStep &ready);
+  Status run(const GridLaunchStep &launch, const ReadyStep &ready);
+  Status run(const LibraryStep &, const ReadyStep &ready);
+  Status run(const BindStep &bind, const ReadyStep &ready);
+  Status run(const AssignStep &, const ReadyStep &ready);
+  Status run(const StartStep &start, const ReadyStep &ready) {
+    return session.runStart(step, start, plan, ready);
+  }
+  Status run(const WaitStep &wait, const ReadyStep &ready) {
+    return session.runWait(step, wait, plan, ready);
+  }
+
+  Scratch scratch() const {
+    return {session.scratch.data(), session.scratchStride};
+  }
+  Launch launchOf(KernelId kernel, const ReadyStep &ready) const;
+  LibraryCall libraryCall(const ReadyStep &ready) const;
+};
 
 //===----------------------------------------------------------------------===//
 // Launches

@@ -20,9 +20,10 @@ SharedStates::SharedStates(std::shared_ptr<const Artifact> a,
       memory(artifact->states().size()), held(memory.size(), 0),
       lost(memory.size(), 0), pending(memory.size(), 0) {
   for (const State &whole : artifact->states()) {
-    Part part{partOfTensor(whole.dims, whole.splits, artifact->mesh(), position),
-              {},
-              byteSize(whole.type)};
+    Part part{
+        partOfTensor(whole.dims, whole.splits, artifact->mesh(), position),
+        {},
+        byteSize(whole.type)};
     for (const PartRange &range : part.ranges) {
       part.dims.push_back(range.size());
       part.size *= range.size();
@@ -237,9 +238,8 @@ Status SharedStates::set(size_t index, DType type, size_t rank,
     return status;
   QueuedWork all(*work);
   if (bytes)
-    status = space == MLC_SPACE_HOST
-                 ? work->upload(address(index), data, bytes)
-                 : work->copy(address(index), data, bytes);
+    status = space == MLC_SPACE_HOST ? work->upload(address(index), data, bytes)
+                                     : work->copy(address(index), data, bytes);
   Status finished = all.finish();
   if (status.ok())
     status = std::move(finished);

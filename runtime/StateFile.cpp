@@ -14,8 +14,8 @@ Status SharedStates::save(const char *path) {
     mlc_tensor tensor;
     if (Status status = read(i, tensor); !status.ok())
       return status;
-    items.push_back({state(i).name, state(i).type, dims(i), tensor.data,
-                     tensor.bytes});
+    items.push_back(
+        {state(i).name, state(i).type, dims(i), tensor.data, tensor.bytes});
   }
   // There is one set of files at a time in a process.
   static std::mutex one;

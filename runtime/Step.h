@@ -165,7 +165,8 @@ enum class CollectiveKind : uint8_t {
   /// output are the same buffer.
   Broadcast,
   /// Rank p gets, of what rank r has, the block p: with S(p) and J(r) parts of
-  /// `split` and `join`, S(p) * J(r) * unit elements. The input holds the blocks
+  /// `split` and `join`, S(p) * J(r) * unit elements. The input holds the
+  /// blocks
   /// for all ranks, in order, the output those from all. Args of each message:
   /// split, join, unit.
   AllToAll,
@@ -205,7 +206,8 @@ struct StartStep {
   }
 };
 
-/// Waits for the collective of a ticket; its inputs and outputs are the start's.
+/// Waits for the collective of a ticket; its inputs and outputs are the
+/// start's.
 struct WaitStep {
   static constexpr const char *kind = "wait";
   static constexpr size_t numInputs = anyNumber, numOutputs = anyNumber;

@@ -32,8 +32,7 @@ bool isSplit(const State &state, size_t dim) {
 class Validator {
 public:
   Validator(const Program &program, uint64_t weightsSize,
-            const std::vector<State> &states,
-            const std::vector<MeshAxis> &mesh)
+            const std::vector<State> &states, const std::vector<MeshAxis> &mesh)
       : p(program), weightsSize(weightsSize), states(states), mesh(mesh),
         collectives(program, mesh) {}
 
@@ -271,8 +270,8 @@ void Validator::checkPorts() {
   for (const std::vector<Port> *ports : {&p.inputs, &p.outputs, &p.parameters})
     for (const Port &port : *ports)
       if (port.buffer < p.buffers.size()) {
-        std::string problem = problemOf(
-            port.splits, p.buffers[port.buffer].dims.size(), mesh);
+        std::string problem =
+            problemOf(port.splits, p.buffers[port.buffer].dims.size(), mesh);
         require(problem.empty(), problem.c_str());
       }
   for (size_t i = 0; i < p.inputs.size(); ++i) {

@@ -20,7 +20,8 @@ std::string problemOf(const std::vector<MeshAxis> &mesh) {
     if (axis.name.empty() || axis.name.size() > maxAxisName ||
         !names.insert(axis.name).second)
       return "an axis of the mesh has no name of its own";
-    if (axis.size < 1 || axis.size > maxRanks || (ranks *= axis.size) > maxRanks)
+    if (axis.size < 1 || axis.size > maxRanks ||
+        (ranks *= axis.size) > maxRanks)
       return "the mesh has no ranks, or too many";
   }
   return "";

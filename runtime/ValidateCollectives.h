@@ -14,8 +14,8 @@ std::string problemOf(const std::vector<MeshAxis> &mesh);
 std::string problemOf(const std::vector<Split> &splits, size_t rank,
                       const std::vector<MeshAxis> &mesh);
 
-/// Follows a program's steps, whose ids have been checked: which collectives are
-/// under way, and who touches what they work on.
+/// Follows a program's steps, whose ids have been checked: which collectives
+/// are under way, and who touches what they work on.
 class CollectiveChecks {
 public:
   CollectiveChecks(const Program &program, const std::vector<MeshAxis> &mesh)

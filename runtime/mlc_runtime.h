@@ -51,12 +51,12 @@
  * or whose inputs are wrong, fails before its first step, unless that depends
  * on computed sizes.
  *
- * Ranks: an artifact whose mesh has several ranks (mlc_artifact_axis) runs on as
- * many processes, or threads, each with an mlc_ranks and a session of its own,
- * on its part of inputs, states and outputs (mlc_artifact_splits). All of them
- * run the same sessions in the same order. A run in which a rank is missing ends
- * with an error that names it and the collective, within the timeout and five
- * seconds.
+ * Ranks: an artifact whose mesh has several ranks (mlc_artifact_axis) runs on
+ * as many processes, or threads, each with an mlc_ranks and a session of its
+ * own, on its part of inputs, states and outputs (mlc_artifact_splits). All of
+ * them run the same sessions in the same order. A run in which a rank is
+ * missing ends with an error that names it and the collective, within the
+ * timeout and five seconds.
  *
  * Errors: functions return an mlc_status; on failure mlc_last_error() holds
  * the message of the calling thread's last failed call, in one line without
@@ -241,9 +241,9 @@ MLC_API size_t mlc_artifact_axis_count(const mlc_artifact *artifact);
 MLC_API mlc_status mlc_artifact_axis(const mlc_artifact *artifact, size_t index,
                                      mlc_axis *axis);
 
-/** A dim of which each rank of an axis has a part: of the dim / unit things that
- * it is made of, n in all, those from r * (n / R) + min(r, n % R) on, n / R or
- * one more, for the coordinate r of R. */
+/** A dim of which each rank of an axis has a part: of the dim / unit things
+ * that it is made of, n in all, those from r * (n / R) + min(r, n % R) on, n /
+ * R or one more, for the coordinate r of R. */
 typedef struct mlc_split {
   size_t dim, axis;
   uint64_t unit;
@@ -253,8 +253,8 @@ enum { MLC_INPUT = 0, MLC_OUTPUT = 1, MLC_STATE = 2 };
 
 /** How a port (`kind` is MLC_INPUT, MLC_OUTPUT or MLC_STATE) is split: `count`
  * splits, which live as long as the artifact. Dims of inputs and outputs are
- * those of this rank's part, dims of a state as mlc_artifact_state has them those
- * of the whole. */
+ * those of this rank's part, dims of a state as mlc_artifact_state has them
+ * those of the whole. */
 MLC_API mlc_status mlc_artifact_splits(const mlc_artifact *artifact, int kind,
                                        size_t index, const mlc_split **splits,
                                        size_t *count);
@@ -288,47 +288,6 @@ typedef struct mlc_image {
 MLC_API size_t mlc_artifact_image_count(const mlc_artifact *artifact);
 MLC_API mlc_status mlc_artifact_image(const mlc_artifact *artifact,
                                       size_t index, mlc_image *image);
-
-/*===- Ranks --------------------------------------------------------------===*/
-
-/** Begin with MLC_RANKS_OPTIONS_INIT, as with a session's. */
-typedef struct mlc_ranks_options {
-  size_t size; /**< sizeof(mlc_ranks_options) */
-  /** Seconds of waiting without progress, after which who is missing is named
-   * and all ranks end. */
-  double timeout;
-  /** The folder of the engines; NULL: where this library lies. */
-  const char *folder;
-} mlc_ranks_options;
-
-#define MLC_RANKS_OPTIONS_INIT {sizeof(mlc_ranks_options), 300, NULL}
-
-/** Joins the other ranks, as the variables say that mpirun, mlc launch, torchrun
- * and Slurm set. `engine` is "mpi", "gloo" or the path of one; NULL: gloo for
- * those whom mlc launch or torchrun started, else mpi. `options` may be NULL.
- * Returns when all have come, or an error within the timeout. */
-MLC_API mlc_status mlc_ranks_open(const char *engine,
-                                  const mlc_ranks_options *options,
-                                  mlc_ranks **ranks);
-/** `count` ranks of this process, each for a thread of its own: ranks[0] to
- * ranks[count - 1]. For tests, and to try an artifact out. */
-MLC_API mlc_status mlc_ranks_open_threads(size_t count,
-                                          const mlc_ranks_options *options,
-                                          mlc_ranks **ranks);
-/** Leaves; sessions keep their ranks open until they are destroyed. After a run
- * that failed because of the ranks this, or the last mlc_session_destroy, ends
- * all of them, and may end the process: tell of the error before. NULL is
- * allowed. */
-MLC_API void mlc_ranks_close(mlc_ranks *ranks);
-/** Which rank this is, of how many; 0 of 0 for NULL. */
-MLC_API size_t mlc_ranks_rank(const mlc_ranks *ranks);
-MLC_API size_t mlc_ranks_count(const mlc_ranks *ranks);
-/** Waits for all ranks to have come here, so that none ends, and is taken for
- * missing, while others still wait for it. */
-MLC_API mlc_status mlc_ranks_finish(mlc_ranks *ranks);
-/** After an error of this rank's own that has been told: ends all ranks, those
- * that hang too, with `code` where that ends the process. */
-MLC_API void mlc_ranks_abort(mlc_ranks *ranks, int code);
 
 /*===- Sessions -----------------------------------------------------------===*/
 
@@ -368,9 +327,9 @@ typedef struct mlc_session_options {
 #define MLC_SESSION_OPTIONS_INIT                                               \
   {sizeof(mlc_session_options), 0, 0, NULL, NULL, NULL}
 
-/** `options` may be NULL: all cores, no flags, the first device, no other ranks.
- * MLC_DEVICE for a device that this build or machine has not, MLC_USAGE for
- * another number of ranks than the artifact's. */
+/** `options` may be NULL: all cores, no flags, the first device, no other
+ * ranks. MLC_DEVICE for a device that this build or machine has not, MLC_USAGE
+ * for another number of ranks than the artifact's. */
 MLC_API mlc_status mlc_session_create(mlc_artifact *artifact,
                                       const mlc_session_options *options,
                                       mlc_session **session);
@@ -461,8 +420,8 @@ MLC_API mlc_status mlc_session_parameter(mlc_session *session, size_t index,
 
 /** What state `index` holds, in the host's memory, to be read only: valid until
  * the next run or change. Of a state that is split, this rank's part; files of
- * states have the parts too. MLC_USAGE for one that holds nothing: it was not set,
- * and the artifact has no value for it, or it was lost. */
+ * states have the parts too. MLC_USAGE for one that holds nothing: it was not
+ * set, and the artifact has no value for it, or it was lost. */
 MLC_API mlc_status mlc_session_state(mlc_session *session, size_t index,
                                      mlc_tensor *tensor);
 /** Sets state `index`; the data is copied. `type`, `rank` and `dims` must be

@@ -51,14 +51,13 @@ static void copyOperand(OpOperand &operand) {
   AffineMap map = b.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> parallel(type.getRank(),
                                             utils::IteratorType::parallel);
-  Value copy =
-      linalg::GenericOp::create(
-          b, loc, TypeRange{init.getType()}, ValueRange{value},
-          ValueRange{init}, ArrayRef<AffineMap>{map, map}, parallel,
-          [](OpBuilder &body, Location loc, ValueRange args) {
-            linalg::YieldOp::create(body, loc, args[0]);
-          })
-          .getResult(0);
+  Value copy = linalg::GenericOp::create(
+                   b, loc, TypeRange{init.getType()}, ValueRange{value},
+                   ValueRange{init}, ArrayRef<AffineMap>{map, map}, parallel,
+                   [](OpBuilder &body, Location loc, ValueRange args) {
+                     linalg::YieldOp::create(body, loc, args[0]);
+                   })
+                   .getResult(0);
   if (cast)
     copy = UnrealizedConversionCastOp::create(b, loc, operand.get().getType(),
                                               copy)
@@ -68,8 +67,7 @@ static void copyOperand(OpOperand &operand) {
 
 void copySharedOperands(func::FuncOp function) {
   for (Operation &op : function.getBody().front())
-    if (isCollective(&op) &&
-        (isInPlace(&op) || isa<dist::ReduceScatterOp>(op)))
+    if (isCollective(&op) && (isInPlace(&op) || isa<dist::ReduceScatterOp>(op)))
       for (OpOperand &operand : op.getOpOperands())
         if (!isOwned(operand.get()))
           copyOperand(operand);
@@ -129,8 +127,8 @@ FailureOr<SmallVector<int64_t>> getWholeDims(ModuleOp module,
                                       << ", which is no axis of dist.mesh";
       std::optional<int64_t> ranks = axis.getSize().asConstant();
       size = ranks ? sumParts(axis, *ranks, dim) : std::nullopt;
-      if (size && axis.getSize(IntExpr::constant(module.getContext(), *size)) !=
-                      dim)
+      if (size &&
+          axis.getSize(IntExpr::constant(module.getContext(), *size)) != dim)
         size = std::nullopt;
     }
     if (!size)

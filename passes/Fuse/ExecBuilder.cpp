@@ -187,8 +187,8 @@ FailureOr<Value> ExecBuilder::stateCalled(StringAttr name, Value value,
   if (!known)
     known = exec::StateOp::create(
         b, value.getLoc(), exec::BufferType::get(b.getContext()), name, initial,
-        split, whole, DimsAttr::get(b.getContext(), shapes.of(value)), TypeAttr::get(element),
-        StringAttr());
+        split, whole, DimsAttr::get(b.getContext(), shapes.of(value)),
+        TypeAttr::get(element), StringAttr());
   return known;
 }
 
@@ -364,10 +364,10 @@ LogicalResult ExecBuilder::addResult(unsigned i, Value value) {
         IntExpr::constant(b.getContext(), 0),
         DimsAttr::get(b.getContext(), shapes.of(value)), type, StringAttr());
   auto name = function.getResultAttrOfType<StringAttr>(i, "mlc.name");
-  exec::OutputOp::create(
-      b, function.getLoc(),
-      name ? name.getValue() : StringRef("output" + std::to_string(i)), buffer,
-      splitOf(sharding));
+  exec::OutputOp::create(b, function.getLoc(),
+                         name ? name.getValue()
+                              : StringRef("output" + std::to_string(i)),
+                         buffer, splitOf(sharding));
   return success();
 }
 

@@ -73,8 +73,8 @@ private:
     /// In its operands' joint buffer, where there is no `whole`.
     mlir::Operation *collective = nullptr;
   };
-  /// Where values are written that are pieces of a concatenation, or operands of
-  /// one collective.
+  /// Where values are written that are pieces of a concatenation, or operands
+  /// of one collective.
   llvm::DenseMap<mlir::Value, Place> places;
   /// Elements of the joint buffers, and those that have been made.
   llvm::DenseMap<mlir::Operation *, IntExpr> jointSizes;

@@ -27,8 +27,7 @@ void ExecBuilder::placeOperands(Operation *op) {
     while (std::optional<View> view = getView(base, shapes))
       base = view->source;
     places[base] = {{}, offset, op};
-    IntExpr bytes =
-        getNumElements(b.getContext(), shapes.of(operand)) * width;
+    IntExpr bytes = getNumElements(b.getContext(), shapes.of(operand)) * width;
     offset = offset + (bytes + (alignment - 1)).floorDiv(alignment) *
                           (alignment / width);
   }
@@ -56,8 +55,8 @@ static InFlightDiagnostic needsForm(Operation *op, const llvm::Twine &what) {
 
 /// All is one message where operands lie behind each other.
 void ExecBuilder::addInPlace(Operation *op, Exchange &exchange) {
-  Value joint = op->getNumOperands() > 1 ? jointBuffer(op)
-                                         : bufferOf(op->getOperand(0));
+  Value joint =
+      op->getNumOperands() > 1 ? jointBuffer(op) : bufferOf(op->getOperand(0));
   for (Value operand : op->getOperands())
     bufferOf(operand);
   exchange.inputs.push_back(joint);
@@ -155,9 +154,9 @@ LogicalResult ExecBuilder::addStart(const Group &group, ArrayAttr nodes) {
   waitFor(exchange.outputs);
   auto reduction = op->getAttrOfType<StringAttr>("reduction");
   auto start = exec::StartOp::create(
-      b, op->getLoc(), started.size(),
-      op->getName().stripDialect(), axis.getName(), exchange.inputs,
-      exchange.outputs, DimsAttr::get(b.getContext(), exchange.args), reduction,
+      b, op->getLoc(), started.size(), op->getName().stripDialect(),
+      axis.getName(), exchange.inputs, exchange.outputs,
+      DimsAttr::get(b.getContext(), exchange.args), reduction,
       op->getAttrOfType<StringAttr>("algorithm"), nodes);
   for (Value buffer : exchange.outputs)
     pending[rootOf(buffer)] = started.size();

@@ -71,6 +71,18 @@ private:
   Values inParts();
   Values packed(ArrayRef<Value> fronts);
   Values allToAll(dist::AllToAllOp op);
+  /// What rank `rank` has of `extent`.
+  IntExpr sizeOn(int64_t rank, IntExpr extent) const {
+    return (extent + axis.getSize() - 1 - number(rank))
+        .floorDiv(axis.getSize());
+  }
+  /// As `x`, but for `rows`.
+  Value zeros(Value x, IntExpr rows) {
+    Dims dims = dimsOf(x);
+    dims[0] = rows;
+    return create<FillOp>(attr(dims), RealAttr::get(context, 0.0),
+                          getElementTypeOrSelf(x.getType()));
+  }
   Value spread(Value x, IntExpr extent, IntExpr each);
   Value gather(Value x, IntExpr extent);
   Value exchangeBlocks(dist::AllToAllOp op, Value x);
@@ -105,7 +117,8 @@ Value Rewriter::padHigh(Value x, unsigned dim, IntExpr count) {
 Value Rewriter::concat(ArrayRef<Value> values, unsigned dim) {
   if (llvm::is_contained(values, Value()))
     return {};
-  return values.size() == 1 ? values[0] : create<ConcatOp>(values, int64_t(dim));
+  return values.size() == 1 ? values[0]
+                            : create<ConcatOp>(values, int64_t(dim));
 }
 
 /// With dim `dim` first, and back.
@@ -187,10 +200,10 @@ Values Rewriter::packed(ArrayRef<Value> fronts) {
     counts.push_back(count);
     flat.push_back(reshape(front, {rows, count}));
   }
-  Values joint = exchange(
-      {concat(flat, 1)}, {named("dims", b.getDenseI64ArrayAttr({0})),
-                          named("extents", attr({ranks})),
-                          named("units", attr({one}))});
+  Values joint =
+      exchange({concat(flat, 1)},
+               {named("dims", b.getDenseI64ArrayAttr({0})),
+                named("extents", attr({ranks})), named("units", attr({one}))});
   if (failed(joint))
     return failure();
   SmallVector<Value> results;
@@ -222,9 +235,9 @@ Values Rewriter::inParts() {
   Values results =
       isEven && fronts.size() > 1
           ? packed(fronts)
-          : exchange(fronts, {named("dims", b.getDenseI64ArrayAttr(
-                                                SmallVector<int64_t>(
-                                                    dims.size(), 0)))});
+          : exchange(fronts,
+                     {named("dims", b.getDenseI64ArrayAttr(SmallVector<int64_t>(
+                                        dims.size(), 0)))});
   if (succeeded(results))
     for (auto [result, dim] : llvm::zip_equal(*results, dims))
       result = fromFront(result, dim);
@@ -242,9 +255,10 @@ Value Rewriter::spread(Value x, IntExpr extent, IntExpr each) {
   SmallVector<Value> parts;
   IntExpr begin = number(0);
   for (int64_t rank = 0; rank < axis.getSize().getConstant(); ++rank) {
-    IntExpr size = (extent + axis.getSize() - 1 - number(rank))
-                       .floorDiv(axis.getSize());
-    parts.push_back(padHigh(slice(x, 0, begin, size), 0, each - size));
+    IntExpr size = sizeOn(rank, extent);
+    parts.push_back(size.isConstant(0)
+                        ? zeros(x, each)
+                        : padHigh(slice(x, 0, begin, size), 0, each - size));
     begin = begin + size;
   }
   return concat(parts, 0);
@@ -263,10 +277,11 @@ Value Rewriter::gather(Value x, IntExpr extent) {
   }
   SmallVector<Value> parts;
   for (int64_t rank = 0; rank < axis.getSize().getConstant(); ++rank) {
+    IntExpr size = sizeOn(rank, extent);
+    if (size.isConstant(0))
+      break;
     Value part = reshape(slice(x, 1, number(rank), number(1)), dims);
-    parts.push_back(slice(part, 1, number(0),
-                          (extent + axis.getSize() - 1 - number(rank))
-                              .floorDiv(axis.getSize())));
+    parts.push_back(slice(part, 1, number(0), size));
   }
   return concat(parts, 1);
 }
@@ -348,9 +363,9 @@ Values Rewriter::allToAll(dist::AllToAllOp op) {
 Value Rewriter::shift(Value x, int64_t by) {
   if (!x)
     return x;
-  FailureOr<Operation *> made = createOp(
-      b, op->getLoc(), dist::ShiftOp::getOperationName(), x,
-      {named("axis", axis), named("by", b.getI64IntegerAttr(by))});
+  FailureOr<Operation *> made =
+      createOp(b, op->getLoc(), dist::ShiftOp::getOperationName(), x,
+               {named("axis", axis), named("by", b.getI64IntegerAttr(by))});
   return succeeded(made) ? (*made)->getResult(0) : Value();
 }
 

@@ -1,6 +1,7 @@
 //===- ApiRanks.cpp - The C ABI of ranks ----------------------------------===//
 
 #include "runtime/ApiCall.h"
+#include "runtime/mlc_ranks.h"
 #include "runtime/transport/RankThread.h"
 
 #include <cmath>
@@ -52,9 +53,9 @@ mlc_status mlc_ranks_open(const char *engine, const mlc_ranks_options *options,
     if (status.ok())
       status = findWorld(world);
     if (status.ok())
-      status = findEngine(engine ? engine : "", world,
-                          known.folder ? known.folder : engineFolder(),
-                          rankOptions);
+      status =
+          findEngine(engine ? engine : "", world,
+                     known.folder ? known.folder : engineFolder(), rankOptions);
     std::shared_ptr<Ranks> opened;
     if (status.ok())
       status = openRanks(rankOptions, opened);

@@ -37,13 +37,13 @@ private:
 
 } // namespace
 
-/// Where none is asked for, the engine's own if every engine has it: not all add
-/// halves, and know maxima of all types.
+/// Where none is asked for, the engine's own if every engine has it: not all
+/// add halves, and know maxima of all types.
 Status Maker::chooseAlgorithm(Request &request) const {
   const bool isHalf = call.type == DType::F16 || call.type == DType::BF16;
   const bool isSum = call.reduction == ReductionKind::Sum;
-  request.algorithm = reduces() && (isHalf || !isSum) ? Algorithm::Ring
-                                                      : Algorithm::Own;
+  request.algorithm =
+      reduces() && (isHalf || !isSum) ? Algorithm::Ring : Algorithm::Own;
   if (call.algorithm.empty())
     return Status::success();
   if (!parseAlgorithm(call.algorithm, request.algorithm))

@@ -32,8 +32,8 @@ struct Exchange {
 };
 
 /// The exchanges of `call` for the rank with `coordinate` on its axis, of
-/// `ranks` ranks, one a message. Errors: an algorithm that there is not, or that
-/// does not do it; types without a sum.
+/// `ranks` ranks, one a message. Errors: an algorithm that there is not, or
+/// that does not do it; types without a sum.
 Status makeExchanges(const CollectiveCall &call, int ranks, int coordinate,
                      std::vector<Exchange> &exchanges);
 

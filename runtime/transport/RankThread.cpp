@@ -109,7 +109,7 @@ private:
 
 Status CollectiveJob::run(Communicator &communicator, const Exchange &exchange,
                           const void *input, void *output) const {
-  char *memory = exchange.memory == Exchange::Own    ? work.get()
+  char *memory = exchange.memory == Exchange::Own ? work.get()
                  : exchange.memory == Exchange::Input
                      ? static_cast<char *>(const_cast<void *>(input))
                      : static_cast<char *>(output);
@@ -264,13 +264,13 @@ Status RankThread::prepare(const std::vector<MeshAxis> &mesh,
                            std::unique_ptr<Prepared> &prepared) {
   auto job = std::make_unique<CollectiveJob>();
   // Truth values are moved as bytes.
-  job->type = call.type == DType::Bool ? MLC_U8
-                                       : static_cast<mlc_dtype>(call.type);
+  job->type =
+      call.type == DType::Bool ? MLC_U8 : static_cast<mlc_dtype>(call.type);
   job->width = byteSize(call.type);
-  Status status = makeExchanges(
-      call, static_cast<int>(mesh[call.axis].size),
-      static_cast<int>(coordinatesOf(mesh, rankHere)[call.axis]),
-      job->exchanges);
+  Status status =
+      makeExchanges(call, static_cast<int>(mesh[call.axis].size),
+                    static_cast<int>(coordinatesOf(mesh, rankHere)[call.axis]),
+                    job->exchanges);
   if (status.ok())
     status = findGroup(mesh, call.axis, job->group);
   if (!status.ok())
@@ -281,9 +281,9 @@ Status RankThread::prepare(const std::vector<MeshAxis> &mesh,
   if (most) {
     job->work.reset(new (std::nothrow) char[most * job->width]);
     if (!job->work)
-      return Status::error(MLC_RESOURCES,
-                           "out of memory for " + std::to_string(most) +
-                               " elements that ranks exchange");
+      return Status::error(MLC_RESOURCES, "out of memory for " +
+                                              std::to_string(most) +
+                                              " elements that ranks exchange");
   }
   prepared = std::move(job);
   return status;
@@ -319,9 +319,8 @@ Status findEngine(const std::string &name, const World &world,
                   const std::string &folder, RankOptions &options) {
   options.rank = world.rank;
   options.size = world.size;
-  // Processes that mpirun has not started stand alone for MPI.
-  const char *usual = world.launcher == "torchrun" ? "gloo" : "mpi";
-  return loadEngine(name.empty() ? usual : name, folder, options.engine);
+  return loadEngine(name.empty() ? world.engine() : name, folder,
+                    options.engine);
 }
 
 Status openThreads(uint64_t count, const Communicator::Options &communication,

@@ -1,7 +1,8 @@
 //===- RankThread.h - Collectives beside a session's steps ------*- C++ -*-===//
 //
-// A session's ranks (runtime/Ranks.h) over an engine: a thread of its own, which
-// alone calls the engine, carries out what was started, one after another.
+// A session's ranks (runtime/Ranks.h) over an engine: a thread of its own,
+// which alone calls the engine, carries out what was started, one after
+// another.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +29,9 @@ struct RankOptions {
 /// left when the object goes, in good order unless a collective has failed.
 Status openRanks(const RankOptions &options, std::shared_ptr<Ranks> &ranks);
 
-/// The engine and the rank that the launcher's variables speak of; `name` empty:
-/// gloo for mlc launch and torchrun, else mpi. Sets `engine`, `rank` and `size`.
+/// The engine and the rank that the launcher's variables speak of; `name`
+/// empty: gloo for mlc launch and torchrun, else mpi. Sets `engine`, `rank` and
+/// `size`.
 Status findEngine(const std::string &name, const World &world,
                   const std::string &folder, RankOptions &options);
 

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 # Files of the runtime that only tools use.
-TOOLS = {"RunCommand.cpp", "RunRanks.cpp"}
+TOOLS = {"RunArguments.cpp", "RunCommand.cpp", "RunRanks.cpp"}
 
 
 def insert(path, before, text):

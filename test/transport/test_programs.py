@@ -1,5 +1,6 @@
 """Collectives in programs: modules written by hand, compiled, and run on several ranks, against NumPy."""
 
+import json
 import signal
 import time
 
@@ -293,3 +294,35 @@ def test_a_rank_that_goes_ends_the_others(tools, tmp_path, how):
     assert time.monotonic() - begin < 3 + 3 + 5 + 10  # until it is killed, the timeout, and the machine's own time
     assert code != 0 and not left
     assert "rank 1" in errors and "collective" in errors and "all-reduce" in errors
+
+
+@pytest.mark.parametrize("algorithm,message", [
+    ("nonsense", "there is no algorithm 'nonsense'; there are server, colocated"),
+    ("server", "the algorithm server has a rank with nothing to add"),
+    ("butterfly", "the algorithm butterfly is for a power of two ranks, not 3")])
+def test_an_algorithm_that_does_not_fit_is_told(tools, tmp_path, algorithm, message):
+    text = module({"data": 3}, {"x": each(3, [8])}, {"y": each(3, [8])}, [
+        f'%y = dist.all_reduce %x {{{axis(3)}, reduction = "sum", algorithm = "{algorithm}"}} : (tensor<1x8xf32>) -> '
+        "tensor<1x8xf32>", "return %y : tensor<1x8xf32>"])
+    artifact = programs.compile(tools, tmp_path, text)
+    x = {"x": np.zeros((3, 8), np.float32)}
+    done = ranks.output(programs.command(tools, tmp_path, artifact, x, "--engine=inproc"))
+    assert done.returncode == 2 and done.stderr.count(message) == 3
+
+
+def test_inspect_shows_ranks(tools, tmp_path):
+    part = size_of(7, 4)
+    text = module({"data": 4}, {"x": each(4, [8]), "w": (type_of([part]), 'mlc.state = "w"', sharding("data"))},
+                  {"y": each(4, [8]), "z": (type_of([7]),)}, [
+        SUM[0].replace("%r", "%y"),
+        f"%z = dist.all_gather %w {{{axis(4)}, dims = array<i64: 0>, extents = #mlc.dims<[7]>, units = #mlc.dims<[1]>}} : "
+        f"({type_of([part])}) -> tensor<7xf32>", "return %y, %z : tensor<1x8xf32>, tensor<7xf32>"])
+    artifact = programs.compile(tools, tmp_path, text)
+    shown = tools.mlc("inspect", artifact).stdout
+    for line in ["ranks: 4 along data", "  x  f32[1, 8], split: dim 0 over data", "  w  f32[7], split: dim 0 over data",
+                 "start all_reduce (collective all_reduce, reduction sum, axis data, ticket ", "wait  (ticket 1)"]:
+        assert line in shown, shown
+    described = json.loads(tools.mlc("inspect", "--json", artifact).stdout)
+    assert described["mesh"] == {"data": 4}
+    assert described["states"][0]["split"] == {"0": "data"} and described["states"][0]["dims"] == [7]
+    assert "split" not in described["outputs"][1]

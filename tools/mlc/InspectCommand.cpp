@@ -59,9 +59,26 @@ private:
   cl::opt<bool> asJson;
 };
 
-json::Array ports(llvm::ArrayRef<mlc_port> ports) {
+/// How a port's dims are split over ranks: pairs of a dim and an axis.
+std::vector<std::pair<size_t, std::string>> splits(const Model &model, int kind,
+                                                   size_t index) {
+  const mlc_split *all = nullptr;
+  size_t count = 0;
+  std::vector<std::pair<size_t, std::string>> found;
+  if (mlc_artifact_splits(model.get(), kind, index, &all, &count))
+    return found;
+  for (const mlc_split &split : llvm::ArrayRef(all, count)) {
+    mlc_axis axis;
+    if (!mlc_artifact_axis(model.get(), split.axis, &axis))
+      found.emplace_back(split.dim, axis.name);
+  }
+  return found;
+}
+
+json::Array ports(const Model &model, int kind,
+                  llvm::ArrayRef<mlc_port> ports) {
   json::Array array;
-  for (const mlc_port &port : ports) {
+  for (auto [index, port] : llvm::enumerate(ports)) {
     json::Array dims;
     for (size_t i = 0; i < port.rank; ++i) {
       if (port.dims[i] >= 0)
@@ -69,11 +86,28 @@ json::Array ports(llvm::ArrayRef<mlc_port> ports) {
       else
         dims.push_back(json::fixUTF8(port.dim_texts[i]));
     }
-    array.push_back(json::Object{{"name", json::fixUTF8(port.name)},
-                                 {"type", mlc_dtype_name(port.type)},
-                                 {"dims", std::move(dims)}});
+    json::Object object{{"name", json::fixUTF8(port.name)},
+                        {"type", mlc_dtype_name(port.type)},
+                        {"dims", std::move(dims)}};
+    json::Object split;
+    for (auto &[dim, axis] : splits(model, kind, index))
+      split[std::to_string(dim)] = json::fixUTF8(axis);
+    if (!split.empty())
+      object["split"] = std::move(split);
+    array.push_back(std::move(object));
   }
   return array;
+}
+
+/// "data: 4" of each axis of the mesh of ranks.
+std::vector<std::pair<std::string, int64_t>> axes(const Model &model) {
+  std::vector<std::pair<std::string, int64_t>> all;
+  for (size_t i = 0, n = mlc_artifact_axis_count(model.get()); i < n; ++i) {
+    mlc_axis axis;
+    if (!mlc_artifact_axis(model.get(), i, &axis))
+      all.emplace_back(axis.name, int64_t(axis.ranks));
+  }
+  return all;
 }
 
 llvm::Expected<std::vector<mlc_port>> states(const Model &model) {
@@ -138,10 +172,11 @@ llvm::Expected<json::Array> describe(llvm::ArrayRef<Model> entries) {
     auto all = steps(entry);
     if (!all)
       return all.takeError();
-    array.push_back(json::Object{{"name", json::fixUTF8(nameOf(entry))},
-                                 {"inputs", ports(entry.inputs())},
-                                 {"outputs", ports(entry.outputs())},
-                                 {"steps", std::move(*all)}});
+    array.push_back(
+        json::Object{{"name", json::fixUTF8(nameOf(entry))},
+                     {"inputs", ports(entry, MLC_INPUT, entry.inputs())},
+                     {"outputs", ports(entry, MLC_OUTPUT, entry.outputs())},
+                     {"steps", std::move(*all)}});
   }
   return array;
 }
@@ -152,11 +187,19 @@ std::string megabytes(uint64_t bytes) {
   return text;
 }
 
-void printPorts(llvm::StringRef title, llvm::ArrayRef<mlc_port> ports) {
+void printPorts(llvm::StringRef title, const Model &model, int kind,
+                llvm::ArrayRef<mlc_port> ports) {
   llvm::outs() << title << ":\n";
-  for (const mlc_port &port : ports)
+  for (auto [index, port] : llvm::enumerate(ports)) {
     llvm::outs() << "  " << printable(port.name) << "  "
-                 << printable(typeText(port)) << '\n';
+                 << printable(typeText(port));
+    const char *separator = ", split: ";
+    for (auto &[dim, axis] : splits(model, kind, index)) {
+      llvm::outs() << separator << "dim " << dim << " over " << printable(axis);
+      separator = ", ";
+    }
+    llvm::outs() << '\n';
+  }
 }
 
 void printSteps(const json::Array &steps) {
@@ -181,8 +224,8 @@ void printSteps(const json::Array &steps) {
 llvm::Error printOthers(llvm::ArrayRef<Model> entries) {
   for (const Model &entry : entries.drop_front()) {
     llvm::outs() << "entry " << printable(nameOf(entry)) << ":\n";
-    printPorts("inputs", entry.inputs());
-    printPorts("outputs", entry.outputs());
+    printPorts("inputs", entry, MLC_INPUT, entry.inputs());
+    printPorts("outputs", entry, MLC_OUTPUT, entry.outputs());
     auto all = steps(entry);
     if (!all)
       return all.takeError();
@@ -288,14 +331,19 @@ llvm::Error InspectCommand::printJson(const Model &model,
                                       Contents found) const {
   json::Object all{{"file", json::fixUTF8(file.getValue())},
                    {"manifest", std::move(found.manifest)},
-                   {"inputs", ports(model.inputs())},
-                   {"outputs", ports(model.outputs())},
+                   {"inputs", ports(model, MLC_INPUT, model.inputs())},
+                   {"outputs", ports(model, MLC_OUTPUT, model.outputs())},
                    {"steps", std::move(found.steps)},
                    {"weight_bytes", found.weights},
                    {"code_bytes", found.code},
                    {"images", std::move(found.images)}};
   if (!found.states.empty())
-    all["states"] = ports(found.states);
+    all["states"] = ports(model, MLC_STATE, found.states);
+  json::Object mesh;
+  for (auto &[name, ranks] : axes(model))
+    mesh[json::fixUTF8(name)] = ranks;
+  if (!mesh.empty())
+    all["mesh"] = std::move(mesh);
   if (!found.entries.empty()) {
     auto described = describe(found.entries);
     if (!described)
@@ -316,12 +364,19 @@ llvm::Error InspectCommand::printText(const Model &model,
   llvm::outs() << printable(file.getValue()) << '\n';
   if (object)
     printScalars(*object);
+  const char *separator = "ranks: ";
+  for (auto &[name, ranks] : axes(model)) {
+    llvm::outs() << separator << ranks << " along " << printable(name);
+    separator = ", ";
+  }
+  if (mlc_artifact_axis_count(model.get()))
+    llvm::outs() << '\n';
   if (!found.entries.empty())
     llvm::outs() << "entry " << printable(nameOf(model)) << ":\n";
-  printPorts("inputs", model.inputs());
-  printPorts("outputs", model.outputs());
+  printPorts("inputs", model, MLC_INPUT, model.inputs());
+  printPorts("outputs", model, MLC_OUTPUT, model.outputs());
   if (!found.states.empty())
-    printPorts("states", found.states);
+    printPorts("states", model, MLC_STATE, found.states);
   llvm::outs() << "weights: " << megabytes(found.weights) << '\n';
   printCode(found.code, found.images);
   if (const auto &figures = found.memory.figures)

@@ -17,9 +17,10 @@ from ._errors import (BadFileError, CodegenError, DeviceError, DifferenceError, 
                       UnknownError, UnsupportedError, UsageError)
 from ._model import Memory, Model, Port, Run, Session, StepCost, load
 from ._library import devices, version
+from ._ranks import Ranks
 
 __all__ = ["BadFileError", "CodegenError", "Comparison", "DeviceError", "DifferenceError", "Error", "InternalError",
-           "Memory", "Model", "Optimized", "Port", "ResourceError", "Run", "Session", "StepCost", "UnknownError",
+           "Memory", "Model", "Optimized", "Port", "Ranks", "ResourceError", "Run", "Session", "StepCost", "UnknownError",
            "UnsupportedError", "UsageError", "compare", "compile", "devices", "load", "optimize", "version"]
 
 # Tracebacks name what callers can catch: mlc.UsageError, not mlc._errors.UsageError.

@@ -29,7 +29,19 @@ class CTensor(ctypes.Structure):
 
 class COptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_uint32), ("flags", ctypes.c_uint32),
-                ("device", ctypes.c_char_p), ("stream", ctypes.c_void_p)]
+                ("device", ctypes.c_char_p), ("stream", ctypes.c_void_p), ("ranks", ctypes.c_void_p)]
+
+
+class CRanksOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("timeout", ctypes.c_double), ("folder", ctypes.c_char_p)]
+
+
+class CAxis(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("ranks", ctypes.c_size_t)]
+
+
+class CSplit(ctypes.Structure):
+    _fields_ = [("dim", ctypes.c_size_t), ("axis", ctypes.c_size_t), ("unit", ctypes.c_uint64)]
 
 
 class CMemory(ctypes.Structure):
@@ -72,6 +84,16 @@ _FUNCTIONS = {
     "mlc_artifact_entry": (None, [_P, _N, ctypes.POINTER(_P)]),
     "mlc_artifact_state_count": (_N, [_P]),
     "mlc_artifact_state": (None, [_P, _N, ctypes.POINTER(CPort)]),
+    "mlc_artifact_axis_count": (_N, [_P]),
+    "mlc_artifact_axis": (None, [_P, _N, ctypes.POINTER(CAxis)]),
+    "mlc_artifact_splits": (None, [_P, ctypes.c_int, _N, ctypes.POINTER(ctypes.POINTER(CSplit)), ctypes.POINTER(_N)]),
+    "mlc_ranks_open": (None, [_TEXT, ctypes.POINTER(CRanksOptions), ctypes.POINTER(_P)]),
+    "mlc_ranks_open_threads": (None, [_N, ctypes.POINTER(CRanksOptions), ctypes.POINTER(_P)]),
+    "mlc_ranks_close": (_P, [_P]),
+    "mlc_ranks_rank": (_N, [_P]),
+    "mlc_ranks_count": (_N, [_P]),
+    "mlc_ranks_finish": (None, [_P]),
+    "mlc_ranks_abort": (_P, [_P, ctypes.c_int]),
     "mlc_artifact_step_count": (_N, [_P]),
     "mlc_artifact_step": (None, [_P, _N, ctypes.POINTER(CStep)]),
     "mlc_session_create": (None, [_P, ctypes.POINTER(COptions), ctypes.POINTER(_P)]),

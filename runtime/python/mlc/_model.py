@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _device, _states
+from . import _arrays, _device, _ranks, _states
 from ._errors import Error, ResourceError, UnsupportedError, UsageError
 from ._library import DEVICE, HOST, CCost, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, devices, library, path_of
 
@@ -59,7 +59,7 @@ class _Owner:
         raise TypeError(f"an mlc.{type(self).__name__} cannot be copied or pickled; share it, or make another")
 
 
-class Model(_Owner, _states.Entries):
+class Model(_Owner, _states.Entries, _ranks.Meshes):
     """A compiled model, as `mlc.compile` and `mlc.load` make it.
 
     May be shared by threads; `run` and calls take turns on one session, and
@@ -236,10 +236,11 @@ class Session(_Owner, _states.States):
         `__cuda_stream__`; one of the session's own unless given
     flush_denormals: treat denormals as zero
     profile: measure each step (`step_times`)
+    ranks: the `mlc.Ranks` that it is one of, as many as the model's mesh has
     """
 
     def __init__(self, model: Model, *, threads: int = 0, device: str | None = None, flush_denormals: bool = False,
-                 profile: bool = False, stream: Any = None):
+                 profile: bool = False, stream: Any = None, ranks: _ranks.Ranks | None = None):
         self.model = model
         self._handle = ctypes.c_void_p()
         if not isinstance(model, Model):
@@ -250,7 +251,7 @@ class Session(_Owner, _states.States):
             raise UsageError(f"device: expected one of {', '.join(devices())}, not {device!r}")
         flags = (_FLUSH_DENORMALS if flush_denormals else 0) | (_PROFILE if profile else 0)
         options = COptions(ctypes.sizeof(COptions), threads, flags, device.encode() if device is not None else None,
-                           _device.stream_of(stream))
+                           _device.stream_of(stream), _ranks.handle_of(ranks))
         call("mlc_session_create", model._handle, ctypes.byref(options), ctypes.byref(self._handle))
         self._begin(stream)
 

@@ -116,3 +116,24 @@ exec.program @unwritten {
   // expected-error @+1 {{reads a buffer that no step before it has written}}
   exec.launch @k(%0) -> (%1) args <[]> nodes []
 }
+
+// -----
+
+// What ranks have summed is not summed again.
+// expected-error @+1 {{is below what any order of the steps needs, 5120 bytes (0.00 MiB)}}
+exec.program @collective {
+  %x = exec.input 0 : f32 <[128]> {name = "x"}
+  %both = exec.alloc : f32 <[256]>
+  exec.launch @k(%x) -> (%both) args <[]> nodes []
+  exec.start 0 "all_reduce" over "data"(%both) -> (%both) args <[256]> reduction "sum" nodes []
+  exec.wait 0(%both) -> (%both)
+  %0 = exec.alloc : f32 <[256]>
+  exec.launch @k(%both) -> (%0) args <[]> nodes []
+  %1 = exec.alloc : f32 <[768]>
+  exec.launch @k(%0) -> (%1) args <[]> nodes []
+  %2 = exec.alloc : f32 <[128]>
+  exec.launch @k(%1) -> (%2) args <[]> nodes []
+  %3 = exec.alloc : f32 <[256]>
+  exec.launch @k(%2, %both) -> (%3) args <[]> nodes []
+  exec.output "y" %3
+}

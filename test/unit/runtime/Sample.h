@@ -53,7 +53,7 @@ inline llvm::ArrayRef<char> asBytes(const float *data, size_t count) {
 
 struct Sample {
   ArtifactWriter writer;
-  runtime::Programs programs{{}, {runtime::Program()}};
+  runtime::Programs programs{{}, {}, {runtime::Program()}};
   runtime::Program &program = programs.entries[0];
   std::vector<runtime::CodeImage> images{elf(code())};
   Sample() { program = scaleProgram(writer.addConstant(asBytes(bias, 4))); }

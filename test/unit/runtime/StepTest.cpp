@@ -144,16 +144,16 @@ struct Sample {
     TicketUse tickets = ticketsOf(step);
     if (tickets.started || tickets.awaited) {
       // The second word is a reduce-scatter: of its own memory, to other.
-      step.inputs = {program.addBuffer(
-          Buffer::arena(step.args[0], DType::F32, {}))};
-      step.outputs = {program.addBuffer(
-          Buffer::arena(step.args[0], DType::F32, {}))};
+      step.inputs = {
+          program.addBuffer(Buffer::arena(step.args[0], DType::F32, {}))};
+      step.outputs = {
+          program.addBuffer(Buffer::arena(step.args[0], DType::F32, {}))};
       program.steps.push_back(
           Step::launch(0, {0, 1}, step.inputs, {}, samples.size));
     }
     if (tickets.awaited)
-      program.steps.push_back(Step::start(
-          {1, 0, "", 0, 0}, step.inputs, step.outputs, step.args));
+      program.steps.push_back(
+          Step::start({1, 0, "", 0, 0}, step.inputs, step.outputs, step.args));
     at = program.steps.size();
     program.steps.push_back(step);
     if (tickets.started)
