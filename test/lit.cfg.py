@@ -9,7 +9,7 @@ import lit.formats
 config.name = "mlc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["unit", "fuzz", "models", "coverage", "Inputs", "rules", "truths", "falsehoods", "gradients", "Large"]
+config.excludes = ["unit", "fuzz", "models", "coverage", "Inputs", "rules", "truths", "falsehoods", "gradients", "ranks", "Large"]
 config.test_source_root = os.path.join(config.mlc_source, "test")
 config.test_exec_root = os.path.join(config.mlc_build, "test")
 

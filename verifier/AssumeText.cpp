@@ -111,19 +111,29 @@ llvm::Error addArgument(mlir::func::FuncOp function, unsigned argument,
 
 /// Calls `add` for each string of an array attribute; null has none.
 llvm::Error forEachText(mlir::Attribute attribute,
-                        llvm::function_ref<llvm::Error(StringRef)> add) {
+                        llvm::function_ref<llvm::Error(StringRef)> add,
+                        StringRef name = "mlc.assume") {
   if (!attribute)
     return llvm::Error::success();
   auto array = mlir::dyn_cast<mlir::ArrayAttr>(attribute);
   if (!array)
-    return problem("mlc.assume must be an array of strings");
+    return problem(name + " must be an array of strings");
   for (mlir::Attribute element : array) {
     auto text = mlir::dyn_cast<mlir::StringAttr>(element);
     if (!text)
-      return problem("mlc.assume must be an array of strings");
+      return problem(name + " must be an array of strings");
     if (llvm::Error error = add(text.getValue()))
       return error;
   }
+  return llvm::Error::success();
+}
+
+llvm::Error checkCount(mlir::func::FuncOp function, StringRef name) {
+  constexpr size_t most = 256;
+  auto all = function->getAttrOfType<mlir::ArrayAttr>(name);
+  if (all && all.size() > most)
+    return problem(name + " has more than " + llvm::Twine(most) +
+                   " conditions");
   return llvm::Error::success();
 }
 
@@ -154,11 +164,8 @@ bool addTexts(const Condition &condition,
 llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function) {
   Assumptions result;
   mlir::MLIRContext *context = function.getContext();
-  constexpr size_t most = 256;
-  if (auto all = function->getAttrOfType<mlir::ArrayAttr>("mlc.assume");
-      all && all.size() > most)
-    return problem("mlc.assume has more than " + llvm::Twine(most) +
-                   " conditions");
+  if (llvm::Error error = checkCount(function, "mlc.assume"))
+    return error;
   if (llvm::Error error =
           forEachText(function->getAttr("mlc.assume"), [&](StringRef text) {
             return addText(text, context, result);
@@ -171,6 +178,24 @@ llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function) {
             }))
       return error;
   return result;
+}
+
+llvm::Expected<std::vector<Condition>>
+readRequirements(mlir::func::FuncOp function) {
+  constexpr StringRef name = "mlc.require";
+  std::vector<Condition> all;
+  auto add = [&](StringRef text) -> llvm::Error {
+    std::optional<Condition> one = parseLiteral(text, function.getContext());
+    if (!one || one->getKind() != Condition::Kind::Compare)
+      return problem("'" + text + "' must compare two integer expressions");
+    all.push_back(std::move(*one));
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = checkCount(function, name))
+    return error;
+  if (llvm::Error error = forEachText(function->getAttr(name), add, name))
+    return error;
+  return all;
 }
 
 bool writeAssumptions(mlir::func::FuncOp function,

@@ -8,6 +8,10 @@
 // real parameter. On an argument it is an array of element predicates:
 // "positive", "non-negative", "non-zero", "finite", "all-equal", "constant".
 //
+// `mlc.require` on a function is an array of such texts, of one comparison
+// each: what must hold of sizes for the function to be carried out. It is shown
+// of an after side, as what its operators require is.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef MLC_VERIFIER_ASSUMETEXT_H
@@ -20,6 +24,10 @@ namespace mlc {
 
 /// What is written on `function` and its arguments; errors name the text.
 llvm::Expected<Assumptions> readAssumptions(mlir::func::FuncOp function);
+
+/// The comparisons of `mlc.require`; errors name the text.
+llvm::Expected<std::vector<Condition>>
+readRequirements(mlir::func::FuncOp function);
 
 /// Writes them on `function` and its arguments in place of what is there; false
 /// where one has no such text: a negation, or a conjunction in a disjunction.

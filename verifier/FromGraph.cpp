@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "verifier/AssumeText.h"
 #include "verifier/LinalgReader.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -283,6 +284,24 @@ bool ProgramBuilder::addArguments() {
   return true;
 }
 
+/// What the after side itself says must hold for it to be carried out. The
+/// before side is asked about wherever its operators have a meaning.
+bool ProgramBuilder::addRequirements() {
+  if (side == 0)
+    return true;
+  llvm::Expected<std::vector<Condition>> all = readRequirements(function);
+  if (!all)
+    return fail(llvm::toString(all.takeError()));
+  Definition own;
+  for (const Condition &one : *all)
+    own.requirements.push_back({one.getLhs(), one.getPredicate(), one.getRhs(),
+                                "what the function requires"});
+  if (!checkNames(own))
+    return false;
+  llvm::append_range(definition.requirements, own.requirements);
+  return true;
+}
+
 /// An operator without definition: equal operators on equal operands have equal
 /// results, and nothing else is known of them.
 bool ProgramBuilder::addOpaque(Operation *op) {
@@ -444,7 +463,7 @@ static bool isReadLiterally(Operation *op) {
 Program ProgramBuilder::build() {
   if (!function.getBody().hasOneBlock()) {
     fail("'" + function.getName() + "' must have one block");
-  } else if (isWithinBounds() && addArguments()) {
+  } else if (isWithinBounds() && addArguments() && addRequirements()) {
     shared.numbers.add(function);
     for (Operation &op : function.getBody().front()) {
       auto result = dyn_cast<func::ReturnOp>(op);

@@ -88,6 +88,7 @@ private:
   bool isWithinBounds();
   bool addArguments();
   bool addOperation(mlir::Operation *op);
+  bool addRequirements();
   bool addOpaque(mlir::Operation *op);
   bool addReturn(mlir::func::ReturnOp result);
   bool checkNames(const Definition &definition);

@@ -158,6 +158,11 @@ Types HaloOp::inferOpaqueTypes() {
       *this, [&](unsigned, SmallVectorImpl<IntExpr> &dims) -> LogicalResult {
         if (failed(checkDim(*this, getDim(), dims.size())))
           return failure();
+        std::optional<int64_t> part = dims[getDim()].asConstant();
+        if (part && *part < std::max(low, high))
+          return emitOpError("requires parts of ")
+                 << std::max(low, high)
+                 << " elements, which neighbours ask for, got " << *part;
         dims[getDim()] = dims[getDim()] + low + high;
         return success();
       });

@@ -79,9 +79,8 @@ def Dist_StackedOpInterface : OpInterface<"StackedOpInterface"> {
     InterfaceMethod<[{
       Builds the definition; input i is operand i of all ranks, [N, its dims],
       and result i likewise, N being the axis's size. For parts that are alike:
-      an axis divides what is split on it. That sizes are not 0 where there is a
-      division, that a root is one of the ranks, and that a halo is no more than
-      a rank has, is taken as given, as the run checks it.
+      an axis divides what is split on it, in parts that are not empty. That a
+      root is one of the ranks, and a halo no more than a rank has, is required.
     }], "void", "defineStacked", (ins "::mlc::DefinitionBuilder &":$builder)>,
     InterfaceMethod<"The axis of whose groups the ranks exchange.",
       "::mlc::dist::AxisAttr", "getExchangeAxis", (ins), [{}],

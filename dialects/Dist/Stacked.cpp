@@ -95,6 +95,9 @@ void AllToAllOp::defineStacked(DefinitionBuilder &b) {
 }
 
 void BroadcastOp::defineStacked(DefinitionBuilder &b) {
+  b.require(getAxis().getSize(), ComparePredicate::GT,
+            IntExpr::constant(getContext(), getRoot()),
+            "the root must be one of the ranks");
   defineResults(*this, b, [&](unsigned k, ArrayRef<Expr> i) {
     return b.read(k, replaced(i, {{0, b.index(getRoot())}}));
   });
@@ -110,8 +113,12 @@ void ShiftOp::defineStacked(DefinitionBuilder &b) {
 
 void HaloOp::defineStacked(DefinitionBuilder &b) {
   unsigned d = 1 + getDim();
+  IntExpr reach =
+      IntExpr::constant(getContext(), std::max<int64_t>(getLow(), getHigh()));
   defineResults(*this, b, [&](unsigned k, ArrayRef<Expr> i) {
     IntExpr part = b.dims(k)[d];
+    b.require(part, ComparePredicate::GE, reach,
+              "a rank must have what its neighbours ask for");
     Expr whole = i[0] * part + i[d] - IntExpr::constant(getContext(), getLow());
     return b.readOr(
         k, replaced(i, {{0, floorDiv(whole, part)}, {d, mod(whole, part)}}),

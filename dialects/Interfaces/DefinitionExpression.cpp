@@ -312,8 +312,6 @@ DefinitionParser::Value DefinitionParser::call(StringRef name) {
 DefinitionParser::Value DefinitionParser::selection(ArrayRef<Value> operands) {
   Type boolean = IntegerType::get(builder.getContext(), 1);
   Type type = commonType(operands[1], operands[2], arguments.elementType);
-  if (isa<IndexType>(type))
-    fail("integers are chosen by min and max");
   return value(select(coerce(operands[0], boolean), coerce(operands[1], type),
                       coerce(operands[2], type)));
 }

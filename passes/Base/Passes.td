@@ -70,7 +70,7 @@ def BucketPass : Pass<"mlc-bucket", "::mlir::ModuleOp"> {
     DistributedDataParallel fills them once it has seen a step. `horovod`: it has
     no more bytes than its limit. Each stands directly behind the last gradient
     that it takes; what reads it comes behind what reads none. Reductions that
-    larger ones depend on, and those that are only returned, stay as they are.
+    larger ones depend on, and those that change no state, stay as they are.
   }];
   let options = [
     Option<"fusion", "fusion", "std::string", [{"ddp"}], "ddp, horovod">,
@@ -111,6 +111,11 @@ def TrainingStepPass : Pass<"mlc-add-training-step", "::mlir::ModuleOp"> {
            "sgd, momentum, adam, adamw">,
     Option<"clipNorm", "clip-norm", "double", "0",
            "most that the norm of all gradients is; 0: no limit">,
+    Option<"scalesLoss", "scale-loss", "bool", "false",
+           "a step is told how many times larger the loss is, and does nothing "
+           "where a gradient is not finite">,
+    Option<"halfFactors", "half-factors", "bool", "false",
+           "round what products read to float16">,
     Option<"states", "states", "bool", "false",
            "weights and what the optimizer keeps are states of entries">];
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];

@@ -55,6 +55,9 @@ private:
     OptimizerOptions update;
     update.kind = *optimizerKind;
     update.clipNorm = clipNorm;
+    update.scalesLoss = scalesLoss;
+    if (halfFactors)
+      lossOptions.factors = FactorType::F16;
     return states ? addTrainingEntries(main, lossOptions, update, {})
                   : addTrainingStep(main, lossOptions, update);
   }

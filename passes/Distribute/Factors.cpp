@@ -1,6 +1,7 @@
 //===- Factors.cpp - Dims that are split together -------------------------===//
 
 #include "passes/Distribute/Factors.h"
+#include "passes/Distribute/Windows.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -27,8 +28,8 @@ namespace {
 /// Follows a split from tensors to loops and back, until nothing is new.
 class Spread {
 public:
-  explicit Spread(const Definition &definition)
-      : definition(definition), extents(extentsOf(definition)),
+  Spread(const Definition &definition, AxisAttr axis)
+      : definition(definition), axis(axis), extents(extentsOf(definition)),
         factor(definition) {
     for (auto [s, stage] : llvm::enumerate(definition.stages))
       for (const Piece &piece : stage.pieces) {
@@ -55,7 +56,10 @@ public:
       return std::nullopt;
     for (unsigned i = 0; i < factor.inputs.size(); ++i)
       factor.inputs[i] = splitOf(i);
-    if (!seed.isStage && factor.inputs[seed.index] != SplitDim{dim, unit})
+    if (seed.isStage)
+      return std::move(factor);
+    const std::optional<SplitDim> &own = factor.inputs[seed.index];
+    if (!own || !own->isAlong({dim, unit}))
       return std::nullopt;
     return std::move(factor);
   }
@@ -68,23 +72,37 @@ private:
     for (const ExprNode &read : reads) {
       if (!(read.tensor == tensor))
         continue;
-      std::optional<Leading> leading =
-          leadingOf(read.indices()[split.dim], size, extents);
+      const Expr &index = read.indices()[split.dim];
+      std::optional<Leading> leading = leadingOf(index, size, extents);
       std::optional<IntExpr> units;
       if (leading)
         units = split.unit.exactDiv(leading->weight);
-      if (!units || leading->count != factor.extent * *units) {
+      if (units && leading->count == factor.extent * *units)
+        addLoop(leading->loop, *units * leading->divisor);
+      else if (tensor.isStage || !followWindow(index, size, split.unit))
         isPossible = false;
-        return;
-      }
-      addLoop(leading->loop, *units * leading->divisor);
     }
+  }
+
+  /// An operand's dim is read in a window: along a dim of the result, or of
+  /// what is summed.
+  bool followWindow(const Expr &index, IntExpr size, IntExpr unit) {
+    auto window = windowOf(index, size, extents,
+                           [&](unsigned loop) { return outer.contains(loop); });
+    if (!window)
+      window = windowOf(index, size, extents, [](unsigned) { return true; });
+    std::optional<IntExpr> own;
+    if (window)
+      own = unit.exactDiv(unit * 0 + window->stride);
+    if (own)
+      addLoop(window->loop, *own);
+    return own.has_value();
   }
 
   void addStage(unsigned stage, SplitDim split) {
     std::optional<SplitDim> &own = factor.stages[stage];
     if (own) {
-      isPossible &= *own == split;
+      isPossible &= own->isAlong(split);
       return;
     }
     own = split;
@@ -141,6 +159,28 @@ private:
     return *units * leading->weight;
   }
 
+  /// The part of an operand that a read needs.
+  std::optional<SplitDim> splitOf(const ExprNode &read) const {
+    for (unsigned d = 0; d < read.indices().size(); ++d)
+      if (std::optional<IntExpr> unit = unitAt(read, d))
+        return SplitDim{d, *unit};
+    SmallVector<IntExpr> dims = definition.shapeOf(read.tensor).dims;
+    for (unsigned d = 0; d < read.indices().size(); ++d) {
+      auto window =
+          windowOf(read.indices()[d], dims[d], extents,
+                   [&](unsigned loop) { return factor.loops.contains(loop); });
+      if (!window)
+        continue;
+      SplitDim split{d, factor.loops.lookup(window->loop) * window->stride,
+                     window->low, window->high};
+      // A neighbour has it all.
+      IntExpr least = factor.extent.floorDiv(axis.getSize()) * split.unit;
+      if ((least - std::max(split.low, split.high)).isKnownNonNegative())
+        return split;
+    }
+    return std::nullopt;
+  }
+
   /// The dim along which a part of an operand is enough, whoever reads it.
   std::optional<SplitDim> splitOf(unsigned input) const {
     std::optional<SplitDim> split;
@@ -148,12 +188,13 @@ private:
     for (const ExprNode &read : reads) {
       if (!(read.tensor == TensorId{false, input}))
         continue;
-      std::optional<SplitDim> here;
-      for (unsigned d = 0; d < read.indices().size() && !here; ++d)
-        if (std::optional<IntExpr> unit = unitAt(read, d))
-          here = SplitDim{d, *unit};
-      if (!here || (!isFirst && here != split))
+      std::optional<SplitDim> here = splitOf(read);
+      if (!here || (!isFirst && !here->isAlong(*split)))
         return std::nullopt;
+      if (!isFirst) {
+        here->low = std::max(here->low, split->low);
+        here->high = std::max(here->high, split->high);
+      }
       split = here;
       isFirst = false;
     }
@@ -161,6 +202,7 @@ private:
   }
 
   const Definition &definition;
+  AxisAttr axis;
   Extents extents;
   Factor factor;
   /// Of a loop that is a dim of a stage: which.
@@ -175,11 +217,11 @@ private:
 std::optional<Factor> findFactor(const Definition &definition, TensorId tensor,
                                  const Place &place, AxisAttr axis) {
   auto factor =
-      Spread(definition).run(tensor, place.dim, place.extent, place.unit);
+      Spread(definition, axis).run(tensor, place.dim, place.extent, place.unit);
   // Even parts are parts of anything that the axis divides.
   std::optional<IntExpr> even = place.extent.exactDiv(axis.getSize());
   if (!factor && even && place.extent != axis.getSize())
-    factor = Spread(definition)
+    factor = Spread(definition, axis)
                  .run(tensor, place.dim, axis.getSize(), *even * place.unit);
   return factor;
 }

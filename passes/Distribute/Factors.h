@@ -2,8 +2,8 @@
 //
 // Which loops and tensors of a definition are split where one dim of one is. A
 // loop that indexes a dim as it is, or as its first digit, carries the split
-// between them; one that is a number, in a window or beside data does not, and
-// what it indexes stays whole.
+// between them, and one in a window but for a little beside the part. One that
+// is a number or beside data does not, and what it indexes stays whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +18,12 @@ namespace mlc::dist {
 struct SplitDim {
   unsigned dim;
   IntExpr unit;
-  bool operator==(const SplitDim &other) const {
+  /// Operands: how far it is read beside the part (Place.h).
+  int64_t low = 0, high = 0;
+  bool isAlong(const SplitDim &other) const {
     return dim == other.dim && unit == other.unit;
   }
+  bool hasHalo() const { return low != 0 || high != 0; }
 };
 
 struct Factor {
@@ -40,8 +43,12 @@ struct Factor {
   }
   Place placeOf(TensorId tensor) const {
     const std::optional<SplitDim> &split = of(tensor);
-    return split ? Place::split(split->dim, extent, split->unit)
-                 : Place::whole();
+    if (!split)
+      return Place::whole();
+    Place place = Place::split(split->dim, extent, split->unit);
+    place.low = split->low;
+    place.high = split->high;
+    return place;
   }
 };
 

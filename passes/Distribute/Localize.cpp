@@ -2,6 +2,7 @@
 
 #include "passes/Distribute/Localize.h"
 #include "dialects/Interfaces/DefinitionText.h"
+#include "passes/Distribute/Windows.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -27,6 +28,19 @@ Expr zeroOf(Type type) {
   if (isa<IndexType>(type))
     node.integer = IntExpr::constant(type.getContext(), 0);
   return make(std::move(node));
+}
+
+/// The sum with what is added to `index` already.
+Expr plus(const Expr &index, IntExpr more) {
+  bool isSum =
+      index->kind == Expr::Kind::Binary &&
+      (index->binary == BinaryFn::Add || index->binary == BinaryFn::Sub) &&
+      index->operands[1]->kind == Expr::Kind::Int;
+  if (!isSum)
+    return index + more;
+  IntExpr own = index->operands[1]->integer;
+  return index->operands[0] +
+         (index->binary == BinaryFn::Add ? more + own : more - own);
 }
 
 class Localizer {
@@ -108,10 +122,55 @@ private:
       operand = rewrite(operand, kept);
     if (node.kind == Expr::Kind::Read)
       if (std::optional<SplitDim> split = factor.of(node.tensor))
-        node.operands[split->dim] =
-            indexInPart(expr->operands[split->dim],
-                        whole.shapeOf(node.tensor).dims[split->dim]);
+        return readPart(std::move(node), expr->operands[split->dim], *split);
     return make(std::move(node));
+  }
+
+  /// `index` is along the split dim, of the whole.
+  Expr readPart(ExprNode read, const Expr &index, const SplitDim &split) const {
+    IntExpr size = whole.shapeOf(read.tensor).dims[split.dim];
+    if (!split.hasHalo() && leadingOf(index, size, extents)) {
+      read.operands[split.dim] = indexInPart(index, size);
+      return make(std::move(read));
+    }
+    auto window = windowOf(index, size, extents, [&](unsigned loop) {
+      return factor.loops.contains(loop);
+    });
+    // Reads of several windows may have one that needs nothing beside.
+    unsigned kept =
+        window ? window->loop : leadingOf(index, size, extents)->loop;
+    read.operands[split.dim] = plus(
+        rewrite(index, kept), IntExpr::constant(axis.getContext(), split.low));
+    if (!read.guarded)
+      return make(std::move(read));
+    Expr otherwise = read.operands.back();
+    if (isInRange(read)) {
+      read.guarded = false;
+      read.operands.pop_back();
+    }
+    bool isZero = otherwise->kind == Expr::Kind::Constant &&
+                  otherwise->number == 0 && otherwise->integerNumber == 0;
+    Expr value = make(std::move(read));
+    if (isZero)
+      return value; // as where the tensor ends
+    Expr place = rewrite(index);
+    Expr inside = binary(
+        BinaryFn::And,
+        compare(ComparePredicate::GE, place, zeroOf(place->type)),
+        compare(ComparePredicate::LT, place - size, zeroOf(place->type)));
+    return select(inside, value, otherwise);
+  }
+
+  bool isInRange(const ExprNode &read) const {
+    Extents local = extents;
+    for (auto &[loop, extent] : local)
+      if (auto it = factor.loops.find(loop); it != factor.loops.end())
+        extent = axis.getSize(factor.extent) * it->second;
+    SmallVector<IntExpr> dims = dimsOf(read.tensor);
+    for (auto [index, dim] : llvm::zip(read.indices(), dims))
+      if (!isEvidentlyInRange(index, dim, local))
+        return false;
+    return true;
   }
 
   /// The part begins where that of the leading loop does.

@@ -68,18 +68,55 @@ static bool holdsOnAllRanks(const Definition &definition, AxisAttr axis) {
   return true;
 }
 
+/// `op` with 0 for one or two numbers of its lists of dims: a part that has its
+/// neighbours' elements needs no padding.
+static SmallVector<NamedAttrList> withZeros(Operation *op) {
+  SmallVector<std::pair<StringAttr, unsigned>> places;
+  for (NamedAttribute attribute : op->getAttrs())
+    if (auto list = dyn_cast<DimsAttr>(attribute.getValue()))
+      for (auto [i, value] : llvm::enumerate(list))
+        if (!value.isConstant(0))
+          places.push_back({attribute.getName(), i});
+  SmallVector<NamedAttrList> found;
+  for (unsigned a = 0; a < places.size(); ++a)
+    for (unsigned b = a; b < places.size(); ++b) {
+      NamedAttrList attributes(op->getAttrs());
+      for (auto [name, i] : {places[a], places[b]}) {
+        SmallVector<IntExpr> list(
+            cast<DimsAttr>(attributes.get(name)).getDims());
+        list[i] = list[i] * 0;
+        attributes.set(name, DimsAttr::get(op->getContext(), ArrayRef(list)));
+      }
+      found.push_back(std::move(attributes));
+    }
+  return found;
+}
+
 /// The operator itself where it says what `local` does.
 static Operation *rebuildAs(OpBuilder &builder, Operation *op,
                             ValueRange operands, const Definition &local,
-                            AxisAttr axis) {
+                            AxisAttr axis, bool hasHalo) {
   ArrayRef<IntExpr> dims = local.stages[local.results[0]].dims;
   Operation *made = rebuild(builder, op, operands, dims);
-  if (!made || isa<DistDialect>(op->getDialect()))
+  if (isa<DistDialect>(op->getDialect()))
     return made;
-  FailureOr<Definition> own = getDefinition(cast<DefinitionOpInterface>(made));
-  if (succeeded(own) && isEqual(*own, local) && holdsOnAllRanks(*own, axis))
+  auto isRight = [&](Operation *candidate) {
+    if (!candidate)
+      return false;
+    FailureOr<Definition> own =
+        getDefinition(cast<DefinitionOpInterface>(candidate));
+    if (succeeded(own) && isEqual(*own, local) && holdsOnAllRanks(*own, axis))
+      return true;
+    candidate->erase();
+    return false;
+  };
+  if (isRight(made))
     return made;
-  made->erase();
+  if (hasHalo)
+    for (const NamedAttrList &attributes : withZeros(op))
+      if (Operation *other = create(builder, op, operands, attributes);
+          isRight(other))
+        return other;
   return nullptr;
 }
 
@@ -111,17 +148,20 @@ FailureOr<Value> emitPart(OpBuilder &builder, Operation *op, const Plan &plan,
   Location loc = op->getLoc();
   Definition local = localize(plan.definition, plan.factor, axis);
   if (!plan.partials.isCut())
-    if (Operation *same = rebuildAs(builder, op, operands, local, axis))
+    if (Operation *same =
+            rebuildAs(builder, op, operands, local, axis,
+                      llvm::any_of(plan.operands, [](const Place &place) {
+                        return place.hasHalo();
+                      })))
       return same->getResult(0);
   // Some definitions have no text, which has its limits.
   ScopedDiagnosticHandler quiet(op->getContext(),
                                 [](Diagnostic &) { return success(); });
   if (plan.partials.isCut())
-    return emitCut(
-        builder, loc,
-        guardReads(
-            localize(widenSmallFloats(plan.definition), plan.factor, axis)),
-        plan, operands, parts);
+    return emitCut(builder, loc,
+                   guardReads(localize(widenSmallFloats(plan.definition),
+                                       plan.factor, axis)),
+                   plan, operands, parts);
   bool hasText = local.results[0] + 1 == local.stages.size() &&
                  llvm::all_of(local.stages, [](const Stage &stage) {
                    return stage.pieces.size() == 1;

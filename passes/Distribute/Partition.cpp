@@ -59,6 +59,11 @@ private:
   }
 
   LogicalResult readAll() {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (function.getArgAttr(i, kWholeAttr))
+        return function.emitError()
+               << "argument " << i << " is a part already (" << kWholeAttr
+               << "); partition a function once";
     for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
       if (failed(read(function.getArgAttr(i, kShardingAttr), type,
                       "argument " + Twine(i), arguments)))
@@ -71,13 +76,12 @@ private:
       if (failed(read(function.getResultAttr(i, kShardingAttr), type,
                       "result " + Twine(i), results)))
         return failure();
-    // A state is where it was.
+    // Nothing was said of these states (shareStates): they are whole.
     for (auto [i, sharding] : llvm::enumerate(results))
-      if (!sharding)
-        if (Attribute state = function.getResultAttr(i, kStateAttr))
-          for (auto [a, before] : llvm::enumerate(arguments))
-            if (function.getArgAttr(a, kStateAttr) == state)
-              sharding = before;
+      if (!sharding && function.getResultAttr(i, kStateAttr))
+        sharding = ShardingAttr::getReplicated(
+            function.getContext(),
+            cast<RankedTensorType>(function.getResultTypes()[i]).getRank());
     found.resize(results.size());
     return success();
   }
@@ -93,7 +97,10 @@ private:
       to.push_back(sharding
                        ? std::optional(placeOf(sharding, dimsOf(value), axis))
                        : std::nullopt);
-    if (failed(makeRank(function, from, to, axis, options)))
+    // A rank alone has all parts, and all terms.
+    if (axis.getSize().isConstant(1))
+      to.assign(to.size(), Place::whole());
+    else if (failed(makeRank(function, from, to, axis, options)))
       return failure();
     for (auto [places, place] : llvm::zip(found, to))
       places.emplace_back(*place);
@@ -162,6 +169,47 @@ private:
 
 } // namespace
 
+/// All functions that name a state mean one memory: what one of them says of
+/// its sharding holds for all.
+static LogicalResult shareStates(ModuleOp module) {
+  llvm::DenseMap<Attribute, Attribute> shardings;
+  auto forAll = [&](auto visit) -> LogicalResult {
+    for (auto function : module.getOps<func::FuncOp>()) {
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (failed(visit(function, function.getArgAttrDict(i), i, true)))
+          return failure();
+      for (unsigned i = 0; i < function.getNumResults(); ++i)
+        if (failed(visit(function, function.getResultAttrDict(i), i, false)))
+          return failure();
+    }
+    return success();
+  };
+  auto collect = [&](func::FuncOp function, DictionaryAttr attributes, unsigned,
+                     bool) -> LogicalResult {
+    Attribute state = attributes ? attributes.get(kStateAttr) : Attribute(),
+              own = attributes ? attributes.get(kShardingAttr) : Attribute();
+    if (!state || !own)
+      return success();
+    auto [it, isNew] = shardings.try_emplace(state, own);
+    if (isNew || it->second == own)
+      return success();
+    return function.emitError() << "has the state " << state << " with " << own
+                                << ", and elsewhere it has " << it->second
+                                << "; a state has one sharding";
+  };
+  auto share = [&](func::FuncOp function, DictionaryAttr attributes, unsigned i,
+                   bool isArgument) -> LogicalResult {
+    Attribute state = attributes ? attributes.get(kStateAttr) : Attribute();
+    Attribute sharding = state ? shardings.lookup(state) : Attribute();
+    if (sharding && isArgument)
+      function.setArgAttr(i, kShardingAttr, sharding);
+    else if (sharding)
+      function.setResultAttr(i, kShardingAttr, sharding);
+    return success();
+  };
+  return success(succeeded(forAll(collect)) && succeeded(forAll(share)));
+}
+
 LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
   FailureOr<SmallVector<AxisAttr>> mesh = readMesh(module);
   if (failed(mesh))
@@ -170,6 +218,8 @@ LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
     return module.emitError()
            << "has no dist.mesh to be partitioned over; give it one, a list of "
               "#dist.axis";
+  if (failed(shareStates(module)))
+    return failure();
   for (auto function : module.getOps<func::FuncOp>())
     if (failed(Partitioner(function, *mesh, options).run()))
       return failure();

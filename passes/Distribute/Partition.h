@@ -34,7 +34,8 @@ inline constexpr llvm::StringLiteral kWholeAttr = "dist.whole";
 /// and have kWholeAttr where these are parts; elements in attributes
 /// (`mlc.initial`, `mlc.parameter`) stay whole. An argument without
 /// `dist.sharding` is whole everywhere, a result without is what comes out, but
-/// not partial, and gets the sharding that it has. Fails, with an error, where
+/// not partial, and gets the sharding that it has; a state has what is said of
+/// it anywhere, else is whole. Fails, with an error, where
 /// a sharding does not fit its tensor or the mesh, or where a rank's inputs
 /// would have dims of which the runtime cannot tell the symbols. A module
 /// without `dist.mesh` is an error.

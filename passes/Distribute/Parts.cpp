@@ -52,7 +52,13 @@ Value Parts::find(Value whole, const Place &place) const {
 }
 
 double Parts::costOf(Value whole, const Place &place) const {
-  if (find(whole, place) || find(whole, Place::whole()))
+  if (find(whole, place))
+    return 0;
+  if (place.hasHalo())
+    return costOf(whole, place.withoutHalo()) +
+           bytesOf(whole) * double(place.low + place.high) /
+               countElements({dimsOf(whole)[place.dim]});
+  if (find(whole, Place::whole()))
     return 0;
   if (isDeferred(whole))
     return costOfDeferred(whole, place);
@@ -63,6 +69,8 @@ FailureOr<Value> Parts::bring(Value whole, const Place &place) {
   if (Value found = find(whole, place))
     return found;
   assert(!isDeferred(whole) && "it was made");
+  if (place.hasHalo())
+    return widen(whole, place);
   Part from = tensors[whole].parts.front();
   // A part of what is here costs nothing.
   if (Value here = find(whole, Place::whole()))
@@ -102,6 +110,22 @@ FailureOr<Value> createCollective(OpBuilder &builder, Location loc,
   if (failed(op))
     return failure();
   return (*op)->getResult(0);
+}
+
+/// A part with what neighbours have beside it.
+FailureOr<Value> Parts::widen(Value whole, const Place &to) {
+  FailureOr<Value> part = bring(whole, to.withoutHalo());
+  if (failed(part))
+    return failure();
+  FailureOr<Value> made = createCollective(
+      builder, whole.getLoc(), HaloOp::getOperationName(), *part,
+      {builder.getNamedAttr("axis", axis),
+       builder.getNamedAttr("dim", builder.getI64IntegerAttr(to.dim)),
+       builder.getNamedAttr("low", builder.getI64IntegerAttr(to.low)),
+       builder.getNamedAttr("high", builder.getI64IntegerAttr(to.high))});
+  if (succeeded(made))
+    tensors[whole].parts.push_back({to, *made});
+  return made;
 }
 
 static NamedAttribute reductionAttr(OpBuilder &builder, Reduction reduction) {

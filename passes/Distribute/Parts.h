@@ -74,6 +74,7 @@ private:
   mlir::FailureOr<mlir::Value> gather(const Part &from, mlir::Location loc);
   mlir::FailureOr<mlir::Value> scatter(const Part &from, const Place &to,
                                        mlir::Location loc);
+  mlir::FailureOr<mlir::Value> widen(mlir::Value whole, const Place &to);
   mlir::FailureOr<mlir::Value> turn(mlir::Value whole, const Part &from,
                                     const Place &to);
 

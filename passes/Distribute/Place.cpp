@@ -17,7 +17,8 @@ bool isSame(const Place &a, const Place &b, AxisAttr axis) {
     return a.reduction == b.reduction;
   if (!a.isSplit())
     return true;
-  if (a.dim != b.dim || a.extent * a.unit != b.extent * b.unit)
+  if (a.low != b.low || a.high != b.high || a.dim != b.dim ||
+      a.extent * a.unit != b.extent * b.unit)
     return false;
   return a.extent == b.extent || (a.extent.exactDiv(axis.getSize()) &&
                                   b.extent.exactDiv(axis.getSize()));
@@ -37,7 +38,8 @@ SmallVector<IntExpr> partDims(ArrayRef<IntExpr> dims, const Place &place,
                               AxisAttr axis) {
   SmallVector<IntExpr> part(dims);
   if (place.isSplit())
-    part[place.dim] = axis.getSize(place.extent) * place.unit;
+    part[place.dim] =
+        axis.getSize(place.extent) * place.unit + place.low + place.high;
   return part;
 }
 

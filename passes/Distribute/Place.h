@@ -25,13 +25,30 @@ struct Place {
   unsigned dim = 0;
   IntExpr extent, unit;
   Reduction reduction = Reduction::Sum;
+  /// Split: so many elements before and behind the part are there too, zeros
+  /// where the tensor ends.
+  int64_t low = 0, high = 0;
 
   static Place whole() { return {}; }
   static Place split(unsigned dim, IntExpr extent, IntExpr unit) {
-    return {Kind::Split, dim, extent, unit, Reduction::Sum};
+    Place place;
+    place.kind = Kind::Split;
+    place.dim = dim;
+    place.extent = extent;
+    place.unit = unit;
+    return place;
   }
   static Place partial(Reduction reduction) {
-    return {Kind::Partial, 0, {}, {}, reduction};
+    Place place;
+    place.kind = Kind::Partial;
+    place.reduction = reduction;
+    return place;
+  }
+  bool hasHalo() const { return low != 0 || high != 0; }
+  Place withoutHalo() const {
+    Place place = *this;
+    place.low = place.high = 0;
+    return place;
   }
   bool isWhole() const { return kind == Kind::Whole; }
   bool isSplit() const { return kind == Kind::Split; }

@@ -107,6 +107,10 @@ std::optional<Plan> planPart(Operation *op, const Definition &definition,
       findFactor(definition, {true, definition.results[0]}, place, axis);
   if (!factor)
     return std::nullopt;
+  // What is whole needs no neighbours.
+  for (std::optional<SplitDim> &input : factor->inputs)
+    if (input && input->hasHalo())
+      input.reset();
   auto plan =
       makePlan(op, definition, std::move(*factor), Kinds(op->getNumOperands()));
   if (!plan || plan->partials.isCut() || !plan->result.isSplit())
@@ -155,6 +159,10 @@ private:
   }
 
   bool tryPlan(const Definition &meaning, Factor factor) {
+    // What is whole needs no neighbours.
+    for (auto [input, operand] : llvm::zip(factor.inputs, op->getOperands()))
+      if (input && input->hasHalo() && parts.find(operand, Place::whole()))
+        input.reset();
     auto plan =
         makePlan(op, meaning, std::move(factor), Kinds(op->getNumOperands()));
     if (plan)

@@ -205,7 +205,9 @@ private:
   FailureOr<Value> get(Value value, const Place &place) {
     if (Value found = parts.find(value, place))
       return found;
-    if (!parts.isDeferred(value))
+    if (place.hasHalo() && failed(get(value, place.withoutHalo())))
+      return failure();
+    if (place.hasHalo() || !parts.isDeferred(value))
       return parts.bring(value, place);
     Operation *op = value.getDefiningOp();
     Plan plan = planDeferred(value, place).first;

@@ -8,6 +8,7 @@
 #include "passes/Differentiate/Emit.h"
 #include "passes/Distribute/Mesh.h"
 #include "passes/Distribute/StackedDefinition.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -76,6 +77,9 @@ public:
       made.erase();
       return failure();
     }
+    if (!required.empty())
+      made->setAttr("mlc.require",
+                    builder.getArrayAttr(required.getArrayRef()));
     for (unsigned i = 0; i < made.getNumArguments(); ++i)
       made.removeArgAttr(i, dist::kShardingAttr);
     for (unsigned i = 0; i < made.getNumResults(); ++i)
@@ -390,6 +394,7 @@ private:
         stackDefinition(definition, mesh, axes, exchanged, problem);
     if (failed(stacked))
       return op->emitOpError(problem);
+    require(definition);
     SmallVector<Value> stages;
     auto valueOf = [&](TensorId id) {
       return id.isStage ? stages[id.index] : operands[id.index];
@@ -408,10 +413,29 @@ private:
     return success();
   }
 
+  /// What an operator requires of a rank's sizes is required of the function,
+  /// for whatever rank: its stages alone do not.
+  void require(const Definition &definition) {
+    auto ofAnyRank = [&](llvm::StringRef name) -> IntExpr {
+      for (dist::AxisAttr axis : mesh)
+        if (axis.getRank().getSymbol() == name)
+          return axis.getRank().mod(axis.getSize());
+      return {};
+    };
+    for (const Requirement &r : definition.requirements) {
+      if ((r.lhs - r.rhs).isConstant()) // and holds, or the op were refused
+        continue;
+      required.insert(builder.getStringAttr(r.lhs.substitute(ofAnyRank).str() +
+                                            " " + name(r.predicate) + " " +
+                                            r.rhs.substitute(ofAnyRank).str()));
+    }
+  }
+
   func::FuncOp old, made;
   ArrayRef<dist::AxisAttr> mesh;
   OpBuilder builder;
   llvm::DenseMap<Value, Stacked> values;
+  llvm::SetVector<Attribute> required;
 };
 
 struct StackRanksPass : impl::StackRanksPassBase<StackRanksPass> {

@@ -138,8 +138,8 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{'mlc.compute' op definition at character 39: integers are chosen by min and max}}
-  %r = mlc.compute %x {definition = "(x; n) Y[i] = x<0>[select(i < 1, i, 0), 0]", dims = #mlc.dims<[2]>, integers = #mlc.dims<[n]>, reals = [], type = f32} : (tensor<2x3xf32>) -> tensor<2xf32>
+  // expected-error @+1 {{'mlc.compute' op definition at character 40: index 0 of 'x' may be out of range (the dim is 2); say what stands for it then, as in x<0>[..]}}
+  %r = mlc.compute %x {definition = "(x; n) Y[i] = x[select(i < 1, i, 0), 0]", dims = #mlc.dims<[2]>, integers = #mlc.dims<[n]>, reals = [], type = f32} : (tensor<2x3xf32>) -> tensor<2xf32>
   return
 }
 

@@ -178,3 +178,11 @@ func.func @f(%x: tensor<4x6xf32> {dist.sharding = #dist.sharding<["", ""], parti
 func.func @f(%x: tensor<4x6xf32> {dist.sharding = #dist.sharding<["", ""], partial = ["a" most]>}) {
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32>) {
+  // expected-error @+1 {{'dist.halo' op requires parts of 5 elements, which neighbours ask for, got 4}}
+  %0 = dist.halo %x {axis = #dist.axis<"a", 2>, dim = 0, low = 1, high = 5} : (tensor<4x6xf32>) -> tensor<10x6xf32>
+  return
+}

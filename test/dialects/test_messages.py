@@ -12,7 +12,8 @@ LITERALS = re.compile(r'"(?:\\.|[^"\\])*"(?:\s*"(?:\\.|[^"\\])*")*')
 EMITTERS = re.compile(r"\b(emitOpError|emitError|error|fail|require|requireGroups)\(")
 
 # What an operator's check refuses before; of symbols they stay conditions, which other messages quote.
-CONDITIONS = {r"strides\ must\ be\ positive", r"dilations\ must\ be\ positive"}
+CONDITIONS = {r"strides\ must\ be\ positive", r"dilations\ must\ be\ positive",
+              r"the\ root\ must\ be\ one\ of\ the\ ranks", r"a\ rank\ must\ have\ what\ its\ neighbours\ ask\ for"}
 
 
 def outer(code, separator):

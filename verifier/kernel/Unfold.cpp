@@ -290,11 +290,11 @@ std::optional<Integer> Unfolder::integer(const ExprNode &node,
   }
 }
 
-/// An element of an input of integers, made an index.
+/// An element of an input of integers, made an index; also as stages hand it on
+/// that move elements alone.
 std::optional<Integer> Unfolder::element(const ExprNode &node,
                                          const Scope &scope) {
-  if (node.kind != Expr::Kind::Read || node.guarded || node.tensor.isStage ||
-      !widthOf(node.type))
+  if (node.kind != Expr::Kind::Read || node.guarded || !widthOf(node.type))
     return std::nullopt;
   std::vector<Integer> indices;
   for (const Expr &index : node.indices())
@@ -302,6 +302,16 @@ std::optional<Integer> Unfolder::element(const ExprNode &node,
       indices.push_back(*known);
     else
       return std::nullopt;
+  if (node.tensor.isStage) {
+    llvm::ArrayRef<Piece> pieces = definition.stages[node.tensor.index].pieces;
+    if (pieces.size() != 1)
+      return std::nullopt;
+    Scope local{{}, scope.guards, scope.variables};
+    for (auto [d, loop] : llvm::enumerate(pieces.front().loops))
+      local.loops.insert(
+          {loop.id, indices[d] - integerOf(pieces.front().offset[d])});
+    return element(*pieces.front().body, local);
+  }
   unsigned input = node.tensor.index;
   if (indices.empty() || (input < assumptions.inputs.size() &&
                           assumptions.inputs[input].isUniform))

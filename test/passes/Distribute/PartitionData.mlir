@@ -16,10 +16,10 @@
 // CHECK-NEXT: %[[GW:.*]] = mlc.matmul %[[XT]], %[[D]] : (tensor<784x8xf32>, tensor<8x10xf32>) -> tensor<784x10xf32>
 // CHECK-NEXT: %[[GB:.*]] = mlc.compute %[[D]] {definition = "(x0) Y[i, j] = sum{u < 8}(x0[u, j]) / f32(32)"
 // CHECK-NEXT: %[[SW:.*]] = dist.all_reduce %[[GW]] {axis = #dist.axis<"data", 4>, reduction = "sum"}
-// CHECK-NEXT: mlc.mul %[[SW]], %[[SW]]
-// CHECK-NEXT: mlc.sub %[[W]], %[[SW]]
 // CHECK-NEXT: %[[SB:.*]] = dist.all_reduce %[[GB]]
+// CHECK-NEXT: mlc.sub %[[W]], %[[SW]]
 // CHECK-NEXT: mlc.sub %[[B]], %[[SB]]
+// CHECK-NEXT: mlc.mul %[[SW]], %[[SW]]
 // CHECK-NOT: dist.
 // CHECK: return
 // RING: dist.all_reduce {{.*}}algorithm = "ring"

@@ -1,7 +1,7 @@
 // What all ranks do together, and what has no such form.
 // RUN: split-file %s %t
-// RUN: mlc-opt %t/good.mlir --mlc-stack-ranks | FileCheck %t/good.mlir
-// RUN: mlc-opt %t/good.mlir --mlc-stack-ranks | not grep "dist\.sharding\|dist\.all"
+// RUN: mlc-opt %t/good.mlir --mlc-stack-ranks --mlc-stack-ranks=function=requires | FileCheck %t/good.mlir
+// RUN: mlc-opt %t/good.mlir --mlc-stack-ranks --mlc-stack-ranks=function=requires | not grep "dist\.sharding\|dist\.broadcast\|dist\.halo\|dist\.all_reduce"
 // RUN: mlc-opt %t/wrong.mlir --mlc-stack-ranks --split-input-file --verify-diagnostics
 // RUN: mlc-opt %t/other.mlir --mlc-stack-ranks=function=other --split-input-file --verify-diagnostics
 
@@ -17,9 +17,14 @@
 // CHECK: %[[Z:.*]] = mlc.relu %arg2 : (tensor<4x4xf32>) -> tensor<4x4xf32>
 // CHECK: %[[R:.*]] = mlc.compute %[[Y]] {{.*}}floordiv({{.*}}floordiv({{.*}} dims = #mlc.dims<[B * N, L * M]>
 // CHECK: return %[[R]], %[[S]], %[[Z]]
+// What operators require of sizes is required of the function, for whatever rank.
+// CHECK-LABEL: func.func @requires
+// CHECK-SAME: mlc.require = ["B >= 2", "M > 1", "B * mod(rank.data, N) + B - 1 < B * N"]
 !x = tensor<?x4xf32, #mlc.dims<[B, 4]>>
 !w = tensor<4x?xf32, #mlc.dims<[4, L]>>
 !y = tensor<?x?xf32, #mlc.dims<[B, L]>>
+!h = tensor<?x4xf32, #mlc.dims<[B + 3, 4]>>
+!b = tensor<?xf32, #mlc.dims<[B]>>
 module attributes {dist.mesh = [#dist.axis<"data", N>, #dist.axis<"model", M>]} {
   func.func @main(%x: !x {dist.sharding = #dist.sharding<["data", ""]>}, %w: !w {dist.sharding = #dist.sharding<["", "model"]>},
                   %c: tensor<4x4xf32>) -> (!y {dist.sharding = #dist.sharding<["data", "model"]>}, !x, tensor<4x4xf32>) {
@@ -27,6 +32,13 @@ module attributes {dist.mesh = [#dist.axis<"data", N>, #dist.axis<"model", M>]} 
     %s = dist.all_reduce %x {axis = #dist.axis<"data", N>, reduction = "sum"} : (!x) -> !x
     %z = mlc.relu %c : (tensor<4x4xf32>) -> tensor<4x4xf32>
     return %y, %s, %z : !y, !x, tensor<4x4xf32>
+  }
+  func.func @requires(%x: !x {dist.sharding = #dist.sharding<["data", ""]>}, %a: tensor<?xf32, #mlc.dims<[B * N]>>)
+      -> (!h {dist.sharding = #dist.sharding<["data", ""]>}, !x {dist.sharding = #dist.sharding<["data", ""]>}, !b {dist.sharding = #dist.sharding<["data"]>}) {
+    %h = dist.halo %x {axis = #dist.axis<"data", N>, dim = 0, low = 1, high = 2} : (!x) -> !h
+    %b = dist.broadcast %x {axis = #dist.axis<"model", M>, root = 1} : (!x) -> !x
+    %s = mlc.slice %a {starts = #mlc.dims<[B * rank.data]>, sizes = #mlc.dims<[B]>, steps = #mlc.dims<[1]>} : (tensor<?xf32, #mlc.dims<[B * N]>>) -> !b
+    return %h, %b, %s : !h, !x, !b
   }
 }
 

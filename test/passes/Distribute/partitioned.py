@@ -60,6 +60,8 @@ def exchanges(text):
 
 def run(tools, folder, name, inputs, *flags):
     """The results of whole.mlir or rank.mlir, in double precision."""
+    for file in (folder / name).glob("*.npy"):
+        file.unlink()
     for i, value in enumerate(inputs):
         np.save(folder / f"input{i}.npy", value)
     done = tools.run("mlc-eval", folder / f"{name}.mlir", "--domain=float64", f"--output-dir={folder / name}", *flags,

@@ -1,6 +1,7 @@
 """Steps of training, partitioned: eight networks with the batch on ranks, states of which each rank has a part."""
 
 import collections
+import re
 import sys
 
 import pytest
@@ -65,13 +66,15 @@ MOMENTS = {"momentum", "first moment", "second moment"}
 @pytest.mark.parametrize("optimizer,clip", [("momentum", 0), ("adamw", 1)])
 @pytest.mark.parametrize("name", ["mlp", "resnet", "gpt"])
 def test_states_of_the_optimizer_are_split(tools, tmp_path, name, optimizer, clip, ranks):
-    """A gradient is reduced to the parts, a weight gathered from them: ZeRO."""
-    step, inputs = training_step(tools, tmp_path, name, 8, f"optimizer={optimizer} clip-norm={clip} states=true")
+    """A gradient is reduced to the parts, a weight gathered from them: ZeRO. The norm of all, and whether all are finite, are
+    numbers."""
+    step, inputs = training_step(tools, tmp_path, name, 8, f"optimizer={optimizer} clip-norm={clip} states=true "
+                                 f"scale-loss={str(bool(clip)).lower()} half-factors={str(not clip).lower()}")
     axes = batch(inputs), states(MOMENTS)
     text = sharded(step, mesh(ranks), lambda *of: axes[0](*of) or axes[1](*of))
     counts = collections.Counter(kind for kind, _ in exchanges(partition(tools, tmp_path, text)))
     weights, statistics, sums = NETWORKS[name]
-    assert counts == {"reduce_scatter": weights, "all_gather": weights, "all_reduce": statistics + sums + clip}
+    assert counts == {"reduce_scatter": weights, "all_gather": weights, "all_reduce": statistics + sums + 2 * clip}
     assert differ(tools, tmp_path, inputs.values(), "--function=step") < 1e-13
 
 
@@ -89,6 +92,34 @@ def test_weights_are_split(tools, tmp_path, name, again, ranks):
         assert differ(tools, tmp_path, inputs.values(), "--function=step") < 1e-13
 
 
+@pytest.mark.parametrize("name,sums", [("gpt", 8), ("translator", 15)])
+@pytest.mark.parametrize("ranks", [(1, 2), (3, 2)])
+def test_axes_together(tools, tmp_path, name, sums, ranks):
+    """The batch and states of the optimizer on one axis; on the other heads of attention and columns of the first, rows of the
+    second product of layers: two sums a layer for the loss, two for the gradients, but for those behind what is given."""
+    step, inputs = training_step(tools, tmp_path, name, 6, "optimizer=adamw states=true")
+
+    def axes(called, rank):
+        if called in inputs or "/" not in called:
+            return batch(inputs)(called, rank)
+        kind, weight = called.split("/")
+        of = [""] * rank
+        if re.search(r"\.([qkv]|up)\.(weight|bias)$", weight):
+            of[-1] = "model"
+        elif re.search(r"\.(out|down)\.weight$", weight):
+            of[0] = "model"
+        if kind in MOMENTS and of[0] == "":
+            of[0] = "data"
+        return of
+
+    rank = partition(tools, tmp_path, sharded(step, f'{mesh(ranks[0])}, #dist.axis<"model", {ranks[1]}>', axes))
+    found = collections.Counter(re.findall(r'= dist\.(\w+) .*axis = #dist.axis<"(\w+)"', rank))
+    assert {kind for kind, axis in found if axis == "model"} == {"all_reduce"} and found["all_reduce", "model"] == sums
+    assert found["reduce_scatter", "data"] == found["all_gather", "data"]
+    assert (found["all_reduce", "data"] == 0) == (ranks[0] == 1)
+    assert differ(tools, tmp_path, inputs.values(), "--function=step") < 1e-13
+
+
 def test_mistakes_are_seen(tools, tmp_path):
     """A sum that is not made changes what ranks give."""
     step, inputs = training_step(tools, tmp_path, "mlp", 8, "optimizer=sgd")
@@ -96,3 +127,20 @@ def test_mistakes_are_seen(tools, tmp_path):
     (tmp_path / "rank.mlir").write_text(rank.replace('reduction = "sum"', 'reduction = "max"'))
     one, other = run(tools, tmp_path, "whole", inputs.values()), run(tools, tmp_path, "rank", inputs.values(), "--ranks")
     assert any((a != b).any() for a, b in zip(one, other))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name,dim,kinds", [("unet", 2, {"halo"}), ("resnet", 3, {"halo"}), ("gpt", 1, {"all_to_all"}),
+                                            ("lstm", 1, {"all_gather"}), ("depthwise", 1, set())])
+def test_other_dims_are_split(tools, tmp_path, name, dim, kinds, ranks):
+    """Rows and columns of images, channels, positions of words: of inputs, and of targets that have them."""
+    step, inputs = training_step(tools, tmp_path, name, 4, "optimizer=momentum")
+    place = {"unet": 1, "gpt": 1}.get(name, 0)
+
+    def axes(called, rank):
+        own = place if called == "target" else dim
+        return ["data" if d == own else "" for d in range(rank)] if called in inputs and rank > own else None
+
+    found = exchanges(partition(tools, tmp_path, sharded(step, mesh(ranks), axes)))
+    assert kinds | {"all_reduce"} <= {kind for kind, _ in found}
+    assert differ(tools, tmp_path, inputs.values()) < 1e-13

@@ -8,13 +8,14 @@ AXIS = 'axis = #dist.axis<"a", N>'
 
 
 def types(**dims):
-    """`x="B, 4"` declares !x."""
+    """`x="B, 4"` declares !x, of f32, `x="i64: B"` of integers."""
     lines = []
     for name, text in dims.items():
+        *element, text = text.split(": ")
         sizes = [size.strip() for size in text.split(",")] if text else []
         shape = "".join((size if size.isdigit() else "?") + "x" for size in sizes)
         encoding = "" if all(size.isdigit() for size in sizes) else f", #mlc.dims<[{text}]>"
-        lines.append(f"!{name} = tensor<{shape}f32{encoding}>")
+        lines.append(f"!{name} = tensor<{shape}{element[0] if element else 'f32'}{encoding}>")
     return "\n".join(lines) + "\n"
 
 
@@ -22,12 +23,12 @@ CONV = 'strides = #mlc.dims<[{s}, 1]>, pads = #mlc.dims<[{p}]>, dilations = #mlc
 
 
 class Case:
-    def __init__(self, dims, arguments, results, whole, rank, assume=("N >= 1", "L >= 1"), sizes=None, wrong=()):
+    def __init__(self, dims, arguments, results, whole, rank, assume=("N >= 1", "L >= 1"), sizes=None, wrong=(), more=""):
         """`arguments` and `results` are lists of (whole type, rank's type, sharding or nothing); `wrong` lists pairs of
-        a text of the rank's program or of its signature, and what stands there instead."""
+        a text of the rank's program or of its signature, and what stands there instead; `more` are further axes."""
         self.types, self.arguments, self.results = types(**dims), arguments, results
         self.whole, self.rank, self.assume, self.wrong = whole, rank, assume, wrong
-        self.sizes = sizes or {}
+        self.sizes, self.mesh = sizes or {}, more + '#dist.axis<"a", N>'
 
     def before(self):
         arguments = ", ".join(f"%{chr(97 + i)}: !{whole}" for i, (whole, _, _) in enumerate(self.arguments))
@@ -42,7 +43,7 @@ class Case:
         arguments = ", ".join(f"%{chr(97 + i)}: {with_sharding(own, sharding)}"
                               for i, (_, own, sharding) in enumerate(self.arguments))
         results = ", ".join(with_sharding(own, sharding) for _, own, sharding in self.results)
-        return (f'{self.types}module attributes {{dist.mesh = [#dist.axis<"a", N>]}} {{\n'
+        return (f'{self.types}module attributes {{dist.mesh = [{self.mesh}]}} {{\n'
                 f"func.func @main({arguments}) -> ({results}) {{\n{self.rank}\n}}\n}}\n")
 
 
@@ -162,6 +163,25 @@ CASES = {
         '%y = mlc.compute %a {definition = "(x; b) Y[i] = x[i] * f32(i + b)", dims = #mlc.dims<[L]>, integers = '
         "#mlc.dims<[L * rank.a]>, reals = [], type = f32} : (!x) -> !x\nreturn %y : !x",
         sizes=dict(L=3), wrong=[("L * rank.a", "rank.a"), ("L * rank.a", "L * rank.a + 1")]),
+    # Rows of a table that is whole, by numbers of which each rank has some.
+    "lookup": Case(
+        dict(T="V, D", I="i64: N * L", i="i64: L", Y="N * L, D", y="L, D"),
+        [("T", "T", None), ("I", "i", '["a"]')], [("Y", "y", '["a", ""]')],
+        "%y = mlc.gather %a, %b {axis = 0} : (!T, !I) -> !Y\nreturn %y : !Y",
+        f"%y = mlc.gather %a, %b {{axis = 0}} : (!T, !i) -> !y\nreturn %y : !y",
+        sizes=dict(V=3, D=2, L=2),
+        wrong=[("%y = mlc.gather %a, %b", f"%s = dist.shift %b {{{AXIS}, by = 1}} : (!i) -> !i\n%y = mlc.gather %a, %s"),
+               ("%y = mlc.gather %a, %b", "%s = mlc.reverse %b {axes = array<i64: 0>} : (!i) -> !i\n%y = mlc.gather %a, %s")]),
+    # Rows on one axis of the mesh, what is summed over on the other.
+    "two_axes": Case(
+        dict(X="M * B, N * L", W="N * L, K", Y="M * B, K", x="B, L", w="L, K", y="B, K"),
+        [("X", "x", '["b", "a"]'), ("W", "w", '["a", ""]')], [("Y", "y", '["b", ""]')],
+        "%y = mlc.matmul %a, %b : (!X, !W) -> !Y\nreturn %y : !Y",
+        "%p = mlc.matmul %a, %b : (!x, !w) -> !y\n"
+        f'%y = dist.all_reduce %p {{{AXIS}, reduction = "sum"}} : (!y) -> !y\nreturn %y : !y',
+        assume=("N >= 1", "M >= 1", "L >= 1", "B >= 1"), sizes=dict(B=2, L=2, K=2, M=2), more='#dist.axis<"b", M>, ',
+        wrong=[("return %y", "return %p"), ('all_reduce %p {axis = #dist.axis<"a", N>', 'all_reduce %p {axis = #dist.axis<"b", M>'),
+               ('!y {dist.sharding = #dist.sharding<["b", ""]>', '!y {dist.sharding = #dist.sharding<["b", ""], partial = ["a"]>')]),
     # Two tensors one behind the other, in parts of both.
     "concat": Case(
         dict(X="N * L, D", Y="N * L, E", Z="N * L, D + E", x="L, D", y="L, E", z="L, D + E"),

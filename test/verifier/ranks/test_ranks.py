@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cases import CASES
+from cases import AXIS, CASES, Case
 
 WRONG = [(name, i) for name, case in CASES.items() for i in range(len(case.wrong))]
 
@@ -41,6 +41,22 @@ def test_mistakes_are_refuted(tools, tmp_path, name, i):
     answer = judge(tools, tmp_path, case, mistaken(case, case.wrong[i]))
     assert answer["verdict"] == "refuted", answer
     assert answer["counterexample"]["symbols"]["N"] >= 1
+
+
+def test_what_operators_require_is_shown(tools, tmp_path):
+    """A sum of [B, L] and [B, 1] has no meaning, whatever its stage would read; a halo is no more than a part."""
+    softmax = CASES["softmax"]
+    answer = judge(tools, tmp_path, softmax, mistaken(softmax, ("%a, %w : (!x, !x)", "%a, %n : (!x, !m)")))
+    assert answer["verdict"] == "refuted" and "not after" in answer["counterexample"]["text"], answer
+    for least, verdict in ((1, "refuted"), (2, "proved")):
+        wide = Case(dict(X="N * L", x="L", h="L + 2"), [("X", "x", '["a"]')], [("X", "x", '["a"]')], "return %a : !X",
+                    f"%h = dist.halo %a {{{AXIS}, dim = 0, low = 2, high = 0}} : (!x) -> !h\n"
+                    "%y = mlc.slice %h {starts = #mlc.dims<[2]>, sizes = #mlc.dims<[L]>, steps = #mlc.dims<[1]>} : (!h) -> !x\n"
+                    "return %y : !x", assume=("N >= 1", f"L >= {least}"))
+        answer = judge(tools, tmp_path, wide, wide.after())
+        assert answer["verdict"] == verdict, answer
+        if verdict == "refuted":
+            assert "what the function requires" in answer["counterexample"]["text"]
 
 
 def values(tools, path, symbols, *flags):
