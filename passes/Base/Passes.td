@@ -70,7 +70,7 @@ def BucketPass : Pass<"mlc-bucket", "::mlir::ModuleOp"> {
     DistributedDataParallel fills them once it has seen a step. `horovod`: it has
     no more bytes than its limit. Each stands directly behind the last gradient
     that it takes; what reads it comes behind what reads none. Reductions that
-    larger ones depend on, and those that are only returned, stay as they are.
+    larger ones depend on, and those that change no state, stay as they are.
   }];
   let options = [
     Option<"fusion", "fusion", "std::string", [{"ddp"}], "ddp, horovod">,

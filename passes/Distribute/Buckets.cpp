@@ -184,7 +184,7 @@ public:
 
 private:
   void findReductions();
-  bool isOnlyReturned(Operation *op);
+  llvm::DenseSet<Operation *> findChanging();
   void hoist(Value value);
   void sortByReadiness();
   void joinBuckets();
@@ -201,12 +201,28 @@ private:
 
 } // namespace
 
-/// A loss, which nobody waits for.
-bool Buckets::isOnlyReturned(Operation *op) {
-  return llvm::all_of(op->getUses(), [&](OpOperand &use) {
-    return use.getOwner() == body.getTerminator() &&
-           !function.getResultAttr(use.getOperandNumber(), kStateAttr);
-  });
+/// What changes a state depends on: not a loss, which nobody waits for. Without
+/// states, what is not returned as it is.
+llvm::DenseSet<Operation *> Buckets::findChanging() {
+  llvm::DenseSet<Operation *> changing;
+  Operation *end = body.getTerminator();
+  auto isState = [&](unsigned i) {
+    return function.getResultAttr(i, kStateAttr) != nullptr;
+  };
+  bool hasStates =
+      llvm::any_of(llvm::seq<unsigned>(0, end->getNumOperands()), isState);
+  for (auto [i, value] : llvm::enumerate(end->getOperands()))
+    if (Operation *def = value.getDefiningOp();
+        def && (hasStates ? isState(i) : !isReduction(def)))
+      changing.insert(def);
+  for (Operation &op : llvm::reverse(body))
+    if (changing.contains(&op))
+      op.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (Operation *def = operand.getDefiningOp())
+            changing.insert(def);
+      });
+  return changing;
 }
 
 void Buckets::findReductions() {
@@ -218,6 +234,7 @@ void Buckets::findReductions() {
       if (isLargeReduction(reader) || feeding.contains(reader))
         feeding.insert(&op);
     }
+  llvm::DenseSet<Operation *> changing = findChanging();
   for (Operation &op : body.without_terminator()) {
     bool depends = false;
     op.walk([&](Operation *inner) {
@@ -227,7 +244,7 @@ void Buckets::findReductions() {
     });
     bool isCandidate = isReduction(&op) && op.getNumOperands() == 1 &&
                        countElements(op.getOperand(0)) && !depends &&
-                       !feeding.contains(&op) && !isOnlyReturned(&op);
+                       !feeding.contains(&op) && changing.contains(&op);
     if (isCandidate)
       reductions.push_back(&op);
     if (depends || isCandidate)

@@ -48,9 +48,9 @@ assignBuckets(llvm::ArrayRef<BucketItem> items, const BucketOptions &options);
 /// Makes one operator of all that reduce gradients and fall into one bucket, by
 /// what they reduce and the order in which it is ready. A bucket stands
 /// directly behind the last of its operands, and what reads a bucket behind
-/// everything that reads none, by buckets. A reduction is a gradient's unless a
-/// reduction of more than one element depends on it, or nothing reads it but
-/// the caller. What has no fixed size stays by itself. Returns how many buckets
+/// everything that reads none, by buckets. A reduction is a gradient's if
+/// a state's new value depends on it, and no reduction of more than one
+/// element. What has no fixed size stays by itself. Returns how many buckets
 /// there are.
 unsigned bucketReductions(mlir::func::FuncOp function,
                           const BucketOptions &options);

@@ -45,8 +45,8 @@ Communicator::Communicator(const mlc_engine &engine, mlc_comm *comm,
                            const Options &options, std::string group,
                            std::vector<int> ranks)
     : engine(engine), comm(comm), options(options),
-      watch(engine, comm, options.timeout, std::move(group), std::move(ranks)) {
-}
+      watch(engine, comm, options.timeout, std::move(group), std::move(ranks)),
+      family(watch.relatives()) {}
 
 Status Communicator::open(const mlc_engine &plain, int rank, int size,
                           const Options &options,
@@ -63,8 +63,6 @@ Status Communicator::open(const mlc_engine &plain, int rank, int size,
   if (code != MLC_OK)
     return Status::error(code, who + printable(text));
   result.reset(new Communicator(engine, comm, options));
-  result->family = std::make_shared<Watch::Family>();
-  result->watch.join(result->family);
   const int isRank = result->rank(), isSize = result->size();
   if ((rank < 0 || rank == isRank) && (size < 0 || size == isSize))
     return Status::success();
@@ -111,9 +109,12 @@ Status Communicator::split(int color, const std::string &name,
 }
 
 Communicator::~Communicator() {
-  if (failed && isGroup)
+  if (family->failed && isGroup) {
+    if (options.watchdog)
+      options.watchdog->disarm(this);
     return;
-  if (failed)
+  }
+  if (comm && family->failed)
     abort(MLC_INTERNAL);
   if (!comm)
     return;
@@ -137,12 +138,22 @@ void Communicator::enter(const std::string &name) {
 }
 
 Status Communicator::leave(Status status) {
+  if (!status.ok()) {
+    // Nor will what is under way elsewhere be advanced.
+    family->failed = true;
+    if (options.watchdog)
+      options.watchdog->disarmAll();
+    return status;
+  }
   if (options.watchdog)
     options.watchdog->disarm(this);
-  failed = !status.ok();
-  if (!failed)
-    watch.leave();
+  watch.leave();
   return status;
+}
+
+void Communicator::giveUp() {
+  if (!family->failed)
+    (void)leave(watch.fail(MLC_INTERRUPTED, "another collective has failed"));
 }
 
 void Communicator::abort(int code) {
@@ -155,7 +166,6 @@ void Communicator::abort(int code) {
   if (options.watchdog)
     options.watchdog->disarm(this);
   comm = nullptr;
-  failed = false;
 }
 
 mlc_counters Communicator::counters() const {

@@ -82,6 +82,8 @@ public:
   Status begin(const std::string &name, Program program, mlc_dtype type,
                void *data);
   Status advance(int64_t nanoseconds, bool &done);
+  /// What is under way will not be advanced any more: tells the others.
+  void giveUp();
   /// Whether the last advance() found that something had come or gone.
   bool hasMoved() const { return moved; }
 
@@ -129,7 +131,7 @@ private:
   Options options;
   Watch watch;
   std::shared_ptr<Watch::Family> family;
-  bool failed = false, isGroup = false;
+  bool isGroup = false;
   // Kept from one collective to the next.
   std::unique_ptr<char[]> scratch, stage;
   int64_t scratchBytes = 0, stageBytes = 0;

@@ -98,13 +98,13 @@ Status Progress::waitForAll() {
 Status Progress::advance(Communicator &group, Task &task, int64_t nanoseconds,
                          bool &isOver) {
   if (!task.begun) {
-    task.begun = true;
     Status status = task.name.empty()
                         ? group.begin(task.request, task.type, task.data)
                         : group.begin(task.name, std::move(task.program),
                                       task.type, task.data);
     if (!status.ok())
       return status;
+    task.begun = true;
   }
   return group.advance(nanoseconds, isOver);
 }
@@ -133,6 +133,9 @@ void Progress::run() {
       queue.tasks.pop_front();
     }
     if (!status.ok()) {
+      for (Queue &one : queues)
+        if (!one.tasks.empty() && one.tasks.front().begun)
+          one.group->giveUp();
       failure = std::move(status);
       open.clear();
     }

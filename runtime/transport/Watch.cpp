@@ -18,20 +18,21 @@ Watch::Watch(const mlc_engine &engine, mlc_comm *comm, Clock::duration timeout,
              std::string group, std::vector<int> among)
     : engine(engine), comm(comm), timeout(timeout), rank(engine.rank(comm)),
       size(engine.size(comm)), group(std::move(group)), ranks(std::move(among)),
-      others(size) {
+      family(std::make_shared<Family>()), others(size) {
+  family->watches.push_back(this);
   for (int other = 0; ranks.size() < static_cast<size_t>(size); ++other)
     ranks.push_back(other);
 }
 
 Watch::~Watch() {
-  if (family)
-    family->erase(std::remove(family->begin(), family->end(), this),
-                  family->end());
+  auto &watches = family->watches;
+  watches.erase(std::remove(watches.begin(), watches.end(), this),
+                watches.end());
 }
 
 void Watch::join(std::shared_ptr<Family> relatives) {
-  family = std::move(relatives);
-  family->push_back(this);
+  family = std::move(relatives); // it was alone
+  family->watches.push_back(this);
 }
 
 void Watch::publish(mlc_rank_state state, int blamed) {
@@ -81,11 +82,9 @@ std::string Watch::describe(const mlc_notice &notice) const {
 }
 
 Status Watch::fail(mlc_status code, const std::string &what, int blamed) {
-  publish(MLC_RANK_FAILED, blamed);
-  if (family)
-    for (Watch *relative : *family)
-      if (relative != this)
-        relative->publish(MLC_RANK_FAILED, blamed);
+  family->failed = true;
+  for (Watch *relative : family->watches)
+    relative->publish(MLC_RANK_FAILED, blamed);
   return Status::error(code, who(rank) + ": " + describe(own) + ": " + what);
 }
 
@@ -171,9 +170,61 @@ std::string Watch::missing(const std::vector<int> &awaited,
   return text.empty() ? "nothing came" : text;
 }
 
+/// Hears in all groups who runs and waits there.
+void Watch::listen() {
+  const Clock::time_point begin = Clock::now();
+  for (Watch *relative : family->watches)
+    for (Seen &seen : relative->others)
+      seen.since = begin;
+  for (Clock::time_point now = begin; now - begin < lastWords;
+       now = Clock::now()) {
+    for (Watch *relative : family->watches) {
+      if (relative->own.state == MLC_RANK_INSIDE)
+        relative->publish(MLC_RANK_INSIDE);
+      relative->lookAround(now);
+    }
+    std::this_thread::sleep_for(interval);
+  }
+}
+
+/// Those that have come to something here and have been silent since.
+std::string Watch::silent(Clock::duration silence, int &blamed) const {
+  std::string text;
+  for (int other = 0; other < size; ++other) {
+    const Seen &seen = others[other];
+    if (other == rank || !seen.known || seen.notice.state != MLC_RANK_INSIDE ||
+        Clock::now() - seen.since <= silence)
+      continue;
+    text += (text.empty() ? "" : ", ") + who(other) + " has stopped in " +
+            describe(seen.notice);
+    if (blamed < 0)
+      blamed = ranks[other];
+  }
+  return text;
+}
+
+/// What other groups tell beyond what was `said`: who is awaited here may wait
+/// for somebody there. Whom they blame goes before others.
+std::string Watch::elsewhere(const std::string &said, int &blamed) const {
+  std::string text;
+  int found = -1;
+  for (const Watch *relative : family->watches)
+    if (relative != this)
+      if (std::string more = relative->silent(lastWords * 3 / 4, found);
+          !more.empty())
+        text += "; " + more;
+  if (found >= 0 && said.find(" has stopped") == std::string::npos)
+    blamed = found;
+  return text;
+}
+
 Status Watch::late(const std::vector<int> &awaited, Clock::time_point now) {
   int blamed = -1;
   std::string text = missing(awaited, now, timeout / 2, blamed);
+  if (family->watches.size() > 1) {
+    listen();
+    text += elsewhere(text, blamed);
+  }
   char seconds[32];
   snprintf(seconds, sizeof(seconds), "%g s",
            std::chrono::duration<double>(timeout).count());
@@ -187,17 +238,10 @@ Status Watch::lost(mlc_status code, const std::string &what,
                    const std::vector<int> &awaited) {
   // A launcher ends the others when one has died: whoever still runs is heard
   // of in this time.
-  const Clock::time_point begin = Clock::now();
-  Clock::time_point now = begin;
-  for (Seen &seen : others)
-    seen.since = begin;
-  while ((now = Clock::now()) - begin < lastWords) {
-    publish(MLC_RANK_INSIDE);
-    lookAround(now);
-    std::this_thread::sleep_for(interval);
-  }
+  listen();
   int blamed = -1;
-  std::string text = missing(awaited, now, lastWords * 3 / 4, blamed);
+  std::string text = missing(awaited, Clock::now(), lastWords * 3 / 4, blamed);
+  text += elsewhere(text, blamed);
   return fail(code, what + "; " + text, blamed);
 }
 

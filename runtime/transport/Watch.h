@@ -47,10 +47,14 @@ public:
   /// What to say when a call of the engine does not return, on any thread.
   std::string hung() const;
 
-  /// Those of the groups that this process is in too, to which a failure is
-  /// told; they are used by the same thread.
-  using Family = std::vector<Watch *>;
+  /// Those of all groups that this process is in, which are used by one thread.
+  /// A failure is told to all of them.
+  struct Family {
+    std::vector<Watch *> watches;
+    bool failed = false;
+  };
   void join(std::shared_ptr<Family> relatives);
+  const std::shared_ptr<Family> &relatives() const { return family; }
   ~Watch();
 
   /// Which of all ranks the group's rank `other` is.
@@ -77,6 +81,9 @@ private:
   std::string missing(const std::vector<int> &awaited, Clock::time_point now,
                       Clock::duration silence, int &blamed) const;
   void publish(mlc_rank_state state, int blamed = -1);
+  void listen();
+  std::string silent(Clock::duration silence, int &blamed) const;
+  std::string elsewhere(const std::string &said, int &blamed) const;
   std::string describe(const mlc_notice &notice) const;
   std::string who(int other) const {
     return "rank " + std::to_string(ranks[other]);

@@ -33,6 +33,11 @@ void Watchdog::disarm(const void *owner) {
   guards.erase(owner);
 }
 
+void Watchdog::disarmAll() {
+  std::lock_guard<std::mutex> lock(mutex);
+  guards.clear();
+}
+
 void Watchdog::run() {
   std::unique_lock<std::mutex> lock(mutex);
   while (!changed.wait_for(lock, std::chrono::milliseconds(100),

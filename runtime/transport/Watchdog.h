@@ -32,6 +32,8 @@ public:
            std::function<std::string()> text);
   void feed(const void *owner);
   void disarm(const void *owner);
+  /// Of all owners.
+  void disarmAll();
 
 private:
   struct Guard {

@@ -1,18 +1,16 @@
 """Training on several ranks is training on one, but for the order of additions."""
 
-import os
-
 import numpy as np
 import pytest
 
 import trained
-from networks import difference, train, write
+from networks import FULL, difference, train, write
 
-FULL = os.environ.get("MLC_DISTRIBUTED") == "full"
 STEPS = trained.STEPS if FULL else 6
 BATCH = 12
-# Losses are printed with 9 digits.
+# Of losses, relative to them; and of states, whose rounding batch statistics magnify most.
 BOUND = {"float32": 1e-5, "float64": 1e-12}
+STATES_BOUND = {"float32": 1e-4, "float64": 1e-12}
 CASES = [(name, dtype, ranks)
          for name in trained.NETWORKS for dtype in BOUND for ranks in (2, 3, 4)
          if FULL or (name, dtype, ranks) in {("mlp", "float32", 3), ("mlp", "float64", 4), ("resnet", "float64", 2),
@@ -37,13 +35,12 @@ def alone(tools, tmp_path_factory):
 def test_as_on_one_rank(tools, alone, name, dtype, ranks):
     arguments, one, folder = alone(name, dtype, f"--batch={BATCH}")
     many = train(tools, arguments, folder / "many.npz", f"--ranks={ranks}", "--algorithm=ring")
-    # Digits that are not printed are compared in the states alone.
+    # They are printed with 9 digits; the others are compared in the states alone.
     printed = np.max(np.abs(many.losses - one.losses) / one.losses)
-    assert printed <= max(BOUND[dtype], 2e-9)
     many.losses = one.losses
     worst = difference(many, one)
-    print(f"{name} {dtype} {ranks} ranks, {STEPS} steps: {worst:.2g}")
-    assert worst <= BOUND[dtype]
+    print(f"{name} {dtype} {ranks} ranks, {STEPS} steps: losses {printed:.2g}, states {worst:.2g}")
+    assert printed <= max(BOUND[dtype], 2e-9) and worst <= STATES_BOUND[dtype]
     assert all(sent > 0 for sent in many.sent)
 
 
@@ -63,8 +60,8 @@ def test_accumulated_batches_are_reduced_once(tools, alone):
     assert difference(many, one) <= BOUND["float64"]
     single, _, _ = alone("mlp", "float64", "--batch=6")
     once = train(tools, single, folder / "once.npz", "--ranks=2", "--algorithm=ring")
-    # What is not of gradients: a loss for each batch, and how many targets count.
-    assert max(many.sent) <= max(once.sent) + 3 * 64
+    # Each batch has a loss, too, and a number of targets that count, in 64 bytes each.
+    assert max(many.sent) <= max(once.sent) + 3 * 2 * 64
 
 
 def test_norms_and_held_out_losses(tools, alone):

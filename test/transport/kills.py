@@ -20,15 +20,15 @@ import ranks
 
 TIMEOUT = 2
 SIZE = 4
-ALGORITHMS = ("colocated", "naive", "ring", "tree", "butterfly", "halving-doubling", "server", "own")
+ALGORITHMS = ("colocated", "naive", "ring", "tree", "butterfly", "halving-doubling", "server", "own", "groups", "groups")
 COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "broadcast", "all-to-all")
-MESSAGE = r"mlc: error: rank {}: collective \d+ \([^\n]*\): ([^\n]*)"
+MESSAGE = r"mlc: error: rank {}: collective \d+(?: of group \d+)? \([^\n]*\): ([^\n]*)"
 
 
 def command(build, engine, algorithm, collective):
     mlc = str(build / "bin/mlc")
-    flags = ["collective", "--repeat=100000000", f"--timeout={TIMEOUT}", f"--algorithm={algorithm}",
-             f"--collective={collective}", "--bytes=8192"]
+    what = ["--groups=3", "--steps=100000000"] if algorithm == "groups" else [f"--algorithm={algorithm}"]
+    flags = ["collective", "--repeat=100000000", f"--timeout={TIMEOUT}", *what, f"--collective={collective}", "--bytes=8192"]
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     if engine == "mpi":
         return ["mpirun", *root, "--oversubscribe", "-n", str(SIZE), mlc, *flags], "OMPI_COMM_WORLD_RANK"
@@ -51,8 +51,8 @@ def have_begun(pids):
     return False
 
 
-def once(build, engine, random):
-    algorithm, collective = random.choice(ALGORITHMS), random.choice(COLLECTIVES)
+def once(build, engine, random, algorithms=ALGORITHMS):
+    algorithm, collective = random.choice(algorithms), random.choice(COLLECTIVES)
     victim, how = random.randrange(SIZE), random.choice((signal.SIGKILL, signal.SIGSTOP))
     told = f"{engine}, {collective} {algorithm}, {how.name} of rank {victim}"
     start, variable = command(build, engine, algorithm, collective)
@@ -97,12 +97,14 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--algorithms", default=",".join(ALGORITHMS))
     parser.add_argument("--engines", default="mpi,gloo", help="of mpi, gloo, nccl (the test's)")
     options = parser.parse_args()
     generator, slowest, failures = random.Random(options.seed), 0.0, 0
     for i in range(options.count):
         engines = options.engines.split(",")
-        told, seconds, wrong = once(options.build.resolve(), engines[i % len(engines)], generator)
+        told, seconds, wrong = once(options.build.resolve(), engines[i % len(engines)], generator,
+                                    options.algorithms.split(","))
         slowest = max(slowest, seconds)
         failures += bool(wrong)
         print(f"{i}: {told}: {seconds:.1f} s" + "".join(f"\n    {text}" for text in wrong), flush=True)

@@ -295,24 +295,8 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     training.optimizer.scalesLoss = scale->isOn();
   }
   auto change = [&](mlir::ModuleOp module) {
-    auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-    if (distribution && distribution->statistics == BatchStatistics::Local &&
-        failed(localizeStatistics(main, distribution->ranks)))
-      return mlir::failure();
-    mlir::func::FuncOp before = main.clone();
-    mlir::LogicalResult done =
-        optimizer ? addTrainingEntries(main, loss, training.optimizer, entries)
-                  : addLossAndGradients(main, loss);
-    if (mlir::succeeded(done) && loss.kind == LossKind::CrossEntropy)
-      training.classes = classesOf(before, loss);
-    before.erase();
-    if (failed(done))
-      return done;
-    training.batch = samplesOf(module);
-    return distribution ? distribute(module, *distribution,
-                                     statisticNames(training.weights),
-                                     training.splitDims)
-                        : mlir::success();
+    return addTraining(module, training, loss, optimizer ? &entries : nullptr,
+                       distribution);
   };
   if (llvm::Error error = training.compilation->change(change))
     return error;
