@@ -1,14 +1,11 @@
 """Training on several ranks is training on one, but for the order of additions."""
 
-import os
-
 import numpy as np
 import pytest
 
 import trained
-from networks import difference, train, write
+from networks import FULL, difference, train, write
 
-FULL = os.environ.get("MLC_DISTRIBUTED") == "full"
 STEPS = trained.STEPS if FULL else 6
 BATCH = 12
 # Losses are printed with 9 digits.

@@ -8,7 +8,7 @@ import pytest
 from graphs import model
 
 import trained
-from networks import difference, train, write
+from networks import FULL, difference, train, write
 
 RNG = np.random.default_rng(3)
 STEPS = 5
@@ -35,9 +35,11 @@ def dense(folder, samples=48):
 @pytest.mark.parametrize("accumulate", [1, 2])
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_all_stages_have_the_bits_of_ddp(tools, tmp_path, ranks, accumulate):
-    """Rings add element i of a tensor that is cut evenly in one order, whether all get the sum or each its part."""
+    """Rings add element i of a tensor that is cut evenly in one order, whether all get the sum or each its part; so
+    each gradient is a bucket of its own here."""
     arguments, _ = dense(tmp_path)
-    arguments += ["--batch=8", f"--accumulate={accumulate}", f"--steps={STEPS}", f"--ranks={ranks}", "--algorithm=ring"]
+    arguments += ["--batch=8", f"--accumulate={accumulate}", f"--steps={STEPS}", f"--ranks={ranks}", "--algorithm=ring",
+                  "--bucket-bytes=1"]
     ddp = train(tools, arguments, tmp_path / "ddp.npz")
     for stage in (1, 2, 3):
         zero = train(tools, arguments, tmp_path / f"{stage}.npz", f"--zero={stage}")
@@ -49,15 +51,15 @@ def test_all_stages_have_the_bits_of_ddp(tools, tmp_path, ranks, accumulate):
             assert difference(zero, ddp) <= 1e-5
 
 
-@pytest.mark.parametrize("name", trained.NETWORKS)
+@pytest.mark.parametrize("name", trained.NETWORKS if FULL else ["mlp", "lstm"])
 def test_all_stages_train_all_networks(tools, tmp_path, name):
     """Weights whose dims three ranks divide unevenly, or that are smaller than three."""
-    arguments = [*write(tmp_path, name, "float64"), *trained.OPTIMIZERS["adamw"][1], "--batch=6", f"--steps={STEPS}"]
+    arguments = [*write(tmp_path, name, "float64"), *trained.OPTIMIZERS["momentum"][1], "--batch=6", f"--steps={STEPS}"]
     one = train(tools, arguments, tmp_path / "one.npz")
     for stage in (1, 2, 3):
         zero = train(tools, arguments, tmp_path / f"{stage}.npz", "--ranks=3", f"--zero={stage}")
         zero.losses = one.losses
-        assert difference(zero, one) <= 1e-9, stage
+        assert difference(zero, one) <= 1e-12, stage
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

@@ -156,7 +156,7 @@ def measure_overlap(name, rounds, rate):
 
 def main():
     if sys.argv[1:2] == ["--worker"]:
-        return work(pathlib.Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+        return work(pathlib.Path(sys.argv[3]), int(sys.argv[2]), sys.argv[4:])
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", default=",".join(STEPS), help="which (all)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of both (5)")

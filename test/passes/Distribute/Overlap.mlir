@@ -3,6 +3,9 @@
 // The gradients of the last layer are on their way while those of the layers
 // before are computed, in the order of the buckets; updates come when all are.
 // CHECK: exec.program @step
+// The loss, which is printed.
+// CHECK: exec.start {{[0-9]+}} "all_reduce"{{.*}} args <[1]>
+// CHECK: exec.launch
 // CHECK: exec.start [[FIRST:[0-9]+]] "all_reduce"
 // CHECK: exec.launch
 // CHECK: exec.start [[SECOND:[0-9]+]] "all_reduce"
