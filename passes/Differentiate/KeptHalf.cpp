@@ -57,6 +57,7 @@ private:
     if (Type type = typeOf(state, "gradient/")) {
       Type wide = getElementTypeOrSelf(argument.getType());
       argument.setType(withElements(argument, type));
+      auto start = OpBuilder::atBlockBegin(&entry.getBody().front());
       auto read = createCast(start, argument.getLoc(), argument, wide);
       if (failed(read))
         return failure();
@@ -65,7 +66,7 @@ private:
         entry.setArgAttr(
             i, kInitialAttr,
             DenseElementsAttr::get(cast<RankedTensorType>(argument.getType()),
-                                   start.getZeroAttr(type)));
+                                   builder.getZeroAttr(type)));
       return success();
     }
     Type type = typeOf(state, "weight/");
@@ -135,7 +136,7 @@ private:
   func::FuncOp entry;
   const llvm::StringMap<Type> &types;
   Operation *end;
-  OpBuilder start, builder;
+  OpBuilder builder;
   SmallVector<std::pair<Value, std::string>> added;
 };
 
