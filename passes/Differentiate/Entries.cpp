@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Differentiate/Emit.h"
+#include "passes/Differentiate/KeptHalf.h"
 #include "passes/Differentiate/Precision.h"
 
 using namespace mlir;
@@ -288,9 +289,9 @@ static LogicalResult addEvaluation(func::FuncOp main, const LossOptions &loss) {
   return success();
 }
 
-LogicalResult addTrainingEntries(func::FuncOp main, const LossOptions &loss,
-                                 const OptimizerOptions &optimizer,
-                                 const TrainingEntries &entries) {
+static LogicalResult addEntries(func::FuncOp main, const LossOptions &loss,
+                                const OptimizerOptions &optimizer,
+                                const TrainingEntries &entries) {
   SmallVector<TrainedArgument> kept = findKept(main), weights;
   llvm::copy_if(kept, std::back_inserter(weights),
                 [](const TrainedArgument &one) { return !one.isStatistic; });
@@ -309,6 +310,23 @@ LogicalResult addTrainingEntries(func::FuncOp main, const LossOptions &loss,
   if (failed(accumulate(main, loss, number, optimizer.scalesLoss)))
     return failure();
   return Apply(main, weights, optimizer, entries.accumulate).build(number);
+}
+
+LogicalResult addTrainingEntries(func::FuncOp main, const LossOptions &loss,
+                                 const OptimizerOptions &optimizer,
+                                 const TrainingEntries &entries) {
+  auto module = main->getParentOfType<ModuleOp>();
+  llvm::StringMap<Type> halves;
+  for (const TrainedArgument &one : findKept(main))
+    if (Type own = getElementTypeOrSelf(main.getArgument(one.place).getType());
+        !one.isStatistic && own != one.type.getElementType())
+      halves[one.name] = own;
+  if (entries.keepsHalf && halves.empty())
+    return main.emitError("trains no weight of 16 bits that could be kept "
+                          "beside its master; leave --keep-half out");
+  if (failed(addEntries(main, loss, optimizer, entries)))
+    return failure();
+  return entries.keepsHalf ? keepHalf(module, halves) : success();
 }
 
 } // namespace mlc

@@ -12,6 +12,8 @@ struct TrainingEntries {
   int64_t accumulate = 1;
   /// Whether there is an entry that computes the loss alone.
   bool evaluates = false;
+  /// Whether weights of 16 bits are kept beside their masters (KeptHalf.h).
+  bool keepsHalf = false;
 };
 
 /// Makes of `main`, a model as passes/Import makes it, and its module what

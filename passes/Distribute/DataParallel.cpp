@@ -46,6 +46,7 @@ private:
   dist::ShardingAttr splitAlong(unsigned dim, size_t rank);
   dist::ShardingAttr shardingOf(StringRef state, RankedTensorType type);
   LogicalResult distribute(func::FuncOp entry);
+  void findMasters();
   LogicalResult checkSamples(func::FuncOp entry, unsigned first,
                              unsigned argument);
 
@@ -53,6 +54,8 @@ private:
   const DataParallelOptions &options;
   Builder b;
   llvm::StringSet<> whole;
+  /// Of which the model reads another state, rounded: the optimizer's.
+  llvm::StringSet<> masters;
 };
 
 } // namespace
@@ -65,9 +68,10 @@ dist::ShardingAttr Distribution::splitAlong(unsigned dim, size_t rank) {
 
 dist::ShardingAttr Distribution::shardingOf(StringRef state,
                                             RankedTensorType type) {
-  bool isWeight = state.starts_with("weight/");
+  bool isRead = state.starts_with("rounded/") ||
+                (state.starts_with("weight/") && !masters.contains(state));
   bool isGradient = state.starts_with("gradient/");
-  ZeroStage since = isWeight     ? ZeroStage::Weights
+  ZeroStage since = isRead       ? ZeroStage::Weights
                     : isGradient ? ZeroStage::Gradients
                                  : ZeroStage::OptimizerStates;
   if (options.zero >= since && !whole.contains(state))
@@ -135,7 +139,16 @@ LogicalResult Distribution::distribute(func::FuncOp entry) {
   return success();
 }
 
+void Distribution::findMasters() {
+  for (auto entry : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+      if (auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr))
+        if (StringRef name = state; name.consume_front("rounded/"))
+          masters.insert(("weight/" + name).str());
+}
+
 LogicalResult Distribution::run() {
+  findMasters();
   module->setAttr(dist::kMeshAttr,
                   b.getArrayAttr(dist::AxisAttr::get(
                       b.getContext(), kDataAxis,

@@ -16,12 +16,15 @@ STEPS = 5
 WIDTHS = (32, 64, 48, 16)
 
 
-def dense(folder, samples=48):
-    """A dense network without biases, whose weights are split evenly; the number of its parameters."""
+def dense(folder, samples=48, kind=None):
+    """A dense network without biases, whose weights are split evenly, of `kind` (float32); the number of its parameters."""
     nodes, weights, value = [], {}, "x"
     for i, (inputs, outputs) in enumerate(zip(WIDTHS, WIDTHS[1:])):
         weights[f"w{i}"] = (RNG.normal(size=(inputs, outputs)) / np.sqrt(inputs)).astype(np.float32)
-        nodes.append(("MatMul", [value, f"w{i}"], [f"p{i}"], {}))
+        if kind:
+            weights[f"w{i}"] = weights[f"w{i}"].astype(kind)
+            nodes.append(("Cast", [f"w{i}"], [f"wide{i}"], {"to": onnx.TensorProto.FLOAT}))
+        nodes.append(("MatMul", [value, f"wide{i}" if kind else f"w{i}"], [f"p{i}"], {}))
         value = f"h{i}"
         nodes.append(("Tanh", [f"p{i}"], [value], {}))
     nodes[-1] = ("Identity", [nodes[-1][1][0]], [value], {})
@@ -64,9 +67,7 @@ def test_all_stages_train_all_networks(tools, tmp_path, name):
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_bytes_of_states(tools, tmp_path, ranks):
-    """Of float32 weights, sums of gradients and two moments, 16 bytes a parameter: of stage 1 4 + 4 + 8/N, of stage 2
-    4 + 12/N, of stage 3 16/N. (The paper's 2 + 2 + 12/N, 2 + 14/N and 16/N are of a copy of the weights and gradients of
-    16 bits; a step makes such copies here, and they are no states.)"""
+    """Of float32 weights, sums of gradients and two moments, 16 bytes a parameter."""
     arguments, psi = dense(tmp_path)
     arguments += ["--batch=8", "--accumulate=2", "--steps=2", f"--ranks={ranks}", "--autocast=bf16"]
     for stage, want in enumerate([16, 8 + 8 / ranks, 4 + 12 / ranks, 16 / ranks]):
@@ -74,6 +75,22 @@ def test_bytes_of_states(tools, tmp_path, ranks):
         assert len(run.state_bytes) == ranks
         for found in run.state_bytes:
             assert found == pytest.approx(want * psi, rel=0.01), stage
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_bytes_of_states_of_mixed_precision(tools, tmp_path, ranks):
+    """The formulas of ZeRO's paper, section 3: weights and gradients of 16 bits, masters and two moments of 32."""
+    arguments, psi = dense(tmp_path, kind=np.float16)
+    arguments += ["--batch=8", "--accumulate=2", "--steps=4", f"--ranks={ranks}", "--keep-half", "--loss-scale=256"]
+    first = None
+    for stage, want in enumerate([16, 4 + 12 / ranks, 2 + 14 / ranks, 16 / ranks]):
+        run = train(tools, arguments, tmp_path / f"{stage}.npz", f"--zero={stage}")
+        print(f"zero {stage}, {ranks} ranks: {run.state_bytes} bytes of states, {want:g} psi = {want * psi:.0f}")
+        assert len(run.state_bytes) == ranks
+        for found in run.state_bytes:
+            assert found == pytest.approx(want * psi, rel=0.01), stage
+        first = first or run
+        assert difference(run, first) <= 5e-3
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

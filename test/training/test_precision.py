@@ -80,26 +80,32 @@ def test_autocast_is_casts_around_products(tools, tmp_path, kind, optimizer):
     assert np.allclose(np.array(got[0], float), np.array(wide[0], float), rtol=0.05)
 
 
+def small_perceptron(net, kind):
+    """`net` with weights of 16 bits."""
+    small = onnx.ModelProto()
+    small.CopyFrom(net)
+    for tensor in small.graph.initializer:
+        value = numpy_helper.to_array(tensor).astype(helper.tensor_dtype_to_np_dtype(kind))
+        tensor.CopyFrom(numpy_helper.from_array(value, tensor.name))
+    del small.graph.node[:]
+    # The rest of the graph is of small floats, too.
+    small.graph.node.extend([helper.make_node("Cast", ["x"], ["x_small"], to=kind)])
+    for node in net.graph.node:
+        small.graph.node.add().CopyFrom(node)
+        for i, name in enumerate(node.input):
+            if name == "x":
+                small.graph.node[-1].input[i] = "x_small"
+    small.graph.output[0].type.tensor_type.elem_type = kind
+    return small
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_of_16_bits_have_masters(tools, tmp_path, kind):
     """They are changed in float32, and rounded where they are read and written."""
     rng = np.random.default_rng(4)
     data, held = samples(rng), weights(rng)
     net = perceptron(held, None)
-    small = onnx.ModelProto()
-    small.CopyFrom(net)
-    for tensor in small.graph.initializer:
-        value = numpy_helper.to_array(tensor).astype(helper.tensor_dtype_to_np_dtype(KINDS[kind]))
-        tensor.CopyFrom(numpy_helper.from_array(value, tensor.name))
-    del small.graph.node[:]
-    # The rest of the graph is of small floats, too.
-    small.graph.node.extend([helper.make_node("Cast", ["x"], ["x_small"], to=KINDS[kind])])
-    for node in net.graph.node:
-        small.graph.node.add().CopyFrom(node)
-        for i, name in enumerate(node.input):
-            if name == "x":
-                small.graph.node[-1].input[i] = "x_small"
-    small.graph.output[0].type.tensor_type.elem_type = KINDS[kind]
+    small = small_perceptron(net, KINDS[kind])
     found, state, _ = trained(tools, tmp_path, small, data, "--learning-rate=0.02", "--loss-scale=none", steps=40)
     wide, _, _ = trained(tools, tmp_path, net, data, "--learning-rate=0.02", steps=40)
     assert np.allclose(np.array(found, float), np.array(wide, float), rtol=0.05)
@@ -113,6 +119,37 @@ def test_weights_of_16_bits_have_masters(tools, tmp_path, kind):
         assert numpy_helper.to_array(tensor).tobytes() == want.tobytes()
     # Masters are between the small numbers.
     assert np.any(state["weight/W"].astype(np.float16).astype(np.float32) != state["weight/W"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scale", ["none", "256"])
+def test_small_weights_kept_beside_masters(tools, tmp_path, kind, scale):
+    """Nothing changes but the sums of gradients over batches, which are rounded."""
+    rng = np.random.default_rng(8)
+    data = samples(rng)
+    net = small_perceptron(perceptron(weights(rng), None), KINDS[kind])
+    flags = ["--optimizer=adamw", "--learning-rate=0.02", f"--loss-scale={scale}", f"--evaluate={tmp_path / 'd.npz'}"]
+    want = trained(tools, tmp_path, net, data, *flags)
+    got = trained(tools, tmp_path, net, data, *flags, "--keep-half")
+    assert got[0] == want[0] and same(got[1], want[1])
+    assert re.findall("held-out.*", got[2]) == re.findall("held-out.*", want[2])
+    want = trained(tools, tmp_path, net, data, *flags, "--accumulate=3")
+    got = trained(tools, tmp_path, net, data, *flags, "--accumulate=3", "--keep-half")
+    assert got[0] != want[0]
+    assert np.allclose(np.array(got[0], float), np.array(want[0], float), rtol=0.02)
+    # What is rounded is made of the masters again.
+    trained(tools, tmp_path, net, data, *flags, "--accumulate=3", "--keep-half", steps=5)
+    resumed = trained(tools, tmp_path, net, data, *flags, "--accumulate=3", "--keep-half", "--resume")
+    assert same(resumed[1], got[1])
+
+
+def test_no_small_weights_to_keep(tools, tmp_path):
+    rng = np.random.default_rng(9)
+    onnx.save(perceptron(weights(rng), None), tmp_path / "m.onnx")
+    np.savez(tmp_path / "d.npz", **samples(rng))
+    done = tools.mlc("train", tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}",
+                     f"--checkpoint={tmp_path / 'c.npz'}", "--keep-half")
+    assert done.returncode == 4 and "leave --keep-half out" in done.stderr
 
 
 @pytest.mark.parametrize("optimizer", ["momentum", "adam"])

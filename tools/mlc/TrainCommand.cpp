@@ -83,7 +83,9 @@ private:
   DistributionFlags distribution;
   cl::opt<unsigned> threads;
   cl::opt<std::string> dataFile;
-  cl::opt<int64_t> batch, accumulate, steps;
+  cl::opt<int64_t> batch, accumulate;
+  cl::opt<bool> keepHalf;
+  cl::opt<int64_t> steps;
   cl::opt<uint64_t> seed;
   cl::opt<int64_t> printEvery;
   cl::opt<std::string> checkpoint;
@@ -116,6 +118,10 @@ TrainCommand::TrainCommand()
                  cl::desc("Batches of which a step takes the mean of the "
                           "gradients (1)"),
                  cl::sub(sub)),
+      keepHalf("keep-half",
+               cl::desc("Keep weights of 16 bits beside their float32 masters, "
+                        "and sums of gradients in 16 bits"),
+               cl::sub(sub)),
       steps("steps", cl::init(100), cl::value_desc("number"),
             cl::desc("Steps, those before --resume among them (100)"),
             cl::sub(sub)),
@@ -251,7 +257,8 @@ TrainingOptions TrainCommand::options() const {
   options.evaluation = evaluationFile;
   options.checkpoint = checkpoint;
   options.target = training.targetName();
-  options.loss = training.describe();
+  options.loss =
+      training.describe() + (keepHalf ? "weights of 16 bits kept\n" : "");
   options.accumulate = accumulate;
   options.steps = steps;
   options.printEvery = printEvery;
@@ -274,7 +281,8 @@ TrainCommand::prepare(int64_t ranks) const {
   auto bytes = budget.bytes();
   if (!bytes)
     return bytes.takeError();
-  const mlc::TrainingEntries entries{accumulate, !evaluationFile.empty()};
+  const mlc::TrainingEntries entries{accumulate, !evaluationFile.empty(),
+                                     keepHalf};
   auto read = readTrainingModel(model, training, &optimizerFlags, batch,
                                 entries, ranks > 1 ? &*split : nullptr);
   if (!read)

@@ -2,6 +2,7 @@
 
 #include "tools/mlc/Trainer.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/SmallFloats.h"
 #include <cmath>
 #include <numbers>
 
@@ -86,8 +87,7 @@ llvm::Error Trainer::addInputs() {
   return addTensors(ports, batch);
 }
 
-llvm::Error Trainer::setState(size_t place, const HostTensor &value) {
-  const KeptState &state = states[place];
+llvm::Error Trainer::setState(const KeptState &state, const HostTensor &value) {
   HostTensor own = value;
   if (state.splitDim) {
     auto part = group->split(value, *state.splitDim);
@@ -99,31 +99,52 @@ llvm::Error Trainer::setState(size_t place, const HostTensor &value) {
           first->get(), state.index, own.type, own.dims.size(), own.dims.data(),
           own.data.get(), MLC_SPACE_HOST))
     return runtimeFailure(built->name(), status);
-  return llvm::Error::success();
+  if (!state.rounded)
+    return llvm::Error::success();
+  auto rounded = narrowed(value, state.rounded->type);
+  return rounded ? setState(*state.rounded, *rounded) : rounded.takeError();
 }
 
-/// Sums of gradients belong to a step, and to no checkpoint.
-llvm::Error Trainer::addStates(llvm::ArrayRef<HostTensor> values) {
-  for (bool weights : {true, false})
-    for (size_t i = 0, n = mlc_artifact_state_count(built->get()); i < n; ++i) {
-      mlc_port port;
-      if (mlc_status status = mlc_artifact_state(built->get(), i, &port))
-        return runtimeFailure(built->name(), status);
-      llvm::StringRef name = port.name;
-      if (name.starts_with("gradient/") ||
-          name.starts_with("weight/") != weights)
-        continue;
-      KeptState state{name.str(), i, port.type,
-                      std::vector<int64_t>(port.dims, port.dims + port.rank),
-                      std::nullopt};
-      if (auto it = read->splitDims.find(name); it != read->splitDims.end())
-        state.splitDim = it->second;
-      states.push_back(std::move(state));
-      if (weights)
-        if (llvm::Error error =
-                setState(states.size() - 1, values[states.size() - 1]))
-          return error;
-    }
+/// The states of the artifact, by name.
+llvm::Expected<std::vector<Trainer::KeptState>> Trainer::listStates() const {
+  std::vector<KeptState> found;
+  for (size_t i = 0, n = mlc_artifact_state_count(built->get()); i < n; ++i) {
+    mlc_port port;
+    if (mlc_status status = mlc_artifact_state(built->get(), i, &port))
+      return runtimeFailure(built->name(), status);
+    KeptState state{
+        port.name,    i,
+        port.type,    std::vector<int64_t>(port.dims, port.dims + port.rank),
+        std::nullopt, nullptr};
+    if (auto it = read->splitDims.find(state.name); it != read->splitDims.end())
+      state.splitDim = it->second;
+    found.push_back(std::move(state));
+  }
+  return found;
+}
+
+/// Sums of gradients belong to a step, and to no checkpoint; what is rounded
+/// follows from its master.
+llvm::Error Trainer::addStates() {
+  auto found = listStates();
+  if (!found)
+    return found.takeError();
+  std::map<std::string, KeptState, std::less<>> byName;
+  for (const KeptState &state : *found)
+    byName[state.name] = state;
+  for (auto [weight, value] : llvm::zip(read->kept(), read->values)) {
+    KeptState state = byName.at("weight/" + weight->name);
+    if (auto it = byName.find("rounded/" + weight->name); it != byName.end())
+      state.rounded = std::make_shared<KeptState>(it->second);
+    if (llvm::Error error = setState(state, value))
+      return error;
+    states.push_back(std::move(state));
+  }
+  for (const KeptState &state : *found)
+    if (llvm::StringRef name = state.name; !name.starts_with("gradient/") &&
+                                           !name.starts_with("rounded/") &&
+                                           !name.starts_with("weight/"))
+      states.push_back(state);
   return llvm::Error::success();
 }
 
@@ -178,7 +199,7 @@ Trainer::create(const Model &built, const TrainingModel &read,
   if (!session)
     return session.takeError();
   trainer.first.emplace(std::move(*session));
-  if (llvm::Error error = trainer.addStates(read.values))
+  if (llvm::Error error = trainer.addStates())
     return error;
   if (llvm::Error error = trainer.openEntries())
     return error;
@@ -343,8 +364,8 @@ llvm::Expected<Checkpoint> Trainer::checkpoint() {
 }
 
 llvm::Error Trainer::restore(const Checkpoint &from) {
-  for (auto [place, value] : llvm::enumerate(from.values))
-    if (llvm::Error error = setState(place, value))
+  for (auto [state, value] : llvm::zip(states, from.values))
+    if (llvm::Error error = setState(state, value))
       return error;
   done = from.step;
   lossScale = from.lossScale;

@@ -79,18 +79,6 @@ public:
   uint64_t bytesSent() const { return sent; }
 
 private:
-  llvm::Error addInputs();
-  llvm::Error addTensors(llvm::ArrayRef<mlc_port> ports,
-                         std::vector<HostTensor> &tensors) const;
-  llvm::Error addStates(llvm::ArrayRef<HostTensor> values);
-  llvm::Error openEntries();
-  llvm::Error setState(size_t place, const HostTensor &value);
-  llvm::Expected<double> runBatch(TrainingData &data, uint64_t seed,
-                                  int64_t batch, Session &session);
-  llvm::Error updateScale();
-  void setScalars(const LearningRate &rate);
-  uint64_t allocations() const;
-
   /// A state of a checkpoint.
   struct KeptState {
     std::string name;
@@ -98,7 +86,22 @@ private:
     mlc_dtype type;
     std::vector<int64_t> dims; ///< of the whole
     std::optional<unsigned> splitDim;
+    /// The state that is this one rounded, if it is kept.
+    std::shared_ptr<KeptState> rounded;
   };
+
+  llvm::Error addInputs();
+  llvm::Error addTensors(llvm::ArrayRef<mlc_port> ports,
+                         std::vector<HostTensor> &tensors) const;
+  llvm::Expected<std::vector<KeptState>> listStates() const;
+  llvm::Error addStates();
+  llvm::Error openEntries();
+  llvm::Error setState(const KeptState &state, const HostTensor &value);
+  llvm::Expected<double> runBatch(TrainingData &data, uint64_t seed,
+                                  int64_t batch, Session &session);
+  llvm::Error updateScale();
+  void setScalars(const LearningRate &rate);
+  uint64_t allocations() const;
 
   const Model *built = nullptr;
   const TrainingModel *read = nullptr;

@@ -1,0 +1,152 @@
+//===- KeptHalf.cpp - Rounded weights as states ---------------------------===//
+
+#include "passes/Differentiate/KeptHalf.h"
+#include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Interfaces/States.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "passes/Differentiate/Precision.h"
+
+using namespace mlir;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+namespace {
+
+/// Changes one entry.
+class Halver {
+public:
+  Halver(func::FuncOp entry, const llvm::StringMap<Type> &types)
+      : entry(entry), types(types),
+        end(entry.getBody().front().getTerminator()),
+        start(OpBuilder::atBlockBegin(&entry.getBody().front())), builder(end) {
+  }
+
+  LogicalResult run() {
+    for (unsigned i = 0, n = entry.getNumArguments(); i < n; ++i)
+      if (auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr))
+        if (failed(changeArgument(i, state)))
+          return failure();
+    for (unsigned i = 0, n = entry.getNumResults(); i < n; ++i)
+      if (auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr))
+        if (failed(changeResult(i, state)))
+          return failure();
+    eraseUnread();
+    setTypes();
+    return success();
+  }
+
+private:
+  /// The type of what follows `prefix` in a state's name; null for others.
+  Type typeOf(StringRef state, StringRef prefix) const {
+    return state.consume_front(prefix) ? types.lookup(state) : Type();
+  }
+
+  static RankedTensorType withElements(Value value, Type type) {
+    return cast<RankedTensorType>(value.getType()).clone(type);
+  }
+
+  static std::string roundedName(StringRef weight) {
+    return "rounded/" + weight.drop_front(StringRef("weight/").size()).str();
+  }
+
+  LogicalResult changeArgument(unsigned i, StringAttr state) {
+    Value argument = entry.getArgument(i);
+    if (Type type = typeOf(state, "gradient/")) {
+      Type wide = getElementTypeOrSelf(argument.getType());
+      argument.setType(withElements(argument, type));
+      auto start = OpBuilder::atBlockBegin(&entry.getBody().front());
+      auto read = createCast(start, argument.getLoc(), argument, wide);
+      if (failed(read))
+        return failure();
+      argument.replaceAllUsesExcept(*read, read->getDefiningOp());
+      if (entry.getArgAttr(i, kInitialAttr))
+        entry.setArgAttr(
+            i, kInitialAttr,
+            DenseElementsAttr::get(cast<RankedTensorType>(argument.getType()),
+                                   builder.getZeroAttr(type)));
+      return success();
+    }
+    Type type = typeOf(state, "weight/");
+    return type ? readRounded(argument, type, roundedName(state)) : success();
+  }
+
+  /// The state `name` in the place of what rounds `master` to `type`.
+  LogicalResult readRounded(Value master, Type type, const std::string &name) {
+    SmallVector<CastOp> roundings;
+    for (Operation *user : master.getUsers())
+      if (auto cast = dyn_cast<CastOp>(user);
+          cast && getElementTypeOrSelf(cast.getResult().getType()) == type)
+        roundings.push_back(cast);
+    if (roundings.empty())
+      return success();
+    unsigned last = entry.getNumArguments();
+    auto attributes = builder.getDictionaryAttr(
+        builder.getNamedAttr(kStateAttr, builder.getStringAttr(name)));
+    if (failed(entry.insertArgument(last, withElements(master, type),
+                                    attributes, master.getLoc())))
+      return failure();
+    for (CastOp cast : roundings) {
+      cast.getResult().replaceAllUsesWith(entry.getArgument(last));
+      cast.erase();
+    }
+    return success();
+  }
+
+  LogicalResult changeResult(unsigned i, StringAttr state) {
+    Value value = end->getOperand(i);
+    Type ofSum = typeOf(state, "gradient/");
+    Type type = ofSum ? ofSum : typeOf(state, "weight/");
+    if (!type)
+      return success();
+    auto rounded = createCast(builder, value.getLoc(), value, type);
+    if (failed(rounded))
+      return failure();
+    if (ofSum)
+      end->setOperand(i, *rounded);
+    else
+      added.push_back({*rounded, roundedName(state)});
+    return success();
+  }
+
+  /// Masters, where the rounded ones are enough.
+  void eraseUnread() {
+    for (unsigned i = entry.getNumArguments(); i-- > 0;) {
+      auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr);
+      if (state && typeOf(state, "weight/") && entry.getArgument(i).use_empty())
+        (void)entry.eraseArgument(i);
+    }
+  }
+
+  void setTypes() {
+    SmallVector<DictionaryAttr> attributes;
+    entry.getAllResultAttrs(attributes);
+    for (const auto &[value, name] : added) {
+      end->insertOperands(end->getNumOperands(), value);
+      attributes.push_back(builder.getDictionaryAttr(
+          builder.getNamedAttr(kStateAttr, builder.getStringAttr(name))));
+    }
+    entry.setType(builder.getFunctionType(
+        entry.getBody().front().getArgumentTypes(), end->getOperandTypes()));
+    entry.setAllResultAttrs(attributes);
+  }
+
+  func::FuncOp entry;
+  const llvm::StringMap<Type> &types;
+  Operation *end;
+  OpBuilder builder;
+  SmallVector<std::pair<Value, std::string>> added;
+};
+
+} // namespace
+
+LogicalResult keepHalf(ModuleOp module, const llvm::StringMap<Type> &types) {
+  for (auto entry : module.getOps<func::FuncOp>())
+    if (entry.isPublic() && failed(Halver(entry, types).run()))
+      return failure();
+  return success();
+}
+
+} // namespace mlc
