@@ -306,10 +306,7 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
   const mlc_engine *table = nullptr;
   if (Status status = loadEngine(name, pluginFolder(), table); !status.ok())
     return failure(status);
-  // Told by the rank itself, with what it waits for.
   communication.interrupted = &interrupted;
-  ::signal(SIGTERM, onInterrupt);
-  ::signal(SIGINT, onInterrupt);
   Watchdog watchdog(onHang);
   communication.watchdog = &watchdog;
   // An engine that keeps to the timeout knows more.
@@ -323,6 +320,10 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
   watchdog.disarm(this);
   if (!status.ok())
     return failure(status);
+  // From now on told by the rank itself, with what it waits for; one that joins
+  // ends at once.
+  ::signal(SIGTERM, onInterrupt);
+  ::signal(SIGINT, onInterrupt);
   if (ranks && ranks != communicator->size())
     return fail(Exit::Usage,
                 fmt::format("collective: --ranks={}, but there are {}; start "
