@@ -286,8 +286,10 @@ llvm::Error CollectiveCommand::print(const std::string &engineName, int ranks) {
 Status CollectiveCommand::findGpu(const World &world) {
   if (device.empty())
     return Status::success();
-  communication.device = device == "cuda" ? std::max(world.localRank, 0)
-                                          : std::atoi(device.c_str() + 5);
+  communication.device =
+      device == "cuda"
+          ? std::max(world.localRank, 0)
+          : static_cast<int>(std::strtol(device.c_str() + 5, nullptr, 10));
   return mlc::runtime::findDevice(
       ("cuda:" + std::to_string(communication.device)).c_str(), trial.device);
 }
