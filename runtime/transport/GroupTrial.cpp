@@ -21,12 +21,13 @@ using Random = std::mt19937_64;
 /// `count` numbers whose sum is `total`.
 std::vector<int64_t> randomParts(Random &random, int64_t total, int count) {
   std::vector<int64_t> cuts{0, total};
+  cuts.reserve(count + 1);
   for (int i = 1; i < count; ++i)
     cuts.push_back(static_cast<int64_t>(random() % (total + 1)));
   std::sort(cuts.begin(), cuts.end());
-  std::vector<int64_t> parts;
+  std::vector<int64_t> parts(count);
   for (int i = 0; i < count; ++i)
-    parts.push_back(cuts[i + 1] - cuts[i]);
+    parts[i] = cuts[i + 1] - cuts[i];
   return parts;
 }
 
@@ -147,9 +148,9 @@ Status Trial::run() {
   Status status = split();
   const int64_t rounds = (options.steps + roundSize - 1) / roundSize;
   for (int64_t round = 0; round < rounds && status.ok(); ++round) {
-    std::vector<size_t> order;
-    for (int64_t i = 0; i < roundSize; ++i)
-      order.push_back(shared() % groups.size());
+    std::vector<size_t> order(roundSize);
+    for (size_t &group : order)
+      group = shared() % groups.size();
     std::shuffle(order.begin(), order.end(), own);
     for (size_t group : order)
       start(group, round);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
+#include <numeric>
 #include <random>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -21,14 +22,14 @@ static const char *variable(const char *name) {
 static std::string meetingPort() {
   const std::string port = variable("MASTER_PORT");
   return std::string(variable("TORCHELASTIC_USE_AGENT_STORE")) == "True"
-             ? std::to_string(std::atoi(port.c_str()) + 1)
+             ? std::to_string(std::strtol(port.c_str(), nullptr, 10) + 1)
              : port;
 }
 
 /// A launcher that has started fewer processes on the one machine where all
 /// are: nobody else will come.
 static std::string checkLaunched(const std::string &address, int size) {
-  const int here = std::atoi(variable("LOCAL_WORLD_SIZE"));
+  const long here = std::strtol(variable("LOCAL_WORLD_SIZE"), nullptr, 10);
   if (here < 1 || here >= size ||
       (address != "127.0.0.1" && address != "localhost" && address != "::1"))
     return "";
@@ -68,9 +69,8 @@ std::string Meeting::join(int ownRank, int ownSize,
   if (store.wait("size/0", first, deadline) && first != own)
     return "WORLD_SIZE is " + own + " here and " + first +
            " on rank 0; set the same on all ranks";
-  std::vector<int> all;
-  for (int other = 0; other < size; ++other)
-    all.push_back(other);
+  std::vector<int> all(size);
+  std::iota(all.begin(), all.end(), 0);
   std::vector<std::string> sizes;
   if (std::string error = collect("size", all, sizes, deadline); !error.empty())
     return error + "; see whether all ranks have been started";
@@ -173,8 +173,8 @@ std::string MetEnd::join(const mlc_world &world,
                          Meeting::Clock::time_point deadline) {
   rank = world.rank;
   size = world.size;
-  for (int other = 0; other < size; ++other)
-    ranks.push_back(other);
+  ranks.resize(size);
+  std::iota(ranks.begin(), ranks.end(), 0);
   meeting = std::make_shared<Meeting>();
   std::string error = meeting->join(rank, size, deadline);
   return error.empty() ? board.open(*meeting, prefix, ranks, rank, deadline)

@@ -33,7 +33,7 @@ std::vector<int64_t> clocksIn(const std::vector<char> &weights, int workers,
         clock = guess;
     }
     for (int64_t i = worker; i < options.elements; i += workers)
-      if (std::memcmp(&weights[i * size], &weights[worker * size], size))
+      if (std::memcmp(&weights[i * size], &weights[worker * size], size) != 0)
         clock = -1;
     clocks[worker] = clock;
   }
@@ -108,8 +108,8 @@ Status runServerTrial(Communicator &world, const TrialOptions &options,
                                      buffers[1], own);
   if (!status.ok()) {
     // In use until all have ended.
-    server.release();
-    buffers.release();
+    [[maybe_unused]] auto *kept = server.release();
+    [[maybe_unused]] auto *theirs = buffers.release();
     return status;
   }
   own.seconds =

@@ -119,6 +119,7 @@ Status onThreads(int ranks, const Communicator::Options &communication,
   InprocHub hub(ranks);
   std::vector<Status> statuses(ranks);
   std::vector<std::thread> threads;
+  threads.reserve(ranks);
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
       hub.makeCurrent();

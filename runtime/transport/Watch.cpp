@@ -113,7 +113,7 @@ Status Watch::check(const std::vector<int> &awaited) {
                   who(other) + " has ended after " + describe(notice) +
                       "; run the same collectives on all ranks",
                   ranks[other]);
-    if (notice.number == own.number && std::strcmp(notice.name, own.name))
+    if (notice.number == own.number && std::strcmp(notice.name, own.name) != 0)
       return fail(MLC_USAGE,
                   who(other) + " is in another, " + printable(notice.name) +
                       "; give all ranks the same sizes and options",

@@ -286,8 +286,10 @@ llvm::Error CollectiveCommand::print(const std::string &engineName, int ranks) {
 Status CollectiveCommand::findGpu(const World &world) {
   if (device.empty())
     return Status::success();
-  communication.device = device == "cuda" ? std::max(world.localRank, 0)
-                                          : std::atoi(device.c_str() + 5);
+  communication.device =
+      device == "cuda"
+          ? std::max(world.localRank, 0)
+          : static_cast<int>(std::strtol(device.c_str() + 5, nullptr, 10));
   return mlc::runtime::findDevice(
       ("cuda:" + std::to_string(communication.device)).c_str(), trial.device);
 }
@@ -306,10 +308,7 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
   const mlc_engine *table = nullptr;
   if (Status status = loadEngine(name, pluginFolder(), table); !status.ok())
     return failure(status);
-  // Told by the rank itself, with what it waits for.
   communication.interrupted = &interrupted;
-  ::signal(SIGTERM, onInterrupt);
-  ::signal(SIGINT, onInterrupt);
   Watchdog watchdog(onHang);
   communication.watchdog = &watchdog;
   // An engine that keeps to the timeout knows more.
@@ -323,6 +322,10 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
   watchdog.disarm(this);
   if (!status.ok())
     return failure(status);
+  // From now on told by the rank itself, with what it waits for; one that joins
+  // ends at once.
+  ::signal(SIGTERM, onInterrupt);
+  ::signal(SIGINT, onInterrupt);
   if (ranks && ranks != communicator->size())
     return fail(Exit::Usage,
                 fmt::format("collective: --ranks={}, but there are {}; start "

@@ -90,6 +90,7 @@ TEST_CASE("several threads start collectives, each on a group of its own",
     Progress progress;
     Status results[3];
     std::vector<std::thread> threads;
+    threads.reserve(3);
     for (int i = 0; i < 3; ++i)
       threads.emplace_back([&, i] {
         for (int step = 0; step < 300 && results[i].ok(); ++step) {

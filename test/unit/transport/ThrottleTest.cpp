@@ -39,7 +39,7 @@ TEST_CASE("a link passes so many bytes in a second", "[throttle]") {
     const double time =
         timeOf({1e6, 0}, {Collective::AllReduce, algorithm, 4, 400000});
     CHECK(time > 0.59);
-    CHECK(time < 2); // on a machine that does other things
+    CHECK(time < 6); // on a machine that does other things
   }
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("each message takes the latency", "[throttle]") {
   const double time =
       timeOf({0, 0.05}, {Collective::AllReduce, Algorithm::Ring, 3, 9});
   CHECK(time > 0.199);
-  CHECK(time < 1);
+  CHECK(time < 4);
 }
 
 TEST_CASE("results are the same over a slow link, in groups too",
