@@ -287,7 +287,7 @@ private:
                                   "carried out for all ranks; leave it whole, "
                                   "or run it with mlc-eval --ranks";
     if (!defined)
-      return keep(op);
+      return failed(checkOpaque(op)) ? failure() : keep(op);
     FailureOr<Definition> definition = getDefinition(defined);
     if (failed(definition))
       return failure();
@@ -297,38 +297,29 @@ private:
       axes.push_back(values.lookup(operand).axes);
       operands.push_back(values.lookup(operand).value);
     }
-    if (!isStacked && !namesRank(op))
+    if (!isStacked && !dependsOnRank(*definition, mesh))
       return keep(op);
     return emit(op, *definition, axes, operands, std::nullopt);
   }
 
-  /// Whether an operator's attributes or types depend on a rank.
-  bool namesRank(Operation *op) const {
+  /// Whether what has no definition is the same on all ranks.
+  LogicalResult checkOpaque(Operation *op) const {
     bool found = false;
-    auto visit = [&](ArrayRef<IntExpr> integers) {
-      for (IntExpr integer : integers)
-        found |= findRank(integer, mesh).has_value();
-    };
-    auto visitAttribute = [&](Attribute attribute) {
-      if (auto integer = dyn_cast_or_null<IntExpr>(attribute))
-        visit(integer);
-      if (auto dims = dyn_cast_or_null<DimsAttr>(attribute))
-        visit(dims.getDims());
-    };
-    for (NamedAttribute attribute : op->getAttrs())
-      visitAttribute(attribute.getValue());
+    AttrTypeWalker walker;
+    walker.addWalk(
+        [&](IntExpr integer) { found |= findRank(integer, mesh).has_value(); });
+    walker.walk(op->getAttrDictionary());
     for (Type type : op->getResultTypes())
-      if (auto tensor = dyn_cast<RankedTensorType>(type))
-        visitAttribute(tensor.getEncoding());
-    return found;
+      walker.walk(type);
+    if (found)
+      return op->emitOpError()
+             << "has a size that differs between ranks; choose sizes that axes "
+                "divide, or run it with mlc-eval --ranks";
+    return success();
   }
 
   /// An operator on what all ranks have alike.
   LogicalResult keep(Operation *op) {
-    if (namesRank(op))
-      return op->emitOpError()
-             << "has a size that differs between ranks; choose sizes that axes "
-                "divide, or run it with mlc-eval --ranks";
     IRMapping mapping;
     for (Value operand : op->getOperands())
       mapping.map(operand, values.lookup(operand).value);

@@ -19,6 +19,31 @@ std::optional<unsigned> findRank(IntExpr expr, ArrayRef<dist::AxisAttr> mesh) {
   return found;
 }
 
+bool dependsOnRank(const Definition &definition,
+                   ArrayRef<dist::AxisAttr> mesh) {
+  bool found = false;
+  auto visit = [&](IntExpr integer) {
+    found |= findRank(integer, mesh).has_value();
+  };
+  auto visitLoops = [&](ArrayRef<Loop> loops) {
+    for (const Loop &loop : loops)
+      visit(loop.extent);
+  };
+  for (const Stage &stage : definition.stages) {
+    llvm::for_each(stage.dims, visit);
+    for (const Piece &piece : stage.pieces) {
+      llvm::for_each(piece.offset, visit);
+      visitLoops(piece.loops);
+      walk(piece.body, [&](const ExprNode &node) {
+        if (node.integer)
+          visit(node.integer);
+        visitLoops(node.loops);
+      });
+    }
+  }
+  return found;
+}
+
 namespace {
 
 BinaryFn functionOf(IntExpr::Kind kind) {

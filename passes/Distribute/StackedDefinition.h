@@ -46,6 +46,10 @@ stackDefinition(const Definition &definition,
 std::optional<unsigned> findRank(IntExpr expr,
                                  llvm::ArrayRef<dist::AxisAttr> mesh);
 
+/// Whether anything in a definition depends on a rank's coordinates.
+bool dependsOnRank(const Definition &definition,
+                   llvm::ArrayRef<dist::AxisAttr> mesh);
+
 } // namespace mlc
 
 #endif // MLC_PASSES_DISTRIBUTE_STACKEDDEFINITION_H

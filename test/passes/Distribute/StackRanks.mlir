@@ -130,6 +130,16 @@ module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
 // -----
 
 module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
+  func.func @main(%x: tensor<1x8x6xf32>) {
+    // expected-error @+1 {{'mlc.laid_out' op has a size of rank.a + 6, which differs between ranks; choose sizes that 'a' divides, or run it with mlc-eval --ranks}}
+    %0 = mlc.laid_out %x {layouts = [#mlc.layout<[a, b, c]>, #mlc.layout<[a, b, c]>], plain_attributes = {high = #mlc.dims<[0, 0, rank.a]>, low = #mlc.dims<[0, 0, 0]>, mode = "constant", value = #mlc.real<0.0>}, plain_op = "mlc.pad"} : (tensor<1x8x6xf32>) -> tensor<1x8x?xf32, #mlc.dims<[1, 8, rank.a + 6]>>
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
   func.func @main(%x: tensor<5xf32> {dist.sharding = #dist.sharding<["a"]>}) {
     // expected-error @+1 {{'mlc.top_k' op has no definition, by which it could be carried out for all ranks; leave it whole, or run it with mlc-eval --ranks}}
     %0:2 = mlc.top_k %x {axis = 0, k = #mlc.int<1>, largest = true, sorted = true} : (tensor<5xf32>) -> (tensor<1xf32>, tensor<1xi64>)

@@ -99,14 +99,15 @@ class Function:
 
     #===--- For all sizes -----------------------------------------------------===
 
-    def question(self, symbol, ranks=None, least=1):
-        """For N * s of the symbol s: the function, or what is partitioned; s is at least `least`."""
+    def question(self, symbol, ranks=None, least=0):
+        """For N * (s + least) of the symbol s: the function, or what is partitioned."""
+        whole = f"(N * ({symbol} + {least}))" if least else f"(N * {symbol})"
+
         def change(text):
-            return re.sub(rf"\b{symbol}\b", f"(N * {symbol})", text) if symbol in symbols_of(text) else text
+            return re.sub(rf"\b{symbol}\b", whole, text) if symbol in symbols_of(text) else text
         dims = {own for types in self.types.values() for dim in types.dims for own in symbols_of(dim)}
         # Parts that are not empty: what is cut is divided by their sizes.
-        assume = ["N >= 1", *[f"{own} >= {least if own == symbol else 1}" for own in self.symbols if own in dims],
-                  *map(change, self.assume)]
+        assume = ["N >= 1", *[f"{own} >= 1" for own in self.symbols if own in dims], *map(change, self.assume)]
         return self.text(change, symbol, ranks, assume)
 
     #===--- For numbers -------------------------------------------------------===

@@ -23,7 +23,7 @@ import operators  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "Sharding.md"
-SIZES, RANKS = (4, 5, 7), (2, 3, 4)
+SIZES, RANKS, LARGE = (4, 5, 7), (2, 3, 4), 4
 
 # Why some are not proved. All of them run.
 UNKNOWN = {
@@ -60,11 +60,9 @@ def partitioned(tools, folder, text):
     return rank
 
 
-def judge(tools, folder, function, symbol, program):
+def judge(tools, folder, function, symbol, least, program):
     """mlc-verify's answer about what ranks do that carry out a program."""
     before, rank, after = folder / "before.mlir", folder / "rank.mlir", folder / "after.mlir"
-    # Neighbours have what is asked of them.
-    least = max([1, *map(int, re.findall(r"(?:low|high) = (\d+) : i64", program))])
     before.write_text(function.question(symbol, least=least))
     rank.write_text(program)
     done = tools.run("mlc-opt", rank, "--mlc-stack-ranks", "-o", after)
@@ -76,11 +74,24 @@ def judge(tools, folder, function, symbol, program):
     return json.loads(done.stdout)
 
 
+def exchanges_of(program):
+    return ", ".join(re.findall(r"= dist\.(\w+) ", program)) or "nothing"
+
+
+def made(tools, folder, function, symbol):
+    """What a rank carries out, what is exchanged in it, and how many elements a part has more than its symbol says: where
+    parts may be so small that neighbours do not have what windows read, the operator is carried out whole."""
+    programs = [partitioned(tools, folder, function.question(symbol, "N", least)).read_text() for least in (0, LARGE)]
+    exchanges = [exchanges_of(program) for program in programs]
+    if "halo" not in exchanges[1]:
+        return programs[0], exchanges[0], 0
+    return programs[1], f"{exchanges[1]} (parts of more than {LARGE})", LARGE
+
+
 def prove(tools, folder, function, symbol):
     """What ranks exchange, and mlc-verify's answer."""
-    program = partitioned(tools, folder, function.question(symbol, "N")).read_text()
-    exchanges = re.findall(r"= dist\.(\w+) ", program)
-    return ", ".join(exchanges) or "nothing", judge(tools, folder, function, symbol, program)
+    program, exchanges, least = made(tools, folder, function, symbol)
+    return exchanges, judge(tools, folder, function, symbol, least, program)
 
 
 def is_by_parts(exchanges):

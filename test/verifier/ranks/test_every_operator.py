@@ -45,17 +45,17 @@ def test_ranks_give_what_the_operator_gives(tools, tmp_path, name):
 SUM = re.compile(r"^ *(%\w+) = dist\.all_reduce (%\w+) \{.*\n", re.M)
 
 
-@pytest.mark.parametrize("name, symbol", [pair for pair, (made, _) in SAID.items() if "all_reduce" in made])
+@pytest.mark.parametrize("name, symbol", [pair for pair, (exchanges, _) in SAID.items() if "all_reduce" in exchanges])
 def test_no_sum_is_superfluous(tools, tmp_path, name, symbol):
     """With what a rank itself has in place of what all have together, nothing is proved."""
     function = FUNCTIONS[name]
-    program = sweep.partitioned(tools, tmp_path, function.question(symbol, "N")).read_text()
+    program, _, least = sweep.made(tools, tmp_path, function, symbol)
     sums = list(SUM.finditer(program))
     assert sums
     for found in sums:
         without = program.replace(found.group(), "")
         without = re.sub(rf"{found.group(1)}\b", found.group(2), without)
-        answer = sweep.judge(tools, tmp_path, function, symbol, without)
+        answer = sweep.judge(tools, tmp_path, function, symbol, least, without)
         assert answer["verdict"] == "refuted", (found.group(), answer)
 
 
