@@ -1,6 +1,7 @@
 //===- Entries.cpp - The entries of training -----------------------------===//
 
 #include "passes/Differentiate/Entries.h"
+#include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/Definition.h"
 #include "dialects/Interfaces/States.h"
@@ -17,6 +18,9 @@ using llvm::StringRef;
 
 namespace mlc {
 
+/// Of weights that are kept in 16 bits beside their masters, by name.
+using HalfTypes = llvm::StringMap<Type>;
+
 namespace {
 
 /// A weight of the model: its place among the arguments, its name, and what
@@ -26,6 +30,12 @@ struct TrainedArgument {
   std::string name;
   RankedTensorType type;
   bool isStatistic;
+
+  /// Of the sum of its gradients.
+  RankedTensorType sumType(const HalfTypes &halves) const {
+    Type half = halves.lookup(name);
+    return half ? RankedTensorType(type).clone(half) : type;
+  }
 };
 
 } // namespace
@@ -100,9 +110,20 @@ static DictionaryAttr named(Builder &b, StringRef name) {
   return b.getDictionaryAttr(b.getNamedAttr("mlc.name", b.getStringAttr(name)));
 }
 
+/// `value` with elements of `type`: what it was before it was widened, if it
+/// was.
+static FailureOr<Value> createNarrow(OpBuilder &builder, Value value,
+                                     RankedTensorType type) {
+  if (auto widening = value.getDefiningOp<CastOp>();
+      widening && widening.getX().getType() == type)
+    return Value(widening.getX());
+  return createCast(builder, value.getLoc(), value, type.getElementType());
+}
+
 /// "accumulate", of `main`.
 static LogicalResult accumulate(func::FuncOp main, const LossOptions &loss,
-                                RankedTensorType number, bool scalesLoss) {
+                                RankedTensorType number, bool scalesLoss,
+                                const HalfTypes &halves) {
   if (failed(addScaledGradients(main, loss, scalesLoss)))
     return failure();
   Builder attributes(main.getContext());
@@ -121,12 +142,15 @@ static LogicalResult accumulate(func::FuncOp main, const LossOptions &loss,
       continue;
     std::string name = "gradient/" + weight.name;
     unsigned last = main.getNumArguments();
-    if (failed(main.insertArgument(last, weight.type, {}, main.getLoc())))
+    RankedTensorType type = weight.sumType(halves);
+    if (failed(main.insertArgument(last, type, {}, main.getLoc())))
       return failure();
     setState(main, last, name, true);
-    Value gradient = end->getOperand(result);
+    auto gradient = createNarrow(builder, end->getOperand(result), type);
+    if (failed(gradient))
+      return failure();
     auto sum = createElements(
-        builder, gradient.getLoc(), {main.getArgument(last), gradient, keep},
+        builder, gradient->getLoc(), {main.getArgument(last), *gradient, keep},
         [&](DefinitionBuilder &b, ArrayRef<Expr> at) {
           Expr zero = b.constant(number.getElementType(), 0);
           return select(compare(ComparePredicate::GT, b.read(2, {}), zero),
@@ -143,6 +167,8 @@ static LogicalResult accumulate(func::FuncOp main, const LossOptions &loss,
                        attributes.getStringAttr("weight/" + name.getValue()));
     main.removeResultAttr(result, attributes.getStringAttr(kUpdatesAttr));
   }
+  main.setType(FunctionType::get(main.getContext(), main.getArgumentTypes(),
+                                 end->getOperandTypes()));
   main.setName("accumulate");
   return success();
 }
@@ -153,8 +179,9 @@ namespace {
 class Apply {
 public:
   Apply(func::FuncOp main, ArrayRef<TrainedArgument> weights,
-        const OptimizerOptions &optimizer, int64_t count)
-      : weights(weights), optimizer(optimizer), count(count),
+        const OptimizerOptions &optimizer, int64_t count,
+        const HalfTypes &halves)
+      : weights(weights), optimizer(optimizer), count(count), halves(halves),
         builder(main.getContext()), loc(main.getLoc()) {
     builder.setInsertionPointAfter(main);
     function = func::FuncOp::create(builder, loc, "apply",
@@ -191,7 +218,12 @@ private:
   }
 
   Value state(const TrainedArgument &weight, StringRef kind, bool isZero) {
-    Value argument = add(weight.type, {});
+    return state(weight, kind, isZero, weight.type);
+  }
+
+  Value state(const TrainedArgument &weight, StringRef kind, bool isZero,
+              RankedTensorType type) {
+    Value argument = add(type, {});
     setState(function, function.getNumArguments() - 1,
              (kind + "/" + weight.name).str(), isZero);
     return argument;
@@ -200,11 +232,15 @@ private:
   LogicalResult addMeans() {
     for (const TrainedArgument &weight : weights) {
       Type element = weight.type.getElementType();
-      auto mean = createElements(builder, loc, state(weight, "gradient", true),
-                                 [&](DefinitionBuilder &b, ArrayRef<Expr> at) {
-                                   return b.read(0, at) /
-                                          b.constant(element, double(count));
-                                 });
+      auto sum = createCast(
+          builder, loc, state(weight, "gradient", true, weight.sumType(halves)),
+          element);
+      if (failed(sum))
+        return failure();
+      auto mean = createElements(
+          builder, loc, *sum, [&](DefinitionBuilder &b, ArrayRef<Expr> at) {
+            return b.read(0, at) / b.constant(element, double(count));
+          });
       if (scale && succeeded(mean))
         mean = createUnscaled(builder, loc, *mean, scale);
       if (failed(mean))
@@ -259,6 +295,7 @@ private:
   ArrayRef<TrainedArgument> weights;
   const OptimizerOptions &optimizer;
   int64_t count;
+  const HalfTypes &halves;
   OpBuilder builder;
   Location loc;
   func::FuncOp function;
@@ -291,7 +328,8 @@ static LogicalResult addEvaluation(func::FuncOp main, const LossOptions &loss) {
 
 static LogicalResult addEntries(func::FuncOp main, const LossOptions &loss,
                                 const OptimizerOptions &optimizer,
-                                const TrainingEntries &entries) {
+                                const TrainingEntries &entries,
+                                const HalfTypes &halves) {
   SmallVector<TrainedArgument> kept = findKept(main), weights;
   llvm::copy_if(kept, std::back_inserter(weights),
                 [](const TrainedArgument &one) { return !one.isStatistic; });
@@ -307,24 +345,26 @@ static LogicalResult addEntries(func::FuncOp main, const LossOptions &loss,
     return success();
   }
   RankedTensorType number = numberType(main);
-  if (failed(accumulate(main, loss, number, optimizer.scalesLoss)))
+  if (failed(accumulate(main, loss, number, optimizer.scalesLoss, halves)))
     return failure();
-  return Apply(main, weights, optimizer, entries.accumulate).build(number);
+  return Apply(main, weights, optimizer, entries.accumulate, halves)
+      .build(number);
 }
 
 LogicalResult addTrainingEntries(func::FuncOp main, const LossOptions &loss,
                                  const OptimizerOptions &optimizer,
                                  const TrainingEntries &entries) {
   auto module = main->getParentOfType<ModuleOp>();
-  llvm::StringMap<Type> halves;
+  HalfTypes halves;
   for (const TrainedArgument &one : findKept(main))
     if (Type own = getElementTypeOrSelf(main.getArgument(one.place).getType());
-        !one.isStatistic && own != one.type.getElementType())
+        entries.keepsHalf && !one.isStatistic &&
+        own != one.type.getElementType())
       halves[one.name] = own;
   if (entries.keepsHalf && halves.empty())
     return main.emitError("trains no weight of 16 bits that could be kept "
                           "beside its master; leave --keep-half out");
-  if (failed(addEntries(main, loss, optimizer, entries)))
+  if (failed(addEntries(main, loss, optimizer, entries, halves)))
     return failure();
   return entries.keepsHalf ? keepHalf(module, halves) : success();
 }

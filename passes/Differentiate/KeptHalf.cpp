@@ -20,9 +20,7 @@ class Halver {
 public:
   Halver(func::FuncOp entry, const llvm::StringMap<Type> &types)
       : entry(entry), types(types),
-        end(entry.getBody().front().getTerminator()),
-        start(OpBuilder::atBlockBegin(&entry.getBody().front())), builder(end) {
-  }
+        end(entry.getBody().front().getTerminator()), builder(end) {}
 
   LogicalResult run() {
     for (unsigned i = 0, n = entry.getNumArguments(); i < n; ++i)
@@ -39,9 +37,9 @@ public:
   }
 
 private:
-  /// The type of what follows `prefix` in a state's name; null for others.
-  Type typeOf(StringRef state, StringRef prefix) const {
-    return state.consume_front(prefix) ? types.lookup(state) : Type();
+  /// Of the weight whose master the state is; null for others.
+  Type typeOf(StringRef state) const {
+    return state.consume_front("weight/") ? types.lookup(state) : Type();
   }
 
   static RankedTensorType withElements(Value value, Type type) {
@@ -54,22 +52,7 @@ private:
 
   LogicalResult changeArgument(unsigned i, StringAttr state) {
     Value argument = entry.getArgument(i);
-    if (Type type = typeOf(state, "gradient/")) {
-      Type wide = getElementTypeOrSelf(argument.getType());
-      argument.setType(withElements(argument, type));
-      auto start = OpBuilder::atBlockBegin(&entry.getBody().front());
-      auto read = createCast(start, argument.getLoc(), argument, wide);
-      if (failed(read))
-        return failure();
-      argument.replaceAllUsesExcept(*read, read->getDefiningOp());
-      if (entry.getArgAttr(i, kInitialAttr))
-        entry.setArgAttr(
-            i, kInitialAttr,
-            DenseElementsAttr::get(cast<RankedTensorType>(argument.getType()),
-                                   builder.getZeroAttr(type)));
-      return success();
-    }
-    Type type = typeOf(state, "weight/");
+    Type type = typeOf(state);
     return type ? readRounded(argument, type, roundedName(state)) : success();
   }
 
@@ -97,17 +80,13 @@ private:
 
   LogicalResult changeResult(unsigned i, StringAttr state) {
     Value value = end->getOperand(i);
-    Type ofSum = typeOf(state, "gradient/");
-    Type type = ofSum ? ofSum : typeOf(state, "weight/");
+    Type type = typeOf(state);
     if (!type)
       return success();
     auto rounded = createCast(builder, value.getLoc(), value, type);
     if (failed(rounded))
       return failure();
-    if (ofSum)
-      end->setOperand(i, *rounded);
-    else
-      added.push_back({*rounded, roundedName(state)});
+    added.push_back({*rounded, roundedName(state)});
     return success();
   }
 
@@ -115,7 +94,7 @@ private:
   void eraseUnread() {
     for (unsigned i = entry.getNumArguments(); i-- > 0;) {
       auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr);
-      if (state && typeOf(state, "weight/") && entry.getArgument(i).use_empty())
+      if (state && typeOf(state) && entry.getArgument(i).use_empty())
         (void)entry.eraseArgument(i);
     }
   }
