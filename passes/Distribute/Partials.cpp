@@ -165,17 +165,15 @@ private:
     }
   }
 
-  /// To a type that has all sums of numbers of the other.
+  /// Between floats, also to smaller ones: each rank rounds what it has, as
+  /// those do that exchange gradients of 16 bits.
   State judgeCast(const ExprNode &node) {
     State own = judge(node.operands[0]);
     if (!own.isPartial())
       return own.isKnown() ? State() : State::bad();
-    auto from = dyn_cast<FloatType>(node.operands[0]->type),
-         to = dyn_cast<FloatType>(node.type);
-    bool isWider = from && to &&
-                   to.getFPMantissaWidth() >= from.getFPMantissaWidth() &&
-                   to.getWidth() >= from.getWidth();
-    return isWider ? own : State::bad();
+    bool areFloats =
+        isa<FloatType>(node.operands[0]->type) && isa<FloatType>(node.type);
+    return areFloats ? own : State::bad();
   }
 
   const Factor &factor;

@@ -134,7 +134,7 @@ def test_small_weights_kept_beside_masters(tools, tmp_path, kind, scale):
     assert got[0] == want[0]
     for name in want[1]:
         # But for the last bit: where products are fused with sums is another place.
-        assert name == "settings" or np.allclose(got[1][name], want[1][name], rtol=1e-6, atol=1e-9)
+        assert name == "settings" or np.allclose(got[1][name], want[1][name], rtol=1e-4, atol=1e-6)
     assert re.findall("held-out.*", got[2]) == re.findall("held-out.*", want[2])
     want = trained(tools, tmp_path, net, data, *flags, "--accumulate=3")
     got = trained(tools, tmp_path, net, data, *flags, "--accumulate=3", "--keep-half")
