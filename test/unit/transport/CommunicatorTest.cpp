@@ -150,8 +150,9 @@ TEST_CASE("an engine that is not there is named, with the remedy",
   const mlc_engine *engine = nullptr;
   Status status = loadEngine("none", "", engine);
   CHECK(status.code == MLC_DEVICE);
-  CHECK_THAT(status.message, Contains("engine none: cannot be loaded") &&
-                                 Contains("there are inproc, mpi, gloo and nccl"));
+  CHECK_THAT(status.message,
+             Contains("engine none: cannot be loaded") &&
+                 Contains("there are inproc, mpi, gloo and nccl"));
   CHECK_THAT(loadEngine("libz.so.1/", "", engine).message,
              Contains("cannot be loaded"));
 }
