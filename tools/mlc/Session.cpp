@@ -2,6 +2,7 @@
 
 #include "tools/mlc/Session.h"
 #include "runtime/ApiRanks.h"
+#include "runtime/mlc_ranks.h"
 #include "tools/mlc/Failure.h"
 
 using namespace mlc::cli;

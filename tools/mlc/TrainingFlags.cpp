@@ -235,6 +235,33 @@ static std::vector<std::string> statisticNames(llvm::ArrayRef<Weight> weights) {
   return names;
 }
 
+/// Makes of the model what `training` is to be: with entries those, else its
+/// loss and gradients.
+static mlir::LogicalResult addTraining(mlir::ModuleOp module,
+                                       TrainingModel &training,
+                                       const LossOptions &loss,
+                                       const TrainingEntries *entries,
+                                       const Distribution *distribution) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  if (distribution && distribution->statistics == BatchStatistics::Local &&
+      failed(localizeStatistics(main, distribution->ranks)))
+    return mlir::failure();
+  mlir::func::FuncOp before = main.clone();
+  mlir::LogicalResult done =
+      entries ? addTrainingEntries(main, loss, training.optimizer, *entries)
+              : addLossAndGradients(main, loss);
+  if (mlir::succeeded(done) && loss.kind == LossKind::CrossEntropy)
+    training.classes = classesOf(before, loss);
+  before.erase();
+  if (failed(done))
+    return done;
+  training.batch = samplesOf(module);
+  return distribution
+             ? distribute(module, *distribution,
+                          statisticNames(training.weights), training.splitDims)
+             : mlir::success();
+}
+
 llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     const ModelOptions &options, const TrainingFlags &flags,
     const OptimizerFlags *optimizer, int64_t batch,
