@@ -54,11 +54,10 @@ void describeType(MLIRContext *context, RankedTensorType type,
 /// The module's conditions on symbols, each once.
 class Checks {
 public:
-  explicit Checks(ModuleOp module)
-      : module(module), builder(OpBuilder::atBlockBegin(module.getBody())) {
+  explicit Checks(ModuleOp module) : module(module) {
     for (auto check : llvm::make_early_inc_range(module.getOps<CheckOp>())) {
       if (seen.insert(key(check)).second)
-        builder.setInsertionPointAfter(check);
+        last = check;
       else
         check.erase();
     }
@@ -70,8 +69,12 @@ public:
       return;
     if (!seen.insert({r.lhs, r.predicate, r.rhs}).second)
       return;
-    CheckOp::create(builder, module.getLoc(), r.lhs, r.predicate, r.rhs,
-                    (node + ": " + r.message).str());
+    // In front of the functions, which are replaced meanwhile.
+    auto builder = OpBuilder::atBlockBegin(module.getBody());
+    if (last)
+      builder.setInsertionPointAfter(last);
+    last = CheckOp::create(builder, module.getLoc(), r.lhs, r.predicate, r.rhs,
+                           (node + ": " + r.message).str());
   }
 
 private:
@@ -98,7 +101,7 @@ private:
   }
 
   ModuleOp module;
-  OpBuilder builder;
+  CheckOp last;
   DenseSet<Key> seen;
 };
 
