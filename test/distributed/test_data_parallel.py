@@ -11,6 +11,8 @@ BATCH = 12
 # Of losses, relative to them; and of states, whose rounding batch statistics magnify most.
 BOUND = {"float32": 1e-5, "float64": 1e-12}
 STATES_BOUND = {"float32": 1e-4, "float64": 1e-12}
+# Later, a difference of rounding in float32 decides about a ReLU of this one (docs/Measurements/data-parallel.md).
+LENGTH = {("resnet", "float32"): 25}
 CASES = [(name, dtype, ranks)
          for name in trained.NETWORKS for dtype in BOUND for ranks in (2, 3, 4)
          if FULL or (name, dtype, ranks) in {("mlp", "float32", 3), ("mlp", "float64", 4), ("resnet", "float64", 2),
@@ -22,10 +24,10 @@ def alone(tools, tmp_path_factory):
     """On one rank, once for each network and precision."""
     known = {}
 
-    def find(name, dtype, *flags):
+    def find(name, dtype, *flags, steps=STEPS):
         if (name, dtype, flags) not in known:
             folder = tmp_path_factory.mktemp(name)
-            arguments = [*write(folder, name, dtype), *trained.OPTIMIZERS["momentum"][1], f"--steps={STEPS}", *flags]
+            arguments = [*write(folder, name, dtype), *trained.OPTIMIZERS["momentum"][1], f"--steps={steps}", *flags]
             known[name, dtype, flags] = arguments, train(tools, arguments, folder / "one.npz"), folder
         return known[name, dtype, flags]
     return find
@@ -33,13 +35,14 @@ def alone(tools, tmp_path_factory):
 
 @pytest.mark.parametrize("name,dtype,ranks", CASES)
 def test_as_on_one_rank(tools, alone, name, dtype, ranks):
-    arguments, one, folder = alone(name, dtype, f"--batch={BATCH}")
+    steps = min(STEPS, LENGTH.get((name, dtype), STEPS))
+    arguments, one, folder = alone(name, dtype, f"--batch={BATCH}", steps=steps)
     many = train(tools, arguments, folder / "many.npz", f"--ranks={ranks}", "--algorithm=ring")
     # They are printed with 9 digits; the others are compared in the states alone.
     printed = np.max(np.abs(many.losses - one.losses) / one.losses)
     many.losses = one.losses
     worst = difference(many, one)
-    print(f"{name} {dtype} {ranks} ranks, {STEPS} steps: losses {printed:.2g}, states {worst:.2g}")
+    print(f"{name} {dtype} {ranks} ranks, {steps} steps: losses {printed:.2g}, states {worst:.2g}")
     assert printed <= max(BOUND[dtype], 2e-9) and worst <= STATES_BOUND[dtype]
     assert all(sent > 0 for sent in many.sent)
 
