@@ -1,0 +1,39 @@
+"""What training asks of NCCL is what it asks of MPI, call by call, on each rank."""
+
+import os
+import subprocess
+
+import pytest
+
+import calls
+import ranks
+from networks import write
+
+COUNT = 3
+
+
+def record(tools, tmp_path, *flags):
+    """The folders of what ranks of both engines called in a run of training."""
+    mlc = str(tools.build / "bin/mlc")
+    mpi, nccl = tmp_path / "mpi", tmp_path / "nccl"
+    mpi.mkdir()
+    nccl.mkdir()
+    arguments = [mlc, "train", *map(str, write(tmp_path, "lstm")), "--threads=1", *flags]
+    clean = {k: v for k, v in os.environ.items() if k not in ("RANK", "WORLD_SIZE", "LOCAL_RANK")}
+    preload = ["-x", f"LD_PRELOAD={tools.build}/lib/libmlc_mpi_counter.so", "-x", f"MPI_CALLS_FOLDER={mpi}"]
+    for command, env in (([*ranks.mpirun(tools, COUNT), *preload, *arguments, f"--checkpoint={tmp_path / 'mpi.npz'}"], clean),
+                         ([mlc, "launch", "-n", str(COUNT), "--", *arguments, "--engine=nccl", f"--checkpoint={tmp_path / 'nccl.npz'}"],
+                          {**clean, "LD_LIBRARY_PATH": str(tools.build / "lib/nccl"), "MLC_NCCL_RECORD": str(nccl)})):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
+        assert done.returncode == 0, done.stderr
+    return calls.read_mpi(mpi), calls.read_nccl(nccl)
+
+
+@pytest.mark.parametrize("batch", [9, 8])
+@pytest.mark.parametrize("stage", [0, 1, 3])
+def test_nccl_is_called_as_mpi_is(tools, tmp_path, stage, batch):
+    """Data parallelism, split optimizer states, split weights; parts of one size and of two."""
+    found, other = record(tools, tmp_path, f"--zero={stage}", "--optimizer=adamw", "--steps=3", f"--batch={batch}")
+    assert calls.differences(found, other) == []
+    kinds = {call[0] for called in found.values() for call in called}
+    assert kinds >= ({"all_reduce"} if stage == 0 else {"all_reduce", "reduce_scatter", "all_gather"})
