@@ -112,17 +112,24 @@ def Dist_AllReduceOp : Dist_Collective<"all_reduce",
 /// Each operand's `dims[i]` is whole on one side and split on the other: it has
 /// `extents[i] * units[i]` elements, of which the rank has part `rank` of
 /// `extents[i]`, in units of `units[i]` elements that are never split.
+/// `algorithm` is "own", the engine's, or another: a ring.
 class Dist_PartCollective<string mnemonic, dag more>
     : Dist_Collective<mnemonic, !con((ins DenseI64ArrayAttr:$dims,
-        Mlc_DimsAttr:$extents, Mlc_DimsAttr:$units), more)>;
+        Mlc_DimsAttr:$extents, Mlc_DimsAttr:$units,
+        OptionalAttr<StrAttr>:$algorithm), more)>;
 
 def Dist_ReduceScatterOp : Dist_PartCollective<"reduce_scatter",
     (ins Mlc_WordAttr<Mlc_Reduction>:$reduction)> {
   let summary = "every rank gets its part of the reduction of what all have";
 }
 
-def Dist_AllGatherOp : Dist_PartCollective<"all_gather", (ins)> {
+def Dist_AllGatherOp : Dist_PartCollective<"all_gather",
+    (ins OptionalAttr<I64Attr>:$occasion)> {
   let summary = "every rank gets the parts of all";
+  let description = [{
+    Gatherings of one part on different occasions stay several: nobody keeps
+    the whole from one to the next.
+  }];
 }
 
 def Dist_AllToAllOp : Dist_Collective<"all_to_all",

@@ -138,7 +138,7 @@ def PartitionPass : Pass<"mlc-partition", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"algorithm", "algorithm", "std::string", [{""}],
-           "of all_reduce: own, or one of runtime/transport/Algorithms.def">,
+           "of reductions and gathers: own, or one of runtime/transport/Algorithms.def">,
     Option<"regather", "regather", "bool", "false",
            "gather split states anew behind the loss, the first result that is no state">];
   let dependentDialects = ["::mlc::MlcDialect", "::mlc::dist::DistDialect",

@@ -16,8 +16,8 @@
 namespace mlc {
 
 struct PartitionOptions {
-  /// How sums are made: of runtime/transport/Algorithms.def; empty: as the
-  /// engine chooses.
+  /// How sums, and parts of them, are made, and parts brought together: of
+  /// runtime/transport/Algorithms.def; empty: as the engine chooses.
   std::string algorithm;
   /// States that are split are gathered anew behind the first result that is
   /// none, the loss: nobody keeps them whole from there to the gradients

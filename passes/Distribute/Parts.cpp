@@ -133,13 +133,17 @@ static NamedAttribute reductionAttr(OpBuilder &builder, Reduction reduction) {
       "reduction", builder.getStringAttr(stringifyReduction(reduction)));
 }
 
+void Parts::addAlgorithm(SmallVectorImpl<NamedAttribute> &attributes) const {
+  if (!options.algorithm.empty())
+    attributes.push_back(builder.getNamedAttr(
+        "algorithm", builder.getStringAttr(options.algorithm)));
+}
+
 FailureOr<Value> Parts::reduce(Value partial, Reduction reduction,
                                Location loc) {
   SmallVector<NamedAttribute> attributes{builder.getNamedAttr("axis", axis),
                                          reductionAttr(builder, reduction)};
-  if (!options.algorithm.empty())
-    attributes.push_back(builder.getNamedAttr(
-        "algorithm", builder.getStringAttr(options.algorithm)));
+  addAlgorithm(attributes);
   return createCollective(builder, loc, AllReduceOp::getOperationName(),
                           partial, attributes);
 }
@@ -157,14 +161,20 @@ static SmallVector<NamedAttribute> partAttrs(OpBuilder &builder, AxisAttr axis,
 }
 
 FailureOr<Value> Parts::gather(const Part &from, Location loc) {
+  SmallVector<NamedAttribute> attributes = partAttrs(builder, axis, from.place);
+  addAlgorithm(attributes);
+  if (options.regather)
+    attributes.push_back(builder.getNamedAttr(
+        "occasion", builder.getI64IntegerAttr(gatherings++)));
   return createCollective(builder, loc, AllGatherOp::getOperationName(),
-                          from.value, partAttrs(builder, axis, from.place));
+                          from.value, attributes);
 }
 
 FailureOr<Value> Parts::scatter(const Part &from, const Place &to,
                                 Location loc) {
   SmallVector<NamedAttribute> attributes = partAttrs(builder, axis, to);
   attributes.push_back(reductionAttr(builder, from.place.reduction));
+  addAlgorithm(attributes);
   return createCollective(builder, loc, ReduceScatterOp::getOperationName(),
                           from.value, attributes);
 }

@@ -74,6 +74,8 @@ private:
   mlir::FailureOr<mlir::Value> gather(const Part &from, mlir::Location loc);
   mlir::FailureOr<mlir::Value> scatter(const Part &from, const Place &to,
                                        mlir::Location loc);
+  void
+  addAlgorithm(llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes) const;
   mlir::FailureOr<mlir::Value> widen(mlir::Value whole, const Place &to);
   mlir::FailureOr<mlir::Value> turn(mlir::Value whole, const Part &from,
                                     const Place &to);
@@ -82,6 +84,7 @@ private:
   AxisAttr axis;
   const PartitionOptions &options;
   llvm::DenseMap<mlir::Value, Tensor> tensors;
+  int64_t gatherings = 0;
 };
 
 /// An operator of `name` with the attributes of a dist operator.

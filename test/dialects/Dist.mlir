@@ -7,7 +7,7 @@
 // CHECK: dist.all_reduce %arg0, %arg0 {algorithm = "ring", axis = #dist.axis<"data", 4>, reduction = "sum"} : (tensor<32x784xf32>, tensor<32x784xf32>) -> (tensor<32x784xf32>, tensor<32x784xf32>)
 // CHECK: dist.all_reduce %arg1 {axis = #dist.axis<"model", N>, reduction = "prod"} : (tensor<f32>) -> tensor<f32>
 // CHECK: dist.reduce_scatter %arg0 {axis = #dist.axis<"data", 4>, dims = array<i64: 1>, extents = #mlc.dims<[196]>, reduction = "max", units = #mlc.dims<[4]>} : (tensor<32x784xf32>) -> tensor<32x196xf32>
-// CHECK: dist.all_gather %{{.*}} {axis = #dist.axis<"data", 4>, dims = array<i64: 1>, extents = #mlc.dims<[196]>, units = #mlc.dims<[4]>} : (tensor<32x196xf32>) -> tensor<32x784xf32>
+// CHECK: dist.all_gather %{{.*}} {algorithm = "ring", axis = #dist.axis<"data", 4>, dims = array<i64: 1>, extents = #mlc.dims<[196]>, occasion = 1 : i64, units = #mlc.dims<[4]>} : (tensor<32x196xf32>) -> tensor<32x784xf32>
 // CHECK: dist.all_to_all %{{.*}} {axis = #dist.axis<"data", 4>, join = 1 : i64, joinExtent = #mlc.int<784>, split = 0 : i64, splitExtent = #mlc.int<32>} : (tensor<32x196xf32>) -> tensor<8x784xf32>
 // CHECK: dist.broadcast %arg1 {axis = #dist.axis<"model", N>, root = 0 : i64} : (tensor<f32>) -> tensor<f32>
 // CHECK: dist.shift %arg1 {axis = #dist.axis<"model", N>, by = -1 : i64} : (tensor<f32>) -> tensor<f32>
@@ -22,7 +22,7 @@ module attributes {dist.mesh = [#dist.axis<"data", 4>, #dist.axis<"model", N>]} 
     %0:2 = dist.all_reduce %x, %x {axis = #dist.axis<"data", 4>, reduction = "sum", algorithm = "ring"} : (tensor<32x784xf32>, tensor<32x784xf32>) -> (tensor<32x784xf32>, tensor<32x784xf32>)
     %1 = dist.all_reduce %s {axis = #dist.axis<"model", N>, reduction = "prod"} : (tensor<f32>) -> tensor<f32>
     %2 = dist.reduce_scatter %x {axis = #dist.axis<"data", 4>, dims = array<i64: 1>, extents = #mlc.dims<[196]>, units = #mlc.dims<[4]>, reduction = "max"} : (tensor<32x784xf32>) -> tensor<32x196xf32>
-    %3 = dist.all_gather %2 {axis = #dist.axis<"data", 4>, dims = array<i64: 1>, extents = #mlc.dims<[196]>, units = #mlc.dims<[4]>} : (tensor<32x196xf32>) -> tensor<32x784xf32>
+    %3 = dist.all_gather %2 {algorithm = "ring", axis = #dist.axis<"data", 4>, occasion = 1 : i64, dims = array<i64: 1>, extents = #mlc.dims<[196]>, units = #mlc.dims<[4]>} : (tensor<32x196xf32>) -> tensor<32x784xf32>
     %4 = dist.all_to_all %2 {axis = #dist.axis<"data", 4>, split = 0, splitExtent = #mlc.int<32>, join = 1, joinExtent = #mlc.int<784>} : (tensor<32x196xf32>) -> tensor<8x784xf32>
     %5 = dist.broadcast %s {axis = #dist.axis<"model", N>, root = 0} : (tensor<f32>) -> tensor<f32>
     %6 = dist.shift %s {axis = #dist.axis<"model", N>, by = -1} : (tensor<f32>) -> tensor<f32>

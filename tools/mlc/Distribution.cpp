@@ -132,21 +132,6 @@ DistributionFlags::distribution(int64_t ranks) const {
   return distribution;
 }
 
-/// What sums go by, parts of them and their exchange go by too. What is
-/// gathered again is another operator than what was gathered first, so that
-/// nobody takes it for a common subexpression.
-static void markExchanges(mlir::ModuleOp module, llvm::StringRef algorithm) {
-  mlir::Builder b(module.getContext());
-  int64_t gathered = 0;
-  module.walk([&](mlir::Operation *op) {
-    bool gathers = llvm::isa<dist::AllGatherOp>(op);
-    if (!algorithm.empty() && (gathers || llvm::isa<dist::ReduceScatterOp>(op)))
-      op->setAttr("algorithm", b.getStringAttr(algorithm));
-    if (gathers)
-      op->setAttr("gathered", b.getI64IntegerAttr(gathered++));
-  });
-}
-
 mlir::LogicalResult
 mlc::cli::distribute(mlir::ModuleOp module, const Distribution &distribution,
                      llvm::ArrayRef<std::string> statistics,
@@ -167,7 +152,6 @@ mlc::cli::distribute(mlir::ModuleOp module, const Distribution &distribution,
   options.regather = distribution.zero == ZeroStage::Weights;
   if (failed(partition(module, options)))
     return mlir::failure();
-  markExchanges(module, distribution.algorithm);
   for (auto entry : module.getOps<mlir::func::FuncOp>())
     if (entry.isPublic())
       bucketReductions(entry, distribution.buckets);
