@@ -75,26 +75,39 @@ def test_other_samples_on_a_rank_are_refused(tools, tmp_path):
 
 @pytest.mark.parametrize("engine", LAUNCHERS)
 def test_a_rank_that_dies_ends_all(tools, tmp_path, engine):
-    arguments = [*write(tmp_path, "mlp"), "--batch=8", "--steps=100000000", f"--checkpoint={tmp_path / 'c.npz'}",
+    arguments = [*write(tmp_path, "depthwise"), "--batch=8", "--learning-rate=1e-9", "--steps=100000000", f"--checkpoint={tmp_path / 'c.npz'}",
                  "--checkpoint-every=100000000", "--timeout=20"]
     run = subprocess.Popen(command(tools, engine, 2, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                            start_new_session=True)
     try:
         while not (line := run.stdout.readline()).startswith("step"):
             assert line or run.poll() is None, run.stderr.read()
-        ranks = [int(pid) for pid in subprocess.run(["pgrep", "-f", f"mlc train {arguments[0]}"], capture_output=True,
-                                                    text=True).stdout.split() if int(pid) != run.pid]
-        ranks = [pid for pid in ranks if b"launch" not in cmdline(pid) and b"mpirun" not in cmdline(pid)]
-        assert len(ranks) == 2
+        assert within(10, lambda: len(found(arguments[0], run.pid)) == 2)
+        ranks = found(arguments[0], run.pid)
         start = time.monotonic()
         os.kill(ranks[1], signal.SIGKILL)
         # Whoever still prints is read.
         _, errors = run.communicate(timeout=60)
         assert run.returncode != 0 and time.monotonic() - start < 25 + 5, errors
-        assert not any(alive(pid) for pid in ranks)
+        # mpirun does not wait for those that it has ended.
+        assert within(5, lambda: not any(alive(pid) for pid in ranks))
     finally:
         if run.poll() is None:
             os.killpg(run.pid, signal.SIGKILL)
+
+
+def within(seconds, condition):
+    end = time.monotonic() + seconds
+    while not (holds := condition()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return holds
+
+
+def found(model, launcher):
+    """The ranks that train it."""
+    listed = subprocess.run(["pgrep", "-f", f"mlc train {model}"], capture_output=True, text=True).stdout.split()
+    return [pid for pid in map(int, listed)
+            if pid != launcher and b"launch" not in cmdline(pid) and b"mpirun" not in cmdline(pid)]
 
 
 def cmdline(pid):

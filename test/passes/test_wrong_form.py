@@ -35,6 +35,10 @@ def modules(opt):
     return made
 
 
+# What passes say that take the graph's form, and want more of a graph.
+WANTING = {"mlc-add-training-step": "is no loss", "mlc-partition": "has no dist.mesh"}
+
+
 def passes(opt):
     return sorted(set(re.findall(r"^ +--(mlc-[a-z0-9-]+)", opt("", "--help").stdout, re.M)))
 
@@ -45,7 +49,8 @@ def test_every_pass_takes_one_form(opt, modules):
     for name in names:
         nested = "func.func(mlc-fold-constants)" if name == "mlc-fold-constants" else name
         results = {form: opt(text, f"--pass-pipeline=builtin.module({nested})") for form, text in modules.items()}
-        taken = [form for form, done in results.items() if done.returncode == 0]
+        taken = [form for form, done in results.items()
+                 if done.returncode == 0 or name in WANTING and WANTING[name] in done.stderr]
         assert len(taken) == 1, (name, {form: done.stderr for form, done in results.items()})
         for form, done in results.items():
             if form == taken[0]:

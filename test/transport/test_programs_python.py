@@ -61,18 +61,23 @@ def test_ranks_as_threads(artifact):
 
 
 PROCESS = """
-import sys, mlc, numpy as np
+import sys
+sys.path.insert(0, sys.argv[2])
+import mlc, numpy as np
 model, ranks = mlc.load(sys.argv[1]), mlc.Ranks(timeout=20)
 x = np.arange(12, dtype=np.float32).reshape(3, 4)
 outputs = model.session(threads=1, ranks=ranks).run({"x": model.part("x", x, ranks.rank)})
-print(ranks.rank, ranks.count, outputs["y"].tolist(), outputs["z"].tolist(), flush=True)
+# One write: processes share a pipe.
+sys.stdout.write(f'{ranks.rank} {ranks.count} {outputs["y"].tolist()} {outputs["z"].tolist()}\\n')
+sys.stdout.flush()
 ranks.finish()
 """
 
 
 def test_ranks_as_processes(tools, artifact):
     ranks.over_gloo(tools, 3)  # or the test is skipped
-    done = ranks.output([tools.build / "bin/mlc", "launch", "-n", "3", "--", sys.executable, "-c", PROCESS, artifact])
+    done = ranks.output([tools.build / "bin/mlc", "launch", "-n", "3", "--", sys.executable, "-c", PROCESS, artifact,
+                         tools.source / "runtime/python"])
     assert done.returncode == 0, done.stderr
     line = f"3 {X.sum(0, keepdims=True).tolist()} {W.tolist()}"
     assert sorted(done.stdout.splitlines()) == [f"{rank} {line}" for rank in range(3)]

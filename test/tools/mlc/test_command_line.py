@@ -46,7 +46,7 @@ def test_help_shows_our_options_alone(tools, command):
     assert done.returncode == 0 and done.stderr == ""
     options = re.findall(r"^  --([\w-]+)", done.stdout, re.M)
     foreign = [o for o in options if re.match(r"(mlir|x86|debug|print|pass|time|stats|load|color)(?!-limit)\b", o)]
-    assert foreign == [] and len(options) < 45
+    assert foreign == [] and len(options) < 60
 
 
 def test_version(tools):

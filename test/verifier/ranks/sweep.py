@@ -169,7 +169,7 @@ HEAD = """<!-- Made by test/verifier/ranks/sweep.py --write. -->
 
 Each operator (functions of test/verifier/gradients/functions.mlir and test/verifier/ranks/operators.mlir), with one of its sizes
 split over the N ranks of an axis: what `--mlc-partition` makes of it, stacked by `--mlc-stack-ranks`, against the operator. *Proved*:
-for every N and all sizes, where parts are alike. *Unknown*: there is neither a proof nor numbers against it, and why. Each row is also run,
+for every N and all sizes from 1 on, where parts are alike. *Unknown*: there is neither a proof nor numbers against it, and why. Each row is also run,
 on sizes 4, 5 and 7 over 2, 3 and 4 ranks, and compared with the operator that is not split. Where all_gather comes first, the size is no factor: the operator is
 carried out whole.
 
