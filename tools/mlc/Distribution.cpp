@@ -23,8 +23,8 @@ std::string Distribution::describe() const {
 DistributionFlags::DistributionFlags(cl::SubCommand &sub)
     : engine("engine", cl::value_desc("name"),
              cl::desc("How ranks exchange tensors: inproc (threads of this "
-                      "process), mpi, gloo, or the path of an engine (mpi "
-                      "under mpirun and Slurm, gloo under mlc launch and "
+                      "process), mpi, gloo, nccl, or the path of an engine "
+                      "(mpi under mpirun and Slurm, gloo under mlc launch and "
                       "torchrun)"),
              cl::sub(sub)),
       ranks("ranks", cl::init(0), cl::value_desc("number"),
@@ -38,11 +38,13 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
            cl::desc("Split over the ranks what the optimizer keeps (1), sums "
                     "of gradients too (2), weights too (3) (0: nothing)"),
            cl::sub(sub)),
-      algorithm("algorithm", cl::value_desc("name"),
-                cl::desc("How gradients are summed: server, colocated, naive, "
-                         "ring, tree, butterfly, halving-doubling, or own: the "
-                         "engine's (own)"),
-                cl::sub(sub)),
+      algorithm(
+          "algorithm", cl::value_desc("name"),
+          cl::desc("How gradients are summed: colocated (a parameter server on "
+                   "each rank), naive, ring, tree, butterfly, "
+                   "halving-doubling, or own: the "
+                   "engine's (own)"),
+          cl::sub(sub)),
       statistics(
           "batch-statistics", cl::init(BatchStatistics::Global),
           cl::value_desc("whose"),
@@ -119,6 +121,9 @@ DistributionFlags::distribution(int64_t ranks) const {
   if (!algorithm.empty() && !transport::parseAlgorithm(algorithm, known))
     return fail(Exit::Usage, "no algorithm '" + algorithm + "'; there are " +
                                  transport::algorithmNames());
+  if (!algorithm.empty() && known == transport::Algorithm::Server)
+    return fail(Exit::Usage, "--algorithm=server has a rank that trains "
+                             "nothing, and here all do; give colocated");
   if (bucketBytes < 0 || firstBucketBytes < 0)
     return fail(Exit::Usage,
                 "--bucket-bytes and --first-bucket-bytes must be positive");

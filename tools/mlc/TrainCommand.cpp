@@ -141,8 +141,9 @@ TrainCommand::TrainCommand()
                                "(100)"),
                       cl::sub(sub)),
       resume("resume",
-             cl::desc("Go on from the checkpoint if there is one; the result "
-                      "has the same bits as without the interruption"),
+             cl::desc("Go on from the checkpoint if there is one; on as many "
+                      "ranks, the result has the same bits as without the "
+                      "interruption"),
              cl::sub(sub)),
       evaluationFile("evaluate", cl::value_desc("file.npz"),
                      cl::desc("Print the mean loss on these samples, which are "
