@@ -13,9 +13,9 @@ using llvm::Twine;
 namespace mlc {
 
 static constexpr StringRef graphDialects[] = {"builtin", "dist", "func", "mlc"};
-static constexpr StringRef loweredDialects[] = {
-    "affine", "arith",  "builtin", "dist", "func",
-    "linalg", "math",  "mlc",     "tensor"};
+static constexpr StringRef loweredDialects[] = {"affine", "arith", "builtin",
+                                                "dist",   "func",  "linalg",
+                                                "math",   "mlc",   "tensor"};
 static constexpr StringRef kernelDialects[] = {"affine", "arith", "builtin",
                                                "exec",   "func",  "linalg",
                                                "math",   "mlc",   "tensor"};
