@@ -135,8 +135,8 @@ static LogicalResult checkDeclared(Location loc, OperationName name,
     return emitError(loc) << "'" << name << "' op requires " << *count
                           << " operands, got " << operands.size();
   NamedAttrList list(attributes);
-  // None of the mlc dialect's is optional; names of other dialects' operators do
-  // not come as data.
+  // None of the mlc dialect's is optional; names of other dialects' operators
+  // do not come as data.
   bool areNeeded = name.getDialectNamespace() == "mlc";
   for (StringAttr attribute : name.getAttributeNames())
     if (areNeeded && !list.get(attribute))
