@@ -9,6 +9,7 @@
 #ifndef MLC_VERIFIER_PROGRAM_H
 #define MLC_VERIFIER_PROGRAM_H
 
+#include "dialects/Interfaces/DefinitionForms.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "verifier/ValueNumbers.h"
@@ -116,9 +117,6 @@ void walkNames(const Definition &definition,
 
 /// Why a name of the user's cannot be: it is one of the verifier's own.
 std::string ownNameFailure(llvm::StringRef name);
-
-/// What joins the operands of an integer expression that is no leaf.
-BinaryFn functionOf(IntExpr::Kind kind);
 
 /// Replaces symbols in all dims and index expressions.
 void substitute(Definition &definition, const Substitution &substitution);

@@ -131,4 +131,25 @@ Definition widenSmallFloats(Definition definition) {
   return definition;
 }
 
+BinaryFn functionOf(IntExpr::Kind kind) {
+  switch (kind) {
+  case IntExpr::Kind::Add:
+    return BinaryFn::Add;
+  case IntExpr::Kind::Mul:
+    return BinaryFn::Mul;
+  case IntExpr::Kind::FloorDiv:
+    return BinaryFn::FloorDiv;
+  case IntExpr::Kind::Mod:
+    return BinaryFn::Mod;
+  case IntExpr::Kind::Min:
+    return BinaryFn::Min;
+  case IntExpr::Kind::Max:
+    return BinaryFn::Max;
+  case IntExpr::Kind::Constant:
+  case IntExpr::Kind::Symbol:
+    break;
+  }
+  llvm_unreachable("a leaf");
+}
+
 } // namespace mlc

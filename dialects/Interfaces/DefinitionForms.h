@@ -21,6 +21,9 @@ namespace mlc {
 /// alone.
 Definition widenSmallFloats(Definition definition);
 
+/// What joins the operands of an integer expression that is no leaf.
+BinaryFn functionOf(IntExpr::Kind kind);
+
 } // namespace mlc
 
 #endif // MLC_DIALECTS_INTERFACES_DEFINITIONFORMS_H

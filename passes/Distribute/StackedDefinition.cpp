@@ -1,6 +1,7 @@
 //===- StackedDefinition.cpp - Definitions over all ranks -----------------===//
 
 #include "passes/Distribute/StackedDefinition.h"
+#include "dialects/Interfaces/DefinitionForms.h"
 #include "dialects/Interfaces/DefinitionText.h"
 
 using namespace mlir;
@@ -45,27 +46,6 @@ bool dependsOnRank(const Definition &definition,
 }
 
 namespace {
-
-BinaryFn functionOf(IntExpr::Kind kind) {
-  switch (kind) {
-  case IntExpr::Kind::Add:
-    return BinaryFn::Add;
-  case IntExpr::Kind::Mul:
-    return BinaryFn::Mul;
-  case IntExpr::Kind::FloorDiv:
-    return BinaryFn::FloorDiv;
-  case IntExpr::Kind::Mod:
-    return BinaryFn::Mod;
-  case IntExpr::Kind::Min:
-    return BinaryFn::Min;
-  case IntExpr::Kind::Max:
-    return BinaryFn::Max;
-  case IntExpr::Kind::Constant:
-  case IntExpr::Kind::Symbol:
-    break;
-  }
-  llvm_unreachable("a leaf");
-}
 
 class Stacking {
 public:
