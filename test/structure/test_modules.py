@@ -6,12 +6,13 @@ FOLDERS = ["docs", "runtime/python", "tools/bench", "tools/experiments"]
 
 
 def twice(root, folders):
-    """Names of modules that several of the folders have."""
+    """Modules and packages whose names several of the folders have."""
     places = collections.defaultdict(list)
     for folder in folders:
-        for file in sorted(folder.glob("*.py")):
-            if file.name not in ("conftest.py", "__main__.py"):
-                places[file.name].append(str(file.relative_to(root)))
+        packages = [init.parent for init in folder.glob("*/__init__.py")]
+        for file in sorted([*folder.glob("*.py"), *packages]):
+            if file.name not in ("conftest.py", "__init__.py", "__main__.py"):
+                places[file.stem].append(str(file.relative_to(root)))
     return [files for files in places.values() if len(files) > 1]
 
 
@@ -22,7 +23,7 @@ def test_no_two_modules_of_one_name(tools):
 
 
 def test_this_check_can_fail(tmp_path):
-    for place in ("a/faults.py", "b/faults.py", "a/conftest.py", "b/conftest.py"):
-        (tmp_path / place).parent.mkdir(exist_ok=True)
+    for place in ("a/faults.py", "b/faults.py", "a/conftest.py", "b/conftest.py", "a/pairs.py", "b/pairs/__init__.py"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text("")
-    assert twice(tmp_path, [tmp_path / "a", tmp_path / "b"]) == [["a/faults.py", "b/faults.py"]]
+    assert twice(tmp_path, [tmp_path / "a", tmp_path / "b"]) == [["a/faults.py", "b/faults.py"], ["a/pairs.py", "b/pairs"]]

@@ -1,4 +1,4 @@
-"""Every operator by every size (operators.py), split over N ranks: proved for every N, and run on parts that are not alike.
+"""Every operator by every size (splits.py), split over N ranks: proved for every N, and run on parts that are not alike.
 
 usage: sweep.py [--write] [--build DIR] [NAME...]
 
@@ -19,7 +19,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import operators  # noqa: E402
+import splits  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "Sharding.md"
@@ -35,7 +35,7 @@ UNKNOWN = {
 
 
 def pairs():
-    return [(name, symbol) for name, function in operators.functions().items() for symbol in function.factors()]
+    return [(name, symbol) for name, function in splits.functions().items() for symbol in function.factors()]
 
 
 class Tools:
@@ -109,7 +109,7 @@ def write_inputs(folder, function, sizes):
               "ui64": np.uint64}
     for i, (_, name, attributes) in enumerate(function.arguments):
         type_ = function.types[name]
-        shape = [operators.value(dim, sizes) for dim in type_.dims]
+        shape = [splits.value(dim, sizes) for dim in type_.dims]
         values = numbers.integers(-2, 3, shape)
         if type_.element.startswith("f"):
             values = values + numbers.integers(-3, 4, shape) / 8
@@ -199,7 +199,7 @@ def main():
     parser.add_argument("--build", default=ROOT / "build")
     parser.add_argument("names", nargs="*", metavar="NAME", help="functions (all)")
     options = parser.parse_args()
-    tools, functions = Tools(options.build), operators.functions()
+    tools, functions = Tools(options.build), splits.functions()
     chosen = [pair for pair in pairs() if not options.names or pair[0] in options.names]
 
     def answer(pair):

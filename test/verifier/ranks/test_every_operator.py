@@ -6,7 +6,7 @@ import re
 import pytest
 
 import sweep
-from operators import functions
+from splits import functions
 
 FUNCTIONS = functions()
 SAID = sweep.rows(sweep.PAGE.read_text())
