@@ -1,7 +1,7 @@
 """Steps of training on two ranks beside PyTorch's DistributedDataParallel, one thread each.
 
     torch/bin/python tools/bench/ddp.py [--networks mlp,gpt,resnet50] [--rounds 5]
-    torch/bin/python tools/bench/ddp.py --link 1e8 [--networks mlp]
+    torch/bin/python tools/bench/ddp.py --link 1e8 [--networks mlp] [--bucket 2097152]
 
 runs in a Python that has PyTorch, onnx and NumPy, and starts build/bin/mlc. Both
 train the same ONNX graph (tools/bench/training.py) over Gloo, each rank on half of
@@ -10,9 +10,11 @@ of a batch are each rank's, as DistributedDataParallel's are. Printed are median
 
 With `--link` the link of mlc's ranks takes so many bytes a second, and printed is
 how much of the exchange is hidden behind the backward pass:
-1 - (a step with it - a step without) / the exchange alone, where a step without is
-that of one rank on half of the batch, and the exchange alone is the bytes that a
-rank sends over the link's rate.
+1 - (a step over this link - a step over a free one) / the exchange alone, which is
+the bytes that a rank sends over the link's rate. Two ranks make the same program's
+steps in both, so that what they take from each other's cores is in both. Beside it
+is the same with all gradients in one bucket, which begins when the last is there:
+of that nothing can be hidden.
 """
 
 import argparse
@@ -139,19 +141,23 @@ def compare(name, rounds):
     print(f"{name:<12} {1e3 * a:13.2f}  {1e3 * b:7.2f}  {b / a:5.2f}", flush=True)
 
 
-def measure_overlap(name, rounds, rate):
+def measure_overlap(name, rounds, rate, bucket):
     steps = STEPS[name]
-    with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as half:
-        folder, alone = pathlib.Path(made), pathlib.Path(half)
-        flags, half_flags = write(name, folder), write(name, alone, 2)
-        throttled = {"MLC_LINK_BANDWIDTH": f"{rate:.0f}"}
-        with_it, without = [], []
+    throttled = {"MLC_LINK_BANDWIDTH": f"{rate:.0f}"}
+    ways = {"buckets": [f"--bucket-bytes={bucket}"], "one": [f"--bucket-bytes={2**40}", f"--first-bucket-bytes={2**40}"]}
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+        flags = write(name, folder)
+        slow, free, sent = ({way: [] for way in ways} for _ in range(3))
         for _ in range(rounds):
-            seconds, sent = mlc_seconds(folder, flags, steps, 2, "--algorithm=ring", environment=throttled)
-            with_it.append(seconds)
-            without.append(mlc_seconds(alone, half_flags, steps, 1)[0])
-    a, b, exchange = np.median(with_it), np.median(without), sent / rate
-    print(f"{name:<12} {1e3 * a:10.2f}  {1e3 * b:8.2f}  {1e3 * exchange:12.2f}  {1 - (a - b) / exchange:6.2f}", flush=True)
+            for way, more in ways.items():
+                for times, environment in ((slow, throttled), (free, None)):
+                    seconds, count = mlc_seconds(folder, flags, steps, 2, "--algorithm=ring", *more, environment=environment)
+                    times[way].append(seconds)
+                sent[way].append(count)
+    for way in ways:
+        a, b, exchange = np.median(slow[way]), np.median(free[way]), sent[way][0] / rate
+        print(f"{name:<12} {way:<8} {1e3 * a:10.2f}  {1e3 * b:8.2f}  {1e3 * exchange:12.2f}  {1 - (a - b) / exchange:6.2f}", flush=True)
 
 
 def main():
@@ -161,12 +167,13 @@ def main():
     parser.add_argument("--networks", default=",".join(STEPS), help="which (all)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of both (5)")
     parser.add_argument("--link", type=float, help="bytes a second; measures what is hidden")
+    parser.add_argument("--bucket", type=int, default=25 << 20, help="with --link: mlc train's --bucket-bytes (26214400)")
     arguments = parser.parse_args()
-    print("network      with it, ms  without  exchange, ms  hidden" if arguments.link else
+    print("network      gradients  slow, ms  free, ms  exchange, ms  hidden" if arguments.link else
           "network      DDP, ms        mlc, ms  ratio")
     for name in arguments.networks.split(","):
         if arguments.link:
-            measure_overlap(name, arguments.rounds, arguments.link)
+            measure_overlap(name, arguments.rounds, arguments.link, arguments.bucket)
         else:
             compare(name, arguments.rounds)
 
