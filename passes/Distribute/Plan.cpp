@@ -188,8 +188,11 @@ private:
 
   /// What is partial stays so, where all terms are: nothing is a term of any
   /// sum. Not where the result has more to reduce, or others read it too: it is
-  /// reduced once.
+  /// reduced once, for all but a result that is said to be partial.
   void tryPartial(const Factor &factor) {
+    auto returned = hints.returned.find(op->getResult(0));
+    bool isWanted =
+        returned != hints.returned.end() && returned->second.isPartial();
     Kinds kinds(op->getNumOperands());
     bool isAny = false, isTerm = false;
     double before = 0;
@@ -200,7 +203,7 @@ private:
       if (place.isPartial() && canPass(place.reduction)) {
         kinds[i] = place.reduction;
         isTerm = true;
-        if (!isReadHereAlone(operand))
+        if (!isWanted && !isReadHereAlone(operand))
           return;
         if (!parts.find(operand, Place::whole()))
           before += countElements(dimsOf(operand));

@@ -133,3 +133,29 @@ def test_a_full_disk_of_rank_0_ends_all(tools, tmp_path):
     done = tools.mlc("train", *write(tmp_path, "mlp"), "--batch=8", "--steps=3", "--ranks=2", "-o", "/dev/full",
                      f"--checkpoint={tmp_path / 'c.npz'}", timeout=120)
     assert done.returncode != 0 and done.stderr.count("mlc: error:") == 1, done.stderr
+
+
+@pytest.mark.parametrize("variables", [
+    {"RANK": "0", "WORLD_SIZE": "2"}, {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"},
+    {"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_STEP_ID": "0"}])
+def test_threads_in_each_of_several_processes_are_refused(tools, tmp_path, variables):
+    """Each would train by itself, and write the same files."""
+    out = tmp_path / "c.npz"
+    done = subprocess.run(
+        [tools.build / "bin/mlc", "train", *write(tmp_path, "mlp"), "--batch=8", "--steps=1", "--ranks=2", f"--checkpoint={out}"],
+        capture_output=True, text=True, env={**os.environ, **variables}, timeout=60)
+    assert done.returncode == 2 and "is one of 2 processes, and --ranks" in done.stderr
+    assert not out.exists()
+
+
+def test_a_script_of_slurm_may_have_threads(tools, tmp_path):
+    done = subprocess.run(
+        [tools.build / "bin/mlc", "train", *write(tmp_path, "mlp"), "--batch=8", "--steps=1", "--ranks=2",
+         f"--checkpoint={tmp_path / 'c.npz'}"],
+        capture_output=True, text=True, env={**os.environ, "SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_how_many_processes(tools):
+    done = tools.mlc("launch", "true")
+    assert done.returncode == 2 and "give -n N" in done.stderr

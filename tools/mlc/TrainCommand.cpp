@@ -343,6 +343,16 @@ void TrainCommand::runRank(const Job &job,
     ranks->abort(failed.tell(std::move(error)));
 }
 
+/// Ranks wait for each other, so all at once.
+static void forEachRank(size_t count, llvm::function_ref<void(size_t)> work) {
+  std::vector<std::thread> others;
+  for (size_t r = 1; r < count; ++r)
+    others.emplace_back([&, r] { work(r); });
+  work(0);
+  for (std::thread &other : others)
+    other.join();
+}
+
 llvm::Error TrainCommand::run() {
   if (llvm::Error error = check())
     return error;
@@ -357,8 +367,7 @@ llvm::Error TrainCommand::run() {
     return job.takeError();
   if (!job) {
     int code = failed.tell(job.takeError());
-    for (auto &one : ranks)
-      one->abort(code);
+    forEachRank(ranks.size(), [&](size_t r) { ranks[r]->abort(code); });
     return reported(code);
   }
   if (ranks.empty())
@@ -367,12 +376,8 @@ llvm::Error TrainCommand::run() {
   if (ranks.size() > 1 && !threads)
     each = std::max<unsigned>(1, std::thread::hardware_concurrency() /
                                      ranks.size());
-  std::vector<std::thread> others;
-  for (size_t r = 1; r < ranks.size(); ++r)
-    others.emplace_back([&, r] { runRank(**job, ranks[r], each, failed); });
-  runRank(**job, ranks.front(), each, failed);
-  for (std::thread &other : others)
-    other.join();
+  forEachRank(ranks.size(),
+              [&](size_t r) { runRank(**job, ranks[r], each, failed); });
   return reported(failed.code());
 }
 

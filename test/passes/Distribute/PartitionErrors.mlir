@@ -62,12 +62,3 @@ module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
   }
 }
 
-// -----
-
-module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
-  func.func @f(%x: tensor<8xf32>) -> (tensor<8xf32> {dist.sharding = #dist.sharding<[""], partial = ["data"]>}) {
-    // expected-error @+1 {{is not partial, as its sharding says that it is; say that it is whole or split}}
-    %0 = mlc.exp %x : (tensor<8xf32>) -> tensor<8xf32>
-    return %0 : tensor<8xf32>
-  }
-}
