@@ -43,6 +43,8 @@ public:
       llvm::consumeError(std::move(error));
       return exitCode;
     }
+    // Ranks are ended as they stand.
+    llvm::outs().flush();
     // Processes share a terminal: a line is one write.
     llvm::errs().SetBuffered();
     exitCode = report(std::move(error));
@@ -69,7 +71,8 @@ private:
   TrainingOptions options() const;
   llvm::Expected<std::unique_ptr<Job>> prepare(int64_t ranks) const;
   llvm::Error train(const Job &job, const TrainingRanks &ranks,
-                    unsigned threadsOfRank) const;
+                    unsigned threadsOfRank,
+                    std::optional<Trainer> &trainer) const;
   void runRank(const Job &job,
                const std::shared_ptr<mlc::runtime::Ranks> &ranks,
                unsigned threadsOfRank, FirstError &failed) const;
@@ -302,13 +305,16 @@ TrainCommand::prepare(int64_t ranks) const {
   return job;
 }
 
-/// All that one rank does.
+/// All that one rank does. `trainer` becomes its own, and outlives the error:
+/// when it goes after a failed collective, it ends all ranks.
 llvm::Error TrainCommand::train(const Job &job, const TrainingRanks &ranks,
-                                unsigned threadsOfRank) const {
-  auto trainer = Trainer::create(job.built, job.read, job.entries, ranks,
-                                 device.device, threadsOfRank);
-  if (!trainer)
-    return trainer.takeError();
+                                unsigned threadsOfRank,
+                                std::optional<Trainer> &trainer) const {
+  auto made = Trainer::create(job.built, job.read, job.entries, ranks,
+                              device.device, threadsOfRank);
+  if (!made)
+    return made.takeError();
+  trainer.emplace(std::move(*made));
   TrainingLoop loop(*trainer, job.read, job.options);
   if (ranks.isFirst())
     printWeights(job.read);
@@ -335,7 +341,9 @@ llvm::Error TrainCommand::train(const Job &job, const TrainingRanks &ranks,
 void TrainCommand::runRank(const Job &job,
                            const std::shared_ptr<mlc::runtime::Ranks> &ranks,
                            unsigned threadsOfRank, FirstError &failed) const {
-  llvm::Error error = train(job, TrainingRanks(ranks), threadsOfRank);
+  TrainingRanks group(ranks);
+  std::optional<Trainer> trainer;
+  llvm::Error error = train(job, group, threadsOfRank, trainer);
   if (!error)
     if (auto status = ranks->finish(); !status.ok())
       error = statusFailure(status);
@@ -370,8 +378,11 @@ llvm::Error TrainCommand::run() {
     forEachRank(ranks.size(), [&](size_t r) { ranks[r]->abort(code); });
     return reported(code);
   }
-  if (ranks.empty())
-    return train(**job, TrainingRanks(), threads);
+  if (ranks.empty()) {
+    TrainingRanks alone;
+    std::optional<Trainer> trainer;
+    return train(**job, alone, threads, trainer);
+  }
   unsigned each = threads;
   if (ranks.size() > 1 && !threads)
     each = std::max<unsigned>(1, std::thread::hardware_concurrency() /
