@@ -1,5 +1,9 @@
-// RUN: mlc-opt %s --mlc-partition | FileCheck %s
-// RUN: mlc-opt %s --mlc-partition --mlc-stack-ranks -o %t && mlc-verify %s %t | FileCheck --check-prefix=PROOF %s
+// RUN: split-file %s %t
+// RUN: mlc-opt %t/gather.mlir --mlc-partition | FileCheck %t/gather.mlir
+// RUN: mlc-opt %t/gather.mlir --mlc-partition --mlc-stack-ranks -o %t/ranks && mlc-verify %t/gather.mlir %t/ranks | FileCheck --check-prefix=PROOF %s
+// RUN: mlc-opt %t/move.mlir --mlc-partition | FileCheck %t/move.mlir
+// RUN: mlc-opt %t/move.mlir --mlc-partition --mlc-stack-ranks -o %t/ranks && mlc-verify %t/move.mlir %t/ranks | FileCheck --check-prefix=PROOF %s
+// RUN: mlc-opt %t/turn.mlir --mlc-partition --mlc-stack-ranks -o %t/ranks && mlc-verify %t/turn.mlir %t/ranks | FileCheck --check-prefix=PROOF %s
 
 // PROOF: proved
 
@@ -7,6 +11,7 @@
 // does to a dim, no rank of the second can do to a part of that dim: the gather
 // is whole along b, and each has its slice of what comes out.
 
+//--- gather.mlir
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: -> (tensor<3x4xf32> {dist.sharding = #dist.sharding<["", "b"]>
 // CHECK: %[[Y:.*]] = mlc.mul
@@ -21,5 +26,26 @@ module attributes {dist.mesh = [#dist.axis<"a", 2>, #dist.axis<"b", 2>]} {
     %1 = mlc.broadcast %0 {dims = #mlc.dims<[3, 8]>} : (tensor<1x8xf32>) -> tensor<3x8xf32>
     %2 = mlc.mul %x, %1 : (tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<3x8xf32>
     return %2 : tensor<3x8xf32>
+  }
+}
+
+//--- move.mlir
+// From one axis to the other.
+// CHECK: %[[G:.*]] = dist.all_gather %{{.*}} {axis = #dist.axis<"a", 4>
+// CHECK-NEXT: mlc.slice %[[G]] {sizes = #mlc.dims<[2]>, starts = #mlc.dims<[2 * rank.b]>
+module attributes {dist.mesh = [#dist.axis<"a", 4>, #dist.axis<"b", 2>]} {
+  func.func @main(%x: tensor<4xf64> {dist.sharding = #dist.sharding<["a"]>})
+      -> (tensor<4xf64> {dist.sharding = #dist.sharding<["b"]>}) {
+    return %x : tensor<4xf64>
+  }
+}
+
+//--- turn.mlir
+// What one axis turns from dim to dim is gathered for the other.
+module attributes {dist.mesh = [#dist.axis<"a", 2>, #dist.axis<"b", 2>]} {
+  func.func @main(%x: tensor<4x4xf64> {dist.sharding = #dist.sharding<["a", "b"]>},
+                  %z: tensor<4x4xf64> {dist.sharding = #dist.sharding<["b", "a"]>}) -> tensor<4x4xf64> {
+    %y = mlc.add %x, %z : (tensor<4x4xf64>, tensor<4x4xf64>) -> tensor<4x4xf64>
+    return %y : tensor<4x4xf64>
   }
 }
