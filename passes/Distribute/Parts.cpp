@@ -69,9 +69,10 @@ double Parts::costOf(Value whole, const Place &place) const {
 FailureOr<Value> Parts::bring(Value whole, const Place &place) {
   if (Value found = find(whole, place))
     return found;
-  assert(!isDeferred(whole) && "it was made");
+  // Of what is deferred the part in the middle was made.
   if (place.hasHalo())
     return widen(whole, place);
+  assert(!isDeferred(whole) && "it was made");
   Part from = tensors[whole].parts.front();
   // A part of what is here costs nothing.
   if (Value here = find(whole, Place::whole()))

@@ -49,7 +49,7 @@ public:
   std::function<double(mlir::Value, const Place &)> costOfDeferred;
 
   /// The part at `place`, brought there at the builder's place. Precondition:
-  /// it is not deferred.
+  /// it is not deferred, but for the part without its halo.
   mlir::FailureOr<mlir::Value> bring(mlir::Value whole, const Place &place);
 
   /// A collective that gives the reduction of what ranks have.

@@ -318,7 +318,7 @@ llvm::Error TrainCommand::train(const Job &job, const TrainingRanks &ranks,
   TrainingLoop loop(*trainer, job.read, job.options);
   if (ranks.isFirst())
     printWeights(job.read);
-  if (llvm::Error error = loop.open())
+  if (llvm::Error error = loop.open(job.rate))
     return error;
   const auto &report = job.read.compilation->getMemoryReport();
   if (report && ranks.isFirst())
