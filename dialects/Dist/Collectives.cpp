@@ -3,6 +3,7 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlc;
@@ -31,8 +32,23 @@ static LogicalResult checkElements(Operation *op) {
   return success();
 }
 
+/// The engine's own, or one of the programs that the runtime knows.
+static LogicalResult checkAlgorithm(Operation *op) {
+  static constexpr llvm::StringLiteral known[] = {
+      "own",
+#define MLC_ALGORITHM(ID, NAME, MEANING) NAME,
+#include "runtime/transport/Algorithms.def"
+  };
+  auto algorithm = op->getAttrOfType<StringAttr>("algorithm");
+  if (!algorithm || llvm::is_contained(known, algorithm.getValue()))
+    return success();
+  return op->emitOpError("has the algorithm '")
+         << algorithm.getValue() << "', which there is not; there are "
+         << llvm::join(ArrayRef(known), ", ");
+}
+
 static Types inferTypes(Operation *op, ChangeDims change) {
-  if (failed(checkElements(op)))
+  if (failed(checkElements(op)) || failed(checkAlgorithm(op)))
     return failure();
   SmallVector<Type> types;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
@@ -93,6 +109,10 @@ template <typename Op> static Types inferParts(Op op, bool splits) {
         int64_t d = op.getDims()[i];
         if (failed(checkDim(op, d, dims.size())))
           return failure();
+        if (IntExpr unit = op.getUnits()[i];
+            unit.isConstant() && unit.getConstant() < 1)
+          return op.emitOpError("requires units of at least 1, got ")
+                 << unit.str();
         IntExpr whole = op.getExtents()[i] * op.getUnits()[i];
         IntExpr part =
             op.getAxis().getSize(op.getExtents()[i]) * op.getUnits()[i];

@@ -7,6 +7,7 @@
 #include "passes/Base/Passes.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Distribute/Mesh.h"
+#include "passes/Distribute/Partition.h"
 #include "passes/Distribute/StackedDefinition.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -145,6 +146,17 @@ private:
     return whole;
   }
 
+  /// Parts make the whole that is said of them.
+  LogicalResult checkWhole(Attribute given, ArrayRef<IntExpr> whole,
+                           const llvm::Twine &what) {
+    auto said = llvm::dyn_cast_or_null<DimsAttr>(given);
+    if (!said || said.getDims() == whole)
+      return success();
+    return old.emitError() << what << " has parts that make "
+                           << DimsAttr::get(builder.getContext(), whole)
+                           << ", and its dist.whole says " << said;
+  }
+
   /// An argument becomes the whole tensor, and is cut.
   LogicalResult addArgument(unsigned i) {
     BlockArgument from = old.getArgument(i), to = made.getArgument(i);
@@ -161,6 +173,8 @@ private:
                              << " is partial, so that ranks may have anything "
                                 "that adds up; give it whole or split";
     TensorShape whole{wholeDims(*sharding, shape.dims), shape.elementType};
+    if (failed(checkWhole(old.getArgAttr(i, kWholeAttr), whole.dims, what)))
+      return failure();
     to.setType(getTensorType(whole.dims, whole.elementType));
     StackedAxes axes = noAxes();
     for (std::optional<unsigned> axis : sharding->dims)
@@ -228,6 +242,8 @@ private:
       return stacked.value;
     DefinitionBuilder b(builder.getContext(), {shapeOf(stacked.value)});
     SmallVector<IntExpr> whole = wholeDims(*sharding, local.dims);
+    if (failed(checkWhole(old.getResultAttr(i, kWholeAttr), whole, what)))
+      return failure();
     b.result(b.stage("whole", whole, local.elementType, [&](ArrayRef<Expr> at) {
       SmallVector<Expr> ranks(mesh.size()), own(at);
       // Whatever rank one asks: proofs hold for every value of the symbol.

@@ -84,6 +84,9 @@ Value DefinitionLowering::lowerStage(const Stage &stage) {
     SmallVector<IntExpr> extents;
     for (const Loop &loop : piece.loops)
       extents.push_back(loop.extent);
+    // Where nothing is put need be no place.
+    if (llvm::any_of(extents, [](IntExpr e) { return e.isConstant(0); }))
+      continue;
     Value value = lowerPiece(piece, stage.elementType);
     result = tensor::InsertSliceOp::create(b, loc, value, result,
                                            sizes.getMixed(piece.offset),

@@ -186,3 +186,19 @@ func.func @f(%x: tensor<4x6xf32>) {
   %0 = dist.halo %x {axis = #dist.axis<"a", 2>, dim = 0, low = 1, high = 5} : (tensor<4x6xf32>) -> tensor<10x6xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32>) {
+  // expected-error @+1 {{'dist.all_reduce' op has the algorithm 'zz', which there is not; there are own, server, colocated, naive, ring, tree, butterfly, halving-doubling}}
+  %0 = dist.all_reduce %x {axis = #dist.axis<"a", 2>, reduction = "sum", algorithm = "zz"} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32>) {
+  // expected-error @+1 {{'dist.all_gather' op requires units of at least 1, got -1}}
+  %0 = dist.all_gather %x {axis = #dist.axis<"a", 2>, dims = array<i64: 0>, extents = #mlc.dims<[8]>, units = #mlc.dims<[-1]>} : (tensor<4x6xf32>) -> tensor<8x6xf32>
+  return
+}

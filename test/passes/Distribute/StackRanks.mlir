@@ -43,6 +43,13 @@ module attributes {dist.mesh = [#dist.axis<"data", N>, #dist.axis<"model", M>]} 
 }
 
 //--- wrong.mlir
+module attributes {dist.mesh = [#dist.axis<"a", N>]} {
+  // expected-error @+1 {{argument #0 has parts that make #mlc.dims<[L * N]>, and its dist.whole says #mlc.dims<[L * N + 1]>}}
+  func.func @main(%x: tensor<?xf32, #mlc.dims<[L]>> {dist.sharding = #dist.sharding<["a"]>, dist.whole = #mlc.dims<[L * N + 1]>}) { return }
+}
+
+// -----
+
 // expected-error @+1 {{dist.mesh must be a list of #dist.axis, got 4 : i64}}
 module attributes {dist.mesh = 4} {
   func.func @main(%x: tensor<4xf32>) { return }

@@ -30,3 +30,13 @@ func.func @moves(%x: tensor<2x3x4xf32>, %y: tensor<?x3x4xf32, #mlc.dims<[N, 3, 4
   %7 = mlc.gather %x, %6 {axis = 0 : i64} : (tensor<2x3x4xf32>, tensor<5xi64>) -> tensor<5x3x4xf32>
   return %0, %1, %2, %3, %4, %5, %7 : tensor<?x3x4xf32, #mlc.dims<[N + 2, 3, 4]>>, tensor<2x12xf32>, tensor<1x2x4xf32>, tensor<4x3x2xf32>, tensor<2x5x4xf32>,tensor<2x3x4xf32>, tensor<5x3x4xf32>
 }
+
+// Where nothing is put need be no place: the end of a tensor is none.
+// CHECK-LABEL: func.func @empty_at_the_end
+// CHECK: tensor.insert_slice %arg0
+// CHECK-NOT: tensor.insert_slice
+// CHECK: return
+func.func @empty_at_the_end(%a: tensor<5xi64>, %b: tensor<0xi64>) -> tensor<5xi64> {
+  %y = mlc.concat %a, %b {axis = 0 : i64} : (tensor<5xi64>, tensor<0xi64>) -> tensor<5xi64>
+  return %y : tensor<5xi64>
+}
