@@ -7,6 +7,7 @@ ALL = {
     "two-threads": "run with two",
     "optimize": "mlc optimize, then check, run and compare what it wrote",
     "trail": "mlc-verify --trail on that",
+    "ranks": "compile for the ranks of a random mesh, and run these",
     "evaluator": "mlc's evaluator on the graph as imported",
 }
 
@@ -21,6 +22,8 @@ def of(preset, seed):
                  "two-threads" if seed % 3 == 0 else "one-thread"}
         if seed % 6 == 1:
             modes |= {"optimize", "trail"}
+        if seed % 3 == 1:
+            modes.add("ranks")
         return modes
     modes = set(preset.split(","))
     if not modes <= set(ALL):

@@ -12,6 +12,7 @@ import onnx
 
 import judges
 import mlc
+import on_ranks
 
 UNSUPPORTED = 4
 SECONDS = 20  # of CPU for one process; more is a hang
@@ -88,6 +89,8 @@ class Subject:
                     self._compiled(outcome, court, path, target, rewrites, modes)
         if "optimize" in modes and not outcome.unsupported:
             self._optimized(outcome, court, model, path, "trail" in modes)
+        if "ranks" in modes and not outcome.unsupported and on_ranks.has_array_files(model):
+            self._on_ranks(outcome, court, path)
         if "evaluator" in modes and not outcome.unsupported:
             self._evaluated(outcome, court, path)
         return outcome
@@ -117,6 +120,16 @@ class Subject:
                     court.compare(outcome, results, world, "run", run)
             except mlc.Error as error:
                 outcome.failures.append(Failure(f"status {error.code}", run, str(error)))
+
+    def _on_ranks(self, outcome, court, path):
+        """One world, as what is split has fixed dims."""
+        world = len(path.read_bytes()) % len(court.feeds)
+        options = on_ranks.flags(court.model, court.feeds[world])
+        stage = " ".join(["ranks", *options])
+        self.say(stage)
+        results, code, text = on_ranks.run(self, path, court.feeds[world], options)
+        if not self._failed(outcome, code, text, stage):
+            court.compare(outcome, results, world, "ranks", stage)
 
     def _optimized(self, outcome, court, model, path, trail):
         result = self.folder / "optimized.onnx"
