@@ -8,7 +8,6 @@
 #include <cstring>
 #include <deque>
 #include <new>
-#include <sstream>
 
 namespace mlc::runtime::transport {
 
@@ -62,12 +61,11 @@ Status Communicator::open(const mlc_engine &plain, int rank, int size,
   const std::string who = "engine " + std::string(engine.name) + ": ";
   // An engine that keeps to the timeout knows more.
   if (options.watchdog)
-    options.watchdog->arm(
-        &result, options.timeout + std::chrono::seconds(2), [&] {
-          std::ostringstream seconds;
-          seconds << std::chrono::duration<double>(options.timeout).count();
-          return who + "not all ranks have come within " + seconds.str() + " s";
-        });
+    options.watchdog->arm(&result, options.timeout + std::chrono::seconds(2),
+                          [&] {
+                            return who + "not all ranks have come within " +
+                                   inSeconds(options.timeout);
+                          });
   mlc_status code = engine.open(&world, &comm, text, sizeof(text));
   if (options.watchdog)
     options.watchdog->disarm(&result);

@@ -10,6 +10,13 @@
 
 namespace mlc::runtime::transport {
 
+std::string inSeconds(std::chrono::nanoseconds time) {
+  char text[32];
+  snprintf(text, sizeof(text), "%g s",
+           std::chrono::duration<double>(time).count());
+  return text;
+}
+
 static constexpr auto interval = std::chrono::milliseconds(10);
 static constexpr auto lastWords = std::chrono::milliseconds(400);
 static constexpr auto farewellTime = std::chrono::seconds(2);
@@ -225,11 +232,8 @@ Status Watch::late(const std::vector<int> &awaited, Clock::time_point now) {
     listen();
     text += elsewhere(text, blamed);
   }
-  char seconds[32];
-  snprintf(seconds, sizeof(seconds), "%g s",
-           std::chrono::duration<double>(timeout).count());
   return fail(MLC_RESOURCES,
-              text + ", within " + seconds +
+              text + ", within " + inSeconds(timeout) +
                   "; see whether it runs, or raise the timeout",
               blamed);
 }

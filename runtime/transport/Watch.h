@@ -19,6 +19,9 @@
 
 namespace mlc::runtime::transport {
 
+/// "2.5 s".
+std::string inSeconds(std::chrono::nanoseconds time);
+
 class Watch {
 public:
   using Clock = std::chrono::steady_clock;
