@@ -168,3 +168,23 @@ def test_a_script_of_slurm_may_have_threads(tools, tmp_path):
 def test_how_many_processes(tools):
     done = tools.mlc("launch", "true")
     assert done.returncode == 2 and "give -n N" in done.stderr
+
+
+def test_who_waits_in_vain_for_a_rank_to_come_ends(tools, tmp_path):
+    """MPI's own start does not return then."""
+    script = '[ "$OMPI_COMM_WORLD_RANK" = 1 ] && exec sleep 60; exec "$@"'
+    launcher = command(tools, "mpi", 3, *write(tmp_path, "mlp"), "--batch=8", "--steps=1", f"--checkpoint={tmp_path / 'c.npz'}",
+                       "--timeout=2")
+    start = time.monotonic()
+    at = launcher.index(str(tools.build / "bin/mlc"))
+    done = subprocess.run([*launcher[:at], "sh", "-c", script, "sh", *launcher[at:]], capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0 and "not all ranks have come within 2 s" in done.stderr, done.stderr
+    assert time.monotonic() - start < 20
+
+
+def test_ranks_that_learn_at_other_rates_are_refused(tools, tmp_path):
+    mlc = tools.build / "bin/mlc"
+    train_it = 'exec "$@" --learning-rate=0.0$((RANK + 1))'
+    done = subprocess.run([mlc, "launch", "-n", "2", "sh", "-c", train_it, "sh", mlc, "train", *write(tmp_path, "mlp"), "--batch=8",
+                           "--steps=1", f"--checkpoint={tmp_path / 'c.npz'}"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "rank 1 has another model, other samples or other options" in done.stderr, done.stderr
