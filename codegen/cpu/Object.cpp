@@ -1,6 +1,7 @@
 //===- Object.cpp - LLVM dialect to a shared object -----------------------===//
 
 #include "codegen/cpu/Lowering.h"
+#include "codegen/cpu/MaskedStores.h"
 #include "lld/Common/Driver.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -139,6 +140,7 @@ Expected<std::string> makeObject(mlir::ModuleOp module, const Target &target,
   llvmModule->setDataLayout((*machine)->createDataLayout());
   describeFunctions(*llvmModule, target);
   optimize(*llvmModule, **machine);
+  writeOutMaskedStores(*llvmModule);
   if (!dumpPrefix.empty()) {
     std::string text;
     raw_string_ostream(text) << *llvmModule;
