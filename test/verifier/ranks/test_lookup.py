@@ -81,6 +81,7 @@ def test_parts_of_few_rows(tools, tmp_path, ranks):
 def test_its_gradient_stays_split(tools, tmp_path, rows, ranks):
     program = sweep.partitioned(tools, tmp_path, functions(rows, ranks)["gradient"]).read_text()
     assert "= dist." not in program and f"tensor<{rows}x2xf32>" not in program
+    assert "mlc.scatter_add" in program  # and its kernels, whose work grows with what is added
     _, indices = inputs(rows)
     updates = np.arange(2.0 * COUNT, dtype=np.float32).reshape(COUNT, 2)
     rows_of, is_there = wrapped(indices, rows)
@@ -96,6 +97,16 @@ MISTAKES = [
     ('reduction = "sum"', 'reduction = "max"'),                                        # rows below 0 are lost
     ('reduction = "sum"', 'reduction = "prod"'),
 ]
+
+
+@pytest.mark.parametrize("text, instead", [("begin = #mlc.int<a * rank.a>, ", ""), (", whole = #mlc.int<N * a>", ""),
+                                           ("begin = #mlc.int<a * rank.a>", "begin = #mlc.int<rank.a>")])
+def test_mistakes_in_what_is_added_are_refuted(tools, tmp_path, text, instead):
+    scatter = sweep.splits.functions()["scatter_add"]
+    program, exchanges, least = sweep.made(tools, tmp_path, scatter, "a")
+    assert exchanges == "nothing" and text in program
+    answer = sweep.judge(tools, tmp_path, scatter, "a", least, program.replace(text, instead))
+    assert answer["verdict"] == "refuted", answer
 
 
 @pytest.mark.parametrize("text, instead", MISTAKES)
