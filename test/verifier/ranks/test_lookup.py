@@ -90,6 +90,36 @@ def test_its_gradient_stays_split(tools, tmp_path, rows, ranks):
     assert np.array_equal(ran(tools, tmp_path, program, updates, indices), expected)
 
 
+@pytest.mark.parametrize("name, rows", [("lookup", 41), ("gradient", 7)])
+def test_compiled_ranks(tools, tmp_path, name, rows):
+    """Of three ranks, as threads: kernels, a library's call that begins where a rank's part does, a sum over ranks."""
+    text = functions(rows, 3)[name]
+    for argument in ("x", "i", "u"):  # named arguments and a named result, as an artifact needs
+        text = re.sub(rf"%{argument}: (tensor<[^>]*>)( \{{)?", lambda found: f"%{argument}: {found.group(1)} {{mlc.name = "
+                      f'"{argument}"' + (", " if found.group(2) else "}"), text, count=1)
+    plan, artifact = tmp_path / "plan.mlir", tmp_path / "ranks.mlca"
+    (tmp_path / "ranks.mlir").write_text(text)
+    for command in (("mlc-opt", tmp_path / "ranks.mlir", "--mlc-partition", "--mlc-lower-collectives", "--mlc-lower-to-linalg",
+                     "--mlc-fuse=target=cpu", "-o", plan), ("mlc-translate", plan, "--target=cpu", "-o", artifact)):
+        done = tools.run(*command)
+        assert done.returncode == 0, done.stderr
+    table, indices = inputs(rows)
+    updates = np.arange(2.0 * COUNT, dtype=np.float32).reshape(COUNT, 2)
+    for argument, array in (("x", table), ("i", indices), ("u", updates)):
+        np.save(tmp_path / f"{argument}.npy", array)
+    first = "x" if name == "lookup" else "u"
+    done = tools.run("mlc-run", artifact, "--engine=inproc", "--input", f"{first}={tmp_path / first}.npy", "--input",
+                     f"i={tmp_path / 'i.npy'}", "--output-dir", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    expected = expected_lookup(table, indices)
+    if name == "gradient":
+        rows_of, is_there = wrapped(indices, rows)
+        expected = np.zeros((rows, 2), dtype=np.float32)
+        np.add.at(expected, rows_of[is_there], updates[is_there])
+        assert "scatter_add" in plan.read_text()
+    assert np.array_equal(np.load(tmp_path / "out" / "0.npy"), expected, equal_nan=True)
+
+
 MISTAKES = [
     ("integers = #mlc.dims<[N, a, rank.a]>", "integers = #mlc.dims<[1, a, rank.a]>"),  # -1 is a part's last row
     ("integers = #mlc.dims<[N, a, rank.a]>", "integers = #mlc.dims<[N, a, 0]>"),       # all look at the first part
