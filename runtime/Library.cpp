@@ -244,11 +244,13 @@ int64_t indexAt(const LibraryOperand &indices, int64_t at) {
 /// `outer` boxes, in tasks of `rows`. A task looks at every index, which must
 /// not be most of its work.
 struct ScatterShape {
-  int64_t outer = 1, extent, inner = 1, count = 1, rows, parts;
+  int64_t outer = 1, extent, inner = 1, count = 1, rows, parts, begin, whole;
 
   explicit ScatterShape(const LibraryCall &call) {
     split(call, outer, inner);
     extent = call.inputs[0].dims[call.args[0]];
+    begin = call.args[1];
+    whole = call.args[2];
     for (size_t d = 0; d < call.inputs[1].rank; ++d)
       count *= call.inputs[1].dims[d];
     constexpr int64_t enough = 32;
@@ -263,8 +265,10 @@ Status scatterCheck(const LibraryCall &call) {
   auto bad = [](const char *what) {
     return Status::badFile(std::string("scatter_add: ") + what);
   };
-  if (call.numInputs != 3 || call.numOutputs != 1 || call.numArgs != 1)
-    return bad("needs three inputs, one output and one argument");
+  if (call.numInputs != 3 || call.numOutputs != 1 || call.numArgs != 3)
+    return bad("needs three inputs, one output and three arguments");
+  if (call.args[1] < 0 || call.args[2] < 0)
+    return bad("has a negative begin or whole");
   const LibraryOperand &x = call.inputs[0], &indices = call.inputs[1],
                        &updates = call.inputs[2], &y = call.outputs[0];
   auto isNoInteger = [](DType type) {
@@ -322,7 +326,10 @@ void scatterPart(const LibraryCall &call, const ScatterShape &shape,
     sums[i] = E::load(from[i]);
   for (int64_t j = 0; j < shape.count; ++j) {
     int64_t at = indexAt(call.inputs[1], j);
-    at += at < 0 ? shape.extent : 0;
+    at += at < 0 ? shape.whole : 0;
+    if (at < 0)
+      continue;
+    at -= shape.begin;
     if (at < first || at >= end)
       continue;
     Sum *row = sums + (at - first) * shape.inner;

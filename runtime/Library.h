@@ -50,11 +50,12 @@ struct LibraryKernel {
 ///     The k = dim `axis` of Values largest (smallest) elements of X along
 ///     `axis`, best first, ties by the lower index; a NaN counts as larger
 ///     than any number. All types.
-///   scatter_add(X, Indices, Updates) -> (Y); argument: axis.
+///   scatter_add(X, Indices, Updates) -> (Y); arguments: axis, begin, whole.
 ///     X with each slice of Updates added at its index along `axis`, those of
-///     one index in order; negative indices count from the end, others out of
-///     range add nothing. Half floats are added in float32 and rounded once.
-///     All types but bool.
+///     one index in order. X has the slices from `begin` on of `whole`:
+///     negative indices count from the end of those, others that are not in X
+///     add nothing. Half floats are added in float32 and rounded once. All
+///     types but bool.
 const LibraryKernel *findLibraryKernel(const std::string &key);
 
 } // namespace mlc::runtime

@@ -56,7 +56,9 @@ IntExpr Elaborator::toExpr(const Integer &integer) const {
     unsigned place = it - elements.begin();
     if (it == elements.end())
       elements.push_back(integer);
-    return IntExpr::symbol(mlir, "%e" + std::to_string(place));
+    // Symbols are not negative, and elements may be: less what is 0 again.
+    return IntExpr::symbol(mlir, "%e" + std::to_string(place)) -
+           IntExpr::symbol(mlir, "%o" + std::to_string(place));
   }
   }
   llvm_unreachable("slots are of proofs");
@@ -66,6 +68,8 @@ Integer Elaborator::fromExpr(IntExpr expr) const {
   return mapLeaves(integerOf(expr), [&](const Integer &leaf) {
     llvm::StringRef name = leaf.name();
     unsigned number;
+    if (leaf.kind() == Integer::Kind::Size && name.starts_with("%o"))
+      return Integer(0);
     if (leaf.kind() == Integer::Kind::Size && name.consume_front("%e") &&
         !name.getAsInteger(10, number) && number < elements.size())
       return elements[number];

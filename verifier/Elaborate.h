@@ -96,6 +96,10 @@ private:
 
   bool simplify(const kernel::Context &context, kernel::Sum &sum,
                 std::vector<kernel::Step> &steps);
+  /// Quotients of quotients among indices become what they are, in steps, where
+  /// that is known.
+  std::vector<kernel::Step> untangle(const kernel::Context &context,
+                                     kernel::Sum &sum);
   bool simplifyTerms(const kernel::Context &context, kernel::Sum &root,
                      const kernel::Context &here, const kernel::Sum &sum,
                      std::vector<std::array<unsigned, 3>> &path,
@@ -203,6 +207,7 @@ private:
   mutable std::vector<kernel::Integer> elements;
   unsigned depth = 0;
   unsigned numEnds = 0, endDepth = 0;
+  bool rewritesOnly = false;
   /// Alignments and questions to the solver.
   uint64_t work = 0;
   const uint64_t maxWork;

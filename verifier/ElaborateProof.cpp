@@ -23,13 +23,17 @@ std::optional<Zero> Elaborator::zero(const Context &context, const Sum &sum,
   if (depth >= maxDepth || isExhausted())
     return fail("the search became too deep or took too long");
   llvm::SaveAndRestore<unsigned> deeper(depth, depth + 1);
-  if (std::optional<std::vector<Group>> found = groups(context, sum, width))
-    return Zero{std::nullopt, {}, {}, std::move(*found)};
-  // Distinctions are of the statement, not of parts of it.
-  if (depth == 1)
-    return resolve(context, sum, width, /*isNew=*/false);
   Sum simple = sum;
-  std::vector<Step> steps;
+  std::vector<Step> steps = untangle(context, simple);
+  if (std::optional<std::vector<Group>> found = groups(context, simple, width))
+    return Zero{std::nullopt, {}, std::move(steps), std::move(*found)};
+  // Distinctions are of the statement, not of parts of it.
+  if (depth == 1) {
+    std::optional<Zero> end = resolve(context, simple, width, /*isNew=*/false);
+    if (end)
+      end->steps.insert(end->steps.begin(), steps.begin(), steps.end());
+    return end;
+  }
   if (!simplify(context, simple, steps))
     return std::nullopt;
   if (std::optional<std::vector<Group>> found = groups(context, simple, width))
@@ -322,6 +326,12 @@ std::optional<Shown> Elaborator::showGiven(Need::Kind kind, unsigned width,
                                            const Context &context,
                                            const Sum &value,
                                            ArrayRef<Sum> path) {
+  // Where a given value is this one is read off from indices, so from those
+  // that have no quotients of quotients. What is shown is `value`, at a place
+  // that the kernel checks.
+  Sum untangled = value;
+  untangle(context, untangled);
+  std::map<std::string, std::optional<Zero>> tried;
   for (auto [i, original] : llvm::enumerate(given)) {
     // Its variables may be those of the context.
     Branch named =
@@ -334,15 +344,17 @@ std::optional<Shown> Elaborator::showGiven(Need::Kind kind, unsigned width,
         (need.kind != kind && need.kind != Need::Kind::Positive))
       continue;
     for (auto &[other, way] : waysOf(need, i, kind)) {
-      std::optional<Bindings> map = placeOf(need, other, context, value);
+      std::optional<Bindings> map = placeOf(need, other, context, untangled);
       std::optional<std::vector<Integer>> slots =
           map ? toSlots(need.variables, *map, context.scope) : std::nullopt;
       if (!slots)
         continue;
-      std::optional<Zero> proof =
-          zero(context,
-               add(substitute(other, *map, names), scaled(value, Rational(-1))),
-               width);
+      Sum there =
+          add(substitute(other, *map, names), scaled(value, Rational(-1)));
+      auto [known, isNew] = tried.try_emplace(str(there));
+      if (isNew)
+        known->second = zero(context, there, width);
+      const std::optional<Zero> &proof = known->second;
       if (!proof)
         continue;
       way.map = *slots;

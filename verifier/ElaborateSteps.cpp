@@ -17,17 +17,71 @@ using verifier::Facts;
 // Steps
 //===----------------------------------------------------------------------===//
 
+static bool isQuotient(const Integer &integer) {
+  return integer.kind() == Integer::Kind::FloorDivide ||
+         integer.kind() == Integer::Kind::Modulo;
+}
+
+/// Calls back with quotients and rests, inner ones first.
+static void walkQuotients(const Integer &integer,
+                          llvm::function_ref<void(const Integer &)> callback) {
+  if (integer.isLeaf())
+    return;
+  walkQuotients(integer.left(), callback);
+  walkQuotients(integer.right(), callback);
+  if (isQuotient(integer))
+    callback(integer);
+}
+
 /// Does what makes reductions smaller; false where nothing does.
 bool Elaborator::simplify(const Context &context, Sum &sum,
                           std::vector<Step> &steps) {
   constexpr size_t mostSteps = 200;
   std::vector<std::array<unsigned, 3>> path;
-  while (steps.size() < mostSteps && !isExhausted()) {
-    Sum before = sum;
-    if (!simplifyTerms(context, sum, context, before, path, steps))
+  const size_t before = steps.size();
+  while (steps.size() < before + mostSteps && !isExhausted()) {
+    Sum last = sum;
+    if (!simplifyTerms(context, sum, context, last, path, steps))
       break;
   }
-  return !steps.empty();
+  return steps.size() > before;
+}
+
+/// Whether some index in a sum is wanted.
+static bool anyIndex(const Sum &sum,
+                     llvm::function_ref<bool(const Integer &)> isWanted) {
+  return llvm::any_of(sum, [&](const Term &term) {
+    return llvm::any_of(term.factors, [&](const FactorRef &factor) {
+      return llvm::any_of(factor->index, isWanted) ||
+             llvm::any_of(factor->arguments,
+                          [&](const Sum &argument) {
+                            return anyIndex(argument, isWanted);
+                          }) ||
+             llvm::any_of(factor->branches, [&](const Branch &branch) {
+               return anyIndex(branch.value, isWanted);
+             });
+    });
+  });
+}
+
+/// As reshapes of reshapes leave them. Whether two such are equal takes solvers
+/// long, and mostly they find nothing, while each quotient by itself is easy.
+static bool hasQuotientOfQuotient(const Integer &integer) {
+  bool found = false;
+  walkQuotients(integer, [&](const Integer &outer) {
+    for (const Integer &part : {outer.left(), outer.right()})
+      walkQuotients(part, [&](const Integer &) { found = true; });
+  });
+  return found;
+}
+
+std::vector<Step> Elaborator::untangle(const Context &context, Sum &sum) {
+  std::vector<Step> steps;
+  if (!anyIndex(sum, hasQuotientOfQuotient))
+    return steps;
+  llvm::SaveAndRestore<bool> here(rewritesOnly, true);
+  simplify(context, sum, steps);
+  return steps;
 }
 
 /// One step, somewhere in `sum`, which is at `path` of `root`.
@@ -62,18 +116,18 @@ bool Elaborator::simplifyTerms(const Context &context, Sum &root,
     }
     std::optional<Step> step;
     // Groups add up what is in the sum itself; what is multiplied out is much.
-    bool mergesHere = !path.empty() || endDepth > 1;
+    bool mergesHere = !rewritesOnly && (!path.empty() || endDepth > 1);
     for (unsigned other = 0; other < t && mergesHere; ++other) {
       Term like = sum[other];
       like.coefficient = term.coefficient;
       if (same(Sum{like}, Sum{term}))
         step = Step{.kind = Step::Kind::Merge, .other = other};
     }
-    if (!step)
+    if (!step && !rewritesOnly)
       step = countFor(here, term);
     if (!step)
       step = rewriteFor(inside, term);
-    if (!step)
+    if (!step && !rewritesOnly)
       step = stepFor(inside, term);
     if (!step)
       continue;
@@ -89,22 +143,6 @@ bool Elaborator::simplifyTerms(const Context &context, Sum &root,
     return true;
   }
   return false;
-}
-
-static bool isQuotient(const Integer &integer) {
-  return integer.kind() == Integer::Kind::FloorDivide ||
-         integer.kind() == Integer::Kind::Modulo;
-}
-
-/// Calls back with quotients and rests, inner ones first.
-static void walkQuotients(const Integer &integer,
-                          llvm::function_ref<void(const Integer &)> callback) {
-  if (integer.isLeaf())
-    return;
-  walkQuotients(integer.left(), callback);
-  walkQuotients(integer.right(), callback);
-  if (isQuotient(integer))
-    callback(integer);
 }
 
 /// Fewer quotients, or as many of less.

@@ -154,6 +154,41 @@ IntExpr extentOf(IntExpr u, ArrayRef<Guard> guards) {
   return extents.empty() ? IntExpr() : extents.front();
 }
 
+/// What a guard of what is not negative multiplies a variable by; nothing where
+/// it mentions it otherwise, or not at all.
+std::optional<IntExpr> factorIn(const Guard &guard, IntExpr variable) {
+  if (guard.kind != Guard::Kind::NonNegative || !mentions(guard, variable))
+    return std::nullopt;
+  mlir::MLIRContext *context = variable.getContext();
+  IntExpr factor = IntExpr::constant(context, 0);
+  for (const IndexMonomial &m : monomialsOf(guard.expr)) {
+    IntExpr term = m.toExpr(context);
+    if (!mentions(term, variable))
+      continue;
+    std::optional<IntExpr> c = term.exactDiv(variable);
+    if (!c || mentions(*c, variable))
+      return std::nullopt;
+    factor = factor + *c;
+  }
+  return factor;
+}
+
+/// The one value of a variable that two guards leave, e - f v >= 0 and
+/// f v + f - 1 - e >= 0: the quotient of e by f. Nothing where there are none.
+std::optional<IntExpr> quotientOf(IntExpr variable, ArrayRef<Guard> guards) {
+  for (const Guard &below : guards) {
+    std::optional<IntExpr> factor = factorIn(below, variable);
+    if (!factor || !(-*factor).isKnownNonNegative() ||
+        (*factor + 1).isConstant(0))
+      continue;
+    for (const Guard &above : guards)
+      if (factorIn(above, variable) == -*factor &&
+          below.expr + above.expr == -*factor - 1)
+        return (below.expr - *factor * variable).floorDiv(-*factor);
+  }
+  return std::nullopt;
+}
+
 class EquationSolver {
 public:
   EquationSolver(const SolveRequest &request, const Facts &facts)
@@ -164,7 +199,7 @@ public:
 
   std::optional<Substitution> run(bool pairByRange) {
     while (step(/*allowUnknowns=*/false) || step(/*allowUnknowns=*/true) ||
-           digitStep() || quotientStep() ||
+           digitStep() || quotientStep() || partStep() ||
            (pairByRange && (pairStep() || agreeStep())))
       ;
     Substitution result;
@@ -307,6 +342,25 @@ private:
     return found;
   }
 
+  /// A variable that no equation mentions, of which guards leave one value: the
+  /// part that has an element, whose index in the whole says nothing of parts.
+  bool partStep() {
+    for (IntExpr u : unknowns) {
+      if (llvm::any_of(zeros, [&](IntExpr zero) { return mentions(zero, u); }))
+        continue;
+      SmallVector<Guard> guards;
+      for (const Guard &guard : request.wantedGuards)
+        guards.push_back({guard.kind, substitute(guard.expr, values)});
+      std::optional<IntExpr> quotient = quotientOf(u, guards);
+      if (!quotient || mentionsAny(*quotient, unknowns) ||
+          mentionsAny(*quotient, request.givenInner))
+        continue;
+      assign(u, facts.simplify(*quotient));
+      return true;
+    }
+    return false;
+  }
+
   /// Variables that no equation mentions: equal ranges, else the first left.
   bool pairStep() {
     for (bool requireRange : {true, false})
@@ -375,36 +429,23 @@ std::optional<Substitution> solveEquations(const SolveRequest &request,
 
 std::vector<IntExpr> witnessCandidates(IntExpr variable,
                                        ArrayRef<Guard> guards) {
-  mlir::MLIRContext *context = variable.getContext();
-  IntExpr lowest = IntExpr::constant(context, 0), highest;
+  IntExpr lowest = IntExpr::constant(variable.getContext(), 0), highest;
   for (const Guard &guard : guards) {
-    if (guard.kind != Guard::Kind::NonNegative || !mentions(guard, variable))
+    std::optional<IntExpr> factor = factorIn(guard, variable);
+    if (!factor)
       continue;
-    IntExpr factor = IntExpr::constant(context, 0);
-    bool linear = true;
-    for (const IndexMonomial &m : monomialsOf(guard.expr)) {
-      IntExpr term = m.toExpr(context);
-      if (!mentions(term, variable))
-        continue;
-      std::optional<IntExpr> c = term.exactDiv(variable);
-      linear &= c && !mentions(*c, variable);
-      if (c)
-        factor = factor + *c;
-    }
-    if (!linear)
-      continue;
-    IntExpr rest = guard.expr - factor * variable;
-    if (factor.isKnownNonNegative())
-      lowest = IntExpr::max(lowest, (-rest).ceilDiv(factor));
-    else if ((-factor).isKnownNonNegative())
-      highest = highest ? IntExpr::min(highest, rest.floorDiv(-factor))
-                        : rest.floorDiv(-factor);
+    IntExpr rest = guard.expr - *factor * variable;
+    if (factor->isKnownNonNegative())
+      lowest = IntExpr::max(lowest, (-rest).ceilDiv(*factor));
+    else if ((-*factor).isKnownNonNegative())
+      highest = highest ? IntExpr::min(highest, rest.floorDiv(-*factor))
+                        : rest.floorDiv(-*factor);
   }
   std::vector<IntExpr> result{lowest};
   if (highest)
     result.push_back(highest);
   if (!lowest.isConstant(0))
-    result.push_back(IntExpr::constant(context, 0));
+    result.push_back(IntExpr::constant(variable.getContext(), 0));
   return result;
 }
 

@@ -44,7 +44,8 @@ FailureOr<KernelText> emitScatterAdd(KernelPrinter &to) {
   OpaqueOpInterface op = findScatterAdd(kernel);
   Value x = op->getOperand(0), indices = op->getOperand(1);
   ArrayRef<IntExpr> shape = kernel.shapeOf(x);
-  int64_t axis = op.getLibraryArguments()[0].getConstant();
+  llvm::SmallVector<IntExpr> arguments = op.getLibraryArguments();
+  int64_t axis = arguments[0].getConstant();
   Type element = cast<RankedTensorType>(x.getType()).getElementType();
   Type pick = cast<RankedTensorType>(indices.getType()).getElementType();
   IntExpr extent = shape[axis];
@@ -76,7 +77,9 @@ FailureOr<KernelText> emitScatterAdd(KernelPrinter &to) {
                std::to_string(slots) + "> Scatter;");
   to.code.line("Scatter{" + operand(0) + ", " + operand(1) + ", " + operand(2) +
                ", reinterpret_cast<" + type + " *>(out0), " + size(extent) +
-               ", " + size(inner) + ", " + size(count) + "}.run(Index(task));");
+               ", " + size(inner) + ", " + size(count) + ", " +
+               size(arguments[1]) + ", " + size(arguments[2]) +
+               "}.run(Index(task));");
   return text;
 }
 

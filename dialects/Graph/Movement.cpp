@@ -328,6 +328,11 @@ LogicalResult ScatterAddOp::checkOperands() {
     return emitOpError() << "requires updates of rank "
                          << x.getRank() - 1 + indices.getRank() << " and "
                          << x.getElementType() << ", got " << updates;
+  for (IntExpr place : {getBeginAttr(), getWholeAttr()})
+    if (place && place.isConstant() && place.getConstant() < 0)
+      return emitOpError() << "requires begin and whole that are not negative, "
+                              "got "
+                           << place.str();
   return success();
 }
 
@@ -341,16 +346,19 @@ void ScatterAddOp::define(DefinitionBuilder &b) {
     b.require(have, ComparePredicate::EQ, want,
               "updates must have the indices' dims in place of the axis");
   Type type = b.elementType(0), index = IndexType::get(b.getContext());
+  IntExpr begin = getBeginAttr(),
+          whole = getWholeAttr() ? getWholeAttr() : x[axis];
   b.result(b.stage("y", x, type, [&](ArrayRef<Expr> i) {
+    Expr row = begin ? i[axis] + begin : i[axis];
     auto added = [&](ArrayRef<Expr> j) {
       Expr picked = mlc::cast(b.read(1, j), index);
-      Expr fromEnd = picked + b.integer(x[axis]);
+      Expr fromEnd = picked + b.integer(whole);
       Expr place = mlc::select(
           compare(ComparePredicate::LT, picked, b.index(0)), fromEnd, picked);
       SmallVector<Expr> at(i.take_front(axis));
       llvm::append_range(at, j);
       llvm::append_range(at, i.drop_front(axis + 1));
-      return mlc::select(compare(ComparePredicate::EQ, place, i[axis]),
+      return mlc::select(compare(ComparePredicate::EQ, place, row),
                          b.read(2, at), b.constant(type, 0));
     };
     return b.read(0, i) +
@@ -380,7 +388,10 @@ SmallVector<Requirement> ScatterAddOp::getRequirements() {
 StringRef ScatterAddOp::getLibraryKernel() { return "scatter_add"; }
 
 SmallVector<IntExpr> ScatterAddOp::getLibraryArguments() {
-  return {IntExpr::constant(getContext(), getAxis())};
+  IntExpr begin = getBeginAttr(), whole = getWholeAttr();
+  return {IntExpr::constant(getContext(), getAxis()),
+          begin ? begin : IntExpr::constant(getContext(), 0),
+          whole ? whole : (*mlc::getDims(getX().getType()))[getAxis()]};
 }
 
 //===----------------------------------------------------------------------===//

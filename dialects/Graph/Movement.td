@@ -67,9 +67,19 @@ def Mlc_ScatterAddOp : Mlc_Op<"scatter_add",
     nothing. It is what `gather` has as its derivative. Slices of one index are
     added in the order of their places, whatever computes them. The CPU has a
     kernel of the library for it, whose work grows with the updates.
+
+    The operand may be a part of what indices speak of, which has `whole` slices
+    (as many as the operand): slice v is that of `begin` (0) + v.
   }];
   let arguments = (ins Mlc_Tensor:$x, Mlc_Tensor:$indices, Mlc_Tensor:$updates,
-                       I64Attr:$axis);
+                       I64Attr:$axis, OptionalAttr<Mlc_IntExpr>:$begin,
+                       OptionalAttr<Mlc_IntExpr>:$whole);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$types, "::mlir::Value":$x,
+                                 "::mlir::Value":$indices,
+                                 "::mlir::Value":$updates, "uint64_t":$axis), [{
+    build($_builder, $_state, types, x, indices, updates, axis, ::mlc::IntExpr(),
+          ::mlc::IntExpr());
+  }]>];
 }
 
 def Mlc_ResizeOp : Mlc_Op<"resize"> {

@@ -86,7 +86,8 @@ FailureOr<SmallVector<Value>> gradientsByRule(OpBuilder &builder, Operation *op,
   }
   if (auto gather = dyn_cast<GatherOp>(op); gather && wanted[0])
     return gatherGradient(builder, gather, cotangent);
-  if (auto scatter = dyn_cast<ScatterAddOp>(op))
+  if (auto scatter = dyn_cast<ScatterAddOp>(op);
+      scatter && !scatter.getBeginAttr() && !scatter.getWholeAttr())
     return scatterGradient(builder, scatter, cotangent);
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
     return softmaxGradient(builder, op, softmax.getAxis(), false, cotangent);

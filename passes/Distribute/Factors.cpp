@@ -58,6 +58,12 @@ public:
       factor.inputs[i] = splitOf(i);
     if (seed.isStage)
       return std::move(factor);
+    if (isLookup) {
+      factor.inputs[seed.index] =
+          SplitDim{.dim = dim, .unit = unit, .isLookup = true};
+      return factor.loops.empty() ? std::optional(std::move(factor))
+                                  : std::nullopt;
+    }
     const std::optional<SplitDim> &own = factor.inputs[seed.index];
     if (!own || !own->isAlong({dim, unit}))
       return std::nullopt;
@@ -79,9 +85,27 @@ private:
         units = split.unit.exactDiv(leading->weight);
       if (units && leading->count == factor.extent * *units)
         addLoop(leading->loop, *units * leading->divisor);
+      else if (!tensor.isStage && isLookupAt(read, split.dim))
+        isLookup = true;
       else if (tensor.isStage || !followWindow(index, size, split.unit))
         isPossible = false;
     }
+  }
+
+  /// Whether data choose the element along `dim`, and it is 0 where there is
+  /// none: so it is on all ranks but one. Of truth values there are no sums.
+  static bool isLookupAt(const ExprNode &read, unsigned dim) {
+    if (!read.guarded || !isa<FloatType, IntegerType>(read.type) ||
+        read.type.isInteger(1))
+      return false;
+    const ExprNode &otherwise = *read.operands.back();
+    bool isZero = otherwise.kind == Expr::Kind::Constant &&
+                  otherwise.number == 0 && otherwise.integerNumber == 0;
+    bool isOfData = false;
+    walk(read.indices()[dim], [&](const ExprNode &node) {
+      isOfData |= node.kind == Expr::Kind::Read;
+    });
+    return isZero && isOfData;
   }
 
   /// An operand's dim is read in a window: along a dim of the result, or of
@@ -209,7 +233,7 @@ private:
   llvm::DenseMap<unsigned, std::pair<unsigned, unsigned>> outer;
   SmallVector<ExprNode> reads;
   SmallVector<unsigned> found;
-  bool isPossible = true;
+  bool isPossible = true, isLookup = false;
 };
 
 } // namespace

@@ -3,7 +3,10 @@
 // Which loops and tensors of a definition are split where one dim of one is. A
 // loop that indexes a dim as it is, or as its first digit, carries the split
 // between them, and one in a window but for a little beside the part. One that
-// is a number or beside data does not, and what it indexes stays whole.
+// is a number or beside data does not, and what it indexes stays whole. What
+// data alone index, with 0 where they are out of range, may be split: each rank
+// has what is in its part, and 0 for what is in others', so that their sum is
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +23,8 @@ struct SplitDim {
   IntExpr unit;
   /// Operands: how far it is read beside the part (Place.h).
   int64_t low = 0, high = 0;
+  /// Operands: data say which element is read, which one rank has.
+  bool isLookup = false;
   bool isAlong(const SplitDim &other) const {
     return dim == other.dim && unit == other.unit;
   }
@@ -40,6 +45,9 @@ struct Factor {
 
   const std::optional<SplitDim> &of(TensorId tensor) const {
     return (tensor.isStage ? stages : inputs)[tensor.index];
+  }
+  bool isLookup(TensorId tensor) const {
+    return of(tensor) && of(tensor)->isLookup;
   }
   Place placeOf(TensorId tensor) const {
     const std::optional<SplitDim> &split = of(tensor);

@@ -43,6 +43,14 @@ Expr plus(const Expr &index, IntExpr more) {
          (index->binary == BinaryFn::Add ? more + own : more - own);
 }
 
+/// What is chosen stays so at the top, where provers know it.
+Expr less(const Expr &index, IntExpr begin) {
+  if (index->kind != Expr::Kind::Select)
+    return index - begin;
+  return select(index->operands[0], less(index->operands[1], begin),
+                less(index->operands[2], begin));
+}
+
 class Localizer {
 public:
   Localizer(const Definition &whole, const Factor &factor, AxisAttr axis)
@@ -129,6 +137,12 @@ private:
   /// `index` is along the split dim, of the whole.
   Expr readPart(ExprNode read, const Expr &index, const SplitDim &split) const {
     IntExpr size = whole.shapeOf(read.tensor).dims[split.dim];
+    if (split.isLookup) {
+      // What is out of range of the whole is so of every part.
+      read.operands[split.dim] = less(
+          read.operands[split.dim], axis.getBegin(factor.extent) * split.unit);
+      return make(std::move(read));
+    }
     if (!split.hasHalo() && leadingOf(index, size, extents)) {
       read.operands[split.dim] = indexInPart(index, size);
       return make(std::move(read));

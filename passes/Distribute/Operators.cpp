@@ -1,6 +1,7 @@
 //===- Operators.cpp - What a rank carries out of an operator -------------===//
 
 #include "passes/Distribute/Operators.h"
+#include "dialects/Graph/MovementOps.h"
 #include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/DefinitionForms.h"
 #include "dialects/Interfaces/OpInterfaces.h"
@@ -92,10 +93,29 @@ static SmallVector<NamedAttrList> withZeros(Operation *op) {
   return found;
 }
 
+/// What is added to a part of a table, by indices of the whole, as its kernels
+/// add it; null for other operators.
+static Operation *rebuildScatter(OpBuilder &builder, Operation *op,
+                                 ValueRange operands, const Factor &factor,
+                                 AxisAttr axis) {
+  auto scatter = dyn_cast<ScatterAddOp>(op);
+  if (!scatter || !factor.inputs[0])
+    return nullptr;
+  IntExpr begin = axis.getBegin(factor.extent) * factor.inputs[0]->unit;
+  if (IntExpr own = scatter.getBeginAttr())
+    begin = own + begin;
+  NamedAttrList attributes(op->getAttrs());
+  attributes.set(scatter.getBeginAttrName(), begin);
+  if (!scatter.getWholeAttr())
+    attributes.set(scatter.getWholeAttrName(),
+                   dimsOf(scatter.getX())[scatter.getAxis()]);
+  return create(builder, op, operands, attributes);
+}
+
 /// The operator itself where it says what `local` does.
 static Operation *rebuildAs(OpBuilder &builder, Operation *op,
                             ValueRange operands, const Definition &local,
-                            AxisAttr axis, bool hasHalo) {
+                            const Factor &factor, AxisAttr axis, bool hasHalo) {
   ArrayRef<IntExpr> dims = local.stages[local.results[0]].dims;
   Operation *made = rebuild(builder, op, operands, dims);
   if (isa<DistDialect>(op->getDialect()))
@@ -112,6 +132,9 @@ static Operation *rebuildAs(OpBuilder &builder, Operation *op,
   };
   if (isRight(made))
     return made;
+  if (Operation *other = rebuildScatter(builder, op, operands, factor, axis);
+      isRight(other))
+    return other;
   if (hasHalo)
     for (const NamedAttrList &attributes : withZeros(op))
       if (Operation *other = create(builder, op, operands, attributes);
@@ -149,7 +172,7 @@ FailureOr<Value> emitPart(OpBuilder &builder, Operation *op, const Plan &plan,
   Definition local = localize(plan.definition, plan.factor, axis);
   if (!plan.partials.isCut())
     if (Operation *same =
-            rebuildAs(builder, op, operands, local, axis,
+            rebuildAs(builder, op, operands, local, plan.factor, axis,
                       llvm::any_of(plan.operands, [](const Place &place) {
                         return place.hasHalo();
                       })))

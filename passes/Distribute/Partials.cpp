@@ -116,6 +116,9 @@ private:
     std::optional<Reduction> partial =
         (node.tensor.isStage ? stages : inputs)[node.tensor.index];
     State own = partial ? State{State::Kind::Partial, *partial} : State();
+    // In the part of one rank, and 0 on all others.
+    if (factor.isLookup(node.tensor))
+      own = State{State::Kind::Partial, Reduction::Sum};
     return node.guarded ? either(own, judge(node.operands.back())) : own;
   }
 

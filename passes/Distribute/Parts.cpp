@@ -93,7 +93,8 @@ FailureOr<Value> Parts::change(Value whole, const Part &from, const Place &to) {
   case Place::Kind::Whole:
     return cut(from.value, to, loc);
   case Place::Kind::Split:
-    return to.isWhole() ? gather(from, loc) : turn(whole, from, to);
+    return to.isWhole() ? gather(from.value, from.place, loc)
+                        : turn(whole, from, to);
   case Place::Kind::Partial:
     return to.isWhole() ? reduce(from.value, from.place.reduction, loc)
                         : scatter(from, to, loc);
@@ -183,14 +184,14 @@ static SmallVector<NamedAttribute> partAttrs(OpBuilder &builder, AxisAttr axis,
                                DimsAttr::get(context, ArrayRef(place.unit)))};
 }
 
-FailureOr<Value> Parts::gather(const Part &from, Location loc) {
-  SmallVector<NamedAttribute> attributes = partAttrs(builder, axis, from.place);
+FailureOr<Value> Parts::gather(Value part, const Place &place, Location loc) {
+  SmallVector<NamedAttribute> attributes = partAttrs(builder, axis, place);
   addAlgorithm(attributes);
   if (options.regather)
     attributes.push_back(builder.getNamedAttr(
         "occasion", builder.getI64IntegerAttr(gatherings++)));
-  return createCollective(builder, loc, AllGatherOp::getOperationName(),
-                          from.value, attributes);
+  return createCollective(builder, loc, AllGatherOp::getOperationName(), part,
+                          attributes);
 }
 
 FailureOr<Value> Parts::scatter(const Part &from, const Place &to,

@@ -56,6 +56,10 @@ public:
   mlir::FailureOr<mlir::Value> reduce(mlir::Value partial, Reduction reduction,
                                       mlir::Location loc);
 
+  /// A collective that gives all of what each rank has a part of.
+  mlir::FailureOr<mlir::Value> gather(mlir::Value part, const Place &place,
+                                      mlir::Location loc);
+
 private:
   struct Part {
     Place place;
@@ -71,7 +75,6 @@ private:
                                       const Place &to);
   mlir::FailureOr<mlir::Value> cut(mlir::Value part, const Place &to,
                                    mlir::Location loc);
-  mlir::FailureOr<mlir::Value> gather(const Part &from, mlir::Location loc);
   mlir::FailureOr<mlir::Value> makeTerm(mlir::Value value, Reduction reduction,
                                         mlir::Location loc);
   mlir::FailureOr<mlir::Value> scatter(const Part &from, const Place &to,

@@ -244,6 +244,7 @@ private:
       count(plan, result,
             bytesOf(dimsOf(result), result) *
                 movedShare(plan.result, it->second, axis));
+    countLookups(plan, result);
     for (auto [stage, isCut] :
          llvm::zip(plan.definition.stages, plan.partials.cuts))
       if (isCut)
@@ -254,6 +255,20 @@ private:
     if (!best || std::tie(plan.dataCost, plan.otherCost) <
                      std::tie(best->dataCost, best->otherCost))
       best = std::move(plan);
+  }
+
+  /// What a lookup in parts leaves to be summed is compared with the table, and
+  /// so counts as that does; other partial results are sums anyway.
+  void countLookups(Plan &plan, Value result) const {
+    Place to = Place::whole();
+    if (auto it = hints.wanted.find(result);
+        it != hints.wanted.end() && it->second.isSplit())
+      to = it->second;
+    for (auto [input, operand] :
+         llvm::zip(plan.factor.inputs, op->getOperands()))
+      if (input && input->isLookup)
+        count(plan, operand,
+              mlc::dist::bytesOf(result) * movedShare(plan.result, to, axis));
   }
 
   static double bytesOf(ArrayRef<IntExpr> dims, Value like) {

@@ -5,6 +5,7 @@
 #include "dialects/Interfaces/States.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Distribute/Operators.h"
+#include "passes/Distribute/TopK.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -86,7 +87,7 @@ private:
   LogicalResult visit(Operation *op) {
     std::optional<Definition> definition = meaningOf(op);
     if (!definition)
-      return copyWhole(op);
+      return visitOpaque(op);
     if (std::optional<Place> place = placeOfDeferred(op, *definition))
       return defer(op, *definition, *place);
     Plan plan = choosePlan(op, *definition, parts, hints, axis);
@@ -164,6 +165,18 @@ private:
     bool isPart = partCost < cost || (place.isSplit() && partCost == cost);
     return isPart ? std::pair(std::move(*part), partCost)
                   : std::pair(std::move(whole), cost);
+  }
+
+  LogicalResult visitOpaque(Operation *op) {
+    auto top = dyn_cast<TopKOp>(op);
+    if (!top)
+      return copyWhole(op);
+    FailureOr<bool> isMade =
+        emitTopK(builder, top, parts, hints, axis,
+                 [&](Value value, const Place &p) { return get(value, p); });
+    if (failed(isMade))
+      return failure();
+    return *isMade ? success() : copyWhole(op);
   }
 
   /// Nobody knows what it is on parts.

@@ -1,6 +1,7 @@
 //===- StackRanks.cpp - A rank's function over all ranks' tensors ---------===//
 
 #include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/OpaqueOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Base/Form.h"
@@ -298,6 +299,8 @@ private:
       return values.lookup(operand).axes.any();
     });
     auto defined = dyn_cast<DefinitionOpInterface>(op);
+    if (auto top = dyn_cast<TopKOp>(op); top && isStacked)
+      return addTopK(top);
     if (!defined && isStacked)
       return op->emitOpError() << "has no definition, by which it could be "
                                   "carried out for all ranks; leave it whole, "
@@ -316,6 +319,21 @@ private:
     if (!isStacked && !dependsOnRank(*definition, mesh))
       return keep(op);
     return emit(op, *definition, axes, operands, std::nullopt);
+  }
+
+  /// It does the same to every row along its axis, whatever the other dims are.
+  LogicalResult addTopK(TopKOp op) {
+    if (failed(checkOpaque(op)))
+      return failure();
+    const Stacked &x = values.lookup(op.getX());
+    FailureOr<TopKOp> all = createOp<TopKOp>(
+        builder, op.getLoc(), x.value, op.getAxis() + x.axes.count(), op.getK(),
+        op.getLargest(), op.getSorted());
+    if (failed(all))
+      return failure();
+    for (auto [from, to] : llvm::zip(op->getResults(), (*all)->getResults()))
+      values[from] = {to, x.axes};
+    return success();
   }
 
   /// Whether what has no definition is the same on all ranks.

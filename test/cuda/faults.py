@@ -364,7 +364,7 @@ def faults():
     yield Fault("scatter", "an index too many", "at >= end ||", "at > end ||")
     yield Fault("scatter", "an update too few", "j < count;", "j < count - 1;")
     yield Fault("scatter", "an update too many", "j < count;", "j <= count;")
-    yield Fault("scatter", "not counted from the end", "(long long)(extent) : 0ll", "0ll : 0ll")
+    yield Fault("scatter", "not counted from the end", "(long long)(whole) : 0ll", "0ll : 0ll")
     yield Fault("scatter", "every lane adds", "|| int(at) % lanes != lane", "")
     yield Fault("scatter", "blocks in one place", "task / pieces % parts * rows", "0")
     yield Fault("scatter", "lanes in one place", "+ threadIdx.x;\n    const Index parts", "+ threadIdx.x % COLUMNS;\n    const Index parts")

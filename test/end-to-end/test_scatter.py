@@ -14,25 +14,28 @@ TARGETS = [("cpu", "cpu"), ("cuda:sm_80", "emulator")]
 rng = np.random.default_rng(5)
 
 
-def expected(x, indices, updates, axis):
-    """In order, each sum rounded; half floats in float32 and rounded once."""
+def expected(x, indices, updates, axis, part=None):
+    """In order, each sum rounded; half floats in float32 and rounded once. `part`: where x begins, in how many slices."""
     kind = np.float32 if x.dtype == np.float16 else x.dtype
     y, n = np.moveaxis(x, axis, 0).astype(kind), x.shape[axis]
     places = range(axis, axis + indices.ndim)
     slices = np.moveaxis(updates, list(places), list(range(indices.ndim))).reshape(indices.size, *y.shape[1:])
-    for at, part in zip(indices.reshape(-1).astype(np.int64), slices):
-        at += n if at < 0 else 0
-        if 0 <= at < n:
-            y[at] += part.astype(kind)
+    begin, whole = part or (0, n)
+    for at, one in zip(indices.reshape(-1).astype(np.int64), slices):
+        at += whole if at < 0 else 0
+        if at >= 0 and 0 <= at - begin < n:
+            y[at - begin] += one.astype(kind)
     return np.moveaxis(y, 0, axis).astype(x.dtype)
 
 
-def module(x, indices, updates, axis, types):
+def module(x, indices, updates, axis, types, part=None):
+    parts = ", begin = #mlc.int<{}>, whole = #mlc.int<{}>".format(*part) if part else ""
+
     def type_of(array, element):
         return "tensor<" + "".join(f"{d}x" for d in array.shape) + element + ">"
     t, i, u = type_of(x, types[0]), type_of(indices, types[1]), type_of(updates, types[0])
     return f"""func.func @main(%x: {t} {{mlc.name = "x"}}, %i: {i} {{mlc.name = "i"}}, %u: {u} {{mlc.name = "u"}}) -> {t} {{
-      %0 = mlc.scatter_add %x, %i, %u {{axis = {axis} : i64}} : ({t}, {i}, {u}) -> {t}
+      %0 = mlc.scatter_add %x, %i, %u {{axis = {axis} : i64{parts}}} : ({t}, {i}, {u}) -> {t}
       return %0 : {t}\n}}"""
 
 
@@ -42,12 +45,12 @@ def agree(tools, tmp_path):
         done = subprocess.run([tools.build / "bin" / name, *arguments], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
-    def check(x, indices, updates, axis, types=("f32", "i64"), targets=TARGETS):
-        (tmp_path / "f.mlir").write_text(module(x, indices, updates, axis, types))
+    def check(x, indices, updates, axis, types=("f32", "i64"), targets=TARGETS, part=None):
+        (tmp_path / "f.mlir").write_text(module(x, indices, updates, axis, types, part))
         arrays = {"x": x, "i": indices, "u": updates}
         for name, array in arrays.items():
             np.save(tmp_path / f"{name}.npy", array)
-        want = expected(x, indices, updates, axis)
+        want = expected(x, indices, updates, axis, part)
         tool("mlc-eval", "f.mlir", *[f"--input={name}.npy" for name in arrays], "--output-dir", "out")
         defined = np.load(tmp_path / "out/0.npy")
         if x.dtype.kind == "f":
@@ -98,6 +101,13 @@ def test_shapes(dims, axis, picks, agree):
     indices = rng.integers(0, max(dims[axis], 1), picks)
     updates = numbers("f32", *dims[:axis], *picks, *dims[axis + 1:])
     agree(numbers("f32", *dims), np.asarray(indices), updates, axis)
+
+
+@pytest.mark.parametrize("begin, whole", [(0, 20), (7, 20), (13, 20), (13, 15), (20, 20), (9, 0)])
+def test_parts(begin, whole, agree):
+    """Of 7 slices from `begin` on, by indices of the whole; the last indices are as far from it as there are."""
+    indices = np.append(rng.integers(-25, 25, 50), [-2**63, 2**63 - 1])
+    agree(numbers("f32", 3, 7, 5), indices, numbers("f32", 3, 52, 5), 1, part=(begin, whole))
 
 
 def test_order_of_sums(agree):

@@ -33,7 +33,7 @@ struct ScatterAdd {
   const Pick *picks;
   const T *updates;
   T *out;
-  Index extent, inner, count;
+  Index extent, inner, count, begin, whole;
 
   MLC_DEVICE void run(Index task) const {
     Sum *mine = reinterpret_cast<Sum *>(sharedMemory()) + threadIdx.x;
@@ -56,7 +56,10 @@ struct ScatterAdd {
     const int end = int(left < rows ? left : Index(rows));
     for (Index j = 0; j < count; ++j) {
       long long at = (long long)(picks[j]);
-      at += (at < 0 ? (long long)(extent) : 0ll) - first;
+      at += at < 0 ? (long long)(whole) : 0ll;
+      if (at < 0)
+        continue;
+      at -= (long long)(begin) + first;
       if (at < 0 || at >= end || int(at) % lanes != lane)
         continue;
       Sum &sum = mine[int(at) / lanes * THREADS];

@@ -8,6 +8,7 @@ Prints what is not as docs/Sharding.md says, after all proofs and all runs (size
 
 import argparse
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -28,7 +29,7 @@ SIZES, RANKS, LARGE = (4, 5, 7), (2, 3, 4), 4
 # Why some are not proved. All of them run.
 UNKNOWN = {
     "reduce_prod": "a product of products", "arg_max": "a position among maxima of maxima",
-    "arg_min": "a position among minima of minima", "top_k": "an operator without definition, of a tensor that was put together",
+    "arg_min": "a position among minima of minima", "top_k": "an operator without definition",
     "lrn": "that a power among divisors is not 0", "resize": "a position that is a rounded float",
     "resize_linear": "a position that is a rounded float", "convnet": "several layers with a reshape by two sizes among them",
 }
@@ -75,7 +76,10 @@ def judge(tools, folder, function, symbol, least, program):
 
 
 def exchanges_of(program):
-    return ", ".join(re.findall(r"= dist\.(\w+) ", program)) or "nothing"
+    """What is gathered of what ranks made says so: else the operator is carried out whole behind it."""
+    found = re.findall(r"= dist\.(\w+) %(\w+)", program)
+    return ", ".join(name + " of results" * (name == "all_gather" and not operand.startswith("arg"))
+                     for name, operand in found) or "nothing"
 
 
 def made(tools, folder, function, symbol):
@@ -96,7 +100,7 @@ def prove(tools, folder, function, symbol):
 
 def is_by_parts(exchanges):
     """Whether the operator was split: what is gathered first is carried out whole."""
-    return "all_gather" not in exchanges
+    return not re.search("all_gather(?! of results)", exchanges)
 
 
 #===--- Runs -----------------------------------------------------------------===
@@ -158,10 +162,16 @@ def line(name, symbol, exchanges, verdict):
     return f"| `{name}` | `{symbol}` | {exchanges} | {verdict} |"
 
 
+def in_words(reason):
+    """What of the prover's reason is words: no sums, which are of its own making."""
+    words = itertools.takewhile(lambda part: not re.search(r"[%{}();\[\]|]|\d:", part), reason.split(": "))
+    return ": ".join(words) or "no proof was found"
+
+
 def told(name, answer):
     """The verdict, with why it is not known."""
     verdict = answer["verdict"]
-    return f"unknown: {UNKNOWN.get(name, answer['reason'])}" if verdict == "unknown" else verdict
+    return f"unknown: {UNKNOWN.get(name) or in_words(answer['reason'])}" if verdict == "unknown" else verdict
 
 
 HEAD = """<!-- Made by test/verifier/ranks/sweep.py --write. -->
@@ -170,8 +180,8 @@ HEAD = """<!-- Made by test/verifier/ranks/sweep.py --write. -->
 Each operator (functions of test/verifier/gradients/functions.mlir and test/verifier/ranks/operators.mlir), with one of its sizes
 split over the N ranks of an axis: what `--mlc-partition` makes of it, stacked by `--mlc-stack-ranks`, against the operator. *Proved*:
 for every N and all sizes from 1 on, where parts are alike. *Unknown*: there is neither a proof nor numbers against it, and why. Each row is also run,
-on sizes 4, 5 and 7 over 2, 3 and 4 ranks, and compared with the operator that is not split. Where all_gather comes first, the size is no factor: the operator is
-carried out whole.
+on sizes 4, 5 and 7 over 2, 3 and 4 ranks, and compared with the operator that is not split. Where all_gather is of an operand, the size is no factor: the operator is
+carried out whole. *Of results* it is of what ranks have made of their parts.
 
 `.venv/bin/python test/verifier/ranks/sweep.py` proves and runs all; the tests have the proofs and some of the runs.
 

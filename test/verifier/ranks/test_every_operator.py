@@ -21,6 +21,15 @@ def test_the_page_has_all():
     assert f"{len(PAIRS)} pairs of a function and a size: {proved} proved" in sweep.PAGE.read_text()
 
 
+def test_reasons_are_words():
+    reasons = [verdict for _, verdict in SAID.values() if verdict != "proved"]
+    assert reasons and all(re.fullmatch(r"unknown: [\w ,.'-]+(: [\w ,.'-]+)*", reason) for reason in reasons), reasons
+    assert sweep.in_words("after: cannot show that a divisor is not zero: {%26 : all(%27 >= 0)} (1/1)") == (
+        "after: cannot show that a divisor is not zero")
+    assert sweep.in_words("result 0: a term is cancelled by none: 0:0:;3:0:exp;") == "result 0: a term is cancelled by none"
+    assert sweep.in_words("{%26}: 3") == "no proof was found"
+
+
 def test_every_operator_is_there(tools):
     declared = set()
     for file in (tools.build / "dialects/Graph").glob("*.h.inc"):
