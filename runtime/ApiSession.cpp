@@ -25,9 +25,9 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
     Status status = readOptions(options, known);
     if (status.ok())
       status = checkFlags(known.flags, sessionFlags);
-    if (status.ok())
-      status = findDevice(known.device, device);
     std::shared_ptr<Ranks> ranks = known.ranks ? known.ranks->impl : nullptr;
+    if (status.ok())
+      status = findDevice(known.device, ranks.get(), device);
     if (status.ok())
       status = checkRanks(artifact->impl->mesh(), ranks.get());
     if (status.ok())

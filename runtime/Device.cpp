@@ -10,9 +10,17 @@
 namespace mlc::runtime {
 
 LoadedCode::~LoadedCode() = default;
+Event::~Event() = default;
 Recording::~Recording() = default;
 Queue::~Queue() = default;
 Device::~Device() = default;
+
+static Status hasNoEvents() {
+  return Status::error(MLC_INTERNAL, "the device has no events");
+}
+Status Queue::makeEvent(std::unique_ptr<Event> &) { return hasNoEvents(); }
+Status Queue::record(Event &) { return hasNoEvents(); }
+Status Queue::waitFor(Event &) { return hasNoEvents(); }
 
 //===----------------------------------------------------------------------===//
 // Memory

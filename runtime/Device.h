@@ -88,6 +88,14 @@ public:
   virtual ~Recording();
 };
 
+/// A moment in a queue's work that others wait for, and the other way round.
+class Event {
+public:
+  virtual ~Event();
+  /// The device's own handle: of CUDA a CUevent.
+  virtual void *handle() const = 0;
+};
+
 /// One session's work on a device. Used by one thread at a time.
 class Queue {
 public:
@@ -109,6 +117,16 @@ public:
 
   /// The device's own handle of what it does in order; null if it has none.
   virtual void *stream() const { return nullptr; }
+
+  /// Order among what is done beside each other on the device, without a wait
+  /// of the host. Of queues that have events: record() marks the moment when
+  /// all that was handed over so far is done; what is handed over behind
+  /// waitFor() begins when the event, which somebody has recorded, has
+  /// happened.
+  virtual bool hasEvents() const { return false; }
+  virtual Status makeEvent(std::unique_ptr<Event> &event);
+  virtual Status record(Event &event);
+  virtual Status waitFor(Event &event);
 
   /// Copies of `bytes` that do not overlap: from the host, to the host, on the
   /// device. The host's memory may change, and holds its copy, when the
@@ -187,6 +205,9 @@ public:
 
   /// As the C ABI gives it: "cpu", "cuda:0".
   virtual const char *name() const = 0;
+  /// Which of the driver's GPUs it is, whose memory CUDA's other libraries work
+  /// on too; -1: none.
+  virtual int gpu() const { return -1; }
   /// Whether the host's memory is the device's: host pointers are addresses,
   /// and the other way round.
   virtual bool usesHostMemory() const = 0;

@@ -110,6 +110,23 @@ std::vector<int64_t> coordinatesOf(const std::vector<MeshAxis> &mesh,
   return coordinates;
 }
 
+void Ranks::startOnGpu(Prepared &, const void *const *, void *const *, void *,
+                       void *) {}
+Status Ranks::waitUntilQueued(Prepared &prepared) { return wait(prepared); }
+
+Status findDevice(const char *name, const Ranks *ranks, Device *&device) {
+  const int gpu = ranks ? ranks->gpu() : -1;
+  std::string own = "cuda:" + std::to_string(gpu);
+  const bool isOpen = gpu >= 0 && name && !std::strcmp(name, "cuda");
+  Status status = findDevice(isOpen ? own.c_str() : name, device);
+  if (!status.ok() || gpu < 0 || device->gpu() < 0 || device->gpu() == gpu)
+    return status;
+  return Status::error(MLC_USAGE, "the session is on " +
+                                      std::string(device->name()) +
+                                      ", and what its ranks exchange is on " +
+                                      own + "; give both the same device");
+}
+
 Status checkRanks(const std::vector<MeshAxis> &mesh, const Ranks *ranks) {
   uint64_t needed = countRanks(mesh);
   uint64_t there = ranks ? ranks->size() : 1;

@@ -10,6 +10,7 @@
 #ifndef MLC_RUNTIME_RANKS_H
 #define MLC_RUNTIME_RANKS_H
 
+#include "runtime/Device.h"
 #include "runtime/Program.h"
 
 #include <memory>
@@ -76,12 +77,17 @@ public:
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// The GPU in whose memory collectives can be (Device::gpu); -1: none, all is
+  /// in the host's memory.
+  virtual int gpu() const { return -1; }
 
   /// A collective with what is needed to carry it out again and again without
   /// allocating. Not to be destroyed while it is under way.
   class Prepared {
   public:
     virtual ~Prepared() = default;
+    /// Whether it can be started on memory of the GPU: it is the engine's own.
+    bool canBeOnGpu = false;
   };
   /// Of a program with this mesh, whose number of ranks is size(). Errors: an
   /// algorithm that there is not, elements that cannot be reduced.
@@ -93,6 +99,13 @@ public:
   /// It must not be under way.
   virtual void start(Prepared &prepared, const void *const *inputs,
                      void *const *outputs) = 0;
+  /// As start(), on memory of the GPU: it begins when the CUevent `ready`,
+  /// which has been recorded, has happened, and `done` is recorded behind it.
+  virtual void startOnGpu(Prepared &prepared, const void *const *inputs,
+                          void *const *outputs, void *ready, void *done);
+  /// Until `done` has been recorded, or it is over: what waits for `done` from
+  /// then on has the outputs, unless wait() returns an error.
+  virtual Status waitUntilQueued(Prepared &prepared);
   /// Until it is over, which is within the timeout; success where it is not
   /// under way. An error names this rank, the collective, and who is missing;
   /// what is begun afterwards fails as well.
@@ -114,6 +127,10 @@ public:
 protected:
   Ranks() = default;
 };
+
+/// The device called `name`, for sessions on these ranks, which may be null.
+/// "cuda" is the GPU that the ranks have. MLC_USAGE for another GPU than that.
+Status findDevice(const char *name, const Ranks *ranks, Device *&device);
 
 /// Whether a program with this mesh can run on these ranks; null: on one alone.
 /// The error says how many it needs and how to start them.

@@ -88,8 +88,9 @@ Status Run::operator()() {
     status = refuseInputs(outputPaths(), read);
   Device *device = nullptr;
   if (status.ok())
-    status = findDevice(
-        options.device.empty() ? nullptr : options.device.c_str(), device);
+    status =
+        findDevice(options.device.empty() ? nullptr : options.device.c_str(),
+                   ranks.get(), device);
   const LoadedProgram *loaded;
   if (status.ok())
     status = artifact->load(*device, loaded);

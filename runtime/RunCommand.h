@@ -32,8 +32,8 @@ struct RunOptions {
   /// Print the time of every step, of a second run.
   bool profile = false;
   bool flushDenormals = false;
-  /// "inproc", "mpi", "gloo" or a path: how this process and others are the
-  /// ranks of an artifact that needs several. Empty: as the launcher says.
+  /// "inproc", "mpi", "gloo", "nccl" or a path: how this process and others are
+  /// the ranks of an artifact that needs several. Empty: as the launcher says.
   std::string engine;
   unsigned ranks = 0;   ///< of inproc: threads; 0: as many as are needed
   double timeout = 300; ///< seconds of waiting for a rank without progress

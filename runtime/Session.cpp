@@ -276,6 +276,9 @@ Status Session::run() {
   QueuedWork work(*queue);
   status = handOver();
   Status finished = work.finish();
+  // Why the queue's work has failed, if so.
+  if (Status settled = shared->settle(); !settled.ok())
+    finished = std::move(settled);
   shared->noteFinished(finished.ok());
   isEnqueued = false;
   isSetUp &= finished.ok();
@@ -324,6 +327,7 @@ Status Session::enqueue() {
   if (status.ok()) {
     shared->noteEnqueued(stateUse);
   } else {
+    (void)shared->settle();
     shared->noteFinished(flushed.ok());
     endRun(false);
   }
@@ -369,6 +373,11 @@ Status Session::activate(uint32_t epoch) {
   while (it != list.end() && !matches(*it))
     ++it;
   if (it == list.end()) {
+    // The one that goes for it is not under way.
+    if (list.size() == kept)
+      status = shared->settle();
+    if (!status.ok())
+      return status;
     EpochPlan plan;
     plan.key = symbols;
     plan.direct = direct;

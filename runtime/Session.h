@@ -58,6 +58,9 @@ struct PlannedCollective {
   /// What is handed over.
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
+  /// Where the device's own memory is exchanged: when the inputs are there, and
+  /// the outputs. Null elsewhere.
+  std::unique_ptr<Event> ready, done;
 };
 
 /// One epoch of the program for one set of symbol values.
@@ -184,6 +187,7 @@ private:
                   const ReadyStep &ready);
   Status runWait(const Step &step, const WaitStep &wait, EpochPlan &plan,
                  const ReadyStep &ready);
+  static Status reserveCopies(PlannedCollective &planned);
   void drainCollectives();
   bool isRecordable(uint32_t epoch) const;
   Status makeReadable(BufferId id, mlc_tensor &tensor);

@@ -2,7 +2,11 @@
 //
 // A start hands a collective to the ranks (Ranks.h), which carry it out while
 // the steps behind it run; a wait blocks until it is over. On devices with
-// memory of their own the host's copies are exchanged.
+// memory of their own the host's copies are exchanged, or, where the ranks'
+// engine works on that memory, the operands themselves: then events order the
+// queue and the engine's stream, and the host waits for neither. How such a
+// collective has ended is known when it has waited for the queue
+// (SharedStates::settle).
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,18 +68,31 @@ Status Session::prepareStart(const Step &step, const StartStep &start,
       status.message = "node '" + step.nodes[0] + "': " + status.message;
     return status;
   }
-  bool grown;
-  if (!device.usesHostMemory())
-    for (PlannedCollective::Message &message : planned->messages) {
-      if (status.ok())
-        status = message.input.reserve(message.inputBytes, grown);
-      if (status.ok())
-        status = message.output.reserve(message.outputBytes, grown);
-    }
+  const bool isOnGpu = ranks && planned->prepared->canBeOnGpu &&
+                       device.gpu() == ranks->gpu() && queue->hasEvents();
+  if (isOnGpu) {
+    status = queue->makeEvent(planned->ready);
+    if (status.ok())
+      status = queue->makeEvent(planned->done);
+  } else if (!device.usesHostMemory()) {
+    status = reserveCopies(*planned);
+  }
   planned->inputs.resize(step.inputs.size());
   planned->outputs.resize(step.outputs.size());
   ready.collective = plan.collectives.size();
   plan.collectives.push_back(std::move(planned));
+  return status;
+}
+
+Status Session::reserveCopies(PlannedCollective &planned) {
+  Status status;
+  bool grown;
+  for (PlannedCollective::Message &message : planned.messages) {
+    if (status.ok())
+      status = message.input.reserve(message.inputBytes, grown);
+    if (status.ok())
+      status = message.output.reserve(message.outputBytes, grown);
+  }
   return status;
 }
 
@@ -84,12 +101,16 @@ Status Session::runStart(const Step &step, const StartStep &start,
   PlannedCollective &planned = *plan.collectives[ready.collective];
   void *const *operands = plan.pointers.data() + ready.firstOperand;
   size_t count = step.inputs.size();
-  bool isHost = device.usesHostMemory();
+  bool isHere = device.usesHostMemory() || planned.ready;
+  // Of a run that was enqueued before.
+  if (shared->isUnsettled(*planned.prepared))
+    if (Status status = shared->settle(); !status.ok())
+      return status;
   for (size_t i = 0; i < count; ++i) {
     PlannedCollective::Message &message = planned.messages[i];
     planned.inputs[i] = operands[i];
     planned.outputs[i] = operands[count + i];
-    if (isHost)
+    if (isHere)
       continue;
     // In place there as here.
     bool isSame = operands[i] == operands[count + i];
@@ -102,8 +123,16 @@ Status Session::runStart(const Step &step, const StartStep &start,
           !status.ok())
         return status;
   }
-  shared->ranks()->start(*planned.prepared, planned.inputs.data(),
-                         planned.outputs.data());
+  if (planned.ready) {
+    if (Status status = queue->record(*planned.ready); !status.ok())
+      return status;
+    shared->ranks()->startOnGpu(*planned.prepared, planned.inputs.data(),
+                                planned.outputs.data(), planned.ready->handle(),
+                                planned.done->handle());
+  } else {
+    shared->ranks()->start(*planned.prepared, planned.inputs.data(),
+                           planned.outputs.data());
+  }
   underWay[start.ticket] = &planned;
   return Status::success();
 }
@@ -112,6 +141,11 @@ Status Session::runWait(const Step &step, const WaitStep &wait, EpochPlan &plan,
                         const ReadyStep &ready) {
   PlannedCollective *planned = underWay[wait.ticket];
   underWay[wait.ticket] = nullptr;
+  if (planned->ready) {
+    shared->noteUnsettled(*planned->prepared);
+    Status status = shared->ranks()->waitUntilQueued(*planned->prepared);
+    return status.ok() ? queue->waitFor(*planned->done) : status;
+  }
   Status status = shared->ranks()->wait(*planned->prepared);
   void *const *operands =
       plan.pointers.data() + ready.firstOperand + step.inputs.size();

@@ -250,6 +250,9 @@ Status Session::Steps::run(const BindStep &bind, const ReadyStep &) {
   status = session.queue->download(
       bytes, static_cast<const uint8_t *>(tensor.data) + bind.element * width,
       width);
+  // What came by way of a collective that has failed is no value.
+  if (status.ok())
+    status = session.shared->settle();
   if (status.ok())
     status = session.setSymbol(bind.symbol, readInteger(type, bytes));
   // What is known from here on.

@@ -177,8 +177,25 @@ Status SharedStates::wait() {
     QueuedWork all(*work);
     status = all.finish();
   }
+  // Why the queue's work has failed, if so.
+  if (Status settled = settle(); !settled.ok())
+    status = std::move(settled);
   noteFinished(status.ok());
   return status;
+}
+
+bool SharedStates::isUnsettled(const Ranks::Prepared &prepared) const {
+  return std::find(unsettled.begin(), unsettled.end(), &prepared) !=
+         unsettled.end();
+}
+
+Status SharedStates::settle() {
+  Status first;
+  for (Ranks::Prepared *prepared : unsettled)
+    if (Status status = others->wait(*prepared); first.ok())
+      first = std::move(status);
+  unsettled.clear();
+  return first;
 }
 
 void SharedStates::noteFinished(bool succeeded) {

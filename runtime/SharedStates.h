@@ -62,6 +62,15 @@ public:
   /// Nothing is enqueued any more, as somebody has waited. What failed takes
   /// the states with it that were to be written.
   void noteFinished(bool succeeded);
+  /// A step has waited for a collective on the device's own memory: its outputs
+  /// hold anything if it fails, and nobody knows yet how it ends.
+  void noteUnsettled(Ranks::Prepared &prepared) {
+    unsettled.push_back(&prepared);
+  }
+  bool isUnsettled(const Ranks::Prepared &prepared) const;
+  /// Waits for these, and tells how they have ended. When the queue's work is
+  /// done they are, but for that.
+  Status settle();
   /// How often that has failed.
   uint64_t failures() const { return failureCount; }
 
@@ -99,6 +108,7 @@ private:
   std::vector<uint8_t> held, lost;
   /// What runs that were enqueued write.
   std::vector<uint8_t> pending;
+  std::vector<Ranks::Prepared *> unsettled;
   bool isPlaced = false, isEnqueued = false;
   uint64_t failureCount = 0;
   /// The host's copies of what was read, where it cannot follow addresses.

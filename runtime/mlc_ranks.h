@@ -32,14 +32,19 @@ typedef struct mlc_ranks_options {
   double timeout;
   /** The folder of the engines; NULL: where this library lies. */
   const char *folder;
+  /** The sessions' device. Of "cuda" and "cuda:N" the engine nccl works in the
+   * memory of that GPU, without the host's copies; of "cuda" it is the GPU of
+   * LOCAL_RANK, and a session on these ranks whose device is "cuda" takes the
+   * same. Other engines do not look at it. */
+  const char *device;
 } mlc_ranks_options;
 
-#define MLC_RANKS_OPTIONS_INIT {sizeof(mlc_ranks_options), 300, NULL}
+#define MLC_RANKS_OPTIONS_INIT {sizeof(mlc_ranks_options), 300, NULL, NULL}
 
 /** Joins the other ranks, as the variables say that mpirun, mlc launch,
- * torchrun and Slurm set. `engine` is "mpi", "gloo" or the path of one; NULL:
- * gloo for those whom mlc launch or torchrun started, else mpi. `options` may
- * be NULL. Returns when all have come, or an error within the timeout. */
+ * torchrun and Slurm set. `engine` is "mpi", "gloo", "nccl" or the path of one;
+ * NULL: gloo for those whom mlc launch or torchrun started, else mpi. `options`
+ * may be NULL. Returns when all have come, or an error within the timeout. */
 MLC_API mlc_status mlc_ranks_open(const char *engine,
                                   const mlc_ranks_options *options,
                                   mlc_ranks **ranks);

@@ -38,6 +38,11 @@ public:
   ~CudaDevice() override;
 
   const char *name() const override { return deviceName.c_str(); }
+  /// By its name: the emulator under its own is no GPU of the driver that
+  /// other libraries load.
+  int gpu() const override {
+    return deviceName.compare(0, 5, "cuda:") == 0 ? device : -1;
+  }
   bool usesHostMemory() const override { return false; }
   Status allocate(uint64_t bytes, void *&memory, uint64_t &capacity) override;
   void free(void *memory, uint64_t capacity) override;

@@ -39,6 +39,10 @@ public:
   Status finish() override;
   Status flush() override;
   void *stream() const override { return handle; }
+  bool hasEvents() const override { return true; }
+  Status makeEvent(std::unique_ptr<Event> &event) override;
+  Status record(Event &event) override;
+  Status waitFor(Event &event) override;
   Status upload(void *to, const void *from, uint64_t bytes) override;
   Status download(void *to, const void *from, uint64_t bytes) override;
   Status copy(void *to, const void *from, uint64_t bytes) override;

@@ -106,6 +106,9 @@ struct Found {
         }
         driver = loaded.release();
       }
+      // It may stand in the place of libcuda.so.1.
+      if (driver->isEmulator)
+        kind = DeviceKind::Emulator;
       std::unique_ptr<CudaDevice> opened;
       Status status = CudaDevice::open(*driver, ordinal, name, kind, opened);
       if (!status.ok()) {

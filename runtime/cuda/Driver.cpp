@@ -26,6 +26,7 @@ Status Driver::load(const char *library, const char *remedy) {
 #define MLC_CUDA_DRIVER_LOOKUP(name, parameters) take(name, #name);
   MLC_CUDA_DRIVER_FUNCTIONS(MLC_CUDA_DRIVER_LOOKUP)
 #undef MLC_CUDA_DRIVER_LOOKUP
+  isEmulator = dlsym(handle, "mlcEmulatorReport") != nullptr;
   if (!missing.empty())
     return lacks(std::string(library) + " has no function " + missing);
   return Status::success();

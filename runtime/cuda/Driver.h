@@ -84,6 +84,7 @@ constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
   X(cuDeviceGetCount, (int *count))                                            \
   X(cuDeviceGet, (CUdevice *device, int ordinal))                              \
   X(cuDeviceGetName, (char *name, int length, CUdevice device))                \
+  X(cuDeviceGetPCIBusId, (char *id, int length, CUdevice device))              \
   X(cuDeviceGetAttribute,                                                      \
     (int *value, CUdevice_attribute attribute, CUdevice device))               \
   X(cuDevicePrimaryCtxRetain, (CUcontext *context, CUdevice device))           \
@@ -103,6 +104,7 @@ constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
   X(cuStreamDestroy_v2, (CUstream stream))                                     \
   X(cuStreamGetCtx, (CUstream stream, CUcontext *context))                     \
   X(cuStreamSynchronize, (CUstream stream))                                    \
+  X(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))       \
   X(cuStreamBeginCapture_v2, (CUstream stream, int mode))                      \
   X(cuStreamEndCapture, (CUstream stream, CUgraph *graph))                     \
   X(cuGraphInstantiateWithFlags,                                               \
@@ -124,6 +126,7 @@ constexpr uintptr_t CU_LAUNCH_PARAM_END = 0, CU_LAUNCH_PARAM_BUFFER_POINTER = 1,
   X(cuEventDestroy_v2, (CUevent event))                                        \
   X(cuEventRecord, (CUevent event, CUstream stream))                           \
   X(cuEventSynchronize, (CUevent event))                                       \
+  X(cuEventQuery, (CUevent event))                                             \
   X(cuEventElapsedTime, (float *milliseconds, CUevent from, CUevent to))       \
   X(cuGetErrorName, (CUresult result, const char **text))                      \
   X(cuGetErrorString, (CUresult result, const char **text))
@@ -135,6 +138,9 @@ struct Driver {
   std::add_pointer_t<CUresult parameters> name = nullptr;
   MLC_CUDA_DRIVER_FUNCTIONS(MLC_CUDA_DRIVER_MEMBER)
 #undef MLC_CUDA_DRIVER_MEMBER
+
+  /// Whether the functions are the emulator's, under whatever name.
+  bool isEmulator = false;
 
   /// Takes the functions from `library`, which stays loaded. `remedy` says what
   /// to do where that fails.

@@ -34,6 +34,8 @@ MLC_EMULATOR_API CUresult cuDeviceGetCount(int *count);
 MLC_EMULATOR_API CUresult cuDeviceGet(CUdevice *device, int ordinal);
 MLC_EMULATOR_API CUresult cuDeviceGetName(char *name, int length,
                                           CUdevice device);
+MLC_EMULATOR_API CUresult cuDeviceGetPCIBusId(char *id, int length,
+                                              CUdevice device);
 MLC_EMULATOR_API CUresult cuDeviceGetAttribute(int *value, int attribute,
                                                CUdevice device);
 MLC_EMULATOR_API CUresult cuDevicePrimaryCtxRetain(CUcontext *context,
@@ -58,6 +60,9 @@ MLC_EMULATOR_API CUresult cuStreamGetCtx(CUstream stream, CUcontext *context);
 MLC_EMULATOR_API CUresult cuStreamSynchronize(CUstream stream);
 MLC_EMULATOR_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event,
                                             unsigned flags);
+MLC_EMULATOR_API CUresult cuLaunchHostFunc(CUstream stream,
+                                           void (*function)(void *),
+                                           void *data);
 MLC_EMULATOR_API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
 MLC_EMULATOR_API CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph);
 MLC_EMULATOR_API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec,
@@ -69,6 +74,7 @@ MLC_EMULATOR_API CUresult cuGraphExecDestroy(CUgraphExec exec);
 MLC_EMULATOR_API CUresult cuEventCreate(CUevent *event, unsigned flags);
 MLC_EMULATOR_API CUresult cuEventDestroy_v2(CUevent event);
 MLC_EMULATOR_API CUresult cuEventRecord(CUevent event, CUstream stream);
+MLC_EMULATOR_API CUresult cuEventQuery(CUevent event);
 MLC_EMULATOR_API CUresult cuEventSynchronize(CUevent event);
 MLC_EMULATOR_API CUresult cuEventElapsedTime(float *milliseconds, CUevent start,
                                              CUevent end);
@@ -102,6 +108,11 @@ MLC_EMULATOR_API void mlcEmulatorClearReport();
 /// "cuMemAlloc_v2:3": the third call from now on fails; more than one with
 /// commas between, none with an empty text. `=2` behind it is the error.
 MLC_EMULATOR_API void mlcEmulatorFail(const char *what);
+/// For a library that works on a device's memory without kernels, in a function
+/// of cuLaunchHostFunc: it reads, or has written, so many bytes there. What is
+/// not of one allocation is reported, and an error.
+MLC_EMULATOR_API CUresult mlcEmulatorAccess(CUdeviceptr memory, size_t bytes,
+                                            int writes);
 /// How many accesses of kernels have been checked in this process.
 MLC_EMULATOR_API uint64_t mlcEmulatorAccesses();
 }

@@ -1,5 +1,6 @@
 //===- Device.cpp - The device, its context and errors --------------------===//
 
+#include "runtime/emulator/Calls.h"
 #include "runtime/emulator/Driver.h"
 #include "runtime/emulator/Execution.h"
 #include "runtime/emulator/Finding.h"
@@ -16,6 +17,7 @@ static std::string environmentError;
 thread_local CUcontext currentContext = nullptr;
 
 Call::Call(const char *function, Needs needs) : lock(driver.mutex) {
+  countCall(function);
   error = injectedFailure(function);
   if (error)
     return;
@@ -142,6 +144,16 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
   if (!name || length <= 0)
     return CUDA_ERROR_INVALID_VALUE;
   std::snprintf(name, size_t(length), "mlc emulator (sm_%u)", architecture());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice device) {
+  MLC_CALL(Initialized);
+  if (!driver.isDevice(device))
+    return CUDA_ERROR_INVALID_DEVICE;
+  if (!id || length <= 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::snprintf(id, size_t(length), "0000:%02x:00.0", unsigned(device));
   return CUDA_SUCCESS;
 }
 

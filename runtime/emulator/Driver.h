@@ -10,6 +10,7 @@
 
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
@@ -44,10 +45,13 @@ struct CUstream_st {
   std::deque<std::function<CUresult()>> work;
   CUresult error = 0; ///< of what was done, until a call returns it
   std::unique_ptr<Capture> capture; ///< null unless it is captured
+  /// Whether a thread does some of it, which may have given the driver's lock
+  /// away: the next comes when it is done.
+  bool isBusy = false;
 
   /// Does all of it; after an error the rest is dropped.
   void run();
-  /// Does the next of it.
+  /// Does the next of it, where nobody is at it.
   void runNext();
   CUresult takeError();
 };
@@ -87,6 +91,8 @@ namespace mlc::emulator {
 /// All handles that are good, so that others are told from them.
 struct Driver {
   std::mutex mutex;
+  /// Told whenever a stream has done something; waits with `mutex`.
+  std::condition_variable_any progress;
   bool initialized = false;
   /// Those that there are come first (deviceCount()).
   std::array<CUctx_st, maxDevices> devices;

@@ -1,6 +1,8 @@
 //===- Memory.cpp - Memory of the devices, and copies ---------------------===//
 
+#include "runtime/emulator/Calls.h"
 #include "runtime/emulator/Driver.h"
+#include "runtime/emulator/Finding.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -85,6 +87,22 @@ CUresult cuMemFreeHost(void *memory) {
   return CUDA_SUCCESS;
 }
 
+CUresult mlcEmulatorAccess(CUdeviceptr memory, size_t bytes, int writes) {
+  MLC_CALL(Initialized);
+  if (!bytes)
+    return CUDA_SUCCESS;
+  const char *what = writes ? "a library writes " : "a library reads ";
+  Arena *arena = driver.arenaOf(memory, bytes);
+  if (!arena) {
+    addToReport("mlc emulator: " + (what + std::to_string(bytes)) +
+                " bytes at an address where no allocation has them\n");
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
+  }
+  if (writes)
+    arena->mark(uintptr_t(memory), bytes, true, true);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
                               CUstream stream) {
   MLC_CALL(Context);
@@ -92,6 +110,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
     return CUDA_ERROR_INVALID_HANDLE;
   if (!bytes)
     return CUDA_SUCCESS;
+  countBytes(__func__, bytes);
   Arena *arena = driver.arenaOf(to, bytes);
   if (!from || !arena)
     return CUDA_ERROR_INVALID_VALUE;
@@ -114,6 +133,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
     return CUDA_ERROR_INVALID_HANDLE;
   if (!bytes)
     return CUDA_SUCCESS;
+  countBytes(__func__, bytes);
   if (!to || !driver.arenaOf(from, bytes))
     return CUDA_ERROR_INVALID_VALUE;
   CUresult result = driver.submit(stream, [to, from, bytes] {
@@ -135,6 +155,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
     return CUDA_ERROR_INVALID_HANDLE;
   if (!bytes)
     return CUDA_SUCCESS;
+  countBytes(__func__, bytes);
   // Also from one device to another.
   Arena *target = driver.arenaOf(to, bytes),
         *source = driver.arenaOf(from, bytes);

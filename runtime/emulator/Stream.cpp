@@ -10,24 +10,33 @@ using namespace mlc::emulator;
 void CUstream_st::runNext() {
   std::function<CUresult()> next = std::move(work.front());
   work.pop_front();
+  isBusy = true;
   CUresult result = next();
+  isBusy = false;
   if (result != CUDA_SUCCESS) {
     if (!error)
       error = result;
     work.clear();
   }
+  driver.progress.notify_all();
 }
 
 void CUstream_st::run() {
-  while (!work.empty())
-    runNext();
+  while (isBusy || !work.empty())
+    if (isBusy)
+      driver.progress.wait(driver.mutex);
+    else
+      runNext();
 }
 
 CUresult CUstream_st::takeError() { return std::exchange(error, CUDA_SUCCESS); }
 
 void Driver::runAll() {
-  for (CUstream stream : streams)
-    stream->run();
+  // Others may come and go where the lock is given away.
+  const std::vector<CUstream> all(streams.begin(), streams.end());
+  for (CUstream stream : all)
+    if (streams.count(stream))
+      stream->run();
 }
 
 CUresult Driver::submit(CUstream stream, std::function<CUresult()> work) {
@@ -148,11 +157,45 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   // What an event waits for was given to its stream before: there are no
   // circles.
   return driver.submit(stream, [record] {
-    while (record && !record->done && driver.streams.count(record->stream) &&
-           !record->stream->work.empty())
-      record->stream->runNext();
+    while (record && !record->done && driver.streams.count(record->stream)) {
+      CUstream_st &other = *record->stream;
+      if (other.isBusy)
+        driver.progress.wait(driver.mutex);
+      else if (!other.work.empty())
+        other.runNext();
+      else
+        break;
+    }
     return CUDA_SUCCESS;
   });
+}
+
+/// As CUDA has it: the function calls nothing of CUDA, and may wait for other
+/// threads, which may call.
+CUresult cuLaunchHostFunc(CUstream stream, void (*function)(void *),
+                          void *data) {
+  MLC_CALL(Context);
+  if (!driver.isStream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!function)
+    return CUDA_ERROR_INVALID_VALUE;
+  return driver.submit(stream, [function, data] {
+    driver.mutex.unlock();
+    function(data);
+    driver.mutex.lock();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuEventQuery(CUevent event) {
+  MLC_CALL(Context);
+  if (!driver.events.count(event))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (event->last && driver.streams.count(event->last->stream) &&
+      event->last->stream->capture)
+    return CUDA_ERROR_CAPTURED_EVENT;
+  return !event->last || event->last->done ? CUDA_SUCCESS
+                                           : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuEventSynchronize(CUevent event) {

@@ -50,6 +50,8 @@ mlc_status mlc_ranks_open(const char *engine, const mlc_ranks_options *options,
     RankOptions rankOptions;
     World world;
     Status status = readOptions(options, known, rankOptions.communication);
+    if (status.ok() && known.device)
+      rankOptions.device = known.device;
     if (status.ok())
       status = findWorld(world);
     if (status.ok())

@@ -54,6 +54,15 @@ Status Communicator::open(const mlc_engine &plain, int rank, int size,
   Link link = options.link;
   if (Status status = findLink(link); !status.ok())
     return status;
+  if (options.device >= 0 && !plain.stage)
+    return Status::error(MLC_UNSUPPORTED,
+                         "engine " + std::string(plain.name) +
+                             " does not work in the memory of GPUs; take nccl");
+  if (options.device >= 0 && link.isSlow())
+    return Status::error(MLC_USAGE,
+                         "a link is made slow for what is in the host's memory "
+                         "alone; leave MLC_LINK_BANDWIDTH, MLC_LINK_LATENCY "
+                         "and such options out");
   const mlc_engine &engine = link.isSlow() ? throttled(plain, link) : plain;
   char text[512] = "";
   mlc_comm *comm = nullptr;
@@ -87,17 +96,15 @@ Status Communicator::open(const mlc_engine &plain, int rank, int size,
 Status Communicator::split(int color, const std::string &name,
                            std::unique_ptr<Communicator> &group) {
   // Who is missing is told by this, and the engine's split is quick then.
-  if (options.device < 0) {
-    Program meet;
-    int32_t come = 1;
-    Request request{Collective::AllReduce, Algorithm::Tree, size(), 1};
-    Status status = makeProgram(request, rank(), meet);
-    if (status.ok())
-      status =
+  Program meet;
+  int32_t come = 1;
+  Request request{Collective::AllReduce, Algorithm::Tree, size(), 1};
+  if (Status status = makeProgram(request, rank(), meet); !status.ok())
+    return status;
+  if (Status status =
           run("split into groups " + name, std::move(meet), MLC_I32, &come);
-    if (!status.ok())
-      return status;
-  }
+      !status.ok())
+    return status;
   enter("split into groups " + name);
   mlc_comm *split = nullptr;
   std::vector<int> among(size());
@@ -152,6 +159,8 @@ Status Communicator::leave(Status status) {
     family->failed = true;
     if (options.watchdog)
       options.watchdog->disarmAll();
+    if (options.device >= 0)
+      cancel(status);
     return status;
   }
   if (options.watchdog)
@@ -316,6 +325,12 @@ Status Communicator::runLocal(const LocalStep &local) {
   return Status::success();
 }
 
+void Communicator::forgetProgram() {
+  program = {};
+  step = 0;
+  lanes.clear();
+}
+
 Status Communicator::startStep() {
   inStep = true;
   lanes.clear();
@@ -377,21 +392,12 @@ Status Communicator::advanceProgram(int64_t nanoseconds, bool &done) {
   return Status::success();
 }
 
-Status Communicator::advanceOwn(int64_t nanoseconds, bool &done) {
-  int over = 0;
-  mlc_status code = engine.test(comm, own, nanoseconds, &over);
-  if (code != MLC_OK || over)
-    own = nullptr;
-  if (code != MLC_OK)
-    return engineError(code);
-  done = moved = over;
-  return over ? Status::success() : check();
-}
-
 Status Communicator::advance(int64_t nanoseconds, bool &done) {
   done = moved = false;
-  Status status =
-      own ? advanceOwn(nanoseconds, done) : advanceProgram(nanoseconds, done);
+  Status status = onDevice ? advanceOnDevice(nanoseconds, done)
+                  : own    ? advanceOwn(nanoseconds, done)
+                           : advanceProgram(nanoseconds, done);
+  onDevice = onDevice && status.ok() && !done;
   return !status.ok() || done ? leave(std::move(status)) : status;
 }
 
@@ -403,10 +409,6 @@ Status Communicator::begin(const std::string &name, Program what,
   step = 0;
   inStep = false;
   enter(name);
-  if (options.device >= 0)
-    return leave(watch.fail(MLC_UNSUPPORTED,
-                            "programs of sends and receives add in the host's "
-                            "memory; take the algorithm own"));
   Status status = reserve();
   return status.ok() ? status : leave(std::move(status));
 }
@@ -435,37 +437,6 @@ Status Communicator::begin(const Request &request, mlc_dtype type, void *data) {
   return begin(describe(request, type), std::move(made), type, data);
 }
 
-Status Communicator::beginOwn(const std::string &name, const Request &request,
-                              mlc_dtype type, void *data) {
-  program = {};
-  step = 0;
-  lanes.clear();
-  enter(name);
-  Status status = startOwn(request, type, data);
-  return status.ok() ? status : leave(std::move(status));
-}
-
-Status Communicator::startOwn(const Request &request, mlc_dtype type,
-                              void *data) {
-  const std::vector<int64_t> parts = partsOf(request, rank());
-  const bool isAllToAll = request.collective == Collective::AllToAll;
-  const std::vector<int64_t> receives =
-      isAllToAll ? receivedParts(request, rank()) : std::vector<int64_t>();
-  const std::vector<size_t> sent(parts.begin(), parts.end());
-  const std::vector<size_t> received(receives.begin(), receives.end());
-  mlc_operation operation{};
-  operation.kind = static_cast<mlc_collective>(request.collective);
-  operation.reduction = request.reduction;
-  operation.type = type;
-  operation.element_size = mlc_dtype_size(type);
-  operation.root = request.root;
-  operation.elements = static_cast<size_t>(request.elements);
-  operation.parts = sent.data();
-  operation.receives = isAllToAll ? received.data() : nullptr;
-  mlc_status code = engine.collective(comm, &operation, data, &own);
-  return code == MLC_OK ? Status::success() : engineError(code);
-}
-
 Status Communicator::complete(bool &done) {
   Status status = Status::success();
   while (status.ok() && !done)
@@ -483,16 +454,6 @@ Status Communicator::run(const std::string &name, Program program,
                          mlc_dtype type, void *data) {
   bool done = false;
   Status status = begin(name, std::move(program), type, data);
-  return status.ok() ? complete(done) : status;
-}
-
-Status Communicator::finish() {
-  int32_t come = 1;
-  bool done = false;
-  Request request{Collective::AllReduce, Algorithm::Own, size(), 1};
-  if (options.device >= 0) // its memory is not at hand
-    request.elements = 0;
-  Status status = beginOwn("the end", request, MLC_I32, &come);
   return status.ok() ? complete(done) : status;
 }
 

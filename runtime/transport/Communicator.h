@@ -21,6 +21,7 @@
 #include "runtime/transport/Watchdog.h"
 
 #include <csignal>
+#include <deque>
 #include <memory>
 
 namespace mlc::runtime::transport {
@@ -37,8 +38,8 @@ public:
     const volatile std::sig_atomic_t *interrupted = nullptr;
     /// Ends the process if the engine does not return.
     Watchdog *watchdog = nullptr;
-    /// All data is in memory of this GPU, and only the engine's own collectives
-    /// are done; -1: in the host's.
+    /// In whose memory collectives may be, of an engine that works there; -1:
+    /// of no GPU.
     int device = -1;
     /// Slows the engine down; what it leaves out, the environment may say.
     Link link = {};
@@ -82,6 +83,26 @@ public:
   Status begin(const std::string &name, Program program, mlc_dtype type,
                void *data);
   Status advance(int64_t nanoseconds, bool &done);
+
+  /// One of the engine's own (Algorithm::Own) in the memory of Options::device;
+  /// what lies where says mlc_on_device.
+  struct DeviceMessage {
+    Request request;
+    const void *input;
+    void *output;
+  };
+  /// What DeviceMessage has for a collective in place, as run() has it.
+  DeviceMessage inPlace(const Request &request, mlc_dtype type,
+                        void *data) const;
+  /// All of them as one collective. They begin when the CUevent `ready` has
+  /// happened, and `done` is recorded behind the last; both may be null. Until
+  /// `ready` has happened this rank has not come, as others see it.
+  Status begin(std::vector<DeviceMessage> messages, mlc_dtype type, void *ready,
+               void *done);
+  Status run(std::vector<DeviceMessage> messages, mlc_dtype type);
+  /// Whether `done` has been recorded.
+  bool isQueued() const { return queued; }
+
   /// What is under way will not be advanced any more: tells the others.
   void giveUp();
   /// Whether the last advance() found that something had come or gone.
@@ -106,10 +127,14 @@ private:
                std::string group = "", std::vector<int> ranks = {});
   Status beginOwn(const std::string &name, const Request &request,
                   mlc_dtype type, void *data);
-  Status startOwn(const Request &request, mlc_dtype type, void *data);
+  mlc_status startOwn(const Request &request, mlc_dtype type, void *data,
+                      const mlc_on_device *there);
+  Status advanceOnDevice(int64_t nanoseconds, bool &done);
+  void cancel(const Status &failure);
   Status complete(bool &done);
   Status advanceOwn(int64_t nanoseconds, bool &done);
   Status advanceProgram(int64_t nanoseconds, bool &done);
+  void forgetProgram();
   Status startStep();
   Status endStep();
   Status pollLanes(int64_t nanoseconds, bool &all);
@@ -140,6 +165,11 @@ private:
   size_t step = 0;
   bool inStep = false, moved = false;
   mlc_request *own = nullptr;
+  // In a GPU's memory: all of them, of which `own` is the first that is not
+  // done.
+  std::deque<mlc_request *> owns;
+  bool onDevice = false, entered = false, queued = false;
+  std::string deviceName; // of the collective
   mlc_dtype type = MLC_F32;
   char *data = nullptr;
   std::vector<Lane> lanes;

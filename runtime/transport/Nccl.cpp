@@ -3,20 +3,22 @@
 // NCCL and CUDA are loaded at run time, so that this is always built. Ranks
 // find each other as those of Gloo do, and get NCCL's id there.
 //
-// The memory is what the caller says: of a GPU (mlc_world::device), with a
-// stream of its own, or, with -1, the host's; then CUDA is not touched and the
-// stream is null. NVIDIA's library wants a GPU, the test's does not.
+// With a GPU (mlc_world::device) there is a stream of its own on the primary
+// context; what is exchanged is in the GPU's memory, or in the host's and
+// copied. With -1 CUDA is not touched and the stream is null: NVIDIA's library
+// wants a GPU, the test's does not.
 //
-// NCCL's calls may wait for other ranks, so a thread makes them, in order, and
-// waits for the stream. A group of calls is one step: transfers that are begun
-// before the next test (mlc_engine.h, stepwise).
+// A group of calls is one step: transfers that are begun before the next test
+// (mlc_engine.h, stepwise).
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/transport/NcclEngine.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <unistd.h>
 
 using namespace mlc::runtime;
@@ -57,96 +59,72 @@ Libraries &libraries() {
 const nccl::Library &mlc::runtime::nccl::library() { return libraries().nccl; }
 const cuda::Driver &mlc::runtime::nccl::driver() { return libraries().cuda; }
 
-namespace {
-
-std::string describe(ncclResult_t result, const char *what) {
+std::string mlc::runtime::nccl::describe(ncclResult_t result,
+                                         const char *what) {
   return std::string(what) + ": " + library().ncclGetErrorString(result);
 }
 
-/// What is wrong, or nothing.
-std::string carryOut(mlc_comm &comm, const Batch &batch) {
-  if (comm.device >= 0)
-    if (Status status = driver().check(driver().cuCtxSetCurrent(comm.context),
-                                       "the GPU cannot be used");
-        !status.ok())
-      return status.message;
-  batch.before();
-  ncclResult_t result = ncclSuccess;
-  if (batch.grouped)
-    result = library().ncclGroupStart();
-  for (size_t i = 0; i < batch.calls.size() && result == ncclSuccess; ++i)
-    result = batch.calls[i]();
-  if (batch.grouped) {
-    const ncclResult_t end = library().ncclGroupEnd();
-    result = result == ncclSuccess ? end : result;
-  }
-  if (result != ncclSuccess)
-    return describe(result, "NCCL");
-  if (comm.device >= 0)
-    if (Status status = driver().check(
-            driver().cuStreamSynchronize(comm.stream), "NCCL's stream");
-        !status.ok())
-      return status.message;
-  batch.after();
-  return "";
-}
-
-void work(mlc_comm &comm) {
-  std::unique_lock<std::mutex> lock(comm.mutex);
-  for (;;) {
-    comm.changed.wait(lock,
-                      [&] { return comm.closing || !comm.batches.empty(); });
-    if (comm.batches.empty())
-      return;
-    const Batch batch = std::move(comm.batches.front());
-    comm.batches.pop_front();
-    lock.unlock();
-    const std::string failure = carryOut(comm, batch);
-    lock.lock();
-    for (mlc_request *request : batch.requests) {
-      request->failure = failure;
-      request->done = true;
-    }
-    comm.changed.notify_all();
-  }
-}
-
-void enqueue(mlc_comm *comm, Batch batch) {
-  {
-    std::lock_guard<std::mutex> lock(comm->mutex);
-    comm->batches.push_back(std::move(batch));
-  }
-  comm->changed.notify_all();
-}
+namespace {
 
 void flush(mlc_comm *comm) {
-  if (comm->pending.calls.empty())
+  if (comm->pending.requests.empty())
     return;
-  enqueue(comm, std::move(comm->pending));
+  enqueue(*comm, std::move(comm->pending));
   comm->pending = {};
+}
+
+/// Ranks of one machine with one GPU may wait for each other forever.
+std::string refuseSharedGpu(mlc_comm &comm, cuda::CUdevice gpu,
+                            Clock::time_point deadline) {
+  char bus[32] = "";
+  if (Status status = driver().check(
+          driver().cuDeviceGetPCIBusId(bus, sizeof(bus) - 1, gpu),
+          "the GPU has no place");
+      !status.ok())
+    return status.message;
+  std::string machine;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> machine;
+  std::vector<std::string> all;
+  std::string error = comm.meeting->exchange(
+      comm.prefix + "/gpu", comm.ranks, machine + "/" + bus, all, deadline);
+  for (int a = 0; error.empty() && a < comm.size; ++a)
+    for (int b = a + 1; error.empty() && b < comm.size; ++b)
+      if (all[a] == all[b])
+        error = "ranks " + std::to_string(a) + " and " + std::to_string(b) +
+                " have the same GPU (" + bus +
+                "); give --device=cuda, with which each takes the one of its "
+                "LOCAL_RANK, or cuda:N with an N for each";
+  return error;
+}
+
+/// The GPU's context, and a stream.
+std::string openGpu(mlc_comm &comm, Clock::time_point deadline) {
+  const cuda::Driver &cuda = driver();
+  cuda::CUdevice gpu = 0;
+  Status status = cuda.check(cuda.cuDeviceGet(&gpu, comm.device),
+                             "the GPU cannot be opened");
+  if (status.ok())
+    status = cuda.check(cuda.cuDevicePrimaryCtxRetain(&comm.context, gpu),
+                        "the GPU cannot be used");
+  if (status.ok())
+    status = cuda.check(cuda.cuCtxSetCurrent(comm.context),
+                        "the GPU cannot be used");
+  if (status.ok())
+    status = cuda.check(
+        cuda.cuStreamCreate(&comm.stream, cuda::CU_STREAM_NON_BLOCKING),
+        "no stream on the GPU");
+  if (!status.ok())
+    return status.message;
+  // Groups have the GPUs of all.
+  return comm.prefix == "all" ? refuseSharedGpu(comm, gpu, deadline) : "";
 }
 
 /// NCCL's communicator for the ranks that have met, and the thread.
 std::string connect(mlc_comm &comm, int device, Clock::time_point deadline) {
   comm.device = device;
-  if (device >= 0) {
-    const cuda::Driver &cuda = driver();
-    cuda::CUdevice gpu = 0;
-    Status status =
-        cuda.check(cuda.cuDeviceGet(&gpu, device), "the GPU cannot be opened");
-    if (status.ok())
-      status = cuda.check(cuda.cuDevicePrimaryCtxRetain(&comm.context, gpu),
-                          "the GPU cannot be used");
-    if (status.ok())
-      status = cuda.check(cuda.cuCtxSetCurrent(comm.context),
-                          "the GPU cannot be used");
-    if (status.ok())
-      status = cuda.check(
-          cuda.cuStreamCreate(&comm.stream, cuda::CU_STREAM_NON_BLOCKING),
-          "no stream on the GPU");
-    if (!status.ok())
-      return status.message;
-  }
+  if (device >= 0)
+    if (std::string error = openGpu(comm, deadline); !error.empty())
+      return error;
   ncclUniqueId id{};
   ncclResult_t result = ncclSuccess;
   std::string text;
@@ -165,23 +143,22 @@ std::string connect(mlc_comm &comm, int device, Clock::time_point deadline) {
   result = library().ncclCommInitRank(&comm.handle, comm.size, id, comm.rank);
   if (result != ncclSuccess)
     return describe(result, "ncclCommInitRank") +
-           "; see what NCCL_DEBUG=WARN says";
-  comm.thread = std::thread([&comm] { work(comm); });
+           "; see what NCCL_DEBUG=WARN says" +
+           (device < 0 ? ", or give --device=cuda, as NCCL wants a GPU" : "");
+  startThreads(comm);
   return "";
 }
 
 void close(mlc_comm *comm) {
-  {
-    std::lock_guard<std::mutex> lock(comm->mutex);
-    comm->closing = true;
-  }
-  comm->changed.notify_all();
-  if (comm->thread.joinable())
-    comm->thread.join();
-  if (comm->handle)
+  endThreads(*comm);
+  if (comm->handle && !comm->cancelled)
     library().ncclCommDestroy(comm->handle);
+  if (comm->context)
+    (void)driver().cuCtxSetCurrent(comm->context);
+  for (const Block &block : comm->blocks)
+    (void)driver().cuMemFree_v2(reinterpret_cast<uintptr_t>(block.memory));
   if (comm->stream)
-    driver().cuStreamDestroy_v2(comm->stream);
+    (void)driver().cuStreamDestroy_v2(comm->stream);
   delete comm;
 }
 
@@ -228,10 +205,50 @@ mlc_status split(mlc_comm *comm, int color, int64_t timeout, int *members,
   return error.empty() ? MLC_OK : comm->failed(MLC_RESOURCES, error);
 }
 
+/// NCCL's kernels end at this, whatever they wait for. It may wait for the GPU
+/// itself, where other communicators wait too, so that nobody waits for it.
+void cancel(mlc_comm *comm) {
+  if (comm->cancelled.exchange(true))
+    return;
+  std::thread([handle = comm->handle, device = comm->device,
+               context = comm->context] {
+    if (device >= 0)
+      (void)driver().cuCtxSetCurrent(context);
+    library().ncclCommAbort(handle);
+  }).detach();
+}
+
 /// Connections end with the process; its launcher ends the others.
 void abort(mlc_comm *comm, int code) {
-  library().ncclCommAbort(comm->handle);
+  if (!comm->cancelled)
+    library().ncclCommAbort(comm->handle);
   _exit(code);
+}
+
+/// Memory on the GPU, for the request; null where there is none.
+char *take(mlc_comm *comm, mlc_request *request, size_t bytes) {
+  for (Block &block : comm->blocks)
+    if (!block.isTaken && block.bytes >= bytes && block.bytes / 4 <= bytes) {
+      block.isTaken = true;
+      request->blocks.push_back(&block);
+      return block.memory;
+    }
+  cuda::CUdeviceptr memory = 0;
+  const size_t size = std::max<size_t>(bytes, 256);
+  if (driver().cuCtxSetCurrent(comm->context) ||
+      driver().cuMemAlloc_v2(&memory, size))
+    return nullptr;
+  comm->blocks.push_back(
+      {reinterpret_cast<char *>(memory), // NOLINT(performance-no-int-to-ptr)
+       size, true});
+  request->blocks.push_back(&comm->blocks.back());
+  return comm->blocks.back().memory;
+}
+
+mlc_status lacksMemory(mlc_comm *comm, size_t bytes) {
+  return comm->failed(MLC_RESOURCES,
+                      "no memory on the GPU for " + std::to_string(bytes) +
+                          " bytes that are exchanged; end what else uses it");
 }
 
 mlc_request *begin(Batch &batch) {
@@ -239,39 +256,105 @@ mlc_request *begin(Batch &batch) {
   return batch.requests.back();
 }
 
+/// The host's memory, to or from another rank.
+mlc_status transfer(mlc_comm *comm, bool isSend, int peer, void *data,
+                    size_t bytes, mlc_request **request) {
+  Batch &batch = comm->pending;
+  *request = begin(batch);
+  void *there = data;
+  if (comm->device >= 0 && bytes) {
+    there = take(comm, *request, bytes);
+    if (!there)
+      return lacksMemory(comm, bytes);
+    if (isSend)
+      batch.before.push_back({Copy::ToDevice, there, data, bytes});
+    else
+      batch.after.push_back({Copy::ToHost, data, there, bytes});
+  }
+  batch.calls.emplace_back([=] {
+    return isSend ? library().ncclSend(there, bytes, ncclUint8, peer,
+                                       comm->handle, comm->stream)
+                  : library().ncclRecv(there, bytes, ncclUint8, peer,
+                                       comm->handle, comm->stream);
+  });
+  comm->count(isSend, bytes);
+  return MLC_OK;
+}
+
 mlc_status send(mlc_comm *comm, int peer, const void *data, size_t bytes,
                 mlc_request **request) {
-  *request = begin(comm->pending);
-  comm->pending.calls.emplace_back([=] {
-    return library().ncclSend(data, bytes, ncclUint8, peer, comm->handle,
-                              comm->stream);
-  });
-  comm->count(true, bytes);
-  return MLC_OK;
+  return transfer(comm, true, peer, const_cast<void *>(data), bytes, request);
 }
 
 mlc_status receive(mlc_comm *comm, int peer, void *data, size_t bytes,
                    mlc_request **request) {
-  *request = begin(comm->pending);
-  comm->pending.calls.emplace_back([=] {
-    return library().ncclRecv(data, bytes, ncclUint8, peer, comm->handle,
-                              comm->stream);
-  });
-  comm->count(false, bytes);
-  return MLC_OK;
+  return transfer(comm, false, peer, data, bytes, request);
+}
+
+/// Where in memory that holds all elements a rank gives or gets its part.
+size_t ownPart(const mlc_comm *comm, const mlc_operation &operation,
+               mlc_collective kind) {
+  return operation.kind == kind
+             ? beginsOf(operation.parts, comm->size)[comm->rank] *
+                   operation.element_size
+             : 0;
 }
 
 mlc_status collective(mlc_comm *comm, const mlc_operation *operation,
                       void *data, mlc_request **request) {
   flush(comm);
   Batch batch;
-  if (!makeCalls(comm, *operation, static_cast<char *>(data), batch))
+  auto made = std::make_unique<mlc_request>();
+  batch.requests.push_back(made.get());
+  bool lacks = false;
+  const size_t bytes = operation->elements * operation->element_size;
+  std::vector<std::unique_ptr<char[]>> host;
+  auto aside = [&](size_t size) {
+    char *memory = comm->device >= 0
+                       ? take(comm, made.get(), size)
+                       : (host.emplace_back(new char[size])).get();
+    lacks |= !memory;
+    return memory;
+  };
+  const char *from = nullptr;
+  char *to = nullptr;
+  if (const mlc_on_device *there = operation->on_device) {
+    from = static_cast<const char *>(there->input);
+    to = static_cast<char *>(there->output);
+    made->ready = batch.ready = static_cast<cuda::CUevent>(there->ready);
+    batch.done = static_cast<cuda::CUevent>(there->done);
+  } else {
+    auto *all = static_cast<char *>(data);
+    if (comm->device >= 0 && bytes) {
+      all = aside(bytes);
+      batch.before.push_back({Copy::ToDevice, all, data, bytes});
+      batch.after.push_back({Copy::ToHost, data, all, bytes});
+    }
+    from = all + ownPart(comm, *operation, MLC_ALL_GATHER);
+    to = all + ownPart(comm, *operation, MLC_REDUCE_SCATTER);
+  }
+  if (!makeCalls(comm, *operation, from, to, aside, batch))
     return comm->failed(
         MLC_UNSUPPORTED,
         "NCCL has no sum of this type; take another algorithm than own");
-  *request = begin(batch);
-  enqueue(comm, std::move(batch));
+  if (lacks)
+    return lacksMemory(comm, bytes);
+  *request = made.release();
+  (*request)->host = std::move(host);
+  enqueue(*comm, std::move(batch));
   return MLC_OK;
+}
+
+int stage(mlc_comm *comm, mlc_request *request) {
+  int stage = MLC_STAGE_READY;
+  if (request->ready) {
+    (void)driver().cuCtxSetCurrent(comm->context);
+    // Other errors are told by whoever waits for the stream.
+    if (driver().cuEventQuery(request->ready) == cuda::CUDA_ERROR_NOT_READY)
+      stage = 0;
+  }
+  std::lock_guard<std::mutex> lock(comm->mutex);
+  return stage + (request->queued ? MLC_STAGE_QUEUED : 0);
 }
 
 mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
@@ -279,18 +362,25 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
   flush(comm);
   {
     std::unique_lock<std::mutex> lock(comm->mutex);
-    if (!request->done && nanoseconds > 0)
+    auto hasNews = [&] {
+      return request->done || (request->queued && !request->told);
+    };
+    if (!hasNews() && nanoseconds > 0)
       comm->changed.wait_for(lock, std::chrono::nanoseconds(nanoseconds),
-                             [&] { return request->done; });
+                             hasNews);
+    request->told = request->queued;
     *done = request->done;
   }
   if (!*done) {
     ncclResult_t error = ncclSuccess;
-    library().ncclCommGetAsyncError(comm->handle, &error);
+    if (!comm->cancelled)
+      library().ncclCommGetAsyncError(comm->handle, &error);
     return error == ncclSuccess || error == ncclInProgress
                ? MLC_OK
                : comm->failed(MLC_DEVICE, describe(error, "NCCL"));
   }
+  for (Block *block : request->blocks)
+    block->isTaken = false;
   std::string failure = std::move(request->failure);
   delete request;
   return failure.empty() ? MLC_OK : comm->failed(MLC_DEVICE, failure);
@@ -299,7 +389,7 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const mlc_engine *
-mlc_engine_v2(void) {
+mlc_engine_v3(void) {
   static const mlc_engine engine = [] {
     mlc_engine table{};
     table.name = "nccl";
@@ -312,6 +402,8 @@ mlc_engine_v2(void) {
     table.receive = receive;
     table.collective = collective;
     table.test = test;
+    table.stage = stage;
+    table.cancel = cancel;
     table.publish = publishOnBoard<mlc_comm>;
     table.look = lookOnBoard<mlc_comm>;
     return makeTable<mlc_comm>(table);

@@ -2,8 +2,6 @@
 
 #include "runtime/transport/NcclEngine.h"
 
-#include <cstring>
-
 namespace mlc::runtime::nccl {
 
 using transport::areEqual;
@@ -52,13 +50,15 @@ ncclRedOp_t operatorOf(mlc_reduction reduction) {
   }
 }
 
-/// NCCL's reduce-scatter and all-gather want parts
-/// of one size; others are a group of a reduction to, or a broadcast from, each
-/// rank. An all-to-all is a group of sends and receives, to itself too.
+/// NCCL's reduce-scatter and all-gather want parts of one size; others are a
+/// group of a reduction to, or a broadcast from, each rank. An all-to-all is a
+/// group of sends and receives, to itself too.
 struct Calls {
   mlc_comm *comm;
   const mlc_operation &operation;
-  char *data;
+  const char *from;
+  char *to;
+  const std::function<char *(size_t)> &aside;
   ncclDataType_t type;
   Batch &batch;
 
@@ -69,15 +69,15 @@ struct Calls {
   void allReduce();
   void reduceScatter();
   void allGather();
-  void broadcast(char *at, size_t count, int root);
+  void broadcast(const char *given, char *at, size_t count, int root);
   void allToAll();
   void make();
 };
 
 void Calls::allReduce() {
-  call([comm = comm, data = data, count = operation.elements, type = type,
-        op = operatorOf(operation.reduction)] {
-    return library().ncclAllReduce(data, data, count, type, op, comm->handle,
+  call([comm = comm, from = from, to = to, count = operation.elements,
+        type = type, op = operatorOf(operation.reduction)] {
+    return library().ncclAllReduce(from, to, count, type, op, comm->handle,
                                    comm->stream);
   });
 }
@@ -87,24 +87,24 @@ void Calls::reduceScatter() {
   const ncclRedOp_t op = operatorOf(operation.reduction);
   batch.grouped = !areEqual(operation.parts, comm->size);
   if (!batch.grouped)
-    return call([comm = comm, data = data,
-                 to = data + begins[comm->rank] * size(),
-                 count = operation.parts[0], type = type, op] {
-      return library().ncclReduceScatter(data, to, count, type, op,
+    return call([comm = comm, from = from, to = to, count = operation.parts[0],
+                 type = type, op] {
+      return library().ncclReduceScatter(from, to, count, type, op,
                                          comm->handle, comm->stream);
     });
   for (int part = 0; part < comm->size; ++part)
     if (operation.parts[part])
-      call([comm = comm, at = data + begins[part] * size(),
+      // Only the part's own rank gets something.
+      call([comm = comm, at = from + begins[part] * size(), to = to,
             count = operation.parts[part], type = type, op, part] {
-        return library().ncclReduce(at, at, count, type, op, part, comm->handle,
+        return library().ncclReduce(at, to, count, type, op, part, comm->handle,
                                     comm->stream);
       });
 }
 
-void Calls::broadcast(char *at, size_t count, int root) {
-  call([comm = comm, type = type, at, count, root] {
-    return library().ncclBroadcast(at, at, count, type, root, comm->handle,
+void Calls::broadcast(const char *given, char *at, size_t count, int root) {
+  call([comm = comm, type = type, given, at, count, root] {
+    return library().ncclBroadcast(given, at, count, type, root, comm->handle,
                                    comm->stream);
   });
 }
@@ -113,59 +113,41 @@ void Calls::allGather() {
   const std::vector<size_t> begins = beginsOf(operation.parts, comm->size);
   batch.grouped = !areEqual(operation.parts, comm->size);
   if (!batch.grouped)
-    return call([comm = comm, data = data,
-                 from = data + begins[comm->rank] * size(),
-                 count = operation.parts[0], type = type] {
-      return library().ncclAllGather(from, data, count, type, comm->handle,
+    return call([comm = comm, from = from, to = to, count = operation.parts[0],
+                 type = type] {
+      return library().ncclAllGather(from, to, count, type, comm->handle,
                                      comm->stream);
     });
   for (int part = 0; part < comm->size; ++part)
-    if (operation.parts[part])
-      broadcast(data + begins[part] * size(), operation.parts[part], part);
-}
-
-/// Memory where the data is, which ends with who holds it.
-std::shared_ptr<char> aside(const mlc_comm &comm, size_t bytes) {
-  if (comm.device < 0)
-    return std::shared_ptr<char>(new char[bytes],
-                                 std::default_delete<char[]>());
-  cuda::CUdeviceptr memory = 0;
-  driver().cuMemAlloc_v2(&memory, bytes);
-  return std::shared_ptr<char>(
-      reinterpret_cast<char *>(memory), // NOLINT(performance-no-int-to-ptr)
-      [](char *at) {
-        driver().cuMemFree_v2(reinterpret_cast<cuda::CUdeviceptr>(at));
-      });
+    if (operation.parts[part]) {
+      char *at = to + begins[part] * size();
+      broadcast(part == comm->rank ? from : at, at, operation.parts[part],
+                part);
+    }
 }
 
 void Calls::allToAll() {
-  const std::vector<size_t> from = beginsOf(operation.parts, comm->size);
-  const std::vector<size_t> to = beginsOf(operation.receives, comm->size);
-  const size_t bytes = from.back() * size();
-  // Made on the calling thread, while the GPU's context may not be current.
-  auto memory = std::make_shared<std::shared_ptr<char>>();
-  batch.before = [comm = comm, data = data, bytes, memory] {
-    *memory = aside(*comm, bytes + 1);
-    if (comm->device < 0)
-      std::memcpy(memory->get(), data, bytes);
-    else
-      driver().cuMemcpyDtoDAsync_v2(
-          reinterpret_cast<cuda::CUdeviceptr>(memory->get()),
-          reinterpret_cast<cuda::CUdeviceptr>(data), bytes, comm->stream);
-  };
-  batch.after = [memory] { memory->reset(); };
+  const std::vector<size_t> sends = beginsOf(operation.parts, comm->size);
+  const std::vector<size_t> receives = beginsOf(operation.receives, comm->size);
+  const char *given = from;
+  // In place: what is sent must not be overwritten.
+  if (const size_t bytes = sends.back() * size(); from == to && bytes) {
+    char *copy = aside(bytes);
+    batch.before.push_back({Copy::OnDevice, copy, from, bytes});
+    given = copy;
+  }
   for (int other = 0; other < comm->size; ++other) {
     const size_t sent = operation.parts[other],
                  received = operation.receives[other];
     if (sent || other == comm->rank)
-      call([comm = comm, memory, at = from[other] * size(), sent, type = type,
+      call([comm = comm, at = given + sends[other] * size(), sent, type = type,
             other] {
-        return library().ncclSend(memory->get() + at, sent, type, other,
-                                  comm->handle, comm->stream);
+        return library().ncclSend(at, sent, type, other, comm->handle,
+                                  comm->stream);
       });
     if (received || other == comm->rank)
-      call([comm = comm, at = data + to[other] * size(), received, type = type,
-            other] {
+      call([comm = comm, at = to + receives[other] * size(), received,
+            type = type, other] {
         return library().ncclRecv(at, received, type, other, comm->handle,
                                   comm->stream);
       });
@@ -182,7 +164,7 @@ void Calls::make() {
   case MLC_ALL_GATHER:
     return allGather();
   case MLC_BROADCAST:
-    return broadcast(data, operation.elements, operation.root);
+    return broadcast(from, to, operation.elements, operation.root);
   case MLC_ALL_TO_ALL:
     return allToAll();
   }
@@ -190,7 +172,8 @@ void Calls::make() {
 
 } // namespace
 
-bool makeCalls(mlc_comm *comm, const mlc_operation &operation, char *data,
+bool makeCalls(mlc_comm *comm, const mlc_operation &operation, const char *from,
+               char *to, const std::function<char *(size_t)> &aside,
                Batch &batch) {
   ncclDataType_t type = ncclUint8;
   if (!typeOf(operation.type, type)) {
@@ -201,7 +184,7 @@ bool makeCalls(mlc_comm *comm, const mlc_operation &operation, char *data,
   }
   batch.grouped = false;
   if (operation.elements)
-    Calls{comm, operation, data, type, batch}.make();
+    Calls{comm, operation, from, to, aside, type, batch}.make();
   return true;
 }
 

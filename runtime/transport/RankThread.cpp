@@ -1,11 +1,13 @@
 //===- RankThread.cpp - Collectives beside a session's steps --------------===//
 
 #include "runtime/transport/RankThread.h"
+#include "runtime/CudaDevices.h"
 #include "runtime/transport/Exchange.h"
 
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <new>
@@ -19,8 +21,13 @@ namespace {
 struct Job : Ranks::Prepared {
   enum State : uint8_t { Idle, Queued, Done };
   State state = Idle;
+  /// Whether what waits for its event has its results.
+  bool queued = false;
   Status status;
   Job *next = nullptr;
+
+  /// Sets `queued`; for run(), which is without the lock.
+  std::function<void()> tellQueued;
 
   virtual Status run(Communicator &world) = 0;
 };
@@ -36,10 +43,14 @@ struct CollectiveJob : Job {
   Communicator *group = nullptr;
   const void *const *inputs = nullptr;
   void *const *outputs = nullptr;
+  /// On memory of the GPU, with these events.
+  bool isOnGpu = false;
+  void *ready = nullptr, *done = nullptr;
 
   Status run(Communicator &world) override;
   Status run(Communicator &communicator, const Exchange &exchange,
              const void *input, void *output) const;
+  Status runOnGpu(Communicator &communicator) const;
 };
 
 /// Makes the groups of an axis, which all ranks do together.
@@ -67,10 +78,14 @@ public:
 
   int rank() const override { return rankHere; }
   int size() const override { return rankCount; }
+  int gpu() const override { return options.communication.device; }
   Status prepare(const std::vector<MeshAxis> &mesh, const CollectiveCall &call,
                  std::unique_ptr<Prepared> &prepared) override;
   void start(Prepared &prepared, const void *const *inputs,
              void *const *outputs) override;
+  void startOnGpu(Prepared &prepared, const void *const *inputs,
+                  void *const *outputs, void *ready, void *done) override;
+  Status waitUntilQueued(Prepared &prepared) override;
   Status wait(Prepared &prepared) override;
   bool hasFailed() const override { return failed.load(); }
   uint64_t sentBytes() const override { return sent.load(); }
@@ -129,7 +144,26 @@ Status CollectiveJob::run(Communicator &communicator, const Exchange &exchange,
   return status;
 }
 
+Status CollectiveJob::runOnGpu(Communicator &communicator) const {
+  constexpr int64_t patience = 1'000'000; // ns; news come at once
+  std::vector<Communicator::DeviceMessage> messages;
+  messages.reserve(exchanges.size());
+  for (size_t i = 0; i < exchanges.size(); ++i)
+    messages.push_back({exchanges[i].request, inputs[i], outputs[i]});
+  Status status = communicator.begin(std::move(messages), type, ready, done);
+  bool over = false, told = false;
+  while (status.ok() && !over) {
+    status = communicator.advance(patience, over);
+    if (status.ok() && communicator.isQueued() && !told)
+      tellQueued();
+    told = communicator.isQueued();
+  }
+  return status;
+}
+
 Status CollectiveJob::run(Communicator &world) {
+  if (isOnGpu)
+    return runOnGpu(group ? *group : world);
   Status status;
   for (size_t i = 0; status.ok() && i < exchanges.size(); ++i)
     status = run(group ? *group : world, exchanges[i], inputs[i], outputs[i]);
@@ -165,6 +199,11 @@ void RankThread::loop() {
     Job *job = first;
     status = failure;
     lock.unlock();
+    job->tellQueued = [this, job] {
+      std::lock_guard<std::mutex> guard(mutex);
+      job->queued = true;
+      changed.notify_all();
+    };
     if (status.ok())
       status = job->run(*communicator);
     if (communicator)
@@ -222,6 +261,7 @@ void RankThread::enqueue(Job &job) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     job.state = Job::Queued;
+    job.queued = false;
     job.next = nullptr;
     (last ? last->next : first) = &job;
     last = &job;
@@ -285,6 +325,10 @@ Status RankThread::prepare(const std::vector<MeshAxis> &mesh,
                                               std::to_string(most) +
                                               " elements that ranks exchange");
   }
+  job->canBeOnGpu = gpu() >= 0;
+  for (const Exchange &exchange : job->exchanges)
+    job->canBeOnGpu &=
+        !exchange.isShift && exchange.request.algorithm == Algorithm::Own;
   prepared = std::move(job);
   return status;
 }
@@ -294,7 +338,26 @@ void RankThread::start(Prepared &prepared, const void *const *inputs,
   auto &job = static_cast<CollectiveJob &>(prepared);
   job.inputs = inputs;
   job.outputs = outputs;
+  job.isOnGpu = false;
   enqueue(job);
+}
+
+void RankThread::startOnGpu(Prepared &prepared, const void *const *inputs,
+                            void *const *outputs, void *ready, void *done) {
+  auto &job = static_cast<CollectiveJob &>(prepared);
+  job.inputs = inputs;
+  job.outputs = outputs;
+  job.isOnGpu = true;
+  job.ready = ready;
+  job.done = done;
+  enqueue(job);
+}
+
+Status RankThread::waitUntilQueued(Prepared &prepared) {
+  auto &job = static_cast<CollectiveJob &>(prepared);
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [&] { return job.queued || job.state != Job::Queued; });
+  return job.status;
 }
 
 Status RankThread::wait(Prepared &prepared) {
@@ -305,6 +368,27 @@ Status RankThread::finish() {
   FinishJob job;
   enqueue(job);
   return waitFor(job);
+}
+
+Status chooseGpu(RankOptions &options) {
+  const char *name = options.device.c_str();
+  if (!options.engine->stage || std::strncmp(name, "cuda", 4) != 0 ||
+      !isCudaName(name))
+    return Status::success();
+  const bool isOpen = options.device == "cuda";
+  const std::string known =
+      isOpen ? "cuda:" + std::to_string(std::max(options.localRank, 0))
+             : options.device;
+  Device *device = nullptr;
+  Status status = findDevice(known.c_str(), device);
+  if (status.ok())
+    options.communication.device = device->gpu();
+  else if (isOpen && options.localRank > 0)
+    status.message = "LOCAL_RANK is " + std::to_string(options.localRank) +
+                     ", and " + status.message +
+                     "; start fewer ranks on a machine, or give each its "
+                     "--device=cuda:N";
+  return status;
 }
 
 Status openRanks(const RankOptions &options, std::shared_ptr<Ranks> &ranks) {
@@ -319,8 +403,10 @@ Status findEngine(const std::string &name, const World &world,
                   const std::string &folder, RankOptions &options) {
   options.rank = world.rank;
   options.size = world.size;
-  return loadEngine(name.empty() ? world.engine() : name, folder,
-                    options.engine);
+  options.localRank = world.localRank;
+  Status status =
+      loadEngine(name.empty() ? world.engine() : name, folder, options.engine);
+  return status.ok() ? chooseGpu(options) : status;
 }
 
 Status openThreads(uint64_t count, const Communicator::Options &communication,

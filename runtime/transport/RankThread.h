@@ -21,17 +21,27 @@ struct RankOptions {
   /// What the launcher said; -1: nothing.
   int rank = -1, size = -1;
   Communicator::Options communication;
+  /// The device of sessions: of an engine that works in a GPU's memory, "cuda"
+  /// or "cuda:N" is where; others are not looked at.
+  std::string device;
+  /// Of this rank among those of its machine; -1: nobody said.
+  int localRank = -1;
   /// For the engine inproc.
   std::shared_ptr<InprocHub> hub;
 };
+
+/// Of the device, which `options` have for sessions, sets
+/// `communication.device` where the engine works in its memory: of "cuda" the
+/// GPU of the local rank. MLC_DEVICE where the machine has none such.
+Status chooseGpu(RankOptions &options);
 
 /// Joins the others; waits until all have come, or the timeout. The ranks are
 /// left when the object goes, in good order unless a collective has failed.
 Status openRanks(const RankOptions &options, std::shared_ptr<Ranks> &ranks);
 
 /// The engine and the rank that the launcher's variables speak of; `name`
-/// empty: gloo for mlc launch and torchrun, else mpi. Sets `engine`, `rank` and
-/// `size`.
+/// empty: gloo for mlc launch and torchrun, else mpi. Sets `engine`, `rank`,
+/// `size` and `localRank`, and chooses the GPU.
 Status findEngine(const std::string &name, const World &world,
                   const std::string &folder, RankOptions &options);
 

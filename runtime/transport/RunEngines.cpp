@@ -74,12 +74,13 @@ Status RunEngines::open(const RunOptions &options, uint64_t needed,
   if (options.engine.empty() && (needed == 1 || !world.found()))
     return Status::success();
   RankOptions one;
+  one.device = options.device;
+  one.communication = optionsOf(options);
   if (Status status = findEngine(options.engine, world, engineFolder(), one);
       !status.ok())
     return status;
   ::signal(SIGTERM, noteInterrupt);
   ::signal(SIGINT, noteInterrupt);
-  one.communication = optionsOf(options);
   one.communication.interrupted = &interrupted;
   watchdog = std::make_unique<Watchdog>(onHang);
   one.communication.watchdog = watchdog.get();

@@ -120,7 +120,7 @@ Status runServerTrial(Communicator &world, const TrialOptions &options,
   own.receivedBytes = counters.received_bytes;
   own.sentMessages = counters.sent_messages;
   server.reset();
-  status = share(world, nullptr, own, result);
+  status = share(world, own, result);
   return status.ok() ? world.finish() : status;
 }
 

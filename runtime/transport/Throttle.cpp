@@ -289,6 +289,8 @@ const mlc_engine &throttled(const mlc_engine &inner, const Link &link) {
                      receive,
                      collective,
                      test,
+                     nullptr, // not of GPUs
+                     nullptr,
                      publish,
                      look,
                      counters};

@@ -14,8 +14,8 @@ namespace mlc::runtime::transport {
 
 /// A sum in which the others' rows are zero. The engine's own, so that it does
 /// not count as sent.
-Status share(Communicator &communicator, Device *device,
-             const TrialResult::Rank &own, TrialResult &result) {
+Status share(Communicator &communicator, const TrialResult::Rank &own,
+             TrialResult &result) {
   constexpr int columns = 6;
   const int ranks = communicator.size();
   const int64_t elements = static_cast<int64_t>(ranks) * columns;
@@ -26,19 +26,15 @@ Status share(Communicator &communicator, Device *device,
                                  own.right,
                                  own.lead};
   TrialMemory memory;
-  Status status = memory.reserve(device, elements * sizeof(int64_t));
+  Status status = memory.reserve(nullptr, elements * sizeof(int64_t));
   if (!status.ok())
     return status;
   std::memset(memory.host(), 0, elements * sizeof(int64_t));
   std::memcpy(memory.host() + communicator.rank() * sizeof(mine), mine,
               sizeof(mine));
-  status = memory.give();
-  if (status.ok())
-    status = communicator.run(
-        {Collective::AllReduce, Algorithm::Own, ranks, elements}, MLC_I64,
-        memory.data());
-  if (status.ok())
-    status = memory.take();
+  status =
+      communicator.run({Collective::AllReduce, Algorithm::Own, ranks, elements},
+                       MLC_I64, memory.host());
   if (!status.ok()) {
     memory.abandon();
     return status;
@@ -69,7 +65,11 @@ static Status repeat(Communicator &communicator, const TrialOptions &options,
   if (!status.ok())
     return status;
   const auto begin = std::chrono::steady_clock::now();
-  status = communicator.run(request, options.type, memory.data());
+  status = options.device
+               ? communicator.run({communicator.inPlace(request, options.type,
+                                                        memory.data())},
+                                  options.type)
+               : communicator.run(request, options.type, memory.data());
   const std::chrono::duration<double> time =
       std::chrono::steady_clock::now() - begin;
   own.seconds = std::min(own.seconds, time.count());
@@ -96,7 +96,7 @@ Status runTrial(Communicator &communicator, const TrialOptions &options,
   own.receivedBytes = after.received_bytes - before.received_bytes;
   own.sentMessages = after.sent_messages - before.sent_messages;
   if (status.ok())
-    status = share(communicator, options.device, own, result);
+    status = share(communicator, own, result);
   if (status.ok())
     status = communicator.finish();
   if (!status.ok())

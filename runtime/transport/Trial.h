@@ -63,8 +63,8 @@ Status onThreads(
     const std::function<Status(Communicator &communicator, int rank)> &body);
 
 /// Each rank's row, known to all.
-Status share(Communicator &communicator, Device *device,
-             const TrialResult::Rank &own, TrialResult &result);
+Status share(Communicator &communicator, const TrialResult::Rank &own,
+             TrialResult &result);
 
 } // namespace mlc::runtime::transport
 

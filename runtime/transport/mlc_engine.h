@@ -1,7 +1,7 @@
 /*===- mlc_engine.h - The C interface of an engine ---------------*- C -*-===*
  *
  * An engine moves bytes between ranks. It is a shared object of its own that
- * exports `mlc_engine_v2`, so that nothing of mlc links MPI or another one: the
+ * exports `mlc_engine_v3`, so that nothing of mlc links MPI or another one: the
  * runtime loads the object and calls its table. C11; no function throws.
  *
  * All functions of a `mlc_comm`, and of those that were split from it, are
@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 /** Changes with everything below. */
-#define MLC_ENGINE_VERSION 2u
+#define MLC_ENGINE_VERSION 3u
 
 /** One rank's end of the engine or of a group, and something under way there.
  */
@@ -34,7 +34,7 @@ typedef struct mlc_request mlc_request;
 typedef struct mlc_world {
   int rank, size;
   int64_t timeout; /**< nanoseconds, for all to join */
-  /** The GPU whose memory all data is in; -1: the host's memory. */
+  /** The GPU in whose memory collectives may be (mlc_on_device); -1: none. */
   int device;
 } mlc_world;
 
@@ -63,6 +63,26 @@ typedef enum mlc_reduction {
   MLC_PROD = 3
 } mlc_reduction;
 
+/** Where a collective in a GPU's memory works. Input and output are apart, or
+ *  lie in one another as they do in place. */
+typedef struct mlc_on_device {
+  /** What this rank gives: all elements, but of an all-gather its part, of an
+   *  all-to-all its `parts`. */
+  const void *input;
+  /** Where it gets: all elements, but of a reduce-scatter its part, of an
+   *  all-to-all its `receives`. */
+  void *output;
+  /** CUevents of the caller's, or NULL: the collective begins when `ready`,
+   *  which has been recorded, has happened; `done` is recorded behind it. */
+  void *ready, *done;
+} mlc_on_device;
+
+/** How far one in a GPU's memory is; a sum. */
+enum {
+  MLC_STAGE_QUEUED = 1, /**< `done` has been recorded */
+  MLC_STAGE_READY = 2   /**< `ready` has happened */
+};
+
 /** An engine's own collective. All but `parts` and `receives` of an all-to-all
  *  is alike on all ranks. */
 typedef struct mlc_operation {
@@ -75,6 +95,8 @@ typedef struct mlc_operation {
   /** One number for each rank; not of all-reduce and broadcast. */
   const size_t *parts;
   const size_t *receives; /**< of an all-to-all */
+  /** NULL: in the host's memory, in place. Of engines that have `stage`. */
+  const mlc_on_device *on_device;
 } mlc_operation;
 
 /** Where a rank is. */
@@ -130,13 +152,23 @@ typedef struct mlc_engine {
   mlc_status (*receive)(mlc_comm *comm, int peer, void *data, size_t bytes,
                         mlc_request **request);
   /** Begins the engine's own collective; `operation` is read before it
-   *  returns. MLC_UNSUPPORTED for types and reductions that it does not do. */
+   *  returns. `data` is the host's memory, as that of transfers; those in a
+   *  GPU's are carried out in the order in which they were begun.
+   * MLC_UNSUPPORTED for types and reductions that it does not do. */
   mlc_status (*collective)(mlc_comm *comm, const mlc_operation *operation,
                            void *data, mlc_request **request);
   /** Whether it is done, after at most `nanoseconds` (0: at once). What is done
    *  or has failed is gone. */
   mlc_status (*test)(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
                      int *done);
+
+  /** Engines that work in a GPU's memory: how far a collective there is; not
+   *  NULL in these alone. */
+  int (*stage)(mlc_comm *comm, mlc_request *request);
+  /** Ends what is under way on the GPU, here, so that what waits for it there
+   *  goes on, with whatever lies in the outputs. Nothing succeeds afterwards.
+   *  Does not wait. */
+  void (*cancel)(mlc_comm *comm);
 
   /** Makes this rank's notice known, and reads another's: 0 if the engine does
    *  not know it (it is on another machine). Neither waits for anybody. */
@@ -147,7 +179,7 @@ typedef struct mlc_engine {
 } mlc_engine;
 
 /** What a plugin exports under this name. */
-#define MLC_ENGINE_ENTRY "mlc_engine_v2"
+#define MLC_ENGINE_ENTRY "mlc_engine_v3"
 typedef const mlc_engine *(*mlc_engine_entry)(void);
 
 #ifdef __cplusplus

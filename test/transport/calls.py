@@ -12,7 +12,7 @@ def files(folder):
     found = {}
     for path in pathlib.Path(folder).iterdir():
         communicator, rank = map(int, path.name.split("."))
-        first, *lines = [line.split() for line in path.read_text().splitlines()]
+        first, *lines = [[word for word in line.split() if "=" not in word] for line in path.read_text().splitlines()]
         assert first[0] == "communicator"
         found[communicator, rank] = (int(first[1]), int(first[2]), lines)
     return found

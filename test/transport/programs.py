@@ -34,13 +34,14 @@ def module(mesh, arguments, results, body):
     return f"module attributes {{dist.mesh = [{axes}]}} {{\n  func.func @main({given}) -> ({taken}) {{\n{lines}\n  }}\n}}\n"
 
 
-def compile(tools, folder, text, name="program"):
-    """The artifact of a module."""
+def compile(tools, folder, text, name="program", target=None):
+    """The artifact of a module, for the CPU unless a target is given."""
     plain, kernels, artifact = folder / f"{name}.mlir", folder / f"{name}.kernels.mlir", folder / f"{name}.mlca"
     plain.write_text(text)
-    done = tools.run("mlc-opt", plain, "--mlc-lower-collectives", "--mlc-lower-to-linalg", "--mlc-fuse", "-o", kernels)
+    done = tools.run("mlc-opt", plain, "--mlc-lower-collectives", "--mlc-lower-to-linalg",
+                     f"--mlc-fuse=target={target}" if target else "--mlc-fuse", "-o", kernels)
     assert done.returncode == 0, done.stderr
-    done = tools.run("mlc-translate", kernels, "-o", artifact)
+    done = tools.run("mlc-translate", kernels, *([f"--target={target}"] if target else []), "-o", artifact)
     assert done.returncode == 0, done.stderr
     return artifact
 

@@ -75,7 +75,7 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                        cl::sub(sub)) {}
 
 llvm::Error DistributionFlags::open(
-    transport::RunEngines &engines,
+    transport::RunEngines &engines, const std::string &device,
     std::vector<std::shared_ptr<runtime::Ranks>> &opened) const {
   if (!(timeout > 0 && timeout <= 1e6))
     return fail(Exit::Usage, "--timeout is a number of seconds, up to 1000000");
@@ -84,6 +84,7 @@ llvm::Error DistributionFlags::open(
   runtime::RunOptions options;
   options.engine = engine;
   options.timeout = timeout;
+  options.device = device;
   options.ranks = ranks;
   if (ranks && engine.empty())
     options.engine = "inproc";

@@ -33,9 +33,10 @@ class DistributionFlags {
 public:
   explicit DistributionFlags(llvm::cl::SubCommand &sub);
 
-  /// The ranks that this process is: none where there is one alone. `engines`
-  /// outlives them.
+  /// The ranks that this process is, whose sessions are on `device`: none where
+  /// there is one alone. `engines` outlives them.
   llvm::Error open(runtime::transport::RunEngines &engines,
+                   const std::string &device,
                    std::vector<std::shared_ptr<runtime::Ranks>> &ranks) const;
 
   /// Errors: names that are none, numbers out of bounds, and options that say

@@ -13,6 +13,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <mutex>
+#include <optional>
 #include <thread>
 
 using namespace mlc::cli;
@@ -366,7 +367,7 @@ llvm::Error TrainCommand::run() {
     return error;
   transport::RunEngines engines;
   std::vector<std::shared_ptr<mlc::runtime::Ranks>> ranks;
-  if (llvm::Error error = distribution.open(engines, ranks))
+  if (llvm::Error error = distribution.open(engines, device.device, ranks))
     return error;
   int64_t count = ranks.empty() ? 1 : ranks.front()->size();
   FirstError failed;

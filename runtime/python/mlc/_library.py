@@ -33,7 +33,8 @@ class COptions(ctypes.Structure):
 
 
 class CRanksOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("timeout", ctypes.c_double), ("folder", ctypes.c_char_p)]
+    _fields_ = [("size", ctypes.c_size_t), ("timeout", ctypes.c_double), ("folder", ctypes.c_char_p),
+                ("device", ctypes.c_char_p)]
 
 
 class CAxis(ctypes.Structure):

@@ -15,7 +15,10 @@ class Ranks:
     """This process among the ranks that mpirun, `mlc launch`, torchrun or Slurm has
     started, joined when it is made. For `Session(model, ranks=...)`.
 
-    engine: "mpi", "gloo" or the path of one; as the launcher says unless given
+    engine: "mpi", "gloo", "nccl" or the path of one; as the launcher says unless
+        given
+    device: the sessions' device; of "cuda" and "cuda:N" the engine nccl works in
+        the memory of that GPU, of "cuda" the one of LOCAL_RANK
     timeout: seconds of waiting for a rank without progress, after which a run
         fails, naming who is missing
 
@@ -23,11 +26,14 @@ class Ranks:
     hold them ends all ranks, and may end the process.
     """
 
-    def __init__(self, engine: str | None = None, *, timeout: float = 300.0):
+    def __init__(self, engine: str | None = None, *, device: str | None = None, timeout: float = 300.0):
         self._handle = ctypes.c_void_p()
         if engine is not None and (not isinstance(engine, str) or "\0" in engine):
-            raise UsageError(f"engine: expected mpi, gloo or a path, not {engine!r}")
+            raise UsageError(f"engine: expected mpi, gloo, nccl or a path, not {engine!r}")
+        if device is not None and (not isinstance(device, str) or "\0" in device):
+            raise UsageError(f"device: expected a device's name, not {device!r}")
         options = self._options(timeout)
+        options.device = device.encode() if device is not None else None
         call("mlc_ranks_open", engine.encode() if engine is not None else None, ctypes.byref(options),
              ctypes.byref(self._handle))
 
@@ -35,7 +41,7 @@ class Ranks:
     def _options(timeout: float) -> CRanksOptions:
         if not isinstance(timeout, (int, float)):
             raise UsageError(f"timeout: expected seconds, not {timeout!r}")
-        return CRanksOptions(ctypes.sizeof(CRanksOptions), timeout, None)
+        return CRanksOptions(ctypes.sizeof(CRanksOptions), timeout, None, None)
 
     @classmethod
     def threads(cls, count: int, *, timeout: float = 300.0) -> "list[Ranks]":

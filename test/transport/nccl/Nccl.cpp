@@ -3,13 +3,18 @@
 // Exports the functions of runtime/transport/Nccl.h as libnccl.so.2, so that
 // the engine goes its whole way without a GPU: found by LD_LIBRARY_PATH, loaded
 // at run time, among processes. Every collective is carried out by messages
-// through Wires.h, sums in the order of the ranks, before the call or the
-// group's end returns.
+// through Wires.h, sums in the order of the ranks. Without a stream that is
+// before the call or the group's end returns. With one, which is the
+// emulator's, it is a part of the stream's work, as with NVIDIA's library, and
+// as badly timed as it can be: what is read is read at its begin,
+// $MLC_NCCL_DELAY microseconds go by, and what is written is written at its
+// end. The emulator checks the addresses.
 //
 // Each rank writes its calls, a line each, to the file C.R in the folder
 // $MLC_NCCL_RECORD, C the number of the communicator in its process, from 0, R
 // the rank in the first of them; the first line has the communicator's size and
-// the rank in it (test/transport/calls.py reads them).
+// the rank in it (test/transport/calls.py reads them). Addresses follow as
+// stream=, from= and to=.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,15 +60,29 @@ const TypeRow types[] = {{MLC_I8, 1, "i8"},   {MLC_U8, 1, "u8"},
 const char *const reductions[] = {"sum", "prod", "max", "min"};
 const mlc_reduction reductionOf[] = {MLC_SUM, MLC_PROD, MLC_MAX, MLC_MIN};
 
+/// Bytes of the caller's that a collective reads or writes.
+struct Access {
+  const void *memory;
+  size_t bytes;
+  bool writes;
+};
+
 /// What a thread has begun and not carried out.
 struct Group {
   int depth = 0;
   ncclComm_t comm = nullptr;
   cudaStream_t stream = nullptr;
   std::vector<Message> messages;
-  std::vector<std::function<void()>> after;
+  std::vector<Access> accesses;
+  /// Before the messages pass, and after.
+  std::vector<std::function<void()>> before, after;
 };
 thread_local Group group;
+
+/// For the record.
+struct Addresses {
+  const void *stream, *from, *to;
+};
 
 /// The name of a call, and what it was given.
 template <typename... Values>
@@ -77,23 +96,60 @@ void record(ncclComm_t comm, const char *name, Values... values) {
   if (file.tellp() == 0)
     file << "communicator " << comm->size << ' ' << comm->rank << '\n';
   file << name;
-  ((file << ' ' << values), ...);
+  auto write = [&](const auto &value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Addresses>)
+      file << " stream=" << value.stream << " from=" << value.from
+           << " to=" << value.to;
+    else
+      file << ' ' << value;
+  };
+  (write(values), ...);
   if (group.depth)
     file << " grouped";
   file << '\n';
 }
 
-/// What the stream holds comes before the call, as with NCCL; an emulated GPU's
-/// memory is the host's too.
-void finish(cudaStream_t stream) {
-  void *driver =
-      stream ? dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-  if (!driver)
-    return;
-  auto wait = reinterpret_cast<int (*)(cudaStream_t)>(
-      dlsym(driver, "cuStreamSynchronize"));
-  wait(stream);
-  dlclose(driver);
+/// A function of the emulator, which is the driver of who gives streams.
+template <typename Function> Function *emulated(const char *name) {
+  static void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  return driver ? reinterpret_cast<Function *>(dlsym(driver, name)) : nullptr;
+}
+
+bool checkAccesses(const Group &now, bool writes) {
+  static auto *const check =
+      emulated<int(unsigned long long, size_t, int)>("mlcEmulatorAccess");
+  for (const Access &access : now.accesses)
+    if (access.writes == writes &&
+        check(reinterpret_cast<uintptr_t>(access.memory), access.bytes,
+              writes)) {
+      fprintf(stderr, "test NCCL: a collective %s what it must not\n",
+              writes ? "writes" : "reads");
+      return false;
+    }
+  return true;
+}
+
+/// Tells of failures by the communicator, as NCCL does of what is asynchronous.
+void carryOut(Group &now) {
+  if (now.stream && !checkAccesses(now, /*writes=*/false))
+    now.comm->wires->abort();
+  // What is sent is what is there now.
+  std::vector<std::unique_ptr<char[]>> sent;
+  for (Message &message : now.messages)
+    if (message.isSend && now.stream) {
+      sent.emplace_back(new char[message.bytes + 1]);
+      std::memcpy(sent.back().get(), message.data, message.bytes);
+      message.data = sent.back().get();
+    }
+  for (auto &step : now.before)
+    step();
+  if (const char *delay = now.stream ? getenv("MLC_NCCL_DELAY") : nullptr)
+    usleep(static_cast<unsigned>(strtoul(delay, nullptr, 10)));
+  if (now.comm->wires->pass(now.messages))
+    for (auto &step : now.after)
+      step();
+  if (now.stream && !checkAccesses(now, /*writes=*/true))
+    now.comm->wires->abort();
 }
 
 ncclResult_t carryOut() {
@@ -101,12 +157,21 @@ ncclResult_t carryOut() {
   group = {};
   if (!now.comm)
     return ncclSuccess;
-  finish(now.stream);
-  if (!now.comm->wires->pass(now.messages))
-    return ncclRemoteError;
-  for (auto &step : now.after)
-    step();
-  return ncclSuccess;
+  if (!now.stream) {
+    carryOut(now);
+    return now.comm->wires->isAborted() ? ncclRemoteError : ncclSuccess;
+  }
+  static auto *const launch =
+      emulated<int(cudaStream_t, void (*)(void *), void *)>("cuLaunchHostFunc");
+  if (!launch)
+    return ncclUnhandledCudaError;
+  cudaStream_t const stream = now.stream;
+  auto *work = new Group(std::move(now));
+  auto run = [](void *data) {
+    const std::unique_ptr<Group> begun(static_cast<Group *>(data));
+    carryOut(*begun);
+  };
+  return launch(stream, run, work) ? ncclUnhandledCudaError : ncclSuccess;
 }
 
 bool isWrong(ncclComm_t comm, ncclDataType_t type, int root) {
@@ -126,10 +191,14 @@ ncclResult_t call(ncclComm_t comm, cudaStream_t stream, Add add) {
 using Memory = std::shared_ptr<std::vector<char>>;
 
 void sendTo(int peer, const void *from, size_t bytes) {
+  group.accesses.push_back({from, bytes, false});
   group.messages.push_back(
       {true, peer, static_cast<char *>(const_cast<void *>(from)), bytes, 0});
 }
-void receiveFrom(int peer, void *to, size_t bytes) {
+/// Into the caller's memory, unless it is the library's.
+void receiveFrom(int peer, void *to, size_t bytes, bool isOwn = false) {
+  if (!isOwn)
+    group.accesses.push_back({to, bytes, true});
   group.messages.push_back({false, peer, static_cast<char *>(to), bytes, 0});
 }
 
@@ -142,15 +211,29 @@ void reduceInto(ncclComm_t comm, const void *own, void *to, size_t count,
   for (int rank = 0; rank < comm->size; ++rank) {
     all.push_back(std::make_shared<std::vector<char>>(bytes));
     if (rank != comm->rank)
-      receiveFrom(rank, all[rank]->data(), bytes);
+      receiveFrom(rank, all[rank]->data(), bytes, /*isOwn=*/true);
   }
+  group.accesses.push_back({own, bytes, false});
+  group.accesses.push_back({to, bytes, true});
+  group.before.emplace_back(
+      [=] { std::memcpy(all[comm->rank]->data(), own, bytes); });
   group.after.emplace_back([=] {
-    std::memcpy(all[comm->rank]->data(), own, bytes);
     for (size_t rank = 1; rank < all.size(); ++rank)
       combine(reductionOf[reduction], types[type].type, all[0]->data(),
               all[rank]->data(), static_cast<int64_t>(count));
     std::memcpy(to, all[0]->data(), bytes);
   });
+}
+
+/// This rank's own bytes, to elsewhere.
+void move(void *to, const void *from, size_t bytes) {
+  if (to == from)
+    return;
+  auto copy = std::make_shared<std::vector<char>>(bytes);
+  group.accesses.push_back({from, bytes, false});
+  group.accesses.push_back({to, bytes, true});
+  group.before.emplace_back([=] { std::memcpy(copy->data(), from, bytes); });
+  group.after.emplace_back([=] { std::memcpy(to, copy->data(), bytes); });
 }
 
 } // namespace
@@ -192,8 +275,11 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 
-/// Ends what is under way, here and on the other ranks.
+/// Ends what is under way, here and on the other ranks. With $MLC_NCCL_STUCK it
+/// does not return, as it may happen.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  while (getenv("MLC_NCCL_STUCK"))
+    sleep(1);
   comm->wires->abort();
   return ncclSuccess;
 }
@@ -221,7 +307,8 @@ ncclResult_t ncclAllReduce(const void *from, void *to, size_t count,
                            ncclComm_t comm, cudaStream_t stream) {
   if (isWrong(comm, type, 0))
     return ncclInvalidArgument;
-  record(comm, "ncclAllReduce", count, types[type].name, reductions[reduction]);
+  record(comm, "ncclAllReduce", count, types[type].name, reductions[reduction],
+         Addresses{stream, from, to});
   return call(comm, stream, [&] {
     for (int rank = 0; rank < comm->size; ++rank)
       if (rank != comm->rank)
@@ -236,7 +323,7 @@ ncclResult_t ncclReduce(const void *from, void *to, size_t count,
   if (isWrong(comm, type, root))
     return ncclInvalidArgument;
   record(comm, "ncclReduce", count, types[type].name, reductions[reduction],
-         root);
+         root, Addresses{stream, from, to});
   return call(comm, stream, [&] {
     if (root == comm->rank)
       reduceInto(comm, from, to, count, type, reduction);
@@ -251,7 +338,7 @@ ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count,
   if (isWrong(comm, type, 0))
     return ncclInvalidArgument;
   record(comm, "ncclReduceScatter", count, types[type].name,
-         reductions[reduction]);
+         reductions[reduction], Addresses{stream, from, to});
   return call(comm, stream, [&] {
     const size_t bytes = count * types[type].size;
     const char *parts = static_cast<const char *>(from);
@@ -267,15 +354,15 @@ ncclResult_t ncclAllGather(const void *from, void *to, size_t count,
                            cudaStream_t stream) {
   if (isWrong(comm, type, 0))
     return ncclInvalidArgument;
-  record(comm, "ncclAllGather", count, types[type].name);
+  record(comm, "ncclAllGather", count, types[type].name,
+         Addresses{stream, from, to});
   return call(comm, stream, [&] {
     const size_t bytes = count * types[type].size;
     char *parts = static_cast<char *>(to);
     for (int rank = 0; rank < comm->size; ++rank) {
-      if (rank == comm->rank)
-        group.after.emplace_back(
-            [=] { std::memmove(parts + rank * bytes, from, bytes); });
-      else {
+      if (rank == comm->rank) {
+        move(parts + rank * bytes, from, bytes);
+      } else {
         sendTo(rank, from, bytes);
         receiveFrom(rank, parts + rank * bytes, bytes);
       }
@@ -288,7 +375,8 @@ ncclResult_t ncclBroadcast(const void *from, void *to, size_t count,
                            cudaStream_t stream) {
   if (isWrong(comm, type, root))
     return ncclInvalidArgument;
-  record(comm, "ncclBroadcast", count, types[type].name, root);
+  record(comm, "ncclBroadcast", count, types[type].name, root,
+         Addresses{stream, from, to});
   return call(comm, stream, [&] {
     const size_t bytes = count * types[type].size;
     if (root != comm->rank)
@@ -296,7 +384,7 @@ ncclResult_t ncclBroadcast(const void *from, void *to, size_t count,
     for (int rank = 0; rank < comm->size; ++rank)
       if (rank != root)
         sendTo(rank, from, bytes);
-    group.after.emplace_back([=] { std::memmove(to, from, bytes); });
+    move(to, from, bytes);
   });
 }
 
@@ -304,7 +392,8 @@ ncclResult_t ncclSend(const void *from, size_t count, ncclDataType_t type,
                       int peer, ncclComm_t comm, cudaStream_t stream) {
   if (isWrong(comm, type, peer))
     return ncclInvalidArgument;
-  record(comm, "ncclSend", count, types[type].name, peer);
+  record(comm, "ncclSend", count, types[type].name, peer,
+         Addresses{stream, from, nullptr});
   return call(comm, stream,
               [&] { sendTo(peer, from, count * types[type].size); });
 }
@@ -313,7 +402,8 @@ ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream) {
   if (isWrong(comm, type, peer))
     return ncclInvalidArgument;
-  record(comm, "ncclRecv", count, types[type].name, peer);
+  record(comm, "ncclRecv", count, types[type].name, peer,
+         Addresses{stream, nullptr, to});
   return call(comm, stream,
               [&] { receiveFrom(peer, to, count * types[type].size); });
 }

@@ -12,7 +12,7 @@ using Catch::Contains;
 namespace {
 
 constexpr CUresult invalidValue = 1, invalidDevice = 101, invalidHandle = 400,
-                   captureUnsupported = 900;
+                   notReady = 600, captureUnsupported = 900;
 
 /// Doubles `n` floats of `from` into `to`.
 const char *doubling = R"(
@@ -190,6 +190,104 @@ TEST_CASE("a stream waits for another's event", "[devices]") {
   CHECK(cuGraphDestroy(graph) == 0);
   CHECK(cuEventDestroy_v2(event) == 0);
   CHECK(cuMemFreeHost(pinned) == 0);
+}
+
+TEST_CASE("a host's function is a part of a stream's work", "[devices]") {
+  Gpu gpu;
+  CUstream other = nullptr;
+  CUevent before = nullptr, after = nullptr;
+  REQUIRE(cuStreamCreate(&other, 1) == 0);
+  REQUIRE(cuEventCreate(&before, 2) == 0);
+  REQUIRE(cuEventCreate(&after, 2) == 0);
+  CHECK(cuEventQuery(before) == 0); // not recorded: nothing to wait for
+  const CUdeviceptr from = gpu.upload(std::vector<float>{3}),
+                    to = gpu.allocate(4);
+  // Adds what lies at `from`, on a stream of its own, while another thread has
+  // to be able to call the driver.
+  struct Work {
+    CUdeviceptr from, to;
+    CUcontext context;
+    CUevent before;
+    CUresult seen = -1;
+  } work{from, to, nullptr, before};
+  REQUIRE(cuDevicePrimaryCtxRetain(&work.context, 0) == 0);
+  REQUIRE(cuEventRecord(before, gpu.stream) == 0);
+  CHECK(cuEventQuery(before) == notReady);
+  REQUIRE(cuStreamWaitEvent(other, before, 0) == 0);
+  auto add = [](void *data) {
+    auto &work = *static_cast<Work *>(data);
+    std::thread([&work] {
+      cuCtxSetCurrent(work.context);
+      work.seen = cuEventQuery(work.before);
+    }).join();
+    *reinterpret_cast<float *>(work.to) =
+        *reinterpret_cast<const float *>(work.from) + 1;
+    mlcEmulatorAccess(work.to, 4, 1);
+  };
+  REQUIRE(cuLaunchHostFunc(other, add, &work) == 0);
+  REQUIRE(cuEventRecord(after, other) == 0);
+  REQUIRE(cuStreamWaitEvent(gpu.stream, after, 0) == 0);
+  CHECK(cuEventQuery(after) == notReady);
+  CHECK(gpu.download<float>(to, 1)[0] == 4);
+  CHECK(work.seen == 0);
+  CHECK(cuEventQuery(after) == 0);
+  CHECK(cuLaunchHostFunc(other, nullptr, &work) == invalidValue);
+  CHECK(cuEventQuery(nullptr) == invalidHandle);
+  CHECK(std::string(mlcEmulatorReport()) == "");
+  CHECK(mlcEmulatorAccess(to, 5000, 0) != 0);
+  CHECK_THAT(mlcEmulatorReport(), Contains("a library reads 5000 bytes at an "
+                                           "address where no allocation"));
+  mlcEmulatorClearReport();
+  CHECK(cuDevicePrimaryCtxRelease_v2(0) == 0);
+  CHECK(cuEventDestroy_v2(before) == 0);
+  CHECK(cuEventDestroy_v2(after) == 0);
+  CHECK(cuStreamDestroy_v2(other) == 0);
+}
+
+TEST_CASE("streams that threads wait for wait for each other", "[devices]") {
+  Gpu gpu;
+  CUstream other = nullptr;
+  REQUIRE(cuStreamCreate(&other, 1) == 0);
+  constexpr int rounds = 200;
+  std::vector<CUevent> events(2 * rounds);
+  for (CUevent &event : events)
+    REQUIRE(cuEventCreate(&event, 2) == 0);
+  // Each adds one to what the other has made, in turn.
+  static int number;
+  number = 0;
+  auto add = [](void *step) {
+    std::this_thread::yield();
+    if (number == *static_cast<int *>(step))
+      ++number;
+  };
+  std::vector<int> steps(2 * rounds);
+  for (int i = 0; i < rounds; ++i) {
+    for (int turn : {0, 1}) {
+      CUstream stream = turn ? other : gpu.stream;
+      const int step = steps[2 * i + turn] = 2 * i + turn;
+      if (step)
+        REQUIRE(cuStreamWaitEvent(stream, events[step - 1], 0) == 0);
+      REQUIRE(cuLaunchHostFunc(stream, add, &steps[step]) == 0);
+      REQUIRE(cuEventRecord(events[step], stream) == 0);
+    }
+  }
+  CUcontext context = nullptr;
+  REQUIRE(cuDevicePrimaryCtxRetain(&context, 0) == 0);
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (CUstream stream : {gpu.stream, other, gpu.stream})
+    threads.emplace_back([&, stream] {
+      failures += cuCtxSetCurrent(context) != 0;
+      failures += cuStreamSynchronize(stream) != 0;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(failures == 0);
+  CHECK(number == 2 * rounds);
+  CHECK(cuDevicePrimaryCtxRelease_v2(0) == 0);
+  for (CUevent event : events)
+    CHECK(cuEventDestroy_v2(event) == 0);
+  CHECK(cuStreamDestroy_v2(other) == 0);
 }
 
 TEST_CASE("what cannot be understood of the environment is told", "[devices]") {

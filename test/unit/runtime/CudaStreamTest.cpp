@@ -269,3 +269,56 @@ TEST_CASE("the cpu has no streams", "[abi]") {
   mlc_session_destroy(session);
   mlc_artifact_close(artifact);
 }
+
+TEST_CASE("queues wait for each other by events", "[cuda]") {
+  freshFake();
+  auto device = gpu();
+  {
+    std::unique_ptr<Queue> first = queueOf(*device), second = queueOf(*device);
+    REQUIRE(first->hasEvents());
+    CHECK(device->gpu() == 0);
+    std::unique_ptr<Event> event;
+    REQUIRE(first->makeEvent(event).ok());
+    CHECK(event->handle() != nullptr);
+    DeviceMemory from, to;
+    bool grown;
+    REQUIRE(from.reserve(*device, 4, grown).ok());
+    REQUIRE(to.reserve(*device, 4, grown).ok());
+    for (float value : {3.f, 4.f}) {
+      QueuedWork here(*first), there(*second);
+      REQUIRE(first->upload(from.data(), &value, 4).ok());
+      REQUIRE(first->record(*event).ok());
+      REQUIRE(second->waitFor(*event).ok());
+      REQUIRE(second->copy(to.data(), from.data(), 4).ok());
+      unsigned waits = fake->counts["cuStreamSynchronize"];
+      float got = 0;
+      REQUIRE(second->download(&got, to.data(), 4).ok());
+      // The one that is downloaded from.
+      CHECK(fake->counts["cuStreamSynchronize"] == waits + 1);
+      CHECK(got == value);
+      CHECK(here.finish().ok());
+      CHECK(there.finish().ok());
+    }
+    fake->failName = "cuEventCreate";
+    std::unique_ptr<Event> none;
+    Status status = first->makeEvent(none);
+    CHECK_THAT(status.message, Contains("cannot make an event: CUDA"));
+    CHECK_FALSE(none);
+    fake->failName = "cuEventRecord";
+    CHECK_THAT(first->record(*event).message,
+               Contains("cannot record an event: CUDA"));
+    fake->failName = "cuStreamWaitEvent";
+    CHECK_THAT(second->waitFor(*event).message,
+               Contains("cannot wait for an event: CUDA"));
+  }
+  device.reset();
+  checkClean();
+}
+
+TEST_CASE("a device without streams has no events", "[cuda]") {
+  std::unique_ptr<Queue> queue = queueOf(*devices().front());
+  std::unique_ptr<Event> event;
+  CHECK_FALSE(queue->hasEvents());
+  CHECK(queue->makeEvent(event).code == MLC_INTERNAL);
+  CHECK(devices().front()->gpu() == -1);
+}

@@ -91,6 +91,10 @@ CUresult deviceName(char *name, int length, CUdevice) {
   std::strncpy(name, "Fake GPU", length);
   return Call("cuDeviceGetName", false).result;
 }
+CUresult busId(char *id, int length, CUdevice device) {
+  std::strncpy(id, device ? "0000:01:00.0" : "0000:00:00.0", length);
+  return Call("cuDeviceGetPCIBusId", false).result;
+}
 CUresult attribute(int *value, CUdevice_attribute attribute, CUdevice) {
   *value = attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
                ? fake.multiprocessors
@@ -229,6 +233,18 @@ CUresult streamSynchronize(CUstream stream) {
   drain(it->second);
   return std::exchange(fake.streamResult, CUDA_SUCCESS);
 }
+CUresult streamWait(CUstream stream, CUevent event, unsigned) {
+  Call call("cuStreamWaitEvent");
+  auto *time = reinterpret_cast<uint64_t *>(event);
+  if (!fake.events.count(time))
+    call.misuse("no event");
+  // What it waits for is drained first: events know their streams.
+  return enqueue(call, stream, [=] {
+    if (auto recorded = fake.recorded.find(time);
+        recorded != fake.recorded.end() && fake.streams.count(recorded->second))
+      drain(fake.streams[recorded->second]);
+  });
+}
 CUresult beginCapture(CUstream stream, int) {
   Call call("cuStreamBeginCapture_v2");
   if (!fake.streams.count(stream) || fake.captures.count(stream))
@@ -308,7 +324,19 @@ CUresult eventRecord(CUevent event, CUstream stream) {
   auto *time = reinterpret_cast<uint64_t *>(event);
   if (!fake.events.count(time))
     call.misuse("no event");
-  return enqueue(call, stream, [=] { *time = ++fake.clock; });
+  fake.recorded[time] = stream;
+  return enqueue(call, stream, [=] {
+    *time = ++fake.clock;
+    fake.recorded.erase(time);
+  });
+}
+CUresult eventQuery(CUevent event) {
+  Call call("cuEventQuery");
+  if (call.fails())
+    return call.result;
+  return fake.recorded.count(reinterpret_cast<uint64_t *>(event))
+             ? CUDA_ERROR_NOT_READY
+             : CUDA_SUCCESS;
 }
 CUresult eventSynchronize(CUevent) { return Call("cuEventSynchronize").result; }
 CUresult elapsed(float *milliseconds, CUevent from, CUevent to) {
@@ -430,6 +458,7 @@ const Driver &fakeTable() {
                             deviceCount,
                             device,
                             deviceName,
+                            busId,
                             attribute,
                             retain,
                             releaseContext,
@@ -445,6 +474,7 @@ const Driver &fakeTable() {
                             streamDestroy,
                             streamContext,
                             streamSynchronize,
+                            streamWait,
                             beginCapture,
                             endCapture,
                             instantiate,
@@ -460,6 +490,7 @@ const Driver &fakeTable() {
                             eventDestroy,
                             eventRecord,
                             eventSynchronize,
+                            eventQuery,
                             elapsed,
                             errorName,
                             errorString};

@@ -66,6 +66,8 @@ public:
   std::set<Work *> graphs, execs;
   std::set<std::string *> modules, functions;
   std::set<uint64_t *> events;
+  /// Those that have been recorded and have not happened, and where.
+  std::map<uint64_t *, void *> recorded;
   int contexts = 0;
   uint64_t clock = 0;
 };

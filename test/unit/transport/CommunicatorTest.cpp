@@ -145,6 +145,19 @@ TEST_CASE("what a launcher says is held against the engine", "[communicator]") {
   CHECK_THAT(status.message, Contains("rank 0 of 3 is not free among 2"));
 }
 
+TEST_CASE("an engine without GPUs is given none", "[communicator]") {
+  InprocHub hub(1);
+  hub.makeCurrent();
+  Communicator::Options options;
+  options.device = 0;
+  std::unique_ptr<Communicator> communicator;
+  Status status =
+      Communicator::open(inprocEngine(), 0, 1, options, communicator);
+  CHECK(status.code == MLC_UNSUPPORTED);
+  CHECK(status.message ==
+        "engine inproc does not work in the memory of GPUs; take nccl");
+}
+
 TEST_CASE("an engine that is not there is named, with the remedy",
           "[communicator]") {
   const mlc_engine *engine = nullptr;
