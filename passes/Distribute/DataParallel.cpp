@@ -44,6 +44,7 @@ public:
 
 private:
   dist::ShardingAttr splitAlong(unsigned dim, size_t rank);
+  dist::ShardingAttr termOfSum(size_t rank);
   dist::ShardingAttr shardingOf(StringRef state, RankedTensorType type);
   LogicalResult distribute(func::FuncOp entry);
   void findMasters();
@@ -66,6 +67,14 @@ dist::ShardingAttr Distribution::splitAlong(unsigned dim, size_t rank) {
   return dist::ShardingAttr::get(b.getContext(), dims, {});
 }
 
+/// Of a tensor that is the sum of what the ranks have.
+dist::ShardingAttr Distribution::termOfSum(size_t rank) {
+  auto whole = dist::ShardingAttr::getReplicated(b.getContext(), rank);
+  return dist::ShardingAttr::get(
+      b.getContext(), whole.getDims(),
+      dist::Partial{b.getStringAttr(kDataAxis), Reduction::Sum});
+}
+
 dist::ShardingAttr Distribution::shardingOf(StringRef state,
                                             RankedTensorType type) {
   bool isRead = state.starts_with("rounded/") ||
@@ -77,13 +86,9 @@ dist::ShardingAttr Distribution::shardingOf(StringRef state,
   if (options.zero >= since && !whole.contains(state))
     if (auto dim = findSplitDim(type, options.ranks))
       return splitAlong(*dim, type.getRank());
-  auto sharding =
-      dist::ShardingAttr::getReplicated(b.getContext(), type.getRank());
-  if (!isGradient)
-    return sharding;
-  return dist::ShardingAttr::get(
-      b.getContext(), sharding.getDims(),
-      dist::Partial{b.getStringAttr(kDataAxis), Reduction::Sum});
+  return isGradient ? termOfSum(type.getRank())
+                    : dist::ShardingAttr::getReplicated(b.getContext(),
+                                                        type.getRank());
 }
 
 LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
@@ -133,8 +138,10 @@ LogicalResult Distribution::distribute(func::FuncOp entry) {
     auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr);
     entry.setResultAttr(i, dist::kShardingAttr,
                         state ? shardingOf(state, tensor)
-                              : dist::ShardingAttr::getReplicated(
-                                    b.getContext(), tensor.getRank()));
+                        : options.returnsTerms
+                            ? termOfSum(tensor.getRank())
+                            : dist::ShardingAttr::getReplicated(
+                                  b.getContext(), tensor.getRank()));
   }
   return success();
 }
@@ -182,7 +189,8 @@ struct DistributeTrainingPass
       return signalPassFailure();
     }
     if (failed(distributeTraining(module, {ranks, ZeroStage(unsigned(zero)),
-                                           /*statistics=*/{}})))
+                                           /*statistics=*/{},
+                                           /*returnsTerms=*/false})))
       signalPassFailure();
   }
 };

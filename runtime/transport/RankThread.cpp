@@ -57,6 +57,12 @@ struct FinishJob : Job {
   Status run(Communicator &world) override { return world.finish(); }
 };
 
+struct CallJob : Job {
+  const std::function<Status(Communicator &)> *work = nullptr;
+
+  Status run(Communicator &world) override { return (*work)(world); }
+};
+
 class RankThread : public Ranks {
 public:
   explicit RankThread(const RankOptions &options) : options(options) {}
@@ -76,6 +82,7 @@ public:
   uint64_t sentBytes() const override { return sent.load(); }
   void abort(int code) override;
   Status finish() override;
+  Status call(const std::function<Status(Communicator &)> &work);
 
 private:
   void loop();
@@ -305,6 +312,18 @@ Status RankThread::finish() {
   FinishJob job;
   enqueue(job);
   return waitFor(job);
+}
+
+Status RankThread::call(const std::function<Status(Communicator &)> &work) {
+  CallJob job;
+  job.work = &work;
+  enqueue(job);
+  return waitFor(job);
+}
+
+Status onRankThread(Ranks &ranks,
+                    const std::function<Status(Communicator &)> &work) {
+  return static_cast<RankThread &>(ranks).call(work);
 }
 
 Status openRanks(const RankOptions &options, std::shared_ptr<Ranks> &ranks) {
