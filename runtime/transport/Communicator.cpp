@@ -170,7 +170,8 @@ void Communicator::abort(int code) {
 
 mlc_counters Communicator::counters() const {
   mlc_counters counters{};
-  engine.counters(comm, &counters);
+  if (comm)
+    engine.counters(comm, &counters);
   return counters;
 }
 

@@ -23,6 +23,11 @@ struct Distribution {
   std::string algorithm;
   BatchStatistics statistics = BatchStatistics::Global;
   BucketOptions buckets;
+  /// The ranks are the workers of a server, which is one more: they exchange
+  /// nothing, and each returns its term of the loss.
+  bool hasServer = false;
+  /// Steps that a worker may be ahead of the slowest.
+  int64_t staleness = 0;
 
   /// What a checkpoint depends on, a line each; empty where it does not.
   std::string describe() const;
@@ -38,18 +43,22 @@ public:
   llvm::Error open(runtime::transport::RunEngines &engines,
                    std::vector<std::shared_ptr<runtime::Ranks>> &ranks) const;
 
-  /// Errors: names that are none, numbers out of bounds, and options that say
-  /// something of several ranks where there is one.
+  /// Of `ranks` ranks, a server among them if there is to be one. Errors: names
+  /// that are none, numbers out of bounds, and options that say something of
+  /// several ranks where there is one.
   llvm::Expected<Distribution> distribution(int64_t ranks) const;
 
 private:
   llvm::Error refuseAlone() const;
+  llvm::Error refuseBesideServer() const;
+  llvm::Error checkNames(bool &hasServer) const;
 
   llvm::cl::opt<std::string> engine;
   llvm::cl::opt<unsigned> ranks;
   llvm::cl::opt<double> timeout;
   llvm::cl::opt<unsigned> zero;
   llvm::cl::opt<std::string> algorithm;
+  llvm::cl::opt<int64_t> staleness;
   llvm::cl::opt<BatchStatistics> statistics;
   llvm::cl::opt<BucketRule> fusion;
   llvm::cl::opt<int64_t> bucketBytes, firstBucketBytes;
