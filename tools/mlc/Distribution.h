@@ -31,6 +31,8 @@ struct Distribution {
 
   /// What a checkpoint depends on, a line each; empty where it does not.
   std::string describe() const;
+  /// Whether some of it is left to an engine.
+  bool usesOwn() const { return algorithm.empty() || algorithm == "own"; }
 };
 
 /// The options of a command that trains on several ranks.

@@ -319,6 +319,7 @@ TrainCommand::prepare(const Distribution &split, bool isServer) const {
                                        std::move(*built), std::move(file),
                                        entries, *rate, options(), isServer});
   job->options.distribution = split.describe();
+  job->options.isPartlyCounted = split.usesOwn();
   return job;
 }
 

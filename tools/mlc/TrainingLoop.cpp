@@ -112,13 +112,15 @@ llvm::Error TrainingLoop::lostLoss() {
   std::string what = fmt::format("{}: the loss of step {} is not a finite "
                                  "number",
                                  options.model, trainer.step());
+  // A server is one of all, and has no samples.
+  int last = all.size() - 1 - (trainer.ranks().size() != all.size());
+  std::string where = last < 1 ? "" : fmt::format(", of ranks 0 to {},", last);
   if (std::string batch = findUncounted(read, *data, trainer, options);
       !batch.empty())
     return fail(Exit::Differs,
-                fmt::format("{}: all labels of {} are negative{}, which do not "
+                fmt::format("{}: all labels of {}{} are negative, which do not "
                             "count; give others, or a larger --batch",
-                            what, batch,
-                            all.size() == 1 ? "" : ", on every rank"));
+                            what, batch, where));
   return fail(Exit::Differs, what +
                                  "; lower --learning-rate, or give "
                                  "--clip-norm" +
@@ -253,7 +255,10 @@ llvm::Error TrainingLoop::printUse(uint64_t sent) {
                               megabytes(memory->bound), memory->allocations);
   for (int r = 0; all.size() > 1 && r < all.size(); ++r)
     llvm::errs() << fmt::format("rank {}: {} bytes of states, {} bytes sent "
-                                "for a step\n",
-                                r, (*each)[2 * r], (*each)[2 * r + 1]);
+                                "for a step{}\n",
+                                r, (*each)[2 * r], (*each)[2 * r + 1],
+                                options.isPartlyCounted
+                                    ? ", without the engine's own collectives"
+                                    : "");
   return llvm::Error::success();
 }

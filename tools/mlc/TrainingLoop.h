@@ -17,6 +17,8 @@ struct TrainingOptions {
   std::string target, loss;
   /// Distribution::describe.
   std::string distribution;
+  /// What an engine's own collectives send is not counted, and there are some.
+  bool isPartlyCounted = false;
   int64_t accumulate = 1, steps = 0;
   int64_t printEvery = 1, checkpointEvery = 1, evaluateEvery = 1;
   uint64_t seed = 0;
