@@ -1,7 +1,6 @@
 //===- Distribution.cpp - How training is split over ranks ----------------===//
 
 #include "tools/mlc/Distribution.h"
-#include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/States.h"
 #include "passes/Distribute/Partition.h"
 #include "runtime/transport/Schedule.h"
@@ -76,7 +75,15 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                        cl::value_desc("bytes"),
                        cl::desc("... the first ones (1048576, or "
                                 "--bucket-bytes)"),
-                       cl::sub(sub)) {}
+                       cl::sub(sub)),
+      gatherWindow("gather-window", cl::init(dist::kGatherWindow),
+                   cl::value_desc("bytes"),
+                   cl::desc("With --zero=3: so many bytes of weights are "
+                            "gathered before anybody reads them, or one "
+                            "weight; with 2 and 3: so many bytes of gradients "
+                            "are whole while they are summed, or one bucket "
+                            "(67108864)"),
+                   cl::sub(sub)) {}
 
 llvm::Error DistributionFlags::open(
     transport::RunEngines &engines,
@@ -103,8 +110,8 @@ llvm::Error DistributionFlags::open(
 
 llvm::Error DistributionFlags::refuseAlone() const {
   const cl::Option *options[] = {
-      &zero,   &algorithm,   &staleness,       &statistics,
-      &fusion, &bucketBytes, &firstBucketBytes};
+      &zero,   &algorithm,   &staleness,        &statistics,
+      &fusion, &bucketBytes, &firstBucketBytes, &gatherWindow};
   for (const cl::Option *option : options)
     if (option->getNumOccurrences())
       return fail(Exit::Usage,
@@ -116,7 +123,7 @@ llvm::Error DistributionFlags::refuseAlone() const {
 
 llvm::Error DistributionFlags::refuseBesideServer() const {
   const cl::Option *options[] = {&zero, &fusion, &bucketBytes,
-                                 &firstBucketBytes};
+                                 &firstBucketBytes, &gatherWindow};
   for (const cl::Option *option : options)
     if (option->getNumOccurrences())
       return fail(Exit::Usage, "--" + option->ArgStr +
@@ -139,6 +146,10 @@ llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   hasServer = !algorithm.empty() && known == transport::Algorithm::Server;
   if (!hasServer && staleness.getNumOccurrences())
     return fail(Exit::Usage, "--staleness is of --algorithm=server");
+  if (gatherWindow < 0)
+    return fail(Exit::Usage, "--gather-window counts bytes, from 0 on");
+  if (gatherWindow.getNumOccurrences() && zero < unsigned(ZeroStage::Gradients))
+    return fail(Exit::Usage, "--gather-window is of --zero=2 and 3");
   if (bucketBytes < 0 || firstBucketBytes < 0)
     return fail(Exit::Usage,
                 "--bucket-bytes and --first-bucket-bytes must be positive");
@@ -156,10 +167,15 @@ DistributionFlags::distribution(int64_t ranks) const {
   if (hasServer)
     if (llvm::Error error = refuseBesideServer())
       return error;
-  Distribution distribution{
-      ranks - hasServer, ZeroStage(unsigned(zero)), algorithm,
-      statistics,        BucketOptions::of(fusion), hasServer,
-      staleness};
+  Distribution distribution;
+  distribution.ranks = ranks - hasServer;
+  distribution.zero = ZeroStage(unsigned(zero));
+  distribution.algorithm = algorithm;
+  distribution.statistics = statistics;
+  distribution.buckets = BucketOptions::of(fusion);
+  distribution.gatherWindow = gatherWindow;
+  distribution.hasServer = hasServer;
+  distribution.staleness = staleness;
   BucketOptions &buckets = distribution.buckets;
   if (bucketBytes)
     buckets.bytes = buckets.firstBytes = bucketBytes;
@@ -204,6 +220,10 @@ mlc::cli::distribute(mlir::ModuleOp module, const Distribution &distribution,
                                i, dist::kShardingAttr)
                            .findDim(kDataAxis))
           splitDims[state.str()] = *dim;
+  if (distribution.zero >= ZeroStage::Gradients)
+    module->setAttr(
+        dist::kGatherWindowAttr,
+        mlir::Builder(module).getI64IntegerAttr(distribution.gatherWindow));
   PartitionOptions options;
   if (!distribution.hasServer)
     options.algorithm = distribution.algorithm;

@@ -3,6 +3,7 @@
 #ifndef MLC_TOOLS_MLC_DISTRIBUTION_H
 #define MLC_TOOLS_MLC_DISTRIBUTION_H
 
+#include "dialects/Dist/Dist.h"
 #include "passes/Distribute/Buckets.h"
 #include "passes/Distribute/DataParallel.h"
 #include "runtime/transport/RunEngines.h"
@@ -23,6 +24,9 @@ struct Distribution {
   std::string algorithm;
   BatchStatistics statistics = BatchStatistics::Global;
   BucketOptions buckets;
+  /// Bytes of weights that are gathered before anybody reads them, and of
+  /// gradients that wait to be scattered (ZeRO-2 and 3).
+  int64_t gatherWindow = dist::kGatherWindow;
   /// The ranks are the workers of a server, which is one more: they exchange
   /// nothing, and each returns its term of the loss.
   bool hasServer = false;
@@ -63,7 +67,7 @@ private:
   llvm::cl::opt<int64_t> staleness;
   llvm::cl::opt<BatchStatistics> statistics;
   llvm::cl::opt<BucketRule> fusion;
-  llvm::cl::opt<int64_t> bucketBytes, firstBucketBytes;
+  llvm::cl::opt<int64_t> bucketBytes, firstBucketBytes, gatherWindow;
 };
 
 /// Makes of training entries what a rank carries out. `splitDims` gets the dims
