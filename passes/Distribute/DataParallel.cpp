@@ -6,6 +6,7 @@
 #include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
 #include "llvm/ADT/StringSet.h"
@@ -48,6 +49,7 @@ private:
   dist::ShardingAttr shardingOf(StringRef state, RankedTensorType type);
   LogicalResult distribute(func::FuncOp entry);
   void findMasters();
+  void reduceHalves(func::FuncOp entry);
   LogicalResult checkSamples(func::FuncOp entry, unsigned first,
                              unsigned argument);
 
@@ -117,6 +119,8 @@ LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
 }
 
 LogicalResult Distribution::distribute(func::FuncOp entry) {
+  if (!masters.empty())
+    reduceHalves(entry);
   std::optional<unsigned> first;
   for (BlockArgument argument : entry.getArguments()) {
     unsigned i = argument.getArgNumber();
@@ -152,6 +156,26 @@ void Distribution::findMasters() {
       if (auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr))
         if (StringRef name = state; name.consume_front("rounded/"))
           masters.insert(("weight/" + name).str());
+}
+
+/// Where weights of 16 bits are kept, gradients of them are summed over ranks
+/// as they are, and widened then. An entry that adds them up rounds them
+/// itself.
+void Distribution::reduceHalves(func::FuncOp entry) {
+  for (unsigned i = 0; i < entry.getNumResults(); ++i)
+    if (auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr);
+        state && state.getValue().starts_with("gradient/"))
+      return;
+  auto bitsOf = [](Value value) {
+    Type type = getElementTypeOrSelf(value.getType());
+    return isa<FloatType>(type) ? type.getIntOrFloatBitWidth() : 0;
+  };
+  // A gradient's cast may be any operator with a definition.
+  entry.walk([&](Operation *op) {
+    if (op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+        bitsOf(op->getOperand(0)) == 16 && bitsOf(op->getResult(0)) > 16)
+      op->setAttr(dist::kReduceFirstAttr, b.getUnitAttr());
+  });
 }
 
 LogicalResult Distribution::run() {

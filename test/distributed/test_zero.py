@@ -110,6 +110,28 @@ def test_bytes_sent(tools, tmp_path, ranks):
             assert want <= found <= want * 1.01 + 64, stage
 
 
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("accumulate", [1, 2])
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_gradients_of_16_bits_are_sent_as_they_are(tools, tmp_path, ranks, accumulate, kind):
+    """2 bytes a number: 2 psi 2 (N - 1) / N, of stage 3 a third gathering of weights; from stage 2 on gradients of each batch
+    go, and weights of stage 3 come."""
+    import ml_dtypes
+    kinds = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+    arguments, psi = dense(tmp_path, kind=kinds[kind])
+    arguments += ["--batch=8", f"--accumulate={accumulate}", "--steps=4", "--keep-half", "--loss-scale=256"]
+    one = train(tools, arguments, tmp_path / "one.npz")
+    for stage, times in enumerate([2, 2, 1 + accumulate, 3 * accumulate]):
+        run = train(tools, arguments, tmp_path / "c.npz", f"--ranks={ranks}", "--algorithm=ring", f"--zero={stage}")
+        once = accumulate * WIDTHS[0] * WIDTHS[1] if stage == 3 else 0
+        want = 2 * (times * psi - once) * (ranks - 1) / ranks
+        print(f"zero {stage}, {ranks} ranks, {kind}, off {difference(run, one):.2g}: sent {run.sent}, 2 ({times} psi - {once}) (N - 1) / N = {want:.0f}")
+        for found in run.sent:
+            assert want <= found <= want * 1.01 + 64 * accumulate, stage
+        # A sum is rounded in each rank's step of the ring.
+        assert difference(run, one) <= (3e-2 if kind == "float16" else 0.1), stage
+
+
 def test_checkpoints_go_on_with_other_ranks(tools, tmp_path):
     """4, 2, 3 ranks and one, with stages of their own, and without interruption."""
     arguments = [*write(tmp_path, "mlp", "float64"), *trained.OPTIMIZERS["adamw"][1], "--batch=12"]

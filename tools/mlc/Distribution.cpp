@@ -230,6 +230,8 @@ mlc::cli::distribute(mlir::ModuleOp module, const Distribution &distribution,
   options.regather = distribution.zero == ZeroStage::Weights;
   if (failed(partition(module, options)))
     return mlir::failure();
+  module.walk(
+      [](mlir::Operation *op) { op->removeAttr(dist::kReduceFirstAttr); });
   if (distribution.hasServer)
     return checkWorkers(module);
   for (auto entry : module.getOps<mlir::func::FuncOp>())
