@@ -4,7 +4,6 @@
 #include "dialects/Graph/MovementOps.h"
 #include "verifier/Question.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using llvm::ArrayRef;
 using llvm::StringRef;
@@ -14,16 +13,6 @@ namespace mlc::verifier {
 //===----------------------------------------------------------------------===//
 // Operators
 //===----------------------------------------------------------------------===//
-
-/// The least value that members of a list may have; nothing when any will do.
-static std::optional<int64_t> leastOf(StringRef list) {
-  return llvm::StringSwitch<std::optional<int64_t>>(list)
-      .Cases(
-          {"dims", "sizes", "starts", "low", "high", "pads", "output_padding"},
-          0)
-      .Cases({"strides", "dilations", "kernel"}, 1)
-      .Default(std::nullopt);
-}
 
 /// A slice whose step may go either way has both ends inside.
 static void needsOfSlice(SliceOp op, const TensorShape &from,

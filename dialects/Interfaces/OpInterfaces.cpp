@@ -2,6 +2,7 @@
 
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -171,6 +172,15 @@ LogicalResult verifyResultTypes(Operation *op) {
              << "result #" << result.getResultNumber() << " must be " << type
              << ", got " << result.getType();
   return success();
+}
+
+std::optional<int64_t> leastOf(llvm::StringRef list) {
+  return llvm::StringSwitch<std::optional<int64_t>>(list)
+      .Cases(
+          {"dims", "sizes", "starts", "low", "high", "pads", "output_padding"},
+          0)
+      .Cases({"strides", "dilations", "kernel"}, 1)
+      .Default(std::nullopt);
 }
 
 } // namespace mlc

@@ -98,6 +98,11 @@ mlir::FailureOr<Op> createOp(mlir::OpBuilder &builder, mlir::Location loc,
   return mlir::cast<Op>(*op);
 }
 
+/// The least value that members of an operator's list of that name may have;
+/// nothing where any will do. Definitions do not require it: they would give
+/// numbers.
+std::optional<int64_t> leastOf(llvm::StringRef list);
+
 } // namespace mlc
 
 #endif // MLC_DIALECTS_INTERFACES_OPINTERFACES_H

@@ -70,9 +70,11 @@ Hints findHints(func::FuncOp function, ArrayRef<Place> arguments,
   for (auto [argument, place] : llvm::zip(body.getArguments(), arguments)) {
     bool isState =
         function.getArgAttr(argument.getArgNumber(), kStateAttr) != nullptr;
-    if (!isState)
+    // A learning rate is nothing that weights would have to come to.
+    bool isScalar = cast<RankedTensorType>(argument.getType()).getRank() == 0;
+    if (!isState && !isScalar)
       hints.data.insert(argument);
-    else if (place.isSplit())
+    else if (isState && place.isSplit())
       finder.states[argument] = place;
   }
   for (Operation &op : body)

@@ -83,6 +83,12 @@ FailureOr<RankSharding> readSharding(Attribute attribute, unsigned rank,
   for (const dist::Partial &partial : sharding.getPartial())
     if (std::optional<unsigned> axis = find(partial.axis.getValue()))
       out.partial.emplace_back(*axis, reduceKindOf(partial.reduction));
+  // A maximum of sums is no sum of maxima.
+  for (auto [axis, kind] : out.partial)
+    if (kind != out.partial.front().second)
+      problem =
+          "is partial on two axes by different reductions, and what it is "
+          "would depend on their order; reduce it over one of them";
   if (!problem.empty())
     return failure();
   return out;

@@ -154,6 +154,9 @@ FailureOr<Value> emitPart(OpBuilder &builder, Operation *op, const Plan &plan,
                         return place.hasHalo();
                       })))
       return same->getResult(0);
+  // Its definition tells of dims that it leaves alone.
+  if (isa<DistDialect>(op->getDialect()))
+    return Value();
   // Some definitions have no text, which has its limits.
   ScopedDiagnosticHandler quiet(op->getContext(),
                                 [](Diagnostic &) { return success(); });

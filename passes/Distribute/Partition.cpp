@@ -43,6 +43,12 @@ public:
   }
 
 private:
+  std::string argumentName(unsigned i) {
+    auto name = function.getArgAttrOfType<StringAttr>(i, "mlc.name");
+    return name ? "input '" + name.str() + "'"
+                : "argument " + std::to_string(i);
+  }
+
   /// What of all arguments or results is said; null where nothing is.
   LogicalResult read(Attribute attribute, Type type, const Twine &what,
                      SmallVectorImpl<ShardingAttr> &shardings) {
@@ -152,7 +158,7 @@ private:
         });
         if (isOpen && hasRank)
           return function.emitError()
-                 << "argument " << i << " has a part of " << dim.str()
+                 << argumentName(i) << " has a part of " << dim.str()
                  << " on a rank, which tells nobody what the symbols are; fix "
                     "the dim, or say that it is a multiple of the axis's size";
       }

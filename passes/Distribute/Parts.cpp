@@ -3,6 +3,7 @@
 #include "passes/Distribute/Parts.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "passes/Differentiate/Emit.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -68,9 +69,10 @@ double Parts::costOf(Value whole, const Place &place) const {
 FailureOr<Value> Parts::bring(Value whole, const Place &place) {
   if (Value found = find(whole, place))
     return found;
-  assert(!isDeferred(whole) && "it was made");
+  // Of what is deferred the part in the middle was made.
   if (place.hasHalo())
     return widen(whole, place);
+  assert(!isDeferred(whole) && "it was made");
   Part from = tensors[whole].parts.front();
   // A part of what is here costs nothing.
   if (Value here = find(whole, Place::whole()))
@@ -83,9 +85,10 @@ FailureOr<Value> Parts::bring(Value whole, const Place &place) {
 
 FailureOr<Value> Parts::change(Value whole, const Part &from, const Place &to) {
   Location loc = whole.getLoc();
-  if (to.isPartial())
-    return emitError(loc) << "is not partial, as its sharding says that it is; "
-                             "say that it is whole or split";
+  if (to.isPartial()) {
+    FailureOr<Value> all = bring(whole, Place::whole());
+    return failed(all) ? all : makeTerm(*all, to.reduction, loc);
+  }
   switch (from.place.kind) {
   case Place::Kind::Whole:
     return cut(from.value, to, loc);
@@ -96,6 +99,26 @@ FailureOr<Value> Parts::change(Value whole, const Part &from, const Place &to) {
                         : scatter(from, to, loc);
   }
   llvm_unreachable("unknown place");
+}
+
+/// What all have, as a reduction of what ranks have: the first one has it, and
+/// the others what changes nothing.
+FailureOr<Value> Parts::makeTerm(Value value, Reduction reduction,
+                                 Location loc) {
+  if (reduction == Reduction::Max || reduction == Reduction::Min)
+    return value;
+  double neutral = reduction == Reduction::Prod ? 1 : 0;
+  TensorShape shape = shapeOf(value);
+  DefinitionBuilder b(builder.getContext(), {shape});
+  Expr isFirst =
+           compare(ComparePredicate::EQ, b.integer(axis.getRank()), b.index(0)),
+       other = isa<FloatType>(shape.elementType)
+                   ? b.constant(shape.elementType, neutral)
+                   : b.constantInt(shape.elementType, neutral);
+  b.result(b.stage("y", shape.dims, shape.elementType, [&](ArrayRef<Expr> i) {
+    return select(isFirst, b.read(0, i), other);
+  }));
+  return emitCompute(builder, loc, b.take(), value);
 }
 
 FailureOr<Value> createCollective(OpBuilder &builder, Location loc,

@@ -49,7 +49,7 @@ public:
   std::function<double(mlir::Value, const Place &)> costOfDeferred;
 
   /// The part at `place`, brought there at the builder's place. Precondition:
-  /// it is not deferred; what is not partial is not wanted so.
+  /// it is not deferred, but for the part without its halo.
   mlir::FailureOr<mlir::Value> bring(mlir::Value whole, const Place &place);
 
   /// A collective that gives the reduction of what ranks have.
@@ -72,6 +72,8 @@ private:
   mlir::FailureOr<mlir::Value> cut(mlir::Value part, const Place &to,
                                    mlir::Location loc);
   mlir::FailureOr<mlir::Value> gather(const Part &from, mlir::Location loc);
+  mlir::FailureOr<mlir::Value> makeTerm(mlir::Value value, Reduction reduction,
+                                        mlir::Location loc);
   mlir::FailureOr<mlir::Value> scatter(const Part &from, const Place &to,
                                        mlir::Location loc);
   void

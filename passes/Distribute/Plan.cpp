@@ -13,24 +13,34 @@ using llvm::SmallVector;
 
 namespace mlc::dist {
 
-/// Dims that a collective changes are no loops of its.
+/// Whether `op` is a collective that changes `dim`: no rank can do that to a
+/// part of it.
+static bool changesDim(Operation *op, unsigned dim) {
+  if (!isa<DistDialect>(op->getDialect()))
+    return false;
+  auto dims = op->getAttrOfType<DenseI64ArrayAttr>("dims");
+  if (dims && llvm::is_contained(dims.asArrayRef(), int64_t(dim)))
+    return true;
+  return llvm::any_of(
+      std::initializer_list<llvm::StringRef>{"dim", "split", "join"},
+      [&](llvm::StringRef name) {
+        auto changed = op->getAttrOfType<IntegerAttr>(name);
+        return changed && changed.getInt() == int64_t(dim);
+      });
+}
+
+/// What a collective does to dims that it leaves alone. Of those that it
+/// changes this says nothing (see makePlan).
 static Definition meaningOfCollective(Operation *op) {
   Value from = op->getOperand(0), to = op->getResult(0);
   auto type = cast<RankedTensorType>(from.getType());
   DefinitionBuilder b(op->getContext(),
                       {TensorShape{dimsOf(from), type.getElementType()}});
-  SmallVector<bool> changes(type.getRank());
-  if (auto dims = op->getAttrOfType<DenseI64ArrayAttr>("dims"))
-    for (int64_t dim : dims.asArrayRef())
-      changes[dim] = true;
-  for (llvm::StringRef name : {"dim", "split", "join"})
-    if (auto dim = op->getAttrOfType<IntegerAttr>(name))
-      changes[dim.getInt()] = true;
   b.result(
       b.stage("y", dimsOf(to), type.getElementType(), [&](ArrayRef<Expr> i) {
         SmallVector<Expr> at(i);
         for (unsigned d = 0; d < at.size(); ++d)
-          if (changes[d])
+          if (changesDim(op, d))
             at[d] = b.index(0);
         return b.read(0, at);
       }));
@@ -84,6 +94,12 @@ static std::optional<Plan> makePlan(Operation *op, const Definition &definition,
                                     Factor factor, const Kinds &kinds) {
   std::optional<Partials> partials = findPartials(definition, factor, kinds);
   if (!partials)
+    return std::nullopt;
+  auto isChanged = [&](const std::optional<SplitDim> &split) {
+    return split && changesDim(op, split->dim);
+  };
+  if (isChanged(factor.stages[definition.results[0]]) ||
+      llvm::any_of(factor.inputs, isChanged))
     return std::nullopt;
   Plan plan{definition, std::move(factor), std::move(*partials), {}, {}};
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
@@ -172,8 +188,11 @@ private:
 
   /// What is partial stays so, where all terms are: nothing is a term of any
   /// sum. Not where the result has more to reduce, or others read it too: it is
-  /// reduced once.
+  /// reduced once, for all but a result that is said to be partial.
   void tryPartial(const Factor &factor) {
+    auto returned = hints.returned.find(op->getResult(0));
+    bool isWanted =
+        returned != hints.returned.end() && returned->second.isPartial();
     Kinds kinds(op->getNumOperands());
     bool isAny = false, isTerm = false;
     double before = 0;
@@ -184,7 +203,7 @@ private:
       if (place.isPartial() && canPass(place.reduction)) {
         kinds[i] = place.reduction;
         isTerm = true;
-        if (!isReadHereAlone(operand))
+        if (!isWanted && !isReadHereAlone(operand))
           return;
         if (!parts.find(operand, Place::whole()))
           before += countElements(dimsOf(operand));

@@ -2,6 +2,7 @@
 
 #include "passes/Distribute/RunRanks.h"
 #include "mlir/IR/Location.h"
+#include "passes/Distribute/Partition.h"
 #include "passes/Distribute/RunCollective.h"
 
 using namespace mlir;
@@ -111,6 +112,28 @@ private:
     return evaluateDims(*dims, symbols[rank].symbols);
   }
 
+  /// Whether parts make the whole that is said of them.
+  Error checkWhole(Attribute attribute, ArrayRef<int64_t> dims,
+                   const llvm::Twine &what) const {
+    auto said = llvm::dyn_cast_or_null<DimsAttr>(attribute);
+    if (!said)
+      return Error::success();
+    auto whole = evaluateDims(said.getDims(), symbols[0].symbols);
+    if (!whole)
+      return whole.takeError();
+    auto text = [](ArrayRef<int64_t> dims) {
+      std::string list;
+      for (int64_t dim : dims)
+        list += (list.empty() ? "" : ", ") + std::to_string(dim);
+      return "[" + list + "]";
+    };
+    if (ArrayRef(*whole) != dims)
+      return evalError(EvalFailure::Input,
+                       what + " has parts that make " + text(dims) +
+                           ", and its dist.whole says " + text(*whole));
+    return Error::success();
+  }
+
   /// How many elements along `dim` the ranks of `axis` before `coordinate` have
   /// whose other coordinates are those of `rank`.
   Expected<int64_t> begin(Value value, unsigned dim, unsigned axis,
@@ -155,6 +178,9 @@ private:
     auto expected = wholeDims(i);
     if (!expected)
       return expected.takeError();
+    if (Error error = checkWhole(function.getArgAttr(i, kWholeAttr), *expected,
+                                 "argument #" + llvm::Twine(i)))
+      return error;
     if (ArrayRef(*expected) != whole.getDims())
       return evalError(EvalFailure::Input,
                        "input " + llvm::Twine(i) +
@@ -258,6 +284,9 @@ private:
         }
         all = std::move(joined);
       }
+      if (Error error = checkWhole(function.getResultAttr(i, kWholeAttr),
+                                   all.front().getDims(), what))
+        return error;
       results.push_back(std::move(all.front()));
     }
     return results;

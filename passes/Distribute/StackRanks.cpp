@@ -385,7 +385,7 @@ private:
         stackDefinition(definition, mesh, axes, exchanged, problem);
     if (failed(stacked))
       return op->emitOpError(problem);
-    require(definition);
+    require(op, definition);
     SmallVector<Value> stages;
     auto valueOf = [&](TensorId id) {
       return id.isStage ? stages[id.index] : operands[id.index];
@@ -406,19 +406,33 @@ private:
 
   /// What an operator requires of a rank's sizes is required of the function,
   /// for whatever rank: its stages alone do not.
-  void require(const Definition &definition) {
+  void require(Operation *op, const Definition &definition) {
     auto ofAnyRank = [&](llvm::StringRef name) -> IntExpr {
       for (dist::AxisAttr axis : mesh)
         if (axis.getRank().getSymbol() == name)
           return axis.getRank().mod(axis.getSize());
       return {};
     };
-    for (const Requirement &r : definition.requirements) {
-      if ((r.lhs - r.rhs).isConstant()) // and holds, or the op were refused
+    auto add = [&](IntExpr lhs, ComparePredicate predicate, IntExpr rhs) {
+      if ((lhs - rhs).isConstant()) // and holds, or the op were refused
+        return;
+      required.insert(builder.getStringAttr(lhs.substitute(ofAnyRank).str() +
+                                            " " + name(predicate) + " " +
+                                            rhs.substitute(ofAnyRank).str()));
+    };
+    for (const Requirement &r : definition.requirements)
+      add(r.lhs, r.predicate, r.rhs);
+    for (NamedAttribute attribute : op->getAttrs()) {
+      auto list = dyn_cast<DimsAttr>(attribute.getValue());
+      // A slice may go backward, but on no rank in which nobody knows.
+      std::optional<int64_t> least =
+          attribute.getName() == "steps" ? 1 : leastOf(attribute.getName());
+      if (!list || !least)
         continue;
-      required.insert(builder.getStringAttr(r.lhs.substitute(ofAnyRank).str() +
-                                            " " + name(r.predicate) + " " +
-                                            r.rhs.substitute(ofAnyRank).str()));
+      for (IntExpr value : list)
+        if (!value.isKnownNonNegative() || *least > 0)
+          add(value, ComparePredicate::GE,
+              IntExpr::constant(value.getContext(), *least));
     }
   }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <new>
+#include <sstream>
 
 namespace mlc::runtime::transport {
 
@@ -58,8 +59,18 @@ Status Communicator::open(const mlc_engine &plain, int rank, int size,
   char text[512] = "";
   mlc_comm *comm = nullptr;
   const mlc_world world{rank, size, options.timeout.count(), options.device};
-  mlc_status code = engine.open(&world, &comm, text, sizeof(text));
   const std::string who = "engine " + std::string(engine.name) + ": ";
+  // An engine that keeps to the timeout knows more.
+  if (options.watchdog)
+    options.watchdog->arm(
+        &result, options.timeout + std::chrono::seconds(2), [&] {
+          std::ostringstream seconds;
+          seconds << std::chrono::duration<double>(options.timeout).count();
+          return who + "not all ranks have come within " + seconds.str() + " s";
+        });
+  mlc_status code = engine.open(&world, &comm, text, sizeof(text));
+  if (options.watchdog)
+    options.watchdog->disarm(&result);
   if (code != MLC_OK)
     return Status::error(code, who + printable(text));
   result.reset(new Communicator(engine, comm, options));

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <unistd.h>
 
 namespace mlc::runtime::transport {
@@ -29,6 +30,22 @@ Communicator::Options optionsOf(const RunOptions &options) {
   return result;
 }
 
+/// Ranks that are threads are all there are. Of several processes each would
+/// do the work of all, and write the same files. In a job's script Slurm's
+/// variables say nothing: there one process runs.
+Status refuseProcesses() {
+  World world;
+  if (Status status = findWorld(world); !status.ok())
+    return status;
+  if (world.size <= 1 || (world.isSlurm() && !std::getenv("SLURM_STEP_ID")))
+    return Status::success();
+  return Status::error(
+      MLC_USAGE, world.starter + " says that this is one of " +
+                     std::to_string(world.size) +
+                     " processes, and --ranks or --engine=inproc has all ranks "
+                     "in one; leave them out, or start one process");
+}
+
 } // namespace
 
 RunEngines::RunEngines() = default;
@@ -36,9 +53,16 @@ RunEngines::~RunEngines() = default;
 
 Status RunEngines::open(const RunOptions &options, uint64_t needed,
                         std::vector<std::shared_ptr<Ranks>> &ranks) {
-  if (options.engine == "inproc")
+  if (options.engine == "inproc") {
+    if (Status status = refuseProcesses(); !status.ok())
+      return status;
+    if (!options.ranks && !needed)
+      return Status::error(MLC_USAGE,
+                           "--engine=inproc has ranks that are threads of this "
+                           "process; say how many with --ranks=N");
     return openThreads(options.ranks ? options.ranks : needed,
                        optionsOf(options), ranks);
+  }
   if (options.ranks)
     return Status::error(MLC_USAGE, "--ranks is for --engine=inproc; a "
                                     "launcher says how many processes there "

@@ -16,6 +16,7 @@ struct World {
   std::string launcher;
   std::string starter; // who it really was, for messages
 
+  bool isSlurm() const { return launcher == "Slurm"; }
   bool found() const { return size >= 0; }
   /// What processes of this launcher are connected by: Gloo, if it tells them
   /// where to meet, else MPI.

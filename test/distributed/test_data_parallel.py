@@ -1,7 +1,11 @@
 """Training on several ranks is training on one, but for the order of additions."""
 
+import time
+
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import trained
 from networks import FULL, difference, train, write
@@ -67,6 +71,27 @@ def test_accumulated_batches_are_reduced_once(tools, alone):
     assert max(many.sent) <= max(once.sent) + 3 * 2 * 64
 
 
+@pytest.mark.parametrize("zero", [0, 2])
+def test_gradients_that_others_read_are_accumulated(tools, tmp_path, zero):
+    """Of a normalization by running statistics, the sum of gradients is a gradient, and a term of the scale's."""
+    numbers = np.random.default_rng(0)
+    weights = {"w": (3, 4), "scale": (4,), "bias": (4,), "mean": (4,), "variance": (4,)}
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["h"]),
+         helper.make_node("BatchNormalization", ["h", "scale", "bias", "mean", "variance"], ["y"])],
+        "network", [helper.make_tensor_value_info("x", TensorProto.DOUBLE, ["N", 3])],
+        [helper.make_tensor_value_info("y", TensorProto.DOUBLE, ["N", 4])],
+        [numpy_helper.from_array(1 + numbers.random(dims), name) for name, dims in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    np.savez(tmp_path / "d.npz", x=numbers.standard_normal((24, 3)), target=numbers.standard_normal((24, 4)))
+    arguments = [tmp_path / "m.onnx", f"--data={tmp_path / 'd.npz'}", "--loss=mse", "--log-every=1", "--batch=6",
+                 "--accumulate=2", "--steps=6", "--optimizer=adamw"]
+    one = train(tools, arguments, tmp_path / "one.npz")
+    many = train(tools, arguments, tmp_path / "many.npz", "--ranks=4", f"--zero={zero}")
+    many.losses = one.losses
+    assert difference(many, one) <= BOUND["float64"]
+
+
 def test_norms_and_held_out_losses(tools, alone):
     arguments, one, folder = alone("mlp", "float64", f"--batch={BATCH}", "--clip-norm=0.3")
     data = next(a for a in arguments if str(a).startswith("--data=")).removeprefix("--data=")
@@ -112,6 +137,16 @@ def test_what_ranks_cannot_share_is_refused(tools, tmp_path):
             (["--batch=6", "--ranks=2", "--bucket-bytes=-1"], "must be positive"),
             (["--batch=6", "--ranks=2", "--timeout=0"], "--timeout is a number of seconds"),
             (["--batch=7", "--ranks=2", "--batch-statistics=local"], "7 samples is not one of 2 groups of as many"),
+            (["--batch=6", "--engine=inproc"], "say how many with --ranks=N"),
+            (["--batch=7", "--ranks=2", "--memory-budget=1GB"], "only where all ranks have parts of one size"),
             (["--batch=6", "--ranks=300"], "300 ranks; the engine inproc takes 1 to 256")]:
         done = tools.mlc("train", *arguments, out, *flags)
         assert done.returncode not in (0, 1) and done.returncode < 64 and message in done.stderr, done.stderr
+
+
+def test_many_threads_end_at_once(tools, tmp_path):
+    """Ranks wait two seconds for each other's last words: all at the same time."""
+    start = time.monotonic()
+    done = tools.mlc("train", *write(tmp_path, "mlp"), f"--checkpoint={tmp_path / 'c.npz'}", "--batch=2", "--ranks=40")
+    assert "a batch of 2 samples is not one for 40 ranks" in done.stderr
+    assert time.monotonic() - start < 20

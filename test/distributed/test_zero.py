@@ -94,20 +94,21 @@ def test_bytes_of_states_of_mixed_precision(tools, tmp_path, ranks):
         assert difference(run, first) <= 3e-2
 
 
+@pytest.mark.parametrize("batches", [1, 3])
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_bytes_sent(tools, tmp_path, ranks):
+def test_bytes_sent(tools, tmp_path, ranks, batches):
     """2, 2, 2 and 3 times (N - 1) / N of the parameters' bytes, as ZeRO's paper has it; but the weight of the first layer
-    is gathered once, as nobody asks for the input's gradient."""
+    is gathered once, as nobody asks for the input's gradient. Of several batches, what is split is exchanged for each."""
     arguments, psi = dense(tmp_path)
-    arguments += ["--batch=8", "--steps=4", f"--ranks={ranks}", "--algorithm=ring"]
-    for stage, times in enumerate([2, 2, 2, 3]):
+    arguments += ["--batch=8", "--steps=4", f"--ranks={ranks}", "--algorithm=ring", f"--accumulate={batches}"]
+    for stage, times in enumerate([2, 2, 1 + batches, 3 * batches]):
         run = train(tools, arguments, tmp_path / "c.npz", f"--zero={stage}")
-        once = WIDTHS[0] * WIDTHS[1] if stage == 3 else 0
+        once = batches * WIDTHS[0] * WIDTHS[1] if stage == 3 else 0
         want = 4 * (times * psi - once) * (ranks - 1) / ranks
         print(f"zero {stage}, {ranks} ranks: sent {run.sent}, ({times} psi - {once}) (N - 1) / N = {want:.0f}")
         for found in run.sent:
-            # The loss is summed, too.
-            assert want <= found <= want * 1.01 + 64, stage
+            # The losses are summed, too.
+            assert want <= found <= want * 1.01 + 64, (stage, found, want)
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])

@@ -53,6 +53,8 @@ def have_begun(pids):
 
 def once(build, engine, random, algorithms=ALGORITHMS):
     algorithm, collective = random.choice(algorithms), random.choice(COLLECTIVES)
+    if algorithm not in ("ring", "own", "groups"):
+        collective = "all-reduce"  # as the others are of sums
     victim, how = random.randrange(SIZE), random.choice((signal.SIGKILL, signal.SIGSTOP))
     told = f"{engine}, {collective} {algorithm}, {how.name} of rank {victim}"
     start, variable = command(build, engine, algorithm, collective)

@@ -84,6 +84,12 @@ Compilation::import(const ModelOptions &options, Choose choose) {
 }
 
 llvm::Expected<std::unique_ptr<Compilation>>
+Compilation::import(const ModelOptions &options, const SearchFlags &search,
+                    Choose choose) {
+  return make(options, &search, choose);
+}
+
+llvm::Expected<std::unique_ptr<Compilation>>
 Compilation::make(const ModelOptions &options, const SearchFlags *search,
                   Choose choose) {
   if (options.model.empty())
@@ -249,8 +255,7 @@ llvm::Error Compilation::read(const ModelOptions &options,
   // Without folders, so that artifacts do not depend on where they are made.
   compileOptions.rebuild =
       "mlc compile " + llvm::sys::path::filename(file).str();
-  for (const std::string &flag : compileOptions.flags)
-    compileOptions.rebuild += " " + flag;
+  addFlags(std::exchange(compileOptions.flags, {}));
 
   auto report = importFrom(options, *dims, choose);
   if (!report)
@@ -307,13 +312,18 @@ llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
   return compiled;
 }
 
+void Compilation::addFlags(llvm::ArrayRef<std::string> flags) {
+  for (const std::string &flag : flags) {
+    compileOptions.flags.push_back(flag);
+    compileOptions.rebuild += " " + flag;
+  }
+}
+
 void Compilation::limitMemory(uint64_t bytes) {
   if (bytes == 0)
     return;
   compileOptions.memory = {bytes};
-  std::string flag = "--memory-budget=" + std::to_string(bytes);
-  compileOptions.flags.push_back(flag);
-  compileOptions.rebuild += " " + flag;
+  addFlags({"--memory-budget=" + std::to_string(bytes)});
 }
 
 llvm::Expected<Model> Compilation::build() {

@@ -46,10 +46,15 @@ public:
   /// The same, with the parameters that `choose` names.
   static llvm::Expected<std::unique_ptr<Compilation>>
   import(const ModelOptions &options, Choose choose);
+  static llvm::Expected<std::unique_ptr<Compilation>>
+  import(const ModelOptions &options, const SearchFlags &search, Choose choose);
 
   /// The result is for other runtimes: what only suits mlc's own code
   /// generator is left out.
   void keepForOthers() { compileOptions.rewriting.forOthers = true; }
+
+  /// Says in the artifact how it was made, beside the options.
+  void addFlags(llvm::ArrayRef<std::string> flags);
 
   /// Holds what is compiled to `bytes` of memory, if they are any.
   void limitMemory(uint64_t bytes);

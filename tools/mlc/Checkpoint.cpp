@@ -79,7 +79,7 @@ static llvm::Error readLossScale(const runtime::NpzFile &file,
   return llvm::Error::success();
 }
 
-/// An error that names the first line that is another.
+/// An error that names the first lines that the other has not.
 static llvm::Error compareSettings(const std::string &path,
                                    llvm::StringRef found,
                                    llvm::StringRef wanted) {
@@ -88,16 +88,23 @@ static llvm::Error compareSettings(const std::string &path,
   llvm::SmallVector<llvm::StringRef> have, want;
   found.split(have, '\n');
   wanted.split(want, '\n');
-  for (auto [a, b] : llvm::zip(have, want))
-    if (a != b) {
-      // What is there for some commands only is the last.
-      std::string what = a.empty()   ? "without " + b.str()
-                         : b.empty() ? "with " + a.str()
-                                     : "with " + a.str() + ", not " + b.str();
-      return fail(Exit::Usage, path + ": was made " + runtime::printable(what) +
-                                   "; go on as it was, or begin anew without "
-                                   "--resume");
-    }
+  // Some are there for some commands only.
+  auto firstBut = [](llvm::ArrayRef<llvm::StringRef> lines,
+                     llvm::ArrayRef<llvm::StringRef> others) {
+    auto it = llvm::find_if_not(lines, [&](llvm::StringRef line) {
+      return llvm::is_contained(others, line);
+    });
+    return it == lines.end() ? "" : it->str();
+  };
+  std::string had = firstBut(have, want), has = firstBut(want, have);
+  if (!had.empty() || !has.empty()) {
+    std::string what = had.empty()   ? "without " + has
+                       : has.empty() ? "with " + had
+                                     : "with " + had + ", not " + has;
+    return fail(Exit::Usage, path + ": was made " + runtime::printable(what) +
+                                 "; go on as it was, or begin anew without "
+                                 "--resume");
+  }
   return fail(Exit::BadFile, path + ": is no checkpoint of this version");
 }
 

@@ -174,6 +174,11 @@ llvm::Error CollectiveCommand::readOptions() {
   if (!parseCollective(collective.getValue(), trial.collective))
     return fail(Exit::Usage, "collective: no collective '" + collective +
                                  "'; there are " + collectiveNames());
+  if (trial.collective != Collective::AllReduce &&
+      trial.algorithm != Algorithm::Own && trial.algorithm != Algorithm::Ring)
+    return fail(Exit::Usage, "collective: --algorithm=" + algorithm +
+                                 " is one of sums; of --collective=" +
+                                 collective + " there are ring and own");
   trial.type = typeNamed(type);
   const auto size = static_cast<int64_t>(mlc_dtype_size(trial.type));
   if (!isSummable(trial.type))
@@ -311,15 +316,9 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
   communication.interrupted = &interrupted;
   Watchdog watchdog(onHang);
   communication.watchdog = &watchdog;
-  // An engine that keeps to the timeout knows more.
-  watchdog.arm(this, communication.timeout + std::chrono::seconds(2), [&] {
-    return fmt::format("engine {}: not all ranks have come within {} s", name,
-                       timeout.getValue());
-  });
   std::unique_ptr<Communicator> communicator;
   Status status = Communicator::open(*table, world.rank, world.size,
                                      communication, communicator);
-  watchdog.disarm(this);
   if (!status.ok())
     return failure(status);
   // From now on told by the rank itself, with what it waits for; one that joins

@@ -1,11 +1,13 @@
 //===- CompileCommand.cpp - mlc compile -----------------------------------===//
 
+#include "onnx-ml.pb.h"
 #include "passes/Phases.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/ExplainFlag.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/MemoryBudget.h"
+#include "tools/mlc/MeshFlags.h"
 #include "tools/mlc/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -19,7 +21,7 @@ class CompileCommand : public Command {
 public:
   CompileCommand()
       : Command("compile", "Compile a model to an artifact"),
-        model(sub, "<model.onnx>"), search(sub), budget(sub),
+        model(sub, "<model.onnx>"), search(sub), budget(sub), mesh(sub),
         output("o", cl::value_desc("file"),
                cl::desc("The artifact to write; with --compile-to, the text "
                         "(standard output)"),
@@ -45,6 +47,7 @@ private:
       names += (names.empty() ? "" : ", ") + phase.name.str();
     return names;
   }
+  llvm::Expected<std::unique_ptr<Compilation>> import();
   llvm::Error writeArtifact(const mlc::CompiledModel &compiled);
   llvm::Error writeText(Compilation &compilation);
   llvm::Error writeSources(const mlc::CompiledModel &compiled,
@@ -57,6 +60,7 @@ private:
   ModelOptions model;
   SearchFlags search;
   MemoryBudget budget;
+  MeshFlags mesh;
   cl::opt<std::string> output;
   cl::opt<std::string> compileTo;
   cl::opt<std::string> emit;
@@ -125,6 +129,31 @@ CompileCommand::writeSources(const mlc::CompiledModel &compiled,
   return writeOutputs(outputs);
 }
 
+/// With --mesh, what one of its ranks carries out.
+llvm::Expected<std::unique_ptr<Compilation>> CompileCommand::import() {
+  if (!mesh.isGiven())
+    return Compilation::import(model, search);
+  auto choose = [&](const onnx::ModelProto &proto)
+      -> llvm::Expected<Compilation::Choice> {
+    Compilation::Choice choice;
+    choice.parameters = model.parameters;
+    auto split = mesh.weightsOf(proto.graph(), model.model, choice.parameters);
+    if (!split)
+      return split.takeError();
+    llvm::append_range(choice.parameters, *split);
+    return choice;
+  };
+  auto compilation = Compilation::import(model, search, choose);
+  if (!compilation)
+    return compilation.takeError();
+  if (llvm::Error error = (*compilation)->change([&](mlir::ModuleOp module) {
+        return mesh.apply(module);
+      }))
+    return error;
+  (*compilation)->addFlags(mesh.texts());
+  return compilation;
+}
+
 llvm::Error CompileCommand::run() {
   if (!emit.empty() && emit != "cuda")
     return fail(Exit::Usage,
@@ -137,6 +166,9 @@ llvm::Error CompileCommand::run() {
                              "several files: give its folder with -o DIR");
   if (!emit.empty() && !compileTo.empty())
     return fail(Exit::Usage, "--emit and --compile-to exclude each other");
+  if (!emit.empty() && mesh.isGiven())
+    return fail(Exit::Usage, "--emit and --mesh exclude each other: what is "
+                             "written exchanges nothing between ranks");
   if (!compileTo.empty() && !mlc::findPhase(compileTo))
     return fail(Exit::Usage, "--compile-to=" + compileTo +
                                  ": no such phase; there are " + phaseNames());
@@ -144,13 +176,15 @@ llvm::Error CompileCommand::run() {
     return fail(Exit::Usage, "no output; give -o FILE.mlca");
   if (llvm::Error error = explain.check())
     return error;
+  if (llvm::Error error = mesh.check())
+    return error;
   auto bytes = budget.bytes();
   if (!bytes)
     return bytes.takeError();
   if (budget.isGiven() && !compileTo.empty())
     return fail(Exit::Usage, "--memory-budget and --compile-to exclude each "
                              "other: memory is planned behind all phases");
-  auto compilation = Compilation::import(model, search);
+  auto compilation = import();
   if (!compilation)
     return compilation.takeError();
   (*compilation)->limitMemory(*bytes);

@@ -46,6 +46,9 @@ private:
 llvm::Error LaunchCommand::run() {
   if (program.empty())
     return fail(Exit::Usage, "launch: no program; give one after the options");
+  if (!processes.getNumOccurrences())
+    return fail(Exit::Usage,
+                "launch: how many processes? give -n N, up to 4096");
   if (processes < 1 || processes > 4096)
     return fail(Exit::Usage, "launch: -n=" + llvm::Twine(processes) +
                                  " processes; give 1 to 4096");

@@ -57,6 +57,8 @@ public:
       llvm::consumeError(std::move(error));
       return exitCode;
     }
+    // Ranks are ended as they stand.
+    llvm::outs().flush();
     // Processes share a terminal: a line is one write.
     llvm::errs().SetBuffered();
     exitCode = report(std::move(error));
@@ -69,6 +71,15 @@ public:
 private:
   std::mutex mutex;
   int exitCode = 0;
+};
+
+/// What a rank has, which outlives its error: when it goes after a failed
+/// collective, it ends all ranks.
+struct OneRank {
+  TrainingRanks ranks; ///< of its session
+  std::optional<Trainer> trainer;
+  /// Where there is a server.
+  std::optional<ServedTraining> served;
 };
 
 class TrainCommand : public Command {
@@ -86,7 +97,7 @@ private:
   llvm::Expected<Jobs>
   prepareAll(llvm::ArrayRef<std::shared_ptr<mlc::runtime::Ranks>> ranks) const;
   llvm::Error train(const Job &job, const TrainingRanks &ranks,
-                    unsigned threadsOfRank, ServedTraining *served) const;
+                    unsigned threadsOfRank, OneRank &own) const;
   llvm::Error finish(const Job &job, Trainer &trainer, TrainingLoop &loop,
                      uint64_t sent, bool tells) const;
   void runRank(const Job &job,
@@ -349,38 +360,42 @@ llvm::Expected<Jobs> TrainCommand::prepareAll(
   return jobs;
 }
 
-/// All that one rank does; `served` where there is a server.
+/// All that one rank does.
 llvm::Error TrainCommand::train(const Job &job, const TrainingRanks &ranks,
-                                unsigned threadsOfRank,
-                                ServedTraining *served) const {
+                                unsigned threadsOfRank, OneRank &own) const {
   // A server is alone with its states, and workers are among themselves.
-  TrainingRanks own = ranks;
-  if (job.split.hasServer)
-    own = job.isServer
-              ? TrainingRanks()
-              : TrainingRanks(makeWorkerRanks(ranks.rank(), ranks.size() - 1));
+  own.ranks = ranks;
+  if (job.split.hasServer) {
+    own.ranks =
+        job.isServer
+            ? TrainingRanks()
+            : TrainingRanks(makeWorkerRanks(ranks.rank(), ranks.size() - 1));
+    own.served.emplace(*ranks.get());
+  }
   const bool tells = job.split.hasServer ? job.isServer : ranks.isFirst();
-  auto trainer = Trainer::create(job.built, job.read, job.entries, own,
-                                 device.device, threadsOfRank);
-  if (!trainer)
-    return trainer.takeError();
-  TrainingLoop loop(*trainer, job.read, job.options, ranks, tells);
+  auto made = Trainer::create(job.built, job.read, job.entries, own.ranks,
+                              device.device, threadsOfRank);
+  if (!made)
+    return made.takeError();
+  own.trainer.emplace(std::move(*made));
+  Trainer &trainer = *own.trainer;
+  TrainingLoop loop(trainer, job.read, job.options, ranks, tells);
   if (tells)
     printWeights(job.read);
-  if (llvm::Error error = loop.open())
+  if (llvm::Error error = loop.open(job.rate))
     return error;
   const auto &report = job.read.compilation->getMemoryReport();
   if (report && tells)
     llvm::outs() << describe(*report, *budget.bytes()) << '\n';
-  if (served) {
+  if (own.served) {
     if (llvm::Error error =
-            served->run(*trainer, loop, job.rate, job.split.staleness))
+            own.served->run(trainer, loop, job.rate, job.split.staleness))
       return error;
-    return finish(job, *trainer, loop, served->bytesSent(), tells);
+    return finish(job, trainer, loop, own.served->bytesSent(), tells);
   }
   if (llvm::Error error = loop.run(job.rate))
     return error;
-  return finish(job, *trainer, loop, trainer->bytesSent(), tells);
+  return finish(job, trainer, loop, trainer.bytesSent(), tells);
 }
 
 /// What follows the last step.
@@ -406,22 +421,30 @@ llvm::Error TrainCommand::finish(const Job &job, Trainer &trainer,
 void TrainCommand::runRank(const Job &job,
                            const std::shared_ptr<mlc::runtime::Ranks> &ranks,
                            unsigned threadsOfRank, FirstError &failed) const {
-  std::optional<ServedTraining> served;
-  if (job.split.hasServer)
-    served.emplace(*ranks);
-  llvm::Error error = train(job, TrainingRanks(ranks), threadsOfRank,
-                            served ? &*served : nullptr);
+  TrainingRanks group(ranks);
+  OneRank own;
+  llvm::Error error = train(job, group, threadsOfRank, own);
   if (error) {
     int code = failed.tell(std::move(error));
-    if (served)
-      served->abort(code);
+    if (own.served)
+      own.served->abort(code);
     ranks->abort(code);
     return;
   }
   // Before the ranks that it is split from.
-  served.reset();
+  own.served.reset();
   if (auto status = ranks->finish(); !status.ok())
     ranks->abort(failed.tell(statusFailure(status)));
+}
+
+/// Ranks wait for each other, so all at once.
+static void forEachRank(size_t count, llvm::function_ref<void(size_t)> work) {
+  std::vector<std::thread> others;
+  for (size_t r = 1; r < count; ++r)
+    others.emplace_back([&, r] { work(r); });
+  work(0);
+  for (std::thread &other : others)
+    other.join();
 }
 
 llvm::Error TrainCommand::run() {
@@ -437,23 +460,21 @@ llvm::Error TrainCommand::run() {
     return jobs.takeError();
   if (!jobs) {
     int code = failed.tell(jobs.takeError());
-    for (auto &one : ranks)
-      one->abort(code);
+    forEachRank(ranks.size(), [&](size_t r) { ranks[r]->abort(code); });
     return reported(code);
   }
-  if (ranks.empty())
-    return train(*jobs->all, TrainingRanks(), threads, nullptr);
+  if (ranks.empty()) {
+    TrainingRanks alone;
+    OneRank own;
+    return train(*jobs->all, alone, threads, own);
+  }
   unsigned each = threads;
   if (ranks.size() > 1 && !threads)
     each = std::max<unsigned>(1, std::thread::hardware_concurrency() /
                                      ranks.size());
-  std::vector<std::thread> others;
-  for (size_t r = 1; r < ranks.size(); ++r)
-    others.emplace_back(
-        [&, r] { runRank(jobs->of(*ranks[r]), ranks[r], each, failed); });
-  runRank(jobs->of(*ranks.front()), ranks.front(), each, failed);
-  for (std::thread &other : others)
-    other.join();
+  forEachRank(ranks.size(), [&](size_t r) {
+    runRank(jobs->of(*ranks[r]), ranks[r], each, failed);
+  });
   return reported(failed.code());
 }
 

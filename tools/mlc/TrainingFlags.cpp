@@ -78,17 +78,12 @@ std::string TrainingFlags::describe() const {
                                         : "products of the model's floats\n");
 }
 
-static bool matches(llvm::StringRef pattern, llvm::StringRef name) {
-  return pattern == name ||
-         (pattern.consume_back("*") && name.starts_with(pattern));
-}
-
 static llvm::Error checkPatterns(llvm::ArrayRef<std::string> patterns,
                                  llvm::ArrayRef<Weight> weights,
                                  llvm::StringRef file) {
   for (const std::string &pattern : patterns)
     if (llvm::none_of(weights, [&](const Weight &weight) {
-          return matches(pattern, weight.name);
+          return matchesName(pattern, weight.name);
         }))
       return fail(Exit::Usage, file + ": has no weight '" +
                                    runtime::printable(pattern) +
@@ -109,7 +104,7 @@ TrainingFlags::choose(const onnx::ModelProto &model,
   for (Weight &weight : weights) {
     auto isNamedBy = [&](const cl::list<std::string> &patterns) {
       return llvm::any_of(patterns, [&](const std::string &pattern) {
-        return matches(pattern, weight.name);
+        return matchesName(pattern, weight.name);
       });
     };
     bool isWanted = isNamedBy(train);

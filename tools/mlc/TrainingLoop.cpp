@@ -49,7 +49,7 @@ llvm::Error TrainingLoop::resumeFromCheckpoint() {
   return trainer.restore(state);
 }
 
-llvm::Error TrainingLoop::open() {
+llvm::Error TrainingLoop::open(const LearningRate &rate) {
   auto samples = TrainingData::read(options.data, trainer.dataPorts(),
                                     trainer.samplePart());
   if (!samples)
@@ -69,10 +69,12 @@ llvm::Error TrainingLoop::open() {
   if (llvm::Error error = resumeFromCheckpoint())
     return error;
   stepsBefore = trainer.step();
-  if (llvm::Error error =
-          all.agree(settings() + (heldOut ? heldOut->hash() : ""),
-                    "another model, other samples or other options",
-                    "give all ranks the same"))
+  if (llvm::Error error = all.agree(
+          settings() + (heldOut ? heldOut->hash() : "") +
+              fmt::format(" {} {} {}", rate.rate,
+                          static_cast<int>(rate.schedule), rate.warmup),
+          "another model, other samples or other options",
+          "give all ranks the same"))
     return error;
   if (llvm::Error error = all.agree(
           std::to_string(stepsBefore) + " " + std::to_string(options.steps),

@@ -40,8 +40,9 @@ public:
 
   /// Reads the samples and, to go on from there, the checkpoint, and prints
   /// where that is. Errors: labels that are no class, and those of what it
-  /// reads; ranks that read something else.
-  llvm::Error open();
+  /// reads; ranks that read something else, or learn at
+  /// another rate.
+  llvm::Error open(const LearningRate &rate);
   /// The steps that are left.
   llvm::Error run(const LearningRate &rate);
   int64_t stepsLeft() const { return options.steps - trainer.step(); }

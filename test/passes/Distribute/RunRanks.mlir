@@ -7,6 +7,7 @@
 // RUN: not mlc-eval %t/differs.mlir --ranks 2>&1 | FileCheck %s --check-prefix=UNBOUND
 // RUN: not mlc-eval %t/halo.mlir --ranks --symbol=L=2 2>&1 | FileCheck %t/halo.mlir
 // RUN: not mlc-eval %t/root.mlir --ranks --symbol=N=2 2>&1 | FileCheck %t/root.mlir
+// RUN: not mlc-eval %t/whole.mlir --ranks 2>&1 | FileCheck %t/whole.mlir
 // RUN: not mlc-eval %t/partial.mlir --ranks 2>&1 | FileCheck %t/partial.mlir
 
 // MANY: a mesh has 1 to 4096 ranks; give others with --symbol
@@ -76,5 +77,14 @@ module attributes {dist.mesh = [#dist.axis<"a", N>]} {
 module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
   func.func @main(%x: tensor<2xf32> {dist.sharding = #dist.sharding<[""], partial = ["a"]>}) -> tensor<2xf32> {
     return %x : tensor<2xf32>
+  }
+}
+
+//--- whole.mlir
+// CHECK: whole.mlir: result #0 has parts that make [8], and its dist.whole says [4]
+module attributes {dist.mesh = [#dist.axis<"a", 2>]} {
+  func.func @main(%x: tensor<4xf32>)
+      -> (tensor<4xf32> {dist.sharding = #dist.sharding<["a"]>, dist.whole = #mlc.dims<[4]>}) {
+    return %x : tensor<4xf32>
   }
 }

@@ -59,6 +59,27 @@ def test_what_operators_require_is_shown(tools, tmp_path):
             assert "what the function requires" in answer["counterexample"]["text"]
 
 
+COMPUTE = '%y = mlc.compute %a {{definition = "(x; l) {}", dims = #mlc.dims<[{}]>, integers = #mlc.dims<[L]>, reals = [], type = f32}} : '
+
+
+@pytest.mark.parametrize("result, whole, rank", [
+    # A padding of -1 on rank 2.
+    ("N * (L + 1)", "Y[i] = x<0>[mod(i, l + 1) + floordiv(i, l + 1) - 1]",
+     'mlc.pad %a {low = #mlc.dims<[1 - rank.a]>, high = #mlc.dims<[rank.a]>, mode = "constant", value = #mlc.real<0.0>}'),
+    # A step of 0 on rank 0.
+    ("N * L", "Y[i] = x<0>[floordiv(i, l) * mod(i, l)]",
+     "mlc.slice %a {starts = #mlc.dims<[0]>, sizes = #mlc.dims<[L]>, steps = #mlc.dims<[rank.a]>}"),
+])
+def test_lists_that_differ_between_ranks_have_bounds_on_each(tools, tmp_path, result, whole, rank):
+    """Such operators would be refused if they said the numbers; their definitions do not tell."""
+    operand = "N * L" if "slice" in rank else "L"
+    part = result.removeprefix("N * ").strip("()")
+    case = Case({"x": operand, "Y": result, "y": part}, [("x", "x", None)], [("Y", "y", '["a"]')],
+                COMPUTE.format(whole, result) + "(!x) -> !Y\nreturn %y : !Y", f"%y = {rank} : (!x) -> !y\nreturn %y : !y")
+    answer = judge(tools, tmp_path, case, case.after())
+    assert answer["verdict"] == "refuted" and "what the function requires" in answer["counterexample"]["text"], answer
+
+
 def values(tools, path, symbols, *flags):
     """What mlc-eval prints, exactly where numbers are fractions."""
     done = tools.run("mlc-eval", path, "--print", *flags, *(f"--symbol={name}={value}" for name, value in symbols.items()))

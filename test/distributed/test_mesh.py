@@ -1,0 +1,157 @@
+"""mlc compile --mesh: a model for many ranks gives what ONNX Runtime gives."""
+
+import json
+import subprocess
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import trained
+from networks import FULL
+from test_processes import LAUNCHERS
+
+SEEDS = range(60) if FULL else (0, 2, 5, 11, 17, 23)
+
+
+def run(tools, folder, *launch):
+    out = folder / f"{len(launch)}.npz"
+    done = subprocess.run(
+        [*launch, tools.build / "bin/mlc", "run", folder / "m.mlca", "--input", folder / "i.npz", "--output-npz", out,
+         *([] if launch else ["--engine=inproc"])], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    with np.load(out) as file:
+        return dict(file)
+
+
+def expected(folder, feed):
+    session = onnxruntime.InferenceSession(folder / "m.onnx")
+    return dict(zip([output.name for output in session.get_outputs()], session.run(None, feed)))
+
+
+def random_mesh(numbers):
+    axes = {"a": int(numbers.integers(1, 5))}
+    if numbers.random() < 0.6:
+        axes["b"] = int(numbers.integers(1, 4))
+    while np.prod(list(axes.values())) > 8:
+        axes["a"] -= 1
+    return axes
+
+
+def random_shardings(numbers, model, axes):
+    """Of most inputs, weights and outputs: each axis splits one dim, or none."""
+    tensors = {tensor.name: len(tensor.dims) for tensor in model.graph.initializer
+               if tensor.data_type == TensorProto.FLOAT}
+    for port in [*model.graph.input, *model.graph.output]:
+        tensors[port.name] = len(port.type.tensor_type.shape.dim)
+    for name, rank in tensors.items():
+        if not rank or numbers.random() < 0.4:
+            continue
+        dims = ["-"] * rank
+        for axis in axes:
+            place = int(numbers.integers(rank))
+            if numbers.random() < 0.7 and dims[place] == "-":
+                dims[place] = axis
+        yield f"--shard={name}={','.join(dims)}"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_sharding(tools, tmp_path, seed):
+    numbers = np.random.default_rng(seed)
+    model, inputs, _ = trained.build(str(numbers.choice(list(trained.NETWORKS))))
+    onnx.save(model, tmp_path / "m.onnx")
+    axes = random_mesh(numbers)
+    rewrites = ["--no-rewrites"] if numbers.random() < 0.7 else ["--time-limit=2"]
+    mesh = ",".join(f"{axis}={size}" for axis, size in axes.items())
+    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", f"--mesh={mesh}", *rewrites,
+                     *random_shardings(numbers, model, axes))
+    assert done.returncode == 0, done.stderr
+    feed = {port.name: inputs[port.name] for port in model.graph.input}
+    np.savez(tmp_path / "i.npz", **feed)
+    found = run(tools, tmp_path)
+    for name, value in expected(tmp_path, feed).items():
+        assert found[name].shape == value.shape
+        assert np.max(np.abs(found[name] - value)) <= 1e-5 * np.max(np.abs(value)), done.args
+
+
+@pytest.fixture
+def layers(tmp_path):
+    """Two dense layers, as in Megatron-LM: columns, then rows."""
+    numbers = np.random.default_rng(0)
+    weights = {"w1": (16, 32), "b": (32,), "w2": (32, 8)}
+    nodes = [helper.make_node("MatMul", ["x", "w1"], ["h"]), helper.make_node("Add", ["h", "b"], ["s"]),
+             helper.make_node("Relu", ["s"], ["r"]), helper.make_node("MatMul", ["r", "w2"], ["y"])]
+    graph = helper.make_graph(
+        nodes, "layers", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 16])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 8])],
+        [numpy_helper.from_array(numbers.standard_normal(dims).astype(np.float32), name) for name, dims in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    feed = {"x": numbers.standard_normal((6, 16)).astype(np.float32)}
+    np.savez(tmp_path / "i.npz", **feed)
+    return tmp_path, feed
+
+
+COLUMNS_AND_ROWS = ["--mesh=tensor=2", "--shard=w1=-,tensor", "--shard=b=tensor", "--shard=w2=tensor"]
+
+
+@pytest.mark.parametrize("engine", LAUNCHERS)
+def test_processes_run_it(tools, layers, engine):
+    folder, feed = layers
+    library, launcher = LAUNCHERS[engine]
+    if not (tools.build / "lib" / library).exists():
+        pytest.skip(f"there is no engine {engine}")
+    done = tools.mlc("compile", folder / "m.onnx", "-o", folder / "m.mlca", *COLUMNS_AND_ROWS, "--algorithm=ring")
+    assert done.returncode == 0, done.stderr
+    threads, processes = run(tools, folder), run(tools, folder, *launcher(str(tools.build / "bin/mlc"), 2))
+    assert threads["y"].tobytes() == processes["y"].tobytes()
+    assert np.max(np.abs(threads["y"] - expected(folder, feed)["y"])) < 1e-4
+
+
+def test_weights_are_states_of_parts(tools, layers):
+    """Columns and rows need one sum; each rank keeps half of the weights."""
+    folder, _ = layers
+    done = tools.mlc("compile", folder / "m.onnx", "-o", folder / "m.mlca", *COLUMNS_AND_ROWS)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(tools.mlc("inspect", "--json", folder / "m.mlca").stdout)
+    assert shown["mesh"] == {"tensor": 2}
+    assert {state["name"] for state in shown["states"]} == {"w1", "b", "w2"}
+    text = tools.mlc("inspect", folder / "m.mlca").stdout
+    assert text.count("start all_reduce") == 1 and "w1  f32[16, 32], split: dim 1 over tensor" in text
+    assert shown["manifest"]["flags"][-len(COLUMNS_AND_ROWS):] == COLUMNS_AND_ROWS
+
+
+@pytest.mark.parametrize("flags,message", [
+    (["--shard=x=a"], "--shard is about the ranks of a mesh, and there is none; give --mesh=AXIS=N,..."),
+    (["--algorithm=ring"], "--algorithm is about the ranks of a mesh, and there is none; give --mesh=AXIS=N,..."),
+    (["--mesh=a"], "--mesh=a: expected AXIS=N,... with names of letters, digits and _, and N >= 1"),
+    (["--mesh=a=0"], "--mesh=a=0: expected AXIS=N,..."),
+    (["--mesh=a=99999999999999999999"], "expected AXIS=N,..."),
+    (["--mesh=a=2,b=40000"], "has more than 65536 ranks"),
+    (["--mesh=a=2,a=2"], "has two axes 'a'; give each another name"),
+    (["--mesh=a=2", "--algorithm=best"], "no algorithm 'best'; there are "),
+    (["--mesh=a=2", "--algorithm=server"], "give colocated"),
+    (["--mesh=a=2", "--shard=w1"], "--shard=w1: expected NAME=AXIS,... with an axis or - for each dim"),
+    (["--mesh=a=2", "--shard=w1=b"], "'b' is no axis of --mesh=a=2; a dim that is whole is -"),
+    (["--mesh=a=2", "--shard=w1=a,a"], "'a' splits two dims; it can split one"),
+    (["--mesh=a=2", "--shard=w1=a,-,-"], "'w1' has 2 dims, and --shard=w1=... says how 3 are split"),
+    (["--mesh=a=2", "--shard=v=a"], "m.onnx: has no input, weight or output 'v' for --shard; it has x, y, w1, b, w2"),
+    (["--mesh=a=2", "--shard=x=a"], "input 'x' has a part of floordiv(N - 1 * rank.a + 1, 2) on a rank"),
+    (["--mesh=a=2", "--emit=cuda"], "--emit and --mesh exclude each other"),
+])
+def test_refusals(tools, layers, flags, message):
+    folder, _ = layers
+    out = folder / "refused"
+    done = tools.mlc("compile", folder / "m.onnx", "-o", out, *flags)
+    assert done.returncode != 0 and message in done.stderr, done.stderr
+    assert not out.exists()
+
+
+def test_names_that_begin_so(tools, layers):
+    """w* are both matrices; of several flags that name a tensor the last counts."""
+    folder, _ = layers
+    done = tools.mlc("compile", folder / "m.onnx", "-o", folder / "m.mlca", "--mesh=a=2", "--shard=w*=-,a", "--shard=w2=a")
+    assert done.returncode == 0, done.stderr
+    text = tools.mlc("inspect", folder / "m.mlca").stdout
+    assert "w1  f32[16, 32], split: dim 1 over a" in text and "w2  f32[32, 8], split: dim 0 over a" in text

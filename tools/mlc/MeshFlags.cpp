@@ -1,0 +1,249 @@
+//===- MeshFlags.cpp - How a model is split over ranks --------------------===//
+
+#include "tools/mlc/MeshFlags.h"
+#include "dialects/Dist/Dist.h"
+#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Interfaces/States.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "onnx-ml.pb.h"
+#include "passes/Distribute/Partition.h"
+#include "runtime/Text.h"
+#include "runtime/transport/Schedule.h"
+#include "tools/mlc/Failure.h"
+#include "tools/mlc/ModelOptions.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlc;
+using namespace mlc::cli;
+namespace cl = llvm::cl;
+namespace transport = mlc::runtime::transport;
+
+/// As runs of a program on ranks have it.
+static constexpr int64_t kMostRanks = 1 << 16;
+
+MeshFlags::MeshFlags(cl::SubCommand &sub)
+    : mesh("mesh", cl::value_desc("axis=N,..."),
+           cl::desc("Compile for the ranks of a mesh: its axes and how many "
+                    "ranks each has; mlc run starts the program on all of "
+                    "them (docs/Partitioning.md)"),
+           cl::sub(sub)),
+      shards("shard", cl::value_desc("name=axis,..."),
+             cl::desc("Split the dims of this input, weight or output over "
+                      "axes of --mesh, - for a dim that is whole, as those "
+                      "behind the last; NAME* is all that begin so, and of "
+                      "several that name a tensor the last counts"),
+             cl::sub(sub)),
+      algorithm("algorithm", cl::value_desc("name"),
+                cl::desc("How ranks of --mesh add: colocated, naive, ring, "
+                         "tree, butterfly, halving-doubling, or own: the "
+                         "engine's (own)"),
+                cl::sub(sub)) {}
+
+llvm::Error MeshFlags::readMesh() {
+  llvm::SmallVector<llvm::StringRef> texts;
+  llvm::StringRef(mesh).split(texts, ',');
+  int64_t all = 1;
+  for (llvm::StringRef text : texts) {
+    auto [name, size] = text.split('=');
+    int64_t ranks;
+    bool isName = !name.empty() && llvm::all_of(name, [](char c) {
+      return llvm::isAlnum(c) || c == '_';
+    });
+    if (!isName || size.getAsInteger(10, ranks) || ranks < 1)
+      return fail(Exit::Usage, "--mesh=" + mesh +
+                                   ": expected AXIS=N,... with names of "
+                                   "letters, digits and _, and N >= 1");
+    if (ranks > kMostRanks || all * ranks > kMostRanks)
+      return fail(Exit::Usage, "--mesh=" + mesh + ": has more than " +
+                                   llvm::Twine(kMostRanks) + " ranks");
+    all *= ranks;
+    if (llvm::any_of(axes, [n = name](const Axis &a) { return a.name == n; }))
+      return fail(Exit::Usage, "--mesh=" + mesh + ": has two axes '" + name +
+                                   "'; give each another name");
+    axes.push_back({name.str(), ranks});
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error MeshFlags::readSharding(llvm::StringRef text) {
+  // Names of tensors may hold any character, `=` too.
+  auto [pattern, list] = text.rsplit('=');
+  llvm::SmallVector<llvm::StringRef> names;
+  list.split(names, ',');
+  if (pattern.empty() || pattern.size() == text.size() || list.empty())
+    return fail(Exit::Usage, "--shard=" + text +
+                                 ": expected NAME=AXIS,... with an axis or - "
+                                 "for each dim");
+  Sharding sharding{pattern.str(), {}};
+  llvm::StringSet<> used;
+  for (llvm::StringRef name : names) {
+    if (name == "-") {
+      sharding.axes.emplace_back();
+      continue;
+    }
+    if (llvm::none_of(axes,
+                      [&](const Axis &axis) { return axis.name == name; }))
+      return fail(Exit::Usage, "--shard=" + text + ": '" + name +
+                                   "' is no axis of --mesh=" + mesh +
+                                   "; a dim that is whole is -");
+    if (!used.insert(name).second)
+      return fail(Exit::Usage, "--shard=" + text + ": '" + name +
+                                   "' splits two dims; it can split one");
+    sharding.axes.push_back(name.str());
+  }
+  shardings.push_back(std::move(sharding));
+  return llvm::Error::success();
+}
+
+llvm::Error MeshFlags::check() {
+  if (!isGiven() && (!shards.empty() || algorithm.getNumOccurrences()))
+    return fail(Exit::Usage,
+                std::string(shards.empty() ? "--algorithm" : "--shard") +
+                    " is about the ranks of a mesh, and there is none; give "
+                    "--mesh=AXIS=N,...");
+  if (!isGiven())
+    return llvm::Error::success();
+  transport::Algorithm known;
+  if (!algorithm.empty() && !transport::parseAlgorithm(algorithm, known))
+    return fail(Exit::Usage, "no algorithm '" + algorithm + "'; there are " +
+                                 transport::algorithmNames());
+  if (!algorithm.empty() && known == transport::Algorithm::Server)
+    return fail(Exit::Usage, "--algorithm=server has a rank that computes "
+                             "nothing, and here all do; give colocated");
+  if (llvm::Error error = readMesh())
+    return error;
+  for (const std::string &text : shards)
+    if (llvm::Error error = readSharding(text))
+      return error;
+  return llvm::Error::success();
+}
+
+const MeshFlags::Sharding *MeshFlags::find(llvm::StringRef name) const {
+  const Sharding *found = nullptr;
+  for (const Sharding &sharding : shardings)
+    if (matchesName(sharding.pattern, name))
+      found = &sharding;
+  return found;
+}
+
+static bool isFloat(const onnx::TensorProto &tensor) {
+  switch (tensor.data_type()) {
+  case onnx::TensorProto::FLOAT:
+  case onnx::TensorProto::DOUBLE:
+  case onnx::TensorProto::FLOAT16:
+  case onnx::TensorProto::BFLOAT16:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// The first ones, for a message.
+static std::string listSome(llvm::ArrayRef<llvm::StringRef> names) {
+  constexpr size_t shown = 12;
+  std::string text;
+  for (llvm::StringRef name : names.take_front(shown))
+    text += (text.empty() ? "" : ", ") + runtime::printable(name);
+  if (names.size() > shown)
+    text += " and " + std::to_string(names.size() - shown) + " more";
+  return text;
+}
+
+llvm::Expected<std::vector<std::string>>
+MeshFlags::weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
+                     llvm::ArrayRef<std::string> parameters) const {
+  std::vector<std::string> weights;
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const auto *ports : {&graph.input(), &graph.output()})
+    for (const onnx::ValueInfoProto &port : *ports)
+      names.push_back(port.name());
+  for (const onnx::TensorProto &tensor : graph.initializer()) {
+    names.push_back(tensor.name());
+    const Sharding *sharding = find(tensor.name());
+    if (!sharding || llvm::is_contained(parameters, tensor.name()))
+      continue;
+    bool isNamed = sharding->pattern == tensor.name();
+    if (isNamed || (isFloat(tensor) &&
+                    size_t(tensor.dims_size()) >= sharding->axes.size()))
+      weights.push_back(tensor.name());
+  }
+  for (const Sharding &sharding : shardings)
+    if (llvm::none_of(names, [&](llvm::StringRef name) {
+          return matchesName(sharding.pattern, name);
+        }))
+      return fail(Exit::Usage, file + ": has no input, weight or output '" +
+                                   runtime::printable(sharding.pattern) +
+                                   "' for --shard; it has " + listSome(names));
+  return weights;
+}
+
+mlir::LogicalResult MeshFlags::shard(mlir::ModuleOp module) const {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  mlir::Builder b(module.getContext());
+  auto find = [&](mlir::StringAttr name, mlir::Type type,
+                  dist::ShardingAttr &attr) -> mlir::LogicalResult {
+    const Sharding *sharding = name ? this->find(name) : nullptr;
+    if (!sharding)
+      return mlir::success();
+    size_t rank = llvm::cast<mlir::RankedTensorType>(type).getRank();
+    if (sharding->axes.size() > rank)
+      return main.emitError()
+             << "'" << name.getValue() << "' has " << rank
+             << " dims, and --shard=" << sharding->pattern << "=... says how "
+             << sharding->axes.size() << " are split";
+    llvm::SmallVector<mlir::StringAttr> dims(rank, b.getStringAttr(""));
+    for (auto [dim, axis] : llvm::zip(dims, sharding->axes))
+      dim = b.getStringAttr(axis);
+    attr = dist::ShardingAttr::get(b.getContext(), dims, {});
+    return mlir::success();
+  };
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto name = main.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name");
+    dist::ShardingAttr attr;
+    if (failed(find(name, main.getArgument(i).getType(), attr)))
+      return mlir::failure();
+    if (!attr)
+      continue;
+    main.setArgAttr(i, dist::kShardingAttr, attr);
+    // Of a parameter every rank has all.
+    if (mlir::Attribute value = main.removeArgAttr(i, kParameterAttr)) {
+      main.setArgAttr(i, kStateAttr, name);
+      main.setArgAttr(i, kInitialAttr, value);
+    }
+  }
+  for (auto [i, type] : llvm::enumerate(main.getResultTypes())) {
+    auto name = main.getResultAttrOfType<mlir::StringAttr>(i, "mlc.name");
+    // An output that nothing is said of is whole, for whoever asks for it.
+    dist::ShardingAttr attr = dist::ShardingAttr::getReplicated(
+        b.getContext(), llvm::cast<mlir::RankedTensorType>(type).getRank());
+    if (failed(find(name, type, attr)))
+      return mlir::failure();
+    main.setResultAttr(i, dist::kShardingAttr, attr);
+  }
+  return mlir::success();
+}
+
+mlir::LogicalResult MeshFlags::apply(mlir::ModuleOp module) const {
+  mlir::MLIRContext *context = module.getContext();
+  llvm::SmallVector<mlir::Attribute> attributes;
+  for (const Axis &axis : axes)
+    attributes.push_back(dist::AxisAttr::get(
+        context, axis.name, IntExpr::constant(context, axis.ranks)));
+  module->setAttr(dist::kMeshAttr, mlir::ArrayAttr::get(context, attributes));
+  PartitionOptions options;
+  options.algorithm = algorithm;
+  return mlir::success(succeeded(shard(module)) &&
+                       succeeded(partition(module, options)));
+}
+
+std::vector<std::string> MeshFlags::texts() const {
+  std::vector<std::string> texts;
+  if (isGiven())
+    texts.push_back("--mesh=" + mesh);
+  for (const std::string &text : shards)
+    texts.push_back("--shard=" + text);
+  if (!algorithm.empty())
+    texts.push_back("--algorithm=" + algorithm);
+  return texts;
+}
