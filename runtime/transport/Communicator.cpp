@@ -181,8 +181,7 @@ void Communicator::abort(int code) {
 
 mlc_counters Communicator::counters() const {
   mlc_counters counters{};
-  if (comm)
-    engine.counters(comm, &counters);
+  engine.counters(comm, &counters);
   return counters;
 }
 

@@ -174,7 +174,8 @@ void RankThread::loop() {
     lock.unlock();
     if (status.ok())
       status = job->run(*communicator);
-    if (communicator)
+    // A job that ended all ranks has left no counters.
+    if (communicator && status.ok())
       sent = countSent(*communicator);
     lock.lock();
     if (!status.ok() && failure.ok())

@@ -95,7 +95,7 @@ void ServedTraining::abort(int code) {
   [[maybe_unused]] auto *kept = new std::vector<char>(std::move(buffer));
   (void)transport::onRankThread(world, [&](transport::Communicator &all) {
     ending->abort(all, code);
-    return runtime::Status::success();
+    return runtime::Status::error(MLC_INTERRUPTED, "all ranks have ended");
   });
 }
 
