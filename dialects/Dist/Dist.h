@@ -10,6 +10,14 @@ namespace mlc::dist {
 
 /// On a module: the axes of the mesh, an array of AxisAttr.
 inline constexpr llvm::StringLiteral kMeshAttr = "dist.mesh";
+/// On a module: how many bytes of what gathers make may be there before anybody
+/// reads it, and how many of what reduce-scatters under way read, an i64;
+/// without it kGatherWindow, and any number.
+inline constexpr llvm::StringLiteral kGatherWindowAttr = "dist.gather_window";
+inline constexpr int64_t kGatherWindow = int64_t(64) << 20;
+/// On an operator: sums that it reads are made before, and not of what it
+/// makes of their terms. A cast to wider floats, so that narrow ones travel.
+inline constexpr llvm::StringLiteral kReduceFirstAttr = "dist.reduce_first";
 /// On arguments and results of a function: a ShardingAttr.
 inline constexpr llvm::StringLiteral kShardingAttr = "dist.sharding";
 

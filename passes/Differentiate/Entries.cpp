@@ -337,7 +337,7 @@ static LogicalResult addEntries(func::FuncOp main, const LossOptions &loss,
     return main.emitError("nothing is trained: it has no parameters");
   if (entries.evaluates && failed(addEvaluation(main, loss)))
     return failure();
-  if (entries.accumulate == 1) {
+  if (!entries.keepsGradients()) {
     if (failed(addTrainingStep(main, loss, optimizer)))
       return failure();
     keepTrained(main, kept.size(), optimizer.scalesLoss);
@@ -347,6 +347,8 @@ static LogicalResult addEntries(func::FuncOp main, const LossOptions &loss,
   RankedTensorType number = numberType(main);
   if (failed(accumulate(main, loss, number, optimizer.scalesLoss, halves)))
     return failure();
+  if (entries.computesAlone)
+    return success();
   return Apply(main, weights, optimizer, entries.accumulate, halves)
       .build(number);
 }

@@ -14,6 +14,14 @@ struct TrainingEntries {
   bool evaluates = false;
   /// Whether weights of 16 bits are kept beside their masters (KeptHalf.h).
   bool keepsHalf = false;
+  /// Gradients are computed in one place and applied in another: there are
+  /// "accumulate" and "apply" for one batch, too.
+  bool isApart = false;
+  /// Without "apply": it is elsewhere.
+  bool computesAlone = false;
+
+  /// Whether gradients are states of their own.
+  bool keepsGradients() const { return accumulate > 1 || isApart; }
 };
 
 /// Makes of `main`, a model as passes/Import makes it, and its module what
@@ -21,13 +29,14 @@ struct TrainingEntries {
 /// name, without a first value; what the optimizer keeps of it, as the
 /// optimizer calls it with "/" and its name behind, 0 in the beginning.
 ///
-/// For steps of one batch: the entry "step", as addTrainingStep makes it, whose
-/// results are the loss and, where it is scaled, "finite". For more:
-/// "accumulate", of the inputs, the target and, where random numbers are drawn,
-/// "step", where the loss is scaled "loss scale", then the number "keep", gives
-/// the loss and adds the gradients to the states "gradient/" and the weight's
-/// name, or sets them where "keep" is 0; "apply", of the optimizer's scalars
-/// and "loss scale", makes a step with their mean, and gives "finite".
+/// For steps of one batch, and unless it is apart: the entry "step", as
+/// addTrainingStep makes it, whose results are the loss and, where it is
+/// scaled, "finite". Else: "accumulate", of the inputs, the target and, where
+/// random numbers are drawn, "step", where the loss is scaled "loss scale",
+/// then the number "keep", gives the loss and adds the gradients to the states
+/// "gradient/" and the weight's name, or sets them where "keep" is 0; "apply",
+/// of the optimizer's scalars and "loss scale", makes a step with their mean,
+/// and gives "finite".
 ///
 /// "evaluate" is of the inputs and the target, and gives the loss. It is made
 /// of a function "evaluate" of the module's, the model in another form with the

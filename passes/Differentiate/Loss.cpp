@@ -70,13 +70,19 @@ static FailureOr<Value> createMeanSquares(OpBuilder &builder, Location loc,
 
 static FailureOr<Value> createCrossEntropy(OpBuilder &builder, Location loc,
                                            Value output, Value target,
-                                           unsigned axis) {
+                                           unsigned axis, Value given) {
   auto logs = createOp<LogSoftmaxOp>(builder, loc, output,
                                      builder.getI64IntegerAttr(axis));
   if (failed(logs))
     return failure();
   TensorShape shape = shapeOf(output), labels = shapeOf(target);
-  DefinitionBuilder b(builder.getContext(), {shape, labels});
+  SmallVector<TensorShape> shapes{shape, labels};
+  SmallVector<Value> inputs{logs->getResult(), target};
+  if (given) {
+    shapes.push_back(shapeOf(given));
+    inputs.push_back(given);
+  }
+  DefinitionBuilder b(builder.getContext(), shapes);
   Type type = shape.elementType;
   auto isCounted = [&](ArrayRef<Expr> i) {
     return compare(ComparePredicate::GE, b.read(1, i),
@@ -93,19 +99,23 @@ static FailureOr<Value> createCrossEntropy(OpBuilder &builder, Location loc,
       return select(isCounted(i), -log, zero);
     });
   });
-  unsigned count = b.stage("count", {}, type, [&](ArrayRef<Expr>) {
-    return b.reduce(ReduceKind::Sum, labels.dims, [&](ArrayRef<Expr> i) {
-      return select(isCounted(i), b.constant(type, 1), zero);
+  std::optional<unsigned> count;
+  if (!given)
+    count = b.stage("count", {}, type, [&](ArrayRef<Expr>) {
+      return b.reduce(ReduceKind::Sum, labels.dims, [&](ArrayRef<Expr> i) {
+        return select(isCounted(i), b.constant(type, 1), zero);
+      });
     });
-  });
   b.result(b.stage("loss", {}, type, [&](ArrayRef<Expr>) {
-    return b.readStage(sum, {}) / b.readStage(count, {});
+    return b.readStage(sum, {}) /
+           (count ? b.readStage(*count, {}) : b.read(2, {}));
   }));
-  return emitOne(builder, loc, b, {logs->getResult(), target});
+  return emitOne(builder, loc, b, inputs);
 }
 
 FailureOr<Value> createLoss(OpBuilder &builder, Location loc, LossKind kind,
-                            Value output, Value target, unsigned axis) {
+                            Value output, Value target, unsigned axis,
+                            Value count) {
   switch (kind) {
   case LossKind::Output: {
     if (cast<RankedTensorType>(output.getType()).getRank() == 0)
@@ -119,7 +129,7 @@ FailureOr<Value> createLoss(OpBuilder &builder, Location loc, LossKind kind,
   case LossKind::MeanSquares:
     return createMeanSquares(builder, loc, output, target);
   case LossKind::CrossEntropy:
-    return createCrossEntropy(builder, loc, output, target, axis);
+    return createCrossEntropy(builder, loc, output, target, axis, count);
   }
   llvm_unreachable("no such loss");
 }

@@ -27,10 +27,12 @@ targetTypeOf(LossKind kind, mlir::Location loc, mlir::RankedTensorType output,
              unsigned axis);
 
 /// The loss, a tensor without dims. `target` is of targetTypeOf, or null.
+/// `count`, of the loss's type, is how many labels count, where that is not to
+/// be counted here; else null.
 mlir::FailureOr<mlir::Value> createLoss(mlir::OpBuilder &builder,
                                         mlir::Location loc, LossKind kind,
                                         mlir::Value output, mlir::Value target,
-                                        unsigned axis);
+                                        unsigned axis, mlir::Value count = {});
 
 } // namespace mlc
 

@@ -99,9 +99,14 @@ static FailureOr<Value> addLoss(func::FuncOp main, OpBuilder &builder,
   FailureOr<Value> target = Value();
   if (*targetType)
     target = addTarget(main, *targetType, options);
-  if (failed(target))
+  FailureOr<Value> count = Value();
+  if (succeeded(target) && options.givenCount &&
+      options.kind == LossKind::CrossEntropy)
+    count = addArgument(main, endOfInputs(main),
+                        getTensorType({}, type.getElementType()), "count");
+  if (failed(target) || failed(count))
     return failure();
-  return createLoss(builder, loc, options.kind, output, *target, axis);
+  return createLoss(builder, loc, options.kind, output, *target, axis, *count);
 }
 
 namespace {

@@ -21,6 +21,9 @@ struct LossOptions {
   std::string target = "target";
   /// What is multiplied on the way to it.
   FactorType factors = FactorType::AsModel;
+  /// Of CrossEntropy: how many labels count is told by an argument "count"
+  /// behind the target, of the loss's type.
+  bool givenCount = false;
 };
 
 /// Makes of `main`, a model as passes/Import makes it, what its loss and the

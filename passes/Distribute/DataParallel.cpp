@@ -6,6 +6,7 @@
 #include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
 #include "llvm/ADT/StringSet.h"
@@ -44,9 +45,11 @@ public:
 
 private:
   dist::ShardingAttr splitAlong(unsigned dim, size_t rank);
+  dist::ShardingAttr termOfSum(size_t rank);
   dist::ShardingAttr shardingOf(StringRef state, RankedTensorType type);
   LogicalResult distribute(func::FuncOp entry);
   void findMasters();
+  void reduceHalves(func::FuncOp entry);
   LogicalResult checkSamples(func::FuncOp entry, unsigned first,
                              unsigned argument);
 
@@ -66,6 +69,14 @@ dist::ShardingAttr Distribution::splitAlong(unsigned dim, size_t rank) {
   return dist::ShardingAttr::get(b.getContext(), dims, {});
 }
 
+/// Of a tensor that is the sum of what the ranks have.
+dist::ShardingAttr Distribution::termOfSum(size_t rank) {
+  auto whole = dist::ShardingAttr::getReplicated(b.getContext(), rank);
+  return dist::ShardingAttr::get(
+      b.getContext(), whole.getDims(),
+      dist::Partial{b.getStringAttr(kDataAxis), Reduction::Sum});
+}
+
 dist::ShardingAttr Distribution::shardingOf(StringRef state,
                                             RankedTensorType type) {
   bool isRead = state.starts_with("rounded/") ||
@@ -77,13 +88,9 @@ dist::ShardingAttr Distribution::shardingOf(StringRef state,
   if (options.zero >= since && !whole.contains(state))
     if (auto dim = findSplitDim(type, options.ranks))
       return splitAlong(*dim, type.getRank());
-  auto sharding =
-      dist::ShardingAttr::getReplicated(b.getContext(), type.getRank());
-  if (!isGradient)
-    return sharding;
-  return dist::ShardingAttr::get(
-      b.getContext(), sharding.getDims(),
-      dist::Partial{b.getStringAttr(kDataAxis), Reduction::Sum});
+  return isGradient ? termOfSum(type.getRank())
+                    : dist::ShardingAttr::getReplicated(b.getContext(),
+                                                        type.getRank());
 }
 
 LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
@@ -112,6 +119,8 @@ LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
 }
 
 LogicalResult Distribution::distribute(func::FuncOp entry) {
+  if (!masters.empty())
+    reduceHalves(entry);
   std::optional<unsigned> first;
   for (BlockArgument argument : entry.getArguments()) {
     unsigned i = argument.getArgNumber();
@@ -133,8 +142,10 @@ LogicalResult Distribution::distribute(func::FuncOp entry) {
     auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr);
     entry.setResultAttr(i, dist::kShardingAttr,
                         state ? shardingOf(state, tensor)
-                              : dist::ShardingAttr::getReplicated(
-                                    b.getContext(), tensor.getRank()));
+                        : options.returnsTerms
+                            ? termOfSum(tensor.getRank())
+                            : dist::ShardingAttr::getReplicated(
+                                  b.getContext(), tensor.getRank()));
   }
   return success();
 }
@@ -145,6 +156,26 @@ void Distribution::findMasters() {
       if (auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr))
         if (StringRef name = state; name.consume_front("rounded/"))
           masters.insert(("weight/" + name).str());
+}
+
+/// Where weights of 16 bits are kept, gradients of them are summed over ranks
+/// as they are, and widened then. An entry that adds them up rounds them
+/// itself.
+void Distribution::reduceHalves(func::FuncOp entry) {
+  for (unsigned i = 0; i < entry.getNumResults(); ++i)
+    if (auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr);
+        state && state.getValue().starts_with("gradient/"))
+      return;
+  auto bitsOf = [](Value value) {
+    Type type = getElementTypeOrSelf(value.getType());
+    return isa<FloatType>(type) ? type.getIntOrFloatBitWidth() : 0;
+  };
+  // A gradient's cast may be any operator with a definition.
+  entry.walk([&](Operation *op) {
+    if (op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+        bitsOf(op->getOperand(0)) == 16 && bitsOf(op->getResult(0)) > 16)
+      op->setAttr(dist::kReduceFirstAttr, b.getUnitAttr());
+  });
 }
 
 LogicalResult Distribution::run() {
@@ -182,7 +213,8 @@ struct DistributeTrainingPass
       return signalPassFailure();
     }
     if (failed(distributeTraining(module, {ranks, ZeroStage(unsigned(zero)),
-                                           /*statistics=*/{}})))
+                                           /*statistics=*/{},
+                                           /*returnsTerms=*/false})))
       signalPassFailure();
   }
 };

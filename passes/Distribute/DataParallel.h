@@ -27,6 +27,9 @@ struct DataParallelOptions {
   ZeroStage zero = ZeroStage::None;
   /// Names of weights that are moved but not trained, which stay whole.
   std::vector<std::string> statistics;
+  /// What is returned and no state, the loss, is each rank's term of a sum that
+  /// somebody else makes.
+  bool returnsTerms = false;
 };
 
 /// The dim along which a state is split over `ranks`: that whose largest part

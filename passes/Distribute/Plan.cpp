@@ -229,6 +229,8 @@ private:
 
   /// Collectives reduce in their own way.
   bool canPass(Reduction reduction) const {
+    if (op->hasAttr(kReduceFirstAttr))
+      return false;
     auto own = op->getAttrOfType<StringAttr>("reduction");
     return !own || !isa<DistDialect>(op->getDialect()) ||
            own.getValue() == stringifyReduction(reduction);

@@ -73,6 +73,17 @@ void copySharedOperands(func::FuncOp function) {
           copyOperand(operand);
 }
 
+FailureOr<int64_t> getGatherWindow(ModuleOp module) {
+  Attribute said = module->getAttr(dist::kGatherWindowAttr);
+  if (!said)
+    return dist::kGatherWindow;
+  auto bytes = dyn_cast<IntegerAttr>(said);
+  if (!bytes || !bytes.getType().isInteger(64) || bytes.getInt() < 0)
+    return module.emitError(dist::kGatherWindowAttr)
+           << " is a number of bytes, an i64 from 0 on, and not " << said;
+  return bytes.getInt();
+}
+
 //===----------------------------------------------------------------------===//
 // The mesh
 //===----------------------------------------------------------------------===//

@@ -19,6 +19,11 @@ bool isInPlace(mlir::Operation *collective);
 /// lowered function, before its shapes are read.
 void copySharedOperands(mlir::func::FuncOp function);
 
+/// How many bytes of what gathers make may be there before anybody reads it:
+/// what the module's kGatherWindowAttr says, or 64 MiB. Emits an error where
+/// that is no number of bytes.
+mlir::FailureOr<int64_t> getGatherWindow(mlir::ModuleOp module);
+
 /// The axis of that name of the module's mesh; null where there is none.
 dist::AxisAttr findAxis(mlir::ModuleOp module, llvm::StringRef name);
 

@@ -55,6 +55,7 @@ private:
   mlir::LogicalResult addAllToAll(dist::AllToAllOp op, Exchange &exchange);
   void waitFor(llvm::ArrayRef<mlir::Value> buffers);
   void addWait(unsigned ticket);
+  void limitScatters(mlir::Operation *op);
   void addLastWaits();
   mlir::ArrayAttr splitOf(mlir::Attribute sharding);
 
@@ -81,6 +82,8 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::Value> joints;
   /// By ticket; null once it was waited for.
   llvm::SmallVector<exec::StartOp> started;
+  /// Reduce-scatters under way, by ticket, and the bytes that they read.
+  llvm::SmallVector<std::pair<unsigned, int64_t>> scatters;
   /// The tickets of the memory that collectives under way write.
   llvm::DenseMap<mlir::Value, unsigned> pending;
 };

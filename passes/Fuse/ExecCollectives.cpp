@@ -152,6 +152,8 @@ LogicalResult ExecBuilder::addStart(const Group &group, ArrayAttr nodes) {
     return failure();
   waitFor(exchange.inputs);
   waitFor(exchange.outputs);
+  if (isa<dist::ReduceScatterOp>(op))
+    limitScatters(op);
   auto reduction = op->getAttrOfType<StringAttr>("reduction");
   auto start = exec::StartOp::create(
       b, op->getLoc(), started.size(), op->getName().stripDialect(),
@@ -174,6 +176,23 @@ void ExecBuilder::waitFor(ArrayRef<Value> buffers) {
   tickets.erase(llvm::unique(tickets), tickets.end());
   for (unsigned ticket : tickets)
     addWait(ticket);
+}
+
+/// Before `op`, one more reduce-scatter, begins: where the module bounds what
+/// is whole, waits for the first of those under way, whose whole tensors are
+/// nobody's then, until what they read is within that, or none is left.
+void ExecBuilder::limitScatters(Operation *op) {
+  llvm::erase_if(scatters, [&](auto one) { return !started[one.first]; });
+  int64_t bytes = grouping.bytesOf(op->getOperands()), sum = bytes;
+  for (auto [ticket, own] : scatters)
+    sum += own;
+  if (module->hasAttr(dist::kGatherWindowAttr))
+    for (int64_t most = *getGatherWindow(module);
+         sum > most && !scatters.empty(); scatters.erase(scatters.begin())) {
+      addWait(scatters.front().first);
+      sum -= scatters.front().second;
+    }
+  scatters.push_back({started.size(), bytes});
 }
 
 void ExecBuilder::addWait(unsigned ticket) {

@@ -23,7 +23,10 @@ static LogicalResult fuse(ModuleOp module, func::FuncOp function,
   if (failed(shapes))
     return failure();
   Grouping grouping(function, *shapes, target);
-  FailureOr<SmallVector<unsigned>> order = grouping.schedule();
+  FailureOr<int64_t> window = getGatherWindow(module);
+  if (failed(window))
+    return failure();
+  FailureOr<SmallVector<unsigned>> order = grouping.schedule(*window);
   if (failed(order))
     return function.emitError("its kernels depend on each other in a circle");
   if (failed(ExecBuilder(module, function, grouping, kernels).build(*order)))

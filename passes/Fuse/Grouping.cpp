@@ -8,7 +8,6 @@
 #include "passes/Fuse/Collectives.h"
 #include "llvm/ADT/SetVector.h"
 #include <algorithm>
-#include <queue>
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -327,49 +326,6 @@ Grouping::Grouping(func::FuncOp function, ShapeTable &shapes,
     if (!isMadeInKernel(&op) || needsMemory(&op))
       assign(&op);
   }
-}
-
-FailureOr<SmallVector<unsigned>> Grouping::schedule() const {
-  SmallVector<SmallVector<unsigned>> consumers(groups.size());
-  SmallVector<unsigned> waiting(groups.size(), 0);
-  for (auto [i, group] : llvm::enumerate(groups)) {
-    llvm::SetVector<unsigned> producers;
-    for (Operation *op : group.ops)
-      for (unsigned producer : producersOf(op))
-        if (producer != i)
-          producers.insert(producer);
-    waiting[i] = producers.size();
-    for (unsigned producer : producers)
-      consumers[producer].push_back(i);
-  }
-  // Of the groups that can run, what ranks exchange, so that kernels run
-  // meanwhile, then the one that ends first in the program.
-  using Entry = std::tuple<bool, unsigned, unsigned>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-  auto push = [&](unsigned i) {
-    ready.push({!isCollective(groups[i].opaque),
-                position.at(groups[i].ops.back()), i});
-  };
-  unsigned count = 0;
-  for (auto [i, group] : llvm::enumerate(groups)) {
-    if (group.ops.empty())
-      continue;
-    ++count;
-    if (waiting[i] == 0)
-      push(i);
-  }
-  SmallVector<unsigned> order;
-  while (!ready.empty()) {
-    unsigned i = std::get<2>(ready.top());
-    ready.pop();
-    order.push_back(i);
-    for (unsigned consumer : consumers[i])
-      if (--waiting[consumer] == 0)
-        push(consumer);
-  }
-  if (order.size() != count)
-    return failure();
-  return order;
 }
 
 } // namespace mlc

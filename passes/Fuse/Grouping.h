@@ -41,14 +41,18 @@ public:
            const CodeTarget &target);
 
   llvm::ArrayRef<Group> getGroups() const { return groups; }
-  /// Order in which the groups can run; an error where there is none.
-  mlir::FailureOr<llvm::SmallVector<unsigned>> schedule() const;
+  /// Order in which the groups can run; an error where there is none. Gathers
+  /// begin at most `window` bytes of what they make ahead of their readers, or
+  /// one alone (Schedule.cpp).
+  mlir::FailureOr<llvm::SmallVector<unsigned>> schedule(int64_t window) const;
   std::optional<unsigned> groupOf(mlir::Operation *op) const;
   /// The group that computes the memory that `value` is in.
   std::optional<unsigned> producerOf(mlir::Value value) const;
   const ShapeTable &getShapes() const { return shapes; }
   /// Whether the runtime's library computes the group, not a kernel.
   bool isLibraryCall(const Group &group) const;
+  /// Of tensors; more than any program has where that is not known.
+  int64_t bytesOf(mlir::ValueRange values) const;
   /// The concatenation that `value` is, if it is one in place.
   const InPlaceConcat *inPlaceConcatOf(mlir::Value value) const;
 

@@ -87,11 +87,19 @@ private:
 FailureOr<int64_t> Reader::number(Operation *op, IntExpr expr) {
   if (expr.isConstant())
     return expr.getConstant();
-  std::string text;
+  llvm::StringRef text;
   expr.walkSymbols([&](llvm::StringRef name) {
-    if (text.empty())
-      text = name.str();
+    if (text.empty() || name.starts_with("rank."))
+      text = name;
   });
+  // No session is given a rank's coordinate as a dim.
+  if (text.starts_with("rank."))
+    return op->emitError(
+               "memory can be limited only where all ranks have parts "
+               "of one size, and there is one of ")
+           << expr.str() << "; give a --batch that the ranks divide and, with "
+           << "--zero, as many ranks as divide a dim of each state, or no "
+              "--memory-budget";
   return op->emitError("memory can be limited only where all sizes are fixed, "
                        "and the dim ")
          << text << " is open; give --dim " << text << "=N";

@@ -68,6 +68,12 @@ struct FinishJob : Job {
   Status run(Communicator &world) override { return world.finish(); }
 };
 
+struct CallJob : Job {
+  const std::function<Status(Communicator &)> *work = nullptr;
+
+  Status run(Communicator &world) override { return (*work)(world); }
+};
+
 class RankThread : public Ranks {
 public:
   explicit RankThread(const RankOptions &options) : options(options) {}
@@ -91,6 +97,7 @@ public:
   uint64_t sentBytes() const override { return sent.load(); }
   void abort(int code) override;
   Status finish() override;
+  Status call(const std::function<Status(Communicator &)> &work);
 
 private:
   void loop();
@@ -206,7 +213,8 @@ void RankThread::loop() {
     };
     if (status.ok())
       status = job->run(*communicator);
-    if (communicator)
+    // A job that ended all ranks has left no counters.
+    if (communicator && status.ok())
       sent = countSent(*communicator);
     lock.lock();
     if (!status.ok() && failure.ok())
@@ -389,6 +397,18 @@ Status chooseGpu(RankOptions &options) {
                      "; start fewer ranks on a machine, or give each its "
                      "--device=cuda:N";
   return status;
+}
+
+Status RankThread::call(const std::function<Status(Communicator &)> &work) {
+  CallJob job;
+  job.work = &work;
+  enqueue(job);
+  return waitFor(job);
+}
+
+Status onRankThread(Ranks &ranks,
+                    const std::function<Status(Communicator &)> &work) {
+  return static_cast<RankThread &>(ranks).call(work);
 }
 
 Status openRanks(const RankOptions &options, std::shared_ptr<Ranks> &ranks) {

@@ -14,6 +14,8 @@
 #include "runtime/transport/Engine.h"
 #include "runtime/transport/World.h"
 
+#include <functional>
+
 namespace mlc::runtime::transport {
 
 struct RankOptions {
@@ -38,6 +40,12 @@ Status chooseGpu(RankOptions &options);
 /// Joins the others; waits until all have come, or the timeout. The ranks are
 /// left when the object goes, in good order unless a collective has failed.
 Status openRanks(const RankOptions &options, std::shared_ptr<Ranks> &ranks);
+
+/// Carries out `work` on the thread of `ranks`, which openRanks or openThreads
+/// gave, with the communicator of all of them, behind all that was begun
+/// before; waits for it. What it fails with fails all that follows.
+Status onRankThread(Ranks &ranks,
+                    const std::function<Status(Communicator &)> &work);
 
 /// The engine and the rank that the launcher's variables speak of; `name`
 /// empty: gloo for mlc launch and torchrun, else mpi. Sets `engine`, `rank`,

@@ -72,11 +72,14 @@ Status serve(StaleServer &server, const TrialOptions &options,
              TrialResult::Rank &own) {
   std::vector<char> weights(options.elements * mlc_dtype_size(options.type));
   Status status =
-      server.serve(weights.data(), [&](void *all, const void *gradient, int) {
+      server.serve(weights.data(), [&](void *all, const void *gradient,
+                                       const StaleServer::Push &) {
         add(options.type, all, gradient, options.elements);
+        return Status::success();
       });
   if (!status.ok())
     return status;
+  own.right &= server.lead() <= options.staleness;
   for (const StaleServer::Record &record : server.records())
     if (record.slowest >= 0) {
       own.lead = std::max(own.lead, record.clock - record.slowest);

@@ -84,19 +84,22 @@ void StaleServer::startPush(Line &line) {
 }
 
 /// With staleness 0 it waits, in its worker's memory, for those of the clock.
-void StaleServer::takePush(size_t worker, void *weights, const Apply &apply) {
+Status StaleServer::takePush(size_t worker, void *weights, const Apply &apply) {
   Line &line = lines[worker];
   line.coming = 0;
   ++line.pushed;
-  record.push_back({static_cast<int>(worker), line.pushed, -1});
-  if (options.staleness) {
-    apply(weights, line.gradient.get(), 1);
-  } else if (slowest() == line.pushed) {
-    char *sum = lines[0].gradient.get();
-    for (size_t other = 1; other < lines.size(); ++other)
-      add(options.type, sum, lines[other].gradient.get(), options.elements);
-    apply(weights, sum, workers());
-  }
+  const int64_t least = slowest();
+  const int who = static_cast<int>(worker);
+  if (options.keepsRecords)
+    record.push_back({who, line.pushed, -1});
+  if (options.staleness)
+    return apply(weights, line.gradient.get(), {who, line.pushed, least});
+  if (least != line.pushed)
+    return Status::success();
+  char *sum = lines[0].gradient.get();
+  for (size_t other = 1; other < lines.size(); ++other)
+    add(options.type, sum, lines[other].gradient.get(), options.elements);
+  return apply(weights, sum, {-1, line.pushed, least});
 }
 
 /// Whoever may go on gets the weights of now.
@@ -111,7 +114,9 @@ Status StaleServer::answer(const void *weights) {
         return status;
     std::memcpy(line.reply.get(), weights, bytes());
     ++line.pulled;
-    record.push_back({static_cast<int>(worker), line.pushed, least});
+    if (options.keepsRecords)
+      record.push_back({static_cast<int>(worker), line.pushed, least});
+    most = std::max(most, line.pushed - least);
     transfer(line, Transfer::Send, line.reply.get(), line.going);
     startPush(line);
   }
@@ -135,8 +140,10 @@ Status StaleServer::serve(void *weights, const Apply &apply) {
     Status status = progress.waitForOne(tickets, which);
     if (!status.ok())
       return status;
-    takePush(of[which], weights, apply);
-    if (status = answer(weights); !status.ok())
+    status = takePush(of[which], weights, apply);
+    if (status.ok())
+      status = answer(weights);
+    if (!status.ok())
       return status;
   }
 }

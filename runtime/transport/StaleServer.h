@@ -31,6 +31,13 @@ public:
     mlc_dtype type = MLC_F32;
     int64_t staleness = 0;
     int64_t clocks = 0; // how often each worker pushes
+    bool keepsRecords = true;
+  };
+  /// Gradients that are to be applied.
+  struct Push {
+    int worker;      // whose it is; -1: all workers', summed
+    int64_t clock;   // the how many-th of this worker
+    int64_t slowest; // how many the slowest worker has pushed, this one counted
   };
   /// A push that has come (`slowest` -1), or weights that go back.
   struct Record {
@@ -38,9 +45,9 @@ public:
     int64_t clock;   // how many it has pushed
     int64_t slowest; // how many the slowest worker has
   };
-  /// Changes the weights by the sum of the gradients of `workers` workers.
-  using Apply =
-      std::function<void(void *weights, const void *gradient, int workers)>;
+  /// Changes the weights by a gradient. An error ends serve().
+  using Apply = std::function<Status(void *weights, const void *gradient,
+                                     const Push &push)>;
 
   /// All ranks of `world` call it together, at least two. Until it ends, the
   /// world is not used otherwise.
@@ -58,7 +65,11 @@ public:
 
   /// The server's whole work: all clocks of all workers.
   Status serve(void *weights, const Apply &apply);
+  /// Empty unless they are kept.
   const std::vector<Record> &records() const { return record; }
+  /// Of the server: how many clocks a worker that got weights was ahead of the
+  /// slowest, at most.
+  int64_t lead() const { return most; }
 
   mlc_counters counters() const;
   /// See Progress::abort.
@@ -76,7 +87,7 @@ private:
   StaleServer(const Options &options, bool server)
       : options(options), server(server) {}
   void startPush(Line &line);
-  void takePush(size_t worker, void *weights, const Apply &apply);
+  Status takePush(size_t worker, void *weights, const Apply &apply);
   Status answer(const void *weights);
   void transfer(Line &line, Transfer::Kind kind, void *data,
                 Progress::Ticket &ticket);
@@ -90,6 +101,7 @@ private:
   std::vector<Line> lines; // all workers', or this one's alone has a pair
   size_t own = 0;
   std::vector<Record> record;
+  int64_t most = 0;
   Progress progress; // ends before the pairs
 };
 

@@ -111,6 +111,28 @@ def test_bytes_sent(tools, tmp_path, ranks, batches):
             assert want <= found <= want * 1.01 + 64, (stage, found, want)
 
 
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("accumulate", [1, 2])
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_gradients_of_16_bits_are_sent_as_they_are(tools, tmp_path, ranks, accumulate, kind):
+    """2 bytes a number: 2 psi 2 (N - 1) / N, of stage 3 a third gathering of weights; from stage 2 on gradients of each batch
+    go, and weights of stage 3 come."""
+    import ml_dtypes
+    kinds = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+    arguments, psi = dense(tmp_path, kind=kinds[kind])
+    arguments += ["--batch=8", f"--accumulate={accumulate}", "--steps=4", "--keep-half", "--loss-scale=256"]
+    one = train(tools, arguments, tmp_path / "one.npz")
+    for stage, times in enumerate([2, 2, 1 + accumulate, 3 * accumulate]):
+        run = train(tools, arguments, tmp_path / "c.npz", f"--ranks={ranks}", "--algorithm=ring", f"--zero={stage}")
+        once = accumulate * WIDTHS[0] * WIDTHS[1] if stage == 3 else 0
+        want = 2 * (times * psi - once) * (ranks - 1) / ranks
+        print(f"zero {stage}, {ranks} ranks, {kind}, off {difference(run, one):.2g}: sent {run.sent}, 2 ({times} psi - {once}) (N - 1) / N = {want:.0f}")
+        for found in run.sent:
+            assert want <= found <= want * 1.01 + 64 * accumulate, stage
+        # A sum is rounded in each rank's step of the ring.
+        assert difference(run, one) <= (3e-2 if kind == "float16" else 0.1), stage
+
+
 def test_checkpoints_go_on_with_other_ranks(tools, tmp_path):
     """4, 2, 3 ranks and one, with stages of their own, and without interruption."""
     arguments = [*write(tmp_path, "mlp", "float64"), *trained.OPTIMIZERS["adamw"][1], "--batch=12"]
@@ -144,3 +166,41 @@ def test_the_written_model_has_all_weights(tools, tmp_path):
         a, b = map(onnx.numpy_helper.to_array, (a, b))
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
     assert one.states
+
+
+def planned(run):
+    return int(re.search(r"^memory: (\d+) bytes planned", run.text, re.M)[1])
+
+
+def test_weights_and_gradients_are_whole_within_a_window(tools, tmp_path, monkeypatch):
+    """gpt, 8 times as wide, so that weights are larger than what lies between them. Without a window all are there
+    together, for the loss and for the gradients; with one, a layer's. Numbers keep their bits."""
+    wide = trained.NETWORKS["gpt"]
+    monkeypatch.setitem(trained.NETWORKS, "gpt", lambda net: wide(net, width=64))
+    arguments = [*write(tmp_path, "gpt"), "--batch=8", "--steps=3", "--ranks=4", "--algorithm=ring", "--memory-budget=1GB",
+                 "--bucket-bytes=16384"]
+    ddp = train(tools, arguments, tmp_path / "ddp.npz")
+    model = ddp.state_bytes[0]
+    runs = {None: train(tools, arguments, tmp_path / "zero.npz", "--zero=3"),
+            **{window: train(tools, arguments, tmp_path / "zero.npz", "--zero=3", f"--gather-window={window}")
+               for window in (65536, 32768, 0)}}
+    peaks = {window: planned(run) for window, run in runs.items()}
+    largest = 64 * 128 * 4
+    print(f"gpt of {model} bytes on 4 ranks, bytes of intermediate memory: stage 0 {planned(ddp)}, stage 3 by window {peaks}")
+    assert peaks[None] >= 2 * model and peaks[None] > planned(ddp)
+    assert peaks[0] <= peaks[32768] <= peaks[65536] <= peaks[None]
+    # Neither all weights nor all gradients are whole; what a window adds is what it says, and a weight.
+    assert peaks[0] < model and peaks[0] < planned(ddp)
+    for window in (32768, 65536):
+        assert peaks[window] <= peaks[0] + window + largest
+    for run in runs.values():
+        assert run.bits() == runs[None].bits() and run.sent == runs[None].sent
+        assert list(run.losses) == list(runs[None].losses)
+
+
+def test_windows_that_are_none_are_refused(tools, tmp_path):
+    arguments, _ = dense(tmp_path)
+    for flags, message in [(["--zero=3", "--gather-window=-1"], "--gather-window counts bytes, from 0 on"),
+                           (["--zero=1", "--gather-window=1"], "--gather-window is of --zero=2 and 3")]:
+        done = tools.mlc("train", *arguments, "--batch=8", "--ranks=2", f"--checkpoint={tmp_path / 'c.npz'}", *flags)
+        assert done.returncode == 2 and message in done.stderr, done.stderr

@@ -44,7 +44,8 @@ cl::opt<uint64_t> seed("seed", cl::init(0),
 cl::opt<bool> ranks(
     "ranks",
     cl::desc("the function is what each rank of the module's dist.mesh carries "
-             "out: inputs and results are the whole tensors"),
+             "out, of which there are 4096 at most: inputs and results are the "
+             "whole tensors"),
     cl::cat(category));
 cl::opt<bool> printValues("print", cl::desc("write the elements to stdout"),
                           cl::cat(category));

@@ -1,7 +1,6 @@
 //===- Distribution.cpp - How training is split over ranks ----------------===//
 
 #include "tools/mlc/Distribution.h"
-#include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/States.h"
 #include "passes/Distribute/Partition.h"
 #include "runtime/transport/Schedule.h"
@@ -40,11 +39,15 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
            cl::sub(sub)),
       algorithm(
           "algorithm", cl::value_desc("name"),
-          cl::desc("How gradients are summed: colocated (a parameter server on "
-                   "each rank), naive, ring, tree, butterfly, "
-                   "halving-doubling, or own: the "
-                   "engine's (own)"),
+          cl::desc("How gradients are summed: server (the last rank is a "
+                   "parameter server, and trains on no samples), colocated (a "
+                   "parameter server on each rank), naive, ring, tree, "
+                   "butterfly, halving-doubling, or own: the engine's (own)"),
           cl::sub(sub)),
+      staleness("staleness", cl::init(0), cl::value_desc("steps"),
+                cl::desc("... of a server: how many steps a worker may be "
+                         "ahead of the slowest (0: all work in step)"),
+                cl::sub(sub)),
       statistics(
           "batch-statistics", cl::init(BatchStatistics::Global),
           cl::value_desc("whose"),
@@ -72,7 +75,15 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
                        cl::value_desc("bytes"),
                        cl::desc("... the first ones (1048576, or "
                                 "--bucket-bytes)"),
-                       cl::sub(sub)) {}
+                       cl::sub(sub)),
+      gatherWindow("gather-window", cl::init(dist::kGatherWindow),
+                   cl::value_desc("bytes"),
+                   cl::desc("With --zero=3: so many bytes of weights are "
+                            "gathered before anybody reads them, or one "
+                            "weight; with 2 and 3: so many bytes of gradients "
+                            "are whole while they are summed, or one bucket "
+                            "(67108864)"),
+                   cl::sub(sub)) {}
 
 llvm::Error DistributionFlags::open(
     transport::RunEngines &engines, const std::string &device,
@@ -99,8 +110,9 @@ llvm::Error DistributionFlags::open(
 }
 
 llvm::Error DistributionFlags::refuseAlone() const {
-  const cl::Option *options[] = {&zero,   &algorithm,   &statistics,
-                                 &fusion, &bucketBytes, &firstBucketBytes};
+  const cl::Option *options[] = {
+      &zero,   &algorithm,   &staleness,        &statistics,
+      &fusion, &bucketBytes, &firstBucketBytes, &gatherWindow};
   for (const cl::Option *option : options)
     if (option->getNumOccurrences())
       return fail(Exit::Usage,
@@ -110,11 +122,21 @@ llvm::Error DistributionFlags::refuseAlone() const {
   return llvm::Error::success();
 }
 
-llvm::Expected<Distribution>
-DistributionFlags::distribution(int64_t ranks) const {
-  if (ranks == 1)
-    if (llvm::Error error = refuseAlone())
-      return error;
+llvm::Error DistributionFlags::refuseBesideServer() const {
+  const cl::Option *options[] = {&zero, &fusion, &bucketBytes,
+                                 &firstBucketBytes, &gatherWindow};
+  for (const cl::Option *option : options)
+    if (option->getNumOccurrences())
+      return fail(Exit::Usage, "--" + option->ArgStr +
+                                   " is not taken beside --algorithm=server, "
+                                   "whose server has all states and gets all "
+                                   "gradients; give colocated");
+  return staleness < 0 ? fail(Exit::Usage, "--staleness counts from 0")
+                       : llvm::Error::success();
+}
+
+/// Those of options that are not of one rank.
+llvm::Error DistributionFlags::checkNames(bool &hasServer) const {
   if (zero > unsigned(ZeroStage::Weights))
     return fail(Exit::Usage, "--zero=" + llvm::Twine(zero) +
                                  " is no stage; give 0, 1, 2 or 3");
@@ -122,14 +144,39 @@ DistributionFlags::distribution(int64_t ranks) const {
   if (!algorithm.empty() && !transport::parseAlgorithm(algorithm, known))
     return fail(Exit::Usage, "no algorithm '" + algorithm + "'; there are " +
                                  transport::algorithmNames());
-  if (!algorithm.empty() && known == transport::Algorithm::Server)
-    return fail(Exit::Usage, "--algorithm=server has a rank that trains "
-                             "nothing, and here all do; give colocated");
+  hasServer = !algorithm.empty() && known == transport::Algorithm::Server;
+  if (!hasServer && staleness.getNumOccurrences())
+    return fail(Exit::Usage, "--staleness is of --algorithm=server");
+  if (gatherWindow < 0)
+    return fail(Exit::Usage, "--gather-window counts bytes, from 0 on");
+  if (gatherWindow.getNumOccurrences() && zero < unsigned(ZeroStage::Gradients))
+    return fail(Exit::Usage, "--gather-window is of --zero=2 and 3");
   if (bucketBytes < 0 || firstBucketBytes < 0)
     return fail(Exit::Usage,
                 "--bucket-bytes and --first-bucket-bytes must be positive");
-  Distribution distribution{ranks, ZeroStage(unsigned(zero)), algorithm,
-                            statistics, BucketOptions::of(fusion)};
+  return llvm::Error::success();
+}
+
+llvm::Expected<Distribution>
+DistributionFlags::distribution(int64_t ranks) const {
+  bool hasServer = false;
+  if (ranks == 1)
+    if (llvm::Error error = refuseAlone())
+      return error;
+  if (llvm::Error error = checkNames(hasServer))
+    return error;
+  if (hasServer)
+    if (llvm::Error error = refuseBesideServer())
+      return error;
+  Distribution distribution;
+  distribution.ranks = ranks - hasServer;
+  distribution.zero = ZeroStage(unsigned(zero));
+  distribution.algorithm = algorithm;
+  distribution.statistics = statistics;
+  distribution.buckets = BucketOptions::of(fusion);
+  distribution.gatherWindow = gatherWindow;
+  distribution.hasServer = hasServer;
+  distribution.staleness = staleness;
   BucketOptions &buckets = distribution.buckets;
   if (bucketBytes)
     buckets.bytes = buckets.firstBytes = bucketBytes;
@@ -138,12 +185,33 @@ DistributionFlags::distribution(int64_t ranks) const {
   return distribution;
 }
 
+/// Errors where workers would have to exchange something within a step.
+static mlir::LogicalResult checkWorkers(mlir::ModuleOp module) {
+  mlir::Operation *found = nullptr;
+  module.walk([&](mlir::Operation *op) {
+    if (!found && llvm::isa_and_nonnull<dist::DistDialect>(op->getDialect()))
+      found = op;
+  });
+  if (found)
+    return found->emitError("needs something of all samples of a batch, which "
+                            "workers of a server do not exchange; give "
+                            "--algorithm=colocated or, for statistics of "
+                            "batches, --batch-statistics=local");
+  return mlir::success();
+}
+
 mlir::LogicalResult
 mlc::cli::distribute(mlir::ModuleOp module, const Distribution &distribution,
                      llvm::ArrayRef<std::string> statistics,
                      std::map<std::string, unsigned, std::less<>> &splitDims) {
-  if (failed(distributeTraining(
-          module, {distribution.ranks, distribution.zero, statistics.vec()})))
+  if (distribution.hasServer && !statistics.empty())
+    return module.emitError()
+           << "moves '" << statistics.front()
+           << "' by statistics of batches, of which a server sees nothing; "
+              "--freeze it, or give --algorithm=colocated";
+  if (failed(distributeTraining(module,
+                                {distribution.ranks, distribution.zero,
+                                 statistics.vec(), distribution.hasServer})))
     return mlir::failure();
   for (auto entry : module.getOps<mlir::func::FuncOp>())
     for (unsigned i = 0; i < entry.getNumArguments(); ++i)
@@ -153,11 +221,20 @@ mlc::cli::distribute(mlir::ModuleOp module, const Distribution &distribution,
                                i, dist::kShardingAttr)
                            .findDim(kDataAxis))
           splitDims[state.str()] = *dim;
+  if (distribution.zero >= ZeroStage::Gradients)
+    module->setAttr(
+        dist::kGatherWindowAttr,
+        mlir::Builder(module).getI64IntegerAttr(distribution.gatherWindow));
   PartitionOptions options;
-  options.algorithm = distribution.algorithm;
+  if (!distribution.hasServer)
+    options.algorithm = distribution.algorithm;
   options.regather = distribution.zero == ZeroStage::Weights;
   if (failed(partition(module, options)))
     return mlir::failure();
+  module.walk(
+      [](mlir::Operation *op) { op->removeAttr(dist::kReduceFirstAttr); });
+  if (distribution.hasServer)
+    return checkWorkers(module);
   for (auto entry : module.getOps<mlir::func::FuncOp>())
     if (entry.isPublic())
       bucketReductions(entry, distribution.buckets);

@@ -3,6 +3,7 @@
 #ifndef MLC_TOOLS_MLC_DISTRIBUTION_H
 #define MLC_TOOLS_MLC_DISTRIBUTION_H
 
+#include "dialects/Dist/Dist.h"
 #include "passes/Distribute/Buckets.h"
 #include "passes/Distribute/DataParallel.h"
 #include "runtime/transport/RunEngines.h"
@@ -23,9 +24,19 @@ struct Distribution {
   std::string algorithm;
   BatchStatistics statistics = BatchStatistics::Global;
   BucketOptions buckets;
+  /// Bytes of weights that are gathered before anybody reads them, and of
+  /// gradients that wait to be scattered (ZeRO-2 and 3).
+  int64_t gatherWindow = dist::kGatherWindow;
+  /// The ranks are the workers of a server, which is one more: they exchange
+  /// nothing, and each returns its term of the loss.
+  bool hasServer = false;
+  /// Steps that a worker may be ahead of the slowest.
+  int64_t staleness = 0;
 
   /// What a checkpoint depends on, a line each; empty where it does not.
   std::string describe() const;
+  /// Whether some of it is left to an engine.
+  bool usesOwn() const { return algorithm.empty() || algorithm == "own"; }
 };
 
 /// The options of a command that trains on several ranks.
@@ -39,21 +50,25 @@ public:
                    const std::string &device,
                    std::vector<std::shared_ptr<runtime::Ranks>> &ranks) const;
 
-  /// Errors: names that are none, numbers out of bounds, and options that say
-  /// something of several ranks where there is one.
+  /// Of `ranks` ranks, a server among them if there is to be one. Errors: names
+  /// that are none, numbers out of bounds, and options that say something of
+  /// several ranks where there is one.
   llvm::Expected<Distribution> distribution(int64_t ranks) const;
 
 private:
   llvm::Error refuseAlone() const;
+  llvm::Error refuseBesideServer() const;
+  llvm::Error checkNames(bool &hasServer) const;
 
   llvm::cl::opt<std::string> engine;
   llvm::cl::opt<unsigned> ranks;
   llvm::cl::opt<double> timeout;
   llvm::cl::opt<unsigned> zero;
   llvm::cl::opt<std::string> algorithm;
+  llvm::cl::opt<int64_t> staleness;
   llvm::cl::opt<BatchStatistics> statistics;
   llvm::cl::opt<BucketRule> fusion;
-  llvm::cl::opt<int64_t> bucketBytes, firstBucketBytes;
+  llvm::cl::opt<int64_t> bucketBytes, firstBucketBytes, gatherWindow;
 };
 
 /// Makes of training entries what a rank carries out. `splitDims` gets the dims

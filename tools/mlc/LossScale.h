@@ -24,6 +24,8 @@ public:
   Kind getKind() const { return kind; }
   bool isOn() const { return kind != Kind::None; }
   double getScale() const { return scale; }
+  /// As another rank says, which updates it.
+  void setScale(double now) { scale = now; }
   /// Steps that changed nothing, because a gradient was not finite.
   int64_t getSkipped() const { return int64_t(skipped); }
 

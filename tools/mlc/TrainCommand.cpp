@@ -7,6 +7,7 @@
 #include "tools/mlc/MemoryBudget.h"
 #include "tools/mlc/OptimizerFlags.h"
 #include "tools/mlc/OutputFile.h"
+#include "tools/mlc/ServedTraining.h"
 #include "tools/mlc/SmallFloats.h"
 #include "tools/mlc/TrainingLoop.h"
 #include "llvm/Support/FileSystem.h"
@@ -24,14 +25,27 @@ namespace cl = llvm::cl;
 
 namespace {
 
-/// What all ranks of this process train.
+/// What ranks of this process train.
 struct Job {
+  mlc::cli::Distribution split;
   TrainingModel read;
   Model built;
   std::shared_ptr<mlc::ModelFile> file;
   mlc::TrainingEntries entries;
   LearningRate rate;
   TrainingOptions options;
+  /// Of ranks with a server: this is what that one does.
+  bool isServer = false;
+};
+
+/// Of a process: what its ranks do, but a server, and what a server does, where
+/// it has them.
+struct Jobs {
+  std::unique_ptr<Job> all, server;
+
+  const Job &of(const mlc::runtime::Ranks &ranks) const {
+    return server && ranks.rank() == ranks.size() - 1 ? *server : *all;
+  }
 };
 
 /// The first error of all ranks of a process; those of others follow from it.
@@ -60,6 +74,15 @@ private:
   int exitCode = 0;
 };
 
+/// What a rank has, which outlives its error: when it goes after a failed
+/// collective, it ends all ranks.
+struct OneRank {
+  TrainingRanks ranks; ///< of its session
+  std::optional<Trainer> trainer;
+  /// Where there is a server.
+  std::optional<ServedTraining> served;
+};
+
 class TrainCommand : public Command {
 public:
   TrainCommand();
@@ -70,14 +93,18 @@ private:
   void printWeights(const TrainingModel &read) const;
   llvm::Error checkFiles(const TrainingModel &read) const;
   TrainingOptions options() const;
-  llvm::Expected<std::unique_ptr<Job>> prepare(int64_t ranks) const;
+  llvm::Expected<std::unique_ptr<Job>> prepare(const Distribution &split,
+                                               bool isServer) const;
+  llvm::Expected<Jobs>
+  prepareAll(llvm::ArrayRef<std::shared_ptr<mlc::runtime::Ranks>> ranks) const;
   llvm::Error train(const Job &job, const TrainingRanks &ranks,
-                    unsigned threadsOfRank,
-                    std::optional<Trainer> &trainer) const;
+                    unsigned threadsOfRank, OneRank &own) const;
+  llvm::Error finish(const Job &job, Trainer &trainer, TrainingLoop &loop,
+                     uint64_t sent, bool tells) const;
   void runRank(const Job &job,
                const std::shared_ptr<mlc::runtime::Ranks> &ranks,
                unsigned threadsOfRank, FirstError &failed) const;
-  llvm::Error writeModel(const Job &job, Trainer &trainer) const;
+  llvm::Error writeModel(const Job &job, Trainer &trainer, bool tells) const;
 
   ModelOptions model;
   TrainingFlags training;
@@ -206,11 +233,12 @@ void TrainCommand::printWeights(const TrainingModel &read) const {
                    << weight.frozen << '\n';
 }
 
-llvm::Error TrainCommand::writeModel(const Job &job, Trainer &trainer) const {
+llvm::Error TrainCommand::writeModel(const Job &job, Trainer &trainer,
+                                     bool tells) const {
   auto now = trainer.checkpoint();
   if (!now)
     return now.takeError();
-  if (!trainer.ranks().isFirst())
+  if (!tells)
     return llvm::Error::success();
   std::vector<mlc::NewWeight> weights;
   std::vector<HostTensor> values;
@@ -274,22 +302,22 @@ TrainingOptions TrainCommand::options() const {
   return options;
 }
 
-/// Reads and compiles; all ranks get the same.
+/// Reads and compiles; all ranks get the same, but a server.
 llvm::Expected<std::unique_ptr<Job>>
-TrainCommand::prepare(int64_t ranks) const {
-  auto split = distribution.distribution(ranks);
-  if (!split)
-    return split.takeError();
+TrainCommand::prepare(const Distribution &split, bool isServer) const {
   auto rate = optimizerFlags.learningRate(steps);
   if (!rate)
     return rate.takeError();
   auto bytes = budget.bytes();
   if (!bytes)
     return bytes.takeError();
-  const mlc::TrainingEntries entries{accumulate, !evaluationFile.empty(),
-                                     keepHalf};
+  const bool isWorker = split.hasServer && !isServer;
+  const mlc::TrainingEntries entries{accumulate,
+                                     !evaluationFile.empty() && !isWorker,
+                                     keepHalf, split.hasServer, isWorker};
+  const bool isSplit = isWorker || (!split.hasServer && split.ranks > 1);
   auto read = readTrainingModel(model, training, &optimizerFlags, batch,
-                                entries, ranks > 1 ? &*split : nullptr);
+                                entries, isSplit ? &split : nullptr);
   if (!read)
     return read.takeError();
   if (llvm::Error error = checkFiles(*read))
@@ -299,42 +327,94 @@ TrainCommand::prepare(int64_t ranks) const {
   auto built = read->compilation->build();
   if (!built)
     return built.takeError();
-  auto job =
-      std::make_unique<Job>(Job{std::move(*read), std::move(*built),
-                                std::move(file), entries, *rate, options()});
-  job->options.distribution = split->describe();
+  auto job = std::make_unique<Job>(Job{split, std::move(*read),
+                                       std::move(*built), std::move(file),
+                                       entries, *rate, options(), isServer});
+  job->options.distribution = split.describe();
+  job->options.isPartlyCounted = split.usesOwn();
   return job;
 }
 
-/// All that one rank does. `trainer` becomes its own, and outlives the error:
-/// when it goes after a failed collective, it ends all ranks.
+/// What the ranks of this process do, none where there is one alone.
+llvm::Expected<Jobs> TrainCommand::prepareAll(
+    llvm::ArrayRef<std::shared_ptr<mlc::runtime::Ranks>> ranks) const {
+  const int count = ranks.empty() ? 1 : ranks.front()->size();
+  auto split = distribution.distribution(count);
+  if (!split)
+    return split.takeError();
+  if (split->hasServer && keepHalf)
+    return fail(Exit::Usage, "--keep-half is not taken beside "
+                             "--algorithm=server, whose workers have no "
+                             "masters; give colocated");
+  Jobs jobs;
+  for (bool isServer : {false, true}) {
+    auto isMeant = [&](const std::shared_ptr<mlc::runtime::Ranks> &one) {
+      return isServer == (split->hasServer && one->rank() == count - 1);
+    };
+    if (ranks.empty() ? isServer : llvm::none_of(ranks, isMeant))
+      continue;
+    auto job = prepare(*split, isServer);
+    if (!job)
+      return job.takeError();
+    (isServer ? jobs.server : jobs.all) = std::move(*job);
+  }
+  return jobs;
+}
+
+/// All that one rank does.
 llvm::Error TrainCommand::train(const Job &job, const TrainingRanks &ranks,
-                                unsigned threadsOfRank,
-                                std::optional<Trainer> &trainer) const {
-  auto made = Trainer::create(job.built, job.read, job.entries, ranks,
+                                unsigned threadsOfRank, OneRank &own) const {
+  // A server is alone with its states, and workers are among themselves.
+  own.ranks = ranks;
+  if (job.split.hasServer) {
+    own.ranks =
+        job.isServer
+            ? TrainingRanks()
+            : TrainingRanks(makeWorkerRanks(ranks.rank(), ranks.size() - 1));
+    own.served.emplace(*ranks.get());
+  }
+  const bool tells = job.split.hasServer ? job.isServer : ranks.isFirst();
+  auto made = Trainer::create(job.built, job.read, job.entries, own.ranks,
                               device.device, threadsOfRank);
   if (!made)
     return made.takeError();
-  trainer.emplace(std::move(*made));
-  TrainingLoop loop(*trainer, job.read, job.options);
-  if (ranks.isFirst())
+  own.trainer.emplace(std::move(*made));
+  Trainer &trainer = *own.trainer;
+  TrainingLoop loop(trainer, job.read, job.options, ranks, tells);
+  if (tells)
     printWeights(job.read);
   if (llvm::Error error = loop.open(job.rate))
     return error;
   const auto &report = job.read.compilation->getMemoryReport();
-  if (report && ranks.isFirst())
+  if (report && tells)
     llvm::outs() << describe(*report, *budget.bytes()) << '\n';
+  if (own.served) {
+    if (llvm::Error error =
+            own.served->run(trainer, loop, job.rate, job.split.staleness))
+      return error;
+    return finish(job, trainer, loop, own.served->bytesSent(), tells);
+  }
   if (llvm::Error error = loop.run(job.rate))
     return error;
-  if (llvm::Error error = loop.printUse())
+  return finish(job, trainer, loop, trainer.bytesSent(), tells);
+}
+
+/// What follows the last step.
+llvm::Error TrainCommand::finish(const Job &job, Trainer &trainer,
+                                 TrainingLoop &loop, uint64_t sent,
+                                 bool tells) const {
+  if (llvm::Error error = loop.printUse(sent))
     return error;
-  if (budget.isGiven() && ranks.isFirst()) {
-    auto memory = trainer->memory();
+  if (budget.isGiven() && tells) {
+    auto memory = trainer.memory();
     if (!memory)
       return memory.takeError();
     llvm::outs() << "memory: " << memory->arena << " bytes allocated\n";
   }
-  return output.empty() ? llvm::Error::success() : writeModel(job, *trainer);
+  // Workers have not all that is written.
+  bool takesPart = tells || !job.split.hasServer;
+  return output.empty() || !takesPart ? llvm::Error::success()
+                                      : writeModel(job, trainer, tells);
 }
 
 /// As one of the ranks that are threads, or the one that this process is. The
@@ -343,13 +423,19 @@ void TrainCommand::runRank(const Job &job,
                            const std::shared_ptr<mlc::runtime::Ranks> &ranks,
                            unsigned threadsOfRank, FirstError &failed) const {
   TrainingRanks group(ranks);
-  std::optional<Trainer> trainer;
-  llvm::Error error = train(job, group, threadsOfRank, trainer);
-  if (!error)
-    if (auto status = ranks->finish(); !status.ok())
-      error = statusFailure(status);
-  if (error)
-    ranks->abort(failed.tell(std::move(error)));
+  OneRank own;
+  llvm::Error error = train(job, group, threadsOfRank, own);
+  if (error) {
+    int code = failed.tell(std::move(error));
+    if (own.served)
+      own.served->abort(code);
+    ranks->abort(code);
+    return;
+  }
+  // Before the ranks that it is split from.
+  own.served.reset();
+  if (auto status = ranks->finish(); !status.ok())
+    ranks->abort(failed.tell(statusFailure(status)));
 }
 
 /// Ranks wait for each other, so all at once.
@@ -369,27 +455,27 @@ llvm::Error TrainCommand::run() {
   std::vector<std::shared_ptr<mlc::runtime::Ranks>> ranks;
   if (llvm::Error error = distribution.open(engines, device.device, ranks))
     return error;
-  int64_t count = ranks.empty() ? 1 : ranks.front()->size();
   FirstError failed;
-  auto job = prepare(count);
-  if (!job && ranks.empty())
-    return job.takeError();
-  if (!job) {
-    int code = failed.tell(job.takeError());
+  auto jobs = prepareAll(ranks);
+  if (!jobs && ranks.empty())
+    return jobs.takeError();
+  if (!jobs) {
+    int code = failed.tell(jobs.takeError());
     forEachRank(ranks.size(), [&](size_t r) { ranks[r]->abort(code); });
     return reported(code);
   }
   if (ranks.empty()) {
     TrainingRanks alone;
-    std::optional<Trainer> trainer;
-    return train(**job, alone, threads, trainer);
+    OneRank own;
+    return train(*jobs->all, alone, threads, own);
   }
   unsigned each = threads;
   if (ranks.size() > 1 && !threads)
     each = std::max<unsigned>(1, std::thread::hardware_concurrency() /
                                      ranks.size());
-  forEachRank(ranks.size(),
-              [&](size_t r) { runRank(**job, ranks[r], each, failed); });
+  forEachRank(ranks.size(), [&](size_t r) {
+    runRank(jobs->of(*ranks[r]), ranks[r], each, failed);
+  });
   return reported(failed.code());
 }
 

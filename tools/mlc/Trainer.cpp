@@ -61,13 +61,12 @@ llvm::Error Trainer::addTensors(llvm::ArrayRef<mlc_port> ports,
 /// The inputs of the first entry, from the last on.
 llvm::Error Trainer::addInputs() {
   llvm::ArrayRef<mlc_port> ports = built->inputs();
-  bool accumulates = entries.accumulate > 1;
   auto take = [&](size_t count, std::vector<HostTensor> &tensors) {
     llvm::Error error = addTensors(ports.take_back(count), tensors);
     ports = ports.drop_back(count);
     return error;
   };
-  if (accumulates) {
+  if (entries.keepsGradients()) {
     if (llvm::Error error = take(1, keep))
       return error;
     if (llvm::Error error = take(optimizer.scalesLoss, scales))
@@ -78,12 +77,16 @@ llvm::Error Trainer::addInputs() {
     return error;
   }
   // Samples have dims.
-  if (!ports.empty() && ports.back().rank == 0 &&
-      ports.back().type == MLC_U64 &&
-      ports.back().name == llvm::StringRef("step")) {
-    if (llvm::Error error = take(1, counter))
-      return error;
-  }
+  auto isLast = [&](llvm::StringRef name) {
+    return !ports.empty() && ports.back().rank == 0 &&
+           ports.back().name == name;
+  };
+  bool isCounted = isLast("step") && ports.back().type == MLC_U64;
+  if (llvm::Error error = take(isCounted, counter))
+    return error;
+  bool isTold = entries.computesAlone && isLast("count");
+  if (llvm::Error error = take(isTold, count))
+    return error;
   return addTensors(ports, batch);
 }
 
@@ -151,9 +154,10 @@ llvm::Error Trainer::addStates() {
 /// Everything is bound once: steps change the contents.
 llvm::Error Trainer::openEntries() {
   std::vector<HostTensor> inputs(batch);
+  llvm::append_range(inputs, count);
   llvm::append_range(inputs, counter);
   llvm::append_range(inputs, scales);
-  llvm::append_range(inputs, entries.accumulate > 1 ? keep : scalars);
+  llvm::append_range(inputs, entries.keepsGradients() ? keep : scalars);
   if (llvm::Error error = first->bind(std::move(inputs)))
     return error;
   auto open = [&](llvm::StringRef name, std::unique_ptr<Model> &model,
@@ -169,7 +173,7 @@ llvm::Error Trainer::openEntries() {
     session.emplace(std::move(*made));
     return session->bind(inputs);
   };
-  if (entries.accumulate > 1) {
+  if (entries.keepsGradients() && !entries.computesAlone) {
     auto entry = built->entry("apply");
     if (!entry)
       return entry.takeError();
@@ -217,18 +221,16 @@ static void setNumber(const HostTensor &scalar, double number) {
     *reinterpret_cast<float *>(scalar.data.get()) = float(number);
 }
 
-void Trainer::setScalars(const LearningRate &rate) {
+/// For update `number`.
+void Trainer::setScalars(double rate, int64_t number, double scale) {
   // As if steps that change nothing were none.
-  double t = double(done + 1 - lossScale.getSkipped());
-  llvm::SmallVector<double> numbers = {rate.at(done),
-                                       1 - std::pow(optimizer.beta1, t),
+  double t = double(number + 1 - lossScale.getSkipped());
+  llvm::SmallVector<double> numbers = {rate, 1 - std::pow(optimizer.beta1, t),
                                        1 - std::pow(optimizer.beta2, t)};
   numbers.resize(scalarsOf(optimizer.kind).size());
-  numbers.push_back(lossScale.getScale());
+  numbers.push_back(scale);
   for (auto [scalar, number] : llvm::zip(scalars, numbers))
     setNumber(scalar, number);
-  for (const HostTensor &scale : scales)
-    setNumber(scale, lossScale.getScale());
 }
 
 static llvm::Expected<double> readNumber(Session &session, size_t output) {
@@ -250,6 +252,13 @@ llvm::Error Trainer::updateScale() {
   return llvm::Error::success();
 }
 
+/// What a worker cannot see of batch `number`.
+void Trainer::setCount(TrainingData &data, uint64_t seed, int64_t number) {
+  for (auto [i, port] : llvm::enumerate(dataPorts()))
+    if (!count.empty() && port.name == read->target)
+      setNumber(count[0], double(data.countLabels(seed, number, i)));
+}
+
 /// The loss of batch `number` of all that are ever taken.
 llvm::Expected<double> Trainer::runBatch(TrainingData &data, uint64_t seed,
                                          int64_t number, Session &session) {
@@ -259,10 +268,11 @@ llvm::Expected<double> Trainer::runBatch(TrainingData &data, uint64_t seed,
   return readNumber(session, 0);
 }
 
-llvm::Expected<double> Trainer::run(TrainingData &data, uint64_t seed,
-                                    const LearningRate &rate) {
-  setScalars(rate);
-  uint64_t before = group->bytesSent();
+llvm::Expected<double> Trainer::computeGradients(TrainingData &data,
+                                                 uint64_t seed) {
+  for (const HostTensor &scale : scales)
+    setNumber(scale, lossScale.getScale());
+  hasComputed = true;
   double sum = 0;
   for (int64_t i = 0; i < entries.accumulate; ++i) {
     int64_t number = done * entries.accumulate + i;
@@ -270,11 +280,34 @@ llvm::Expected<double> Trainer::run(TrainingData &data, uint64_t seed,
       *reinterpret_cast<uint64_t *>(counter[0].data.get()) = number;
     if (!keep.empty())
       setNumber(keep[0], i > 0);
+    setCount(data, seed, number);
     auto loss = runBatch(data, seed, number, *first);
     if (!loss)
       return loss.takeError();
     sum += *loss;
   }
+  return sum / double(entries.accumulate);
+}
+
+llvm::Error Trainer::applyGradients(double rate, int64_t number, double scale) {
+  setScalars(rate, number, scale);
+  if (llvm::Error error = apply->run())
+    return error;
+  if (llvm::Error error = updateScale())
+    return error;
+  if (!allocated)
+    allocated = allocations();
+  return llvm::Error::success();
+}
+
+llvm::Expected<double> Trainer::run(TrainingData &data, uint64_t seed,
+                                    const LearningRate &rate) {
+  // The one entry of a step reads them.
+  setScalars(rate.at(done), done, lossScale.getScale());
+  uint64_t before = group->bytesSent();
+  auto loss = computeGradients(data, seed);
+  if (!loss)
+    return loss.takeError();
   if (apply)
     if (llvm::Error error = apply->run())
       return error;
@@ -284,7 +317,7 @@ llvm::Expected<double> Trainer::run(TrainingData &data, uint64_t seed,
   sent += group->bytesSent() - before;
   if (!allocated)
     allocated = allocations();
-  return sum / double(entries.accumulate);
+  return *loss;
 }
 
 llvm::Expected<double> Trainer::evaluate(TrainingData &data) {
@@ -313,7 +346,8 @@ llvm::Expected<TrainingMemory> Trainer::memory() const {
     memory.states += tensor.bytes;
   }
   for (const std::optional<Session> *session : {&first, &apply}) {
-    if (!*session)
+    // A server computes no gradients.
+    if (!*session || (session == &first && !hasComputed))
       continue;
     auto own = (*session)->memory();
     if (!own)

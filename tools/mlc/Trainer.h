@@ -71,6 +71,20 @@ public:
   /// batches.
   llvm::Expected<double> run(TrainingData &data, uint64_t seed,
                              const LearningRate &rate);
+
+  /// The two halves of a step, where entries are apart: the gradients of its
+  /// batches, which the states "gradient/" hold then, and their losses' mean;
+  llvm::Expected<double> computeGradients(TrainingData &data, uint64_t seed);
+  /// and what they do to the weights. `number` counts the updates, from 0;
+  /// `scale` is what gradients were scaled by.
+  llvm::Error applyGradients(double rate, int64_t number, double scale);
+  /// So many steps are done.
+  void setStep(int64_t steps) { done = steps; }
+  void setScale(double scale) { lossScale.setScale(scale); }
+  mlc_session *session() const { return first->get(); }
+  const Model &model() const { return *built; }
+  const TrainingModel &training() const { return *read; }
+
   /// The mean of the losses of all whole batches of `data`.
   llvm::Expected<double> evaluate(TrainingData &data);
 
@@ -100,7 +114,8 @@ private:
   llvm::Expected<double> runBatch(TrainingData &data, uint64_t seed,
                                   int64_t batch, Session &session);
   llvm::Error updateScale();
-  void setScalars(const LearningRate &rate);
+  void setCount(TrainingData &data, uint64_t seed, int64_t number);
+  void setScalars(double rate, int64_t number, double scale);
   uint64_t allocations() const;
 
   const Model *built = nullptr;
@@ -111,14 +126,16 @@ private:
   TrainingEntries entries;
   std::unique_ptr<Model> applying, evaluating;
   std::optional<Session> first, apply, evaluation;
-  /// Inputs of the first entry: samples, where random numbers are drawn the
-  /// number of the batch, where batches are accumulated whether to keep.
-  std::vector<HostTensor> batch, counter, keep;
+  /// Inputs of the first entry: samples, where it is told how many labels
+  /// count, where random numbers are drawn the number of the batch, where
+  /// gradients are states whether to keep them.
+  std::vector<HostTensor> batch, count, counter, keep;
   /// What the optimizer reads, and of the entry "accumulate" what the loss is
   /// scaled by.
   std::vector<HostTensor> scalars, scales;
   std::vector<KeptState> states;
   int64_t done = 0;
+  bool hasComputed = false;
   uint64_t sent = 0;
   /// After the first step.
   std::optional<uint64_t> allocated;

@@ -81,8 +81,8 @@ llvm::Expected<TrainingData> TrainingData::read(const std::string &path,
   return data;
 }
 
-void TrainingData::fill(uint64_t seed, int64_t step,
-                        llvm::ArrayRef<HostTensor> batch) {
+/// The samples of a step, of all ranks.
+const int64_t *TrainingData::find(uint64_t seed, int64_t step) {
   int64_t steps = count / part.batch, epoch = step / steps;
   if (epoch != orderedEpoch) {
     order.resize(count);
@@ -93,7 +93,23 @@ void TrainingData::fill(uint64_t seed, int64_t step,
       std::swap(order[i], order[random.bits() % (i + 1)]);
     orderedEpoch = epoch;
   }
-  const int64_t *first = order.data() + step % steps * part.batch + part.begin;
+  return order.data() + step % steps * part.batch;
+}
+
+int64_t TrainingData::countLabels(uint64_t seed, int64_t step, size_t i) {
+  const int64_t *first = find(seed, step);
+  const size_t each = arrays[i].bytes / sizeof(int64_t) / count;
+  const auto *labels = reinterpret_cast<const int64_t *>(arrays[i].data.get());
+  int64_t found = 0;
+  for (int64_t sample : llvm::ArrayRef(first, part.batch))
+    found += llvm::count_if(llvm::ArrayRef(labels + sample * each, each),
+                            [](int64_t label) { return label >= 0; });
+  return found;
+}
+
+void TrainingData::fill(uint64_t seed, int64_t step,
+                        llvm::ArrayRef<HostTensor> batch) {
+  const int64_t *first = find(seed, step) + part.begin;
   for (auto [array, tensor] : llvm::zip(arrays, batch)) {
     size_t bytes = array.bytes / count;
     for (int64_t i = 0; i < part.end - part.begin && bytes; ++i)

@@ -36,8 +36,13 @@ public:
   /// order that `seed` and the epoch decide; what is left of it is not enough
   /// for a batch.
   void fill(uint64_t seed, int64_t step, llvm::ArrayRef<HostTensor> batch);
+  /// How many labels of that step count, of all ranks together: those of array
+  /// `i`, of int64, that are not negative.
+  int64_t countLabels(uint64_t seed, int64_t step, size_t i);
 
 private:
+  const int64_t *find(uint64_t seed, int64_t step);
+
   std::vector<HostTensor> arrays;
   int64_t count = 0;
   SamplePart part;

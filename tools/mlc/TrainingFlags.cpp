@@ -305,6 +305,9 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   training.compilation = std::move(*compilation);
   training.hash = training.compilation->getModelFile().getHash();
   LossOptions loss = flags.lossOptions();
+  training.target = loss.target;
+  // A worker sees no labels but its own.
+  loss.givenCount = entries.computesAlone;
   if (optimizer) {
     auto isHalf = readValues(training);
     if (!isHalf)

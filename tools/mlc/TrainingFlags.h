@@ -50,6 +50,8 @@ struct TrainingModel {
   /// How many classes labels name; nothing where the loss has none, or where
   /// the number is open.
   std::optional<int64_t> classes;
+  /// What the loss's target is called among the inputs.
+  std::string target;
 
   /// How a step is made, where there is an optimizer.
   OptimizerOptions optimizer;

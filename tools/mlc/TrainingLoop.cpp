@@ -5,7 +5,6 @@
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OptimizerFlags.h"
 #include "llvm/Support/FileSystem.h"
-#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -70,21 +69,21 @@ llvm::Error TrainingLoop::open(const LearningRate &rate) {
   if (llvm::Error error = resumeFromCheckpoint())
     return error;
   stepsBefore = trainer.step();
-  const TrainingRanks &ranks = trainer.ranks();
-  if (llvm::Error error = ranks.agree(
+  if (llvm::Error error = all.agree(
           settings() + (heldOut ? heldOut->hash() : "") +
               fmt::format(" {} {} {}", rate.rate,
                           static_cast<int>(rate.schedule), rate.warmup),
           "another model, other samples or other options",
           "give all ranks the same"))
     return error;
-  if (llvm::Error error = ranks.agree(
+  if (llvm::Error error = all.agree(
           std::to_string(stepsBefore) + " " + std::to_string(options.steps),
           "another checkpoint or other --steps",
           "give all ranks the same, on a disk that they share"))
     return error;
-  if (isResumed && ranks.isFirst())
+  if (isResumed && tells)
     llvm::outs() << "resumed: after step " << stepsBefore << '\n';
+  start = std::chrono::steady_clock::now();
   return llvm::Error::success();
 }
 
@@ -92,20 +91,38 @@ llvm::Error TrainingLoop::open(const LearningRate &rate) {
 // What goes wrong
 //===----------------------------------------------------------------------===//
 
+/// Of all that were negative in a batch of the last step; empty where there is
+/// none. All ranks have all labels, so that each can tell.
+static std::string findUncounted(const TrainingModel &read, TrainingData &data,
+                                 const Trainer &trainer,
+                                 const TrainingOptions &options) {
+  for (auto [i, port] : llvm::enumerate(trainer.dataPorts()))
+    for (int64_t b = 0;
+         read.classes && port.name == read.target && b < options.accumulate;
+         ++b) {
+      int64_t number = (trainer.step() - 1) * options.accumulate + b;
+      if (data.countLabels(options.seed, number, i) == 0)
+        return options.accumulate == 1 ? std::string("its batch")
+                                       : fmt::format("its batch {} of {}",
+                                                     b + 1, options.accumulate);
+    }
+  return "";
+}
+
 /// Why a step's loss is no number.
-llvm::Error TrainingLoop::lostLoss() const {
+llvm::Error TrainingLoop::lostLoss() {
   std::string what = fmt::format("{}: the loss of step {} is not a finite "
                                  "number",
                                  options.model, trainer.step());
-  const HostTensor *target = trainer.findInput(options.target);
-  if (read.classes && target && trainer.ranks().size() == 1 &&
-      llvm::all_of(
-          llvm::ArrayRef(reinterpret_cast<const int64_t *>(target->data.get()),
-                         target->bytes / sizeof(int64_t)),
-          [](int64_t label) { return label < 0; }))
-    return fail(Exit::Differs, what + ": all labels of its batch are negative, "
-                                      "which do not count; give others, or a "
-                                      "larger --batch");
+  // A server is one of all, and has no samples.
+  int last = all.size() - 1 - (trainer.ranks().size() != all.size());
+  std::string where = last < 1 ? "" : fmt::format(", of ranks 0 to {},", last);
+  if (std::string batch = findUncounted(read, *data, trainer, options);
+      !batch.empty())
+    return fail(Exit::Differs,
+                fmt::format("{}: all labels of {}{} are negative, which do not "
+                            "count; give others, or a larger --batch",
+                            what, batch, where));
   return fail(Exit::Differs, what +
                                  "; lower --learning-rate, or give "
                                  "--clip-norm" +
@@ -120,7 +137,7 @@ llvm::Error TrainingLoop::reportSkipped(int64_t before) const {
   const LossScale &scale = trainer.scale();
   if (scale.getSkipped() == before)
     return llvm::Error::success();
-  if (trainer.ranks().isFirst()) {
+  if (tells) {
     llvm::outs() << fmt::format("step {}  skipped: a gradient is not finite; "
                                 "loss scale {:g}\n",
                                 trainer.step(), scale.getScale());
@@ -160,7 +177,7 @@ llvm::Error TrainingLoop::keep(bool writes) {
                             "is written; lower --learning-rate, or give "
                             "--clip-norm",
                             options.model, printable(name), trainer.step()));
-  if (!writes || !trainer.ranks().isFirst())
+  if (!writes || !tells)
     return llvm::Error::success();
   now->settings = settings();
   return writeCheckpoint(options.checkpoint, *now);
@@ -169,64 +186,66 @@ llvm::Error TrainingLoop::keep(bool writes) {
 /// Prints what the step has come to.
 llvm::Error TrainingLoop::report(double loss, bool isLast) {
   int64_t step = trainer.step();
-  bool prints = trainer.ranks().isFirst();
-  if (prints && (step % options.printEvery == 0 || isLast))
+  if (tells && (step % options.printEvery == 0 || isLast))
     llvm::outs() << fmt::format("step {}  loss {:.9g}\n", step, loss);
   if (heldOut && (step % options.evaluateEvery == 0 || isLast)) {
     auto found = trainer.evaluate(*heldOut);
     if (!found)
       return found.takeError();
-    if (prints)
+    if (tells)
       llvm::outs() << fmt::format("step {}  held-out loss {:.9g}\n", step,
                                   *found);
-    if (prints && !std::isfinite(*found))
+    if (tells && !std::isfinite(*found))
       warn(options.evaluation,
            "the loss of one of its batches is not a finite number: all its "
            "labels are negative, or a sample or the weights are too large");
   }
-  if (prints)
+  if (tells)
     llvm::outs().flush();
   return llvm::Error::success();
 }
 
+llvm::Error TrainingLoop::take(double loss, int64_t skipped) {
+  bool isLast = stepsLeft() == 0;
+  if (!std::isfinite(loss))
+    return lostLoss();
+  if (llvm::Error error = reportSkipped(skipped))
+    return error;
+  if (llvm::Error error = report(loss, isLast))
+    return error;
+  bool isKept = trainer.step() % options.checkpointEvery == 0 || isLast;
+  if ((isKept && !options.checkpoint.empty()) || isLast)
+    return keep(!options.checkpoint.empty());
+  return llvm::Error::success();
+}
+
 llvm::Error TrainingLoop::run(const LearningRate &rate) {
-  auto start = std::chrono::steady_clock::now();
-  while (trainer.step() < options.steps) {
+  while (stepsLeft() > 0) {
     int64_t skipped = trainer.scale().getSkipped();
     auto loss = trainer.run(*data, options.seed, rate);
     if (!loss)
       return loss.takeError();
-    bool isLast = trainer.step() == options.steps;
-    if (!std::isfinite(*loss))
-      return lostLoss();
-    if (llvm::Error error = reportSkipped(skipped))
+    if (llvm::Error error = take(*loss, skipped))
       return error;
-    if (llvm::Error error = report(*loss, isLast))
-      return error;
-    bool isKept = trainer.step() % options.checkpointEvery == 0 || isLast;
-    if ((isKept && !options.checkpoint.empty()) || isLast)
-      if (llvm::Error error = keep(!options.checkpoint.empty()))
-        return error;
   }
-  seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-          .count();
   return llvm::Error::success();
 }
 
-llvm::Error TrainingLoop::printUse() {
+llvm::Error TrainingLoop::printUse(uint64_t sent) {
   int64_t steps = trainer.step() - stepsBefore;
   if (steps == 0)
     return llvm::Error::success();
   auto memory = trainer.memory();
   if (!memory)
     return memory.takeError();
-  const TrainingRanks &ranks = trainer.ranks();
-  auto sent = static_cast<int64_t>(trainer.bytesSent());
-  auto all = ranks.gather({static_cast<int64_t>(memory->states), sent / steps});
-  if (!all)
-    return all.takeError();
-  if (!ranks.isFirst())
+  double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  auto each = all.gather({static_cast<int64_t>(memory->states),
+                          static_cast<int64_t>(sent) / steps});
+  if (!each)
+    return each.takeError();
+  if (!tells)
     return llvm::Error::success();
   auto megabytes = [](uint64_t bytes) { return double(bytes) / (1 << 20); };
   llvm::errs() << fmt::format("{} steps in {:.3g} s\nmemory: {:.2f} MB of "
@@ -236,9 +255,12 @@ llvm::Error TrainingLoop::printUse() {
                               steps, seconds, megabytes(memory->states),
                               megabytes(memory->arena),
                               megabytes(memory->bound), memory->allocations);
-  for (int r = 0; ranks.size() > 1 && r < ranks.size(); ++r)
+  for (int r = 0; all.size() > 1 && r < all.size(); ++r)
     llvm::errs() << fmt::format("rank {}: {} bytes of states, {} bytes sent "
-                                "for a step\n",
-                                r, (*all)[2 * r], (*all)[2 * r + 1]);
+                                "for a step{}\n",
+                                r, (*each)[2 * r], (*each)[2 * r + 1],
+                                options.isPartlyCounted
+                                    ? ", without the engine's own collectives"
+                                    : "");
   return llvm::Error::success();
 }

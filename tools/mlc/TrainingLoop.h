@@ -4,6 +4,7 @@
 #define MLC_TOOLS_MLC_TRAININGLOOP_H
 
 #include "tools/mlc/Trainer.h"
+#include <chrono>
 
 namespace mlc::cli {
 
@@ -16,6 +17,8 @@ struct TrainingOptions {
   std::string target, loss;
   /// Distribution::describe.
   std::string distribution;
+  /// What an engine's own collectives send is not counted, and there are some.
+  bool isPartlyCounted = false;
   int64_t accumulate = 1, steps = 0;
   int64_t printEvery = 1, checkpointEvery = 1, evaluateEvery = 1;
   uint64_t seed = 0;
@@ -23,14 +26,17 @@ struct TrainingOptions {
 };
 
 /// Takes a trainer through its steps, prints losses, keeps checkpoints. Of
-/// several ranks each has one; all do the same, and the first prints and
-/// writes.
+/// several ranks each has one; all do the same, and one prints and writes: the
+/// one that `tells`. `all` are those of the trainer or, where a server and
+/// workers train together (ServedTraining.h), those and the others.
 class TrainingLoop {
 public:
   /// All outlive the loop.
   TrainingLoop(Trainer &trainer, const TrainingModel &read,
-               const TrainingOptions &options)
-      : trainer(trainer), read(read), options(options) {}
+               const TrainingOptions &options, const TrainingRanks &all,
+               bool tells)
+      : trainer(trainer), read(read), options(options), all(all), tells(tells) {
+  }
 
   /// Reads the samples and, to go on from there, the checkpoint, and prints
   /// where that is. Errors: labels that are no class, and those of what it
@@ -39,14 +45,22 @@ public:
   llvm::Error open(const LearningRate &rate);
   /// The steps that are left.
   llvm::Error run(const LearningRate &rate);
-  /// Prints what it took to stderr.
-  llvm::Error printUse();
+  int64_t stepsLeft() const { return options.steps - trainer.step(); }
+  /// The first half of a step (Trainer::computeGradients).
+  llvm::Expected<double> computeGradients() {
+    return trainer.computeGradients(*data, options.seed);
+  }
+  /// What follows a step of this loss, before which `skipped` steps had changed
+  /// nothing: prints, keeps. Errors: a loss that is not finite, and others.
+  llvm::Error take(double loss, int64_t skipped);
+  /// Prints what it took to stderr; this rank has sent `sent` bytes in steps.
+  llvm::Error printUse(uint64_t sent);
 
 private:
   std::string settings() const;
   llvm::Error resumeFromCheckpoint();
   llvm::Error checkTargets(const TrainingData &samples) const;
-  llvm::Error lostLoss() const;
+  llvm::Error lostLoss();
   llvm::Error keep(bool writes);
   llvm::Error report(double loss, bool isLast);
   llvm::Error reportSkipped(int64_t before) const;
@@ -54,10 +68,12 @@ private:
   Trainer &trainer;
   const TrainingModel &read;
   const TrainingOptions &options;
+  const TrainingRanks &all;
+  const bool tells;
   std::optional<TrainingData> data, heldOut;
   bool isResumed = false;
   int64_t stepsBefore = 0;
-  double seconds = 0;
+  std::chrono::steady_clock::time_point start;
 };
 
 } // namespace mlc::cli

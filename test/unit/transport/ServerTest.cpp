@@ -39,8 +39,12 @@ static Weights byServer(int ranks) {
       return status;
     std::vector<char> all = randomBytes(7, bytes);
     if (server->isServer())
-      return server->serve(all.data(), [](void *to, const void *by, int) {
+      return server->serve(all.data(), [&](void *to, const void *by,
+                                           const StaleServer::Push &push) {
         add(MLC_F32, to, by, elements);
+        return push.worker == -1 && push.clock == push.slowest
+                   ? Status::success()
+                   : Status::error(MLC_INTERNAL, "not a sum of a clock");
       });
     for (int64_t clock = 0; clock < clocks && status.ok(); ++clock) {
       const std::vector<char> gradient = gradientOf(rank, clock);
@@ -99,6 +103,37 @@ TEST_CASE("workers go ahead as far as they may, and no further", "[server]") {
   }
 }
 
+TEST_CASE("a server that cannot apply a gradient ends all", "[server]") {
+  for (int64_t staleness : {0, 2}) {
+    auto results = onRanks(3, {}, [&](Communicator &world, int rank) {
+      std::unique_ptr<StaleServer> server;
+      static float weights[3][4];
+      Status status =
+          StaleServer::open(world, {4, MLC_F32, staleness, 5, false}, server);
+      if (status.ok() && server->isServer())
+        status =
+            server->serve(weights[rank], [](void *, const void *,
+                                            const StaleServer::Push &push) {
+              return push.slowest < 3
+                         ? Status::success()
+                         : Status::error(MLC_RESOURCES, "no space");
+            });
+      for (int clock = 0; rank < 2 && clock < 5 && status.ok(); ++clock) {
+        server->push(weights[rank]);
+        status = server->pull(weights[rank]);
+      }
+      if (server)
+        CHECK(server->records().empty());
+      if (!status.ok())
+        server.release()->abort(world, 1);
+      return status;
+    });
+    CHECK_THAT(results[2].message, Contains("no space"));
+    CHECK_FALSE(results[0].ok());
+    CHECK_FALSE(results[1].ok());
+  }
+}
+
 TEST_CASE("a server alone, and one whose worker does not come", "[server]") {
   TrialOptions options;
   options.algorithm = Algorithm::Server;
@@ -120,7 +155,10 @@ TEST_CASE("a server alone, and one whose worker does not come", "[server]") {
       return status;
     }
     if (status.ok() && server->isServer())
-      status = server->serve(weights[rank], [](void *, const void *, int) {});
+      status = server->serve(
+          weights[rank], [](void *, const void *, const StaleServer::Push &) {
+            return Status::success();
+          });
     else if (status.ok()) {
       server->push(weights[rank]);
       status = server->pull(weights[rank]);
