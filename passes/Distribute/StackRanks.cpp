@@ -150,12 +150,11 @@ private:
   /// Parts make the whole that is said of them.
   LogicalResult checkWhole(Attribute given, ArrayRef<IntExpr> whole,
                            const llvm::Twine &what) {
-    auto said = llvm::dyn_cast_or_null<DimsAttr>(given);
-    if (!said || said.getDims() == whole)
+    auto made = DimsAttr::get(builder.getContext(), whole);
+    if (!given || given == made)
       return success();
-    return old.emitError() << what << " has parts that make "
-                           << DimsAttr::get(builder.getContext(), whole)
-                           << ", and its dist.whole says " << said;
+    return old.emitError() << what << " has parts that make " << made
+                           << ", and its dist.whole says " << given;
   }
 
   /// An argument becomes the whole tensor, and is cut.
@@ -461,12 +460,9 @@ private:
       // A slice may go backward, but on no rank in which nobody knows.
       std::optional<int64_t> least =
           attribute.getName() == "steps" ? 1 : leastOf(attribute.getName());
-      if (!list || !least)
-        continue;
-      for (IntExpr value : list)
+      for (IntExpr value : list &&least ? list.getDims() : ArrayRef<IntExpr>())
         if (!value.isKnownNonNegative() || *least > 0)
-          add(value, ComparePredicate::GE,
-              IntExpr::constant(value.getContext(), *least));
+          add(value, ComparePredicate::GE, number(*least));
     }
   }
 
