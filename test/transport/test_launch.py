@@ -103,7 +103,8 @@ def test_ranks_end_with_their_launcher(tools, tmp_path):
 
 def test_wrong_flags(tools):
     for arguments, text in ((["-n", "2"], "launch: no program; give one after the options"),
-                            (["echo"], "launch: -n=0 processes; give 1 to 4096"),
+                            (["echo"], "launch: how many processes? give -n N, up to 4096"),
+                            (["-n", "0", "echo"], "launch: -n=0 processes; give 1 to 4096"),
                             (["-n", "2", "--grace=-1", "echo"], "launch: --grace=-1 seconds"),
                             (["-n", "2", "no-such-program"], "no-such-program: cannot be started: No such file")):
         done = tools.mlc("launch", *arguments)

@@ -297,7 +297,6 @@ def test_a_rank_that_goes_ends_the_others(tools, tmp_path, how):
 
 
 @pytest.mark.parametrize("algorithm,message", [
-    ("nonsense", "there is no algorithm 'nonsense'; there are server, colocated"),
     ("server", "the algorithm server has a rank with nothing to add"),
     ("butterfly", "the algorithm butterfly is for a power of two ranks, not 3")])
 def test_an_algorithm_that_does_not_fit_is_told(tools, tmp_path, algorithm, message):
