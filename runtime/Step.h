@@ -27,6 +27,9 @@ using ExprId = uint32_t;
 using BufferId = uint32_t;
 using KernelId = uint32_t;
 
+/// As many ranks as there may be, of a program and of a collective.
+constexpr uint32_t maxRanks = 1 << 16;
+
 /// An axis of the mesh that the ranks form. The last one's coordinate changes
 /// fastest with the rank; ranks that agree in all other coordinates are a
 /// group, among which collectives are.

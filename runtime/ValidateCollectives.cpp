@@ -8,8 +8,6 @@
 namespace mlc::runtime {
 
 static constexpr size_t maxAxes = 16, maxAxisName = 256;
-/// As many as a launcher's variables may say (runtime/transport/World.cpp).
-static constexpr uint64_t maxRanks = 65536;
 
 std::string problemOf(const std::vector<MeshAxis> &mesh) {
   std::set<std::string> names;

@@ -1,5 +1,6 @@
 //===- Request.cpp - What is to be done, its parts and its bytes ----------===//
 
+#include "runtime/Step.h"
 #include "runtime/transport/Schedule.h"
 
 #include <algorithm>
@@ -148,9 +149,9 @@ static Status checkParts(const Request &request) {
 
 Status checkRequest(const Request &request, int rank) {
   const int ranks = request.ranks;
-  if (ranks < 1 || ranks > 65536)
+  if (ranks < 1 || uint32_t(ranks) > maxRanks)
     return wrong("a collective of " + std::to_string(ranks) +
-                 " ranks; take 1 to 65536");
+                 " ranks; take 1 to " + std::to_string(maxRanks));
   if (rank < 0 || rank >= ranks)
     return wrong("rank " + std::to_string(rank) + " of " +
                  std::to_string(ranks) + "; ranks count from 0");

@@ -1,6 +1,7 @@
 //===- World.cpp - Which rank a launcher says this process is -------------===//
 
 #include "runtime/transport/World.h"
+#include "runtime/Step.h"
 #include "runtime/Text.h"
 
 #include <charconv>
@@ -32,7 +33,8 @@ Status read(const char *variable, int &number) {
     return Status::success();
   const char *end = text + std::strlen(text);
   auto [last, error] = std::from_chars(text, end, number);
-  if (error == std::errc() && last == end && number >= 0 && number <= 65536)
+  if (error == std::errc() && last == end && number >= 0 &&
+      number <= int(maxRanks))
     return Status::success();
   return Status::error(MLC_USAGE, std::string(variable) + " is \"" +
                                       printable(text) +

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
 #include "passes/Distribute/Partition.h"
+#include "runtime/Step.h"
 #include "runtime/Text.h"
 #include "runtime/transport/Schedule.h"
 #include "tools/mlc/Failure.h"
@@ -18,9 +19,6 @@ using namespace mlc;
 using namespace mlc::cli;
 namespace cl = llvm::cl;
 namespace transport = mlc::runtime::transport;
-
-/// As runs of a program on ranks have it.
-static constexpr int64_t kMostRanks = 1 << 16;
 
 MeshFlags::MeshFlags(cl::SubCommand &sub)
     : mesh("mesh", cl::value_desc("axis=N,..."),
@@ -54,9 +52,10 @@ llvm::Error MeshFlags::readMesh() {
       return fail(Exit::Usage, "--mesh=" + mesh +
                                    ": expected AXIS=N,... with names of "
                                    "letters, digits and _, and N >= 1");
-    if (ranks > kMostRanks || all * ranks > kMostRanks)
+    constexpr int64_t most = mlc::runtime::maxRanks;
+    if (ranks > most || all * ranks > most)
       return fail(Exit::Usage, "--mesh=" + mesh + ": has more than " +
-                                   llvm::Twine(kMostRanks) + " ranks");
+                                   llvm::Twine(most) + " ranks");
     all *= ranks;
     if (llvm::any_of(axes, [n = name](const Axis &a) { return a.name == n; }))
       return fail(Exit::Usage, "--mesh=" + mesh + ": has two axes '" + name +

@@ -1,6 +1,7 @@
 //===- ProgramsTest.cpp - Collectives in programs of several ranks --------===//
 
 #include "runtime/Session.h"
+#include "runtime/transport/Exchange.h"
 #include "runtime/transport/RankThread.h"
 #include "test/unit/runtime/FarDevice.h"
 
@@ -343,4 +344,20 @@ TEST_CASE("damaged collectives are refused", "[ranks]") {
                p.addSymbol({"r", Symbol::FromRank, 7});
              }),
              Contains("a coordinate on no axis"));
+}
+
+TEST_CASE("an artifact's algorithm must be one that does it", "[ranks]") {
+  auto message = [](const char *algorithm) {
+    CollectiveCall call;
+    call.algorithm = algorithm;
+    call.messages = {{6, 1, 1}};
+    std::vector<transport::Exchange> exchanges;
+    Status status = transport::makeExchanges(call, 3, 0, exchanges);
+    return status.ok() ? "" : status.message;
+  };
+  CHECK(message("ring").empty());
+  CHECK_THAT(message("nonsense"),
+             Contains("there is no algorithm 'nonsense'; there are server"));
+  CHECK_THAT(message("server"), Contains("take colocated"));
+  CHECK_THAT(message("butterfly"), Contains("a power of two ranks, not 3"));
 }
