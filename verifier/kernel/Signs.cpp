@@ -41,6 +41,9 @@ int Checker::signOf(const Context &context, const Factor &factor) {
   case Factor::Kind::Call: {
     if (factor.isTruth)
       return 1;
+    // x^y is positive for x > 0. A power of another type has another name.
+    if (factor.name == name(BinaryFn::Pow) && factor.arguments.size() == 2)
+      return isPositive(context, factor.arguments[0]) ? 2 : 0;
     std::optional<UnaryFn> function = unaryNamed(factor.name);
     if (!function || factor.arguments.size() != 1)
       return 0;

@@ -264,6 +264,23 @@ TEST_CASE("Divisors of what is given, and roots", "[kernel]") {
   CHECK_FALSE(shows(Need::Kind::NotZero, rootOfX, root));
 }
 
+TEST_CASE("A power of what is positive is positive", "[kernel]") {
+  Fixture f;
+  Sum x = single(f.read(0)), y = single(f.read(1));
+  auto isPositive = [&](llvm::StringRef name, std::vector<Sum> of) {
+    Checker checker(f.decider, f.names, f.assumptions, f.given);
+    return checker.isPositive(f.context, single(makeCall(name, std::move(of))));
+  };
+  Sum square = multiply(x, x, f.names);
+  Sum more = add(square, constant(Rational(1)));
+  CHECK(isPositive("pow", {more, y}));
+  CHECK_FALSE(isPositive("pow", {square, y})); // 0 may be among the bases
+  CHECK_FALSE(isPositive("pow", {x, more}));
+  CHECK_FALSE(isPositive("pow:i32", {more, y})); // wraps around
+  CHECK_FALSE(isPositive("mod", {more, y}));
+  CHECK_FALSE(isPositive("pow", {more}));
+}
+
 TEST_CASE("Floats as bits have no laws", "[kernel]") {
   Fixture f;
   auto at = [&](int place, Sum value) {

@@ -15,7 +15,6 @@ HERE = pathlib.Path(__file__).parent
 UNKNOWN = {
     "gather": "a term is cancelled by none",
     "cast": "rounded", "cast_narrowing": "rounded", "resize": "rounded",
-    "lrn": "a power among divisors",
     "block": "takes too many operations",
     "clip_as_selects": "the order of a maximum", "max_pool_as_pairs": "the order of a maximum",
 }

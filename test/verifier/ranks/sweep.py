@@ -30,8 +30,8 @@ SIZES, RANKS, LARGE = (4, 5, 7), (2, 3, 4), 4
 UNKNOWN = {
     "reduce_prod": "a product of products", "arg_max": "a position among maxima of maxima",
     "arg_min": "a position among minima of minima", "top_k": "an operator without definition",
-    "lrn": "that a power among divisors is not 0", "resize": "a position that is a rounded float",
-    "resize_linear": "a position that is a rounded float", "convnet": "several layers with a reshape by two sizes among them",
+    "resize": "a position that is a rounded float", "resize_linear": "a position that is a rounded float",
+    "convnet": "several layers with a reshape by two sizes among them",
 }
 
 
