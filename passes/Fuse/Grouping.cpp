@@ -191,17 +191,18 @@ SmallVector<Value> Grouping::outputsOf(const Group &group) const {
 // No circles
 //===----------------------------------------------------------------------===//
 
-/// Whether `target` is `from` or something that `from` reads, however far up.
-bool Grouping::reaches(unsigned from, unsigned target, unsigned limit) const {
+/// Looks for one of `targets` among what `from` reads, however far up; `isLeft`
+/// says of a group that nothing it reads need be looked at. True as well after
+/// so many groups that it gives up.
+bool Grouping::finds(unsigned from, ArrayRef<unsigned> targets,
+                     llvm::function_ref<bool(unsigned)> isLeft) const {
   SmallVector<unsigned> open{from};
   llvm::SmallDenseSet<unsigned> seen{from};
-  unsigned first = position.at(groups[target].ops.front());
   while (!open.empty()) {
     unsigned current = open.pop_back_val();
-    if (current == target || seen.size() > limit)
+    if (llvm::is_contained(targets, current) || seen.size() > maxSearch)
       return true;
-    // What ends before the target begins cannot read from it.
-    if (position.at(groups[current].ops.back()) < first)
+    if (isLeft(current))
       continue;
     for (Operation *op : groups[current].ops)
       for (unsigned producer : producersOf(op))
@@ -209,6 +210,26 @@ bool Grouping::reaches(unsigned from, unsigned target, unsigned limit) const {
           open.push_back(producer);
   }
   return false;
+}
+
+/// Whether `target` is `from` or something that `from` reads, however far up.
+/// What ends before the target begins does not read from it, but may read from
+/// a group that goes on behind it and does: of those that begin before the
+/// target and end behind it, it is asked first which read from the target.
+bool Grouping::reaches(unsigned from, unsigned target) const {
+  unsigned first = position.at(groups[target].ops.front());
+  auto endsBefore = [&](unsigned group) {
+    return position.at(groups[group].ops.back()) < first;
+  };
+  if (finds(from, target, endsBefore))
+    return true;
+  SmallVector<unsigned> around;
+  for (unsigned i = 0; i < groups.size(); ++i)
+    if (i != target && !groups[i].ops.empty() && !endsBefore(i) &&
+        position.at(groups[i].ops.front()) < first &&
+        finds(i, target, endsBefore))
+      around.push_back(i);
+  return !around.empty() && finds(from, around, [](unsigned) { return false; });
 }
 
 /// Whether `op` reads something, not straight from `group`, that was computed
@@ -223,7 +244,7 @@ bool Grouping::dependsOn(Operation *op, unsigned group) const {
     llvm::SetVector<unsigned> producers;
     collectProducers(*this, base, producers);
     return llvm::any_of(producers, [&](unsigned producer) {
-      return producer == group ? isPlaced : reaches(producer, group, maxSearch);
+      return producer == group ? isPlaced : reaches(producer, group);
     });
   });
 }

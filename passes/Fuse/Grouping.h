@@ -75,7 +75,9 @@ private:
   bool canJoinEpilogue(mlir::Operation *op, unsigned group) const;
   void tryMerge(mlir::Operation *op, unsigned into);
   bool dependsOn(mlir::Operation *op, unsigned group) const;
-  bool reaches(unsigned from, unsigned target, unsigned limit) const;
+  bool finds(unsigned from, llvm::ArrayRef<unsigned> targets,
+             llvm::function_ref<bool(unsigned)> isLeft) const;
+  bool reaches(unsigned from, unsigned target) const;
   /// Groups that `op` reads from, latest first.
   llvm::SmallVector<unsigned> producersOf(mlir::Operation *op) const;
   /// Views between `op` and results of `group`.
