@@ -118,12 +118,36 @@ private:
                : own + axis.getBegin(factor.extent) * it->second;
   }
 
+  /// (a * size + b) floordiv size, or mod size, with 0 <= b < size: a or b.
+  /// With a begin added to a loop nobody could tell any more, and the size may
+  /// be that of a part, which may be empty.
+  std::optional<Expr> digitOf(const Expr &expr) const {
+    if (expr->kind != Expr::Kind::Binary ||
+        (expr->binary != BinaryFn::FloorDiv && expr->binary != BinaryFn::Mod))
+      return std::nullopt;
+    const Expr &sum = expr->operands[0], &size = expr->operands[1];
+    auto isOf = [](const Expr &of, BinaryFn function) {
+      return of->kind == Expr::Kind::Binary && of->binary == function;
+    };
+    if (!isOf(sum, BinaryFn::Add) || !isOf(sum->operands[0], BinaryFn::Mul))
+      return std::nullopt;
+    const Expr &high = sum->operands[0]->operands[0],
+               &by = sum->operands[0]->operands[1], &low = sum->operands[1];
+    if (by->kind != Expr::Kind::Int || size->kind != Expr::Kind::Int ||
+        by->integer != size->integer ||
+        !isEvidentlyInRange(low, size->integer, extents))
+      return std::nullopt;
+    return expr->binary == BinaryFn::FloorDiv ? high : low;
+  }
+
   /// `kept` is a loop that is not shifted.
   Expr rewrite(const Expr &expr, std::optional<unsigned> kept = {}) const {
     if (expr->kind == Expr::Kind::Loop)
       return kept == expr->loop ? expr : shifted(expr->loop);
     if (expr->operands.empty())
       return expr;
+    if (std::optional<Expr> digit = digitOf(expr))
+      return rewrite(*digit, kept);
     ExprNode node = *expr;
     localize(node.loops);
     for (Expr &operand : node.operands)

@@ -6,6 +6,7 @@
 #include "runtime/transport/Schedule.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/TrainingRanks.h"
+#include <fmt/format.h>
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -17,6 +18,13 @@ std::string Distribution::describe() const {
              ? "batch statistics of each of " + std::to_string(ranks) +
                    " ranks\n"
              : "";
+}
+
+std::string Distribution::all() const {
+  return fmt::format(
+      "{} {} {} {} {} {} {} {} {} {}\n", ranks, static_cast<int>(zero),
+      algorithm, static_cast<int>(statistics), static_cast<int>(buckets.rule),
+      buckets.firstBytes, buckets.bytes, gatherWindow, hasServer, staleness);
 }
 
 DistributionFlags::DistributionFlags(cl::SubCommand &sub)

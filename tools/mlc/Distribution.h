@@ -35,6 +35,8 @@ struct Distribution {
 
   /// What a checkpoint depends on, a line each; empty where it does not.
   std::string describe() const;
+  /// All of it, that ranks may see whether they were told the same.
+  std::string all() const;
   /// Whether some of it is left to an engine.
   bool usesOwn() const { return algorithm.empty() || algorithm == "own"; }
 };

@@ -331,6 +331,9 @@ TrainCommand::prepare(const Distribution &split, bool isServer) const {
                                        std::move(*built), std::move(file),
                                        entries, *rate, options(), isServer});
   job->options.distribution = split.describe();
+  job->options.shared = split.all();
+  for (const Weight *weight : job->read.trained())
+    job->options.shared += weight->name + '\n';
   job->options.isPartlyCounted = split.usesOwn();
   return job;
 }

@@ -70,9 +70,10 @@ llvm::Error TrainingLoop::open(const LearningRate &rate) {
     return error;
   stepsBefore = trainer.step();
   if (llvm::Error error = all.agree(
-          settings() + (heldOut ? heldOut->hash() : "") +
-              fmt::format(" {} {} {}", rate.rate,
-                          static_cast<int>(rate.schedule), rate.warmup),
+          settings() + options.shared + (heldOut ? heldOut->hash() : "") +
+              fmt::format(" {} {} {} {}", rate.rate,
+                          static_cast<int>(rate.schedule), rate.warmup,
+                          options.evaluateEvery),
           "another model, other samples or other options",
           "give all ranks the same"))
     return error;

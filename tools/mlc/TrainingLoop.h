@@ -17,6 +17,8 @@ struct TrainingOptions {
   std::string target, loss;
   /// Distribution::describe.
   std::string distribution;
+  /// What ranks must have been told alike beside what a checkpoint depends on.
+  std::string shared;
   /// What an engine's own collectives send is not counted, and there are some.
   bool isPartlyCounted = false;
   int64_t accumulate = 1, steps = 0;

@@ -28,3 +28,17 @@ module attributes {dist.mesh = [#dist.axis<"data", N>]} {
     return %0 : tensor<?x4xf32, #mlc.dims<[N * L, 4]>>
   }
 }
+
+// -----
+
+// Rank 3 of the axis a has nothing: the index that the axis b moves is not
+// divided by how much that is.
+
+// CHECK-LABEL: func.func @empty
+// CHECK: mlc.compute %{{.*}} {definition = "(x0; n0) Y[i, j, u] = x0<0>[i * 3 + (j + {{.*}}), u]"
+module attributes {dist.mesh = [#dist.axis<"a", 4>, #dist.axis<"b", 2>]} {
+  func.func @empty(%x: tensor<9x3xf32> {dist.sharding = #dist.sharding<["", "a"]>}) -> (tensor<3x3x3xf32> {dist.sharding = #dist.sharding<["", "b", "a"]>}) {
+    %0 = mlc.reshape %x {dims = #mlc.dims<[3, 3, 3]>} : (tensor<9x3xf32>) -> tensor<3x3x3xf32>
+    return %0 : tensor<3x3x3xf32>
+  }
+}
