@@ -10,6 +10,7 @@
 #include "runtime/Text.h"
 #include "runtime/Version.h"
 
+#include <atomic>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -416,13 +417,16 @@ static int runAll(const RunOptions &options, RankSource *source) {
     status = source->open(options, countRanks(artifact->mesh()), ranks);
   if (!status.ok() || ranks.empty())
     return tellStatus(status.ok() ? Run(options, artifact, nullptr)() : status);
-  std::vector<int> codes(ranks.size(), 0);
+  // Of the first that fails: the others fail because of it.
+  std::atomic<int> first{0};
   auto run = [&](size_t i) {
-    codes[i] = runGuarded(
+    int code = runGuarded(
         [&] { return tellStatus(Run(options, artifact, ranks[i])()); });
+    int none = 0;
+    first.compare_exchange_strong(none, code);
     // It has been told; others may wait for this rank.
-    if (codes[i])
-      ranks[i]->abort(codes[i]);
+    if (code)
+      ranks[i]->abort(code);
   };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < ranks.size(); ++i)
@@ -430,10 +434,7 @@ static int runAll(const RunOptions &options, RankSource *source) {
   run(0);
   for (std::thread &thread : threads)
     thread.join();
-  for (int code : codes)
-    if (code)
-      return code;
-  return 0;
+  return first;
 }
 
 int runCommand(const RunOptions &options, RankSource *source) {

@@ -26,6 +26,7 @@ Watch::Watch(const mlc_engine &engine, mlc_comm *comm, Clock::duration timeout,
     : engine(engine), comm(comm), timeout(timeout), rank(engine.rank(comm)),
       size(engine.size(comm)), group(std::move(group)), ranks(std::move(among)),
       family(std::make_shared<Family>()), others(size) {
+  own.blamed = -1;
   family->watches.push_back(this);
   for (int other = 0; ranks.size() < static_cast<size_t>(size); ++other)
     ranks.push_back(other);
@@ -95,6 +96,18 @@ Status Watch::fail(mlc_status code, const std::string &what, int blamed) {
   return Status::error(code, who(rank) + ": " + describe(own) + ": " + what);
 }
 
+std::string Watch::givenUp(int other) const {
+  const mlc_notice &notice = others[other].notice;
+  const bool isOwn = notice.blamed == ranks[other];
+  std::string text =
+      who(other) + (isOwn ? " has ended with an error" : " has given up");
+  if (notice.number > 0)
+    text += (isOwn ? " after " : " in ") + describe(notice);
+  if (notice.blamed >= 0 && !isOwn)
+    text += " because of rank " + std::to_string(notice.blamed);
+  return text + (isOwn ? "; see what it says" : "; see what these say");
+}
+
 Status Watch::check(const std::vector<int> &awaited) {
   const Clock::time_point now = Clock::now();
   if (now - lastLook < interval)
@@ -108,13 +121,7 @@ Status Watch::check(const std::vector<int> &awaited) {
       continue;
     if (notice.state == MLC_RANK_FAILED ||
         (notice.state == MLC_RANK_LEFT && notice.blamed >= 0))
-      return fail(MLC_RESOURCES,
-                  who(other) + " has given up in " + describe(notice) +
-                      (notice.blamed >= 0
-                           ? " because of rank " + std::to_string(notice.blamed)
-                           : "") +
-                      "; see what these say",
-                  notice.blamed);
+      return fail(MLC_RESOURCES, givenUp(other), notice.blamed);
     if (notice.state == MLC_RANK_LEFT && notice.number < own.number)
       return fail(MLC_USAGE,
                   who(other) + " has ended after " + describe(notice) +
@@ -266,8 +273,8 @@ std::string Watch::hung() const {
 }
 
 void Watch::farewell() {
-  // Keeps whom it blames.
-  publish(MLC_RANK_LEFT, own.blamed);
+  // Whom it blames, or itself: after an error that is no collective's.
+  publish(MLC_RANK_LEFT, own.blamed < 0 ? ranks[rank] : own.blamed);
   const Clock::time_point end = Clock::now() + farewellTime;
   for (;;) {
     const Clock::time_point now = Clock::now();

@@ -88,6 +88,8 @@ private:
   std::string silent(Clock::duration silence, int &blamed) const;
   std::string elsewhere(const std::string &said, int &blamed) const;
   std::string describe(const mlc_notice &notice) const;
+  /// Of one that has failed, or has left because of a failure.
+  std::string givenUp(int other) const;
   std::string who(int other) const {
     return "rank " + std::to_string(ranks[other]);
   }
