@@ -142,7 +142,9 @@ Status checkRanks(const std::vector<MeshAxis> &mesh, const Ranks *ranks) {
   text += ranks ? ", and there are " + std::to_string(there)
                 : ", and the session has no others";
   return Status::error(MLC_USAGE, text + "; start it with mlc launch -n " +
-                                      std::to_string(needed));
+                                      std::to_string(needed) +
+                                      ", or its ranks as threads by "
+                                      "--engine=inproc");
 }
 
 } // namespace mlc::runtime

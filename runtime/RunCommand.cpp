@@ -404,8 +404,21 @@ template <typename Fn> int runGuarded(Fn fn) {
 
 int tellStatus(const Status &status) {
   if (!status.ok())
-    std::fprintf(stderr, "mlc: error: %s\n", printable(status.message).c_str());
+    // One string: several ranks write to one terminal.
+    std::fputs(("mlc: error: " + printable(status.message) + '\n').c_str(),
+               stderr);
   return status.code;
+}
+
+/// Parts that go to one path would be written over each other.
+static Status checkOwnParts(const RunOptions &options) {
+  for (const std::string &path : {options.outputDir, options.outputNpz})
+    if (options.ownParts && !path.empty() &&
+        path.find("%r") == std::string::npos)
+      return Status::error(MLC_USAGE,
+                           path + ": each rank writes its own parts there; "
+                                  "put %r, the rank, into the path");
+  return Status::success();
 }
 
 /// As one rank, or as all that this process is.
@@ -415,13 +428,20 @@ static int runAll(const RunOptions &options, RankSource *source) {
   Status status = Artifact::open(options.artifact.c_str(), 0, artifact);
   if (status.ok() && source)
     status = source->open(options, countRanks(artifact->mesh()), ranks);
+  if (status.ok() && !ranks.empty() && ranks.front()->size() > 1)
+    status = checkOwnParts(options);
   if (!status.ok() || ranks.empty())
     return tellStatus(status.ok() ? Run(options, artifact, nullptr)() : status);
   // Of the first that fails: the others fail because of it.
   std::atomic<int> first{0};
   auto run = [&](size_t i) {
-    int code = runGuarded(
-        [&] { return tellStatus(Run(options, artifact, ranks[i])()); });
+    int code = runGuarded([&] {
+      Status status = Run(options, artifact, ranks[i])();
+      std::string rank = "rank " + std::to_string(ranks[i]->rank()) + ": ";
+      if (!status.ok() && status.message.find(rank) == std::string::npos)
+        status.message = rank + status.message;
+      return tellStatus(status);
+    });
     int none = 0;
     first.compare_exchange_strong(none, code);
     // It has been told; others may wait for this rank.

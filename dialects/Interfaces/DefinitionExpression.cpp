@@ -269,8 +269,12 @@ Type DefinitionParser::typeNamed(StringRef name) {
       .Case("f32", b.getF32Type())
       .Case("f64", b.getF64Type())
       .Case("i8", b.getIntegerType(8))
+      .Case("i16", b.getIntegerType(16))
       .Case("i32", b.getIntegerType(32))
       .Case("i64", b.getIntegerType(64))
+      .Case("ui8", b.getIntegerType(8, /*isSigned=*/false))
+      .Case("ui16", b.getIntegerType(16, /*isSigned=*/false))
+      .Case("ui32", b.getIntegerType(32, /*isSigned=*/false))
       .Case("ui64", b.getIntegerType(64, /*isSigned=*/false))
       .Case("index", indexType)
       .Default(Type());

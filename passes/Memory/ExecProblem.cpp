@@ -95,10 +95,10 @@ FailureOr<int64_t> Reader::number(Operation *op, IntExpr expr) {
   // No session is given a rank's coordinate as a dim.
   if (text.starts_with("rank."))
     return op->emitError(
-               "memory can be limited only where all ranks have parts "
-               "of one size, and there is one of ")
-           << expr.str() << "; give a --batch that the ranks divide and, with "
-           << "--zero, as many ranks as divide a dim of each state, or no "
+               "memory can be limited only where all ranks have parts of one "
+               "size at one place of what is whole, and there is one of ")
+           << expr.str() << "; give sizes that the ranks divide (in training a "
+           << "--batch and, with --zero, a dim of each state), or no "
               "--memory-budget";
   return op->emitError("memory can be limited only where all sizes are fixed, "
                        "and the dim ")

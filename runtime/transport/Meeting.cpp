@@ -2,7 +2,10 @@
 
 #include "runtime/transport/Meeting.h"
 
+#include <cerrno>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <numeric>
@@ -50,6 +53,12 @@ std::string Meeting::join(int ownRank, int ownSize,
   const std::string address = variable("MASTER_ADDR"), port = meetingPort();
   if (address.empty() || port.empty())
     return "MASTER_ADDR and MASTER_PORT are not set; start ranks by mlc launch";
+  int number = 0;
+  const char *end = port.data() + port.size();
+  auto [last, error] = std::from_chars(port.data(), end, number);
+  if (error != std::errc() || last != end || number < 1 || number > 65535)
+    return std::string("MASTER_PORT is \"") + variable("MASTER_PORT") +
+           "\", which is no port; give 1 to 65535";
   if (std::string error = checkLaunched(address, size); !error.empty())
     return error;
   const std::string where = address + ", port " + port + ": ";
@@ -145,18 +154,25 @@ std::string SharedBoard::open(Meeting &meeting, const std::string &prefix,
   const std::string name = "/mlc-" + token;
   bytes = sizeof(BoardCell) * ranks.size();
   int fd = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  auto lack = [](int number) {
+    return std::string("no shared memory in /dev/shm: ") +
+           std::strerror(number) + "; the ranks of a machine need some there";
+  };
   if (fd < 0)
-    return "no shared memory";
+    return lack(errno);
+  // Not ftruncate: memory that is not there would end the process at a write.
+  int problem = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   memory =
-      ftruncate(fd, static_cast<off_t>(bytes))
-          ? MAP_FAILED
-          : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+      problem ? MAP_FAILED
+              : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (!problem && memory == MAP_FAILED)
+    problem = errno;
   const std::string here = machine(fd);
   ::close(fd);
   if (memory == MAP_FAILED) {
     memory = nullptr;
     shm_unlink(name.c_str());
-    return "no shared memory";
+    return lack(problem);
   }
   std::vector<std::string> machines;
   std::string error =

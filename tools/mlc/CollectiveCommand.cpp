@@ -333,10 +333,7 @@ llvm::Error CollectiveCommand::runRank(const std::string &name,
   status = tryOut(*communicator);
   if (!status.ok()) {
     // Before all ranks are ended, this one among them.
-    // Ranks share a terminal: a line is one write.
-    llvm::errs().SetBuffered();
     const int code = report(failure(status));
-    llvm::errs().flush();
     communicator->abort(code);
     return reported(code);
   }

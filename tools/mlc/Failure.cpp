@@ -44,8 +44,11 @@ llvm::Error mlc::cli::withFile(llvm::StringRef file, Exit code,
 static void printLines(llvm::StringRef message) {
   llvm::SmallVector<llvm::StringRef> lines;
   message.rtrim().split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  // In one write: several ranks may have one terminal.
+  std::string text;
   for (llvm::StringRef line : lines)
-    llvm::errs() << "mlc: error: " << mlc::runtime::printable(line) << '\n';
+    text += "mlc: error: " + mlc::runtime::printable(line) + '\n';
+  llvm::errs() << text;
 }
 
 int mlc::cli::report(llvm::Error error) {
@@ -66,5 +69,5 @@ int mlc::cli::report(llvm::Error error) {
 
 void mlc::cli::warn(llvm::StringRef file, const llvm::Twine &text) {
   std::string line = ("mlc: warning: " + file + ": " + text).str();
-  llvm::errs() << mlc::runtime::printable(line) << '\n';
+  llvm::errs() << mlc::runtime::printable(line) + '\n';
 }

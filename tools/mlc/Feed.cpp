@@ -54,6 +54,10 @@ mlc::cli::portDims(const mlc_port &port, llvm::ArrayRef<DimSetting> sizes) {
       missing += (missing.empty() ? "" : ", ") + std::string(port.dim_texts[i]);
     dims.push_back(size.value_or(0));
   }
+  if (llvm::StringRef(missing).contains("rank."))
+    return fail(Exit::Usage, "input '" + runtime::printable(port.name) +
+                                 "' is a part of each rank of a mesh, and this "
+                                 "command runs programs of one; take mlc run");
   if (!missing.empty())
     return fail(Exit::Usage,
                 "input '" + runtime::printable(port.name) +

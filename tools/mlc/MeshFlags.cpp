@@ -96,6 +96,8 @@ llvm::Error MeshFlags::readSharding(llvm::StringRef text) {
 }
 
 llvm::Error MeshFlags::check() {
+  if (!isGiven() && mesh.getNumOccurrences())
+    return fail(Exit::Usage, "--mesh= has no axes; give AXIS=N,...");
   if (!isGiven() && (!shards.empty() || algorithm.getNumOccurrences()))
     return fail(Exit::Usage,
                 std::string(shards.empty() ? "--algorithm" : "--shard") +
@@ -104,7 +106,8 @@ llvm::Error MeshFlags::check() {
   if (!isGiven())
     return llvm::Error::success();
   transport::Algorithm known;
-  if (!algorithm.empty() && !transport::parseAlgorithm(algorithm, known))
+  if (algorithm.getNumOccurrences() &&
+      !transport::parseAlgorithm(algorithm, known))
     return fail(Exit::Usage, "no algorithm '" + algorithm + "'; there are " +
                                  transport::algorithmNames());
   if (!algorithm.empty() && known == transport::Algorithm::Server)
@@ -112,6 +115,15 @@ llvm::Error MeshFlags::check() {
                              "nothing, and here all do; give colocated");
   if (llvm::Error error = readMesh())
     return error;
+  for (const Axis &axis : axes) {
+    if (algorithm.empty() || known == transport::Algorithm::Own)
+      break;
+    transport::Request sum{transport::Collective::AllReduce, known,
+                           int(axis.ranks), 1};
+    if (auto status = transport::checkRequest(sum, 0); !status.ok())
+      return fail(Exit::Usage,
+                  "along the axis " + axis.name + ": " + status.message);
+  }
   for (const std::string &text : shards)
     if (llvm::Error error = readSharding(text))
       return error;

@@ -60,11 +60,7 @@ public:
     }
     // Ranks are ended as they stand.
     llvm::outs().flush();
-    // Processes share a terminal: a line is one write.
-    llvm::errs().SetBuffered();
     exitCode = report(std::move(error));
-    llvm::errs().flush();
-    llvm::errs().SetUnbuffered();
     return exitCode;
   }
   int code() const { return exitCode; }
