@@ -436,7 +436,9 @@ static int runAll(const RunOptions &options, RankSource *source) {
   std::atomic<int> first{0};
   auto run = [&](size_t i) {
     int code = runGuarded([&] {
-      Status status = Run(options, artifact, ranks[i])();
+      // Its end may end the process, so the error is told before.
+      Run one(options, artifact, ranks[i]);
+      Status status = one();
       std::string rank = "rank " + std::to_string(ranks[i]->rank()) + ": ";
       if (!status.ok() && status.message.find(rank) == std::string::npos)
         status.message = rank + status.message;

@@ -171,14 +171,14 @@ Status Communicator::leave(Status status) {
 
 void Communicator::giveUp() {
   if (!family->failed)
-    (void)leave(watch.fail(MLC_INTERRUPTED, "another collective has failed"));
+    (void)leave(watch.fail(MLC_RESOURCES, "another collective has failed"));
 }
 
 void Communicator::abort(int code) {
   if (!comm)
     return;
   guard(std::chrono::seconds(4)); // two of them for the farewell
-  watch.farewell();
+  watch.farewell(code);
   engine.abort(comm, code);
   engine.close(comm);
   if (options.watchdog)

@@ -362,7 +362,7 @@ int look(mlc_comm *comm, int rank, mlc_notice *notice) {
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const mlc_engine *
-mlc_engine_v3(void) {
+mlc_engine_v4(void) {
   static const mlc_engine engine = [] {
     mlc_engine table{};
     table.name = "mpi";

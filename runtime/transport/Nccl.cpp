@@ -389,7 +389,7 @@ mlc_status test(mlc_comm *comm, mlc_request *request, int64_t nanoseconds,
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const mlc_engine *
-mlc_engine_v3(void) {
+mlc_engine_v4(void) {
   static const mlc_engine engine = [] {
     mlc_engine table{};
     table.name = "nccl";

@@ -91,9 +91,18 @@ std::string Watch::describe(const mlc_notice &notice) const {
 
 Status Watch::fail(mlc_status code, const std::string &what, int blamed) {
   family->failed = true;
-  for (Watch *relative : family->watches)
+  for (Watch *relative : family->watches) {
+    relative->own.code = code;
     relative->publish(MLC_RANK_FAILED, blamed);
+  }
   return Status::error(code, who(rank) + ": " + describe(own) + ": " + what);
+}
+
+/// Who fails because of another ends with the other's code.
+static mlc_status codeOf(const mlc_notice &notice) {
+  const bool isCode = (notice.code > MLC_OK && notice.code <= MLC_RESOURCES) ||
+                      notice.code == MLC_INTERRUPTED;
+  return isCode ? static_cast<mlc_status>(notice.code) : MLC_RESOURCES;
 }
 
 std::string Watch::givenUp(int other) const {
@@ -121,7 +130,7 @@ Status Watch::check(const std::vector<int> &awaited) {
       continue;
     if (notice.state == MLC_RANK_FAILED ||
         (notice.state == MLC_RANK_LEFT && notice.blamed >= 0))
-      return fail(MLC_RESOURCES, givenUp(other), notice.blamed);
+      return fail(codeOf(notice), givenUp(other), notice.blamed);
     if (notice.state == MLC_RANK_LEFT && notice.number < own.number)
       return fail(MLC_USAGE,
                   who(other) + " has ended after " + describe(notice) +
@@ -272,7 +281,8 @@ std::string Watch::hung() const {
          (silent.empty() ? "" : "; nothing is heard of rank " + silent);
 }
 
-void Watch::farewell() {
+void Watch::farewell(int code) {
+  own.code = code;
   // Whom it blames, or itself: after an error that is no collective's.
   publish(MLC_RANK_LEFT, own.blamed < 0 ? ranks[rank] : own.blamed);
   const Clock::time_point end = Clock::now() + farewellTime;

@@ -67,9 +67,9 @@ public:
   /// a rank among all.
   Status fail(mlc_status code, const std::string &what, int blamed = -1);
 
-  /// This rank has told what it knows; waits for up to two seconds until those
-  /// that run have as well.
-  void farewell();
+  /// This rank has told what it knows, an error with this code; waits for up to
+  /// two seconds until those that run have as well.
+  void farewell(int code);
 
 private:
   struct Seen {

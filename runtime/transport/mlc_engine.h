@@ -1,7 +1,7 @@
 /*===- mlc_engine.h - The C interface of an engine ---------------*- C -*-===*
  *
  * An engine moves bytes between ranks. It is a shared object of its own that
- * exports `mlc_engine_v3`, so that nothing of mlc links MPI or another one: the
+ * exports `mlc_engine_v4`, so that nothing of mlc links MPI or another one: the
  * runtime loads the object and calls its table. C11; no function throws.
  *
  * All functions of a `mlc_comm`, and of those that were split from it, are
@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 /** Changes with everything below. */
-#define MLC_ENGINE_VERSION 3u
+#define MLC_ENGINE_VERSION 4u
 
 /** One rank's end of the engine or of a group, and something under way there.
  */
@@ -113,7 +113,8 @@ typedef struct mlc_notice {
   uint64_t beat;   /**< grows while the rank runs and waits */
   int32_t state;   /**< mlc_rank_state */
   int32_t blamed;  /**< rank among all, or -1 */
-  char name[80];   /**< the collective; alike on all ranks */
+  int32_t code;    /**< mlc_status of the failure that `state` tells of, or 0 */
+  char name[84];   /**< the collective; alike on all ranks */
 } mlc_notice;
 
 typedef struct mlc_engine {
@@ -179,7 +180,7 @@ typedef struct mlc_engine {
 } mlc_engine;
 
 /** What a plugin exports under this name. */
-#define MLC_ENGINE_ENTRY "mlc_engine_v3"
+#define MLC_ENGINE_ENTRY "mlc_engine_v4"
 typedef const mlc_engine *(*mlc_engine_entry)(void);
 
 #ifdef __cplusplus

@@ -132,6 +132,9 @@ def test_gloo_s_ranks_that_do_not_come_or_disagree(tools):
     assert "is there twice; give each process a RANK of its own" in done.stderr or "port" in done.stderr
     told = failing(tools, "--timeout=1", code=9, RANK="1", WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT="1")
     assert "127.0.0.1, port 1: Connection refused; see whether rank 0 runs there" in told
+    for port in ("0", "99999", "77x"):
+        told = failing(tools, "--timeout=1", code=9, RANK="1", WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+        assert f'MASTER_PORT is "{port}", which is no port; give 1 to 65535' in told
 
 
 def test_garbage_at_the_port_where_ranks_meet(tools):

@@ -245,6 +245,13 @@ def test_whole_tensors_are_cut_and_joined(tools, tmp_path, random):
     assert done.returncode == 0, done.stderr
     for rank in range(6):
         assert np.array_equal(np.load(tmp_path / f"own{rank}.npz")["y"], 2 * np.load(tmp_path / f"x{rank}.npy"))
+    for output in ("--output-npz", "--output-dir"):
+        done = tools.mlc("run", artifact, "--engine=inproc", "--own-parts", f"--input=x={tmp_path}/x%r.npy", f"{output}={tmp_path}/one")
+        assert done.returncode == 2 and "put %r, the rank, into the path" in done.stderr and not (tmp_path / "one").exists()
+    # Who has an error is named, and its code is that of all.
+    np.save(tmp_path / "x4.npy", x[:1, :1])
+    done = tools.mlc("run", artifact, "--engine=inproc", "--own-parts", f"--input=x={tmp_path}/x%r.npy")
+    assert done.returncode == 2 and "rank 4: " in done.stderr and "dim 0 is 1" in done.stderr, done.stderr
 
 
 SUM = ["%r = dist.all_reduce %x {" + axis(4) + ', reduction = "sum"} : (tensor<1x8xf32>) -> tensor<1x8xf32>',
@@ -269,7 +276,7 @@ def test_a_wrong_number_of_ranks_is_told(tools, tmp_path):
     alone = ranks.output(programs.command(tools, tmp_path, artifact, x))
     assert alone.returncode == 2
     assert alone.stderr.strip().endswith("needs 4 ranks (4 'data'), and the session has no others; start it with mlc "
-                                         "launch -n 4")
+                                         "launch -n 4, or its ranks as threads by --engine=inproc")
     three = ranks.output([*gloo(tools, 3), *programs.command(tools, tmp_path, artifact, x)])
     assert three.returncode == 2 and "needs 4 ranks (4 'data'), and there are 3" in three.stderr
     four = ranks.output(programs.command(tools, tmp_path, artifact, x, "--engine=inproc", "--ranks=2"))
