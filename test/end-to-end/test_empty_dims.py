@@ -98,7 +98,8 @@ CASES = {
         {"one": np.array([1], np.int64), "most": np.array([2 ** 40], np.int64),
          "times": np.array([2, 1, 3], np.int64)}),
     "pad behind a shape": (
-        [node("Reshape", ["x", "shape"], ["s"]), node("Pad", ["s", "p"], ["y"])], {"x": "N M K"},
+        [node("Mul", ["x", "f"], ["m"]), node("Reshape", ["m", "shape"], ["s"]),
+         node("Pad", ["s", "p"], ["y"])], {"x": "N M K", "f": "K"},
         {"shape": np.array([0, -1], np.int64), "p": np.array([1, 2, 0, 3], np.int64)}),
     "split": ([node("Split", ["x"], ["u", "z"], axis=1), node("Add", ["u", "z"], ["y"])],
               {"x": "M 6 K"}, {}),
