@@ -411,18 +411,25 @@ void ContractionEmitter::group(Index g, Index rowBlock0, Index rowBlock1) {
   });
 }
 
+/// Calls `emit` for the groups of this call's tasks, each with its range of the
+/// `blocks` that a group has.
+void ContractionEmitter::eachGroup(IntExpr blocks, GroupFn emit) {
+  Index perGroup = m.max(eval(blocks), m.constant(1)), end = body.end;
+  if (p.tasks != p.interior) // a task that only pads has none
+    end = m.min(end, eval(p.interior));
+  emitLoop(b, loc, m.div(body.begin, perGroup), m.ceilDiv(end, perGroup), 1,
+           [&](Index g) {
+             Index before = m.mul(g, perGroup);
+             emit(g, m.max(m.sub(body.begin, before), m.constant(0)),
+                  m.min(m.sub(end, before), perGroup));
+           });
+}
+
 void ContractionEmitter::emit() {
   prepare();
   fillPadding();
-  Index perGroup = m.max(eval(p.rowBlocks), m.constant(1));
-  Index first = m.div(body.begin, perGroup);
-  Index last = m.ceilDiv(body.end, perGroup);
-  emitLoop(b, loc, first, last, 1, [&](Index g) {
-    Index before = m.mul(g, perGroup);
-    Index from = m.max(m.sub(body.begin, before), m.constant(0));
-    Index to = m.min(m.sub(body.end, before), perGroup);
-    group(g, from, to);
-  });
+  eachGroup(p.rowBlocks,
+            [&](Index g, Index from, Index to) { group(g, from, to); });
 }
 
 void emitContraction(KernelBody &body, const Contraction &c,

@@ -65,6 +65,8 @@ protected:
 
   // ContractionEmit.cpp
   void prepare();
+  using GroupFn = llvm::function_ref<void(Index group, Index from, Index to)>;
+  void eachGroup(IntExpr blocks, GroupFn emit);
   RuntimeAccess runtime(const Access &a, mlir::Value memref);
   Index eval(IntExpr e);
   void group(Index g, Index rowBlock0, Index rowBlock1);
@@ -138,6 +140,10 @@ protected:
   std::map<const RuntimeAccess *, TileOperand> positions;
 };
 
+/// Sets how many tasks there are, of p.groups with so many blocks each. Where
+/// the interior of a padded output is empty, one task writes what is around it;
+/// where there is nothing to write, there is none.
+void countTasks(const Contraction &c, ContractionPlan &p, IntExpr blocks);
 /// Vectors of all columns, and tiles or rows that tasks are blocks of.
 IntExpr totalVectors(const Contraction &c, const ContractionPlan &p);
 IntExpr rowUnits(const Contraction &c, const ContractionPlan &p);

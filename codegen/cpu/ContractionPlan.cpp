@@ -373,6 +373,24 @@ void Planner::findSharedSteps() {
     p.opaqueSteps = *position < *step * p.unroll;
 }
 
+void countTasks(const Contraction &c, ContractionPlan &p, IntExpr blocks) {
+  p.interior = p.groups * blocks;
+  p.tasks = p.interior;
+  if (p.interior.isKnownPositive())
+    return;
+  IntExpr one = IntExpr::constant(c.context, 1), padded = one * 0;
+  for (const ContractionOutput &o : c.outputs) {
+    if (o.pads.empty())
+      continue;
+    IntExpr elements = one;
+    for (const PaddedDim &d : o.pads)
+      elements = elements * (d.low + d.interior + d.high);
+    padded = padded + elements;
+  }
+  if (!padded.isConstant(0))
+    p.tasks = IntExpr::max(p.tasks, IntExpr::min(one, padded));
+}
+
 /// Tasks and scratch as expressions of the sizes.
 void Planner::finish() {
   IntExpr one = constant(1);
@@ -382,11 +400,7 @@ void Planner::finish() {
   for (int d : p.outer)
     p.groups = p.groups * c.dims[d].extent;
   p.rowBlocks = rowUnits(c, p).ceilDiv(p.rowBlock);
-  p.tasks = p.groups * p.rowBlocks;
-  bool pads = llvm::any_of(
-      c.outputs, [](const ContractionOutput &o) { return !o.pads.empty(); });
-  if (pads && !p.tasks.isKnownPositive())
-    p.tasks = IntExpr::max(p.tasks, one);
+  countTasks(c, p, p.rowBlocks);
   if (p.packW)
     p.scratchBytes += packedWBytes(c, p);
   if (p.packX)

@@ -44,7 +44,8 @@ struct ContractionPlan {
   bool swapped = false;    ///< the factors trade places
 
   IntExpr groups, rowBlocks, vectorBlocks;
-  IntExpr tasks; ///< groups · rowBlocks
+  IntExpr interior; ///< groups · blocks of each: the tasks that compute
+  IntExpr tasks;    ///< the same, or one that only pads
   int64_t scratchBytes = 0;
 };
 

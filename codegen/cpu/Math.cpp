@@ -176,11 +176,16 @@ struct ExpandConstantPow : OpRewritePattern<math::PowFOp> {
   }
 };
 
-/// A value without broadcasts to vectors.
+/// A value without broadcasts to vectors, and elements of these.
 Value scalarOf(Value value) {
-  while (auto spread = value.getDefiningOp<vector::BroadcastOp>())
+  for (;;) {
+    auto element = value.getDefiningOp<vector::ExtractOp>();
+    Value vector = element ? element.getSource() : value;
+    auto spread = vector.getDefiningOp<vector::BroadcastOp>();
+    if (!spread || (element && spread.getSource().getType() != value.getType()))
+      return value;
     value = spread.getSource();
-  return value;
+  }
 }
 
 bool isOne(Value value) { return matchPattern(scalarOf(value), m_OneFloat()); }
@@ -233,9 +238,10 @@ struct RecognizeNormalCdf : OpRewritePattern<arith::AddFOp> {
   LogicalResult matchAndRewrite(arith::AddFOp op,
                                 PatternRewriter &rewriter) const override {
     Value error = otherThan(op, isOne);
-    Value inner = error ? elementary::argumentOfErrorFunction(error) : Value();
-    auto scaled =
-        inner ? inner.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+    Value inner =
+        error ? elementary::argumentOfErrorFunction(scalarOf(error)) : Value();
+    auto scaled = inner ? scalarOf(inner).getDefiningOp<arith::MulFOp>()
+                        : arith::MulFOp();
     Value x = scaled ? otherThan(scaled,
                                  [](Value factor) {
                                    return isNumber(factor, 0.70710678118654752);
@@ -243,6 +249,9 @@ struct RecognizeNormalCdf : OpRewritePattern<arith::AddFOp> {
                      : Value();
     if (!x || !isExpandable(op.getType()))
       return failure();
+    // One number for all lanes stays a scalar.
+    if (x.getType() != op.getType())
+      x = vector::BroadcastOp::create(rewriter, op.getLoc(), op.getType(), x);
     MathBuilder m(rewriter, op.getLoc(), op.getType());
     Value half = elementary::normalCdf(m, x);
     rewriter.replaceOp(op, m.add(half, half));

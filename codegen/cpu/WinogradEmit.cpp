@@ -365,13 +365,8 @@ void WinogradEmitter::emitTasks() {
   products_ = body.scratchView(
       IntExpr::constant(c.context, wp.points() * planeV(wp, block) * 4),
       c.accumulator);
-  Index perGroup = m.max(eval(p.vectorBlocks), m.constant(1));
-  emitLoop(b, loc, m.div(body.begin, perGroup), m.ceilDiv(body.end, perGroup),
-           1, [&](Index g) {
-             Index before = m.mul(g, perGroup);
-             tileBlock(g, m.max(m.sub(body.begin, before), m.constant(0)),
-                       m.min(m.sub(body.end, before), perGroup));
-           });
+  eachGroup(p.vectorBlocks,
+            [&](Index g, Index from, Index to) { tileBlock(g, from, to); });
 }
 
 bool acceptsWinograd(const Kernel &kernel, const Target &target) {

@@ -232,7 +232,6 @@ LogicalResult planWinograd(const Kernel &kernel, const Target &target,
   wp.rows = blocking.rows;
   wp.tileRows = blocking.tileRows;
   wp.positions = wp.tileRows * shape.across();
-  IntExpr one = IntExpr::constant(c.context, 1);
   wp.tilesDown = c.dims[p.rowDim].extent.ceilDiv(wp.m);
   wp.tilesAcross = c.dims[p.tileDim].extent.ceilDiv(wp.m);
   wp.blocks = wp.tilesDown.ceilDiv(wp.tileRows);
@@ -248,9 +247,7 @@ LogicalResult planWinograd(const Kernel &kernel, const Target &target,
   p.vectorBlock = ceilDiv(columns, parts);
   p.vectorBlocks =
       IntExpr::constant(c.context, ceilDiv(columns, p.vectorBlock));
-  p.tasks = p.groups * p.vectorBlocks;
-  if (!p.tasks.isKnownPositive())
-    p.tasks = IntExpr::max(p.tasks, one);
+  countTasks(c, p, p.vectorBlocks);
   p.scratchBytes = 4 * wp.points() * (planeV(wp, block) + planeM(wp, p)) + 64;
   return success();
 }

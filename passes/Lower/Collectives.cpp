@@ -73,8 +73,9 @@ private:
   Values allToAll(dist::AllToAllOp op);
   /// What rank `rank` has of `extent`.
   IntExpr sizeOn(int64_t rank, IntExpr extent) const {
-    return (extent + axis.getSize() - 1 - number(rank))
-        .floorDiv(axis.getSize());
+    return axis.getSize(extent).substitute([&](StringRef name) {
+      return name == axis.getRank().getSymbol() ? number(rank) : IntExpr();
+    });
   }
   /// As `x`, but for `rows`.
   Value zeros(Value x, IntExpr rows) {

@@ -110,7 +110,8 @@ DefinitionLowering::getAccess(const ExprNode &read, const LoopNest &nest) {
       return std::nullopt;
     needsSlice = true;
     offsets[d] = offset;
-    sliced[d] = index.max + 1;
+    // Of a window without steps, max + 1 may be negative.
+    sliced[d] = IntExpr::max(zero, index.max + 1);
     results.push_back(expr);
   }
   Value tensor = valueOf(read.tensor);

@@ -174,3 +174,22 @@ def test_rows_that_end_in_one_narrow_element(tools, tmp_path, wide, narrow):
     done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", "--mesh=a=3", "--shard=x=-,a", "--shard=y=a")
     assert done.returncode == 0, done.stderr
     assert np.array_equal(run(tools, tmp_path)["y"], x.astype(narrow))
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_windows_of_which_ranks_have_no_step(tools, tmp_path, ranks):
+    """A filter of up to 2 times as many steps as there are ranks, each of which has its part of them. They lie two apart,
+    so that the window of no step would begin behind its end."""
+    numbers = np.random.default_rng(ranks)
+    for steps in range(1, 2 * ranks + 1):
+        x, w = (numbers.standard_normal(dims).astype(np.float32) for dims in [(2, 3, 1), (2, 3, steps)])
+        node = helper.make_node("Conv", ["x", "w"], ["y"], dilations=[2], pads=[steps - 1] * 2)
+        graph = helper.make_graph([node], "window", [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape)
+                                                     for name, value in {"x": x, "w": w}.items()],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 2, 1])])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+        np.savez(tmp_path / "i.npz", x=x, w=w)
+        done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", f"--mesh=a={ranks}", "--shard=w=-,-,a")
+        assert done.returncode == 0, done.stderr
+        want = expected(tmp_path, {"x": x, "w": w})["y"]
+        np.testing.assert_allclose(run(tools, tmp_path)["y"], want, rtol=1e-4, atol=1e-4)

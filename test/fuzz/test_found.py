@@ -236,3 +236,17 @@ def test_signed_sums_wrap_when_folded(tools, tmp_path):
     (y,) = results(tools, tmp_path, nodes, {"d": np.array([1], np.int64)},
                    [output("y", TensorProto.INT64, [1])], opset=11)
     assert y == -(2 ** 63) + 12
+
+
+@pytest.mark.parametrize("columns", [1, 4])
+@pytest.mark.parametrize("type, tolerance", [(np.float32, 1e-6), (np.float64, 1e-13)])
+def test_gelu_of_a_product_keeps_its_small_values(tools, tmp_path, type, tolerance, columns):
+    """Also where a product has one column, which is computed without vectors."""
+    x = np.zeros((5, 7), type)
+    x[:, 0] = [-1, -3, -5.5, -8.25, -10]
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(type))
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["c"]), helper.make_node("Gelu", ["c"], ["y"])]
+    (y,) = results(tools, tmp_path, nodes, {"x": x, "w": np.ones((7, columns), type)},
+                   [output("y", kind, [5, columns])], opset=20)
+    want = [[v / 2 * math.erfc(-v / math.sqrt(2))] * columns for v in x[:, 0].astype(float)]
+    np.testing.assert_allclose(y, want, rtol=tolerance)

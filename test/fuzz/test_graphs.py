@@ -88,6 +88,15 @@ def test_judge_wants_moves_exact_and_leaves_casts_out_of_range_open():
     assert not verdict["y"].accepts(np.array([4, 7, 7], np.int8))[0]
 
 
+def test_judge_leaves_products_open_that_vanish_in_one_order():
+    x = np.array([1e-30, -1e-30, 1e20, 1e20], np.float32)
+    (verdict,) = exact.judge(small_model("ReduceProd"), [{"x": x}])
+    assert verdict["y"].accepts(np.array([-0.0], np.float32)).all()
+    for factors, wrong in [([1e-3, 2, 5, 1], 0), ([1e-30, 1e-30, 0, 1], 1)]:
+        (verdict,) = exact.judge(small_model("ReduceProd"), [{"x": np.array(factors, np.float32)}])
+        assert not verdict["y"].accepts(np.array([wrong], np.float32)).any()
+
+
 def test_wrong_results_are_called_wrong():
     model, feed = small_model("Exp"), {"x": np.array([1.0, 2.0], np.float32)}
     court, outcome = judges.Court(model, [feed]), subject.Outcome()

@@ -58,14 +58,14 @@ class Builder:
     def _symbol(self, index):
         menu = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17]
         sizes = self.rng.sample(menu, WORLDS)
-        if self.chance(0.04):
+        if self.chance(0.15):
             sizes[self.rng.randrange(WORLDS)] = 0
         return Dim(sizes, True, "NMK"[index])
 
     def size(self):
         if self.symbols and self.chance(0.35):
             return self.pick(self.symbols)
-        if self.chance(0.015):
+        if self.chance(0.03):
             return dim(0)
         return dim(self.rng.choice([1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 8, 9, 12, 16, 17]))
 

@@ -175,9 +175,11 @@ class Exact:
             # Whether a neighbour of weight 0 counts is nobody's matter.
             return [np.full_like(x, ANYTHING[self.stray_run]) for x in compute(inputs)]
         if op == "ReduceProd":
-            # One order of factors overflows where another one does not.
-            over = ~(compute([np.maximum(np.abs(inputs[0]), 1), *inputs[1:]])[0]
-                     < elements.largest(type) * 0.99)
+            # One order of factors overflows, or vanishes, where another one does not.
+            size = np.abs(inputs[0])
+            over = ~(compute([np.maximum(size, 1), *inputs[1:]])[0] < elements.largest(type) * 0.99)
+            small = np.where(size == 0, np.inf, np.minimum(size, 1))
+            over |= compute([small, *inputs[1:]])[0] < elements.smallest_normal(type)
             if over.any():
                 return [np.where(over, ANYTHING[self.stray_run], compute(inputs)[0])]
         if op == "BatchNormalization":

@@ -1,0 +1,47 @@
+//===- PartsTest.cpp - The compiler's parts are the runtime's -------------===//
+
+#include "dialects/Dist/Dist.h"
+#include "runtime/Ranks.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <catch2/catch.hpp>
+
+using namespace mlc;
+
+namespace {
+
+std::optional<int64_t> valueOf(IntExpr expr, int64_t things, int64_t rank) {
+  return expr.evaluate([&](llvm::StringRef name) {
+    return llvm::StringSwitch<std::optional<int64_t>>(name)
+        .Case("N", things)
+        .Case("rank.a", rank)
+        .Default(std::nullopt);
+  });
+}
+
+} // namespace
+
+TEST_CASE("sizes and places of parts are partRange's") {
+  mlir::MLIRContext context;
+  context.loadDialect<dist::DistDialect>();
+  IntExpr symbol = IntExpr::symbol(&context, "N");
+  for (int64_t ranks = 1; ranks <= 6; ++ranks) {
+    auto axis =
+        dist::AxisAttr::get(&context, "a", IntExpr::constant(&context, ranks));
+    for (int64_t things = 0; things <= 2 * ranks; ++things)
+      for (int64_t rank = 0; rank < ranks; ++rank) {
+        runtime::PartRange part = runtime::partRange(things, ranks, rank);
+        CAPTURE(ranks, things, rank);
+        IntExpr known = IntExpr::constant(&context, things);
+        for (IntExpr extent : {known, symbol}) {
+          CHECK(valueOf(axis.getSize(extent), things, rank) == part.size());
+          CHECK(valueOf(axis.getBegin(extent), things, rank) == part.begin);
+        }
+        runtime::PartRange many =
+            runtime::partRange(things * ranks, ranks, rank);
+        CHECK(valueOf(axis.getSize(symbol * ranks), things, rank) ==
+              many.size());
+        CHECK(valueOf(axis.getBegin(symbol * ranks), things, rank) ==
+              many.begin);
+      }
+  }
+}
