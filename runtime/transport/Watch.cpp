@@ -266,8 +266,10 @@ std::string Watch::hung() const {
 }
 
 void Watch::farewell() {
-  // Keeps whom it blames.
-  publish(MLC_RANK_LEFT, own.blamed);
+  // Keeps whom it blames. Who waits in a group sees it there.
+  for (Watch *relative : family->watches)
+    if (relative == this || relative->own.state != MLC_RANK_FAILED)
+      relative->publish(MLC_RANK_LEFT, relative->own.blamed);
   const Clock::time_point end = Clock::now() + farewellTime;
   for (;;) {
     const Clock::time_point now = Clock::now();

@@ -14,7 +14,8 @@
 // $MLC_NCCL_RECORD, C the number of the communicator in its process, from 0, R
 // the rank in the first of them; the first line has the communicator's size and
 // the rank in it (test/transport/calls.py reads them). Addresses follow as
-// stream=, from= and to=.
+// stream=, from= and to=, and turn= is how many calls the process had made of
+// all communicators.
 //
 //===----------------------------------------------------------------------===//
 
@@ -104,6 +105,8 @@ void record(ncclComm_t comm, const char *name, Values... values) {
       file << ' ' << value;
   };
   (write(values), ...);
+  static std::atomic<int> turn{0};
+  file << " turn=" << turn++;
   if (group.depth)
     file << " grouped";
   file << '\n';
