@@ -16,14 +16,13 @@ COUNT = 3
 STEPS = 4
 
 
-@pytest.mark.parametrize("algorithm", ["ring", "tree", "own"])
-@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+@pytest.mark.parametrize("stage, algorithm", [(0, "ring"), (1, "tree"), (2, "ring"), (3, "ring"), (0, "own")])
 def test_training_has_the_bits_of_one_group(tools, tmp_path, stage, algorithm):
     """A bucket for each gradient, so that there are many. The threads' own sums are in the order of the ranks."""
     arguments = [*write(tmp_path, "mlp"), "--optimizer=adamw", "--batch=8", f"--steps={STEPS}", f"--zero={stage}",
                  f"--algorithm={algorithm}", "--bucket-bytes=1", f"--ranks={COUNT}", "--clip-norm=0.3"]
     one = train(tools, arguments, tmp_path / "one.npz")
-    for groups in (1, 2, 3):
+    for groups in (2, 3):
         many = train(tools, arguments, tmp_path / f"{groups}.npz", f"--groups={groups}")
         assert many.bits() == one.bits() and list(many.losses) == list(one.losses)
         # Ranks meet before a group is made, once.
@@ -33,8 +32,8 @@ def test_training_has_the_bits_of_one_group(tools, tmp_path, stage, algorithm):
 @pytest.mark.parametrize("engine", LAUNCHERS)
 @pytest.mark.parametrize("stage", [0, 3])
 def test_processes(tools, tmp_path, engine, stage):
-    arguments = [*write(tmp_path, "gpt"), "--optimizer=adamw", "--batch=6", "--steps=3", f"--zero={stage}", "--algorithm=ring",
-                 "--bucket-bytes=4096"]
+    arguments = [*write(tmp_path, "mlp"), "--optimizer=adamw", "--batch=8", "--steps=3", f"--zero={stage}", "--algorithm=ring",
+                 "--bucket-bytes=1"]
     threads = train(tools, arguments, tmp_path / "threads.npz", f"--ranks={COUNT}")
     out = tmp_path / "processes.npz"
     done = launch(tools, engine, COUNT, *arguments, "--groups=3", f"--checkpoint={out}")
