@@ -85,6 +85,9 @@ struct Addresses {
   const void *stream, *from, *to;
 };
 
+/// How many calls have been recorded.
+std::atomic<int> turn{0};
+
 /// The name of a call, and what it was given.
 template <typename... Values>
 void record(ncclComm_t comm, const char *name, Values... values) {
@@ -105,7 +108,6 @@ void record(ncclComm_t comm, const char *name, Values... values) {
       file << ' ' << value;
   };
   (write(values), ...);
-  static std::atomic<int> turn{0};
   file << " turn=" << turn++;
   if (group.depth)
     file << " grouped";
