@@ -243,7 +243,10 @@ Status RankThread::findGroup(const std::vector<MeshAxis> &mesh,
     group = known->second.get();
     return Status::success();
   }
-  const int color = rankHere - rankHere / distance % count * distance;
+  // Ranks with another number of groups are in none of these.
+  const int first = rankHere - rankHere / distance % count * distance;
+  const int color =
+      first + rankCount * static_cast<int>(options.groups * mostGroups + which);
   std::string name = "of '" + axis.name + "'";
   if (options.groups > 1)
     name += ", " + std::to_string(which + 1) + " of " +
@@ -251,6 +254,11 @@ Status RankThread::findGroup(const std::vector<MeshAxis> &mesh,
   return this->call([&](Communicator &all) {
     std::unique_ptr<Communicator> made;
     Status status = all.split(color, name, made);
+    if (status.ok() && made->size() != count)
+      status =
+          Status::error(MLC_USAGE, "rank " + std::to_string(rankHere) +
+                                       ": not all ranks make groups " + name +
+                                       "; give all the same number of groups");
     group = made.get();
     if (status.ok())
       groups[{distance, count, which}] = std::move(made);
