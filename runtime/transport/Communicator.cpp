@@ -241,7 +241,8 @@ Status Communicator::reserve() {
 }
 
 Status Communicator::engineError(mlc_status code) {
-  // Who has ended the others has published why.
+  // Who has ended the others has published why, maybe just now.
+  watch.hurry();
   if (Status status = watch.check(awaited); !status.ok())
     return status;
   const std::string what = "engine " + std::string(engine.name) + ": " +
