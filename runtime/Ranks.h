@@ -49,6 +49,9 @@ struct CollectiveCall {
   ReductionKind reduction = ReductionKind::Sum;
   std::string algorithm; ///< empty: the engine's own, or what is there
   uint32_t axis = 0;
+  /// Which of its program's on the axis it is, from 0: by that it is given to
+  /// one of several groups of the axis.
+  uint32_t turn = 0;
   DType type = DType::F32;
   /// Of Broadcast the root, of Shift how many ranks before.
   int64_t number = 0;
@@ -94,9 +97,9 @@ public:
   virtual Status prepare(const std::vector<MeshAxis> &mesh,
                          const CollectiveCall &call,
                          std::unique_ptr<Prepared> &prepared) = 0;
-  /// Begins it, behind all that was begun before. `inputs[i]` and `outputs[i]`
-  /// are message i, in the host's memory; they are this object's until wait().
-  /// It must not be under way.
+  /// Begins it, behind all that was begun before in its group. `inputs[i]` and
+  /// `outputs[i]` are message i, in the host's memory; they are this object's
+  /// until wait(). It must not be under way.
   virtual void start(Prepared &prepared, const void *const *inputs,
                      void *const *outputs) = 0;
   /// As start(), on memory of the GPU: it begins when the CUevent `ready`,

@@ -30,6 +30,10 @@ const char *const usage =
     "                          the GPU of LOCAL_RANK), or an engine's path (as "
     "the\n"
     "                          launcher says)\n"
+    "  --groups N              groups of ranks, to which collectives are given "
+    "in\n"
+    "                          turn, so that several are under way at once "
+    "(1)\n"
     "  --own-parts             a rank reads its part of each input and writes "
     "its\n"
     "                          part of each output, %r in paths being the "
@@ -64,7 +68,7 @@ Status parseArguments(int argc, char **argv, RunOptions &options) {
     return Status::error(MLC_USAGE, what + "; see mlc-run --help");
   };
   for (int i = 1; i < argc; ++i) {
-    std::string argument = argv[i], value, threads, timeout;
+    std::string argument = argv[i], value, threads, timeout, groups;
     const std::pair<const char *, std::string *> flags[] = {
         {"--input", &value},
         {"--output-dir", &options.outputDir},
@@ -72,6 +76,7 @@ Status parseArguments(int argc, char **argv, RunOptions &options) {
         {"--device", &options.device},
         {"--engine", &options.engine},
         {"--timeout", &timeout},
+        {"--groups", &groups},
         {"--threads", &threads}};
     int taken = 0;
     for (auto [flag, to] : flags)
@@ -95,6 +100,11 @@ Status parseArguments(int argc, char **argv, RunOptions &options) {
       if (!timeout.empty() &&
           (*end || !(options.timeout > 0 && options.timeout <= 1e6)))
         return wrong("--timeout " + timeout + ": expected seconds");
+      n = std::strtoul(groups.c_str(), &end, 10);
+      if (!groups.empty() && (*end || n == 0 || n > 64))
+        return wrong("--groups " + groups + ": expected 1 to 64");
+      if (!groups.empty())
+        options.groups = n;
     } else if (argument == "--own-parts") {
       options.ownParts = true;
     } else if (argument == "--profile") {

@@ -36,6 +36,7 @@ struct RunOptions {
   /// the ranks of an artifact that needs several. Empty: as the launcher says.
   std::string engine;
   unsigned ranks = 0;   ///< of inproc: threads; 0: as many as are needed
+  unsigned groups = 1;  ///< of ranks, to which collectives are given in turn
   double timeout = 300; ///< seconds of waiting for a rank without progress
   /// Each rank reads its own part of inputs and writes its own of outputs; in
   /// all paths %r is its rank. Else every rank reads the whole, and rank 0

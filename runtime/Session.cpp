@@ -10,10 +10,15 @@ namespace {
 
 std::string quoted(const std::string &name) { return "'" + name + "'"; }
 
-size_t countTickets(const Program &program) {
-  return std::count_if(
-      program.steps.begin(), program.steps.end(),
-      [](const Step &step) { return ticketsOf(step).started.has_value(); });
+/// Of each collective, by ticket: which it is of those on its axis.
+std::vector<uint32_t> countTurns(const Program &program) {
+  std::vector<uint32_t> turns, ofAxis;
+  for (const Step &step : program.steps)
+    if (const auto *start = std::get_if<StartStep>(&step.detail)) {
+      ofAxis.resize(std::max<size_t>(ofAxis.size(), start->axis + 1));
+      turns.push_back(ofAxis[start->axis]++);
+    }
+  return turns;
 }
 
 } // namespace
@@ -30,10 +35,10 @@ Session::Session(std::shared_ptr<const Artifact> a, size_t entry,
       queue(&shared->queue()), device(queue->device),
       inputs(program.inputs.size()), outputs(program.outputs.size()),
       direct(program.outputs.size(), 0), parameters(program.parameters.size()),
-      setupMemory(program.buffers.size()),
-      underWay(countTickets(program), nullptr),
-      symbols(program.symbols.size(), 0), plans(epochs.count()),
-      arenas(epochs.count()), addresses(program.buffers.size(), nullptr),
+      setupMemory(program.buffers.size()), turns(countTurns(program)),
+      underWay(turns.size(), nullptr), symbols(program.symbols.size(), 0),
+      plans(epochs.count()), arenas(epochs.count()),
+      addresses(program.buffers.size(), nullptr),
       wasSkipped(program.steps.size(), 0), stepTimes(program.steps.size(), 0) {}
 
 // Memory goes before the queue does.

@@ -230,7 +230,9 @@ private:
   uint64_t failuresBefore = 0;
   /// Whether steps of the run under way were handed over.
   bool hasBegun = false;
-  /// By ticket: the collectives that were begun and not waited for.
+  /// By ticket: the collectives' turns (CollectiveCall), and those that were
+  /// begun and not waited for.
+  std::vector<uint32_t> turns;
   std::vector<PlannedCollective *> underWay;
   std::vector<int64_t> symbols;
 

@@ -55,6 +55,7 @@ Status Session::prepareStart(const Step &step, const StartStep &start,
   call.reduction = ReductionKind(start.reduction);
   call.algorithm = start.algorithm;
   call.axis = start.axis;
+  call.turn = turns[start.ticket];
   call.type = program.buffers[step.inputs[0]].type;
   auto planned = std::make_unique<PlannedCollective>();
   Status status =

@@ -37,9 +37,13 @@ typedef struct mlc_ranks_options {
    * LOCAL_RANK, and a session on these ranks whose device is "cuda" takes the
    * same. Other engines do not look at it. */
   const char *device;
+  /** Groups of the ranks of each axis, 1 to 64, alike on all ranks: a session's
+   * collectives are given to them in turn, and those of different groups are
+   * under way at once. */
+  size_t groups;
 } mlc_ranks_options;
 
-#define MLC_RANKS_OPTIONS_INIT {sizeof(mlc_ranks_options), 300, NULL, NULL}
+#define MLC_RANKS_OPTIONS_INIT {sizeof(mlc_ranks_options), 300, NULL, NULL, 1}
 
 /** Joins the other ranks, as the variables say that mpirun, mlc launch,
  * torchrun and Slurm set. `engine` is "mpi", "gloo", "nccl" or the path of one;

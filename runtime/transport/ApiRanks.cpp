@@ -12,8 +12,7 @@ using namespace mlc::runtime::api;
 using namespace mlc::runtime::transport;
 
 static Status readOptions(const mlc_ranks_options *given,
-                          mlc_ranks_options &options,
-                          Communicator::Options &communication) {
+                          mlc_ranks_options &options, RankOptions &ranks) {
   options = MLC_RANKS_OPTIONS_INIT;
   if (given) {
     if (given->size != sizeof(options))
@@ -26,9 +25,12 @@ static Status readOptions(const mlc_ranks_options *given,
   if (!(options.timeout > 0 && options.timeout <= 1e6))
     return Status::error(MLC_USAGE, "the timeout of ranks is a number of "
                                     "seconds, up to 1000000");
-  communication.timeout = std::chrono::nanoseconds(
+  ranks.communication.timeout = std::chrono::nanoseconds(
       static_cast<int64_t>(std::ceil(options.timeout * 1e9)));
-  return Status::success();
+  Status status = checkGroups(options.groups);
+  if (status.ok())
+    ranks.groups = static_cast<unsigned>(options.groups);
+  return status;
 }
 
 /// Its thread is not in a process that was forked.
@@ -49,7 +51,7 @@ mlc_status mlc_ranks_open(const char *engine, const mlc_ranks_options *options,
     mlc_ranks_options known;
     RankOptions rankOptions;
     World world;
-    Status status = readOptions(options, known, rankOptions.communication);
+    Status status = readOptions(options, known, rankOptions);
     if (status.ok() && known.device)
       rankOptions.device = known.device;
     if (status.ok())
@@ -74,11 +76,11 @@ mlc_status mlc_ranks_open_threads(size_t count,
     return nullArgument();
   return guarded([&] {
     mlc_ranks_options known;
-    Communicator::Options communication;
+    RankOptions rankOptions;
     std::vector<std::shared_ptr<Ranks>> all;
-    Status status = readOptions(options, known, communication);
+    Status status = readOptions(options, known, rankOptions);
     if (status.ok())
-      status = openThreads(count, communication, all);
+      status = openThreads(count, rankOptions, all);
     if (!status.ok())
       return status;
     std::vector<std::unique_ptr<mlc_ranks>> made;

@@ -15,7 +15,7 @@ namespace mlc::runtime::transport {
 /// while the last is added.
 static constexpr int window = 2;
 /// How long to wait for one transfer before looking at the others.
-static constexpr int64_t patience = 200'000; // ns
+static constexpr int64_t transferPatience = 200'000; // ns
 
 struct Communicator::Lane {
   const Transfer *transfer;
@@ -169,14 +169,18 @@ Status Communicator::leave(Status status) {
   return status;
 }
 
-void Communicator::giveUp() {
+void Communicator::giveUp(const Status &failure) {
   if (!family->failed)
     (void)leave(watch.fail(MLC_RESOURCES, "another collective has failed"));
+  else if (options.device >= 0)
+    cancel(failure);
 }
 
 void Communicator::abort(int code) {
   if (!comm)
     return;
+  // Groups end with all.
+  family->failed = true;
   guard(std::chrono::seconds(4)); // two of them for the farewell
   watch.farewell(code);
   engine.abort(comm, code);
@@ -237,7 +241,8 @@ Status Communicator::reserve() {
 }
 
 Status Communicator::engineError(mlc_status code) {
-  // Who has ended the others has published why.
+  // Who has ended the others has published why, maybe just now.
+  watch.hurry();
   if (Status status = watch.check(awaited); !status.ok())
     return status;
   const std::string what = "engine " + std::string(engine.name) + ": " +
@@ -407,7 +412,7 @@ Status Communicator::begin(const std::string &name, Program what,
   data = static_cast<char *>(elements);
   program = std::move(what);
   step = 0;
-  inStep = false;
+  inStep = launched = false;
   enter(name);
   Status status = reserve();
   return status.ok() ? status : leave(std::move(status));
@@ -437,10 +442,15 @@ Status Communicator::begin(const Request &request, mlc_dtype type, void *data) {
   return begin(describe(request, type), std::move(made), type, data);
 }
 
+int64_t Communicator::patience() const {
+  // Of an engine's own there is one thing to wait for, and news come at once.
+  return onDevice ? 1'000'000 : transferPatience;
+}
+
 Status Communicator::complete(bool &done) {
   Status status = Status::success();
   while (status.ok() && !done)
-    status = advance(patience, done);
+    status = advance(patience(), done);
   return status;
 }
 

@@ -100,11 +100,16 @@ public:
   Status begin(std::vector<DeviceMessage> messages, mlc_dtype type, void *ready,
                void *done);
   Status run(std::vector<DeviceMessage> messages, mlc_dtype type);
-  /// Whether `done` has been recorded.
-  bool isQueued() const { return queued; }
+  /// Whether the engine has got all of what is under way, which then depends on
+  /// this rank's streams alone; for what is on a GPU: `done` has been recorded.
+  /// Programs of several steps are not before they are done.
+  bool isLaunched() const { return launched; }
+  /// How long advance() may wait, where nothing else is under way.
+  int64_t patience() const;
 
-  /// What is under way will not be advanced any more: tells the others.
-  void giveUp();
+  /// What is under way will not be advanced any more, because of `failure`:
+  /// tells the others, and has streams that wait for it go on.
+  void giveUp(const Status &failure);
   /// Whether the last advance() found that something had come or gone.
   bool hasMoved() const { return moved; }
 
@@ -168,7 +173,7 @@ private:
   // In a GPU's memory: all of them, of which `own` is the first that is not
   // done.
   std::deque<mlc_request *> owns;
-  bool onDevice = false, entered = false, queued = false;
+  bool onDevice = false, entered = false, launched = false;
   std::string deviceName; // of the collective
   mlc_dtype type = MLC_F32;
   char *data = nullptr;

@@ -7,6 +7,7 @@ namespace mlc::runtime::transport {
 Status Communicator::beginOwn(const std::string &name, const Request &request,
                               mlc_dtype type, void *data) {
   forgetProgram();
+  launched = false;
   enter(name);
   mlc_status code = startOwn(request, type, data, nullptr);
   return code == MLC_OK ? Status::success() : leave(engineError(code));
@@ -35,7 +36,7 @@ Status Communicator::begin(std::vector<DeviceMessage> messages, mlc_dtype type,
   }
   forgetProgram();
   onDevice = true;
-  entered = queued = false;
+  entered = launched = false;
   owns.clear();
   deviceName = describe(messages.front().request, type);
   if (messages.size() > 1)
@@ -92,6 +93,8 @@ Status Communicator::advanceOwn(int64_t nanoseconds, bool &done) {
     own = nullptr;
   if (code != MLC_OK)
     return engineError(code);
+  launched =
+      over || (engine.stage && (engine.stage(comm, own) & MLC_STAGE_QUEUED));
   done = moved = over;
   return over ? Status::success() : check();
 }
@@ -109,12 +112,9 @@ void Communicator::cancel(const Status &failure) {
 /// A rank has come when what it gives is there: others that wait longer than
 /// the timeout name it otherwise, and so does this one not wait for them.
 Status Communicator::advanceOnDevice(int64_t nanoseconds, bool &done) {
-  if (!queued || !entered) {
-    queued = queued || (engine.stage(comm, owns.back()) & MLC_STAGE_QUEUED);
-    if (!entered && engine.stage(comm, own) & MLC_STAGE_READY) {
-      entered = true;
-      enter(deviceName);
-    }
+  if (!entered && engine.stage(comm, own) & MLC_STAGE_READY) {
+    entered = true;
+    enter(deviceName);
   }
   int over = 0;
   mlc_status code = engine.test(comm, own, nanoseconds, &over);
@@ -133,7 +133,8 @@ Status Communicator::advanceOnDevice(int64_t nanoseconds, bool &done) {
     watch.progressed();
   }
   done = owns.empty();
-  queued = queued || done;
+  launched =
+      launched || done || (engine.stage(comm, owns.back()) & MLC_STAGE_QUEUED);
   moved = over;
   return done || !entered ? Status::success() : check();
 }

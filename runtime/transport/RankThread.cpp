@@ -3,83 +3,63 @@
 #include "runtime/transport/RankThread.h"
 #include "runtime/CudaDevices.h"
 #include "runtime/transport/Exchange.h"
+#include "runtime/transport/Progress.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstring>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <new>
-#include <thread>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 namespace mlc::runtime::transport {
 
 namespace {
 
-/// What the thread does, in turn. `state` and `status` are under its lock.
-struct Job : Ranks::Prepared {
-  enum State : uint8_t { Idle, Queued, Done };
-  State state = Idle;
-  /// Whether what waits for its event has its results.
-  bool queued = false;
-  Status status;
-  Job *next = nullptr;
+class RankThread;
 
-  /// Sets `queued`; for run(), which is without the lock.
-  std::function<void()> tellQueued;
-
-  virtual Status run(Communicator &world) = 0;
-};
-
-/// A prepared collective.
-struct CollectiveJob : Job {
+/// A prepared collective: its messages, one after another.
+struct CollectiveJob : Ranks::Prepared, Progress::Work {
+  RankThread *owner = nullptr;
   mlc_dtype type = MLC_F32;
   size_t width = 0;
   std::vector<Exchange> exchanges;
   /// For those that work on memory of their own, one after another.
   std::unique_ptr<char[]> work;
-  /// Null: all ranks.
   Communicator *group = nullptr;
   const void *const *inputs = nullptr;
   void *const *outputs = nullptr;
   /// On memory of the GPU, with these events.
   bool isOnGpu = false;
   void *ready = nullptr, *done = nullptr;
+  /// While it is under way; 0: it is not.
+  Progress::Ticket ticket = 0;
+  /// Which message is under way.
+  size_t at = 0;
 
-  Status run(Communicator &world) override;
-  Status run(Communicator &communicator, const Exchange &exchange,
-             const void *input, void *output) const;
-  Status runOnGpu(Communicator &communicator) const;
-};
+  Status begin(Communicator &communicator) override;
+  Status advance(Communicator &communicator, int64_t nanoseconds,
+                 bool &isOver) override;
+  bool isLaunched(const Communicator &communicator) const override;
 
-/// Makes the groups of an axis, which all ranks do together.
-struct GroupJob : Job {
-  int color = 0;
-  std::string name;
-  std::unique_ptr<Communicator> group;
-
-  Status run(Communicator &world) override {
-    return world.split(color, name, group);
-  }
-};
-
-struct FinishJob : Job {
-  Status run(Communicator &world) override { return world.finish(); }
-};
-
-struct CallJob : Job {
-  const std::function<Status(Communicator &)> *work = nullptr;
-
-  Status run(Communicator &world) override { return (*work)(world); }
+private:
+  char *memory(const Exchange &exchange) const;
+  Status beginMessage(Communicator &communicator);
+  void endMessage();
+  Status beginOnGpu(Communicator &communicator) const;
 };
 
 class RankThread : public Ranks {
 public:
-  explicit RankThread(const RankOptions &options) : options(options) {}
-  ~RankThread() override;
+  explicit RankThread(const RankOptions &options)
+      : options(options),
+        progress(options.engine->stepwise ? Progress::Order::OfAll
+                                          : Progress::Order::OfEachGroup) {}
+  ~RankThread() override { end({}); }
 
-  /// Starts the thread, which opens the engine.
+  /// Opens the engine on the thread.
   Status open();
 
   int rank() const override { return rankHere; }
@@ -93,224 +73,204 @@ public:
                   void *const *outputs, void *ready, void *done) override;
   Status waitUntilQueued(Prepared &prepared) override;
   Status wait(Prepared &prepared) override;
-  bool hasFailed() const override { return failed.load(); }
+  bool hasFailed() const override { return !hasEnded && progress.hasFailed(); }
   uint64_t sentBytes() const override { return sent.load(); }
   void abort(int code) override;
   Status finish() override;
   Status call(const std::function<Status(Communicator &)> &work);
 
+  /// On the thread, when something is over.
+  void countSent();
+
 private:
-  void loop();
-  void enqueue(Job &job);
-  Status waitFor(Job &job);
-  uint64_t countSent(const Communicator &world) const;
-  void stop();
-  Status findGroup(const std::vector<MeshAxis> &mesh, uint32_t axis,
-                   Communicator *&group);
+  void end(std::optional<int> abortCode);
+  Status findGroup(const std::vector<MeshAxis> &mesh,
+                   const CollectiveCall &call, Communicator *&group);
 
   const RankOptions options;
   int rankHere = 0, rankCount = 1;
-  std::thread thread;
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool isOpen = false, stopping = false;
-  Status opened;
-  Job *first = nullptr, *last = nullptr;
-  /// The first failure, after which nothing succeeds.
-  Status failure;
-  std::atomic<bool> failed{false};
   std::atomic<uint64_t> sent{0};
-  /// Those of axes with fewer ranks than there are, by the distance of their
-  /// ranks and how many they are. The thread's, once made.
-  std::map<std::pair<int, int>, std::unique_ptr<Communicator>> groups;
-  /// With which abort() ends the ranks; under the lock.
-  std::optional<int> abortCode;
+  bool hasEnded = false;
+  // The thread's, which makes them; they do not move.
+  std::unique_ptr<Communicator> world;
+  /// But all ranks: by the distance of an axis's ranks, how many they are, and
+  /// the number among the groups of the same ranks.
+  std::map<std::tuple<int, int, unsigned>, std::unique_ptr<Communicator>>
+      groups;
+  mutable Progress progress;
 };
 
 } // namespace
 
-Status CollectiveJob::run(Communicator &communicator, const Exchange &exchange,
-                          const void *input, void *output) const {
-  char *memory = exchange.memory == Exchange::Own ? work.get()
-                 : exchange.memory == Exchange::Input
-                     ? static_cast<char *>(const_cast<void *>(input))
-                     : static_cast<char *>(output);
-  char *to = memory + exchange.inputTo * width;
-  if (to != input && exchange.inputElements)
-    std::memcpy(to, input, exchange.inputElements * width);
-  char *from = memory + exchange.outputFrom * width;
-  // What nobody sends is zero.
-  if (exchange.isShift && exchange.outputElements)
-    std::memset(from, 0, exchange.outputElements * width);
-  Status status =
-      exchange.isShift
-          ? communicator.run(exchange.name, exchange.program, type, memory)
-          : communicator.run(exchange.request, type, memory);
-  if (status.ok() && from != output && exchange.outputElements)
-    std::memcpy(output, from, exchange.outputElements * width);
-  return status;
+//===----------------------------------------------------------------------===//
+// A collective, on the thread
+//===----------------------------------------------------------------------===//
+
+char *CollectiveJob::memory(const Exchange &exchange) const {
+  if (exchange.memory == Exchange::Own)
+    return work.get();
+  return exchange.memory == Exchange::Input
+             ? static_cast<char *>(const_cast<void *>(inputs[at]))
+             : static_cast<char *>(outputs[at]);
 }
 
-Status CollectiveJob::runOnGpu(Communicator &communicator) const {
-  constexpr int64_t patience = 1'000'000; // ns; news come at once
+Status CollectiveJob::beginMessage(Communicator &communicator) {
+  const Exchange &exchange = exchanges[at];
+  char *all = memory(exchange);
+  char *to = all + exchange.inputTo * width;
+  if (to != inputs[at] && exchange.inputElements)
+    std::memcpy(to, inputs[at], exchange.inputElements * width);
+  // What nobody sends is zero.
+  if (exchange.isShift && exchange.outputElements)
+    std::memset(all + exchange.outputFrom * width, 0,
+                exchange.outputElements * width);
+  return exchange.isShift
+             ? communicator.begin(exchange.name, exchange.program, type, all)
+             : communicator.begin(exchange.request, type, all);
+}
+
+void CollectiveJob::endMessage() {
+  const Exchange &exchange = exchanges[at];
+  const char *from = memory(exchange) + exchange.outputFrom * width;
+  if (from != outputs[at] && exchange.outputElements)
+    std::memcpy(outputs[at], from, exchange.outputElements * width);
+  ++at;
+}
+
+Status CollectiveJob::beginOnGpu(Communicator &communicator) const {
   std::vector<Communicator::DeviceMessage> messages;
   messages.reserve(exchanges.size());
   for (size_t i = 0; i < exchanges.size(); ++i)
     messages.push_back({exchanges[i].request, inputs[i], outputs[i]});
-  Status status = communicator.begin(std::move(messages), type, ready, done);
-  bool over = false, told = false;
-  while (status.ok() && !over) {
-    status = communicator.advance(patience, over);
-    if (status.ok() && communicator.isQueued() && !told)
-      tellQueued();
-    told = communicator.isQueued();
+  return communicator.begin(std::move(messages), type, ready, done);
+}
+
+Status CollectiveJob::begin(Communicator &communicator) {
+  at = 0;
+  return isOnGpu ? beginOnGpu(communicator) : beginMessage(communicator);
+}
+
+Status CollectiveJob::advance(Communicator &communicator, int64_t nanoseconds,
+                              bool &isOver) {
+  Status status = communicator.advance(nanoseconds, isOver);
+  if (!status.ok() || !isOver)
+    return status;
+  if (!isOnGpu)
+    endMessage();
+  if (!isOnGpu && at < exchanges.size()) {
+    isOver = false;
+    return beginMessage(communicator);
   }
+  owner->countSent();
   return status;
 }
 
-Status CollectiveJob::run(Communicator &world) {
-  if (isOnGpu)
-    return runOnGpu(group ? *group : world);
-  Status status;
-  for (size_t i = 0; status.ok() && i < exchanges.size(); ++i)
-    status = run(group ? *group : world, exchanges[i], inputs[i], outputs[i]);
-  return status;
+bool CollectiveJob::isLaunched(const Communicator &communicator) const {
+  return (isOnGpu || at + 1 == exchanges.size()) && communicator.isLaunched();
 }
+
+//===----------------------------------------------------------------------===//
+// The ranks
+//===----------------------------------------------------------------------===//
 
 Status RankThread::open() {
-  thread = std::thread([this] { loop(); });
-  std::unique_lock<std::mutex> lock(mutex);
-  changed.wait(lock, [&] { return isOpen; });
-  return opened;
-}
-
-void RankThread::loop() {
-  if (options.hub)
-    options.hub->makeCurrent();
-  std::unique_ptr<Communicator> communicator;
-  Status status =
-      Communicator::open(*options.engine, options.rank, options.size,
-                         options.communication, communicator);
-  std::unique_lock<std::mutex> lock(mutex);
-  if (status.ok()) {
-    rankHere = communicator->rank();
-    rankCount = communicator->size();
-  }
-  opened = std::move(status);
-  isOpen = true;
-  changed.notify_all();
-  for (;;) {
-    changed.wait(lock, [&] { return first || stopping; });
-    if (!first)
-      break;
-    Job *job = first;
-    status = failure;
-    lock.unlock();
-    job->tellQueued = [this, job] {
-      std::lock_guard<std::mutex> guard(mutex);
-      job->queued = true;
-      changed.notify_all();
-    };
-    if (status.ok())
-      status = job->run(*communicator);
-    // A job that ended all ranks has left no counters.
-    if (communicator && status.ok())
-      sent = countSent(*communicator);
-    lock.lock();
-    if (!status.ok() && failure.ok())
-      failure = status;
-    failed = !failure.ok();
-    first = job->next;
-    if (!first)
-      last = nullptr;
-    job->status = std::move(status);
-    job->state = Job::Done;
-    changed.notify_all();
-  }
-  const std::optional<int> code = abortCode;
-  lock.unlock();
-  if (communicator && code)
-    communicator->abort(*code);
-  // Before what they were split from.
-  groups.clear();
+  return progress.call([this] {
+    if (options.hub)
+      options.hub->makeCurrent();
+    Status status =
+        Communicator::open(*options.engine, options.rank, options.size,
+                           options.communication, world);
+    if (status.ok()) {
+      rankHere = world->rank();
+      rankCount = world->size();
+    }
+    return status;
+  });
 }
 
 /// In all groups.
-uint64_t RankThread::countSent(const Communicator &world) const {
-  uint64_t bytes = world.counters().sent_bytes;
-  for (const auto &[shape, group] : groups)
+void RankThread::countSent() {
+  uint64_t bytes = world->counters().sent_bytes;
+  for (const auto &[which, group] : groups)
     if (group)
       bytes += group->counters().sent_bytes;
-  return bytes;
+  sent = bytes;
 }
 
-void RankThread::stop() {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    stopping = true;
-  }
-  changed.notify_all();
-  if (thread.joinable())
-    thread.join();
+void RankThread::end(std::optional<int> abortCode) {
+  progress.end([&] {
+    if (world && abortCode)
+      world->abort(*abortCode);
+    // Before what they were split from.
+    groups.clear();
+    world.reset();
+  });
 }
-
-RankThread::~RankThread() { stop(); }
 
 void RankThread::abort(int code) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    abortCode = code;
-  }
-  stop();
-  failed = false;
+  progress.giveUp();
+  end(code);
+  hasEnded = true;
 }
 
-void RankThread::enqueue(Job &job) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    job.state = Job::Queued;
-    job.queued = false;
-    job.next = nullptr;
-    (last ? last->next : first) = &job;
-    last = &job;
-  }
-  changed.notify_all();
+Status RankThread::call(const std::function<Status(Communicator &)> &work) {
+  return progress.call([&] {
+    Status status = work(*world);
+    // One that ended all ranks has left no counters.
+    if (status.ok())
+      countSent();
+    return status;
+  });
 }
 
-Status RankThread::waitFor(Job &job) {
-  std::unique_lock<std::mutex> lock(mutex);
-  changed.wait(lock, [&] { return job.state != Job::Queued; });
-  job.state = Job::Idle;
-  return std::exchange(job.status, Status::success());
+Status RankThread::finish() {
+  return call([](Communicator &all) { return all.finish(); });
 }
 
-Status RankThread::findGroup(const std::vector<MeshAxis> &mesh, uint32_t axis,
-                             Communicator *&group) {
+Status RankThread::findGroup(const std::vector<MeshAxis> &mesh,
+                             const CollectiveCall &call, Communicator *&group) {
+  const unsigned which = call.turn % options.groups;
   int distance = 1;
-  for (size_t a = mesh.size(); a-- > axis + 1;)
+  for (size_t a = mesh.size(); a-- > call.axis + 1;)
     distance *= static_cast<int>(mesh[a].size);
-  const auto count = static_cast<int>(mesh[axis].size);
-  group = nullptr;
-  if (count == rankCount)
+  const MeshAxis &axis = mesh[call.axis];
+  const auto count = static_cast<int>(axis.size);
+  group = world.get();
+  if (count == rankCount && which == 0)
     return Status::success();
-  std::unique_ptr<Communicator> &known = groups[{distance, count}];
-  if (!known) {
-    GroupJob job;
-    job.color = rankHere - rankHere / distance % count * distance;
-    job.name = "of '" + mesh[axis].name + "'";
-    enqueue(job);
-    if (Status status = waitFor(job); !status.ok())
-      return status;
-    known = std::move(job.group);
+  if (auto known = groups.find({distance, count, which});
+      known != groups.end()) {
+    group = known->second.get();
+    return Status::success();
   }
-  group = known.get();
-  return Status::success();
+  // Ranks with another number of groups are in none of these.
+  const int first = rankHere - rankHere / distance % count * distance;
+  const int color =
+      first + rankCount * static_cast<int>(options.groups * mostGroups + which);
+  std::string name = "of '" + axis.name + "'";
+  if (options.groups > 1)
+    name += ", " + std::to_string(which + 1) + " of " +
+            std::to_string(options.groups);
+  return this->call([&](Communicator &all) {
+    std::unique_ptr<Communicator> made;
+    Status status = all.split(color, name, made);
+    if (status.ok() && made->size() != count)
+      status =
+          Status::error(MLC_USAGE, "rank " + std::to_string(rankHere) +
+                                       ": not all ranks make groups " + name +
+                                       "; give all the same number of groups");
+    group = made.get();
+    if (status.ok())
+      groups[{distance, count, which}] = std::move(made);
+    return status;
+  });
 }
 
 Status RankThread::prepare(const std::vector<MeshAxis> &mesh,
                            const CollectiveCall &call,
                            std::unique_ptr<Prepared> &prepared) {
   auto job = std::make_unique<CollectiveJob>();
+  job->owner = this;
   // Truth values are moved as bytes.
   job->type =
       call.type == DType::Bool ? MLC_U8 : static_cast<mlc_dtype>(call.type);
@@ -320,7 +280,7 @@ Status RankThread::prepare(const std::vector<MeshAxis> &mesh,
                     static_cast<int>(coordinatesOf(mesh, rankHere)[call.axis]),
                     job->exchanges);
   if (status.ok())
-    status = findGroup(mesh, call.axis, job->group);
+    status = findGroup(mesh, call, job->group);
   if (!status.ok())
     return status;
   int64_t most = 0;
@@ -347,7 +307,7 @@ void RankThread::start(Prepared &prepared, const void *const *inputs,
   job.inputs = inputs;
   job.outputs = outputs;
   job.isOnGpu = false;
-  enqueue(job);
+  job.ticket = progress.start(*job.group, job);
 }
 
 void RankThread::startOnGpu(Prepared &prepared, const void *const *inputs,
@@ -358,25 +318,22 @@ void RankThread::startOnGpu(Prepared &prepared, const void *const *inputs,
   job.isOnGpu = true;
   job.ready = ready;
   job.done = done;
-  enqueue(job);
+  job.ticket = progress.start(*job.group, job);
 }
 
 Status RankThread::waitUntilQueued(Prepared &prepared) {
   auto &job = static_cast<CollectiveJob &>(prepared);
-  std::unique_lock<std::mutex> lock(mutex);
-  changed.wait(lock, [&] { return job.queued || job.state != Job::Queued; });
-  return job.status;
+  return progress.waitUntilLaunched(job.ticket);
 }
 
 Status RankThread::wait(Prepared &prepared) {
-  return waitFor(static_cast<CollectiveJob &>(prepared));
+  auto &job = static_cast<CollectiveJob &>(prepared);
+  return progress.wait(std::exchange(job.ticket, 0));
 }
 
-Status RankThread::finish() {
-  FinishJob job;
-  enqueue(job);
-  return waitFor(job);
-}
+//===----------------------------------------------------------------------===//
+// Opening them
+//===----------------------------------------------------------------------===//
 
 Status chooseGpu(RankOptions &options) {
   const char *name = options.device.c_str();
@@ -399,21 +356,25 @@ Status chooseGpu(RankOptions &options) {
   return status;
 }
 
-Status RankThread::call(const std::function<Status(Communicator &)> &work) {
-  CallJob job;
-  job.work = &work;
-  enqueue(job);
-  return waitFor(job);
-}
-
 Status onRankThread(Ranks &ranks,
                     const std::function<Status(Communicator &)> &work) {
   return static_cast<RankThread &>(ranks).call(work);
 }
 
+Status checkGroups(uint64_t groups) {
+  return groups >= 1 && groups <= mostGroups
+             ? Status::success()
+             : Status::error(MLC_USAGE, std::to_string(groups) +
+                                            " groups of ranks; give 1 to " +
+                                            std::to_string(mostGroups));
+}
+
 Status openRanks(const RankOptions &options, std::shared_ptr<Ranks> &ranks) {
+  Status status = checkGroups(options.groups);
+  if (!status.ok())
+    return status;
   auto thread = std::make_shared<RankThread>(options);
-  Status status = thread->open();
+  status = thread->open();
   if (status.ok())
     ranks = std::move(thread);
   return status;
@@ -429,16 +390,14 @@ Status findEngine(const std::string &name, const World &world,
   return status.ok() ? chooseGpu(options) : status;
 }
 
-Status openThreads(uint64_t count, const Communicator::Options &communication,
+Status openThreads(uint64_t count, RankOptions options,
                    std::vector<std::shared_ptr<Ranks>> &ranks) {
   if (count < 1 || count > 256)
     return Status::error(MLC_USAGE, std::to_string(count) +
                                         " ranks; the engine inproc takes 1 to "
                                         "256");
-  RankOptions options;
   options.engine = &inprocEngine();
   options.size = static_cast<int>(count);
-  options.communication = communication;
   options.hub = std::make_shared<InprocHub>(options.size);
   for (options.rank = 0; options.rank < options.size; ++options.rank) {
     ranks.emplace_back();

@@ -23,10 +23,12 @@ void onHang(const std::string &text) {
   ::_exit(MLC_RESOURCES);
 }
 
-Communicator::Options optionsOf(const RunOptions &options) {
-  Communicator::Options result;
-  result.timeout = std::chrono::nanoseconds(
+RankOptions optionsOf(const RunOptions &options) {
+  RankOptions result;
+  result.communication.timeout = std::chrono::nanoseconds(
       static_cast<int64_t>(std::ceil(options.timeout * 1e9)));
+  result.groups = options.groups;
+  result.device = options.device;
   return result;
 }
 
@@ -53,6 +55,8 @@ RunEngines::~RunEngines() = default;
 
 Status RunEngines::open(const RunOptions &options, uint64_t needed,
                         std::vector<std::shared_ptr<Ranks>> &ranks) {
+  if (Status status = checkGroups(options.groups); !status.ok())
+    return status;
   if (options.engine == "inproc") {
     if (Status status = refuseProcesses(); !status.ok())
       return status;
@@ -73,9 +77,7 @@ Status RunEngines::open(const RunOptions &options, uint64_t needed,
   // Alone, whatever started it.
   if (options.engine.empty() && (needed == 1 || !world.found()))
     return Status::success();
-  RankOptions one;
-  one.device = options.device;
-  one.communication = optionsOf(options);
+  RankOptions one = optionsOf(options);
   if (Status status = findEngine(options.engine, world, engineFolder(), one);
       !status.ok())
     return status;

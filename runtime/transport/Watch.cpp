@@ -282,9 +282,16 @@ std::string Watch::hung() const {
 }
 
 void Watch::farewell(int code) {
-  own.code = code;
-  // Whom it blames, or itself: after an error that is no collective's.
-  publish(MLC_RANK_LEFT, own.blamed < 0 ? ranks[rank] : own.blamed);
+  // Keeps whom it blames, or blames itself: after an error that is no
+  // collective's. Who waits in a group sees it there.
+  for (Watch *relative : family->watches) {
+    mlc_notice &told = relative->own;
+    if (relative != this && told.state == MLC_RANK_FAILED)
+      continue;
+    told.code = code;
+    relative->publish(MLC_RANK_LEFT,
+                      told.blamed < 0 ? ranks[rank] : told.blamed);
+  }
   const Clock::time_point end = Clock::now() + farewellTime;
   for (;;) {
     const Clock::time_point now = Clock::now();

@@ -37,6 +37,8 @@ public:
   void end();
   void progressed() { lastProgress = Clock::now(); }
 
+  /// The next check() looks, however short ago the last one did.
+  void hurry() { lastLook = {}; }
   /// To be called often; cheap. An error if another rank has failed, does
   /// another collective or has gone, or if the time is over. `awaited` are the
   /// ranks that this one waits for.

@@ -69,6 +69,31 @@ def test_training_has_the_bits_of_the_host_s_way(tools, tmp_path, prepared, stag
     assert names >= ({"ncclAllReduce"} if stage == 0 else {"ncclAllReduce", "ncclReduce", "ncclBroadcast"}), names
 
 
+@pytest.mark.parametrize("stage", [0, 3])
+def test_groups_are_called_in_one_order(tools, tmp_path, prepared, stage):
+    """Of all communicators together, as one GPU may not have room for several of NCCL's kernels; each has its own stream."""
+    flags, cache, threads = prepared(stage, 9, "--bucket-bytes=1")
+    record = tmp_path / "calls"
+    record.mkdir()
+    gpu = on_gpus(tools, flags, cache, tmp_path / "gpu.npz", "--steps=3", "--groups=3", MLC_NCCL_RECORD=str(record),
+                  MLC_NCCL_DELAY="3000")
+    assert gpu.bits() == threads.bits() and list(gpu.losses) == list(threads.losses)
+    orders, streams = {}, {}
+    for path in record.iterdir():
+        communicator, rank = map(int, path.name.split("."))
+        for line in path.read_text().splitlines()[1:]:
+            name, *words = line.split()
+            given = dict(word.split("=") for word in words if "=" in word)
+            # Transfers, by which ranks meet before they split, are other ones on each.
+            if name in ("ncclAllReduce", "ncclReduce", "ncclBroadcast", "ncclAllGather", "ncclReduceScatter"):
+                orders.setdefault(rank, []).append((int(given["turn"]), communicator, name, words[0]))
+                streams.setdefault(rank, {}).setdefault(communicator, set()).add(given["stream"])
+    called = [[call[1:] for call in sorted(orders[rank])] for rank in range(COUNT)]
+    assert called[0] == called[1] == called[2] and len(called[0]) > 3 * 4
+    for rank in range(COUNT):
+        assert sorted(streams[rank]) == [0, 1, 2] and len(set.union(*streams[rank].values())) == 3
+
+
 def test_nothing_of_what_is_exchanged_is_copied(tools, tmp_path, prepared):
     """Copies of two steps more: those of samples, rates and losses alone, as without other ranks; over the host's way more."""
     flags, cache, _ = prepared(0, 9)
@@ -116,12 +141,14 @@ def test_programs_of_sends_and_receives_go_over_the_host(tools, tmp_path, prepar
 
 @pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
 @pytest.mark.parametrize("isStuck", [False, True])
-def test_a_rank_that_fails_ends_those_whose_streams_wait(tools, tmp_path, prepared, how, isStuck):
+@pytest.mark.parametrize("groups", [1, 3])
+def test_a_rank_that_fails_ends_those_whose_streams_wait(tools, tmp_path, prepared, how, isStuck, groups):
     """Also where ncclCommAbort does not return."""
-    flags, cache, _ = prepared(0, 9)
+    flags, cache, _ = prepared(0, 9, "--bucket-bytes=1") if groups > 1 else prepared(0, 9)
     mlc, victim, timeout = str(tools.build / "bin/mlc"), 1, 3
     more = {"MLC_NCCL_STUCK": "1"} if isStuck else {}
     run = subprocess.Popen([mlc, "launch", "-n", str(COUNT), "--grace=20", "--", mlc, "train", *flags, "--engine=nccl", "--device=cuda",
+                            f"--groups={groups}",
                             "--steps=100000000", "--learning-rate=1e-9", f"--checkpoint={tmp_path / 'c.npz'}",
                             "--checkpoint-every=100000000", f"--timeout={timeout}"],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=gpus.environment(tools, cache, **more))
@@ -140,7 +167,7 @@ def test_a_rank_that_fails_ends_those_whose_streams_wait(tools, tmp_path, prepar
             os.kill(pid, signal.SIGKILL)
         _, errors = run.communicate(timeout=60)
         for rank in {0, 1, 2} - {victim}:
-            told = re.search(rf"mlc: error: (?:\S+: )?rank {rank}: collective \d+ \(all-reduce of the engine, of \d+ f32[^)]*\): ([^\n]*)",
+            told = re.search(rf"mlc: error: (?:\S+: )?rank {rank}: collective \d+(?: of group [^(]*)? \(all-reduce of the engine, of \d+ f32[^)]*\): ([^\n]*)",
                              errors)
             assert told and re.search(rf"rank {victim}\b", told.group(1)), errors
     finally:

@@ -2,6 +2,7 @@
 
     torch/bin/python tools/bench/ddp.py [--networks mlp,gpt,resnet50] [--rounds 5]
     torch/bin/python tools/bench/ddp.py --link 1e8 [--networks mlp] [--bucket 2097152]
+    torch/bin/python tools/bench/ddp.py --groups 1,2,3 [--latency 0.005] [--link 1e8] [--ranks 3]
 
 runs in a Python that has PyTorch, onnx and NumPy, and starts build/bin/mlc. Both
 train the same ONNX graph (tools/bench/training.py) over Gloo, each rank on half of
@@ -15,6 +16,10 @@ the bytes that a rank sends over the link's rate. Two ranks make the same progra
 steps in both, so that what they take from each other's cores is in both. Beside it
 is the same with all gradients in one bucket, which begins when the last is there:
 of that nothing can be hidden.
+
+With `--groups` each number of groups of mlc's ranks takes its turn over such a link,
+with a latency of so many seconds, or a free one; printed are a step's medians beside
+those of the first number.
 """
 
 import argparse
@@ -160,6 +165,22 @@ def measure_overlap(name, rounds, rate, bucket):
         print(f"{name:<12} {way:<8} {1e3 * a:10.2f}  {1e3 * b:8.2f}  {1e3 * exchange:12.2f}  {1 - (a - b) / exchange:6.2f}", flush=True)
 
 
+def measure_groups(name, rounds, groups, ranks, bucket, link):
+    steps = STEPS[name]
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+        flags = write(name, folder)
+        times, sent = {count: [] for count in groups}, 0
+        for _ in range(rounds):
+            for count in groups:
+                seconds, sent = mlc_seconds(folder, flags, steps, ranks, "--algorithm=ring", f"--bucket-bytes={bucket}",
+                                            f"--groups={count}", environment=link)
+                times[count].append(seconds)
+    ratios = {count: np.median(np.divide(times[count], times[groups[0]])) for count in groups}
+    for count in groups:
+        print(f"{name:<12} {count:6}  {1e3 * np.median(times[count]):9.2f}  {ratios[count]:5.2f}  {sent:10}", flush=True)
+
+
 def main():
     if sys.argv[1:2] == ["--worker"]:
         return work(pathlib.Path(sys.argv[3]), int(sys.argv[2]), sys.argv[4:])
@@ -167,8 +188,18 @@ def main():
     parser.add_argument("--networks", default=",".join(STEPS), help="which (all)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of both (5)")
     parser.add_argument("--link", type=float, help="bytes a second; measures what is hidden")
-    parser.add_argument("--bucket", type=int, default=25 << 20, help="with --link: mlc train's --bucket-bytes (26214400)")
+    parser.add_argument("--bucket", type=int, default=25 << 20, help="with --link and --groups: mlc train's --bucket-bytes (26214400)")
+    parser.add_argument("--groups", help="numbers of groups of mlc's ranks; measures these")
+    parser.add_argument("--latency", type=float, default=0, help="with --groups: seconds of a message on the link (0)")
+    parser.add_argument("--ranks", type=int, default=2, help="with --groups: how many (2)")
     arguments = parser.parse_args()
+    if arguments.groups:
+        link = {"MLC_LINK_LATENCY": str(arguments.latency), "MLC_LINK_BANDWIDTH": f"{arguments.link or 0:.0f}"}
+        print("network      groups   step, ms  ratio  bytes sent")
+        for name in arguments.networks.split(","):
+            measure_groups(name, arguments.rounds, [int(count) for count in arguments.groups.split(",")], arguments.ranks,
+                           arguments.bucket, link)
+        return None
     print("network      gradients  slow, ms  free, ms  exchange, ms  hidden" if arguments.link else
           "network      DDP, ms        mlc, ms  ratio")
     for name in arguments.networks.split(","):

@@ -41,6 +41,10 @@ DistributionFlags::DistributionFlags(cl::SubCommand &sub)
               cl::desc("Of waiting for a rank without progress, until all "
                        "ranks end (300)"),
               cl::sub(sub)),
+      groups("groups", cl::init(1), cl::value_desc("number"),
+             cl::desc("Groups of ranks, to which what is exchanged is given in "
+                      "turn, so that several sums are under way at once (1)"),
+             cl::sub(sub)),
       zero("zero", cl::init(0), cl::value_desc("stage"),
            cl::desc("Split over the ranks what the optimizer keeps (1), sums "
                     "of gradients too (2), weights too (3) (0: nothing)"),
@@ -103,6 +107,7 @@ llvm::Error DistributionFlags::open(
   runtime::RunOptions options;
   options.engine = engine;
   options.timeout = timeout;
+  options.groups = groups;
   options.device = device;
   options.ranks = ranks;
   if (ranks && engine.empty())
@@ -119,7 +124,7 @@ llvm::Error DistributionFlags::open(
 
 llvm::Error DistributionFlags::refuseAlone() const {
   const cl::Option *options[] = {
-      &zero,   &algorithm,   &staleness,        &statistics,
+      &groups, &zero,        &algorithm,        &staleness,   &statistics,
       &fusion, &bucketBytes, &firstBucketBytes, &gatherWindow};
   for (const cl::Option *option : options)
     if (option->getNumOccurrences())
@@ -131,8 +136,8 @@ llvm::Error DistributionFlags::refuseAlone() const {
 }
 
 llvm::Error DistributionFlags::refuseBesideServer() const {
-  const cl::Option *options[] = {&zero, &fusion, &bucketBytes,
-                                 &firstBucketBytes, &gatherWindow};
+  const cl::Option *options[] = {
+      &groups, &zero, &fusion, &bucketBytes, &firstBucketBytes, &gatherWindow};
   for (const cl::Option *option : options)
     if (option->getNumOccurrences())
       return fail(Exit::Usage, "--" + option->ArgStr +

@@ -65,6 +65,7 @@ private:
   llvm::cl::opt<std::string> engine;
   llvm::cl::opt<unsigned> ranks;
   llvm::cl::opt<double> timeout;
+  llvm::cl::opt<unsigned> groups;
   llvm::cl::opt<unsigned> zero;
   llvm::cl::opt<std::string> algorithm;
   llvm::cl::opt<int64_t> staleness;

@@ -40,6 +40,10 @@ public:
                 cl::desc("Of waiting for a rank without progress, until all "
                          "ranks end (300)"),
                 cl::sub(sub)),
+        groups("groups", cl::init(1), cl::value_desc("number"),
+               cl::desc("Groups of ranks, to which collectives are given in "
+                        "turn, so that several are under way at once (1)"),
+               cl::sub(sub)),
         ownParts("own-parts",
                  cl::desc("Each rank reads its part of inputs and writes its "
                           "part of outputs, %r in paths being the rank; else "
@@ -63,6 +67,7 @@ private:
   cl::opt<std::string> engine;
   cl::opt<unsigned> ranks;
   cl::opt<double> timeout;
+  cl::opt<unsigned> groups;
   cl::opt<bool> ownParts;
   cl::opt<unsigned> threads;
   cl::opt<bool> profile, flushDenormals;
@@ -88,6 +93,7 @@ llvm::Error RunCommand::run() {
   options.engine = engine;
   options.ranks = ranks;
   options.timeout = timeout;
+  options.groups = groups;
   options.ownParts = ownParts;
   mlc::runtime::transport::RunEngines engines;
   // It has told of its errors itself.

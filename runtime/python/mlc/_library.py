@@ -34,7 +34,7 @@ class COptions(ctypes.Structure):
 
 class CRanksOptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("timeout", ctypes.c_double), ("folder", ctypes.c_char_p),
-                ("device", ctypes.c_char_p)]
+                ("device", ctypes.c_char_p), ("groups", ctypes.c_size_t)]
 
 
 class CAxis(ctypes.Structure):

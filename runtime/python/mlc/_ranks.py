@@ -21,36 +21,40 @@ class Ranks:
         the memory of that GPU, of "cuda" the one of LOCAL_RANK
     timeout: seconds of waiting for a rank without progress, after which a run
         fails, naming who is missing
+    groups: of each axis, 1 to 64, alike on all ranks: collectives are given to them
+        in turn, so that several are under way at once
 
     After a run that has failed because of the ranks the last of the objects that
     hold them ends all ranks, and may end the process.
     """
 
-    def __init__(self, engine: str | None = None, *, device: str | None = None, timeout: float = 300.0):
+    def __init__(self, engine: str | None = None, *, device: str | None = None, timeout: float = 300.0, groups: int = 1):
         self._handle = ctypes.c_void_p()
         if engine is not None and (not isinstance(engine, str) or "\0" in engine):
             raise UsageError(f"engine: expected mpi, gloo, nccl or a path, not {engine!r}")
         if device is not None and (not isinstance(device, str) or "\0" in device):
             raise UsageError(f"device: expected a device's name, not {device!r}")
-        options = self._options(timeout)
+        options = self._options(timeout, groups)
         options.device = device.encode() if device is not None else None
         call("mlc_ranks_open", engine.encode() if engine is not None else None, ctypes.byref(options),
              ctypes.byref(self._handle))
 
     @staticmethod
-    def _options(timeout: float) -> CRanksOptions:
+    def _options(timeout: float, groups: int) -> CRanksOptions:
         if not isinstance(timeout, (int, float)):
             raise UsageError(f"timeout: expected seconds, not {timeout!r}")
-        return CRanksOptions(ctypes.sizeof(CRanksOptions), timeout, None, None)
+        if not isinstance(groups, int) or not 1 <= groups <= 64:
+            raise UsageError(f"groups: expected 1 to 64, not {groups!r}")
+        return CRanksOptions(ctypes.sizeof(CRanksOptions), timeout, None, None, groups)
 
     @classmethod
-    def threads(cls, count: int, *, timeout: float = 300.0) -> "list[Ranks]":
+    def threads(cls, count: int, *, timeout: float = 300.0, groups: int = 1) -> "list[Ranks]":
         """So many ranks of this process, each for a thread of its own, to try a model
         out."""
         if not isinstance(count, int) or not 1 <= count <= 256:
             raise UsageError(f"ranks: expected 1 to 256, not {count!r}")
         handles = (ctypes.c_void_p * count)()
-        options = cls._options(timeout)
+        options = cls._options(timeout, groups)
         call("mlc_ranks_open_threads", count, ctypes.byref(options), handles)
         ranks = []
         for handle in handles:

@@ -14,7 +14,8 @@
 // $MLC_NCCL_RECORD, C the number of the communicator in its process, from 0, R
 // the rank in the first of them; the first line has the communicator's size and
 // the rank in it (test/transport/calls.py reads them). Addresses follow as
-// stream=, from= and to=.
+// stream=, from= and to=, and turn= is how many calls the process had made of
+// all communicators.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,6 +85,9 @@ struct Addresses {
   const void *stream, *from, *to;
 };
 
+/// How many calls have been recorded.
+std::atomic<int> turn{0};
+
 /// The name of a call, and what it was given.
 template <typename... Values>
 void record(ncclComm_t comm, const char *name, Values... values) {
@@ -104,6 +108,7 @@ void record(ncclComm_t comm, const char *name, Values... values) {
       file << ' ' << value;
   };
   (write(values), ...);
+  file << " turn=" << turn++;
   if (group.depth)
     file << " grouped";
   file << '\n';

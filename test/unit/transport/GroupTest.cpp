@@ -114,6 +114,103 @@ TEST_CASE("several threads start collectives, each on a group of its own",
   }));
 }
 
+namespace {
+
+/// Goes on when it is told to; what has happened is in `events`.
+struct Scripted : Progress::Work {
+  std::string name;
+  std::vector<std::string> &events;
+  std::function<bool()> mayLaunch = [] { return true; };
+  std::function<bool()> mayEnd = [] { return true; };
+  bool launched = false, ended = false;
+
+  Scripted(std::string name, std::vector<std::string> &events)
+      : name(std::move(name)), events(events) {}
+  Status begin(Communicator &) override {
+    events.push_back("begin " + name);
+    return Status::success();
+  }
+  Status advance(Communicator &, int64_t, bool &done) override {
+    launched = launched || mayLaunch();
+    done = ended = launched && mayEnd();
+    if (done)
+      events.push_back("end " + name);
+    return Status::success();
+  }
+  bool isLaunched(const Communicator &) const override { return launched; }
+};
+
+} // namespace
+
+TEST_CASE("what is launched in one order is under way together", "[group]") {
+  requireOk(onRanks(1, {}, [](Communicator &world, int) {
+    std::unique_ptr<Communicator> other;
+    if (Status status = world.split(0, "second", other); !status.ok())
+      return status;
+    std::vector<std::string> events;
+    Scripted a("a", events), b("b", events), c("c", events), d("d", events);
+    int looks = 0;
+    // a is launched late, and over when b is; b's follower waits for a's.
+    a.mayLaunch = [&] { return ++looks > 20; };
+    a.mayEnd = [&] { return b.ended; };
+    c.mayLaunch = [&] { return a.ended; };
+    Progress progress(Progress::Order::OfAll);
+    const Progress::Ticket first = progress.start(world, a);
+    const Progress::Ticket second = progress.start(*other, b);
+    const Progress::Ticket third = progress.start(world, c);
+    const Progress::Ticket fourth = progress.start(*other, d);
+    Status status = progress.waitUntilLaunched(first);
+    for (Progress::Ticket ticket : {second, first, fourth, third})
+      if (status.ok())
+        status = progress.wait(ticket);
+    const std::vector<std::string> want = {"begin a", "begin b", "end b",
+                                           "end a",   "begin c", "end c",
+                                           "begin d", "end d"};
+    return !status.ok() || events == want
+               ? status
+               : Status::error(MLC_INTERNAL, "another order");
+  }));
+}
+
+TEST_CASE("a call is between what was started before and after", "[group]") {
+  requireOk(onRanks(1, {}, [](Communicator &world, int) {
+    std::unique_ptr<Communicator> other;
+    if (Status status = world.split(0, "second", other); !status.ok())
+      return status;
+    std::vector<std::string> events;
+    Scripted a("a", events), b("b", events), c("c", events);
+    int looks = 0;
+    a.mayEnd = [&] { return b.ended; };
+    b.mayEnd = [&] { return ++looks > 20; };
+    Progress progress;
+    progress.start(world, a);
+    progress.start(*other, b);
+    Status status = progress.call([&] {
+      events.emplace_back("call");
+      return Status::success();
+    });
+    const Progress::Ticket third = progress.start(*other, c);
+    if (status.ok())
+      status = progress.wait(third);
+    const std::vector<std::string> want = {"end b", "end a", "call", "begin c",
+                                           "end c"};
+    if (status.ok() &&
+        std::vector<std::string>(events.begin() + 2, events.end()) != want)
+      return Status::error(MLC_INTERNAL, "another order");
+    // A call's error is everybody's, and the last is carried out yet.
+    const Status failed = progress.call(
+        [] { return Status::error(MLC_UNSUPPORTED, "a call's"); });
+    const Progress::Ticket late = progress.start(world, a);
+    bool ended = false;
+    progress.end([&] { ended = true; });
+    return status.ok() && (failed.message != "a call's" ||
+                           progress.wait(late).message != "a call's" ||
+                           !progress.wait(third).ok() || !ended)
+               ? Status::error(MLC_INTERNAL, "the error of a call")
+               : status;
+  }));
+}
+
 TEST_CASE("a rank that is missing in one group ends who waits in another",
           "[group]") {
   Communicator::Options options;

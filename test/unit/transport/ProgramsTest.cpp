@@ -64,10 +64,11 @@ std::shared_ptr<const Artifact> make(Programs programs,
 }
 
 std::vector<std::shared_ptr<Ranks>>
-ranksOf(int count,
-        std::chrono::milliseconds timeout = std::chrono::minutes(1)) {
-  transport::Communicator::Options options;
-  options.timeout = timeout;
+ranksOf(int count, std::chrono::milliseconds timeout = std::chrono::minutes(1),
+        unsigned groups = 1) {
+  transport::RankOptions options;
+  options.communication.timeout = timeout;
+  options.groups = groups;
   std::vector<std::shared_ptr<Ranks>> ranks;
   REQUIRE(transport::openThreads(count, options, ranks).ok());
   return ranks;
