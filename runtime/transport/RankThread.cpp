@@ -53,14 +53,25 @@ struct CollectiveJob : Job {
   Status runOnGpu(Communicator &communicator) const;
 };
 
+/// Of axes with fewer ranks than there are, by the distance of their ranks and
+/// how many they are. The thread alone adds to them.
+using Groups = std::map<std::pair<int, int>, std::unique_ptr<Communicator>>;
+
 /// Makes the groups of an axis, which all ranks do together.
 struct GroupJob : Job {
+  explicit GroupJob(Groups &groups) : groups(groups) {}
+
+  Groups &groups;
+  Groups::key_type shape;
   int color = 0;
   std::string name;
-  std::unique_ptr<Communicator> group;
 
   Status run(Communicator &world) override {
-    return world.split(color, name, group);
+    std::unique_ptr<Communicator> made;
+    Status status = world.split(color, name, made);
+    if (status.ok())
+      groups.emplace(shape, std::move(made));
+    return status;
   }
 };
 
@@ -120,9 +131,7 @@ private:
   Status failure;
   std::atomic<bool> failed{false};
   std::atomic<uint64_t> sent{0};
-  /// Those of axes with fewer ranks than there are, by the distance of their
-  /// ranks and how many they are. The thread's, once made.
-  std::map<std::pair<int, int>, std::unique_ptr<Communicator>> groups;
+  Groups groups;
   /// With which abort() ends the ranks; under the lock.
   std::optional<int> abortCode;
 };
@@ -239,8 +248,7 @@ void RankThread::loop() {
 uint64_t RankThread::countSent(const Communicator &world) const {
   uint64_t bytes = world.counters().sent_bytes;
   for (const auto &[shape, group] : groups)
-    if (group)
-      bytes += group->counters().sent_bytes;
+    bytes += group->counters().sent_bytes;
   return bytes;
 }
 
@@ -293,17 +301,19 @@ Status RankThread::findGroup(const std::vector<MeshAxis> &mesh, uint32_t axis,
   group = nullptr;
   if (count == rankCount)
     return Status::success();
-  std::unique_ptr<Communicator> &known = groups[{distance, count}];
-  if (!known) {
-    GroupJob job;
+  const Groups::key_type shape(distance, count);
+  auto known = groups.find(shape);
+  if (known == groups.end()) {
+    GroupJob job(groups);
+    job.shape = shape;
     job.color = rankHere - rankHere / distance % count * distance;
     job.name = "of '" + mesh[axis].name + "'";
     enqueue(job);
     if (Status status = waitFor(job); !status.ok())
       return status;
-    known = std::move(job.group);
+    known = groups.find(shape);
   }
-  group = known.get();
+  group = known->second.get();
   return Status::success();
 }
 
