@@ -9,6 +9,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
+#include "passes/Distribute/Mesh.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -124,6 +125,8 @@ LogicalResult Distribution::distribute(func::FuncOp entry) {
   std::optional<unsigned> first;
   for (BlockArgument argument : entry.getArguments()) {
     unsigned i = argument.getArgNumber();
+    if (failed(checkTensor(entry, argument.getType(), "argument " + Twine(i))))
+      return failure();
     auto type = cast<RankedTensorType>(argument.getType());
     if (auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr)) {
       entry.setArgAttr(i, dist::kShardingAttr, shardingOf(state, type));
@@ -138,6 +141,8 @@ LogicalResult Distribution::distribute(func::FuncOp entry) {
     entry.setArgAttr(i, dist::kShardingAttr, splitAlong(0, type.getRank()));
   }
   for (auto [i, type] : llvm::enumerate(entry.getResultTypes())) {
+    if (failed(checkTensor(entry, type, "result " + Twine(i))))
+      return failure();
     auto tensor = cast<RankedTensorType>(type);
     auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr);
     entry.setResultAttr(i, dist::kShardingAttr,

@@ -129,7 +129,7 @@ TEST_CASE("a server that cannot apply a gradient ends all", "[server]") {
       if (server)
         kept[rank] = server->records().size();
       if (!status.ok())
-        server.release()->abort(world, 1);
+        keep(std::move(server))->abort(world, 1);
       return status;
     });
     CHECK(kept == std::array<size_t, 3>{});
@@ -156,7 +156,7 @@ TEST_CASE("a server alone, and one whose worker does not come", "[server]") {
     Status status = StaleServer::open(world, {4, MLC_F32, 0, 1}, server);
     if (rank == 0) {
       std::this_thread::sleep_for(std::chrono::seconds(3));
-      server.release();
+      keep(std::move(server));
       return status;
     }
     if (status.ok() && server->isServer())
@@ -169,7 +169,7 @@ TEST_CASE("a server alone, and one whose worker does not come", "[server]") {
       status = server->pull(weights[rank]);
     }
     if (!status.ok())
-      server.release()->abort(world, 1);
+      keep(std::move(server))->abort(world, 1);
     return status;
   });
   CHECK_THAT(results[2].message,
