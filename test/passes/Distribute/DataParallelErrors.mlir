@@ -12,11 +12,3 @@ func.func @f(%x: tensor<?xf32>) {
 func.func @f(%x: tensor<8xf32>, %n: index) {
   return
 }
-
-// -----
-
-// expected-error @+1 {{result 0 must be a ranked tensor with named dims, got 'index'}}
-func.func @f(%x: tensor<8xf32>) -> index {
-  %c = arith.constant 1 : index
-  return %c : index
-}
