@@ -9,6 +9,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
+#include "passes/Distribute/Mesh.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -124,6 +125,8 @@ LogicalResult Distribution::distribute(func::FuncOp entry) {
   std::optional<unsigned> first;
   for (BlockArgument argument : entry.getArguments()) {
     unsigned i = argument.getArgNumber();
+    if (failed(checkTensor(entry, argument.getType(), "argument " + Twine(i))))
+      return failure();
     auto type = cast<RankedTensorType>(argument.getType());
     if (auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr)) {
       entry.setArgAttr(i, dist::kShardingAttr, shardingOf(state, type));

@@ -1,6 +1,7 @@
 //===- Mesh.cpp - The mesh and the shardings of a module ------------------===//
 
 #include "passes/Distribute/Mesh.h"
+#include "dialects/Interfaces/Attributes.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -54,6 +55,15 @@ ReduceKind reduceKindOf(Reduction reduction) {
     return ReduceKind::Sum;
   }
   llvm_unreachable("unknown reduction");
+}
+
+LogicalResult checkTensor(func::FuncOp function, Type type,
+                          const llvm::Twine &what) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor && getDims(tensor))
+    return success();
+  return function.emitError()
+         << what << " must be a ranked tensor with named dims, got " << type;
 }
 
 FailureOr<RankSharding> readSharding(Attribute attribute, unsigned rank,

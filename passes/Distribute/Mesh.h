@@ -5,6 +5,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Definition.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlc {
@@ -26,6 +27,11 @@ struct RankSharding {
   llvm::SmallVector<std::optional<unsigned>> dims;
   llvm::SmallVector<std::pair<unsigned, ReduceKind>> partial;
 };
+
+/// Whether an argument or a result of `function`, which `what` names, can be
+/// split: it is a tensor with named dims. Emits the error.
+mlir::LogicalResult checkTensor(mlir::func::FuncOp function, mlir::Type type,
+                                const llvm::Twine &what);
 
 /// Reads what an argument or a result of `rank` dims has; null: the same on all
 /// ranks. On failure `problem` says what is wrong with it.

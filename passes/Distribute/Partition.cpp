@@ -52,13 +52,11 @@ private:
   /// What of all arguments or results is said; null where nothing is.
   LogicalResult read(Attribute attribute, Type type, const Twine &what,
                      SmallVectorImpl<ShardingAttr> &shardings) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !getDims(tensor))
-      return function.emitError()
-             << what << " must be a ranked tensor with named dims, got "
-             << type;
+    if (failed(checkTensor(function, type, what)))
+      return failure();
     std::string problem;
-    if (failed(readSharding(attribute, tensor.getRank(), mesh, problem)))
+    unsigned rank = cast<RankedTensorType>(type).getRank();
+    if (failed(readSharding(attribute, rank, mesh, problem)))
       return function.emitError() << what << " " << problem;
     shardings.push_back(llvm::cast_or_null<ShardingAttr>(attribute));
     return success();

@@ -197,9 +197,24 @@ func::FuncOp FunctionLowering::createFunction() {
   return lowered;
 }
 
+/// Rules and statements speak of any number; a program has to know it.
+static LogicalResult checkNumbers(Operation *op, const Definition &definition) {
+  StringRef unknown;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        if (node.kind == Expr::Kind::Param)
+          unknown = node.parameter;
+      });
+  if (unknown.empty())
+    return success();
+  return op->emitError("has the parameter '")
+         << unknown << "', which has no value; write a number in its place";
+}
+
 LogicalResult FunctionLowering::lowerDefined(DefinitionOpInterface op) {
   FailureOr<Definition> definition = getDefinition(op);
-  if (failed(definition))
+  if (failed(definition) || failed(checkNumbers(op, *definition)))
     return failure();
   for (const Requirement &requirement : definition->requirements)
     checks.add(requirement, getNodeName(op.getLoc()));

@@ -229,7 +229,9 @@ TEST_CASE("a rank that is missing in one group ends who waits in another",
     auto data = std::make_unique<int32_t[]>(9);
     Status status = groups[rank]->run(
         {Collective::AllReduce, Algorithm::Own, 3, 9}, MLC_I32, data.get());
-    data.release();
+    data.release(); // the group's
+    for (auto &group : groups)
+      keep(std::move(group));
     world.abort(1);
     return status;
   });

@@ -9,7 +9,10 @@
 #include <catch2/catch.hpp>
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 namespace mlc::runtime::transport {
 
@@ -32,6 +35,16 @@ onRanks(int ranks, const Communicator::Options &options,
   for (std::thread &thread : threads)
     thread.join();
   return results;
+}
+
+/// What an engine may use after an error until the process ends, and who looks
+/// for leaks finds here.
+template <typename T> T *keep(std::unique_ptr<T> object) {
+  static std::mutex mutex;
+  static auto &kept = *new std::vector<T *>;
+  std::lock_guard<std::mutex> lock(mutex);
+  kept.push_back(object.get());
+  return object.release();
 }
 
 inline void requireOk(const std::vector<Status> &results) {
