@@ -42,7 +42,10 @@ Session::Session(std::shared_ptr<const Artifact> a, size_t entry,
       wasSkipped(program.steps.size(), 0), stepTimes(program.steps.size(), 0) {}
 
 // Memory goes before the queue does.
-Session::~Session() { (void)wait(); }
+Session::~Session() {
+  (void)wait();
+  shared->abandonRanks();
+}
 
 /// Has the artifact's code and weights on the device.
 Status Session::load() {

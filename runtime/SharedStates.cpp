@@ -35,9 +35,13 @@ SharedStates::SharedStates(std::shared_ptr<const Artifact> a,
 // Memory goes before the queue does.
 SharedStates::~SharedStates() {
   (void)wait();
+  abandonRanks();
+  memory.clear();
+}
+
+void SharedStates::abandonRanks() {
   if (others && others->hasFailed())
     others->abort(MLC_RESOURCES);
-  memory.clear();
 }
 
 uint64_t SharedStates::bytes() const {

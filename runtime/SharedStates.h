@@ -30,6 +30,10 @@ public:
   SharedStates(const SharedStates &) = delete;
   SharedStates &operator=(const SharedStates &) = delete;
 
+  /// The same, before memory of a session's own goes that collectives may still
+  /// write to. May end the process.
+  void abandonRanks();
+
   Queue &queue() const { return *work; }
   Ranks *ranks() const { return others.get(); }
   /// This rank's on each axis of the mesh.

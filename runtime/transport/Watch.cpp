@@ -288,7 +288,8 @@ void Watch::farewell(int code) {
     mlc_notice &told = relative->own;
     if (relative != this && told.state == MLC_RANK_FAILED)
       continue;
-    told.code = code;
+    if (told.code == MLC_OK)
+      told.code = code;
     relative->publish(MLC_RANK_LEFT,
                       told.blamed < 0 ? ranks[rank] : told.blamed);
   }
