@@ -53,7 +53,7 @@ def run(node, x, torch):
 
     simple = {
         "Relu": torch.relu, "Tanh": torch.tanh, "Sigmoid": torch.sigmoid, "Erf": torch.erf, "Sqrt": torch.sqrt,
-        "Add": torch.add, "Sub": torch.sub, "Mul": torch.mul, "Div": torch.div, "MatMul": torch.matmul,
+        "Neg": torch.neg, "Add": torch.add, "Sub": torch.sub, "Mul": torch.mul, "Div": torch.div, "MatMul": torch.matmul,
     }
     if kind in simple:
         return simple[kind](*x)
@@ -66,9 +66,11 @@ def run(node, x, torch):
     if kind == "MaxPool":
         return F.max_pool2d(x[0], a["kernel_shape"], a["strides"], pads())
     if kind == "AveragePool":
-        return F.avg_pool2d(x[0], a["kernel_shape"], a["strides"])
+        return F.avg_pool2d(x[0], a["kernel_shape"], a["strides"], pads(), count_include_pad=False)
     if kind == "GlobalAveragePool":
         return x[0].mean((2, 3), keepdim=True)
+    if kind == "BatchNormalization":
+        return F.batch_norm(x[0], x[3], x[4], x[1], x[2], eps=float32(a["epsilon"]))
     if kind == "LRN":
         return F.local_response_norm(x[0], a["size"], a["alpha"], a["beta"], a["bias"])
     if kind == "Flatten":
@@ -95,10 +97,15 @@ def run(node, x, torch):
         return x[0].permute(a["perm"])
     if kind == "Reshape":
         return x[0].reshape([x[0].shape[i] if d == 0 else d for i, d in enumerate(x[1].tolist())])
+    if kind == "Expand":
+        return x[0].expand(x[1].tolist())
+    if kind == "Slice":
+        begin, end, axis = (int(i[0]) for i in x[1:])
+        return x[0].narrow(axis, begin, end - begin)
     if kind == "Softmax":
         return x[0].softmax(a["axis"])
     if kind == "LayerNormalization":
-        return F.layer_norm(x[0], x[0].shape[-1:], x[1], x[2], float32(1e-5))
+        return F.layer_norm(x[0], x[0].shape[-1:], x[1], x[2], float32(a.get("epsilon", 1e-5)))
     if kind == "Gather":
         return F.embedding(x[1], x[0])
     if kind == "Constant":
