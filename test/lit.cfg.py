@@ -13,9 +13,9 @@ config.excludes = ["unit", "fuzz", "models", "coverage", "Inputs", "rules", "tru
 config.test_source_root = os.path.join(config.mlc_source, "test")
 config.test_exec_root = os.path.join(config.mlc_build, "test")
 
-config.environment["PATH"] = os.pathsep.join(
-    [os.path.join(config.mlc_build, "bin"), config.llvm_tools, os.environ["PATH"]]
-)
+# Other tools in place of the build's (./dev valgrind).
+tools = lit_config.params.get("tools", os.path.join(config.mlc_build, "bin"))
+config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ["PATH"]])
 for name in ("HOME", "CCACHE_DIR", "TMPDIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -2,6 +2,7 @@
 
 #include "verifier/Reals.h"
 #include "dialects/Interfaces/EvaluatorTensor.h"
+#include "dialects/Interfaces/ExprMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <map>
@@ -153,7 +154,7 @@ private:
     std::vector<unsigned> ids;
     for (const Loop &loop : around)
       ids.push_back(loop.id);
-    auto [it, isNew] = known.try_emplace({expr.get(), std::move(ids)});
+    auto [it, isNew] = known[expr].try_emplace(std::move(ids));
     if (!isNew)
       return it->second;
     Needs needs = findNeeds(expr, around);
@@ -278,7 +279,7 @@ private:
   ArrayRef<Guard> guards;
   ArrayRef<Special> inputs;
   std::vector<Needs> stages;
-  std::map<std::pair<const ExprNode *, std::vector<unsigned>>, Needs> known;
+  ExprMap<std::map<std::vector<unsigned>, Needs>> known;
   bool used = false;
 };
 
@@ -339,10 +340,10 @@ private:
   /// Sums and products of few positions and dyadic constants: exact as long as
   /// sizes are below 2^20 or so.
   bool isSmall(const Expr &expr) {
-    auto found = small.find(expr.get());
+    auto found = small.find(expr);
     if (found != small.end())
       return found->second;
-    return small[expr.get()] = findSmall(expr);
+    return small[expr] = findSmall(expr);
   }
 
   bool findSmall(const Expr &expr) {
@@ -381,10 +382,10 @@ private:
 
   /// An element of an input, or what no rounding is needed for.
   bool isExact(const Expr &expr) {
-    auto found = exact.find(expr.get());
+    auto found = exact.find(expr);
     if (found != exact.end())
       return found->second;
-    return exact[expr.get()] = findExact(expr);
+    return exact[expr] = findExact(expr);
   }
 
   bool findExact(const Expr &expr) {
@@ -427,7 +428,7 @@ private:
 
   const Definition &side;
   std::vector<bool> exactStages, smallStages;
-  llvm::DenseMap<const ExprNode *, bool> exact, small;
+  ExprMap<bool> exact, small;
 };
 
 } // namespace

@@ -15,6 +15,7 @@ bool canJoinLoopGroup(ArrayRef<Operation *> group, Operation *op) {
   return mlc::canJoinLoopGroup(group, op,
                                {.operations = 24,
                                 .scratchBytes = 256 << 10,
+                                .boundsScratch = true,
                                 .tasks = 16,
                                 .smallElements = 1 << 14});
 }

@@ -379,6 +379,8 @@ namespace mlc::cpu {
 
 FailureOr<EmittedKernel> emitLoopGroup(KernelBody &body) {
   LoopGroup plan(body.kernel);
+  if (!plan.isScratchBounded())
+    plan.recomputeBeyond(0);
   return GroupEmitter(body, plan).run();
 }
 

@@ -181,7 +181,9 @@ GroupEmitter::Schedule GroupEmitter::chooseSchedule(ArrayRef<Loop> loops,
     best.lane = lane;
     best.width = width;
     best.laneReduces = reduces[lane];
-    best.maskedTail = !cost.narrowAccess || body.target.hasMaskRegisters;
+    // What is left must have the same bits as whole vectors.
+    best.maskedTail = !cost.narrowAccess || cost.sharesInverse ||
+                      body.target.hasMaskRegisters;
   }
   return best;
 }

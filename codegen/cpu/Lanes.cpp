@@ -314,20 +314,60 @@ Value Lanes::rounded(Value value, Type to) {
   return arith::ExtFOp::create(b, loc, shaped(computeType(to)), value);
 }
 
-/// What our arithmetic allows LLVM: fused multiply-add, and no care for the
-/// sign of a zero. A difference is not fused: where a product is computed
-/// again and its rounded maximum is taken off, 0 would be what was rounded.
+/// What our arithmetic allows LLVM: no care for the sign of a zero.
 static void relax(Operation *op) {
-  auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
-  if (!fast || isa<arith::SubFOp>(op))
+  if (!isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+           arith::MinNumFOp>(op))
     return;
+  auto fast = cast<arith::ArithFastMathInterface>(op);
   auto flags =
-      fast.getFastMathFlagsAttr().getValue() | arith::FastMathFlags::contract;
-  if (isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
-          arith::MinNumFOp>(op))
-    flags = flags | arith::FastMathFlags::nsz;
+      fast.getFastMathFlagsAttr().getValue() | arith::FastMathFlags::nsz;
   op->setAttr(fast.getFastMathAttrName(),
               arith::FastMathFlagsAttr::get(op->getContext(), flags));
+}
+
+/// Whether `value`, in the body of a kernel's operation, is a product that
+/// nothing else reads.
+static bool isOwnProduct(Value value) {
+  while (value.hasOneUse()) {
+    if (value.getDefiningOp<arith::MulFOp>())
+      return true;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto reader =
+          dyn_cast<linalg::LinalgOp>(argument.getOwner()->getParentOp());
+      if (!reader)
+        return false;
+      value = reader.getMatchingOpOperand(argument)->get();
+      continue;
+    }
+    auto maker = value.getDefiningOp<linalg::LinalgOp>();
+    if (!maker)
+      return false;
+    value = maker.getBlock()->getTerminator()->getOperand(
+        cast<OpResult>(value).getResultNumber());
+  }
+  return false;
+}
+
+/// A sum with a product is one operation that rounds once. It is decided here,
+/// by what the kernel says, and not by LLVM: whole vectors, what is left of
+/// them and parts on other ranks have the same bits. A difference is not fused:
+/// where a product is computed again and its rounded maximum is taken off, 0
+/// would be what was rounded.
+Value Lanes::fusedSum(Operation *sum, ArrayRef<Value> operands) {
+  if (!isa<arith::AddFOp>(sum))
+    return {};
+  for (unsigned i : {0, 1}) {
+    auto product = operands[i].getDefiningOp<arith::MulFOp>();
+    if (!product || !isOwnProduct(sum->getOperand(i)))
+      continue;
+    Value parts[] = {product.getLhs(), product.getRhs(), operands[1 - i]};
+    if (llvm::any_of(parts, isVector))
+      for (Value &part : parts)
+        part = splat(part);
+    return math::FmaOp::create(b, loc, parts[0], parts[1], parts[2]);
+  }
+  return {};
 }
 
 /// Whether `value`, in the body of a kernel's operation, is made of
@@ -367,8 +407,7 @@ Value Lanes::divideByUniform(Value x, Value y) {
   auto byInverse = [&] {
     Value one = floatConstant(y.getType(), 1.0);
     Value inverse = arith::DivFOp::create(b, loc, one, y);
-    return arith::MulFOp::create(b, loc, x, splat(inverse),
-                                 arith::FastMathFlags::contract);
+    return arith::MulFOp::create(b, loc, x, splat(inverse));
   };
   using P = arith::CmpFPredicate;
   Value magnitude = math::AbsFOp::create(b, loc, y);
@@ -402,8 +441,12 @@ Value Lanes::clone(Operation *op, ArrayRef<Value> operands) {
     cost.impossible = true;
   bool wide = llvm::any_of(operands, isVector);
   if (isa<arith::DivFOp>(op) && wide && !isVector(operands[1]) &&
-      isMadeOfExponentials(op->getOperand(1)))
+      isMadeOfExponentials(op->getOperand(1))) {
+    cost.sharesInverse = true;
     return divideByUniform(operands[0], operands[1]);
+  }
+  if (Value fused = fusedSum(op, operands))
+    return fused;
   SmallVector<Value> values;
   for (auto [position, value] : llvm::enumerate(operands)) {
     bool condition = isa<arith::SelectOp>(op) && position == 0;

@@ -43,6 +43,8 @@ struct LaneCost {
   bool impossible = false;
   /// An access that is slow under a mask.
   bool narrowAccess = false;
+  /// Lanes are divided by way of one inverse, as single elements are not.
+  bool sharesInverse = false;
 };
 
 class Lanes {
@@ -99,6 +101,9 @@ private:
   mlir::Value allLanes();
   void note(mlir::Type stored, const LaneIndex &address);
   mlir::Value divideByUniform(mlir::Value x, mlir::Value y);
+  /// `sum` as a fused multiply-add, where it is the sum with a product.
+  mlir::Value fusedSum(mlir::Operation *sum,
+                       llvm::ArrayRef<mlir::Value> operands);
   mlir::Value cloneCast(mlir::Operation *op, mlir::Value operand);
   /// A number of the type `to`, in the type that it is computed with.
   mlir::Value rounded(mlir::Value value, mlir::Type to);

@@ -73,6 +73,10 @@ static GroupEstimate estimateGroup(ArrayRef<Operation *> ops,
   LoopGroup plan(*kernel, limits.repeats);
   if (limits.recomputeBeyond)
     plan.recomputeBeyond(limits.recomputeBeyond);
+  if (limits.boundsScratch && !plan.isScratchBounded())
+    plan.recomputeBeyond(0);
+  if (limits.boundsScratch && !plan.isScratchBounded())
+    return found;
   found.possible = true;
   found.tasks = 1;
   // Tasks as far as they could be split, not as far as they will be.

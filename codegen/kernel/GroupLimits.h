@@ -14,6 +14,9 @@ struct GroupLimits {
   int64_t operations = 24, scratchBytes = 0;
   /// Beyond so many bytes intermediates are computed again; 0: never.
   int64_t recomputeBeyond = 0;
+  /// Whether tasks must not store whole tensors of open sizes; what they would
+  /// is computed again.
+  bool boundsScratch = false;
   /// A group that has grown has at least so many tasks, or as many as its parts
   /// had, unless all its tensors have few elements, or its operations few steps
   /// for each task; for each column, where all sums are of neighbours.

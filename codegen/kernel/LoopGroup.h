@@ -62,6 +62,10 @@ struct LoopGroup {
   /// nobody knows how many: stores no more what is computed from an element
   /// each of other tensors, and read a few times.
   void recomputeBeyond(int64_t limit);
+  /// Whether a task's stored intermediates are bounded as well as those of one
+  /// row: of open dims they have one at most, and none where the whole group is
+  /// one task.
+  bool isScratchBounded() const;
 
   bool isOutput(mlir::Value value) const {
     return llvm::is_contained(kernel.outputs, value);

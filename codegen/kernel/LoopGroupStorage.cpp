@@ -119,6 +119,19 @@ void LoopGroup::chooseStored() {
 // What is computed again
 //===----------------------------------------------------------------------===//
 
+bool LoopGroup::isScratchBounded() const {
+  bool isOneTask =
+      llvm::all_of(shared, [](IntExpr size) { return size.isConstant(1); });
+  return llvm::all_of(stored, [&](Value value) {
+    if (!bindings.contains(value))
+      return true;
+    auto open = llvm::count_if(scratchExtents(value), [](IntExpr extent) {
+      return !extent.isConstant();
+    });
+    return open <= (isOneTask ? 0 : 1);
+  });
+}
+
 void LoopGroup::recomputeBeyond(int64_t limit) {
   MLIRContext *ctx = kernel.context();
   IntExpr one = IntExpr::constant(ctx, 1), bytes = IntExpr::constant(ctx, 0);

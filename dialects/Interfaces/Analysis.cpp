@@ -1,7 +1,7 @@
 //===- Analysis.cpp - Cost, kind and loops of a definition ----------------===//
 
 #include "dialects/Interfaces/Analysis.h"
-#include "llvm/ADT/DenseSet.h"
+#include "dialects/Interfaces/ExprMap.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -43,9 +43,9 @@ struct Counter {
   llvm::MapVector<unsigned, IntExpr> readPoints; // by operand
 
   /// `places`: the expression is part of an index, whose arithmetic is free.
-  void count(const Expr &expr, IntExpr points,
-             llvm::DenseSet<const ExprNode *> &seen, bool places = false) {
-    if (!seen.insert(expr.get()).second)
+  void count(const Expr &expr, IntExpr points, ExprSet &seen,
+             bool places = false) {
+    if (!seen.insert(expr).second)
       return;
     const ExprNode &node = *expr;
     if (node.kind == Expr::Kind::Read && !node.tensor.isStage) {
@@ -56,7 +56,7 @@ struct Counter {
     if (node.kind == Expr::Kind::Reduce) {
       IntExpr inner = points * pointsOf(node.loops, one);
       operations = operations + inner;
-      llvm::DenseSet<const ExprNode *> own;
+      ExprSet own;
       count(node.operands[0], inner, own);
       return;
     }
@@ -89,7 +89,7 @@ DefinitionCost getCost(MLIRContext *context, const Definition &definition) {
   DefinitionCost cost{zero, zero, zero, zero, zero};
   for (auto [i, stage] : llvm::enumerate(definition.stages)) {
     for (const Piece &piece : stage.pieces) {
-      llvm::DenseSet<const ExprNode *> seen;
+      ExprSet seen;
       counter.count(piece.body, pointsOf(piece.loops, counter.one), seen);
     }
     IntExpr bytes = bytesOf(context, stage.dims, stage.elementType);
@@ -185,7 +185,7 @@ bool isProductSum(const ExprNode &node) {
            (e->kind == Expr::Kind::Select &&
             e->operands[1]->kind == Expr::Kind::Read);
   };
-  if (!isElement(a) || !isElement(b) || a.get() == b.get())
+  if (!isElement(a) || !isElement(b) || a == b)
     return false;
   auto isIndexed = [&](const Expr &read) {
     return llvm::any_of(node.loops, [&](const Loop &loop) {
@@ -391,11 +391,11 @@ struct LoopCollector {
       for (auto [p, piece] : llvm::enumerate(stage.pieces)) {
         for (auto [d, loop] : llvm::enumerate(piece.loops))
           add(loop, s, p, d, piece.body);
-        llvm::DenseSet<const ExprNode *> seen;
-        walk(piece.body, [&, s = s, p = p](const ExprNode &node) {
-          if (node.kind == Expr::Kind::Reduce && seen.insert(&node).second)
-            for (const Loop &loop : node.loops)
-              add(loop, s, p, std::nullopt, node.operands[0]);
+        ExprSet seen;
+        walkExprs(piece.body, [&, s = s, p = p](const Expr &expr) {
+          if (expr->kind == Expr::Kind::Reduce && seen.insert(expr).second)
+            for (const Loop &loop : expr->loops)
+              add(loop, s, p, std::nullopt, expr->operands[0]);
         });
       }
   }

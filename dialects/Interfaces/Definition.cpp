@@ -69,7 +69,7 @@ Expr DefinitionBuilder::index(int64_t value) const {
 
 Expr DefinitionBuilder::constant(Type type, double value) const {
   if (!isa<FloatType>(type))
-    return constantInt(type, static_cast<int64_t>(value));
+    return constantInt(type, truncateToType(type, value));
   ExprNode node(Expr::Kind::Constant, type);
   node.number = roundToType(type, value);
   return make(std::move(node));

@@ -1,7 +1,7 @@
 //===- DefinitionForms.cpp - Definitions for those who compute ------------===//
 
 #include "dialects/Interfaces/DefinitionForms.h"
-#include "llvm/ADT/DenseMap.h"
+#include "dialects/Interfaces/ExprMap.h"
 
 using namespace mlir;
 
@@ -42,16 +42,16 @@ private:
   /// Whether the stage does more with small floats than move them; so it does
   /// where it reads a stage that is not small any more.
   bool computes(const Stage &stage) {
-    llvm::DenseMap<const ExprNode *, bool> seen;
+    ExprSet seen;
     return llvm::any_of(stage.pieces, [&](const Piece &piece) {
-      return computes(*piece.body, seen);
+      return computes(piece.body, seen);
     });
   }
 
-  bool computes(const ExprNode &node,
-                llvm::DenseMap<const ExprNode *, bool> &seen) {
-    if (!seen.try_emplace(&node, true).second)
+  bool computes(const Expr &expr, ExprSet &seen) {
+    if (!seen.insert(expr).second)
       return false;
+    const ExprNode &node = *expr;
     if (node.kind == Expr::Kind::Read && isSmall(node.type) &&
         node.tensor.isStage &&
         definition.stages[node.tensor.index].elementType != node.type)
@@ -65,7 +65,7 @@ private:
                     })))
       return true;
     return llvm::any_of(node.operands, [&](const Expr &operand) {
-      return computes(*operand, seen);
+      return computes(operand, seen);
     });
   }
 
@@ -78,11 +78,11 @@ private:
   }
 
   Expr widen(const Expr &expr) {
-    Expr &known = widened[expr.get()];
+    Expr &known = widened[expr];
     if (known)
       return known;
     Expr result = build(expr);
-    return widened[expr.get()] = result;
+    return widened[expr] = result;
   }
 
   Expr build(const Expr &expr) {
@@ -114,7 +114,7 @@ private:
   }
 
   Definition &definition;
-  llvm::DenseMap<const ExprNode *, Expr> widened;
+  ExprMap<Expr> widened;
 };
 
 } // namespace

@@ -37,17 +37,24 @@ void castFromInt(const Instruction &i, const int64_t *a, T *out, int64_t n,
   fitLanes(i.fit, out, n);
 }
 
+/// Truncates to the type of the instruction; what it cannot hold becomes its
+/// nearest end, NaN zero.
+int64_t toInteger(Fit fit, double x) {
+  if (fit == Fit::Bool)
+    return x != 0;
+  if (fit == Fit::U64 && x >= 0x1p63)
+    return static_cast<int64_t>(x >= 0x1p64 ? ~uint64_t(0)
+                                            : static_cast<uint64_t>(x));
+  return clampInt(fit, truncated(x));
+}
+
 template <typename T>
 void castToInt(const Instruction &i, const T *a, int64_t *out, int64_t n,
                Poison &p) {
   for (int64_t j = 0; j < n; ++j) {
     out[j] = 0;
     if constexpr (isMachineFloat<T>) {
-      if (i.fit == Fit::U64 && a[j] >= 0x1p63)
-        out[j] = static_cast<int64_t>(
-            a[j] >= 0x1p64 ? ~uint64_t(0) : static_cast<uint64_t>(a[j]));
-      else
-        out[j] = i.fit == Fit::Bool ? a[j] != 0 : truncated(a[j]);
+      out[j] = toInteger(i.fit, a[j]);
     } else {
       Undefined u;
       if (i.fit == Fit::Bool) {
@@ -58,12 +65,12 @@ void castToInt(const Instruction &i, const T *a, int64_t *out, int64_t n,
         out[j] = differs;
       } else {
         u = toInt(a[j], out[j]);
+        out[j] = clampInt(i.fit, out[j]);
       }
       if (u != Undefined::None)
         p.mark(j, u);
     }
   }
-  fitLanes(i.fit, out, n);
 }
 
 template <typename T>

@@ -1,8 +1,8 @@
 //===- EvaluatorCompile.cpp - From expressions to straight-line code ------===//
 
 #include "dialects/Interfaces/EvaluatorIndex.h"
+#include "dialects/Interfaces/EvaluatorPositions.h"
 #include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -30,6 +30,8 @@ public:
   IndexForms indices; // with the extent of every loop in scope
   llvm::DenseMap<unsigned, unsigned> depths; // of loops of reductions
   int64_t lanePoints = 1;
+  /// Null where every float has its own type, or is a number without one.
+  const Positions *positions = nullptr;
 
   Expected<unsigned> compile(const Expr &expr);
   unsigned formNumber(const Form &form);
@@ -49,8 +51,8 @@ private:
   const CompileContext &context;
   Program &program;
   std::vector<Block *> blocks; // by depth
-  llvm::DenseMap<const ExprNode *, unsigned> registers;
-  llvm::DenseMap<const ExprNode *, llvm::BitVector> free;
+  ExprMap<unsigned> registers;
+  ExprMap<llvm::BitVector> free;
 };
 
 unsigned BodyCompiler::formNumber(const Form &form) {
@@ -78,7 +80,7 @@ unsigned BodyCompiler::formNumber(const Form &form) {
 //===----------------------------------------------------------------------===//
 
 const llvm::BitVector &BodyCompiler::freeLoops(const Expr &expr) {
-  auto it = free.find(expr.get());
+  auto it = free.find(expr);
   if (it != free.end())
     return it->second;
   llvm::BitVector loops;
@@ -94,7 +96,7 @@ const llvm::BitVector &BodyCompiler::freeLoops(const Expr &expr) {
   for (const Loop &loop : expr->loops)
     if (loop.id < loops.size())
       loops.reset(loop.id);
-  return free[expr.get()] = loops;
+  return free[expr] = loops;
 }
 
 /// The outermost block in which all loops of `expr` have values: what does not
@@ -114,12 +116,12 @@ unsigned BodyCompiler::emit(unsigned depth, Instruction instruction) {
 }
 
 Expected<unsigned> BodyCompiler::compile(const Expr &expr) {
-  auto it = registers.find(expr.get());
+  auto it = registers.find(expr);
   if (it != registers.end())
     return it->second;
   Expected<unsigned> result = compileNode(expr, depthOf(expr));
   if (result)
-    registers[expr.get()] = *result;
+    registers[expr] = *result;
   return result;
 }
 
@@ -245,6 +247,9 @@ Expected<unsigned> BodyCompiler::compileNode(const Expr &expr, unsigned depth) {
   instruction.a = arguments[0];
   instruction.b = arguments.size() > 1 ? arguments[1] : 0;
   instruction.c = arguments.size() > 2 ? arguments[2] : 0;
+  if (positions && positions->contains(expr))
+    instruction.fit =
+        node.type.isF32() ? Fit::Single : fitOf(node.type, EvalDomain::Native);
   return emit(depth, instruction);
 }
 
@@ -322,6 +327,7 @@ Expected<unsigned> BodyCompiler::compileReduce(const ExprNode &node,
     BodyCompiler inner(context, *reduction.own);
     inner.indices.extents = indices.extents;
     inner.lanePoints = reduction.points;
+    inner.positions = positions;
     Expected<unsigned> result = inner.compile(node.operands[0]);
     if (!result)
       return result.takeError();
@@ -420,6 +426,9 @@ Expected<std::unique_ptr<Program>> compileBody(const CompileContext &context,
   program->numLoops = context.numLoops;
   SmallVector<int64_t> sizes;
   BodyCompiler compiler(context, *program);
+  std::optional<Positions> positions;
+  if (context.domain == EvalDomain::Float64)
+    compiler.positions = &positions.emplace(body);
   for (const RealLoop &loop : loops) {
     compiler.indices.extents[loop.id] = loop.extent;
     sizes.push_back(loop.extent);

@@ -9,6 +9,8 @@
 #define MLC_DIALECTS_INTERFACES_EVALUATORLANES_H
 
 #include "dialects/Interfaces/EvaluatorKernels.h"
+#include <algorithm>
+#include <limits>
 
 namespace mlc::evaluator {
 
@@ -52,6 +54,32 @@ inline int64_t fitInt(Fit fit, int64_t x) {
     return static_cast<uint16_t>(x);
   case Fit::U32:
     return static_cast<uint32_t>(x);
+  default:
+    return x;
+  }
+}
+
+/// The nearest number of a type with fewer bits than int64.
+inline int64_t clampInt(Fit fit, int64_t x) {
+  auto to = [x](auto end) {
+    using Limits = std::numeric_limits<decltype(end)>;
+    return std::clamp<int64_t>(x, Limits::min(), Limits::max());
+  };
+  switch (fit) {
+  case Fit::S8:
+    return to(int8_t());
+  case Fit::S16:
+    return to(int16_t());
+  case Fit::S32:
+    return to(int32_t());
+  case Fit::U8:
+    return to(uint8_t());
+  case Fit::U16:
+    return to(uint16_t());
+  case Fit::U32:
+    return to(uint32_t());
+  case Fit::U64:
+    return std::max<int64_t>(x, 0);
   default:
     return x;
   }

@@ -1,6 +1,7 @@
 //===- EvaluatorScalar.cpp - Intervals and small floats -------------------===//
 
 #include "dialects/Interfaces/EvaluatorScalar.h"
+#include "llvm/ADT/APSInt.h"
 #include <cmath>
 #include <limits>
 
@@ -48,6 +49,16 @@ double roundToType(mlir::Type type, double value) {
        {&floatType.getFloatSemantics(), &llvm::APFloat::IEEEdouble()})
     number.convert(*semantics, llvm::APFloat::rmNearestTiesToEven, &isInexact);
   return number.convertToDouble();
+}
+
+int64_t truncateToType(mlir::Type type, double value) {
+  if (type.isInteger(1))
+    return value != 0;
+  bool isUnsigned = type.isUnsignedInteger(), isExact = false;
+  llvm::APSInt integer(type.getIntOrFloatBitWidth(), isUnsigned);
+  llvm::APFloat(value).convertToInteger(integer, llvm::APFloat::rmTowardZero,
+                                        &isExact);
+  return isUnsigned ? int64_t(integer.getZExtValue()) : integer.getSExtValue();
 }
 
 uint16_t halfBits(float x) {

@@ -45,6 +45,10 @@ struct Residue {
 /// even, infinite beyond the largest. The value itself for other types.
 double roundToType(mlir::Type type, double value);
 
+/// `value` truncated to an integer type or bool (is it other than 0); what the
+/// type cannot hold is its nearest end, NaN 0.
+int64_t truncateToType(mlir::Type type, double value);
+
 /// Round to nearest even and back.
 float roundToHalf(float x);
 float roundToBFloat(float x);

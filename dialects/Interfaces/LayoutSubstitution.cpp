@@ -1,7 +1,7 @@
 //===- LayoutSubstitution.cpp - Definitions on stored tensors -------------===//
 
+#include "dialects/Interfaces/ExprMap.h"
 #include "dialects/Interfaces/Layout.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -142,11 +142,11 @@ private:
   }
 
   Expr substitute(const Expr &from) {
-    auto it = done.find(from.get());
+    auto it = done.find(from);
     if (it != done.end())
       return it->second;
     Expr to = rebuild(from);
-    done.try_emplace(from.get(), to);
+    done.try_emplace(from, to);
     return to;
   }
 
@@ -222,12 +222,13 @@ private:
   /// Block and lane of an index of a dim that is cut.
   Digits digitsOf(const Expr &index, const DimSplit &split) {
     Digits nothing{split, b.index(0), b.index(0)};
-    auto [loop, offset] = loopAndOffset(index);
-    auto it = cutLoops.find(loop);
+    std::optional<std::pair<unsigned, int64_t>> place = loopAndOffset(index);
+    auto it = place ? cutLoops.find(place->first) : cutLoops.end();
     if (it == cutLoops.end()) {
       fail("an index of a cut dim is no loop over one");
       return nothing;
     }
+    int64_t offset = place->second;
     const Digits &digits = it->second;
     bool isAlike = digits.split.block == split.block &&
                    digits.split.groups == split.groups &&
@@ -246,20 +247,20 @@ private:
     return {split, digits.block + integer(offset / split.block), digits.lane};
   }
 
-  static constexpr unsigned noLoop = ~0u;
-  /// `index` as a loop and what is added to it; noLoop where it is no such.
-  std::pair<unsigned, int64_t> loopAndOffset(const Expr &index) {
+  /// `index` as a loop and what is added to it, where it is such.
+  std::optional<std::pair<unsigned, int64_t>> loopAndOffset(const Expr &index) {
     if (index->kind == Expr::Kind::Loop)
-      return {index->loop, 0};
+      return std::pair(index->loop, int64_t(0));
     if (index->kind != Expr::Kind::Binary || index->binary != BinaryFn::Add)
-      return {noLoop, 0};
+      return std::nullopt;
     for (unsigned i : {0, 1}) {
       Expr other = substitute(index->operands[1 - i]);
       if (index->operands[i]->kind == Expr::Kind::Loop &&
           other->kind == Expr::Kind::Int && other->integer.isConstant())
-        return {index->operands[i]->loop, other->integer.getConstant()};
+        return std::pair(index->operands[i]->loop,
+                         other->integer.getConstant());
     }
-    return {noLoop, 0};
+    return std::nullopt;
   }
 
   /// Lanes become the innermost loops.
@@ -321,7 +322,7 @@ private:
   llvm::DenseMap<unsigned, Digits> cutLoops;
   /// What stands for the plain definition's loops.
   llvm::DenseMap<unsigned, Expr> wholeLoops;
-  llvm::DenseMap<const ExprNode *, Expr> done;
+  ExprMap<Expr> done;
   std::string why;
 };
 

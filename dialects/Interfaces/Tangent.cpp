@@ -1,8 +1,8 @@
 //===- Tangent.cpp - Forward derivatives of definitions -------------------===//
 
 #include "dialects/Interfaces/Tangent.h"
+#include "dialects/Interfaces/ExprMap.h"
 #include "dialects/Interfaces/TangentRules.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -71,13 +71,13 @@ private:
 
   /// Whether anything that varies is read, be it for a condition.
   bool varies(const Expr &expr) {
-    auto [it, isNew] = known.try_emplace(expr.get(), false);
+    auto [it, isNew] = known.try_emplace(expr, false);
     if (!isNew)
       return it->second;
     bool found = expr->kind == Expr::Kind::Read && varies(expr->tensor);
     for (const Expr &operand : expr->operands)
       found |= varies(operand);
-    return known[expr.get()] = found;
+    return known[expr] = found;
   }
 
   /// The input or stage that is a tensor's tangent.
@@ -341,7 +341,7 @@ private:
   Definition result;
   SmallVector<bool> inputVaries, stageVaries;
   SmallVector<std::optional<unsigned>> inputTangents, stageTangents;
-  DenseMap<const ExprNode *, bool> known; // what varies
+  ExprMap<bool> known; // what varies
   std::string failure;
 };
 

@@ -13,6 +13,7 @@ using llvm::StringRef;
 namespace mlc::dist {
 
 void Parts::set(Value whole, const Place &place, Value part) {
+  deferredCosts.clear();
   Tensor &tensor = tensors[whole];
   // Where it came to be is first.
   tensor.parts.insert(place.isWhole() ? tensor.parts.begin()
@@ -23,6 +24,7 @@ void Parts::set(Value whole, const Place &place, Value part) {
 }
 
 void Parts::forgetStates() {
+  deferredCosts.clear();
   for (auto &[whole, tensor] : tensors) {
     Place own = tensor.deferred.isSplit() ? tensor.deferred : placeOf(whole);
     if (!tensor.isState || !own.isSplit())
@@ -61,8 +63,14 @@ double Parts::costOf(Value whole, const Place &place) const {
                countElements({dimsOf(whole)[place.dim]});
   if (find(whole, Place::whole()))
     return 0;
-  if (isDeferred(whole))
-    return costOfDeferred(whole, place);
+  if (isDeferred(whole)) {
+    for (const auto &[known, cost] : deferredCosts[whole])
+      if (isSame(known, place, axis))
+        return cost;
+    double cost = costOfDeferred(whole, place);
+    deferredCosts[whole].push_back({place, cost});
+    return cost;
+  }
   return bytesOf(whole) * movedShare(placeOf(whole), place, axis);
 }
 
@@ -78,6 +86,7 @@ FailureOr<Value> Parts::bring(Value whole, const Place &place) {
   if (Value here = find(whole, Place::whole()))
     from = {Place::whole(), here};
   FailureOr<Value> made = change(whole, from, place);
+  deferredCosts.clear();
   if (succeeded(made))
     tensors[whole].parts.push_back({place, *made});
   return made;
@@ -147,6 +156,7 @@ FailureOr<Value> Parts::widen(Value whole, const Place &to) {
        builder.getNamedAttr("dim", builder.getI64IntegerAttr(to.dim)),
        builder.getNamedAttr("low", builder.getI64IntegerAttr(to.low)),
        builder.getNamedAttr("high", builder.getI64IntegerAttr(to.high))});
+  deferredCosts.clear();
   if (succeeded(made))
     tensors[whole].parts.push_back({to, *made});
   return made;

@@ -89,6 +89,11 @@ private:
   AxisAttr axis;
   const PartitionOptions &options;
   llvm::DenseMap<mlir::Value, Tensor> tensors;
+  /// Answers of `costOfDeferred`, which hold until a part is made or forgotten.
+  /// What reads a tensor twice asks twice at every level.
+  mutable llvm::DenseMap<mlir::Value,
+                         llvm::SmallVector<std::pair<Place, double>, 2>>
+      deferredCosts;
   int64_t gatherings = 0;
 };
 

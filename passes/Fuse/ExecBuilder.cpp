@@ -98,7 +98,7 @@ Value ExecBuilder::bufferOf(Value value) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ExecBuilder::addSymbols() {
-  auto names = function->getAttrOfType<ArrayAttr>("mlc.symbols");
+  auto names = function->getAttrOfType<ArrayAttr>(kSymbolsAttr);
   if (!names)
     return success();
   for (Attribute attr : names) {
@@ -236,7 +236,7 @@ LogicalResult ExecBuilder::addInputs() {
 /// entries.
 LogicalResult ExecBuilder::addChecks() {
   llvm::DenseSet<StringRef> names;
-  if (auto symbols = function->getAttrOfType<ArrayAttr>("mlc.symbols"))
+  if (auto symbols = function->getAttrOfType<ArrayAttr>(kSymbolsAttr))
     for (Attribute attr : symbols)
       names.insert(cast<StringAttr>(attr).getValue());
   for (auto check : module.getOps<CheckOp>()) {

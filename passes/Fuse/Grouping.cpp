@@ -90,27 +90,38 @@ std::optional<unsigned> Grouping::producerOf(Value value) const {
   return op ? groupOf(op) : std::nullopt;
 }
 
-/// All groups that make the memory of `value`: the pieces', where it is a
+/// All ops that make the memory of `value`: the pieces', where it is a
 /// concatenation in place.
-static void collectProducers(const Grouping &grouping, Value value,
-                             llvm::SetVector<unsigned> &producers) {
+static void collectMakers(const Grouping &grouping, Value value,
+                          llvm::SetVector<Operation *> &makers) {
   while (std::optional<View> view = getView(value, grouping.getShapes()))
     value = view->source;
   if (const InPlaceConcat *concat = grouping.inPlaceConcatOf(value)) {
     for (const InPlaceConcat::Piece &piece : concat->pieces)
-      collectProducers(grouping, piece.value, producers);
+      collectMakers(grouping, piece.value, makers);
     return;
   }
   if (Operation *op = value.getDefiningOp())
-    if (std::optional<unsigned> group = grouping.groupOf(op))
-      producers.insert(*group);
+    makers.insert(op);
+}
+
+void Grouping::findReads(func::FuncOp function) {
+  for (Operation &op : function.getBody().front()) {
+    llvm::SetVector<Operation *> makers;
+    Reads &own = reads[&op];
+    own.values = getTensorReads(&op);
+    for (Value read : own.values)
+      collectMakers(*this, read, makers);
+    own.makers = makers.takeVector();
+  }
 }
 
 SmallVector<unsigned> Grouping::producersOf(Operation *op) const {
-  llvm::SetVector<unsigned> producers;
-  for (Value read : getTensorReads(op))
-    collectProducers(*this, read, producers);
-  SmallVector<unsigned> sorted = producers.takeVector();
+  llvm::SmallSetVector<unsigned, 4> producers;
+  for (Operation *maker : reads.at(op).makers)
+    if (std::optional<unsigned> group = groupOf(maker))
+      producers.insert(*group);
+  SmallVector<unsigned> sorted(producers.begin(), producers.end());
   llvm::sort(sorted, [&](unsigned a, unsigned b) {
     return position.at(groups[a].ops.back()) >
            position.at(groups[b].ops.back());
@@ -121,7 +132,7 @@ SmallVector<unsigned> Grouping::producersOf(Operation *op) const {
 SmallVector<Operation *> Grouping::viewsBetween(Operation *op,
                                                 unsigned group) const {
   llvm::SetVector<Operation *> views;
-  for (Value read : getTensorReads(op)) {
+  for (Value read : reads.at(op).values) {
     if (producerOf(read) != group)
       continue;
     for (Value value = read;;) {
@@ -212,40 +223,57 @@ bool Grouping::finds(unsigned from, ArrayRef<unsigned> targets,
   return false;
 }
 
-/// Whether `target` is `from` or something that `from` reads, however far up.
-/// What ends before the target begins does not read from it, but may read from
-/// a group that goes on behind it and does: of those that begin before the
-/// target and end behind it, it is asked first which read from the target.
-bool Grouping::reaches(unsigned from, unsigned target) const {
+SmallVector<unsigned> Grouping::readersAround(unsigned target) const {
   unsigned first = position.at(groups[target].ops.front());
   auto endsBefore = [&](unsigned group) {
     return position.at(groups[group].ops.back()) < first;
   };
-  if (finds(from, target, endsBefore))
-    return true;
   SmallVector<unsigned> around;
   for (unsigned i = 0; i < groups.size(); ++i)
     if (i != target && !groups[i].ops.empty() && !endsBefore(i) &&
         position.at(groups[i].ops.front()) < first &&
         finds(i, target, endsBefore))
       around.push_back(i);
-  return !around.empty() && finds(from, around, [](unsigned) { return false; });
+  return around;
 }
 
-/// Whether `op` reads something, not straight from `group`, that was computed
-/// with the help of `group`. A concatenation in place is memory that the groups
-/// of its pieces must have written before.
-bool Grouping::dependsOn(Operation *op, unsigned group) const {
-  return llvm::any_of(getTensorReads(op), [&](Value read) {
+/// Whether one of `ops` reads something, not straight from `group`, that was
+/// computed with the help of `group`. A concatenation in place is memory that
+/// the groups of its pieces must have written before. What ends before the
+/// group begins does not read from it, but may read from a group that goes on
+/// behind it and does: of those that begin before the group and end behind it,
+/// it is asked first which read from it.
+bool Grouping::dependsOn(ArrayRef<Operation *> ops, unsigned group) const {
+  unsigned first = position.at(groups[group].ops.front());
+  auto endsBefore = [&](unsigned other) {
+    return position.at(groups[other].ops.back()) < first;
+  };
+  std::optional<SmallVector<unsigned>> around;
+  auto reaches = [&](unsigned from) {
+    if (finds(from, group, endsBefore))
+      return true;
+    if (!around)
+      around = readersAround(group);
+    return !around->empty() &&
+           finds(from, *around, [](unsigned) { return false; });
+  };
+  llvm::SmallDenseSet<unsigned> asked;
+  auto reads = [&](Value read) {
     Value base = read;
     while (std::optional<View> view = getView(base, shapes))
       base = view->source;
     bool isPlaced = inPlaceConcatOf(base) != nullptr;
-    llvm::SetVector<unsigned> producers;
-    collectProducers(*this, base, producers);
-    return llvm::any_of(producers, [&](unsigned producer) {
-      return producer == group ? isPlaced : reaches(producer, group);
+    llvm::SetVector<Operation *> makers;
+    collectMakers(*this, base, makers);
+    return llvm::any_of(makers, [&](Operation *maker) {
+      std::optional<unsigned> producer = groupOf(maker);
+      if (producer == group)
+        return isPlaced;
+      return producer && asked.insert(*producer).second && reaches(*producer);
     });
+  };
+  return llvm::any_of(ops, [&](Operation *op) {
+    return llvm::any_of(this->reads.at(op).values, reads);
   });
 }
 
@@ -337,6 +365,7 @@ Grouping::Grouping(func::FuncOp function, ShapeTable &shapes,
   unsigned next = 0;
   for (Operation &op : function.getBody().front())
     position[&op] = next++;
+  findReads(function);
   for (Operation &op : function.getBody().front().without_terminator()) {
     bool isView = op.getNumResults() == 1 && isTensor(op.getResult(0)) &&
                   getView(op.getResult(0), shapes);

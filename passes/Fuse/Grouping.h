@@ -65,6 +65,7 @@ public:
 
 private:
   void placeConcatenations(mlir::func::FuncOp function);
+  void findReads(mlir::func::FuncOp function);
   bool needsMemory(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
   mlir::Operation *readerOfPadded(mlir::Operation *op) const;
@@ -74,10 +75,11 @@ private:
   bool tryJoin(mlir::Operation *op, unsigned group);
   bool canJoinEpilogue(mlir::Operation *op, unsigned group) const;
   void tryMerge(mlir::Operation *op, unsigned into);
-  bool dependsOn(mlir::Operation *op, unsigned group) const;
+  bool dependsOn(llvm::ArrayRef<mlir::Operation *> ops, unsigned group) const;
   bool finds(unsigned from, llvm::ArrayRef<unsigned> targets,
              llvm::function_ref<bool(unsigned)> isLeft) const;
-  bool reaches(unsigned from, unsigned target) const;
+  /// Groups around the beginning of `target` that read from it.
+  llvm::SmallVector<unsigned> readersAround(unsigned target) const;
   /// Groups that `op` reads from, latest first.
   llvm::SmallVector<unsigned> producersOf(mlir::Operation *op) const;
   /// Views between `op` and results of `group`.
@@ -90,6 +92,15 @@ private:
   llvm::SmallVector<Group> groups;
   llvm::DenseMap<mlir::Operation *, unsigned> groupIndex;
   llvm::DenseMap<mlir::Operation *, unsigned> position;
+  /// What an op reads: asked for again with every group that grows.
+  struct Reads {
+    /// Its tensors (getTensorReads).
+    llvm::SmallVector<mlir::Value> values;
+    /// What makes their memory: behind views, and of a concatenation in place
+    /// all its pieces.
+    llvm::SmallVector<mlir::Operation *> makers;
+  };
+  llvm::DenseMap<mlir::Operation *, Reads> reads;
   llvm::DenseMap<mlir::Value, InPlaceConcat> inPlaceConcats;
   /// insert_slice ops of concatenations in place.
   llvm::DenseSet<mlir::Operation *> placedInserts;

@@ -151,9 +151,7 @@ void Grouping::tryMerge(Operation *op, unsigned into) {
         groups[into].ops.size() + groups[*other].ops.size() > limits.groupOps)
       continue;
     if (outputsOf(groups[*other]) != SmallVector<Value>{value} ||
-        llvm::any_of(groups[*other].ops, [&](Operation *member) {
-          return dependsOn(member, into);
-        }))
+        dependsOn(groups[*other].ops, into))
       continue;
     SmallVector<Operation *> members(groups[into].ops);
     bool possible = true;

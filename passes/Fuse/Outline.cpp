@@ -122,14 +122,11 @@ func::FuncOp Outliner::build(const Group &group, OutlinedKernel &kernel) {
   OpBuilder b(context);
   function->setAttr("mlc.kernel", b.getUnitAttr());
   SmallVector<StringRef> names(symbols.begin(), symbols.end());
-  function->setAttr("mlc.symbols", b.getStrArrayAttr(names));
+  function->setAttr(kSymbolsAttr, b.getStrArrayAttr(names));
   for (auto [i, input] : llvm::enumerate(kernel.inputs))
     function.setArgAttrs(i, describe(context, shapes.of(input)));
   for (auto [i, output] : llvm::enumerate(kernel.outputs))
     function.setResultAttrs(i, describe(context, shapes.of(output)));
-  for (const std::string &symbol : symbols)
-    kernel.args.push_back(IntExpr::symbol(context, symbol));
-
   function.addEntryBlock();
   KernelBuilder body(function, shapes, symbols, kernel.inputs.size());
   for (auto [i, input] : llvm::enumerate(kernel.inputs))
@@ -140,6 +137,9 @@ func::FuncOp Outliner::build(const Group &group, OutlinedKernel &kernel) {
   for (Value output : kernel.outputs)
     returned.push_back(body.lookup(output));
   func::ReturnOp::create(body.builder(), function.getLoc(), returned);
+  for (auto name : function->getAttrOfType<ArrayAttr>(kSymbolsAttr)
+                       .getAsRange<StringAttr>())
+    kernel.args.push_back(IntExpr::symbol(context, name.getValue()));
   return function;
 }
 

@@ -223,15 +223,14 @@ void DefinitionLowering::addWindow(const LoopNest &nest, unsigned numParallel,
                       AffineMap::get(nest.size(), 0, dims, b.getContext())});
 }
 
-static void collectReads(const Expr &expr,
-                         llvm::SetVector<const ExprNode *> &reads,
-                         llvm::SmallPtrSetImpl<const ExprNode *> &visited) {
-  if (!visited.insert(expr.get()).second)
+static void collectReads(const Expr &expr, llvm::SetVector<Expr> &reads,
+                         ExprSet &visited) {
+  if (!visited.insert(expr).second)
     return;
   for (const Expr &operand : expr->operands)
     collectReads(operand, reads, visited);
   if (expr->kind == Expr::Kind::Read)
-    reads.insert(expr.get());
+    reads.insert(expr);
 }
 
 namespace {
@@ -239,8 +238,8 @@ namespace {
 /// Reads that the operands of an op do not serve.
 struct BodyReads {
   ElementEmitter *emitter = nullptr;
-  const DenseMap<const ExprNode *, Value> &arguments;
-  const DenseMap<const ExprNode *, TypedAttr> &splats;
+  const ExprMap<Value> &arguments;
+  const ExprMap<TypedAttr> &splats;
   llvm::function_ref<Value(TensorId)> valueOf;
   llvm::function_ref<TensorShape(TensorId)> shapeOf;
   const LoopNest &nest;
@@ -282,12 +281,13 @@ struct BodyReads {
                                  size(dim));
   }
 
-  Value operator()(const ExprNode &read) {
-    if (Value argument = arguments.lookup(&read))
+  Value operator()(const Expr &expr) {
+    const ExprNode &read = *expr;
+    if (Value argument = arguments.lookup(expr))
       return argument;
     OpBuilder &b = emitter->b;
     Location loc = emitter->loc;
-    if (TypedAttr splat = splats.lookup(&read))
+    if (TypedAttr splat = splats.lookup(expr))
       return arith::ConstantOp::create(b, loc, splat);
     TensorShape shape = shapeOf(read.tensor);
     SmallVector<Value> indices;
@@ -325,7 +325,7 @@ Value DefinitionLowering::lowerNest(LoopNest nest, Expr body,
   for (const Loop &loop : nest.loops)
     dims.push_back(loop.extent);
   const ExprNode *reduction =
-      body->kind == Expr::Kind::Reduce ? body.get() : nullptr;
+      body->kind == Expr::Kind::Reduce ? &*body : nullptr;
   if (reduction)
     for (const Loop &loop : reduction->loops)
       nest.add(loop);
@@ -333,13 +333,13 @@ Value DefinitionLowering::lowerNest(LoopNest nest, Expr body,
   if (!reduction && element->kind == Expr::Kind::Constant)
     return fill(dims, getConstantAttr(*element));
 
-  llvm::SetVector<const ExprNode *> reads;
-  llvm::SmallPtrSet<const ExprNode *, 16> visited;
+  llvm::SetVector<Expr> reads;
+  ExprSet visited;
   collectReads(element, reads, visited);
   SmallVector<Access> accesses;
-  DenseMap<const ExprNode *, unsigned> accessOf;
-  DenseMap<const ExprNode *, TypedAttr> splats;
-  for (const ExprNode *read : reads) {
+  ExprMap<unsigned> accessOf;
+  ExprMap<TypedAttr> splats;
+  for (const Expr &read : reads) {
     // A contraction keeps its operands; elsewhere a splat is a number.
     TypedAttr splat = getSplat(valueOf(read->tensor));
     if (splat && !read->guarded && !reduction) {
@@ -377,7 +377,7 @@ Value DefinitionLowering::lowerNest(LoopNest nest, Expr body,
                    : makeInit(dims, elementType);
 
   auto emitBody = [&](OpBuilder &builder, Location where, ValueRange args) {
-    DenseMap<const ExprNode *, Value> arguments;
+    ExprMap<Value> arguments;
     for (auto [read, access] : accessOf)
       arguments[read] = args[access];
     auto valueOfTensor = [&](TensorId id) { return valueOf(id); };

@@ -12,10 +12,10 @@ using namespace mlir;
 namespace mlc {
 
 Value ElementEmitter::emit(const Expr &expr) {
-  if (Value known = values.lookup(expr.get()))
+  if (Value known = values.lookup(expr))
     return known;
-  Value value = build(*expr);
-  values[expr.get()] = value;
+  Value value = build(expr);
+  values[expr] = value;
   return value;
 }
 
@@ -25,7 +25,8 @@ static std::optional<int64_t> asConstant(const Expr &expr) {
   return expr->integer.asConstant();
 }
 
-Value ElementEmitter::build(const ExprNode &node) {
+Value ElementEmitter::build(const Expr &expr) {
+  const ExprNode &node = *expr;
   switch (node.kind) {
   case Expr::Kind::Loop:
     return linalg::IndexOp::create(b, loc, nest.position.at(node.loop));
@@ -37,7 +38,7 @@ Value ElementEmitter::build(const ExprNode &node) {
   case Expr::Kind::Constant:
     return constant(node);
   case Expr::Kind::Read:
-    return readElement(node);
+    return readElement(expr);
   case Expr::Kind::Unary:
     return unary(node, emit(node.operands[0]));
   case Expr::Kind::Binary: {
@@ -261,6 +262,59 @@ namespace {
 bool isIndex(Type type) { return isa<IndexType>(type); }
 } // namespace
 
+/// Truncates; what `to` cannot hold becomes its nearest end, and NaN 0. arith's
+/// conversions have no result there, and every machine gives another one.
+Value ElementEmitter::toInteger(Value value, FloatType from, Type to) {
+  bool isUnsigned = to.isUnsignedInteger();
+  unsigned width = to.getIntOrFloatBitWidth();
+  auto low = isUnsigned ? llvm::APInt::getZero(width)
+                        : llvm::APInt::getSignedMinValue(width),
+       high = isUnsigned ? llvm::APInt::getMaxValue(width)
+                         : llvm::APInt::getSignedMaxValue(width);
+  if (from.getWidth() < 32) {
+    from = b.getF32Type();
+    value = arith::ExtFOp::create(b, loc, from, value);
+  }
+  auto real = [&](double x) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getFloatAttr(from, x));
+  };
+  auto whole = [&](const llvm::APInt &x) -> Value {
+    return arith::ConstantOp::create(b, loc,
+                                     b.getIntegerAttr(lowerElementType(to), x));
+  };
+  using P = arith::CmpFPredicate;
+  auto compare = [&](P predicate, Value x, Value y) -> Value {
+    return arith::CmpFOp::create(b, loc, predicate, x, y);
+  };
+  auto select = [&](Value condition, Value then, Value otherwise) -> Value {
+    return arith::SelectOp::create(b, loc, condition, then, otherwise);
+  };
+  auto convert = [&](Value fitting) -> Value {
+    if (isUnsigned)
+      return arith::FPToUIOp::create(b, loc, lowerElementType(to), fitting);
+    return arith::FPToSIOp::create(b, loc, lowerElementType(to), fitting);
+  };
+  Value least = real(low.roundToDouble(!isUnsigned)),
+        most = real(high.roundToDouble(!isUnsigned));
+  // Floats that hold both ends are cut there. NaN is no more than the least.
+  if (width < from.getFPMantissaWidth()) {
+    Value inside = select(compare(P::OGT, value, least), value, least);
+    inside = select(compare(P::OLT, inside, most), inside, most);
+    if (!isUnsigned)
+      inside = select(compare(P::UNO, value, value), real(0), inside);
+    return convert(inside);
+  }
+  // Of others `most` is rounded up: the first number that does not fit.
+  Value isHigh = compare(P::OGE, value, most),
+        fits = arith::AndIOp::create(b, loc, compare(P::OGE, value, least),
+                                     compare(P::OLT, value, most));
+  Value result = convert(select(fits, value, real(0)));
+  result = select(isHigh, whole(high), result);
+  if (!isUnsigned)
+    result = select(compare(P::OLT, value, least), whole(low), result);
+  return result;
+}
+
 Value ElementEmitter::cast(Value value, Type from, Type to) {
   if (from == to)
     return value;
@@ -292,11 +346,8 @@ Value ElementEmitter::cast(Value value, Type from, Type to) {
     Value wide = arith::ExtFOp::create(b, loc, b.getF32Type(), value);
     return arith::TruncFOp::create(b, loc, lowered, wide);
   }
-  if (fromFloat) {
-    if (to.isUnsignedInteger())
-      return arith::FPToUIOp::create(b, loc, lowered, value);
-    return arith::FPToSIOp::create(b, loc, lowered, value);
-  }
+  if (fromFloat)
+    return toInteger(value, mlir::cast<FloatType>(from), to);
   if (toFloat) {
     if (unsignedFrom)
       return arith::UIToFPOp::create(b, loc, lowered, value);

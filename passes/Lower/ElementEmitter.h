@@ -3,6 +3,7 @@
 #ifndef MLC_PASSES_LOWER_ELEMENTEMITTER_H
 #define MLC_PASSES_LOWER_ELEMENTEMITTER_H
 
+#include "dialects/Interfaces/ExprMap.h"
 #include "passes/Lower/AffineIndex.h"
 #include "passes/Lower/SizeValues.h"
 
@@ -16,7 +17,7 @@ public:
   /// node's indices.
   ElementEmitter(mlir::OpBuilder &builder, mlir::Location loc,
                  const LoopNest &nest, SizeValues &sizes,
-                 llvm::function_ref<mlir::Value(const ExprNode &)> readElement)
+                 llvm::function_ref<mlir::Value(const Expr &)> readElement)
       : b(builder), loc(loc), nest(nest), sizes(sizes),
         readElement(readElement) {}
 
@@ -26,7 +27,7 @@ public:
   mlir::Location loc;
 
 private:
-  mlir::Value build(const ExprNode &node);
+  mlir::Value build(const Expr &expr);
   mlir::Value constant(const ExprNode &node);
   mlir::Value unary(const ExprNode &node, mlir::Value a);
   mlir::Value binary(const ExprNode &node, mlir::Value a, mlir::Value b);
@@ -36,12 +37,13 @@ private:
   mlir::Value truncatingDivision(mlir::Type type, mlir::Value a, mlir::Value b);
   mlir::Value compare(const ExprNode &node, mlir::Value a, mlir::Value b);
   mlir::Value cast(mlir::Value value, mlir::Type from, mlir::Type to);
+  mlir::Value toInteger(mlir::Value value, mlir::FloatType from, mlir::Type to);
   mlir::Value number(mlir::Type type, int64_t value);
 
   const LoopNest &nest;
   SizeValues &sizes;
-  llvm::function_ref<mlir::Value(const ExprNode &)> readElement;
-  llvm::DenseMap<const ExprNode *, mlir::Value> values;
+  llvm::function_ref<mlir::Value(const Expr &)> readElement;
+  ExprMap<mlir::Value> values;
 };
 
 /// `kind` of two elements of type `type` (the definition's, with its sign).

@@ -148,13 +148,9 @@ LogicalResult FunctionLowering::collectNames() {
   function.walk([&](Operation *op) {
     for (Value value : op->getResults())
       collect(value, op);
-    // Dims of attributes may name symbols that no type does.
-    for (NamedAttribute attr : op->getAttrs()) {
-      if (auto dims = dyn_cast<DimsAttr>(attr.getValue()))
-        collectSymbols(dims.getDims(), symbols);
-      if (auto integer = dyn_cast<IntExpr>(attr.getValue()))
-        collectSymbols(integer, symbols);
-    }
+    // An opaque operator's attributes may name symbols that no type does.
+    op->getAttrDictionary().walk(
+        [&](IntExpr integer) { collectSymbols(integer, symbols); });
   });
   return result;
 }
@@ -192,7 +188,7 @@ func::FuncOp FunctionLowering::createFunction() {
     lowered.setResultAttrs(i, attrs);
   }
   SmallVector<StringRef> names(symbols.begin(), symbols.end());
-  lowered->setAttr("mlc.symbols", b.getStrArrayAttr(names));
+  lowered->setAttr(kSymbolsAttr, b.getStrArrayAttr(names));
   lowered.addEntryBlock();
   return lowered;
 }

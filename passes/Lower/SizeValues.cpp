@@ -12,10 +12,24 @@ namespace mlc {
 
 SizeValues::SizeValues(func::FuncOp function, ArrayRef<std::string> names,
                        unsigned firstArgument)
-    : entry(&function.getBody().front()), builder(function.getContext()),
+    : function(function), builder(function.getContext()),
       loc(function.getLoc()) {
   for (auto [i, name] : llvm::enumerate(names))
     symbols[name] = function.getArgument(firstArgument + i);
+}
+
+Value SizeValues::symbol(llvm::StringRef name) {
+  Value &value = symbols[name];
+  if (value)
+    return value;
+  auto listed = function->getAttrOfType<ArrayAttr>(kSymbolsAttr);
+  SmallVector<Attribute> names(listed ? listed.getValue()
+                                      : ArrayRef<Attribute>());
+  names.push_back(builder.getStringAttr(name));
+  function->setAttr(kSymbolsAttr, builder.getArrayAttr(names));
+  unsigned last = function.getNumArguments();
+  (void)function.insertArgument(last, builder.getIndexType(), {}, loc);
+  return value = function.getArgument(last);
 }
 
 AffineExpr SizeValues::affine(IntExpr expr, SmallVectorImpl<Value> &operands) {
@@ -39,7 +53,7 @@ AffineExpr SizeValues::affine(IntExpr expr, SmallVectorImpl<Value> &operands) {
   case IntExpr::Kind::Constant:
     return getAffineConstantExpr(expr.getConstant(), context);
   case IntExpr::Kind::Symbol:
-    return asSymbol(symbols.at(expr.getSymbol()));
+    return asSymbol(symbol(expr.getSymbol()));
   case IntExpr::Kind::Add:
     return fold([](AffineExpr a, AffineExpr b) { return a + b; });
   case IntExpr::Kind::Mul:
@@ -60,7 +74,7 @@ Value SizeValues::build(IntExpr expr) {
   if (expr.isConstant())
     return arith::ConstantIndexOp::create(builder, loc, expr.getConstant());
   if (expr.getKind() == IntExpr::Kind::Symbol)
-    return symbols.at(expr.getSymbol());
+    return symbol(expr.getSymbol());
   bool isMin = expr.getKind() == IntExpr::Kind::Min;
   if (isMin || expr.getKind() == IntExpr::Kind::Max) {
     // A known operand may lie before others that are known: only what is made
@@ -102,7 +116,7 @@ void SizeValues::place() {
   if (last)
     builder.setInsertionPointAfter(last);
   else
-    builder.setInsertionPointToStart(entry);
+    builder.setInsertionPointToStart(&function.getBody().front());
 }
 
 OpFoldResult SizeValues::getMixed(IntExpr expr) {

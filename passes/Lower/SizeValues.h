@@ -10,16 +10,21 @@
 
 namespace mlc {
 
+/// On a lowered function: names of the symbols that its last arguments are.
+inline constexpr llvm::StringLiteral kSymbolsAttr = "mlc.symbols";
+
 /// Computes sizes from the trailing index arguments of a function, at its
-/// entry, each distinct expression once.
+/// entry, each distinct expression once. A symbol that has no argument gets
+/// one: what names sizes besides types (definitions, attributes) need not be
+/// searched for them before.
 class SizeValues {
 public:
   /// `function` has one index argument per name, in order, from argument
-  /// `firstArgument` on.
+  /// `firstArgument` on, and lists the names (kSymbolsAttr).
   SizeValues(mlir::func::FuncOp function, llvm::ArrayRef<std::string> names,
              unsigned firstArgument);
 
-  /// The value of `expr`; every symbol must be one of the names.
+  /// The value of `expr`.
   mlir::Value get(IntExpr expr);
   /// An attribute where `expr` is constant, else the value.
   mlir::OpFoldResult getMixed(IntExpr expr);
@@ -27,6 +32,7 @@ public:
 
 private:
   mlir::Value build(IntExpr expr);
+  mlir::Value symbol(llvm::StringRef name);
   /// `expr` over the symbols that `operands` collects.
   mlir::AffineExpr affine(IntExpr expr,
                           llvm::SmallVectorImpl<mlir::Value> &operands);
@@ -34,7 +40,7 @@ private:
   /// Continues after the last size computed, before all else.
   void place();
 
-  mlir::Block *entry;
+  mlir::func::FuncOp function;
   mlir::Operation *last = nullptr;
   mlir::OpBuilder builder;
   mlir::Location loc;

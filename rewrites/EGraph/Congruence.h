@@ -24,7 +24,8 @@
 namespace mlc::egraph {
 
 using NodeId = unsigned;
-inline constexpr NodeId noNode = ~0u;
+/// Not ~0u, with which a DenseMap marks what is free.
+inline constexpr NodeId noNode = ~0u >> 1;
 using OperatorId = unsigned;
 
 /// Children stay in the order in which a node was made with them.

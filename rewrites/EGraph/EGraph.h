@@ -33,7 +33,7 @@ namespace mlc::egraph {
 /// Which application of a rule made a node or merged two classes.
 using ApplicationId = unsigned;
 /// Made by the function itself; of a merge: congruence.
-inline constexpr ApplicationId noApplication = ~0u;
+inline constexpr ApplicationId noApplication = ~0u >> 1;
 
 struct Node {
   OperatorId op;

@@ -32,8 +32,9 @@ namespace mlc {
 /// A result of an operator, or an argument of the function.
 using TermId = unsigned;
 
-/// An argument of a rule that neither side reads.
-inline constexpr TermId noTerm = ~0u;
+/// An argument of a rule that neither side reads. Not ~0u, with which a
+/// DenseMap marks what is free.
+inline constexpr TermId noTerm = ~0u >> 1;
 
 /// One application of a rule. Effect: `after`'s operators are built over the
 /// terms of the arguments, and each result of `before` equals the result of

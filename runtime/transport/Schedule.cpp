@@ -19,6 +19,7 @@ public:
   void server();
   void colocated();
   void naive();
+  void scatterInOrder();
   void reduceScatterRing();
   void allGatherRing();
   void reduceTree();
@@ -116,7 +117,8 @@ void Builder::server() {
   endStep();
 }
 
-void Builder::colocated() {
+/// Each rank sums its part, in the order of the ranks whichever part it is.
+void Builder::scatterInOrder() {
   Range own = part(rank);
   for (int other = 0, index = 0; other < ranks; ++other)
     if (other != rank) {
@@ -125,6 +127,11 @@ void Builder::colocated() {
     }
   sumInOrder(own);
   endStep();
+}
+
+void Builder::colocated() {
+  scatterInOrder();
+  Range own = part(rank);
   for (int other = 0; other < ranks; ++other)
     if (other != rank) {
       send(other, own);
@@ -321,7 +328,12 @@ Status makeProgram(const Request &request, int rank, Program &program) {
     build(builder, request.algorithm);
     break;
   case Collective::ReduceScatter:
-    builder.reduceScatterRing();
+    // As the sums of the same name.
+    if (request.algorithm == Algorithm::Colocated ||
+        request.algorithm == Algorithm::Naive)
+      builder.scatterInOrder();
+    else
+      builder.reduceScatterRing();
     break;
   case Collective::AllGather:
     builder.allGatherRing();

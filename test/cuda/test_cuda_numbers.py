@@ -36,6 +36,60 @@ def test_integers_are_rounded_to_bfloat16(tools, tmp_path):
     np.testing.assert_array_equal(y, [256, 255, -256])
 
 
+FLOATS = {"half": np.float16, "single": np.float32, "double": np.float64}
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+FAR = [np.nan, np.inf, -np.inf, 0.99, -0.99, -1.5, 127.9, 128, -128.9, -129, 255.5, 300.75, 32767.5, -32769, 65504, 65536, -7e4,
+       2147483520, 2147483647, 2147483648, -2147483648, -2147484000, 4294967040, 4294967295, 4294967296, 1e10, -1e10,
+       9.2233714e18, 9.3e18, -9.2233720e18, -9.4e18, 1.8e19, 1.9e19, 1e30, -1e30]
+
+
+def truncated(value, kind):
+    """Docs/Judges.md: towards 0, what does not fit to the nearest end, NaN to 0."""
+    ends = np.iinfo(kind)
+    if np.isnan(value):
+        return 0
+    return min(max(int(value) if np.isfinite(value) else int(np.sign(value)) << 70, ends.min), ends.max)
+
+
+def test_casts_that_do_not_fit_have_one_rule(tools, tmp_path):
+    """The evaluator in both precisions, folding, CPU and GPU."""
+    with np.errstate(over="ignore"):
+        arrays = {name: np.array(FAR, kind) for name, kind in FLOATS.items()}
+    nodes, outputs, want = [], [], {}
+    for name, x in arrays.items():
+        for source in (name, f"{name}_constant"):
+            for kind in (*INTEGERS, np.bool_):
+                result = f"{source}_{np.dtype(kind).name}"
+                to = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+                nodes.append(helper.make_node("Cast", [source], [result], to=to))
+                outputs.append(helper.make_tensor_value_info(result, to, x.shape))
+                want[result] = x != 0 if kind is np.bool_ else np.array([truncated(v, kind) for v in x], kind)
+    inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape) for name, x in arrays.items()]
+    constants = [onnx.numpy_helper.from_array(x, f"{name}_constant") for name, x in arrays.items()]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "m.onnx")
+    for name, x in arrays.items():
+        np.save(tmp_path / f"{name}.npy", x)
+    files = [tmp_path / f"{name}.npy" for name in arrays]
+
+    def made(folder, *command, inputs):
+        done = tools.run(*command, *inputs, f"--output-dir={tmp_path / folder}")
+        assert (done.returncode, done.stderr) == (0, "")
+        for i, (name, value) in enumerate(want.items()):
+            got = np.load(tmp_path / folder / f"{i}.npy")
+            np.testing.assert_array_equal(got.astype(value.dtype) if "eval" in folder else got, value, f"{folder}, {name}")
+
+    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlir", "--compile-to=import")
+    assert done.returncode == 0, done.stderr
+    for domain in ("native", "float64"):
+        made(f"eval {domain}", "mlc-eval", tmp_path / "m.mlir", f"--domain={domain}", inputs=[f"--input={file}" for file in files])
+    for target in ("cpu", "cuda:sm_80"):
+        done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", f"--target={target}")
+        assert done.returncode == 0, done.stderr
+        device = [] if target == "cpu" else ["--device=emulator"]
+        made(target[:4], "mlc", "run", tmp_path / "m.mlca", *device, inputs=[f"--input={file.stem}={file}" for file in files])
+
+
 @pytest.mark.parametrize("op, want", [
     ("Softplus", lambda x: np.log1p(np.exp(x))), ("Elu", np.expm1), ("Selu", lambda x: 1.75809934 * np.expm1(x))])
 def test_small_values_keep_their_digits(tools, tmp_path, op, want):

@@ -1,6 +1,7 @@
 """mlc compile --mesh: a model for many ranks gives what ONNX Runtime gives."""
 
 import json
+import re
 import subprocess
 
 import numpy as np
@@ -10,10 +11,11 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import trained
-from networks import FULL
+from networks import FULL, convert
 from test_processes import LAUNCHERS
 
 SEEDS = range(60) if FULL else (0, 2, 5, 11, 17, 23)
+CUBES = range(300) if FULL else range(4)
 
 
 def run(tools, folder, *launch):
@@ -74,6 +76,29 @@ def test_any_sharding(tools, tmp_path, seed):
     for name, value in expected(tmp_path, feed).items():
         assert found[name].shape == value.shape
         assert np.max(np.abs(found[name] - value)) <= 1e-5 * np.max(np.abs(value)), done.args
+
+
+@pytest.mark.parametrize("seed", CUBES)
+def test_any_sharding_of_open_dims(tools, tmp_path, seed):
+    """On meshes up to 2 x 2 x 2, whatever is split; what is split along an open dim needs its size."""
+    numbers = np.random.default_rng(1000 + seed)
+    model, inputs, _ = trained.build(str(numbers.choice(list(trained.NETWORKS))))
+    onnx.save(convert(model, "float32"), tmp_path / "m.onnx")
+    axes = {axis: int(numbers.integers(1, 3)) for axis in "abc"}
+    flags = [f"--mesh={','.join(f'{axis}={size}' for axis, size in axes.items())}", *random_shardings(numbers, model, axes)]
+    arguments = ["compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca", "--no-rewrites", *flags]
+    done = tools.mlc(*arguments)
+    if done.returncode:
+        assert done.returncode in (2, 4) and re.search("open dim|on a rank", done.stderr), (flags, done.stderr)
+        samples = len(next(iter(inputs.values())))
+        done = tools.mlc(*arguments, f"--dim=N={samples}")
+    assert done.returncode == 0, (flags, done.stderr)
+    feed = {port.name: inputs[port.name] for port in model.graph.input}
+    np.savez(tmp_path / "i.npz", **feed)
+    found = run(tools, tmp_path)
+    for name, value in expected(tmp_path, feed).items():
+        assert found[name].shape == value.shape
+        assert np.max(np.abs(found[name] - value)) <= 1e-5 * np.max(np.abs(value)), flags
 
 
 @pytest.fixture

@@ -54,6 +54,19 @@ def test_all_stages_have_the_bits_of_ddp(tools, tmp_path, ranks, accumulate):
             assert difference(zero, ddp) <= 1e-5
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("optimizer", trained.OPTIMIZERS if FULL else ["adamw"])
+def test_odd_sizes_have_the_bits_of_ddp(tools, tmp_path, ranks, optimizer):
+    """What a rank has begins and ends elsewhere than what one computes at a time: each element is rounded alike. And
+    sums are added in the order of the ranks, wherever parts of odd sizes begin."""
+    flags = trained.OPTIMIZERS[optimizer][1]
+    arguments = [*write(tmp_path, "mlp"), *flags, f"--batch={6 * ranks}", "--steps=4", f"--ranks={ranks}", "--algorithm=colocated"]
+    ddp = train(tools, arguments, tmp_path / "ddp.npz")
+    for stage in (1, 2, 3):
+        zero = train(tools, arguments, tmp_path / f"{stage}.npz", f"--zero={stage}")
+        assert zero.bits() == ddp.bits(), stage
+
+
 @pytest.mark.parametrize("name", trained.NETWORKS if FULL else ["mlp", "lstm"])
 def test_all_stages_train_all_networks(tools, tmp_path, name):
     """Weights whose dims three ranks divide unevenly, or that are smaller than three."""

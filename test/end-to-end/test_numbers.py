@@ -390,3 +390,32 @@ def test_nearest_neighbours_are_those_of_onnx_runtime(transform, nearest, run):
             proto = graph_model([node], {"x": (FLOAT, dims)}, {"y": (FLOAT, None)}, {name: value}, opset=18)
             (got,), (want,) = run(proto, {"x": x}), judged(proto, {"x": x})
             np.testing.assert_array_equal(got, want, f"{name} = {value}, {dims}")
+
+
+# ---------------------------------------------------------------------------
+# Positions
+# ---------------------------------------------------------------------------
+
+
+def test_nearest_elements_are_the_same_in_double(run, tools, tmp_path):
+    """Positions are float32 in each step, whatever elements are computed with."""
+    x = np.arange(40, dtype=np.float32).reshape(1, 1, 1, 40)
+    nodes, constants = [], {}
+    for scale in (1.7, 0.6, 0.85, 3.2):
+        constants[f"s{scale}"] = np.array([1, 1, 1, scale], np.float32)
+        for transform in ("half_pixel", "asymmetric", "pytorch_half_pixel", "align_corners"):
+            for nearest in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil"):
+                nodes.append(helper.make_node("Resize", ["x", "", f"s{scale}"], [f"{scale}_{transform}_{nearest}"], mode="nearest",
+                                              coordinate_transformation_mode=transform, nearest_mode=nearest))
+    names = [node.output[0] for node in nodes]
+    model = graph_model(nodes, {"x": (FLOAT, x.shape)}, {name: (FLOAT, None) for name in names}, constants)
+    found = run(model, {"x": x})
+    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlir", "--compile-to=import")
+    assert done.returncode == 0, done.stderr
+    np.save(tmp_path / "x.npy", x)
+    done = tools.run("mlc-eval", tmp_path / "m.mlir", "--domain=float64", f"--input={tmp_path / 'x.npy'}",
+                     f"--output-dir={tmp_path / 'out'}")
+    assert done.returncode == 0, done.stderr
+    for i, (name, got, want) in enumerate(zip(names, found, judged(model, {"x": x}), strict=True)):
+        np.testing.assert_array_equal(got, want, name)
+        np.testing.assert_array_equal(np.load(tmp_path / f"out/{i}.npy"), want, name)

@@ -174,11 +174,15 @@ llvm::Error CollectiveCommand::readOptions() {
   if (!parseCollective(collective.getValue(), trial.collective))
     return fail(Exit::Usage, "collective: no collective '" + collective +
                                  "'; there are " + collectiveNames());
-  if (trial.collective != Collective::AllReduce &&
+  const bool isInOrder = trial.collective == Collective::ReduceScatter &&
+                         trial.algorithm == Algorithm::Colocated;
+  if (trial.collective != Collective::AllReduce && !isInOrder &&
       trial.algorithm != Algorithm::Own && trial.algorithm != Algorithm::Ring)
-    return fail(Exit::Usage, "collective: --algorithm=" + algorithm +
-                                 " is one of sums; of --collective=" +
-                                 collective + " there are ring and own");
+    return fail(Exit::Usage,
+                "collective: --algorithm=" + algorithm +
+                    " is one of sums; of --collective=" + collective +
+                    " there are ring and own, of reduce-scatter "
+                    "colocated too");
   trial.type = typeNamed(type);
   const auto size = static_cast<int64_t>(mlc_dtype_size(trial.type));
   if (!isSummable(trial.type))

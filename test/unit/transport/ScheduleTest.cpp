@@ -114,6 +114,29 @@ TEST_CASE("algorithms of one order of additions give one result",
     }
 }
 
+TEST_CASE("whole sums and parts of them have the same bits", "[schedule]") {
+  std::mt19937 random(5);
+  for (int ranks : {2, 3, 5})
+    for (Algorithm algorithm : {Algorithm::Colocated, Algorithm::Naive}) {
+      Samples samples(random, MLC_F32, ranks, ranks, 101, false);
+      const int64_t first = 101 - 7 * (ranks - 1);
+      Request request{Collective::ReduceScatter, algorithm, ranks, 101};
+      request.parts.assign(ranks, 7); // not those of partOf
+      request.parts[0] = first;
+      int64_t sent = 0;
+      auto parts = reduced(request, samples, MLC_F32, &sent);
+      CHECK(sent == expectedElements(request));
+      auto whole = reduced({Collective::AllReduce, algorithm, ranks, 101},
+                           samples, MLC_F32)[0];
+      for (int r = 0; r < ranks; ++r) {
+        const int64_t begin = r ? first + 7 * (r - 1) : 0;
+        const int64_t width = 4, end = begin + request.parts[r];
+        for (int64_t i = begin * width; i < end * width; ++i)
+          CHECK(parts[r][i] == whole[i]);
+      }
+    }
+}
+
 TEST_CASE("the other collectives", "[schedule]") {
   std::mt19937 random(4);
   for (int ranks = 1; ranks <= 9; ++ranks)
