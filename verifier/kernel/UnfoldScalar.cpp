@@ -153,7 +153,7 @@ Value Unfolder::unfoldUnary(const ExprNode &node, const Scope &scope) {
       require(low, shifted(facts.where.high, -1), 0, scope);
   }
   if (isBits(node.type))
-    return call(name(node.unary).str() + ":" + textOf(node.type), {x}, false);
+    return apply({x}, [&](ArrayRef<Sum> s) { return functionOfBits(node, s); });
   return call(named(name(node.unary), node.type), {x}, isTruth(node.type));
 }
 
@@ -230,8 +230,8 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
       require(Need::Kind::NotZero, b, 0, scope);
     if (node.binary == BinaryFn::Pow)
       requirePositiveBase(a, scope);
-    return call(name(node.binary).str() + ":" + textOf(node.type), {a, b},
-                false);
+    return apply({a, b},
+                 [&](ArrayRef<Sum> x) { return functionOfBits(node, x); });
   }
   switch (node.binary) {
   case BinaryFn::Add:

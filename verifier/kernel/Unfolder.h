@@ -71,6 +71,7 @@ private:
                                    const Scope &scope);
   void requirePositiveBase(const Value &base, const Scope &scope);
   Value unfoldBits(const ExprNode &node);
+  Sum functionOfBits(const ExprNode &node, llvm::ArrayRef<Sum> x);
   Value reduceInOrder(const ExprNode &node, const Scope &scope);
   bool isBits(mlir::Type type) const {
     return assumptions.isLiteral && isFloat(type);
