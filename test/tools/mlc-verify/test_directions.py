@@ -221,21 +221,6 @@ def test_label(name, tools, tmp_path):
         assert tools.run("mlc-verify", file, "--require=reassociating").returncode == 0
 
 
-@pytest.mark.parametrize("before, after, kept", [
-    ("maxnumf", "maxnumf", "bit-exact"), ("maximumf", "maxnumf", "reassociating"), ("minnumf", "minimumf", "reassociating")])
-def test_maxima(before, after, kept, tools, tmp_path):
-    """What drops a NaN is what it is, and no maximum that keeps it."""
-    side = """func.func @{0}(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {{
-  %0 = arith.{1} %x, %y : tensor<?xf32>
-  return %0 : tensor<?xf32>
-}}
-"""
-    file = tmp_path / "pair.mlir"
-    file.write_text(side.format("before", before) + side.format("after", after))
-    done = tools.run("mlc-verify", file)
-    assert done.returncode == 0 and f"({kept}," in done.stdout, done.stdout
-
-
 def test_elements_stand_alone(tools, tmp_path):
     """Where one element has no value, the others keep theirs."""
     file = tmp_path / "pair.mlir"
