@@ -4,12 +4,15 @@
 #include "runtime/OutputFiles.h"
 #include "runtime/Status.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
 using llvm::StringRef;
@@ -90,6 +93,25 @@ int finishTool(int code) {
   llvm::errs() << "mlc: error: standard output: cannot be written: "
                << error.message() << '\n';
   return lack ? MLC_RESOURCES : MLC_USAGE;
+}
+
+std::string endAfter(StringRef flag, const llvm::cl::opt<double> &seconds) {
+  if (seconds.getNumOccurrences() == 0)
+    return "";
+  const double limit = seconds;
+  if (!(limit > 0) || limit > 1e9)
+    return (flag + ": expected a number of seconds above 0").str();
+  std::thread([flag = flag.str(), limit] {
+    std::this_thread::sleep_for(std::chrono::duration<double>(limit));
+    std::string text =
+        llvm::formatv("mlc: error: not done after the {0} s of {1}; nothing "
+                      "was decided; give it more time, or less to do\n",
+                      limit, flag);
+    (void)!::write(STDERR_FILENO, text.data(), text.size());
+    llvm::sys::RunInterruptHandlers(); // take away what is half written
+    std::_Exit(MLC_RESOURCES);
+  }).detach();
+  return "";
 }
 
 runtime::Status writeText(llvm::StringRef path, llvm::StringRef text,

@@ -6,6 +6,7 @@
 #include "runtime/Status.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
 #include <string>
 
 namespace mlc {
@@ -23,6 +24,12 @@ void startTool();
 /// At the end of main: prints what is left to print. `code`, or 9 (with a
 /// message) if nothing else went wrong and the standard output cannot take it.
 int finishTool(int code);
+
+/// Ends the program with code 9 and a message when the seconds of a flag, if it
+/// is given, are over: nothing that is written depends on a clock. What is
+/// wrong with the number, or nothing.
+std::string endAfter(llvm::StringRef flag,
+                     const llvm::cl::opt<double> &seconds);
 
 /// Writes `text` to the file, which is there whole or as it was before; devices
 /// and pipes are written into, links followed, and `-` is standard output.

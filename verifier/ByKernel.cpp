@@ -26,12 +26,10 @@ namespace {
 class Search {
 public:
   Search(const Question &question, const Assumptions &assumptions,
-         mlir::MLIRContext *context, const VerifierOptions &options,
-         Clock::time_point start)
+         mlir::MLIRContext *context, const VerifierOptions &options)
       : question(question), assumptions(assumptions), context(context),
-        options(options), start(start),
-        decider(options.maxLemmaWork / 3, options.maxSolverWork / 10,
-                std::min(options.lemmaTimeoutMs, options.timeoutMs)),
+        options(options),
+        decider(options.maxLemmaWork / 3, options.maxSolverWork / 10),
         judge(options.maxLemmaWork) {
     judge.onProved = [&](const std::string &script) {
       if (isSeen.insert(script).second)
@@ -45,7 +43,7 @@ public:
     kernel::Proof proof{isLiteral, {}};
     obligations.clear();
     isSeen.clear();
-    keepsTerms = true;
+    keepsTerms = isTwoWay = true;
     for (const Case &one : question.cases) {
       kernel::Statement statement =
           toStatement(question, one, assumptions, isLiteral);
@@ -61,7 +59,7 @@ public:
   }
 
   std::vector<std::string> obligations;
-  bool keepsTerms = true;
+  bool keepsTerms = true, isTwoWay = true;
   std::string reason;
   uint64_t steps = 0;
 
@@ -88,6 +86,7 @@ private:
     proof->isShared = &stated != &statement;
     kernel::Checked checked = kernel::check(statement, *proof, judge);
     keepsTerms &= checked.keepsTerms;
+    isTwoWay &= checked.isTwoWay;
     if (checked.isProved)
       return proof;
     reason = checked.failure;
@@ -102,31 +101,34 @@ private:
       return std::nullopt;
     if (!isWellFormed(goals, stated))
       return std::nullopt;
-    Clock::time_point deadline =
-        start + std::chrono::milliseconds(options.timeoutMs);
     kernel::StatementProof proof;
-    elaborate::Elaborator first(context, decider, goals.names,
-                                stated.assumptions, goals.given(), most,
-                                deadline);
-    for (const kernel::Need &need :
-         ArrayRef(goals.needs).drop_front(goals.numGiven)) {
-      std::optional<kernel::Shown> shown = first.show(
-          need.kind, need.width, goals.contextOf(need), need.value, need.path);
-      if (!shown) {
-        reason = "after: cannot show that a divisor is not zero, or a root or "
-                 "logarithm defined: " +
-                 str(need.value);
-        break;
-      }
-      proof.needs.push_back(std::move(*shown));
-    }
-    steps += first.getWork();
-    if (!reason.empty())
+    auto show = [&](bool inReverse, std::vector<kernel::Shown> &into) {
+      uint64_t left = most;
+      return goals.showAll(inReverse, [&](ArrayRef<kernel::Need> given,
+                                          const kernel::Need &need,
+                                          const kernel::Context &where) {
+        elaborate::Elaborator elaborator(context, decider, goals.names,
+                                         stated.assumptions, given, left);
+        std::optional<kernel::Shown> shown = elaborator.show(
+            need.kind, need.width, where, need.value, need.path);
+        steps += elaborator.getWork();
+        left -= std::min(left, elaborator.getWork());
+        if (shown)
+          into.push_back(std::move(*shown));
+        else if (!inReverse)
+          reason =
+              "after: cannot show that a divisor is not zero, or a root or "
+              "logarithm defined: " +
+              str(need.value);
+        return shown.has_value();
+      });
+    };
+    if (!show(/*inReverse=*/false, proof.needs))
       return std::nullopt;
     for (auto [i, result] : llvm::enumerate(goals.results)) {
+      std::vector<kernel::Need> needs = goals.needsOf(result);
       elaborate::Elaborator elaborator(context, decider, goals.names,
-                                       stated.assumptions, goals.needs, most,
-                                       deadline);
+                                       stated.assumptions, needs, most);
       std::optional<kernel::Zero> zero =
           elaborator.zero(result.context, result.difference, result.width);
       steps += elaborator.getWork();
@@ -136,14 +138,14 @@ private:
                                question.argumentNames);
         reason = (describeResult(question, i) + ": " + elaborator.getFailure() +
                   (difference.empty() ? "" : " (" + difference + ")"));
-        if (decider.wasStoppedByClock() || Clock::now() > deadline)
-          reason = "stopped by the clock: " + reason;
-        else if (elaborator.getWork() > most)
+        if (elaborator.getWork() > most)
           reason = "out of steps: " + reason;
         return std::nullopt;
       }
       proof.results.push_back(std::move(*zero));
     }
+    if (std::vector<kernel::Shown> reverse; show(/*inReverse=*/true, reverse))
+      proof.reverse = std::move(reverse);
     return proof;
   }
 
@@ -167,7 +169,6 @@ private:
   const Assumptions &assumptions;
   mlir::MLIRContext *context;
   const VerifierOptions &options;
-  Clock::time_point start;
   // Most of what a search asks does not hold, which is where a solver takes its
   // time; what holds is seen with little.
   elaborate::HastyDecider decider;
@@ -211,14 +212,13 @@ std::set<std::vector<std::string>> floatSums(const Definition &definition) {
 KernelVerdict proveQuestion(const Question &question,
                             const Assumptions &assumptions,
                             mlir::MLIRContext *context,
-                            const VerifierOptions &options,
-                            Clock::time_point start) {
+                            const VerifierOptions &options) {
   KernelVerdict verdict;
   verdict.reason = question.failure;
   if (!verdict.reason.empty())
     return verdict;
   auto run = [&](bool isLiteral, const VerifierOptions &limits) {
-    Search search(question, assumptions, context, limits, start);
+    Search search(question, assumptions, context, limits);
     std::optional<kernel::Proof> proof = search.run(isLiteral);
     verdict.isAccepted = proof.has_value();
     verdict.solverMs += search.getDecider().getMs();
@@ -233,6 +233,7 @@ KernelVerdict proveQuestion(const Question &question,
     if (options.onObligation)
       llvm::for_each(verdict.obligations, options.onObligation);
     verdict.floatClass = floatClassOf(question, isLiteral, search.keepsTerms);
+    verdict.isTwoWay = search.isTwoWay;
     return true;
   };
   // Equal bits are equal numbers, and easier to see.
@@ -267,7 +268,7 @@ KernelVerdict proveByKernel(mlir::func::FuncOp before, mlir::func::FuncOp after,
   Clock::time_point start = Clock::now();
   KernelVerdict verdict =
       proveQuestion(makeQuestion(before, after, assumptions), assumptions,
-                    before.getContext(), options, start);
+                    before.getContext(), options);
   verdict.ms = msSince(start);
   return verdict;
 }

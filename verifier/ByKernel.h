@@ -28,8 +28,7 @@ struct KernelVerdict : CheckVerdict {
 KernelVerdict proveQuestion(const Question &question,
                             const Assumptions &assumptions,
                             mlir::MLIRContext *context,
-                            const VerifierOptions &options,
-                            std::chrono::steady_clock::time_point start);
+                            const VerifierOptions &options);
 
 /// Looks for numbers that refute a question, and for a proof of it; `title`
 /// stands above the obligations.

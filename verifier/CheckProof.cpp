@@ -173,7 +173,7 @@ FloatClass floatClassOf(const Question &question, bool isLiteral,
 /// Why the proof is none of the question; empty where it is one.
 static std::string judge(const Question &question,
                          const Assumptions &assumptions, llvm::StringRef text,
-                         kernel::Decider &decider, FloatClass &floatClass) {
+                         kernel::Decider &decider, CheckVerdict &verdict) {
   if (!question.failure.empty())
     return question.failure;
   std::string error;
@@ -190,6 +190,7 @@ static std::string judge(const Question &question,
   if (std::string why = whyNoCases(question, decider); !why.empty())
     return why;
   bool keepsTerms = true;
+  verdict.isTwoWay = true;
   for (auto [one, part] : llvm::zip(question.cases, proof->cases)) {
     kernel::Checked checked =
         kernel::check(toStatement(question, one, assumptions, proof->isLiteral),
@@ -197,8 +198,9 @@ static std::string judge(const Question &question,
     if (!checked.isProved)
       return checked.failure;
     keepsTerms &= checked.keepsTerms;
+    verdict.isTwoWay &= checked.isTwoWay;
   }
-  floatClass = floatClassOf(question, proof->isLiteral, keepsTerms);
+  verdict.floatClass = floatClassOf(question, proof->isLiteral, keepsTerms);
   return "";
 }
 
@@ -212,8 +214,7 @@ CheckVerdict checkQuestion(const Question &question,
       options.onObligation(script);
   };
   CheckVerdict verdict;
-  verdict.reason =
-      judge(question, assumptions, proof, decider, verdict.floatClass);
+  verdict.reason = judge(question, assumptions, proof, decider, verdict);
   verdict.isAccepted = verdict.reason.empty();
   verdict.numObligations = decider.getNumAsked();
   return verdict;

@@ -27,7 +27,9 @@ struct CheckOptions {
 struct CheckVerdict {
   bool isAccepted = false;
   FloatClass floatClass = FloatClass::ValueChanging; // of what is accepted
-  std::string reason = {};                           // why not
+  /// Of what is accepted: that each side is defined where the other is.
+  bool isTwoWay = false;
+  std::string reason = {}; // why not
   double ms = 0.0;
   /// That Z3 was asked.
   unsigned numObligations = 0;

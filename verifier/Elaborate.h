@@ -37,11 +37,10 @@ class Elaborator {
 public:
   Elaborator(mlir::MLIRContext *context, kernel::Decider &decider,
              kernel::Names &names, const kernel::Assumptions &assumptions,
-             llvm::ArrayRef<kernel::Need> given, uint64_t maxWork,
-             std::chrono::steady_clock::time_point deadline)
+             llvm::ArrayRef<kernel::Need> given, uint64_t maxWork)
       : mlir(context), decider(decider), names(names), given(given),
         checker(decider, names, assumptions, given), maxWork(maxWork),
-        deadline(deadline), numAskedBefore(decider.getNumAsked()) {}
+        numAskedBefore(decider.getNumAsked()) {}
 
   /// A proof that the sum is 0, or nothing.
   std::optional<kernel::Zero> zero(const kernel::Context &context,
@@ -211,11 +210,8 @@ private:
   /// Alignments and questions to the solver.
   uint64_t work = 0;
   const uint64_t maxWork;
-  const std::chrono::steady_clock::time_point deadline;
   const unsigned numAskedBefore;
-  bool isExhausted() const {
-    return getWork() > maxWork || std::chrono::steady_clock::now() > deadline;
-  }
+  bool isExhausted() const { return getWork() > maxWork; }
 };
 
 } // namespace mlc::elaborate

@@ -19,8 +19,8 @@ namespace mlc::elaborate {
 /// occur.
 class HastyDecider : public kernel::Decider {
 public:
-  HastyDecider(uint64_t maxWork, uint64_t maxWorkInAll, unsigned timeoutMs)
-      : Decider(maxWork, maxWorkInAll, timeoutMs) {
+  HastyDecider(uint64_t maxWork, uint64_t maxWorkInAll)
+      : Decider(maxWork, maxWorkInAll) {
     isHasty = true;
   }
 

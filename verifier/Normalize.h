@@ -13,27 +13,19 @@
 #include "verifier/Scalar.h"
 #include "verifier/ValueFacts.h"
 #include "verifier/Verifier.h"
-#include <chrono>
 
 namespace mlc::verifier {
 
 /// What is left of the work that a proof may take. Exceeding it ends the proof
 /// as Unknown; never an error of the user's.
 struct Budget {
-  using Clock = std::chrono::steady_clock;
-
-  explicit Budget(const VerifierOptions &options,
-                  Clock::time_point start = Clock::now())
-      : stepsLeft(options.maxSteps),
-        deadline(start + std::chrono::milliseconds(options.timeoutMs)) {}
+  explicit Budget(const VerifierOptions &options)
+      : stepsLeft(options.maxSteps) {}
 
   static constexpr unsigned maxTerms = 4000;
   uint64_t stepsLeft;
   uint64_t numSearched = Facts::getNumSearched();
-  Clock::time_point deadline;
   bool exceeded = false;
-  /// Whether the clock, not the count, has decided.
-  bool stoppedByClock = false;
 
   /// Takes a step, more for many terms and for what was searched among facts
   /// since the last one.
@@ -44,14 +36,10 @@ struct Budget {
     stepsLeft -= std::min(steps, stepsLeft);
     if (stepsLeft == 0 || numTerms > maxTerms)
       exceeded = true;
-    if (!exceeded && Clock::now() > deadline)
-      exceeded = stoppedByClock = true;
     return !exceeded;
   }
   /// Why, where it was exceeded.
-  const char *reason() const {
-    return stoppedByClock ? "stopped by the clock" : "out of steps or terms";
-  }
+  static const char *reason() { return "out of steps or terms"; }
 };
 
 class Normalizer {

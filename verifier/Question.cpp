@@ -279,6 +279,14 @@ static void addCases(Question &question, const Assumptions &assumptions) {
   }
 }
 
+/// What the same operations in the same order do to bits is the same, whatever
+/// it is.
+static bool areIdentical(mlir::func::FuncOp before, mlir::func::FuncOp after) {
+  return mlir::OperationEquivalence::isRegionEquivalentTo(
+      &before.getBody(), &after.getBody(),
+      mlir::OperationEquivalence::IgnoreLocations);
+}
+
 Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
                       const Assumptions &assumptions) {
   // Functions of linalg alone need not have loaded it.
@@ -291,6 +299,7 @@ Question makeQuestion(mlir::func::FuncOp before, mlir::func::FuncOp after,
     names.push_back(describeArgument(before, i));
   Question question = start(std::move(first), std::move(second),
                             std::move(shared), std::move(names), assumptions);
+  question.isLiteral |= areIdentical(before, after);
   if (question.failure.empty())
     question.failure =
         whyMisread({before, question.before, question.beforeNeeds}, question);

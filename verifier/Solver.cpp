@@ -194,7 +194,6 @@ struct Solver::Impl {
           context, params, Z3_mk_string_symbol(context, name),
           static_cast<unsigned>(std::min<uint64_t>(value, UINT32_MAX)));
     };
-    set("timeout", options.lemmaTimeoutMs);
     set("rlimit", maxWork);
     set("random_seed", options.seed);
     Z3_solver_set_params(context, solver, params);
@@ -275,9 +274,6 @@ Solver::Satisfiable Solver::ask(const std::string &text, double share) {
     work += std::min(impl->readCount(solver) - before,
                      options.maxSolverWork - work);
   }
-  if (result == Z3_L_UNDEF)
-    stoppedByClock |=
-        llvm::StringRef(Z3_solver_get_reason_unknown(c, solver)) == "timeout";
   Z3_solver_dec_ref(c, solver);
   return result == Z3_L_TRUE    ? Satisfiable::Yes
          : result == Z3_L_FALSE ? Satisfiable::No

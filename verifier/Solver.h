@@ -74,8 +74,6 @@ public:
   unsigned getNumLemmas() const { return lemmas.numLemmas; }
   double getMs() const { return ms; }
   uint64_t getWork() const { return work; }
-  /// Whether a question had no answer because of the clock.
-  bool wasStoppedByClock() const { return stoppedByClock; }
 
 private:
   struct Impl;
@@ -89,7 +87,6 @@ private:
   std::set<std::string> known; // those that are in it
   double ms = 0.0;
   uint64_t work = 0;
-  bool stoppedByClock = false;
 };
 
 } // namespace mlc::verifier

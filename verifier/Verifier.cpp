@@ -89,8 +89,7 @@ Verdict verifier::answer(const Question &question,
   if (refute(options.seed, options.trialsBefore))
     return done(Verdict::Kind::Refuted);
 
-  KernelVerdict proof =
-      proveQuestion(question, assumptions, context, options, start);
+  KernelVerdict proof = proveQuestion(question, assumptions, context, options);
   verdict.solverMs = proof.solverMs;
   verdict.solverWork = proof.solverWork;
   verdict.steps = proof.steps;
@@ -103,6 +102,7 @@ Verdict verifier::answer(const Question &question,
     return unknown("the condition cannot be satisfied, so the rule says "
                    "nothing");
   verdict.floatClass = proof.floatClass;
+  verdict.isTwoWay = proof.isTwoWay;
   verdict.certificate = certificateOf(title, std::move(proof));
   return done(Verdict::Kind::Proved);
 }

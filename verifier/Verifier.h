@@ -59,9 +59,12 @@ struct Verdict {
 
   Kind kind = Kind::Unknown;
   FloatClass floatClass = FloatClass::ValueChanging; // Proved
-  Certificate certificate;                           // Proved
-  Counterexample counterexample;                     // Refuted
-  std::string reason;                                // Unknown
+  /// Proved: that each side is defined where the other is, so that the one may
+  /// stand for the other both ways.
+  bool isTwoWay = false;
+  Certificate certificate;       // Proved
+  Counterexample counterexample; // Refuted
+  std::string reason;            // Unknown
   double totalMs = 0.0, solverMs = 0.0;
   /// What was used of VerifierOptions' maxSteps and maxSolverWork.
   uint64_t steps = 0, solverWork = 0;
@@ -81,10 +84,6 @@ struct VerifierOptions {
   uint64_t maxSteps = 10000;
   uint64_t maxLemmaWork = 3000000;
   uint64_t maxSolverWork = 60000000;
-  /// A safety stop by the clock, for one obligation and for everything. A
-  /// reason says so where it has decided.
-  unsigned lemmaTimeoutMs = 60000;
-  unsigned timeoutMs = 600000;
   /// Random instantiations tried before and, more, after a proof was attempted
   /// without success.
   unsigned trialsBefore = 6;
@@ -110,7 +109,8 @@ struct VerifierOptions {
 //===----------------------------------------------------------------------===//
 
 /// Whether `after` gives what `before` gives for every size and value that
-/// `assumptions` admit and for which `before` is defined. Both functions take
+/// `assumptions` admit, wherever an element of `before` is defined. Both
+/// functions take
 /// the same tensors by position. They hold operators of the mlc dialect, or
 /// linalg, tensor, arith, math, affine and scf on tensors. Deterministic.
 Verdict verify(mlir::func::FuncOp before, mlir::func::FuncOp after,

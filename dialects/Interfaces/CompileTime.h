@@ -23,6 +23,10 @@ inline constexpr llvm::StringLiteral kUpdatesAttr = "mlc.updates";
 /// a literal (a broadcast).
 bool isCompileTime(mlir::Value value);
 
+/// Whether an operator writes out an infinity or a NaN: as an element of a
+/// literal, or as the number that it repeats.
+bool writesNoNumber(mlir::Operation *op);
+
 } // namespace mlc
 
 #endif // MLC_DIALECTS_INTERFACES_COMPILETIME_H

@@ -1,6 +1,7 @@
 //===- EGraph.cpp - Many ways to write one function, at once --------------===//
 
 #include "rewrites/EGraph/EGraph.h"
+#include "dialects/Interfaces/CompileTime.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -28,6 +29,9 @@ void EGraph::makeClass(NodeId node, Type type) {
   Analysis known;
   known.type = type;
   known.isProduced = operatorOf(node).kind != Operator::Kind::Argument;
+  known.hasNoNumber = operatorOf(node).kind == Operator::Kind::Compute &&
+                      children(node).empty() &&
+                      writesNoNumber(prototypeOf(node));
   terms.makeClass(node, known);
   noteCompileTime(node);
 }
@@ -138,10 +142,44 @@ bool EGraph::merge(NodeId a, NodeId b, ApplicationId reason) {
     target.literal = source.literal;
   target.isProduced |= source.isProduced;
   target.elements |= source.elements;
+  target.hasNoNumber |= source.hasNoNumber;
   terms.unite(into, from);
   changed.push_back(into);
   ++merges;
   return true;
+}
+
+bool EGraph::refine(NodeId from, NodeId to, ApplicationId reason) {
+  if (classOf(from).type != classOf(to).type)
+    return false;
+  refinements.push_back({from, to, reason});
+  return true;
+}
+
+std::optional<EGraph::RefinementPath> EGraph::findRefinement(NodeId from,
+                                                             NodeId to) const {
+  // Breadth first over classes, each with the refinement that led there.
+  struct Reached {
+    NodeId node;
+    const Refinement *by;
+    size_t before;
+  };
+  std::vector<Reached> reached{{find(from), nullptr, 0}};
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (reached[i].node == find(to)) {
+      RefinementPath path;
+      for (size_t at = i; reached[at].by; at = reached[at].before)
+        path.insert(path.begin(), *reached[at].by);
+      return path;
+    }
+    for (const Refinement &one : refinements)
+      if (find(one.from) == reached[i].node &&
+          llvm::none_of(reached, [&](const Reached &other) {
+            return other.node == find(one.to);
+          }))
+        reached.push_back({find(one.to), &one, i});
+  }
+  return std::nullopt;
 }
 
 void EGraph::rebuild() {
@@ -182,6 +220,12 @@ bool EGraph::dependsOn(NodeId from, NodeId to) const {
   llvm::BitVector seen(numNodes());
   SmallVector<NodeId> pending{find(from)};
   seen.set(pending.back());
+  auto visit = [&](NodeId node) {
+    if (NodeId next = find(node); !seen.test(next)) {
+      seen.set(next);
+      pending.push_back(next);
+    }
+  };
   while (!pending.empty()) {
     NodeId node = pending.pop_back_val();
     if (node == to)
@@ -189,11 +233,10 @@ bool EGraph::dependsOn(NodeId from, NodeId to) const {
     if (classOf(node).isCompileTime())
       continue;
     for (NodeId member : classOf(node).nodes)
-      for (NodeId child : children(member))
-        if (NodeId next = find(child); !seen.test(next)) {
-          seen.set(next);
-          pending.push_back(next);
-        }
+      llvm::for_each(children(member), visit);
+    for (const Refinement &one : refinements)
+      if (find(one.from) == node)
+        visit(one.to);
   }
   return false;
 }

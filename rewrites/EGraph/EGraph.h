@@ -11,6 +11,13 @@
 // results is a tuple node followed by one projection node for each result.
 // Constants are leaves: their attribute is their identity.
 //
+// *Refinement.* What is proved of a rule has a direction: wherever `before` is
+// defined, `after` equals it. Where the other direction is not proved too,
+// nothing is merged: the class of `after` is noted as a refinement of that of
+// `before`, which may be computed by it. It goes on through classes, and up
+// through operators, each element of which is defined where what it reads is;
+// but nothing is looked for below a class in what refines it.
+//
 // Every class carries what all of its nodes share: the tensor type (dims are
 // IntExprs, so open dims are fine) and whether its value is known when the
 // model is compiled. A forest over nodes remembers why classes were merged, so
@@ -50,6 +57,8 @@ struct Analysis {
   NodeId literal = noNode;
   /// Some node is computed (not an argument).
   bool isProduced = false;
+  /// Some node writes out an infinity or a NaN.
+  bool hasNoNumber = false;
   /// What an argument is assumed to satisfy: bits by ElementPredicate.
   unsigned elements = 0;
 
@@ -78,6 +87,9 @@ public:
              ApplicationId maker);
   /// Makes two classes one. False, with nothing done, when their types differ.
   bool merge(NodeId a, NodeId b, ApplicationId reason);
+  /// Notes that wherever `from` is defined, `to` is, and equals it. False, with
+  /// nothing done, when their types differ.
+  bool refine(NodeId from, NodeId to, ApplicationId reason);
   /// Restores congruence and what classes know, after merges.
   void rebuild();
   /// Nodes of the classes that were merged or became known at compile time
@@ -122,6 +134,17 @@ public:
   /// is not known at compile time.
   bool dependsOn(NodeId from, NodeId to) const;
 
+  /// A refinement as it was noted.
+  struct Refinement {
+    NodeId from, to;
+    ApplicationId reason;
+  };
+  using RefinementPath = llvm::SmallVector<Refinement, 1>;
+  llvm::ArrayRef<Refinement> getRefinements() const { return refinements; }
+  /// The way from a class to one that refines it, empty where they are equal;
+  /// nothing where there is none. Between two refinements nodes are equal.
+  std::optional<RefinementPath> findRefinement(NodeId from, NodeId to) const;
+
   //===-- Why -------------------------------------------------------------===//
 
   /// One step on the way from a node to an equal one.
@@ -151,6 +174,7 @@ private:
   std::unordered_map<NodeId, llvm::SmallVector<NodeId, 2>> shownBy;
   /// Classes that `rebuild` has to look at.
   std::vector<NodeId> newlyCompileTime;
+  std::vector<Refinement> refinements;
   std::vector<NodeId> changed;
   size_t merges = 0;
 };

@@ -44,6 +44,23 @@ public:
     }
   }
 
+  /// That `b` is `a`, or refines it by `path`.
+  void refinement(NodeId a, NodeId b, const EGraph::RefinementPath &path) {
+    for (const EGraph::Refinement &one : path) {
+      equality(a, one.from);
+      node(one.from);
+      node(one.to);
+      application(one.reason);
+      a = one.to;
+    }
+    equality(a, b);
+  }
+  void refinement(NodeId a, NodeId b) {
+    std::optional<EGraph::RefinementPath> path = graph.findRefinement(a, b);
+    assert(path && "what is chosen stands for what was there");
+    refinement(a, b, *path);
+  }
+
   /// Works off what the calls before have put aside.
   void close() {
     while (!pending.empty() || !opened.empty()) {
@@ -76,9 +93,17 @@ private:
         node(step.ematch.values[i]);
     for (auto [op, laid] : llvm::zip(program.pattern, step.ematch.nodes)) {
       node(laid);
-      for (auto [operand, child] : llvm::zip(op.operands, graph.children(laid)))
-        pending.push_back(
-            {child, step.ematch.resultNode(graph, program, operand)});
+      for (auto [operand, child] :
+           llvm::zip(op.operands, graph.children(laid))) {
+        NodeId value = step.ematch.resultNode(graph, program, operand);
+        const auto *refined = llvm::find_if(step.refined, [&](const auto &one) {
+          return one.child == child && one.value == value;
+        });
+        if (refined != step.refined.end())
+          refinement(child, value, refined->path);
+        else
+          pending.push_back({child, value});
+      }
     }
     for (auto [tensor, shown] :
          llvm::zip(program.rule->assumptions.tensors, step.shownBy)) {
@@ -196,10 +221,10 @@ Trail mlc::egraph::explainResult(const EGraph &graph,
     needs.node(entry.node);
     for (auto [child, operand] :
          llvm::zip(graph.children(entry.node), entry.operands))
-      needs.equality(child, operand);
+      needs.refinement(child, operand);
   }
   for (auto [before, after] : outputs)
-    needs.equality(before, after);
+    needs.refinement(before, after);
   needs.close();
 
   Trail trail;

@@ -9,7 +9,8 @@
 namespace mlc::egraph {
 
 /// An operator of a result: a Compute node, and for each child the node that
-/// is read (equal to the child): an argument or a chosen node's result.
+/// is read (equal to the child, or a refinement of it): an argument or a chosen
+/// node's result.
 struct ChosenNode {
   NodeId node;
   llvm::SmallVector<NodeId, 3> operands;

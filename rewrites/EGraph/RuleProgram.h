@@ -85,6 +85,10 @@ public:
   compile(Rule &rule, Direction direction = Direction::Forward);
 
   Rule *rule = nullptr;
+  /// Whether both sides become one class; else the built side refines the
+  /// pattern's. What is not proved serves derivations alone, which ask what
+  /// follows from equations.
+  bool mergesSides() const { return !rule->proved || rule->proved->isTwoWay; }
   llvm::SmallVector<ArgumentPattern, 4> arguments;
   llvm::SmallVector<PatternOp, 4> pattern;
   llvm::SmallVector<PatternStep, 4> steps;

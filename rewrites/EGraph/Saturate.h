@@ -68,6 +68,13 @@ struct Application {
   llvm::SmallVector<NodeId, 8> built;
   /// For each of the rule's assumptions on tensors, the node that showed it.
   llvm::SmallVector<NodeId, 4> shownBy;
+  /// Where what stands for a value of the pattern only refines what the node
+  /// was made with: both, and how.
+  struct Refined {
+    NodeId child, value;
+    EGraph::RefinementPath path;
+  };
+  llvm::SmallVector<Refined, 0> refined;
 };
 
 /// A run of rules over a graph.
@@ -144,9 +151,9 @@ private:
   bool isKnownButForWeights(const RuleProgram &program, const EMatch &ematch,
                             const Plan &planned);
   bool wouldMakeCycle(const RuleProgram &program, const EMatch &ematch);
-  void commit(const RuleProgram &program, const EMatch &ematch,
-              llvm::ArrayRef<OperatorId> operators,
-              llvm::ArrayRef<NodeId> shownBy);
+  std::optional<llvm::SmallVector<Application::Refined, 0>>
+  findRefined(const RuleProgram &program, const EMatch &ematch) const;
+  void commit(Application application, llvm::ArrayRef<OperatorId> operators);
 
   EGraph &graph;
   llvm::ArrayRef<const RuleProgram *> programs;

@@ -80,7 +80,8 @@ bool Saturation::symbolsFit(const RuleProgram &program,
     return holdsHere(real, bindings);
   };
   return llvm::all_of(assumptions.integers, integerHolds) &&
-         llvm::all_of(assumptions.reals, realHolds);
+         llvm::all_of(assumptions.reals, realHolds) &&
+         realsFit(*program.rule, bindings);
 }
 
 bool Saturation::tensorsFit(const RuleProgram &program, const EMatch &ematch,
@@ -103,7 +104,32 @@ bool Saturation::tensorsFit(const RuleProgram &program, const EMatch &ematch,
       return false;
     shownBy.push_back(literal ? data.literal : node);
   }
-  return true;
+  return isBitExact(*program.rule) ||
+         llvm::none_of(
+             ArrayRef(ematch.values).take_front(program.arguments.size()),
+             [&](NodeId node) {
+               return node != noNode && graph.classOf(node).hasNoNumber;
+             });
+}
+
+/// What of the match lies over what only refines; nothing where something does
+/// not even that.
+std::optional<SmallVector<Application::Refined, 0>>
+Saturation::findRefined(const RuleProgram &program,
+                        const EMatch &ematch) const {
+  SmallVector<Application::Refined, 0> refined;
+  for (auto [op, laid] : llvm::zip(program.pattern, ematch.nodes))
+    for (auto [operand, child] : llvm::zip(op.operands, graph.children(laid))) {
+      NodeId value = ematch.resultNode(graph, program, operand);
+      if (graph.areEqual(child, value))
+        continue;
+      std::optional<EGraph::RefinementPath> path =
+          graph.findRefinement(child, value);
+      if (!path)
+        return std::nullopt;
+      refined.push_back({child, value, std::move(*path)});
+    }
+  return refined;
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,9 +216,11 @@ bool Saturation::isKnown(const RuleProgram &program, const EMatch &ematch,
     return false;
   return llvm::all_of(
       llvm::zip(program.patternResults, program.builtResults), [&](auto pair) {
-        return graph.areEqual(
-            ematch.resultNode(graph, program, std::get<0>(pair)),
-            values[std::get<1>(pair)]);
+        NodeId from = ematch.resultNode(graph, program, std::get<0>(pair)),
+               to = values[std::get<1>(pair)];
+        return program.mergesSides()
+                   ? graph.areEqual(from, to)
+                   : graph.findRefinement(from, to).has_value();
       });
 }
 
@@ -282,14 +310,13 @@ bool Saturation::wouldMakeCycle(const RuleProgram &program,
   return false;
 }
 
-void Saturation::commit(const RuleProgram &program, const EMatch &ematch,
-                        ArrayRef<OperatorId> operators,
-                        ArrayRef<NodeId> shownBy) {
+void Saturation::commit(Application made, ArrayRef<OperatorId> operators) {
   ApplicationId id = applications.size();
   SmallVector<NodeId> values;
-  applications.push_back({&program, ematch, {}, {}});
+  applications.push_back(std::move(made));
   Application &application = applications.back();
-  application.shownBy.assign(shownBy.begin(), shownBy.end());
+  const RuleProgram &program = *application.program;
+  const EMatch &ematch = application.ematch;
   if (program.isMultiOutput())
     mergedParts.insert_range(ematch.nodes);
   buildNodes(
@@ -303,8 +330,13 @@ void Saturation::commit(const RuleProgram &program, const EMatch &ematch,
     for (NodeId node : application.built)
       splitParts.insert({&program, node});
   for (auto [from, to] :
-       llvm::zip(program.patternResults, program.builtResults))
-    graph.merge(ematch.resultNode(graph, program, from), values[to], id);
+       llvm::zip(program.patternResults, program.builtResults)) {
+    NodeId result = ematch.resultNode(graph, program, from);
+    if (program.mergesSides() && application.refined.empty())
+      graph.merge(result, values[to], id);
+    else
+      graph.refine(result, values[to], id);
+  }
 }
 
 Saturation::EMatchKey Saturation::nodesOf(const RuleProgram &program,
@@ -348,10 +380,18 @@ Saturation::Outcome Saturation::apply(const RuleProgram &program,
   SmallVector<NodeId> shownBy;
   if (!tensorsFit(program, ematch, shownBy) || wouldMakeCycle(program, ematch))
     return Outcome::Refused;
+  auto refined = findRefined(program, ematch);
+  if (!refined)
+    return Outcome::Refused;
   done.insert(keyOf(program, ematch));
   if (mergeWeights && isKnownButForWeights(program, ematch, planned))
     return Outcome::Alike;
-  commit(program, ematch, planned.operators, shownBy);
+  commit({&program,
+          ematch,
+          {},
+          {shownBy.begin(), shownBy.end()},
+          std::move(*refined)},
+         planned.operators);
   built.assign(applications.back().built.begin(),
                applications.back().built.end());
   return Outcome::New;

@@ -121,6 +121,10 @@ Selector::Problem Selector::makeProblem(ArrayRef<NodeId> outputs,
     }
     return it->second;
   };
+  llvm::DenseMap<NodeId, SmallVector<NodeId>> refinements;
+  for (const EGraph::Refinement &one : graph.getRefinements())
+    if (!graph.areEqual(one.from, one.to))
+      refinements[graph.find(one.from)].push_back(one.to);
   for (NodeId output : outputs)
     if (!graph.classOf(output).isCompileTime())
       made.problem.roots.push_back(numberOf(output));
@@ -139,6 +143,14 @@ Selector::Problem Selector::makeProblem(ArrayRef<NodeId> outputs,
       made.problem.addNode(
           i, priceOf(node) + tieSeconds * tieBreak(node, graph.numNodes()),
           children);
+      made.nodes.push_back(node);
+    }
+    for (NodeId node : refinements.lookup(representative)) {
+      SmallVector<unsigned> children;
+      if (!graph.classOf(node).isCompileTime())
+        children.push_back(numberOf(node));
+      made.problem.addNode(i, tieSeconds * tieBreak(node, graph.numNodes()),
+                           children);
       made.nodes.push_back(node);
     }
   }
@@ -189,6 +201,15 @@ std::vector<ChosenNode> Selector::order(ArrayRef<NodeId> outputs,
         continue;
       }
       NodeId made = choice.lookup(top);
+      if (NodeId refined = graph.find(made); refined != top) {
+        if (!valueOf.count(refined)) {
+          stack.push_back(refined);
+          continue;
+        }
+        stack.pop_back();
+        valueOf[top] = valueOf.lookup(refined);
+        continue;
+      }
       size_t height = stack.size();
       for (NodeId child : llvm::reverse(graph.children(made)))
         if (!valueOf.count(graph.find(child)))
@@ -221,7 +242,8 @@ std::vector<ChosenNode> Selector::order(ArrayRef<NodeId> outputs,
 Extraction Selector::startFrom(const Problem &made, ArrayRef<NodeId> known) {
   llvm::DenseMap<NodeId, unsigned> numbers;
   for (auto [i, node] : llvm::enumerate(made.nodes))
-    numbers[node] = i;
+    if (!isRefinement(made, i))
+      numbers[node] = i;
   Extraction start;
   start.chosen.assign(made.classes.size(), -1);
   auto choose = [&](NodeId node) {
@@ -241,91 +263,16 @@ Extraction Selector::startFrom(const Problem &made, ArrayRef<NodeId> known) {
   }
   // Arguments stand for themselves.
   for (auto [i, node] : llvm::enumerate(made.nodes))
-    if (graph.operatorOf(node).kind == Operator::Kind::Argument)
+    if (graph.operatorOf(node).kind == Operator::Kind::Argument &&
+        !isRefinement(made, i))
       start.chosen[made.problem.nodes[i].eclass] = i;
+  // What is none of the graph's is there by what refines it.
+  for (size_t i = 0; i < made.nodes.size(); ++i)
+    if (int &chosen = start.chosen[made.problem.nodes[i].eclass];
+        chosen < 0 && isRefinement(made, i))
+      chosen = i;
   start.cost = selectionCost(made.problem, start.chosen);
   return start;
-}
-
-namespace {
-/// What is read of a value: a box along one axis each time.
-struct Readings {
-  bool isWhole = false;
-  std::optional<int64_t> axis;
-  SmallVector<std::pair<int64_t, int64_t>> spans; // from, to
-};
-} // namespace
-
-/// Adds what a slice of `dims` reads.
-static void addReading(Readings &readings, ArrayRef<IntExpr> dims,
-                       DictionaryAttr slice) {
-  auto starts = slice.getAs<DimsAttr>("starts");
-  auto sizes = slice.getAs<DimsAttr>("sizes");
-  auto steps = slice.getAs<DimsAttr>("steps");
-  std::optional<int64_t> axis;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    if (starts[d].isConstant(0) && sizes[d] == dims[d])
-      continue;
-    if (axis || !starts[d].isConstant() || !sizes[d].isConstant() ||
-        !steps[d].isConstant(1) || !dims[d].isConstant()) {
-      readings.isWhole = true;
-      return;
-    }
-    axis = d;
-  }
-  if (!axis || (readings.axis && *readings.axis != *axis)) {
-    readings.isWhole = true;
-    return;
-  }
-  readings.axis = axis;
-  int64_t start = starts[*axis].getConstant();
-  readings.spans.push_back({start, start + sizes[*axis].getConstant()});
-}
-
-static bool coversAll(Readings &readings, ArrayRef<IntExpr> dims) {
-  if (readings.isWhole || !readings.axis)
-    return true;
-  llvm::sort(readings.spans);
-  int64_t reached = 0;
-  for (auto [from, to] : readings.spans) {
-    if (from > reached)
-      return false;
-    reached = std::max(reached, to);
-  }
-  return reached >= dims[*readings.axis].getConstant();
-}
-
-std::vector<NodeId> Selector::findUnread(const Selection &selection,
-                                         ArrayRef<NodeId> allowed) {
-  llvm::DenseMap<NodeId, Readings> readings;
-  auto dimsOf = [&](NodeId node) {
-    auto type =
-        cast<RankedTensorType>(graph.prototypeOf(node)->getResult(0).getType());
-    return getDims(type).value_or(SmallVector<IntExpr>());
-  };
-  for (const ChosenNode &entry : selection.chosen) {
-    const Operator &op = graph.operatorOf(entry.node);
-    bool isSlice = op.name && op.name->getStringRef() == "mlc.slice";
-    for (NodeId operand : entry.operands) {
-      bool isMade = graph.operatorOf(operand).kind == Operator::Kind::Compute &&
-                    !graph.operatorOf(operand).isTuple();
-      if (isSlice && isMade)
-        addReading(readings[operand], dimsOf(operand),
-                   cast<DictionaryAttr>(op.attributes));
-      else
-        readings[operand].isWhole = true;
-    }
-  }
-  for (NodeId output : selection.outputs)
-    readings[output].isWhole = true;
-  std::vector<NodeId> unread;
-  for (const ChosenNode &entry : selection.chosen)
-    if (auto it = readings.find(entry.node);
-        it != readings.end() && !graph.classOf(entry.node).isCompileTime() &&
-        !llvm::is_contained(allowed, entry.node) &&
-        !coversAll(it->second, dimsOf(entry.node)))
-      unread.push_back(entry.node);
-  return unread;
 }
 
 Selection Selector::select(ArrayRef<NodeId> outputs,

@@ -56,9 +56,14 @@ private:
   /// Which nodes of the graph the extraction problem speaks of.
   struct Problem {
     ExtractionProblem problem;
+    /// A node of another class stands for what refines its class by it.
     std::vector<NodeId> nodes, classes;
     llvm::DenseMap<NodeId, unsigned> classNumbers;
   };
+  bool isRefinement(const Problem &made, size_t number) const {
+    return !graph.areEqual(made.nodes[number],
+                           made.classes[made.problem.nodes[number].eclass]);
+  }
 
   OperandFacts factsOf(NodeId node);
   double priceOf(NodeId node);
@@ -78,7 +83,7 @@ private:
 
   EGraph &graph;
   const CostModel &cost;
-  /// By class: the node to compute it with.
+  /// By class: the node to compute it with; one of another class refines it.
   llvm::DenseMap<NodeId, NodeId> choice;
   /// May not be chosen.
   llvm::DenseSet<NodeId> banned;

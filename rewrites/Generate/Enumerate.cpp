@@ -270,7 +270,7 @@ void Enumerator::generate(unsigned size, uint32_t large, Sampler &sampler,
           bothOrders(other);
 }
 
-void Enumerator::runNextSize(llvm::function_ref<bool()> shouldStop) {
+void Enumerator::runNextSize() {
   auto start = std::chrono::steady_clock::now();
   unsigned size = firstOfSize.size() - 1;
   SizeCounts &count = counts.emplace_back();
@@ -280,7 +280,10 @@ void Enumerator::runNextSize(llvm::function_ref<bool()> shouldStop) {
   // Larger operands have at least half of the other operators.
   uint32_t begin = firstOfSize[size / 2], end = firstOfSize[size];
   count.operands = end - begin;
-  for (uint32_t first = begin; first < end && !shouldStop();
+  const uint64_t most = size == options.maxOperators && options.maxMade
+                            ? options.maxMade
+                            : UINT64_MAX;
+  for (uint32_t first = begin; first < end && count.graphs < most;
        first += batchGraphs) {
     uint32_t last = std::min(end, first + batchGraphs);
     runBatch(size, first, last);
@@ -317,7 +320,7 @@ void Enumerator::prepareExtension(unsigned size) {
 void Enumerator::run() {
   std::vector<EqualPair> all;
   while (counts.size() < options.maxOperators) {
-    runNextSize([] { return false; });
+    runNextSize();
     llvm::append_range(all, pairs);
   }
   pairs = std::move(all);

@@ -28,6 +28,9 @@ struct EnumerateOptions {
   /// Representatives of the last size that are kept, so that graphs of that
   /// size meet each other.
   uint64_t maxGraphs = 30'000'000;
+  /// Graphs of that size behind which none is made with one more larger
+  /// operand; 0: none.
+  uint64_t maxMade = 0;
   std::function<void(const std::string &)> progress = [](const std::string &) {
   };
 };
@@ -58,10 +61,9 @@ class Enumerator {
 public:
   Enumerator(GraphStore &store, const EnumerateOptions &options);
 
-  /// Enumerates the graphs with one operator more than those there are, until
-  /// `shouldStop`, which is asked now and then. What is enumerated until then
-  /// is the same in every run: a prefix of the operands.
-  void runNextSize(llvm::function_ref<bool()> shouldStop);
+  /// Enumerates the graphs with one operator more than those there are: of the
+  /// most operators, with a prefix of the operands, by EnumerateOptions.
+  void runNextSize();
   /// Enumerates everything; then the pairs are those of all sizes.
   void run();
 

@@ -7,9 +7,6 @@ namespace mlc::generate {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of the time of a leaf set, what is for graphs; the rest is for their pairs.
-static constexpr double graphsOfSlot = 0.6;
-
 //===----------------------------------------------------------------------===//
 // Time
 //===----------------------------------------------------------------------===//
@@ -39,12 +36,7 @@ void Stopwatch::finish(const std::string &name, uint64_t count) {
 }
 
 Generation::Generation(const GenerateOptions &options)
-    : options(options), start(Clock::now()), watch(report.stages),
-      pruner(options.jobs) {}
-
-double Generation::elapsed() const {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+    : options(options), watch(report.stages), pruner(options.jobs) {}
 
 GenerateReport Generation::run() {
   solveWeights();
@@ -68,13 +60,11 @@ GenerateReport Generation::run() {
 // Graphs and pairs
 //===----------------------------------------------------------------------===//
 
-/// Graphs of fewer operators than the most come first, of all leaf sets, and
-/// whatever their share of the time: with them something whole is there. What
-/// is left of the share is divided among leaf sets by what they took so far;
-/// what one of them leaves is for those behind it.
+/// Graphs of fewer operators than the most come first, of all leaf sets.
 void Generation::enumerate() {
   EnumerateOptions settings;
   settings.maxOperators = options.maxOperators;
+  settings.maxMade = options.maxGraphs;
   settings.jobs = options.jobs;
   settings.progress = options.progress;
   std::vector<std::unique_ptr<Search>> searches;
@@ -84,39 +74,29 @@ void Generation::enumerate() {
   }
   for (unsigned size = 1; size < options.maxOperators; ++size) {
     for (std::unique_ptr<Search> &search : searches) {
-      double before = elapsed();
-      enumerateSize(*search, share::all);
-      takePairs(*search, share::all);
-      search->seconds += elapsed() - before;
+      enumerateSize(*search);
+      takePairs(*search);
     }
     pruner.closeSize();
   }
-  for (size_t i = 0; i < searches.size(); ++i) {
-    double left = 0;
-    for (size_t k = i; k < searches.size(); ++k)
-      left += searches[k]->seconds;
-    double now = options.timeLimitSeconds > 0
-                     ? elapsed() / options.timeLimitSeconds
-                     : 0,
-           slot = std::max(0.0, share::pairs - now) *
-                  (left > 0 ? searches[i]->seconds / left : share::all);
-    enumerateSize(*searches[i], now + slot * graphsOfSlot);
-    takePairs(*searches[i], now + slot);
-    const Catalog &catalog = searches[i]->store.getCatalog();
-    report.leafSets.push_back({searches[i]->name(),
-                               searches[i]->enumerator.getCounts(),
+  for (std::unique_ptr<Search> &search : searches) {
+    enumerateSize(*search);
+    takePairs(*search);
+    const Catalog &catalog = search->store.getCatalog();
+    report.leafSets.push_back({search->name(), search->enumerator.getCounts(),
                                catalog.numTypes(), catalog.numTooLarge});
-    searches[i].reset();
+    search.reset();
   }
 }
 
-void Generation::enumerateSize(Search &search, double share) {
-  search.enumerator.runNextSize([&] { return isOver(share); });
+void Generation::enumerateSize(Search &search) {
+  search.enumerator.runNextSize();
   const SizeCounts &size = search.enumerator.getCounts().back();
   if (!size.isComplete())
     skip(llvm::formatv(
         "{0}: graphs of {1} operators with {2} of {3} graphs as the larger "
-        "operand; the first {4}, small ones first, were extended (out of time)",
+        "operand; the first {4}, small ones first, were extended "
+        "(--max-graphs)",
         search.name(), size.numOperators, size.operands - size.extended,
         size.operands, size.extended));
   if (size.notKept)
@@ -135,18 +115,13 @@ void Generation::enumerateSize(Search &search, double share) {
                size.graphs);
 }
 
-void Generation::takePairs(Search &search, double share) {
+void Generation::takePairs(Search &search) {
   llvm::ArrayRef<EqualPair> pairs = search.enumerator.getPairs();
   options.progress("comparing pairs of " + search.name());
-  size_t taken = pruner.add(search.store, pairs, [&] { return isOver(share); });
-  const SizeCounts &size = search.enumerator.getCounts().back();
-  if (taken < pairs.size())
-    skip(llvm::formatv("{0}: {1} of {2} pairs of {3} operators (out of time)",
-                       search.name(), pairs.size() - taken, pairs.size(),
-                       size.numOperators));
+  pruner.add(search.store, pairs);
   watch.finish(llvm::formatv("pairs of {0}, {1} operators", search.name(),
-                             size.numOperators),
-               taken);
+                             search.enumerator.getCounts().back().numOperators),
+               pairs.size());
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,9 +134,6 @@ void Generation::solveWeights() {
   HoleRuleOptions settings;
   settings.maxOps = std::min(options.maxOperators, 3u);
   settings.ops = options.ops;
-  settings.shouldStop = [&] {
-    return isOver(options.onlyHoles ? share::all : share::weights);
-  };
   settings.progress = options.progress;
   for (HoleRule &rule : generateHoleRules(&context, settings, report.holes)) {
     FamilyReport family;
@@ -178,9 +150,6 @@ void Generation::solveWeights() {
     family.outcome = std::move(outcome);
     holeFamilies.push_back(std::move(family));
   }
-  if (report.holes.isCutOff)
-    skip("part of the rules with solved weights (out of "
-         "time)");
   watch.finish("solve weights", report.holes.proved);
 }
 

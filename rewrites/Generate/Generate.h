@@ -28,7 +28,12 @@ struct GenerateOptions {
   std::vector<std::string> ops; // empty: all
   unsigned maxOperators = 2;
   unsigned jobs = 1;
-  double timeLimitSeconds = 0; // 0: none
+  /// Of the most operators, of one set of leaves: what is left out is a suffix
+  /// of the larger operands; 0: none.
+  uint64_t maxGraphs = 0;
+  /// Proofs that are tried of each kind: of families, of those with leaves
+  /// apart, of conditional ones, of variants of the basis; 0: all.
+  size_t maxProofs = 0;
   /// Only rules whose weights are solved (Templates.h).
   bool onlyHoles = false;
   /// Of outcomes of proofs that were made before, by the family's text.

@@ -64,31 +64,34 @@ void Generation::prove() {
   std::iota(order.begin(), order.end(), size_t(0));
   llvm::stable_sort(order,
                     [&](size_t a, size_t b) { return rank(a) < rank(b); });
-  proveEach(report.families, families.always, order, {}, share::proofs,
-            "families", "");
+  proveEach(report.families, families.always, order, {}, "families", "");
   watch.finish("prove", report.count(Verdict::Kind::Proved, false));
+}
+
+size_t Generation::limitProofs(size_t count, llvm::StringRef what) {
+  if (options.maxProofs == 0 || count <= options.maxProofs)
+    return count;
+  skip(llvm::formatv("the proofs of {0} of {1} {2} (--max-proofs)",
+                     count - options.maxProofs, count, what));
+  return options.maxProofs;
 }
 
 void Generation::proveEach(std::vector<FamilyReport> &reports,
                            llvm::ArrayRef<Family> families,
                            llvm::ArrayRef<size_t> order,
-                           const ProveOptions &settings, double share,
-                           llvm::StringRef what, llvm::StringRef prefix) {
+                           const ProveOptions &settings, llvm::StringRef what,
+                           llvm::StringRef prefix) {
   std::mutex mutex;
-  std::atomic<unsigned> done = 0, proved = 0, skipped = 0, linear = 0;
+  std::atomic<unsigned> done = 0, proved = 0;
+  order = order.take_front(limitProofs(order.size(), what));
   forEach(order.size(), options.jobs, [&](size_t k, unsigned) {
     FamilyReport &family = reports[order[k]];
     std::string key = prefix.str() + family.text;
     auto known = options.known.find(key);
-    if (known != options.known.end()) {
-      family.outcome = known->second;
-    } else if (isOver(share)) {
-      ++skipped;
-      linear += family.isLinear;
-      return;
-    } else {
-      family.outcome = proveFamily(families[order[k]], family.name, settings);
-    }
+    family.outcome =
+        known != options.known.end()
+            ? known->second
+            : proveFamily(families[order[k]], family.name, settings);
     ++done;
     proved += isProved(family);
     std::lock_guard<std::mutex> lock(mutex);
@@ -98,10 +101,6 @@ void Generation::proveEach(std::vector<FamilyReport> &reports,
                                    done.load(), order.size(), what,
                                    proved.load()));
   });
-  if (skipped)
-    skip(llvm::formatv("the proofs of {0} of {1} {2}, {3} of them without a "
-                       "repeated leaf (out of time)",
-                       skipped.load(), order.size(), what, linear.load()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,13 +149,8 @@ std::vector<Generation::Candidate> Generation::provedFamilies() {
 
 void Generation::takeBasis() {
   std::vector<Candidate> proved = provedFamilies();
-  unsigned left = 0;
   for (auto [i, candidate] : llvm::enumerate(proved)) {
     auto [family, of] = candidate;
-    if (isOver(share::basis)) {
-      ++left;
-      continue;
-    }
     const Pattern &pattern = of->variants[family->outcome->variant];
     family->isBasis = !follows(pattern, known, catalogOf(pattern));
     if (family->isBasis)
@@ -166,10 +160,6 @@ void Generation::takeBasis() {
       options.progress(llvm::formatv("looking for a basis: {0} of {1} families",
                                      i, proved.size()));
   }
-  if (left)
-    skip(llvm::formatv("whether {0} of {1} proved families follow from others "
-                       "(out of time)",
-                       left, proved.size()));
 }
 
 std::vector<Family> Generation::widerFamilies() {
@@ -179,17 +169,8 @@ std::vector<Family> Generation::widerFamilies() {
       for (const Pattern &variant : family.variants)
         repeated.push_back(&variant);
   std::vector<std::optional<Pattern>> wider(repeated.size());
-  std::atomic<unsigned> skipped = 0;
-  forEach(repeated.size(), options.jobs, [&](size_t i, unsigned) {
-    if (isOver(share::widened))
-      ++skipped;
-    else
-      wider[i] = repeated[i]->widened();
-  });
-  if (skipped)
-    skip(llvm::formatv("whether leaves of {0} of {1} patterns need not be one "
-                       "(out of time)",
-                       skipped.load(), repeated.size()));
+  forEach(repeated.size(), options.jobs,
+          [&](size_t i, unsigned) { wider[i] = repeated[i]->widened(); });
   std::map<std::string, const Pattern *> byText;
   for (const std::optional<Pattern> &one : wider)
     if (one)
@@ -217,8 +198,8 @@ void Generation::widen() {
     report.widened.push_back(describe(family, taken));
   std::vector<size_t> order(widened.size());
   std::iota(order.begin(), order.end(), size_t(0));
-  proveEach(report.widened, widened, order, {}, share::widened,
-            "families with leaves apart", "apart: ");
+  proveEach(report.widened, widened, order, {}, "families with leaves apart",
+            "apart: ");
 }
 
 /// Whatever a candidate follows from holds at least where it does: whether or
@@ -230,13 +211,8 @@ std::vector<size_t> Generation::selectConditional() {
   for (const Family &family : families.conditional)
     knownFor.try_emplace(family.variants[0].origin.agree, known);
   std::vector<size_t> selected;
-  unsigned left = 0;
   for (auto [i, family] : llvm::enumerate(families.conditional)) {
     const Pattern &pattern = family.variants[0];
-    if (isOver(share::conditional)) {
-      ++left;
-      continue;
-    }
     FamilyReport &one = report.conditional[i];
     one.isDerived =
         follows(pattern, knownFor[pattern.origin.agree], catalogOf(pattern));
@@ -249,9 +225,6 @@ std::vector<size_t> Generation::selectConditional() {
         if (agree <= variant.origin.agree)
           rules.add(variant);
   }
-  if (left)
-    skip(llvm::formatv("{0} of {1} conditional families (out of time)", left,
-                       families.conditional.size()));
   return selected;
 }
 
@@ -261,7 +234,7 @@ void Generation::proveConditional() {
   ProveOptions settings;
   settings.needsCondition = true;
   proveEach(report.conditional, families.conditional, selected, settings,
-            share::conditional, "conditional families", "if: ");
+            "conditional families", "if: ");
   unsigned proved = 0;
   for (FamilyReport &family : report.conditional) {
     family.isBasis = isProved(family);
@@ -324,18 +297,17 @@ std::vector<Generation::Statement> Generation::basisStatements() {
 
 void Generation::proveBasis() {
   std::vector<Statement> statements = basisStatements();
+  statements.resize(
+      limitProofs(statements.size(), "variants and ranks of the basis"));
   std::mutex mutex;
-  std::atomic<unsigned> done = 0, skipped = 0;
+  std::atomic<unsigned> done = 0;
   forEach(statements.size(), options.jobs, [&](size_t s, unsigned) {
     Statement &one = statements[s];
     auto known = options.known.find(one.key);
-    if (known != options.known.end())
-      one.rule.outcome = known->second;
-    else if (isOver(share::variants))
-      ++skipped;
-    else
-      one.rule.outcome =
-          provePattern(*one.pattern, one.rule.name, one.shape, one.options);
+    one.rule.outcome =
+        known != options.known.end()
+            ? known->second
+            : provePattern(*one.pattern, one.rule.name, one.shape, one.options);
     ++done;
     std::lock_guard<std::mutex> lock(mutex);
     bool isNew = known == options.known.end() && !one.rule.outcome.rule.empty();
@@ -347,10 +319,6 @@ void Generation::proveBasis() {
   for (Statement &one : statements)
     if (one.rule.outcome.kind == Verdict::Kind::Proved)
       report.basis.push_back(std::move(one.rule));
-  if (skipped)
-    skip(llvm::formatv("{0} of {1} variants and ranks of the basis (out of "
-                       "time)",
-                       skipped.load(), statements.size()));
   watch.finish("variants and ranks of the basis", report.basis.size());
 }
 
@@ -386,25 +354,18 @@ std::vector<MultiOutputReport> Generation::nominateMultiOutput() {
 void Generation::proveMultiOutput() {
   report.multiOutput = nominateMultiOutput();
   std::mutex mutex;
-  std::atomic<unsigned> skipped = 0;
   forEach(report.multiOutput.size(), options.jobs, [&](size_t i, unsigned) {
     MultiOutputReport &one = report.multiOutput[i];
     std::string key = "parts: " + one.name;
     auto known = options.known.find(key);
     if (known != options.known.end()) {
       one.outcome = known->second;
-    } else if (isOver(share::all)) {
-      one.outcome.reset();
-      ++skipped;
     } else {
       one.outcome = proveRule(one.outcome->rule, {});
       std::lock_guard<std::mutex> lock(mutex);
       options.proved(key, *one.outcome);
     }
   });
-  if (skipped)
-    skip(llvm::formatv("{0} of {1} rules with several results (out of time)",
-                       skipped.load(), report.multiOutput.size()));
   watch.finish("rules with several results",
                report.countMultiOutput(Verdict::Kind::Proved));
 }

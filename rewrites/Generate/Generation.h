@@ -15,15 +15,6 @@
 
 namespace mlc::generate {
 
-/// Shares of the time limit by which stages end. What a stage leaves is for
-/// those behind it. A basis is found in seconds and much depends on it: it may
-/// take what is left to the proofs of its rules.
-namespace share {
-inline constexpr double weights = 0.18, pairs = 0.4, proofs = 0.7,
-                        conditional = 0.82, widened = 0.85, variants = 0.96,
-                        basis = variants, all = 1.0;
-} // namespace share
-
 /// Measures stages one after another.
 class Stopwatch {
 public:
@@ -51,7 +42,6 @@ private:
     }
     GraphStore store;
     Enumerator enumerator;
-    double seconds = 0; // that it took so far
   };
   /// A variant of a family of the basis.
   struct Variation {
@@ -67,18 +57,14 @@ private:
     std::string key;
   };
 
-  double elapsed() const;
-  /// `share` of the time is over.
-  bool isOver(double share) const {
-    return options.timeLimitSeconds > 0 &&
-           elapsed() > share * options.timeLimitSeconds;
-  }
   void skip(std::string what) { report.skipped.push_back(std::move(what)); }
+  /// How many of so many proofs are tried; the others are told of.
+  size_t limitProofs(size_t count, llvm::StringRef what);
 
   // Graphs, pairs and weights: Generate.cpp.
   void enumerate();
-  void enumerateSize(Search &search, double share);
-  void takePairs(Search &search, double share);
+  void enumerateSize(Search &search);
+  void takePairs(Search &search);
   void solveWeights();
 
   // Families: GenerateProofs.cpp.
@@ -89,8 +75,8 @@ private:
   /// `prefix`: before a family's text, under which its outcome is known.
   void proveEach(std::vector<FamilyReport> &reports,
                  llvm::ArrayRef<Family> families, llvm::ArrayRef<size_t> order,
-                 const ProveOptions &settings, double share,
-                 llvm::StringRef what, llvm::StringRef prefix);
+                 const ProveOptions &settings, llvm::StringRef what,
+                 llvm::StringRef prefix);
   void findBasis();
   struct Candidate {
     FamilyReport *report;
@@ -116,7 +102,6 @@ private:
 
   const GenerateOptions &options;
   GenerateReport report;
-  std::chrono::steady_clock::time_point start;
   Stopwatch watch;
   Pruner pruner;
   /// Patterns of families ask them for types.

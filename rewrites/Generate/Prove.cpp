@@ -13,7 +13,6 @@ namespace {
 VerifierOptions verifierOptions(const ProveOptions &options) {
   VerifierOptions settings;
   settings.scaleWork(options.effort);
-  settings.timeoutMs = options.timeoutMs;
   return settings;
 }
 
@@ -115,7 +114,6 @@ private:
     FailureOr<Rule> rule = Rule::read(getDef());
     SynthesisOptions synthesis;
     synthesis.verifier = settings;
-    synthesis.timeoutMs = 2 * settings.timeoutMs;
     SynthesizedCondition found = synthesizeCondition(
         rule->getBefore(), rule->getAfter(), rule->assumptions, synthesis);
     outcome.seconds += found.seconds;

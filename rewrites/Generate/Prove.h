@@ -25,10 +25,6 @@ struct Outcome {
 struct ProveOptions {
   /// Of the verifier's usual work for one proof: many are tried.
   double effort = 0.05;
-  /// The safety stop by the clock, for the rare proof whose work is not what is
-  /// counted: without it one proof can outlast a run's time limit. A condition
-  /// is looked for twice as long.
-  unsigned timeoutMs = 4000;
   /// Variants of a family that are tried before it counts as not proved.
   unsigned maxVariants = 2;
   /// The pattern is not equal everywhere: a condition is looked for unless it
@@ -46,7 +42,7 @@ Outcome proveRule(llvm::StringRef rule, const ProveOptions &options);
 /// Proves a family's first variant that can be proved: under its most general
 /// types, under those of its leaf set, with all dims at least 1, or, where it
 /// is refuted, under the weakest condition that is found. `name` is the rule's.
-/// Deterministic but for `seconds` and where the clock stops a proof.
+/// Deterministic but for `seconds`.
 Outcome proveFamily(const Family &family, llvm::StringRef name,
                     const ProveOptions &options);
 

@@ -29,15 +29,10 @@ static Pattern generalize(Pattern pattern) {
   return pattern;
 }
 
-size_t Pruner::add(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs,
-                   llvm::function_ref<bool()> shouldStop) {
-  size_t taken = 0;
-  while (taken < pairs.size() && !shouldStop()) {
-    size_t count = std::min(chunkPairs, pairs.size() - taken);
-    addChunk(store, pairs.slice(taken, count));
-    taken += count;
-  }
-  return taken;
+void Pruner::add(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs) {
+  for (size_t first = 0; first < pairs.size(); first += chunkPairs)
+    addChunk(store,
+             pairs.slice(first, std::min(chunkPairs, pairs.size() - first)));
 }
 
 void Pruner::addChunk(const GraphStore &store,

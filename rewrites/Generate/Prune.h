@@ -51,10 +51,8 @@ class Pruner {
 public:
   explicit Pruner(unsigned jobs) : jobs(jobs) {}
 
-  /// Takes pairs of one size until `shouldStop`, which is asked now and then;
-  /// the number of pairs that were taken.
-  size_t add(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs,
-             llvm::function_ref<bool()> shouldStop);
+  /// Takes pairs of one size.
+  void add(const GraphStore &store, llvm::ArrayRef<EqualPair> pairs);
   /// What comes now is of the next size.
   void closeSize();
   Families finish();

@@ -235,10 +235,6 @@ public:
       std::set<std::string> known = knownFrom(graph);
       if (graph.numOps > 1 && !known.empty())
         continue;
-      if (options.shouldStop()) {
-        report.isCutOff = true;
-        break;
-      }
       options.progress("solving weights: " + std::to_string(rules.size()) +
                        " rules from " + std::to_string(report.befores) +
                        " graphs");

@@ -30,7 +30,6 @@ struct HoleRuleOptions {
   std::vector<std::string> ops;
   /// Limits for solving one template, and for one proof.
   VerifierOptions verifier;
-  std::function<bool()> shouldStop = [] { return false; };
   std::function<void(const std::string &)> progress = [](const std::string &) {
   };
 };
@@ -58,7 +57,6 @@ struct HoleRuleReport {
   unsigned templates = 0, fitting = 0, solved = 0;
   unsigned proved = 0, refuted = 0, unknown = 0;
   double seconds = 0;
-  bool isCutOff = false;
   struct Times {
     std::string rule;
     double solveSeconds, proveSeconds;
@@ -68,8 +66,7 @@ struct HoleRuleReport {
   std::vector<std::string> notProved;
 };
 
-/// All rules of the list, in a fixed order. Deterministic but for times and
-/// where `shouldStop` ends it.
+/// All rules of the list, in a fixed order. Deterministic but for times.
 std::vector<HoleRule> generateHoleRules(mlir::MLIRContext *context,
                                         const HoleRuleOptions &options,
                                         HoleRuleReport &report);

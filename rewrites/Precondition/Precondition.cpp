@@ -2,7 +2,6 @@
 
 #include "rewrites/Precondition/Precondition.h"
 #include "rewrites/Precondition/Learner.h"
-#include "rewrites/Support/Stopwatch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <chrono>
@@ -39,7 +38,7 @@ public:
 
   void run() {
     drawFirst();
-    for (result.rounds = 1; result.rounds <= options.maxRounds && !isOver();
+    for (result.rounds = 1; result.rounds <= options.maxRounds;
          ++result.rounds) {
       if (!learnFormula())
         return;
@@ -49,16 +48,11 @@ public:
         return;
     }
     result.alternatives.clear();
-    result.verdict.reason =
-        isOver() ? "out of time" : "the condition did not settle";
+    result.verdict.reason = "the condition did not settle";
   }
 
 private:
   enum class Progress { Done, Again };
-
-  bool isOver() const {
-    return options.timeoutMs && watch.seconds() * 1000 > options.timeoutMs;
-  }
 
   /// More than the first ones while none is valid: that may take luck.
   void drawFirst() {
@@ -204,8 +198,6 @@ private:
         return one;
       if (!first)
         first = std::move(one);
-      if (isOver())
-        break;
     }
     return *first;
   }
@@ -216,11 +208,6 @@ private:
     std::vector<std::pair<Assumptions, Verdict>> proved, unknown;
     sortAlternatives();
     for (const Formula::Conjunction &alternative : formula.alternatives) {
-      if (isOver()) {
-        unknown.push_back({assumptionsOf(alternative, 0), {}});
-        unknown.back().second.reason = "out of time";
-        continue;
-      }
       auto one = proveOne(alternative);
       if (one.second.isRefuted()) {
         samples.push_back(
@@ -261,7 +248,6 @@ private:
   std::vector<LiteralClass> literals;
   Formula formula;
   unsigned numFresh = 0;
-  Stopwatch watch;
 };
 
 /// Float arguments whose elements a condition may speak of.

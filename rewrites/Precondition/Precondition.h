@@ -30,9 +30,6 @@ struct SynthesisOptions {
   /// Conditions that are alike on all samples, tried one after another while
   /// the prover answers Unknown.
   unsigned maxProofs = 6;
-  /// A safety stop by the clock, between rounds and between proofs; 0: none.
-  /// Where it has decided, no condition was found, and the reason says so.
-  unsigned timeoutMs = 0;
   /// Whether predicates of elements may speak of arguments that the base
   /// assumptions do not call constant. A rule with such a predicate applies
   /// only where the argument is constant after all.

@@ -155,10 +155,15 @@ private:
     if (operands.size() != pattern->getNumOperands())
       return refuse("term {0} has {1} operands, not {2}", term, operands.size(),
                     pattern->getNumOperands());
-    for (auto [i, operand] : llvm::enumerate(pattern->getOperands()))
-      if (!bank.areEqual(operands[i], terms.at(operand)))
+    for (auto [i, operand] : llvm::enumerate(pattern->getOperands())) {
+      if (bank.areEqual(operands[i], terms.at(operand)))
+        continue;
+      // What reads what is refined is refined itself.
+      isExact = false;
+      if (!bank.refines(terms.at(operand), operands[i]))
         return refuse("operand {0} of term {1} is not known to equal term {2}",
                       i, term, terms.at(operand));
+    }
     return Error::success();
   }
 
@@ -171,14 +176,14 @@ private:
         return refuse("the condition {0} does not hold with {1}", text,
                       step.bindings());
       }
-    for (const RealAssumption &real : rule.assumptions.reals)
-      if (!bindings.holds(real))
-        return refuse("the condition {0} {1} {2} does not hold with {3}",
-                      real.parameter, name(real.predicate), real.bound,
-                      step.bindings());
     for (const TensorAssumption &tensor : rule.assumptions.tensors)
       if (Error error = checkTensor(tensor))
         return error;
+    for (auto [i, term] : llvm::enumerate(step.arguments))
+      if (!isBitExact(rule) && term != noTerm && bank.hasNoNumber(term))
+        return refuse("{0}, term {1}, has an infinity or a NaN, and the proof "
+                      "is of real numbers",
+                      nameOf(i), term);
     return Error::success();
   }
 
@@ -226,7 +231,9 @@ private:
     }
     for (auto [x, y] : llvm::zip_equal(before.getTerminator()->getOperands(),
                                        after.getTerminator()->getOperands()))
-      if (Error error = bank.unite(terms.at(x), terms.at(y)))
+      if (Error error = isExact && rule.proved->isTwoWay
+                            ? bank.unite(terms.at(x), terms.at(y))
+                            : bank.refine(terms.at(x), terms.at(y)))
         return error;
     return Error::success();
   }
@@ -237,6 +244,7 @@ private:
   StepBindings bindings;
   Block &before, &after;
   llvm::DenseMap<Value, TermId> terms; // of both sides
+  bool isExact = true;                 // `before` lies over equal terms
 };
 
 //===----------------------------------------------------------------------===//
@@ -284,7 +292,7 @@ private:
       if (!values.count(operand))
         return refuse("term {0} reads term {1}, which is not chosen before it",
                       chosen.term, operand);
-      if (!bank.areEqual(operand, made[i]))
+      if (!bank.refines(operand, made[i]))
         return refuse("term {0} reads term {1}, which is not known to equal "
                       "its operand, term {2}",
                       chosen.term, operand, made[i]);
@@ -307,7 +315,7 @@ private:
     for (auto [i, term] : llvm::enumerate(trail.outputs)) {
       if (!values.count(term))
         return refuse("output {0} is term {1}, which is not chosen", i, term);
-      if (!bank.areEqual(term, wanted[i]))
+      if (!bank.refines(term, wanted[i]))
         return refuse("output {0} is term {1}, which is not known to equal "
                       "term {2}",
                       i, term, wanted[i]);
@@ -331,6 +339,8 @@ static Error replayStep(TermBank &bank, const TrailStep &step,
   Expected<Rule *> rule = findRule(step);
   if (!rule)
     return rule.takeError();
+  if (!(*rule)->proved)
+    return refuse("the rule is not proved");
   Expected<StepBindings> bindings = StepBindings::read(**rule, step);
   if (!bindings)
     return bindings.takeError();

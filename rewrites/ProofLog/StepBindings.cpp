@@ -98,6 +98,13 @@ Expected<StepBindings> StepBindings::read(Rule &rule, const TrailStep &step) {
     double value = 0;
     if (StringRef(text).getAsDouble(value, /*AllowInexact=*/true))
       return llvm::createStringError("the value of " + name + " is no number");
+    if (!rule.admits(name, value))
+      return llvm::createStringError(
+          name + " = " + text +
+          " is not what the proof assumes: a finite number of the type that it "
+          "fills" +
+          (rule.assumptions.reals.empty() ? std::string()
+                                          : ", " + rule.conditionText()));
     bindings.reals[name] = RealAttr::get(context, value);
   }
   return bindings;
@@ -195,23 +202,4 @@ std::optional<bool> StepBindings::decide(const Condition &condition) const {
   }
   }
   llvm_unreachable("unknown condition");
-}
-
-bool StepBindings::holds(const RealAssumption &assumption) const {
-  double value = reals.lookup(assumption.parameter).getDouble();
-  switch (assumption.predicate) {
-  case ComparePredicate::EQ:
-    return value == assumption.bound;
-  case ComparePredicate::NE:
-    return value < assumption.bound || value > assumption.bound;
-  case ComparePredicate::LT:
-    return value < assumption.bound;
-  case ComparePredicate::LE:
-    return value <= assumption.bound;
-  case ComparePredicate::GT:
-    return value > assumption.bound;
-  case ComparePredicate::GE:
-    return value >= assumption.bound;
-  }
-  llvm_unreachable("unknown predicate");
 }

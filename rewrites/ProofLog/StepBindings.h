@@ -13,8 +13,9 @@ namespace mlc {
 /// numbers.
 class StepBindings {
 public:
-  /// Reads a step's values. Fails where one cannot be read or may be negative,
-  /// where a symbol of the rule has none, and where another has one.
+  /// Reads a step's values. Fails where one cannot be read or is not what the
+  /// proof assumes (an integer may be negative, a number is not finite or out
+  /// of range), where a symbol of the rule has none, and where another has one.
   static llvm::Expected<StepBindings> read(Rule &rule, const TrailStep &step);
 
   IntExpr substitute(IntExpr expr) const;
@@ -25,7 +26,6 @@ public:
   /// Truth for every non-negative value of the model's symbols; nothing where
   /// that cannot be told.
   std::optional<bool> decide(const Condition &condition) const;
-  bool holds(const RealAssumption &assumption) const;
 
 private:
   llvm::StringMap<IntExpr> integers;

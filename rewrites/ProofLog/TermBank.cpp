@@ -1,10 +1,12 @@
 //===- TermBank.cpp - Terms, and which of them are equal ------------------===//
 
 #include "rewrites/ProofLog/TermBank.h"
+#include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace mlc;
@@ -50,7 +52,10 @@ TermId TermBank::find(TermId term) const {
 void TermBank::addTerm(Value value) {
   terms.push_back({value, static_cast<TermId>(terms.size())});
   readers.emplace_back();
+  refinements.emplace_back();
   witnesses.emplace_back();
+  Operation *op = value.getDefiningOp();
+  noNumbers.push_back(op && writesNoNumber(op));
 }
 
 void TermBank::addNode(Operation *op, std::vector<TermId> operands) {
@@ -141,17 +146,44 @@ void TermBank::noteConstant(unsigned index) {
   }
 }
 
+Error TermBank::checkTypes(TermId a, TermId b) const {
+  if (getValue(a).getType() == getValue(b).getType())
+    return Error::success();
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << "terms " << a << " and " << b << " have different types, "
+      << getValue(a).getType() << " and " << getValue(b).getType();
+  return llvm::createStringError(text);
+}
+
 Error TermBank::unite(TermId a, TermId b) {
-  if (getValue(a).getType() != getValue(b).getType()) {
-    std::string text;
-    llvm::raw_string_ostream(text)
-        << "terms " << a << " and " << b << " have different types, "
-        << getValue(a).getType() << " and " << getValue(b).getType();
-    return llvm::createStringError(text);
-  }
+  if (Error error = checkTypes(a, b))
+    return error;
   equalities.push_back({a, b});
   drain();
   return Error::success();
+}
+
+Error TermBank::refine(TermId from, TermId to) {
+  if (Error error = checkTypes(from, to))
+    return error;
+  refinements[find(from)].push_back(to);
+  return Error::success();
+}
+
+bool TermBank::refines(TermId to, TermId from) const {
+  to = find(to);
+  SmallVector<TermId> pending{find(from)};
+  llvm::DenseSet<TermId> seen{pending.back()};
+  while (!pending.empty()) {
+    TermId term = pending.pop_back_val();
+    if (term == to)
+      return true;
+    for (TermId next : refinements[term])
+      if (seen.insert(find(next)).second)
+        pending.push_back(find(next));
+  }
+  return false;
 }
 
 void TermBank::drain() {
@@ -178,6 +210,8 @@ void TermBank::drain() {
     }
     if (other && (!mine || other->age < mine->age))
       mine = other;
+    noNumbers[kept] = noNumbers[kept] || noNumbers[gone];
+    llvm::append_range(refinements[kept], std::move(refinements[gone]));
     for (unsigned node : moved)
       enter(node);
     llvm::append_range(readers[kept], moved);

@@ -3,7 +3,8 @@
 // The terms of a trail (rewrites/ProofLog/Trail.h) as operators at the end of
 // one block, in classes of equal terms. Equality is what was stated and what
 // follows by congruence: the same operator with the same attributes on equal
-// operands gives equal results.
+// operands gives equal results. Beside that stands what refines what: is equal
+// to it wherever it is defined, and may be defined elsewhere too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,6 +44,10 @@ public:
   bool areEqual(TermId a, TermId b) const { return find(a) == find(b); }
   /// States that two terms are equal. Fails where their types are not.
   llvm::Error unite(TermId a, TermId b);
+  /// Whether `to` is known to equal `from` wherever `from` is defined.
+  bool refines(TermId to, TermId from) const;
+  /// States that. Fails where their types are not equal.
+  llvm::Error refine(TermId from, TermId to);
 
   /// Whether a term is, or equals one that is, computed from literals alone.
   bool isConstant(TermId term) const {
@@ -50,6 +55,8 @@ public:
   }
   /// The value of such a term.
   llvm::Expected<EvalTensor> evaluate(TermId term);
+  /// Whether an equal term is written out, with an infinity or a NaN.
+  bool hasNoNumber(TermId term) const { return noNumbers[find(term)]; }
 
 private:
   TermId witnessOf(TermId term) const { return witnesses[find(term)]->term; }
@@ -72,6 +79,7 @@ private:
   };
 
   TermId find(TermId term) const;
+  llvm::Error checkTypes(TermId a, TermId b) const;
   void addTerm(mlir::Value value);
   void addNode(mlir::Operation *op, std::vector<TermId> operands);
   Signature signatureOf(const Node &node) const;
@@ -88,6 +96,8 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> nodeOf;
   // By class, valid at its root: the nodes that read a term of it, ...
   std::vector<std::vector<unsigned>> readers;
+  // ... those that refine it, as was stated, ...
+  std::vector<std::vector<TermId>> refinements;
   // ... and a term to compute it from, older than all that is computed from
   // it, so that computing ends.
   struct Witness {
@@ -96,6 +106,7 @@ private:
   };
   std::vector<std::optional<Witness>> witnesses;
   unsigned numWitnesses = 0;
+  std::vector<bool> noNumbers; // by class
   std::unordered_map<Signature, unsigned, SignatureHash> table;
   // Still to be done.
   std::vector<std::pair<TermId, TermId>> equalities;

@@ -7,8 +7,11 @@
 // Terms are numbered. Those of a function begin with its arguments; then come
 // the results of its operators in order, each result one term. A step makes
 // the results of `after`'s operators the next terms, in order, whether or not
-// an equal term stands there already. Two terms are equal when a step says so
-// or when congruence does (the same operator, attributes and equal operands).
+// an equal term stands there already. Two terms are equal when a step of a rule
+// that is proved both ways says so, or when congruence does (the same operator,
+// attributes and equal operands). Of other rules `after` *refines* `before`: it
+// is equal wherever that is defined. So do all results of a step whose `before`
+// lies over what only refines an operand.
 //
 // The function is the one that the search begins with: after import, constant
 // folding and common-subexpression elimination.
@@ -37,14 +40,14 @@ using TermId = unsigned;
 inline constexpr TermId noTerm = ~0u >> 1;
 
 /// One application of a rule. Effect: `after`'s operators are built over the
-/// terms of the arguments, and each result of `before` equals the result of
-/// `after` at its place.
+/// terms of the arguments, and each result of `before` equals, or is refined
+/// by, the result of `after` at its place.
 struct TrailStep {
   std::string rule, hash;
   /// What stands for each argument of the rule.
   std::vector<TermId> arguments;
   /// What stands for the results of `before`'s operators, in order. Their
-  /// operands match up to the equalities of the steps before this one.
+  /// operands match up to what the steps before this one say.
   std::vector<TermId> before;
   /// The value of every integer symbol, as IntExpr prints it, and of every
   /// real one, as `%.17g` does. Symbols that only `after` has are among them.
@@ -69,7 +72,8 @@ std::string realText(RealAttr real);
 
 /// An operator of the result: that of `term` (its first result), reading the
 /// terms `operands`, each of which is an argument or a result of an operator
-/// chosen before it, and equal to the operand that `term` was made with.
+/// chosen before it, and equals or refines the operand that `term` was made
+/// with.
 struct ChosenOperator {
   TermId term;
   std::vector<TermId> operands;
@@ -80,8 +84,8 @@ struct Trail {
   std::vector<TrailStep> steps;
   /// The result's operators in the order in which they stand.
   std::vector<ChosenOperator> chosen;
-  /// What the result returns: arguments or results of chosen operators, equal
-  /// to what the function returned.
+  /// What the result returns: arguments or results of chosen operators, which
+  /// equal or refine what the function returned.
   std::vector<TermId> outputs;
 };
 

@@ -256,6 +256,13 @@ bool mlc::holds(const RealAssumption &assumption, const Bindings &bindings) {
   llvm_unreachable("unknown predicate");
 }
 
+bool mlc::realsFit(const Rule &rule, const Bindings &bindings) {
+  return llvm::all_of(bindings.reals, [&](const auto &entry) {
+    RealAttr value = entry.getValue();
+    return value.isSymbol() || rule.admits(entry.getKey(), value.getDouble());
+  });
+}
+
 bool mlc::elementsAre(DenseElementsAttr elements, ElementPredicate predicate) {
   if (!isa<FloatType>(elements.getElementType()))
     return false;

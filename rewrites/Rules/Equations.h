@@ -72,6 +72,9 @@ private:
 bool holds(const Condition &condition, const Bindings &bindings);
 /// Whether it is known to; not when the parameter has no number.
 bool holds(const RealAssumption &assumption, const Bindings &bindings);
+/// Whether all numbers among the bindings are what the proof assumes
+/// (Rule::admits). A symbol may stand for another.
+bool realsFit(const Rule &rule, const Bindings &bindings);
 /// Whether every element of a literal has the property.
 bool elementsAre(mlir::DenseElementsAttr elements, ElementPredicate predicate);
 

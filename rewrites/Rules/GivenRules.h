@@ -38,7 +38,7 @@ private:
       : file(file), text(text) {}
 
   std::string file, text;
-  std::map<std::string, FloatClass> proofs; // by hash
+  std::map<std::string, RuleProof> proofs; // by hash
 };
 
 /// The shipped rules and the given ones.

@@ -226,7 +226,12 @@ bool Matcher::assumptionsHold(const Match &match) {
   for (const RealAssumption &real : rule.assumptions.reals)
     if (!holds(real, match))
       return false;
-  return true;
+  return realsFit(rule, match) &&
+         llvm::all_of(block.getArguments(), [&](BlockArgument argument) {
+           Value actual = match.values.lookup(argument);
+           Operation *op = actual ? actual.getDefiningOp() : nullptr;
+           return !op || isBitExact(rule) || !writesNoNumber(op);
+         });
 }
 
 } // namespace

@@ -69,7 +69,7 @@ Expected<GivenRules> GivenRules::prove(StringRef file, StringRef text,
       },
       [&](size_t i, const Verdict &verdict) {
         if (verdict.isProved())
-          given.proofs[own[i].hash] = verdict.floatClass;
+          given.proofs[own[i].hash] = {verdict.floatClass, verdict.isTwoWay};
         else if (problem.empty())
           problem = refusal(file, own[i], verdict);
       });

@@ -2,6 +2,7 @@
 
 #include "rewrites/Rules/Rule.h"
 #include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/AsmState.h"
 #include "rewrites/Rules/Equations.h"
@@ -143,7 +144,7 @@ static std::vector<Split> findSplits(Rule &rule) {
 }
 
 /// What the build has proved of a rule with this hash.
-static std::optional<FloatClass> findProof(StringRef hash) {
+static std::optional<RuleProof> findProof(StringRef hash) {
   llvm::ArrayRef<ProvedRule> table = provedRules();
   const auto *it = llvm::lower_bound(
       table, hash, [](const ProvedRule &entry, StringRef wanted) {
@@ -151,7 +152,28 @@ static std::optional<FloatClass> findProof(StringRef hash) {
       });
   if (it == table.end() || hash != it->hash)
     return std::nullopt;
-  return it->floatClass;
+  return it->proof;
+}
+
+/// The types of what the real parameters of both sides fill, as the prover
+/// reads them off definitions.
+static verifier::ParameterTypes findRealTypes(Rule &rule) {
+  verifier::ParameterTypes types;
+  for (func::FuncOp side : {rule.getBefore(), rule.getAfter()})
+    side.getBody().walk([&](DefinitionOpInterface op) {
+      bool hasParameter = false;
+      op->getAttrDictionary().walk(
+          [&](RealAttr real) { hasParameter |= real.isSymbol(); });
+      if (!hasParameter)
+        return;
+      // What has no definition there is told when it is proved.
+      ScopedDiagnosticHandler quiet(op->getContext(),
+                                    [](Diagnostic &) { return success(); });
+      if (FailureOr<Definition> definition = getDefinition(op);
+          succeeded(definition))
+        verifier::collectParameters(*definition, types);
+    });
+  return types;
 }
 
 FailureOr<Rule> Rule::read(rule::DefOp def) {
@@ -177,10 +199,19 @@ FailureOr<Rule> Rule::read(rule::DefOp def) {
   rule.hash = llvm::toHex(hasher.final<16>(), /*LowerCase=*/true);
   rule.proved = findProof(rule.hash);
   rule.splits = findSplits(rule);
+  rule.realTypes = findRealTypes(rule);
   return rule;
 }
 
 std::string Rule::conditionText() const { return str(assumptions); }
+
+bool Rule::admits(StringRef parameter, double value) const {
+  auto type = realTypes.find(parameter.str());
+  return verifier::ParameterRange(
+             parameter, type == realTypes.end() ? Type() : type->second,
+             assumptions.reals)
+      .contains(value);
+}
 
 std::vector<std::string> Rule::freeSymbols() {
   std::set<std::string> bound, free;
@@ -215,6 +246,10 @@ void RuleSet::dropLowering() {
   llvm::erase_if(rules, [](Rule &rule) { return rule.isLowering(); });
 }
 
+void RuleSet::keepApplicable(FpMode fp) {
+  llvm::erase_if(rules, [&](Rule &rule) { return !isApplicable(rule, fp); });
+}
+
 LogicalResult mlc::addRuleFile(RuleSet &rules, MLIRContext *context,
                                StringRef text, StringRef name,
                                RuleOrigin origin) {
@@ -240,14 +275,18 @@ LogicalResult mlc::addShippedRules(RuleSet &rules, MLIRContext *context) {
   return add(writtenRuleFiles(), RuleOrigin::Written);
 }
 
+bool mlc::isBitExact(const Rule &rule) {
+  return rule.proved && rule.proved->floatClass == FloatClass::BitExact;
+}
+
 bool mlc::isApplicable(const Rule &rule, FpMode fp) {
   if (!rule.proved)
     return false;
   switch (fp) {
   case FpMode::Strict:
-    return *rule.proved == FloatClass::BitExact;
+    return isBitExact(rule);
   case FpMode::Reassociate:
-    return *rule.proved != FloatClass::ValueChanging;
+    return rule.proved->floatClass != FloatClass::ValueChanging;
   case FpMode::Fast:
     return true;
   }

@@ -12,6 +12,7 @@
 #include "dialects/Rule/Rule.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "verifier/Parameters.h"
 #include "verifier/Verifier.h"
 #include <string>
 #include <vector>
@@ -30,6 +31,15 @@ llvm::StringRef name(RuleOrigin origin); // "given", "written", "generated"
 /// results.
 using Split = std::pair<std::string, std::string>;
 
+/// What has been proved of a rule: that wherever an element of `before` is
+/// defined, that of `after` is, and equals it.
+struct RuleProof {
+  FloatClass floatClass = FloatClass::ValueChanging;
+  /// The other way round, too. Of other rules, `after` may stand for `before`,
+  /// and never `before` for `after` (docs/Decisions/0010-refinement.md).
+  bool isTwoWay = false;
+};
+
 struct Rule {
   rule::DefOp def;
   Assumptions assumptions;
@@ -38,7 +48,9 @@ struct Rule {
   RuleOrigin origin = RuleOrigin::Given;
   /// What has been proved: by the build of a rule of this hash, or of a given
   /// file when it was read. Engines apply nothing without it.
-  std::optional<FloatClass> proved;
+  std::optional<RuleProof> proved;
+  /// What the real parameters fill.
+  verifier::ParameterTypes realTypes;
   /// Of products in `before`, where neither symbol stands alone, if `after` is
   /// another for another way to split the product (32 groups as 8 times 4 or 4
   /// times 8).
@@ -58,8 +70,19 @@ struct Rule {
   /// which an engine must make before it can apply the rule.
   std::vector<std::string> freeSymbols();
 
+  /// Whether a number may stand for a real parameter: one of the type that the
+  /// parameter fills, finite, and within what is assumed of it.
+  bool admits(llvm::StringRef parameter, double value) const;
+
   /// The condition as a person would write it; empty when there is none.
   std::string conditionText() const;
+};
+
+/// How floats may differ from the model as written.
+enum class FpMode {
+  Strict,      // bit-exact rules only
+  Reassociate, // also rules that only reassociate
+  Fast,        // all rules; promises finite inputs only
 };
 
 /// Rules of one or several files; owns their IR.
@@ -72,6 +95,8 @@ struct RuleSet {
 
   /// Forgets the rules that only suit mlc's own code generator.
   void dropLowering();
+  /// Forgets the rules that may not be applied under `fp`.
+  void keepApplicable(FpMode fp);
 };
 
 /// The rule files that ship with mlc, embedded at build time.
@@ -95,17 +120,14 @@ mlir::LogicalResult addShippedRules(RuleSet &rules, mlir::MLIRContext *context);
 /// What the build proved of a shipped rule.
 struct ProvedRule {
   const char *hash;
-  FloatClass floatClass;
+  RuleProof proof;
 };
 /// The table that the build made by proving the shipped rules, sorted by hash.
 llvm::ArrayRef<ProvedRule> provedRules();
 
-/// How floats may differ from the model as written.
-enum class FpMode {
-  Strict,      // bit-exact rules only
-  Reassociate, // also rules that only reassociate
-  Fast,        // all rules; promises finite inputs only
-};
+/// Whether the proof speaks of bits, so of infinities and NaN too; others speak
+/// of real numbers.
+bool isBitExact(const Rule &rule);
 
 /// Whether engines may apply the rule: it is proved, and what it does to floats
 /// is allowed.

@@ -86,6 +86,9 @@ Rewriting::Rewriting(const Rewriting &other, func::FuncOp function,
   for (auto [value, term] : other.terms)
     if (Value copy = mapping.lookupOrNull(value))
       terms[copy] = term;
+  for (Operation *op : other.refined)
+    if (Operation *copy = mapping.lookupOrNull(op))
+      refined.insert(copy);
 }
 
 void Rewriting::addTerms(Operation *op) {
@@ -130,15 +133,17 @@ static bool isCyclic(const Match &match) {
   return false;
 }
 
-/// An operator in front of `op` that computes the same, or null.
-static Operation *equalOf(Operation *op) {
+/// An operator in front of `op` that computes the same, or null. Of one that
+/// reads more than its term was made with, the term is not equal.
+Operation *Rewriting::equalOf(Operation *op) const {
   if (op->getNumOperands() == 0 || !isMemoryEffectFree(op))
     return nullptr;
   for (Operation *other : op->getOperand(0).getUsers())
     if (other != op && other->getName() == op->getName() &&
         other->getBlock() == op->getBlock() &&
         other->getAttrDictionary() == op->getAttrDictionary() &&
-        other->getOperands() == op->getOperands() && other->isBeforeInBlock(op))
+        other->getOperands() == op->getOperands() && !refined.contains(other) &&
+        other->isBeforeInBlock(op))
       return other;
   return nullptr;
 }
@@ -233,10 +238,17 @@ Rewriting::Effect Rewriting::commit(const Match &match,
         effect.affected.insert(producer);
   auto wanted =
       match.rule->getBefore().getBody().front().getTerminator()->getOperands();
+  const bool isRefinement = !match.rule->proved->isTwoWay ||
+                            llvm::any_of(match.operations, [&](Operation *op) {
+                              return refined.contains(op);
+                            });
   for (auto [pattern, result] : llvm::zip(wanted, attempt.results)) {
     Value old = match.values.lookup(pattern);
-    for (Operation *user : old.getUsers())
+    for (Operation *user : old.getUsers()) {
       effect.affected.insert(user);
+      if (isRefinement)
+        refined.insert(user);
+    }
     old.replaceAllUsesWith(result);
   }
   for (Operation *op : llvm::reverse(match.operations))
@@ -245,6 +257,7 @@ Rewriting::Effect Rewriting::commit(const Match &match,
       effect.erased.push_back(op);
       for (Value result : op->getResults())
         terms.erase(result);
+      refined.erase(op);
       op->erase();
     }
   if (attempt.results.size() > 1)

@@ -76,6 +76,7 @@ public:
 
 private:
   void addTerms(mlir::Operation *op);
+  mlir::Operation *equalOf(mlir::Operation *op) const;
   void shareEqual(Attempt &attempt);
   void record(const Match &match, const Attempt &attempt);
 
@@ -83,6 +84,8 @@ private:
   Trail trail;
   llvm::DenseMap<mlir::Value, TermId> terms;
   TermId numTerms = 0;
+  /// Operators that read what only refines an operand of their term.
+  llvm::DenseSet<mlir::Operation *> refined;
 };
 
 /// A match in the function that another was copied to with `mapping`.

@@ -162,6 +162,72 @@ void judgeInstances(Rule &rule, unsigned count, uint64_t seed,
 
 } // namespace
 
+/// Sets some elements of float arguments of which nothing is assumed to NaN.
+static void spoil(Instance &instance, const Rule &rule, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (auto [i, numbers] : llvm::enumerate(instance.getNumbers())) {
+    bool isFree = llvm::none_of(
+        rule.assumptions.tensors, [&, i = i](const TensorAssumption &t) {
+          return t.argument == i && t.predicate != ElementPredicate::Constant;
+        });
+    if (!isFree || !mlir::isa<mlir::FloatType>(
+                       instance.getQuestion().before.inputs[i].elementType))
+      continue;
+    for (double &number : numbers)
+      if (random() % 8 == 0)
+        number = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+/// Whether NaN stands at the same places of the results of both sides.
+static Comparison compareSpoiled(Instance &instance) {
+  Comparison result;
+  auto inputs = instance.makeInputs(EvalDomain::Float64);
+  if (!inputs) {
+    llvm::consumeError(inputs.takeError());
+    return result;
+  }
+  const Question &question = instance.getQuestion();
+  auto before = instance.run(question.before, *inputs, EvalDomain::Float64),
+       after = instance.run(question.after, *inputs, EvalDomain::Float64);
+  if (!before || !after) {
+    llvm::consumeError(before.takeError());
+    llvm::consumeError(after.takeError());
+    return result;
+  }
+  result.outcome = Comparison::Outcome::Equal;
+  for (auto [r, pair] : llvm::enumerate(llvm::zip(*before, *after))) {
+    const auto &[x, y] = pair;
+    if (!mlir::isa<mlir::FloatType>(x.getElementType()))
+      continue;
+    for (int64_t i = 0; i < x.getNumElements(); ++i) {
+      if (std::isnan(x.getDouble(i)) == std::isnan(y.getDouble(i)))
+        continue;
+      result.outcome = Comparison::Outcome::Different;
+      result.result = r;
+      result.element = {i};
+      result.before = x.getDouble(i);
+      result.after = y.getDouble(i);
+      return result;
+    }
+  }
+  return result;
+}
+
+InstantiationResult checkSpoiled(Rule &rule, unsigned count, uint64_t seed) {
+  InstantiationResult result;
+  auto judge = [&](Instance &instance, const Unknowns &unknowns,
+                   const Question &, uint64_t t) {
+    if (!instance.drawSymbols(unknowns) || !instance.drawParameters(unknowns) ||
+        !instance.drawTensors(Spread::Positive))
+      return Comparison();
+    spoil(instance, rule, seed * 7919 + t);
+    return compareSpoiled(instance);
+  };
+  judgeInstances(rule, count, seed, result, judge);
+  return result;
+}
+
 InstantiationResult checkBits(Rule &rule, unsigned count, uint64_t seed) {
   InstantiationResult result;
   auto judge = [&](Instance &instance, const Unknowns &unknowns,

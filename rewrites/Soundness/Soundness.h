@@ -38,6 +38,11 @@ InstantiationResult checkInstantiations(Rule &rule, unsigned count,
 /// the first difference. Deterministic in `seed`.
 InstantiationResult checkBits(Rule &rule, unsigned count, uint64_t seed);
 
+/// Of a rule that is said to be reassociating, so that no term comes or goes:
+/// where some elements of inputs are NaN, on `count` instantiations, the same
+/// elements of both sides' results must be. Stops at the first difference.
+InstantiationResult checkSpoiled(Rule &rule, unsigned count, uint64_t seed);
+
 /// A rule made wrong, and how.
 struct Mutant {
   std::string origin; // the rule's name

@@ -20,10 +20,9 @@ static cl::SubCommand
             "judge rules: proved, refuted with a small counterexample and the "
             "condition under which they hold, or unknown");
 static RuleFileOptions options(command);
-static cl::opt<unsigned>
-    timeout("timeout", cl::value_desc("seconds"),
-            cl::desc("a stop by the clock for one proof (600)"), cl::init(600),
-            cl::sub(command), cl::cat(category()));
+static cl::opt<double> timeout("timeout", cl::value_desc("seconds"),
+                               cl::desc("end with code 9 then (never)"),
+                               cl::sub(command), cl::cat(category()));
 
 namespace {
 
@@ -39,14 +38,12 @@ struct Answer {
 Answer judge(Rule &rule) {
   Answer answer;
   VerifierOptions settings;
-  settings.timeoutMs = timeout * 1000;
   settings.minimizeCounterexample = true;
   answer.verdict =
       verify(rule.getBefore(), rule.getAfter(), rule.assumptions, settings);
   if (!answer.verdict.isRefuted())
     return answer;
   SynthesisOptions synthesis;
-  synthesis.verifier.timeoutMs = settings.timeoutMs;
   synthesis.anyArgument = true;
   answer.repair = synthesizeCondition(rule.getBefore(), rule.getAfter(),
                                       rule.assumptions, synthesis);
@@ -95,6 +92,8 @@ Exit run() {
   if (options.files.empty())
     return fail(Exit::Usage,
                 "expected a file of rules; see mlc-rules audit --help");
+  if (std::string wrong = endAfter("--timeout", timeout); !wrong.empty())
+    return fail(Exit::Usage, wrong);
   mlir::MLIRContext context;
   RuleSet rules;
   if (Exit code = options.load(rules, context); code != Exit::Done)

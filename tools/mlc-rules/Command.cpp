@@ -168,12 +168,17 @@ Exit writeFile(llvm::StringRef path, llvm::StringRef text) {
                      : fail(static_cast<Exit>(status.code), status.message);
 }
 
+void addProof(llvm::json::Object &object, const RuleProof &proof) {
+  object["float_class"] = name(proof.floatClass);
+  object["two_way"] = proof.isTwoWay;
+}
+
 void addVerdict(llvm::json::Object &object, const Verdict &verdict) {
   object["verdict"] = name(verdict.kind);
   object["seconds"] = verdict.totalMs / 1000;
   object["solver_seconds"] = verdict.solverMs / 1000;
   if (verdict.isProved()) {
-    object["float_class"] = name(verdict.floatClass);
+    addProof(object, {verdict.floatClass, verdict.isTwoWay});
     object["lemmas"] = verdict.certificate.numLemmas;
   }
   if (verdict.isRefuted())

@@ -10,6 +10,7 @@
 
 #include "rewrites/Rules/Rule.h"
 #include "runtime/Exit.h"
+#include "tools/CommandLine.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 
@@ -50,9 +51,11 @@ struct RuleFileOptions {
 
 /// What every subcommand says of a rule in JSON: name, text, hash, origin,
 /// condition, before, after. `verify` and `audit` add verdict, seconds and, as
-/// they apply, float_class, lemmas, counterexample or reason.
+/// they apply, float_class, two_way, lemmas, counterexample or reason.
 llvm::json::Object describe(Rule &rule);
 void addVerdict(llvm::json::Object &object, const Verdict &verdict);
+/// float_class and two_way.
+void addProof(llvm::json::Object &object, const RuleProof &proof);
 
 /// A rule's two functions as a file for mlc-verify or `RuleFileOptions` has
 /// them, @NAME_before and @NAME_after; empty where what is assumed has no text.

@@ -380,7 +380,7 @@ llvm::json::Object JsonWriter::write(Rule &rule) {
                             {"after", write(rule.getAfter())},
                             {"when", writeConditions(rule)}};
   if (rule.proved)
-    object["proved"] = name(*rule.proved);
+    object["proved"] = name(rule.proved->floatClass);
   return object;
 }
 

@@ -30,9 +30,20 @@ static cl::opt<std::string>
 static cl::opt<unsigned> jobs("jobs", cl::value_desc("N"), cl::init(1),
                               cl::desc("threads (1)"), cl::sub(command),
                               cl::cat(category()));
+static cl::opt<uint64_t> maxGraphs(
+    "max-graphs", cl::value_desc("N"), cl::init(0),
+    cl::desc("stop making graphs of --max-ops operators behind so many of a "
+             "set of leaves, and say what was left out (none)"),
+    cl::sub(command), cl::cat(category()));
+static cl::opt<size_t>
+    maxProofs("max-proofs", cl::value_desc("N"), cl::init(0),
+              cl::desc("try so many proofs of each kind, small ones first, and "
+                       "say what was left out (all)"),
+              cl::sub(command), cl::cat(category()));
 static cl::opt<double>
-    timeLimit("time-limit", cl::value_desc("seconds"), cl::init(0),
-              cl::desc("stop then, and say what was left out (none)"),
+    timeLimit("time-limit", cl::value_desc("seconds"),
+              cl::desc("end with code 9 then, without rules; --resume goes on "
+                       "with the proofs that there are (never)"),
               cl::sub(command), cl::cat(category()));
 static cl::opt<bool>
     onlyHoles("only-holes",
@@ -57,11 +68,10 @@ static Exit checkFlags() {
   if (jobs < 1 || jobs > 256)
     return fail(Exit::Usage,
                 "--jobs: expected 1 to 256 threads, got " + llvm::Twine(jobs));
-  if (!(timeLimit >= 0))
-    return fail(Exit::Usage,
-                "--time-limit: expected seconds that are not negative");
   if (out.empty())
     return fail(Exit::Usage, "--out: expected the folder to write rules to");
+  if (std::string wrong = endAfter("--time-limit", timeLimit); !wrong.empty())
+    return fail(Exit::Usage, wrong);
   return Exit::Done;
 }
 
@@ -185,7 +195,8 @@ static Exit run() {
   options.maxOperators = maxOps;
   options.onlyHoles = onlyHoles;
   options.jobs = jobs;
-  options.timeLimitSeconds = timeLimit;
+  options.maxGraphs = maxGraphs;
+  options.maxProofs = maxProofs;
   bool isNew = true;
   if (Exit code = openFolder(options, isNew); code != Exit::Done)
     return code;

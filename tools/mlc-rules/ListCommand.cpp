@@ -19,8 +19,12 @@ static void print(Rule &rule) {
   if (std::string condition = rule.conditionText(); !condition.empty())
     llvm::outs() << "  where " << condition << '\n';
   llvm::outs() << "  " << name(rule.origin) << "; "
-               << (rule.proved ? ("proved, " + name(*rule.proved)).str()
-                               : "not proved: never applied")
+               << (rule.proved
+                       ? "proved, " + name(rule.proved->floatClass).str()
+                       : "not proved: never applied")
+               << (rule.proved && !rule.proved->isTwoWay
+                       ? ", only from before to after"
+                       : "")
                << (rule.isLowering() ? "; for mlc's own code only" : "")
                << '\n';
 }
@@ -45,7 +49,7 @@ static Exit run() {
     object["verdict"] = rule.proved ? "proved" : "unknown";
     object["seconds"] = 0.0;
     if (rule.proved)
-      object["float_class"] = name(*rule.proved);
+      addProof(object, *rule.proved);
     else
       object["reason"] = "no proof is recorded; see mlc-rules verify";
     array.push_back(std::move(object));

@@ -18,10 +18,9 @@ static cl::opt<std::string>
     certificates("certificates", cl::value_desc("folder"),
                  cl::desc("write each proof's lemmas as SMT-LIB there"),
                  cl::sub(command), cl::cat(category()));
-static cl::opt<unsigned>
-    timeout("timeout", cl::value_desc("seconds"),
-            cl::desc("a stop by the clock for one rule (600)"), cl::init(600),
-            cl::sub(command), cl::cat(category()));
+static cl::opt<double> timeout("timeout", cl::value_desc("seconds"),
+                               cl::desc("end with code 9 then (never)"),
+                               cl::sub(command), cl::cat(category()));
 
 static cl::opt<unsigned> jobs("jobs", cl::value_desc("N"), cl::init(0),
                               cl::desc("threads (all cores)"), cl::sub(command),
@@ -41,7 +40,8 @@ static void print(Rule &rule, const Verdict &verdict) {
   llvm::outs() << llvm::formatv("{0,-36} {1,-8} {2,8:f1} ms", rule.getName(),
                                 name(verdict.kind), verdict.totalMs);
   if (verdict.isProved())
-    llvm::outs() << "  " << name(verdict.floatClass);
+    llvm::outs() << "  " << name(verdict.floatClass)
+                 << (verdict.isTwoWay ? "" : ", one way");
   if (verdict.isUnknown())
     llvm::outs() << "  " << verdict.reason;
   llvm::outs() << '\n';
@@ -53,6 +53,8 @@ static Exit run() {
   if (jobs > 256)
     return fail(Exit::Usage,
                 "--jobs: expected 1 to 256 threads, got " + llvm::Twine(jobs));
+  if (std::string wrong = endAfter("--timeout", timeout); !wrong.empty())
+    return fail(Exit::Usage, wrong);
   mlir::MLIRContext context;
   RuleSet rules;
   if (Exit code = options.load(rules, context); code != Exit::Done)
@@ -62,7 +64,6 @@ static Exit run() {
   unsigned proved = 0;
   Stopwatch watch;
   VerifyRulesOptions settings;
-  settings.verifier.timeoutMs = timeout * 1000;
   settings.jobs = jobs;
   auto load = [](RuleSet &rules, mlir::MLIRContext &context) {
     return options.load(rules, context) == Exit::Done;

@@ -78,6 +78,8 @@ public:
     return lines;
   }
 
+  FloatClass leastExact() const { return least; }
+
 private:
   /// Nobody vouches for a rule of the user's: it is proved here, whatever its
   /// file or its name says.
@@ -85,7 +87,7 @@ private:
     if (!isUsers) {
       if (!rule.proved)
         return llvm::createStringError("the shipped rule is not proved");
-      least = std::max(least, *rule.proved);
+      least = std::max(least, rule.proved->floatClass);
       usedShipped.insert(rule.getName().str());
       return Error::success();
     }
@@ -99,6 +101,7 @@ private:
           "your rule is not proved: " + name(verdict.kind) +
           (verdict.isRefuted() ? "\n" + verdict.counterexample.text
                                : ": " + verdict.reason));
+    rule.proved = RuleProof{verdict.floatClass, verdict.isTwoWay};
     least = std::max(least, verdict.floatClass);
     usedOwn.insert(rule.getName().str());
     return Error::success();
@@ -239,6 +242,7 @@ private:
       foldConstantsFully(function);
     }
     report.restsOn = rules.restsOn();
+    report.floatClass = rules.leastExact();
     return true;
   }
 

@@ -27,6 +27,8 @@ struct TrailReport {
   std::string reason;
   /// Replayed: what one must believe to believe it, a line each.
   std::vector<std::string> restsOn;
+  /// Of the least exact rule that was used.
+  FloatClass floatClass = FloatClass::BitExact;
   size_t steps = 0, operators = 0;
   double seconds = 0;
 };

@@ -76,6 +76,14 @@ static cl::list<std::string>
     parameters("parameter", cl::value_desc("name"),
                cl::desc("The parameters that mlc optimize was given"),
                cl::cat(category));
+static cl::opt<FloatClass> required(
+    "require", cl::init(FloatClass::ValueChanging),
+    cl::desc("What a proof must keep of floats, or the exit code is 6"),
+    cl::values(clEnumValN(FloatClass::BitExact, "bit-exact",
+                          "every bit (any NaN for any other)"),
+               clEnumValN(FloatClass::Reassociating, "reassociating",
+                          "every term, in any order")),
+    cl::cat(category));
 static cl::opt<bool> json("json", cl::desc("Print the verdict as JSON"),
                           cl::cat(category));
 static cl::opt<std::string>
@@ -100,12 +108,8 @@ static cl::opt<double>
            cl::desc("How much of the usual, counted work to spend at most (1)"),
            cl::init(1.0), cl::cat(category));
 static cl::opt<double> timeout("timeout", cl::value_desc("seconds"),
-                               cl::desc("A stop by the clock, in all (600)"),
-                               cl::init(600.0), cl::cat(category));
-static cl::opt<double>
-    lemmaTimeout("lemma-timeout", cl::value_desc("seconds"),
-                 cl::desc("A stop by the clock, for one lemma (60)"),
-                 cl::init(60.0), cl::cat(category));
+                               cl::desc("End with code 9 then (never)"),
+                               cl::cat(category));
 static cl::opt<uint64_t> seed("seed",
                               cl::desc("Seed of random trials and the solver"),
                               cl::init(1), cl::cat(category));
@@ -119,6 +123,15 @@ static Exit exitOf(const Verdict &verdict) {
   return verdict.isProved()    ? Exit::Done
          : verdict.isRefuted() ? Exit::Differs
                                : Exit::Unknown;
+}
+
+/// Whether a proof keeps of floats what is required.
+static Exit checkClass(FloatClass floatClass) {
+  if (floatClass <= required)
+    return Exit::Done;
+  return error(Exit::Unknown, "the proof is " + name(floatClass) +
+                                  ", and --require=" + name(required) +
+                                  " asks for more");
 }
 
 static llvm::json::Array asArray(const std::vector<std::string> &lines) {
@@ -142,6 +155,7 @@ static void printJson(const Verdict &verdict,
                             {"solver_ms", verdict.solverMs}};
   if (verdict.isProved()) {
     object["float_class"] = name(verdict.floatClass).str();
+    object["two_way"] = verdict.isTwoWay;
     object["lemmas"] = verdict.certificate.numLemmas;
   }
   if (verdict.isRefuted()) {
@@ -207,8 +221,8 @@ static Exit askKernel(llvm::ArrayRef<verifier::Question> questions,
   if (checkedFile.empty()) {
     for (const verifier::Question &question : questions)
       if (!verdict.isAccepted)
-        verdict = verifier::proveQuestion(question, assumptions, context,
-                                          options, start);
+        verdict =
+            verifier::proveQuestion(question, assumptions, context, options);
   } else {
     auto buffer = llvm::MemoryBuffer::getFile(checkedFile);
     if (!buffer)
@@ -243,7 +257,10 @@ static Exit askKernel(llvm::ArrayRef<verifier::Question> questions,
     if (Exit code = writeTo(obligationsFile, obligations.smtlib);
         code != Exit::Done)
       return code;
-  return checkedFile.empty() ? writeTo(proofFile, verdict.proof) : Exit::Done;
+  if (checkedFile.empty())
+    if (Exit code = writeTo(proofFile, verdict.proof); code != Exit::Done)
+      return code;
+  return checkClass(verdict.floatClass);
 }
 
 namespace {
@@ -313,7 +330,7 @@ static Exit report(const Verdict &verdict,
     if (Exit code = writeTo(certificateFile, verdict.certificate.smtlib);
         code != Exit::Done)
       return code;
-  return exitOf(verdict);
+  return verdict.isProved() ? checkClass(verdict.floatClass) : exitOf(verdict);
 }
 
 static Exit compareFunctions(Functions &functions,
@@ -445,7 +462,7 @@ static Exit replayTrail(const VerifierOptions &options) {
                                   report.seconds);
     printRestsOn(report.restsOn);
   }
-  return report.answer;
+  return isReplayed ? checkClass(report.floatClass) : report.answer;
 }
 
 static Exit runTool(int argc, char **argv) {
@@ -455,18 +472,17 @@ static Exit runTool(int argc, char **argv) {
       "proves two functions over tensors equal for all sizes, or shows where "
       "they differ; proves or refutes gradients; replays the trail of an "
       "optimized model\n\nexit codes: 0 "
-      "proved, 5 refuted, 6 unknown, 2 usage, 3 bad file, 4 unsupported\n");
+      "proved, 5 refuted, 6 unknown or less than --require, 2 usage, 3 bad "
+      "file, 4 unsupported, 9 out of time\n");
   if (!problem.empty())
     return error(Exit::Usage, problem);
-  if (timeout <= 0.0 || lemmaTimeout <= 0.0)
-    return error(Exit::Usage, "give positive times; see --help");
+  if (std::string wrong = endAfter("--timeout", timeout); !wrong.empty())
+    return error(Exit::Usage, wrong);
   if (!(effort > 0.0 && effort <= 1000.0))
     return error(Exit::Usage,
                  "--effort: expected a factor above 0, up to 1000");
   VerifierOptions options;
   options.scaleWork(effort);
-  options.timeoutMs = static_cast<unsigned>(timeout * 1000.0);
-  options.lemmaTimeoutMs = static_cast<unsigned>(lemmaTimeout * 1000.0);
   options.seed = seed;
   return trail ? replayTrail(options) : askAboutFunctions(options);
 }

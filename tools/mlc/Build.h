@@ -89,6 +89,8 @@ public:
   llvm::ArrayRef<GivenRules> getGivenRules() const {
     return compileOptions.rewriting.rules;
   }
+  /// Which rules are taken.
+  FpMode getFpMode() const { return compileOptions.rewriting.search.fp; }
   /// What code is made for, and who makes it.
   CodeTarget getCodeTarget() const { return compileOptions.getCodeTarget(); }
   /// What leads the search; refers to this compilation.

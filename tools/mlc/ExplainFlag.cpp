@@ -51,6 +51,7 @@ llvm::Error ExplainFlag::explain(const Compilation &compilation,
       failed(mlc::addRules(rules, before->getContext(),
                            compilation.getGivenRules())))
     return fail(Exit::Internal, model + ": cannot be explained");
+  rules.keepApplicable(compilation.getFpMode());
   mlc::CostModel cost = compilation.makeCostModel();
   // One function, main, is all that a model has.
   for (const mlc::Trail &trail : *trails) {

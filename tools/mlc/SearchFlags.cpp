@@ -24,7 +24,18 @@ SearchFlags::SearchFlags(cl::SubCommand &sub)
              cl::sub(sub)),
       timeLimit("time-limit", cl::init(SearchOptions().timeLimitSeconds),
                 cl::value_desc("seconds"),
-                cl::desc("Longest search for rewrites (10)"), cl::sub(sub)) {}
+                cl::desc("Longest search for rewrites (10)"), cl::sub(sub)),
+      fp("fp", cl::init(SearchOptions().fp),
+         cl::desc("Which rewrites of floats are taken (fast)"),
+         cl::values(
+             clEnumValN(FpMode::Strict, "strict",
+                        "those that are proved to keep every bit"),
+             clEnumValN(
+                 FpMode::Reassociate, "reassociate",
+                 "those that only add and multiply in another order, too"),
+             clEnumValN(FpMode::Fast, "fast",
+                        "all that are proved for finite real numbers")),
+         cl::sub(sub)) {}
 
 llvm::Expected<SearchOptions> SearchFlags::options() const {
   if (!(timeLimit > 0) || !std::isfinite(timeLimit))
@@ -33,6 +44,7 @@ llvm::Expected<SearchOptions> SearchFlags::options() const {
   SearchOptions options;
   options.engine = search;
   options.timeLimitSeconds = timeLimit;
+  options.fp = fp;
   return options;
 }
 
@@ -44,6 +56,8 @@ std::vector<std::string> SearchFlags::texts() const {
   if (timeLimit != defaults.timeLimitSeconds)
     texts.push_back(
         llvm::formatv("--time-limit={0}", timeLimit.getValue()).str());
+  if (fp != defaults.fp)
+    texts.push_back(fp == FpMode::Strict ? "--fp=strict" : "--fp=reassociate");
   return texts;
 }
 

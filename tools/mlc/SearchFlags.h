@@ -9,8 +9,8 @@
 
 namespace mlc::cli {
 
-/// `--search`, `--time-limit`: of the commands that rewrite a model and keep
-/// the result.
+/// `--search`, `--time-limit`, `--fp`: of the commands that rewrite a model and
+/// keep the result.
 struct SearchFlags {
   explicit SearchFlags(llvm::cl::SubCommand &sub);
 
@@ -21,6 +21,7 @@ struct SearchFlags {
 
   llvm::cl::opt<SearchEngine> search;
   llvm::cl::opt<double> timeLimit;
+  llvm::cl::opt<FpMode> fp;
 };
 
 /// Prints what a search came to on standard output, for people or as one JSON

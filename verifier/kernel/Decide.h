@@ -37,12 +37,9 @@ using Model = std::map<std::string, int64_t>;
 
 class Decider {
 public:
-  /// In Z3's own unit of work, for one question and for all. `timeoutMs` is a
-  /// safety stop by the clock, for one question; 0: none.
-  explicit Decider(uint64_t maxWork, uint64_t maxWorkInAll = UINT64_MAX,
-                   unsigned timeoutMs = 0)
-      : maxWork(maxWork), workLeft(maxWorkInAll), maxWorkInAll(maxWorkInAll),
-        timeoutMs(timeoutMs) {}
+  /// In Z3's own unit of work, for one question and for all.
+  explicit Decider(uint64_t maxWork, uint64_t maxWorkInAll = UINT64_MAX)
+      : maxWork(maxWork), workLeft(maxWorkInAll), maxWorkInAll(maxWorkInAll) {}
   virtual ~Decider();
   Decider(const Decider &) = delete;
 
@@ -60,8 +57,6 @@ public:
   unsigned getNumAsked() const { return numAsked; }
   uint64_t getWork() const { return maxWorkInAll - workLeft; }
   double getMs() const { return ms; }
-  /// Whether an answer was not waited for.
-  bool wasStoppedByClock() const { return isStopped; }
 
 protected:
   /// For a search, which asks much that does not hold: answers come sooner and
@@ -79,11 +74,9 @@ private:
   const uint64_t maxWork;
   uint64_t workLeft;
   const uint64_t maxWorkInAll;
-  const unsigned timeoutMs;
   struct _Z3_context *reused = nullptr;
   uint64_t workDone = 0; // in the reused context
   double ms = 0;
-  bool isStopped = false;
   std::map<std::string, bool> known; // by script: whether it is unsatisfiable
   unsigned numAsked = 0;
 };

@@ -118,16 +118,19 @@ public:
       fail(item, "expected (proof ...) or (bits ...)");
     for (const Item &part : rest(item, 1)) {
       StatementProof one;
-      one.isShared = part.parts.size() == 4 && part.parts[1].is("shared") &&
-                     part.parts[1].parts.size() == 1;
-      size_t first = one.isShared ? 2 : 1;
-      if (!part.is("case") || part.parts.size() != first + 2 ||
-          !part.parts[first].is("needs") ||
-          !part.parts[first + 1].is("results"))
+      llvm::ArrayRef<Item> parts = rest(part, 1);
+      one.isShared = !parts.empty() && parts.front().is("shared") &&
+                     parts.front().parts.size() == 1;
+      parts = parts.drop_front(one.isShared);
+      bool isReversed = parts.size() == 3 && parts[2].is("reverse");
+      if (!part.is("case") || parts.size() != (isReversed ? 3 : 2) ||
+          !parts[0].is("needs") || !parts[1].is("results"))
         fail(part, "expected (case (needs ...) (results ...))");
       else {
-        one.needs = all(part.parts[first], 1, &Builder::shown);
-        one.results = all(part.parts[first + 1], 1, &Builder::zero);
+        one.needs = all(parts[0], 1, &Builder::shown);
+        one.results = all(parts[1], 1, &Builder::zero);
+        if (isReversed)
+          one.reverse = all(parts[2], 1, &Builder::shown);
       }
       cases.push_back(std::move(one));
     }

@@ -85,7 +85,6 @@ Goals::Goals(const Statement &statement) {
   }
   Definedness definedBefore(before, statement.assumptions, names),
       definedAfter(after, statement.assumptions, names);
-  std::vector<Need> needed;
   for (auto [a, b] : llvm::zip(before.results, after.results)) {
     TensorShape x = before.shapeOf({true, a}), y = after.shapeOf({true, b});
     if (x.elementType != y.elementType || x.dims.size() != y.dims.size()) {
@@ -116,38 +115,82 @@ Goals::Goals(const Statement &statement) {
       if (failure.empty())
         failure = unfolded.failure.empty() ? own.failure : unfolded.failure;
       dropsTerms |= unfolded.dropsTerms;
-      for (Need &need : own.needs) {
-        need.variables.insert(need.variables.begin(), variables.begin(),
-                              variables.end());
-        need.guards.insert(need.guards.begin(), ranges.begin(), ranges.end());
-        into.push_back(std::move(need));
-      }
+      into = std::move(own.needs);
       return unfolded.value;
     };
-    Sum first = one(before, a, definedBefore, needs),
-        second = one(after, b, definedAfter, needed);
+    Sum first = one(before, a, definedBefore, result.given),
+        second = one(after, b, definedAfter, result.needed);
     result.difference = difference(std::move(first), second);
     result.width = widthOf(x.elementType);
     results.push_back(std::move(result));
   }
-  addNeeds(before, definedBefore, needs);
-  numGiven = needs.size();
+  addNeeds(before, definedBefore, given);
   addNeeds(after, definedAfter, needed);
-  llvm::append_range(needs, needed);
 }
 
-Context Goals::contextOf(const Need &need) const {
+static std::vector<Need> both(llvm::ArrayRef<Need> first,
+                              llvm::ArrayRef<Need> second) {
+  std::vector<Need> all = first;
+  llvm::append_range(all, second);
+  return all;
+}
+
+bool Goals::showAll(bool inReverse, Show show) const {
+  auto showEach = [&](Context context, llvm::ArrayRef<Need> wanted,
+                      llvm::ArrayRef<Need> by) {
+    return llvm::all_of(wanted, [&](const Need &need) {
+      Context inside = context;
+      inside.bind(need.variables);
+      inside.assume(need.guards);
+      return show(by, need, inside);
+    });
+  };
+  for (const Result &result : results) {
+    const auto &[wanted, by] = inReverse
+                                   ? std::tie(result.given, result.needed)
+                                   : std::tie(result.needed, result.given);
+    if (!showEach(result.context, wanted, both(by, inReverse ? needed : given)))
+      return false;
+  }
   Context context;
-  context.bind(need.variables);
   context.assume(known);
-  context.assume(need.guards);
-  return context;
+  return inReverse ? showEach(context, given, needed)
+                   : showEach(context, needed, given);
+}
+
+std::vector<Need> Goals::needsOf(const Result &result) const {
+  return both(both(result.given, result.needed), both(given, needed));
+}
+
+size_t Goals::count(bool inReverse) const {
+  size_t number = inReverse ? given.size() : needed.size();
+  for (const Result &result : results)
+    number += inReverse ? result.given.size() : result.needed.size();
+  return number;
+}
+
+/// Whether each need of a side is shown by the other's, as `proof` says.
+static bool areShown(const Goals &goals, bool inReverse,
+                     llvm::ArrayRef<Shown> proof, Names &names,
+                     const Assumptions &assumptions, Decider &decider,
+                     std::string &failure) {
+  const Shown *next = proof.begin();
+  return goals.showAll(inReverse,
+                       [&](llvm::ArrayRef<Need> given, const Need &need,
+                           const Context &context) {
+                         Checker checker(decider, names, assumptions, given);
+                         if (checker.isShown(need.kind, need.width, context,
+                                             need.value, need.path, *next++))
+                           return true;
+                         failure = checker.getFailure();
+                         return false;
+                       });
 }
 
 Checked check(const Statement &original, const StatementProof &proof,
               Decider &decider) {
   auto refused = [](const llvm::Twine &why) {
-    return Checked{false, false, why.str()};
+    return Checked{.failure = why.str()};
   };
   std::optional<Statement> shared;
   if (proof.isShared && !(shared = withSharedStages(original)))
@@ -156,10 +199,10 @@ Checked check(const Statement &original, const StatementProof &proof,
   Goals goals(statement);
   if (!goals.failure.empty())
     return refused(goals.failure);
-  llvm::ArrayRef<Need> needed =
-      llvm::ArrayRef(goals.needs).drop_front(goals.numGiven);
-  if (proof.needs.size() != needed.size() ||
-      proof.results.size() != goals.results.size())
+  if (proof.needs.size() != goals.count(/*inReverse=*/false) ||
+      proof.results.size() != goals.results.size() ||
+      (proof.reverse &&
+       proof.reverse->size() != goals.count(/*inReverse=*/true)))
     return refused("the proof is of another statement");
   std::vector<Formula> known = goals.known;
   llvm::append_range(known, statement.given);
@@ -168,18 +211,27 @@ Checked check(const Statement &original, const StatementProof &proof,
       return refused("the after side may not be well formed");
     known.push_back(formula);
   }
-  // What the after side needs, by what the before side needs.
-  Checker first(decider, goals.names, statement.assumptions, goals.given());
-  for (auto [need, shown] : llvm::zip(needed, proof.needs))
-    if (!first.isShown(need.kind, need.width, goals.contextOf(need), need.value,
-                       need.path, shown))
-      return refused("the after side may not be defined: " +
-                     first.getFailure());
-  Checker second(decider, goals.names, statement.assumptions, goals.needs);
-  for (auto [result, zero] : llvm::zip(goals.results, proof.results))
-    if (!second.isZero(result.context, result.difference, result.width, zero))
-      return refused(second.getFailure());
-  return {true, !second.cancelsTerms() && !goals.dropsTerms, ""};
+  std::string failure;
+  auto shows = [&](bool inReverse, llvm::ArrayRef<Shown> by) {
+    return areShown(goals, inReverse, by, goals.names, statement.assumptions,
+                    decider, failure);
+  };
+  if (!shows(/*inReverse=*/false, proof.needs))
+    return refused("the after side may not be defined: " + failure);
+  bool cancels = false;
+  for (auto [result, zero] : llvm::zip(goals.results, proof.results)) {
+    std::vector<Need> needs = goals.needsOf(result);
+    Checker checker(decider, goals.names, statement.assumptions, needs);
+    if (!checker.isZero(result.context, result.difference, result.width, zero))
+      return refused(checker.getFailure());
+    cancels |= checker.cancelsTerms();
+  }
+  if (proof.reverse && !shows(/*inReverse=*/true, *proof.reverse))
+    return refused("the before side may not be defined: " + failure);
+  return {.isProved = true,
+          .isTwoWay =
+              proof.reverse.has_value() || goals.count(/*inReverse=*/true) == 0,
+          .keepsTerms = !cancels && !goals.dropsTerms};
 }
 
 } // namespace mlc::kernel

@@ -1,7 +1,11 @@
 //===- Statement.h - What a proof is of -------------------------*- C++ -*-===//
 //
 // That a function `after` gives what `before` gives, for all sizes that satisfy
-// what is known of them and all values for which `before` is defined.
+// what is known of them and all values: wherever an element of `before` is
+// defined, that of `after` is, and equals it. So `after` may stand for `before`
+// under whatever reads some of its elements only. The other way round it may
+// where the proof is two-way: what `before` needs is shown from what `after`
+// does, so that both are defined at the same elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +37,8 @@ struct StatementProof {
   bool isShared = false;     // of what Share.h makes of it
   std::vector<Shown> needs;  // of `after`
   std::vector<Zero> results; // before less after
+  /// Of `before`, by what `after` needs; none: one way.
+  std::optional<std::vector<Shown>> reverse = {};
 };
 
 /// What a statement comes to: all of these together.
@@ -43,21 +49,26 @@ struct Goals {
     Context context;
     Sum difference;
     unsigned width;
+    /// For the element of the context to be defined, in `before` and `after`.
+    std::vector<Need> given, needed;
   };
   std::vector<Formula> known, wellFormed; // the one must imply the other
   std::vector<std::string> messages;      // what `wellFormed` says
   std::vector<Result> results;
-  std::vector<Need> needs; // those that are given, then those of `after`
-  size_t numGiven = 0;
+  /// For a side to be defined at all.
+  std::vector<Need> given, needed;
   bool dropsTerms = false; // what is multiplied by 0 is gone
   std::string failure;     // why it is beyond the kernel
   Names names;
 
-  llvm::ArrayRef<Need> given() const {
-    return llvm::ArrayRef(needs).take_front(numGiven);
-  }
-  /// Where a need of `after` must be shown.
-  Context contextOf(const Need &need) const;
+  /// Shows needs, each by `show(given, need, context)`; false ends it: those of
+  /// `after` by what is given, or, in reverse, those of `before`.
+  using Show = llvm::function_ref<bool(llvm::ArrayRef<Need>, const Need &,
+                                       const Context &)>;
+  bool showAll(bool inReverse, Show show) const;
+  /// All that is known to hold where the element of `result` is defined.
+  std::vector<Need> needsOf(const Result &result) const;
+  size_t count(bool inReverse) const;
 
 private:
   void addNeeds(const Definition &side, Definedness &defined,
@@ -67,9 +78,11 @@ private:
 /// Whether the proof is one of the statement; else why not.
 struct Checked {
   bool isProved = false;
+  /// Whether each side is defined where the other is.
+  bool isTwoWay = false;
   /// That it reorders the terms of each side and no more (Check.h).
   bool keepsTerms = false;
-  std::string failure;
+  std::string failure = {};
 };
 Checked check(const Statement &statement, const StatementProof &proof,
               Decider &decider);

@@ -3,7 +3,7 @@
 //   proof   := '(' ('proof' | 'bits') case* ')'  one for each of the statement;
 //              bits: floats are taken for their bits
 //   case    := '(case' ['(shared)'] '(needs' shown* ')'
-//              '(results' zero* ')' ')'
+//              '(results' zero* ')' ['(reverse' shown* ')'] ')'
 //   zero    := '(' end step* group* ['(at' number* ')'] ['(shown' shown* ')']
 //              ['(then' zero* ')'] ')'
 //            | '(cases' formula zero zero ')'

@@ -3,14 +3,17 @@
 // Each bit pattern stands for a real number of its own: a finite one for the
 // number that it is, but for -0, which like infinity and NaN stands for some
 // other. So what selects, reads and compares cases is as ever; functions of
-// floats are calls under names of which nothing is known, not even that they
-// commute.
+// floats are calls under names of which nothing is known but what IEEE 754 says
+// of all bits: +, *, maximum and minimum commute, and -(-x), x * 1, x / 1 and
+// x - 0 are x (any NaN stands for any other).
 //
 //===----------------------------------------------------------------------===//
 
 #include "verifier/kernel/Unfolder.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+
+using llvm::ArrayRef;
 
 namespace mlc::kernel {
 
@@ -23,6 +26,44 @@ Value Unfolder::unfoldBits(const ExprNode &node) {
     return plain(single(makeParameter(node.parameter)));
   return std::signbit(node.number) ? plain(single(makeParameter("%minus-zero")))
                                    : plain({});
+}
+
+Sum Unfolder::functionOfBits(const ExprNode &node, ArrayRef<Sum> x) {
+  std::string type = textOf(node.type);
+  if (node.kind == Expr::Kind::Unary) {
+    std::string function = name(node.unary).str() + ":" + type;
+    const Factor *inner = onlyFactor(x[0]);
+    if (node.unary == UnaryFn::Neg && inner && isCall(*inner, function) &&
+        x[0][0].coefficient == Rational(1))
+      return inner->arguments[0];
+    return single(makeCall(function, x.vec()));
+  }
+  std::string function = name(node.binary).str() + ":" + type;
+  auto isOne = [](const Sum &sum) { return asConstant(sum) == Rational(1); };
+  switch (node.binary) {
+  case BinaryFn::Mul:
+    if (isOne(x[0]))
+      return x[1];
+    [[fallthrough]];
+  case BinaryFn::Div:
+    if (isOne(x[1]))
+      return x[0];
+    break;
+  case BinaryFn::Sub: // a sum of nothing is +0 (unfoldBits)
+    if (x[1].empty())
+      return x[0];
+    break;
+  default:
+    break;
+  }
+  bool commutes = node.binary == BinaryFn::Add ||
+                  node.binary == BinaryFn::Mul ||
+                  node.binary == BinaryFn::Max || node.binary == BinaryFn::Min;
+  if (!commutes)
+    return single(makeCall(function, x.vec()));
+  // Of two values, whichever is first.
+  return single(makeReduce((inOrder + "either:" + function).str(),
+                           {{{}, {}, x[0]}, {{}, {}, x[1]}}));
 }
 
 /// What comes of values one after another is a function of which value stands

@@ -132,7 +132,7 @@ Value Unfolder::unfoldUnary(const ExprNode &node, const Scope &scope) {
                  scaled(s[0], Rational(-1)));
     });
   if (isBits(node.type))
-    return call(name(node.unary).str() + ":" + textOf(node.type), {x}, false);
+    return apply({x}, [&](ArrayRef<Sum> s) { return functionOfBits(node, s); });
   return call(named(name(node.unary), node.type), {x}, isTruth(node.type));
 }
 
@@ -197,8 +197,8 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
                                       BinaryFn::Mod, BinaryFn::Pow}))
     return unfoldTruth(node, a, b);
   if (isBits(node.type))
-    return call(name(node.binary).str() + ":" + textOf(node.type), {a, b},
-                false);
+    return apply({a, b},
+                 [&](ArrayRef<Sum> x) { return functionOfBits(node, x); });
   switch (node.binary) {
   case BinaryFn::Add:
     return apply({a, b}, [](ArrayRef<Sum> x) { return add(x[0], x[1]); });

@@ -110,6 +110,7 @@ private:
   std::optional<Value> unfoldPower(const Value &a, const Value &b,
                                    mlir::Type type);
   Value unfoldBits(const ExprNode &node);
+  Sum functionOfBits(const ExprNode &node, llvm::ArrayRef<Sum> x);
   Value reduceInOrder(const ExprNode &node, const Scope &scope);
   bool isBits(mlir::Type type) const {
     return assumptions.isLiteral && isFloat(type);

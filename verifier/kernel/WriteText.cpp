@@ -21,7 +21,13 @@ public:
       writeAll(one.needs);
       os << ")\n(results";
       writeAll(one.results);
-      os << "))";
+      os << ')';
+      if (one.reverse && !one.reverse->empty()) {
+        os << "\n(reverse";
+        writeAll(*one.reverse);
+        os << ')';
+      }
+      os << ')';
     }
     os << ")\n";
   }

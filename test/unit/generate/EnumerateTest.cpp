@@ -23,7 +23,7 @@ struct Found {
       options.maxOperators = maxOperators;
       Enumerator enumerator(store, options);
       enumerator.run();
-      pruner.add(store, enumerator.getPairs(), [] { return false; });
+      pruner.add(store, enumerator.getPairs());
       for (const SizeCounts &size : enumerator.getCounts())
         constant += size.constant;
     }

@@ -68,11 +68,3 @@ TEST_CASE("budget: the solver stops where its work is used up") {
   CHECK(verdict.isUnknown());
   CHECK(verdict.solverWork == 0);
 }
-
-TEST_CASE("budget: a stop by the clock is named") {
-  VerifierOptions options = proverOnly();
-  options.timeoutMs = 0;
-  Verdict verdict = enlarge(options);
-  CHECK(verdict.isUnknown());
-  CHECK(llvm::StringRef(verdict.reason).starts_with("stopped by the clock: "));
-}
