@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Interfaces/ParseModule.h"
+#include "test/random/pairs/Partial.h"
 #include "verifier/AssumeText.h"
 #include "verifier/CheckProof.h"
 #include "verifier/Gradient.h"
@@ -318,4 +319,31 @@ func.func @g(%x: !n, %i: tensor<?xi64, #mlc.dims<[n]>>, %dy: !n) -> !n {
   read(text(" + 0 * l<0>[index(i[q] + i[q])]"));
   CHECK_FALSE(verifyGradient(before, after, {}, options).isProved());
   CHECK(verifyGradient(before, after, {}).isRefuted());
+}
+
+// A sample of `random-pairs --kind=partial`.
+TEST_CASE_METHOD(Fixture, "random functions that are not defined everywhere",
+                 "[definedness]") {
+  unsigned numProved = 0, numRefuted = 0;
+  for (unsigned seed = 0; seed < 80; ++seed) {
+    test::Random random(seed);
+    test::PartialPair pair = test::makePartialPair(random);
+    std::string text = test::partialText(pair, random);
+    read(text);
+    VerifierOptions options;
+    options.scaleWork(0.02);
+    options.classifyFloats = false;
+    Verdict verdict = pair.function ? verifyGradient(before, after, {}, options)
+                                    : verify(before, after, {}, options);
+    test::Label label = test::labelPartial(pair, seed);
+    INFO(text << label.where << verdict.counterexample.text);
+    if (label.kind == test::Label::Kind::Different)
+      CHECK_FALSE(verdict.isProved());
+    if (pair.isTrue)
+      CHECK_FALSE(verdict.isRefuted());
+    numProved += verdict.isProved();
+    numRefuted += verdict.isRefuted();
+  }
+  CHECK(numProved > 20);
+  CHECK(numRefuted > 3);
 }
