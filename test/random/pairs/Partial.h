@@ -11,6 +11,7 @@
 #define MLC_TEST_RANDOM_PAIRS_PARTIAL_H
 
 #include "Recipe.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace mlc::test {
 
@@ -35,6 +36,27 @@ struct Term {
   double number = 0;
 };
 
+inline TermRef make(std::string name, char type,
+                    std::vector<TermRef> operands = {}, double number = 0) {
+  return std::make_shared<const Term>(
+      Term{std::move(name), type, std::move(operands), number});
+}
+inline TermRef number(double value, char type = 'f') {
+  return make("number", type, {}, value);
+}
+inline TermRef select(TermRef c, TermRef a, TermRef b) {
+  char type = a->type;
+  return make("select", type, {std::move(c), std::move(a), std::move(b)});
+}
+inline TermRef binary(llvm::StringRef name, TermRef a, TermRef b) {
+  char type = a->type;
+  return make(name.str(), type, {std::move(a), std::move(b)});
+}
+inline TermRef unary(llvm::StringRef name, TermRef a) {
+  char type = a->type;
+  return make(name.str(), type, {std::move(a)});
+}
+
 struct PartialPair {
   TermRef before, after;
   /// What nobody reads, of either side.
@@ -47,6 +69,13 @@ struct PartialPair {
 };
 
 PartialPair makePartialPair(Random &random);
+
+/// A function of floats, element by element, of an argument of floats and one
+/// of truth values.
+TermRef makeDifferentiable(Random &random);
+/// In the first argument; null for 0: products with it are no part of a
+/// derivative, and where the function has no value nothing is asked of them.
+TermRef derivativeOf(const TermRef &e);
 
 /// The text of @before and @after, or of @f and @g, its gradient.
 std::string partialText(const PartialPair &pair, Random &random);

@@ -10,27 +10,6 @@ namespace mlc::test {
 
 namespace {
 
-TermRef make(std::string name, char type, std::vector<TermRef> operands = {},
-             double number = 0) {
-  return std::make_shared<const Term>(
-      Term{std::move(name), type, std::move(operands), number});
-}
-TermRef number(double value, char type = 'f') {
-  return make("number", type, {}, value);
-}
-TermRef select(TermRef c, TermRef a, TermRef b) {
-  char type = a->type;
-  return make("select", type, {std::move(c), std::move(a), std::move(b)});
-}
-TermRef binary(StringRef name, TermRef a, TermRef b) {
-  char type = a->type;
-  return make(name.str(), type, {std::move(a), std::move(b)});
-}
-TermRef unary(StringRef name, TermRef a) {
-  char type = a->type;
-  return make(name.str(), type, {std::move(a)});
-}
-
 bool same(const TermRef &a, const TermRef &b) {
   return a == b ||
          (a->name == b->name && a->type == b->type && a->number == b->number &&
@@ -363,61 +342,6 @@ public:
   }
 };
 
-//===----------------------------------------------------------------------===//
-// Gradients
-//===----------------------------------------------------------------------===//
-
-/// A function of floats, element by element, with its derivative in the first
-/// argument.
-class Differentiated : public Maker {
-public:
-  using Maker::Maker;
-
-  TermRef function(unsigned depth) {
-    if (depth == 0)
-      return maybe(4) ? number(1 + below(3)) : argument('f');
-    --depth;
-    static const char *const functions[] = {"neg", "exp",  "log",
-                                            "log", "sqrt", "reciprocal"};
-    switch (below(5)) {
-    case 0:
-      return binary(maybe(2) ? "add" : "sub", function(depth), function(depth));
-    case 1:
-      return binary("mul", function(depth), function(depth));
-    case 2:
-      return select(argument('b'), function(depth), function(depth));
-    default:
-      return unary(oneOf(functions, random), function(depth));
-    }
-  }
-
-  static TermRef derivative(const TermRef &e) {
-    StringRef name = e->name;
-    if (name == "argument")
-      return number(e->number == 0 ? 1 : 0);
-    if (name == "number")
-      return number(0);
-    auto at = [&](unsigned i) { return e->operands[i]; };
-    if (name == "select")
-      return select(at(0), derivative(at(1)), derivative(at(2)));
-    if (name == "add" || name == "sub")
-      return binary(name, derivative(at(0)), derivative(at(1)));
-    if (name == "mul")
-      return binary("add", binary("mul", derivative(at(0)), at(1)),
-                    binary("mul", at(0), derivative(at(1))));
-    TermRef inner = derivative(at(0));
-    if (name == "neg")
-      return unary("neg", inner);
-    if (name == "exp")
-      return binary("mul", inner, e);
-    if (name == "log")
-      return binary("div", inner, at(0));
-    if (name == "sqrt")
-      return binary("div", inner, binary("mul", number(2), e));
-    return unary("neg", binary("div", inner, binary("mul", at(0), at(0))));
-  }
-};
-
 } // namespace
 
 static void change(PartialPair &pair, Changer &changer) {
@@ -467,10 +391,10 @@ PartialPair makePartialPair(Random &random) {
   PartialPair pair;
   if (random() % 8 == 0) {
     pair.arguments = "fb";
-    Differentiated maker(random, pair.arguments);
-    pair.function = maker.function(1 + random() % 3);
+    pair.function = makeDifferentiable(random);
     // The cotangent is the last argument.
-    pair.before = binary("mul", Differentiated::derivative(pair.function),
+    TermRef derivative = derivativeOf(pair.function);
+    pair.before = binary("mul", derivative ? derivative : number(0),
                          make("argument", 'f', {}, 2));
   } else {
     pair.arguments = "ffiibb";

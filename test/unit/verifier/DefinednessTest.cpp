@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Interfaces/ParseModule.h"
+#include "test/random/pairs/Partial.h"
 #include "verifier/AssumeText.h"
 #include "verifier/CheckProof.h"
 #include "verifier/Gradient.h"
@@ -117,7 +118,8 @@ std::string truths(const std::string &element) {
 
 const std::string first = "%i, %j", swapped = "%j, %i";
 
-std::vector<Statement> statements() {
+/// Elements of what both sides compute.
+std::vector<Statement> sharedStatements() {
   std::vector<Statement> all;
   for (auto [function, isNegative] : {std::pair("log %x : (!n) -> !n", true),
                                       {"sqrt %x : (!n) -> !n", true},
@@ -136,68 +138,73 @@ std::vector<Statement> statements() {
                    looked(function, swapped) + chosen()});
   }
   const std::string at = "l<0>[index(i[q] + j[q])]";
-  all.insert(
-      all.end(),
-      {{"an unread logarithm is read", Answer::Refuted, computed("f32(0)", "k"),
-        computed(at + " - " + at, "k")},
-       {"times 0", Answer::Refuted, computed("f32(0)", "k"),
-        computed("0 * " + at, "k")},
-       {"it equals itself where it has a value", Answer::Refuted,
-        computed("(q >= 0)", "kb"),
-        computed("(" + at + " == " + at + ")", "kb")},
-       {"chosen in one definition, multiplied in another", Answer::Refuted,
-        computed("select(b[q], " + at + ", 0)", "k"),
-        computed("f32(b[q]) * " + at, "k")},
-       {"the other way round", Answer::Proved,
-        computed("f32(b[q]) * " + at, "k"),
-        computed("select(b[q], " + at + ", 0)", "k")},
-       {"a cast picks what is not chosen", Answer::NotProved, atCast(chosen()),
-        atCast(multiplied())},
-       {"a cast picks what cancels", Answer::NotProved,
-        atCast(zeros + "return %z : !k\n"),
-        atCast("%r = mlc.sub %g, %g : (!k, !k) -> !k\n" + result("k"))},
-       {"a cast picks what is chosen", Answer::Proved, atCast(chosen()),
-        atCast(chosen())},
-       {"an operator without a definition, of what is not chosen",
-        Answer::NotProved,
-        largest(
-            "%z = mlc.fill {dims = #mlc.dims<[3]>, value = "
-            "#mlc.real<0.0>, type = f32} : () -> !k3\n"
-            "%r = mlc.select %e, %g, %z : (tensor<3xi1>, !k3, !k3) -> !k3\n" +
-            result("k3")),
-        largest("%c = mlc.cast %e {to = f32} : (tensor<3xi1>) -> !k3\n"
-                "%r = mlc.mul %c, %g : (!k3, !k3) -> !k3\n" +
-                result("k3"))},
-       {"unread, then added and taken away", Answer::NotProved,
-        largest("return %w : !k3\n"),
-        largest("%q = mlc.add %w, %g : (!k3, !k3) -> !k3\n"
-                "%r = mlc.sub %q, %g : (!k3, !k3) -> !k3\n" +
-                result("k3"))},
-       {"read on both sides", Answer::Proved,
-        largest("%r = mlc.add %w, %g : (!k3, !k3) -> !k3\n" + result("k3")),
-        largest("%r = mlc.add %g, %w : (!k3, !k3) -> !k3\n" + result("k3"))},
-       {"a selection moves into a logarithm", Answer::NotRefuted,
-        "%u = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<1.0>, type = "
-        "f32} : () -> !n\n"
-        "%s = mlc.select %m, %x, %u : (!nb, !n, !n) -> !n\n"
-        "%r = mlc.log %s : (!n) -> !n\n" +
-            result("n"),
-        "%l = mlc.log %x : (!n) -> !n\n"
-        "%u = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = "
-        "f32} : () -> !n\n"
-        "%r = mlc.select %m, %l, %u : (!nb, !n, !n) -> !n\n" +
-            result("n")},
-       {"a branch that is never taken", Answer::NotRefuted, same,
-        "%l = mlc.log %x : (!n) -> !n\n"
-        "%u = mlc.compare %x, %x {predicate = \"eq\"} : (!n, !n) -> !nb\n"
-        "%r = mlc.select %u, %x, %l : (!nb, !n, !n) -> !n\n" +
-            result("n")},
-       {"one turn of a loop, whose operands have the same dims",
-        Answer::NotRefuted, addedInLoop, added},
-       {"a truth value that another decides", Answer::NotRefuted,
-        truths("m[q]"), truths("or(m[q], and(m[q], log(x[q]) > 0))")},
-       {"one that decides nothing", Answer::Refuted, truths("m[q]"),
-        truths("and(m[q], log(x[q]) == log(x[q]))")}});
+  all.insert(all.end(),
+             {{"an unread logarithm is read", Answer::Refuted,
+               computed("f32(0)", "k"), computed(at + " - " + at, "k")},
+              {"times 0", Answer::Refuted, computed("f32(0)", "k"),
+               computed("0 * " + at, "k")},
+              {"it equals itself where it has a value", Answer::Refuted,
+               computed("(q >= 0)", "kb"),
+               computed("(" + at + " == " + at + ")", "kb")},
+              {"chosen in one definition, multiplied in another",
+               Answer::Refuted, computed("select(b[q], " + at + ", 0)", "k"),
+               computed("f32(b[q]) * " + at, "k")},
+              {"the other way round", Answer::Proved,
+               computed("f32(b[q]) * " + at, "k"),
+               computed("select(b[q], " + at + ", 0)", "k")}});
+  return all;
+}
+
+/// What else is masked, or dead.
+std::vector<Statement> otherStatements() {
+  std::vector<Statement> all{
+      {"a cast picks what is not chosen", Answer::NotProved, atCast(chosen()),
+       atCast(multiplied())},
+      {"a cast picks what cancels", Answer::NotProved,
+       atCast(zeros + "return %z : !k\n"),
+       atCast("%r = mlc.sub %g, %g : (!k, !k) -> !k\n" + result("k"))},
+      {"a cast picks what is chosen", Answer::Proved, atCast(chosen()),
+       atCast(chosen())},
+      {"an operator without a definition, of what is not chosen",
+       Answer::NotProved,
+       largest(
+           "%z = mlc.fill {dims = #mlc.dims<[3]>, value = "
+           "#mlc.real<0.0>, type = f32} : () -> !k3\n"
+           "%r = mlc.select %e, %g, %z : (tensor<3xi1>, !k3, !k3) -> !k3\n" +
+           result("k3")),
+       largest("%c = mlc.cast %e {to = f32} : (tensor<3xi1>) -> !k3\n"
+               "%r = mlc.mul %c, %g : (!k3, !k3) -> !k3\n" +
+               result("k3"))},
+      {"unread, then added and taken away", Answer::NotProved,
+       largest("return %w : !k3\n"),
+       largest("%q = mlc.add %w, %g : (!k3, !k3) -> !k3\n"
+               "%r = mlc.sub %q, %g : (!k3, !k3) -> !k3\n" +
+               result("k3"))},
+      {"read on both sides", Answer::Proved,
+       largest("%r = mlc.add %w, %g : (!k3, !k3) -> !k3\n" + result("k3")),
+       largest("%r = mlc.add %g, %w : (!k3, !k3) -> !k3\n" + result("k3"))},
+      {"a selection moves into a logarithm", Answer::NotRefuted,
+       "%u = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<1.0>, type = "
+       "f32} : () -> !n\n"
+       "%s = mlc.select %m, %x, %u : (!nb, !n, !n) -> !n\n"
+       "%r = mlc.log %s : (!n) -> !n\n" +
+           result("n"),
+       "%l = mlc.log %x : (!n) -> !n\n"
+       "%u = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = "
+       "f32} : () -> !n\n"
+       "%r = mlc.select %m, %l, %u : (!nb, !n, !n) -> !n\n" +
+           result("n")},
+      {"a branch that is never taken", Answer::NotRefuted, same,
+       "%l = mlc.log %x : (!n) -> !n\n"
+       "%u = mlc.compare %x, %x {predicate = \"eq\"} : (!n, !n) -> !nb\n"
+       "%r = mlc.select %u, %x, %l : (!nb, !n, !n) -> !n\n" +
+           result("n")},
+      {"one turn of a loop, whose operands have the same dims",
+       Answer::NotRefuted, addedInLoop, added},
+      {"a truth value that another decides", Answer::NotRefuted, truths("m[q]"),
+       truths("or(m[q], and(m[q], log(x[q]) > 0))")},
+      {"one that decides nothing", Answer::Refuted, truths("m[q]"),
+       truths("and(m[q], log(x[q]) == log(x[q]))")}};
   for (const char *function : {"log", "sqrt", "reciprocal"}) {
     all.push_back({"unread after", Answer::Proved, same, unread(function)});
     all.push_back({"no element of which is read after", Answer::NotRefuted,
@@ -252,7 +259,9 @@ struct Fixture {
 } // namespace
 
 TEST_CASE_METHOD(Fixture, "what is defined, masked and dead", "[definedness]") {
-  for (const Statement &statement : statements()) {
+  std::vector<Statement> statements = sharedStatements();
+  llvm::append_range(statements, otherStatements());
+  for (const Statement &statement : statements) {
     INFO(statement.why << "\n"
                        << statement.before << "---\n"
                        << statement.after);
@@ -318,4 +327,31 @@ func.func @g(%x: !n, %i: tensor<?xi64, #mlc.dims<[n]>>, %dy: !n) -> !n {
   read(text(" + 0 * l<0>[index(i[q] + i[q])]"));
   CHECK_FALSE(verifyGradient(before, after, {}, options).isProved());
   CHECK(verifyGradient(before, after, {}).isRefuted());
+}
+
+// A sample of `random-pairs --kind=partial`.
+TEST_CASE_METHOD(Fixture, "random functions that are not defined everywhere",
+                 "[definedness]") {
+  unsigned numProved = 0, numRefuted = 0;
+  for (unsigned seed = 0; seed < 80; ++seed) {
+    test::Random random(seed);
+    test::PartialPair pair = test::makePartialPair(random);
+    std::string text = test::partialText(pair, random);
+    read(text);
+    VerifierOptions options;
+    options.scaleWork(0.02);
+    options.classifyFloats = false;
+    Verdict verdict = pair.function ? verifyGradient(before, after, {}, options)
+                                    : verify(before, after, {}, options);
+    test::Label label = test::labelPartial(pair, seed);
+    INFO(text << label.where << verdict.counterexample.text);
+    if (label.kind == test::Label::Kind::Different)
+      CHECK_FALSE(verdict.isProved());
+    if (pair.isTrue)
+      CHECK_FALSE(verdict.isRefuted());
+    numProved += verdict.isProved();
+    numRefuted += verdict.isRefuted();
+  }
+  CHECK(numProved > 20);
+  CHECK(numRefuted > 3);
 }
