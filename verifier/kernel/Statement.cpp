@@ -39,8 +39,9 @@ static bool dividesIntegers(const Stage &stage) {
   return found;
 }
 
-/// What must hold for a stage to be defined, which no result need read.
-void Goals::addNeeds(const Statement &statement, const Definition &side) {
+/// What must hold though no result reads it.
+void Goals::addNeeds(const Definition &side, Definedness &defined,
+                     std::vector<Need> &into) {
   for (unsigned s = 0; s < side.stages.size(); ++s) {
     if (!dividesIntegers(side.stages[s]))
       continue;
@@ -52,17 +53,17 @@ void Goals::addNeeds(const Statement &statement, const Definition &side) {
       indices.push_back(Integer::variable(variables.back()));
       ranges.push_back(Formula::inRange(indices.back(), integerOf(dim)));
     }
-    Unfolded unfolded = unfold(side, statement.assumptions, s, indices, names);
+    Needs own = defined.needsOf(s, indices);
     if (failure.empty())
-      failure = unfolded.failure;
-    for (Need &need : unfolded.needs) {
+      failure = own.failure;
+    for (Need &need : own.needs) {
       // Of other functions nobody asks what nobody reads.
       if (need.kind != Need::Kind::NotZero || need.width == 0)
         continue;
       need.variables.insert(need.variables.begin(), variables.begin(),
                             variables.end());
       need.guards.insert(need.guards.begin(), ranges.begin(), ranges.end());
-      needs.push_back(std::move(need));
+      into.push_back(std::move(need));
     }
   }
 }
@@ -82,6 +83,8 @@ Goals::Goals(const Statement &statement) {
     failure = "the functions have different results or inputs";
     return;
   }
+  Definedness definedBefore(before, statement.assumptions, names),
+      definedAfter(after, statement.assumptions, names);
   std::vector<Need> needed;
   for (auto [a, b] : llvm::zip(before.results, after.results)) {
     TensorShape x = before.shapeOf({true, a}), y = after.shapeOf({true, b});
@@ -105,14 +108,15 @@ Goals::Goals(const Statement &statement) {
     result.context.bind(variables);
     result.context.assume(known);
     result.context.assume(ranges);
-    auto one = [&](const Definition &side, unsigned stage,
+    auto one = [&](const Definition &side, unsigned stage, Definedness &defined,
                    std::vector<Need> &into) {
       Unfolded unfolded = unfold(side, statement.assumptions, stage,
                                  result.context.scope, names);
+      Needs own = defined.needsOf(stage, result.context.scope);
       if (failure.empty())
-        failure = unfolded.failure;
+        failure = unfolded.failure.empty() ? own.failure : unfolded.failure;
       dropsTerms |= unfolded.dropsTerms;
-      for (Need &need : unfolded.needs) {
+      for (Need &need : own.needs) {
         need.variables.insert(need.variables.begin(), variables.begin(),
                               variables.end());
         need.guards.insert(need.guards.begin(), ranges.begin(), ranges.end());
@@ -120,15 +124,16 @@ Goals::Goals(const Statement &statement) {
       }
       return unfolded.value;
     };
-    Sum first = one(before, a, needs), second = one(after, b, needed);
+    Sum first = one(before, a, definedBefore, needs),
+        second = one(after, b, definedAfter, needed);
     result.difference = difference(std::move(first), second);
     result.width = widthOf(x.elementType);
     results.push_back(std::move(result));
   }
-  addNeeds(statement, before);
+  addNeeds(before, definedBefore, needs);
   numGiven = needs.size();
+  addNeeds(after, definedAfter, needed);
   llvm::append_range(needs, needed);
-  addNeeds(statement, after);
 }
 
 Context Goals::contextOf(const Need &need) const {

@@ -9,6 +9,7 @@
 #define MLC_VERIFIER_KERNEL_STATEMENT_H
 
 #include "verifier/kernel/Check.h"
+#include "verifier/kernel/Defined.h"
 
 namespace mlc::kernel {
 
@@ -59,7 +60,8 @@ struct Goals {
   Context contextOf(const Need &need) const;
 
 private:
-  void addNeeds(const Statement &statement, const Definition &side);
+  void addNeeds(const Definition &side, Definedness &defined,
+                std::vector<Need> &into);
 };
 
 /// Whether the proof is one of the statement; else why not.
