@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Interfaces/GuardedProduct.h"
 #include "verifier/Expand.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -171,6 +172,8 @@ Sum Expander::expandCompare(const ExprNode &node, const Scope &scope) {
 }
 
 Sum Expander::expandSelect(const ExprNode &node, const Scope &scope) {
+  if (Expr product = asGuardedProduct(node))
+    return expand(product, scope);
   Sum condition = expand(node.operands[0], scope);
   return n.mapCases(condition, scope.facts, [&](const Sum &c, const Facts &f) {
     Scope inner{scope.loops, f};

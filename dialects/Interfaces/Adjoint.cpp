@@ -367,6 +367,15 @@ private:
     };
     Expr x = translate(a), y = translate(b);
     Expr zero = number(c, 0), one = number(c, 1);
+    auto isActive = [&](TensorId id) { return isActiveTensor(id); };
+    auto factor = [&](const Expr &into, const Expr &slope) {
+      if (varies(into))
+        descend(into,
+                adjoint::isTermOfSum(into, slope, place.loops, isActive)
+                    ? plainTimes(c, slope)
+                    : times(c, slope),
+                place);
+    };
     switch (node.binary) {
     case BinaryFn::Add:
       left(one);
@@ -375,13 +384,13 @@ private:
       left(one);
       return right(number(c, -1));
     case BinaryFn::Mul:
-      left(y);
-      return right(x);
+      factor(a, y);
+      return factor(b, x);
     case BinaryFn::Div:
       if (aVaries)
-        descend(a, quotient(c, y), place);
+        descend(a, quotient(c, one, y), place);
       if (bVaries) // without squares, which overflow
-        descend(b, quotient(times(c, -(x / y)), y), place);
+        descend(b, quotient(c, -(x / y), y), place);
       return;
     case BinaryFn::Pow:
       left(slopeOfPower(builder, x, y));

@@ -32,7 +32,9 @@ namespace mlc {
 /// Where there is no derivative: max(x, c) gives x nothing where x = c for a c
 /// that does not vary, and the first of two that vary everything where they are
 /// equal; a maximum or minimum over loops gives everything to the first place,
-/// in the order of the loops, that has it. Rounding has the derivative 0.
+/// in the order of the loops, that has it. Rounding has the derivative 0, and
+/// so have roots and powers at 0 where they are infinitely steep. What has the
+/// cotangent 0 gives nothing (asGuardedProduct).
 struct AdjointDefinition {
   Definition definition;
   /// Why there is none; empty otherwise.

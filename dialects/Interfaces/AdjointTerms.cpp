@@ -1,6 +1,8 @@
 //===- AdjointTerms.cpp - What cotangents are made of ---------------------===//
 
 #include "dialects/Interfaces/AdjointTerms.h"
+#include "dialects/Interfaces/AdjointIndices.h"
+#include "dialects/Interfaces/GuardedProduct.h"
 #include "dialects/Interfaces/TangentRules.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -32,19 +34,74 @@ static Expr withinChoice(const Expr &a, llvm::function_ref<Expr(Expr)> f) {
                 isZero(no) ? no : withinChoice(no, f));
 }
 
-Expr times(const Expr &a, const Expr &b) {
-  if (isZero(a) || isOne(b))
-    return a;
-  if (isZero(b) || isOne(a))
-    return b;
-  return withinChoice(
-      a, [&](const Expr &chosen) { return isOne(chosen) ? b : chosen * b; });
+/// Whether it is made of numbers alone, whatever is chosen among them.
+static bool isOfNumbers(const Expr &e) {
+  if (e->kind == Expr::Kind::Select)
+    return isOfNumbers(e->operands[1]) && isOfNumbers(e->operands[2]);
+  return e->kind == Expr::Kind::Constant;
 }
 
-Expr quotient(const Expr &a, const Expr &b) {
-  return isZero(a)
-             ? a
-             : withinChoice(a, [&](const Expr &chosen) { return chosen / b; });
+/// A product with `c`, and 0 where that is. A reduction is not computed twice
+/// for it.
+static Expr unlessZero(const Expr &c, const Expr &product) {
+  bool hasReduction = false;
+  walk(c, [&](const ExprNode &node) {
+    hasReduction |= node.kind == Expr::Kind::Reduce;
+  });
+  if (hasReduction || c->kind == Expr::Kind::Constant)
+    return product;
+  ExprNode zero(Expr::Kind::Constant, c->type);
+  Expr none(std::make_shared<const ExprNode>(std::move(zero)));
+  return select(compare(ComparePredicate::EQ, c, none), none, product);
+}
+
+Expr plainTimes(const Expr &c, const Expr &slope) {
+  if (isZero(c) || isOne(slope))
+    return c;
+  if (isZero(slope) || isOne(c))
+    return slope;
+  return withinChoice(c, [&](const Expr &chosen) {
+    return isOne(chosen) ? slope : chosen * slope;
+  });
+}
+
+Expr times(const Expr &c, const Expr &slope) {
+  if (isZero(c) || isOne(c) || isOfNumbers(slope))
+    return plainTimes(c, slope);
+  return withinChoice(c, [&](const Expr &chosen) {
+    return isOne(chosen) ? slope : unlessZero(chosen, chosen * slope);
+  });
+}
+
+bool isTermOfSum(const Expr &into, const Expr &slope, ArrayRef<Loop> loops,
+                 llvm::function_ref<bool(TensorId)> active) {
+  if (slope->kind != Expr::Kind::Read)
+    return false;
+  bool isSum = false;
+  walk(into, [&](const ExprNode &node) {
+    if (node.kind != Expr::Kind::Read || !active(node.tensor))
+      return;
+    for (const Loop &loop : loops) {
+      bool isIndex = loop.extent.isConstant(1);
+      for (const Expr &index : node.indices())
+        walk(index, [&](const ExprNode &part) {
+          isIndex |= part.kind == Expr::Kind::Loop &&
+                     part.loop + firstForeignLoop == loop.id;
+        });
+      isSum |= !isIndex;
+    }
+  });
+  return isSum;
+}
+
+Expr quotient(const Expr &c, const Expr &slope, const Expr &divisor) {
+  if (isZero(c))
+    return c;
+  return withinChoice(c, [&](const Expr &chosen) {
+    Expr result = plainTimes(chosen, slope) / divisor;
+    bool isFinite = isOfNumbers(slope) && isOfNumbers(divisor);
+    return isFinite ? result : unlessZero(chosen, result);
+  });
 }
 
 Expr plus(const Expr &a, const Expr &b) {
@@ -55,16 +112,15 @@ Expr plus(const Expr &a, const Expr &b) {
 
 Expr slopeOfPower(const DefinitionBuilder &builder, const Expr &x,
                   const Expr &y) {
-  bool isConstant = y->kind == Expr::Kind::Constant;
-  if (isConstant && (y->number == 0 || y->number == 1))
-    return y;
-  if (isConstant && y->number == 2)
-    return y * x;
+  if (y->kind == Expr::Kind::Constant) {
+    if (y->number == 0 || y->number == 1)
+      return y;
+    if (y->number == 2)
+      return y * x;
+  }
   Expr slope = y * binary(BinaryFn::Pow, x, tangent::lessOne(builder, y));
-  Expr zero = builder.constant(y->type, 0);
-  return isConstant
-             ? slope
-             : select(compare(ComparePredicate::EQ, y, zero), zero, slope);
+  Expr steep = tangent::isSteep(builder, x, y);
+  return steep ? tangent::choose(builder, steep, Expr(), slope) : slope;
 }
 
 bool isSame(ArrayRef<Loop> a, ArrayRef<Loop> b) {
@@ -96,6 +152,9 @@ bool vanishesWith(const Expr &e, TensorId cotangent) {
   };
   if (e->kind == Expr::Kind::Read)
     return e->tensor == cotangent;
+  if (asGuardedProduct(*e) &&
+      vanishesWith(e->operands[0]->operands[0], cotangent))
+    return true;
   if (e->kind == Expr::Kind::Select && isZero(e->operands[2]))
     return vanishesWith(e->operands[1], cotangent);
   if (e->kind == Expr::Kind::Select && isZero(e->operands[1]))

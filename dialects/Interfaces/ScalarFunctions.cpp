@@ -19,6 +19,13 @@ constexpr double infinity = Span::infinity;
 using B = const DefinitionBuilder;
 using X = const Expr;
 
+/// At 0, where it is infinite, as if the root did not move.
+Expr slopeOfRoot(B &b, X &x) {
+  Expr zero = b.constant(x->type, 0);
+  return select(compare(ComparePredicate::GT, x, zero),
+                b.constant(x->type, 0.5) / unary(UnaryFn::Sqrt, x), zero);
+}
+
 const ScalarFunction functions[] = {
 #define SCALAR_FUNCTION(Fn, ...) {__VA_ARGS__},
 #include "dialects/Interfaces/ScalarFunctions.def"

@@ -39,8 +39,18 @@ Expr lessOne(const DefinitionBuilder &b, const Expr &y) {
   return y - b.constant(y->type, 1);
 }
 
-/// x^y: y x^(y-1) dx + x^y log(x) dy, the former for y != 0, the latter for
-/// x > 0.
+Expr isSteep(const DefinitionBuilder &b, const Expr &x, const Expr &y) {
+  Expr zero = b.constant(x->type, 0), one = b.constant(x->type, 1);
+  Expr isAtZero = compare(ComparePredicate::EQ, x, zero);
+  if (y->kind == Expr::Kind::Constant)
+    return y->number < 1 ? isAtZero : Expr();
+  return binary(
+      BinaryFn::Or, compare(ComparePredicate::EQ, y, zero),
+      binary(BinaryFn::And, isAtZero, compare(ComparePredicate::LT, y, one)));
+}
+
+/// x^y: y x^(y-1) dx + x^y log(x) dy, the former where it is not steep, the
+/// latter for x > 0.
 static Expr tangentOfPower(const DefinitionBuilder &b, const Moving &x,
                            const Moving &y) {
   Expr power = binary(BinaryFn::Pow, x.value, y.value);
@@ -50,9 +60,8 @@ static Expr tangentOfPower(const DefinitionBuilder &b, const Moving &x,
   if (x.tangent && !(isNumber && y.value->number == 0))
     byBase = y.value * binary(BinaryFn::Pow, x.value, lessOne(b, y.value)) *
              x.tangent;
-  if (byBase && !isNumber)
-    byBase =
-        choose(b, compare(ComparePredicate::EQ, y.value, zero), Expr(), byBase);
+  if (Expr steep = byBase ? isSteep(b, x.value, y.value) : Expr())
+    byBase = choose(b, steep, Expr(), byBase);
   if (y.tangent)
     byExponent =
         choose(b, compare(ComparePredicate::GT, x.value, zero),

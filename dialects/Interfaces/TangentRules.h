@@ -23,6 +23,9 @@ Expr sum(const Expr &a, const Expr &b);
 Expr product(const Expr &a, const Expr &b);
 /// y - 1, a number if y is one.
 Expr lessOne(const DefinitionBuilder &b, const Expr &y);
+/// Where x^y moves by x as if it did not: y = 0, and x = 0 for y < 1. Null for
+/// nowhere.
+Expr isSteep(const DefinitionBuilder &b, const Expr &x, const Expr &y);
 /// `choice ? yes : no`.
 Expr choose(const DefinitionBuilder &b, const Expr &choice, const Expr &yes,
             const Expr &no);

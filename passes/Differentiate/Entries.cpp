@@ -320,7 +320,10 @@ static LogicalResult addEvaluation(func::FuncOp main, const LossOptions &loss) {
     builder.setInsertionPointAfter(main);
     builder.insert(evaluate);
   }
-  if (failed(addLossAlone(evaluate, loss)))
+  // Of one batch alone.
+  LossOptions own = loss;
+  own.givenCount = false;
+  if (failed(addLossAlone(evaluate, own)))
     return failure();
   keepWeights(evaluate, findKept(evaluate));
   return success();

@@ -22,6 +22,9 @@ struct TrainingEntries {
 
   /// Whether gradients are states of their own.
   bool keepsGradients() const { return accumulate > 1 || isApart; }
+  /// Whether the losses of several batches, or parts of one, are terms of one
+  /// mean, so that each is told how many labels count in all.
+  bool givesCount() const { return accumulate > 1 || computesAlone; }
 };
 
 /// Makes of `main`, a model as passes/Import makes it, and its module what

@@ -2,7 +2,9 @@
 
 #include "passes/Differentiate/Rules.h"
 #include "dialects/Graph/MovementOps.h"
+#include "dialects/Graph/OpaqueOps.h"
 #include "dialects/Graph/ReductionOps.h"
+#include "dialects/Interfaces/AdjointTerms.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "passes/Differentiate/Convolution.h"
 #include "passes/Differentiate/Emit.h"
@@ -15,7 +17,8 @@ using llvm::SmallVector;
 namespace mlc {
 
 /// Of softmax or its logarithm, from the result alone: y (dy - sum y dy), and
-/// dy - exp(y) sum dy. The maximum that is subtracted cancels.
+/// dy - exp(y) sum dy. The maximum that is subtracted cancels. A row without a
+/// cotangent gives nothing, whatever y is there.
 static FailureOr<SmallVector<Value>> softmaxGradient(OpBuilder &builder,
                                                      Operation *op,
                                                      unsigned axis, bool isLog,
@@ -30,14 +33,16 @@ static FailureOr<SmallVector<Value>> softmaxGradient(OpBuilder &builder,
     return b.reduce(ReduceKind::Sum, {dims[axis]}, [&](ArrayRef<Expr> r) {
       SmallVector<Expr> at(i);
       at[axis] = r[0];
-      return isLog ? b.read(1, at) : b.read(0, at) * b.read(1, at);
+      Expr dy = b.read(1, at);
+      return isLog ? dy : adjoint::times(dy, b.read(0, at));
     });
   });
   b.result(b.stage("dx", dims, shape.elementType, [&](ArrayRef<Expr> i) {
     SmallVector<Expr> at(i);
     at[axis] = b.index(0);
     Expr total = b.readStage(sum, at), dy = b.read(1, i), own = b.read(0, i);
-    return isLog ? dy - unary(UnaryFn::Exp, own) * total : own * (dy - total);
+    return isLog ? dy - adjoint::times(total, unary(UnaryFn::Exp, own))
+                 : adjoint::times(dy - total, own);
   }));
   return emitStages(builder, op->getLoc(), b.take(), {y, cotangent});
 }
@@ -69,6 +74,26 @@ scatterGradient(OpBuilder &builder, ScatterAddOp op, Value cotangent) {
   return SmallVector<Value>{cotangent, Value(), picked->getResult()};
 }
 
+/// An element gets what it is worth as one of those that were taken.
+static FailureOr<SmallVector<Value>> topKGradient(OpBuilder &builder, TopKOp op,
+                                                  Value cotangent) {
+  TensorShape all = shapeOf(op.getX()), taken = shapeOf(cotangent);
+  TensorShape places = shapeOf(op.getIndices());
+  unsigned axis = op.getAxis();
+  DefinitionBuilder b(builder.getContext(), {places, taken});
+  b.result(b.stage("dx", all.dims, all.elementType, [&](ArrayRef<Expr> i) {
+    return b.reduce(ReduceKind::Sum, {taken.dims[axis]}, [&](ArrayRef<Expr> k) {
+      SmallVector<Expr> at(i);
+      at[axis] = k[0];
+      Expr isHere = compare(ComparePredicate::EQ, b.read(0, at),
+                            cast(i[axis], places.elementType));
+      return select(isHere, b.read(1, at), b.constant(all.elementType, 0));
+    });
+  }));
+  return emitStages(builder, op.getLoc(), b.take(),
+                    {op.getIndices(), cotangent});
+}
+
 FailureOr<SmallVector<Value>> gradientsByRule(OpBuilder &builder, Operation *op,
                                               Value cotangent,
                                               ArrayRef<bool> wanted) {
@@ -89,6 +114,8 @@ FailureOr<SmallVector<Value>> gradientsByRule(OpBuilder &builder, Operation *op,
   if (auto scatter = dyn_cast<ScatterAddOp>(op);
       scatter && !scatter.getBeginAttr() && !scatter.getWholeAttr())
     return scatterGradient(builder, scatter, cotangent);
+  if (auto top = dyn_cast<TopKOp>(op); top && cotangent)
+    return topKGradient(builder, top, cotangent);
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
     return softmaxGradient(builder, op, softmax.getAxis(), false, cotangent);
   if (auto softmax = dyn_cast<LogSoftmaxOp>(op))

@@ -1,6 +1,7 @@
 //===- Training.cpp - A model's loss and its gradients --------------------===//
 
 #include "passes/Differentiate/Training.h"
+#include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/RandomOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
@@ -200,6 +201,54 @@ static LogicalResult returnGradients(func::FuncOp main, OpBuilder &builder,
   for (auto [i, name] : llvm::enumerate(statistics.names))
     main.setResultAttr(first + i, kUpdatesAttr, builder.getStringAttr(name));
   return success();
+}
+
+/// The floats that a value is computed from by way of floats, itself among
+/// them.
+static llvm::SmallDenseSet<Value> sourcesOf(Value value) {
+  llvm::SmallDenseSet<Value> seen{value};
+  SmallVector<Value> open{value};
+  while (!open.empty())
+    if (Operation *op = open.pop_back_val().getDefiningOp())
+      for (Value operand : op->getOperands())
+        if (isFloatTensor(operand) && seen.insert(operand).second)
+          open.push_back(operand);
+  return seen;
+}
+
+static void dropParameter(func::FuncOp function, StringRef name) {
+  for (unsigned i = function.getNumArguments(); i-- > 0;) {
+    auto value = function.getArgAttrOfType<ElementsAttr>(i, kParameterAttr);
+    if (!value || nameOf(function.getArgAttr(i, "mlc.name")) != name)
+      continue;
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+    BlockArgument argument = function.getArgument(i);
+    if (!argument.use_empty())
+      argument.replaceAllUsesWith(ConstantOp::create(
+          builder, argument.getLoc(), argument.getType(), value));
+    (void)function.eraseArgument(i);
+  }
+}
+
+FailureOr<SmallVector<std::string>>
+dropUnreadParameters(func::FuncOp main, const LossOptions &options) {
+  Value output = findOutput(main, options.output);
+  if (!output)
+    return failure();
+  llvm::SmallDenseSet<Value> read = sourcesOf(output);
+  SmallVector<StringRef> moved = findStatistics(main).names;
+  SmallVector<std::string> dropped;
+  for (BlockArgument argument : main.getArguments())
+    if (StringRef name =
+            nameOf(main.getArgAttr(argument.getArgNumber(), "mlc.name"));
+        main.getArgAttr(argument.getArgNumber(), kParameterAttr) &&
+        !read.contains(argument) && !llvm::is_contained(moved, name))
+      dropped.push_back(name.str());
+  for (const std::string &name : dropped)
+    for (auto function :
+         main->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
+      dropParameter(function, name);
+  return dropped;
 }
 
 LogicalResult addLossAndGradients(func::FuncOp main,

@@ -21,8 +21,8 @@ struct LossOptions {
   std::string target = "target";
   /// What is multiplied on the way to it.
   FactorType factors = FactorType::AsModel;
-  /// Of CrossEntropy: how many labels count is told by an argument "count"
-  /// behind the target, of the loss's type.
+  /// Of CrossEntropy: what the sum over labels is divided by is told by an
+  /// argument "count" behind the target, of the loss's type.
   bool givenCount = false;
 };
 
@@ -47,6 +47,13 @@ mlir::LogicalResult addScaledGradients(mlir::func::FuncOp main,
 /// Parameters of 16-bit floats are float32 ones here.
 mlir::LogicalResult addLossAlone(mlir::func::FuncOp main,
                                  const LossOptions &options);
+
+/// Makes constants of the parameters that the loss of `main`, a model as
+/// passes/Import makes it, does not depend on, in all functions of its module;
+/// their names. What has no gradient is not trained, whatever the optimizer
+/// does to weights.
+mlir::FailureOr<llvm::SmallVector<std::string>>
+dropUnreadParameters(mlir::func::FuncOp main, const LossOptions &options);
 
 /// The place of the first parameter, behind all other arguments.
 unsigned endOfInputs(mlir::func::FuncOp main);

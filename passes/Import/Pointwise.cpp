@@ -135,11 +135,39 @@ static LogicalResult importPow(Node &n) {
   return n.result(n.cast(power, type));
 }
 
+/// x - trunc(x / y) y, of the sign of x. In float64 the quotient of numbers of
+/// 24 bits is on the right side of each integer up to 2^28, and the product
+/// exact.
+static Value remainder(Node &n, Value x, Value y) {
+  Value quotient = n.pointwise<DivOp>({x, y});
+  Value zero = n.scalarConstant(elementTypeOf(x), 0.0);
+  Value whole =
+      n.pointwise<SelectOp>({n.compare(ComparePredicate::LT, quotient, zero),
+                             n.op<CeilOp>(quotient), n.op<FloorOp>(quotient)});
+  // An infinite divisor is none of x.
+  Value product = n.pointwise<MulOp>({whole, y});
+  return n.pointwise<SelectOp>({n.compare(ComparePredicate::EQ, whole, zero), x,
+                                n.pointwise<SubOp>({x, product})});
+}
+
+/// C's fmod. Larger quotients are taken by a multiple of the divisor first.
+static LogicalResult importFloatMod(Node &n) {
+  if (n.intAttr("fmod", 0) == 0)
+    return n.invalid("requires fmod = 1 for floats");
+  if (n.type(0).isF64())
+    return n.unsupported("Mod of float64, whose quotients would be rounded, is "
+                         "not supported; cast to float32");
+  Type wide = n.builder().getF64Type();
+  Value x = n.cast(n.value(0), wide), y = n.cast(n.value(1), wide);
+  Value rest = remainder(n, x, n.withScalar<MulOp>(y, 0x1p28));
+  return n.result(n.cast(remainder(n, rest, y), n.type(0)));
+}
+
 static LogicalResult importMod(Node &n) {
   if (n.type(0) != n.type(1))
     return n.invalid("inputs have different element types");
   if (n.isFloat(0))
-    return n.unsupported("Mod of floats is not supported");
+    return importFloatMod(n);
   if (n.intAttr("fmod", 0) == 0)
     return n.result(n.pointwise<ModOp>({n.value(0), n.value(1)}));
   // a - trunc(a / b) * b, which integers have as a - (a / b) * b.

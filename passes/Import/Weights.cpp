@@ -40,6 +40,7 @@ struct Uses {
   StringRef setting;
   /// By BatchNormalization in training form, which moves it.
   bool isStatistic = false;
+  std::vector<std::string> copies;
 };
 
 /// Operators that give a tensor on unchanged: what they read is read as what
@@ -95,6 +96,10 @@ private:
     if (!through.setting.empty())
       known.setting = through.setting;
     known.isStatistic |= through.isStatistic;
+    if (handsOn(node)) {
+      known.copies.push_back(node.output(0));
+      llvm::append_range(known.copies, through.copies);
+    }
   }
 
   bool trains(const onnx::NodeProto &node) const {
@@ -130,11 +135,14 @@ const onnx::TensorProto *findHeldTensor(const onnx::NodeProto &node) {
 
 static Weight describe(const onnx::TensorProto &tensor, const std::string &name,
                        const Uses &uses) {
-  Weight weight{
-      name, {tensor.dims().begin(), tensor.dims().end()}, "", false, false};
+  Weight weight;
+  weight.name = name;
+  weight.dims.assign(tensor.dims().begin(), tensor.dims().end());
   bool isRead = isFloat(tensor.data_type()) && uses.count != 0;
   weight.canBeTrained = isRead && uses.setting.empty();
   weight.isStatistic = isRead && uses.isStatistic;
+  weight.readers = uses.count;
+  weight.copies = uses.copies;
   if (!isFloat(tensor.data_type()))
     weight.frozen = "is not of floats";
   else if (uses.count == 0)

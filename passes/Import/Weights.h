@@ -30,6 +30,10 @@ struct Weight {
   /// Whether it is a running statistic of BatchNormalization in training form,
   /// which batches move.
   bool isStatistic = false;
+  /// How many nodes read it, and what else it is called: outputs of Identity,
+  /// which an exporter leaves where it has made one weight of several.
+  int readers = 0;
+  std::vector<std::string> copies;
 };
 
 /// The initializers of `graph`, in the file's order, then what Constant nodes

@@ -33,9 +33,10 @@ struct Notes : gloo::rendezvous::Store {
   }
   std::vector<char> get(const std::string &key) override {
     std::string value;
-    if (!comm.meeting->notes().wait(comm.prefix + "/gloo/" + key, value,
-                                    deadline))
-      throw std::runtime_error("rank " + key + " has not come");
+    if (std::string error = comm.meeting->wait(comm.prefix + "/gloo/" + key,
+                                               value, "rank " + key, deadline);
+        !error.empty())
+      throw std::runtime_error(error);
     return {value.begin(), value.end()};
   }
   void wait(const std::vector<std::string> &keys) override {
@@ -58,15 +59,16 @@ std::string connect(mlc_comm &comm, Clock::time_point deadline) try {
   auto device = gloo::transport::tcp::CreateDevice(attribute);
   comm.context =
       std::make_shared<gloo::rendezvous::Context>(comm.rank, comm.size);
-  comm.context->setTimeout(
-      std::chrono::duration_cast<std::chrono::milliseconds>(deadline -
-                                                            Clock::now()));
+  // Of which Gloo takes five to wait for the first word of a rank.
+  const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(
+      (deadline - Clock::now()) / 5);
+  comm.context->setTimeout(std::max(time, std::chrono::milliseconds(1)));
   Notes notes(comm, deadline);
   comm.context->connectFullMesh(notes, device);
   comm.context->setTimeout(forever);
   return "";
 } catch (const std::exception &exception) {
-  return std::string(exception.what()) + "; see whether all ranks run";
+  return comm.explain(exception.what());
 }
 
 void close(mlc_comm *comm) {
@@ -103,6 +105,7 @@ mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
     *comm = result;
     return MLC_OK;
   }
+  result->leave();
   close(result);
   return refuse(MLC_RESOURCES, error);
 }

@@ -276,13 +276,16 @@ void Launcher::reap() {
     int status = 0;
     waitpid(process.pid, &status, 0);
     process.pid = -1;
-    if (status && failedRank < 0 && !ending) {
+    // Of those that have ended since, one that was killed is no one's victim.
+    bool isFirst =
+        failedRank < 0 || (WIFSIGNALED(status) && !WIFSIGNALED(failedStatus));
+    if (status && isFirst && !ending) {
       failedRank = static_cast<int>(rank);
       failedStatus = status;
     }
-    if (status)
-      endAll();
   }
+  if (failedRank >= 0)
+    endAll();
 }
 
 static void writeAll(int fd, const std::string &text) {

@@ -12,6 +12,7 @@
 #include <random>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace mlc::runtime::transport {
@@ -71,18 +72,70 @@ std::string Meeting::join(int ownRank, int ownSize,
       !error.empty())
     return where + error + "; see whether rank 0 runs there";
   const std::string own = std::to_string(size);
-  if (!store.set("size/" + std::to_string(rank), own))
-    return "rank " + std::to_string(rank) +
-           " is there twice; give each process a RANK of its own";
+  if (!store.set(rankPrefix + std::to_string(rank), own))
+    return store.isConnected()
+               ? "rank " + std::to_string(rank) +
+                     " is there twice; give each process a RANK of its own"
+               : whoEnded();
   std::string first;
-  if (store.wait("size/0", first, deadline) && first != own)
+  if (wait(rankPrefix + std::string("0"), first, "rank 0", deadline).empty() &&
+      first != own)
     return "WORLD_SIZE is " + own + " here and " + first +
            " on rank 0; set the same on all ranks";
   std::vector<int> all(size);
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::string> sizes;
-  if (std::string error = collect("size", all, sizes, deadline); !error.empty())
-    return error + "; see whether all ranks have been started";
+  return collect("size", all, sizes, deadline);
+}
+
+//===----------------------------------------------------------------------===//
+// Who does not come
+//===----------------------------------------------------------------------===//
+//
+// The store notes whose connection has ended. The first rank that gives up
+// notes why, so that all name the same rank, and rank 0, whose end would be one
+// more reason, stays until the others have read it.
+
+static constexpr const char *whyOver = "over";
+static constexpr auto lastWords = std::chrono::seconds(2);
+
+Meeting::~Meeting() {
+  if (hasGivenUp && server)
+    server->waitForOthers(lastWords);
+}
+
+/// Tells all, unless somebody has; what has been told.
+std::string Meeting::giveUp(const std::string &why) {
+  hasGivenUp = true;
+  std::string told;
+  store.set(whyOver, why);
+  return store.get(whyOver, told) ? told : why;
+}
+
+std::string Meeting::whoEnded() {
+  std::string text;
+  if (store.get(whyOver, text)) {
+    hasGivenUp = true;
+    return text;
+  }
+  if (store.get(goneRanks, text))
+    return giveUp(text + " has ended; see what it says, or what has ended it");
+  return store.isConnected()
+             ? ""
+             : "rank 0, which holds the ranks' notes, has gone or stopped";
+}
+
+std::string Meeting::wait(const std::string &name, std::string &value,
+                          const std::string &whose,
+                          Clock::time_point deadline) {
+  while (!store.get(name, value)) {
+    if (std::string error = whoEnded(); !error.empty())
+      return error;
+    if (Clock::now() >= deadline)
+      return giveUp(whose +
+                    " has not come; see whether all ranks have been started");
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   return "";
 }
 
@@ -90,15 +143,23 @@ std::string Meeting::collect(const std::string &prefix,
                              const std::vector<int> &ranks,
                              std::vector<std::string> &values,
                              Clock::time_point deadline) {
-  std::string missing;
   values.assign(ranks.size(), "");
-  for (size_t i = 0; i < ranks.size(); ++i)
-    if (!store.wait(prefix + "/" + std::to_string(ranks[i]), values[i],
-                    deadline))
-      missing += (missing.empty() ? "rank " : ", ") + std::to_string(ranks[i]);
-  if (!store.isConnected())
-    return "rank 0, which holds the ranks' notes, has gone";
-  return missing.empty() ? "" : missing + " has not come";
+  auto nameOf = [&](size_t i) {
+    return prefix + "/" + std::to_string(ranks[i]);
+  };
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    // Behind the deadline those that have not come are counted.
+    std::string missing = "rank " + std::to_string(ranks[i]);
+    std::string ignored;
+    if (Clock::now() >= deadline)
+      for (size_t j = i + 1; j < ranks.size(); ++j)
+        if (!store.get(nameOf(j), ignored))
+          missing += ", " + std::to_string(ranks[j]);
+    if (std::string error = wait(nameOf(i), values[i], missing, deadline);
+        !error.empty())
+      return error;
+  }
+  return "";
 }
 
 std::string Meeting::exchange(const std::string &prefix,
@@ -130,6 +191,42 @@ std::string Meeting::split(const std::string &prefix,
 SharedBoard::~SharedBoard() {
   if (memory)
     munmap(memory, bytes);
+  if (fd >= 0)
+    ::close(fd);
+}
+
+/// The lock of a rank's place, which ends with its process however that ends.
+static struct flock lockOf(int rank) {
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = rank;
+  lock.l_len = 1;
+  return lock;
+}
+
+bool SharedBoard::hasEnded(int other) const {
+  struct flock lock = lockOf(other);
+  return isLocked[other] && fcntl(fd, F_OFD_GETLK, &lock) == 0 &&
+         lock.l_type == F_UNLCK;
+}
+
+bool SharedBoard::look(int other, mlc_notice &notice) const {
+  if (cells.empty() || !cells[other])
+    return false;
+  auto read = [&] { return cells[other]->read(notice); };
+  auto hasSaid = [&] {
+    return notice.state == MLC_RANK_FAILED || notice.state == MLC_RANK_LEFT;
+  };
+  const bool isWhole = read();
+  if ((isWhole && hasSaid()) || !hasEnded(other))
+    return isWhole;
+  // It may have said so just before.
+  if (!read())
+    notice = {};
+  if (!hasSaid())
+    notice.state = MLC_RANK_DIED;
+  return true;
 }
 
 /// This machine, and its shared memory.
@@ -149,11 +246,14 @@ std::string SharedBoard::open(Meeting &meeting, const std::string &prefix,
       std::to_string(getpid()) + "-" + std::to_string(std::random_device()());
   if (own == 0)
     meeting.notes().set(prefix + "/token", token);
-  if (!meeting.notes().wait(prefix + "/token", token, deadline))
-    return "rank " + std::to_string(ranks[0]) + " has not come";
+  if (std::string error =
+          meeting.wait(prefix + "/token", token,
+                       "rank " + std::to_string(ranks[0]), deadline);
+      !error.empty())
+    return error;
   const std::string name = "/mlc-" + token;
   bytes = sizeof(BoardCell) * ranks.size();
-  int fd = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  fd = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   auto lack = [](int number) {
     return std::string("no shared memory in /dev/shm: ") +
            std::strerror(number) + "; the ranks of a machine need some there";
@@ -167,19 +267,22 @@ std::string SharedBoard::open(Meeting &meeting, const std::string &prefix,
               : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (!problem && memory == MAP_FAILED)
     problem = errno;
-  const std::string here = machine(fd);
-  ::close(fd);
   if (memory == MAP_FAILED) {
     memory = nullptr;
     shm_unlink(name.c_str());
     return lack(problem);
   }
+  struct flock lock = lockOf(own);
+  const char *locks = fcntl(fd, F_OFD_SETLK, &lock) == 0 ? "+" : "-";
+  const std::string here = machine(fd);
   std::vector<std::string> machines;
-  std::string error =
-      meeting.exchange(prefix + "/machine", ranks, here, machines, deadline);
+  std::string error = meeting.exchange(prefix + "/machine", ranks, locks + here,
+                                       machines, deadline);
   auto *at = static_cast<BoardCell *>(memory);
-  for (size_t i = 0; i < ranks.size(); ++i)
-    cells.push_back(machines[i] == here ? &at[i] : nullptr);
+  for (size_t i = 0; error.empty() && i < ranks.size(); ++i) {
+    cells.push_back(machines[i].substr(1) == here ? &at[i] : nullptr);
+    isLocked.push_back(machines[i][0] == '+');
+  }
   // All have it open.
   shm_unlink(name.c_str());
   return error;
@@ -195,6 +298,29 @@ std::string MetEnd::join(const mlc_world &world,
   std::string error = meeting->join(rank, size, deadline);
   return error.empty() ? board.open(*meeting, prefix, ranks, rank, deadline)
                        : error;
+}
+
+std::string MetEnd::explain(const std::string &error) {
+  for (int i = 0; i < 100; ++i) {
+    mlc_notice notice;
+    for (int other = 0; other < size; ++other)
+      if (other != rank && board.look(other, notice) &&
+          notice.state == MLC_RANK_DIED)
+        return "rank " + std::to_string(ranks[other]) +
+               " has died; see what has ended it";
+    if (std::string known = meeting->whoEnded(); !known.empty())
+      return known;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return error + "; see whether all ranks run";
+}
+
+void MetEnd::leave() {
+  mlc_notice notice{};
+  notice.state = MLC_RANK_LEFT;
+  notice.blamed = rank;
+  notice.code = MLC_RESOURCES;
+  board.publish(notice);
 }
 
 std::string MetEnd::split(int color, Meeting::Clock::time_point deadline,

@@ -26,11 +26,22 @@ public:
   /// until it ends. What is wrong, with the remedy, or nothing.
   std::string join(int rank, int size, Clock::time_point deadline);
 
+  ~Meeting();
+
   StoreClient &notes() { return store; }
 
+  /// Waits for a note. Why there is none, or nothing; `whose` are those that
+  /// leave it, as "rank 2". At once an error where a rank has ended, or has
+  /// given up: all say the same.
+  std::string wait(const std::string &name, std::string &value,
+                   const std::string &whose, Clock::time_point deadline);
+  /// Who has ended or given up, as it is told; empty where all run, as far as
+  /// is known.
+  std::string whoEnded();
+
   /// Waits for a note under `prefix` of each of `ranks`, which are numbers
-  /// among all; the values are in their order. "rank 2 has not come" or
-  /// nothing.
+  /// among all; the values are in their order. An error as of wait(), of all
+  /// that have not come.
   std::string collect(const std::string &prefix, const std::vector<int> &ranks,
                       std::vector<std::string> &values,
                       Clock::time_point deadline);
@@ -46,7 +57,10 @@ public:
                     Clock::time_point deadline);
 
 private:
+  std::string giveUp(const std::string &why);
+
   int rank = 0, size = 0;
+  bool hasGivenUp = false;
   std::unique_ptr<StoreServer> server;
   StoreClient store;
 };
@@ -67,16 +81,19 @@ public:
     if (!cells.empty())
       cells[own]->write(notice);
   }
-  /// False for ranks of other machines.
-  bool look(int other, mlc_notice &notice) const {
-    return !cells.empty() && cells[other] && cells[other]->read(notice);
-  }
+  /// False for ranks of other machines. One that has ended without a word has
+  /// died.
+  bool look(int other, mlc_notice &notice) const;
 
 private:
-  int own = 0;
+  bool hasEnded(int other) const;
+
+  int own = 0, fd = -1;
   size_t bytes = 0;
   void *memory = nullptr;
   std::vector<BoardCell *> cells;
+  /// Of each rank: whether it holds the lock of its place while it runs.
+  std::vector<bool> isLocked;
 };
 
 /// What a mlc_comm of such an engine begins with: a rank of all, or of a group.
@@ -90,6 +107,11 @@ struct MetEnd : EngineEnd {
 
   /// What is wrong, with the remedy, or nothing.
   std::string join(const mlc_world &world, Meeting::Clock::time_point deadline);
+  /// An error of an engine that connects the ranks, or the reason that is known
+  /// a moment later: who has died.
+  std::string explain(const std::string &error);
+  /// Ends with an error that is told: it has not died.
+  void leave();
   /// Makes `group` the one of this rank's color; its size stays 0 if that is
   /// -1. See mlc_engine.h.
   std::string split(int color, Meeting::Clock::time_point deadline,

@@ -136,9 +136,13 @@ std::string connect(mlc_comm &comm, int device, Clock::time_point deadline) {
   }
   if (result != ncclSuccess)
     return describe(result, "ncclGetUniqueId");
-  if (!comm.meeting->notes().wait(comm.prefix + "/nccl", text, deadline) ||
-      text.size() != sizeof(id.internal))
-    return "rank " + std::to_string(comm.ranks[0]) + " has no id of NCCL";
+  const std::string first = "rank " + std::to_string(comm.ranks[0]);
+  if (std::string error =
+          comm.meeting->wait(comm.prefix + "/nccl", text, first, deadline);
+      !error.empty())
+    return error;
+  if (text.size() != sizeof(id.internal))
+    return first + " has no id of NCCL";
   std::memcpy(id.internal, text.data(), sizeof(id.internal));
   result = library().ncclCommInitRank(&comm.handle, comm.size, id, comm.rank);
   if (result != ncclSuccess)
@@ -187,6 +191,7 @@ mlc_status open(const mlc_world *world, mlc_comm **comm, char *text,
     *comm = result;
     return MLC_OK;
   }
+  result->leave();
   close(result);
   return refuse(code, error);
 }

@@ -8,6 +8,7 @@
 
 #include "runtime/transport/Store.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -105,8 +106,11 @@ bool StoreServer::answer(Client &client) {
     std::string result;
     if (what == 'g' && done)
       result = found->second;
-    if (what == 's')
+    if (what == 's') {
       done = table.size() < mostEntries && table.emplace(key, text).second;
+      if (done && key.rfind(rankPrefix, 0) == 0)
+        client.rank = key.substr(std::strlen(rankPrefix));
+    }
     client.out += done ? '\1' : '\0';
     appendLength(client.out, result.size());
     client.out += result;
@@ -152,10 +156,25 @@ void StoreServer::run() {
       }
       if (!open) {
         close(fd);
+        noteEnd(client);
         clients.erase(fd);
       }
     }
+    connected = clients.size();
   }
+}
+
+void StoreServer::noteEnd(const Client &client) {
+  if (client.rank.empty())
+    return;
+  std::string &gone = table[goneRanks];
+  gone += (gone.empty() ? "rank " : ", ") + client.rank;
+}
+
+void StoreServer::waitForOthers(std::chrono::nanoseconds most) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (connected > 1 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 StoreClient::~StoreClient() {
@@ -166,6 +185,12 @@ StoreClient::~StoreClient() {
 std::string StoreClient::connect(const std::string &address,
                                  const std::string &port,
                                  Clock::time_point deadline) {
+  // For one answer: a part of the time that there is, so that who waits tells
+  // of a server that has stopped before it is told to end.
+  using std::chrono::microseconds;
+  const auto patience = std::clamp(
+      std::chrono::duration_cast<microseconds>((deadline - Clock::now()) / 3),
+      microseconds(500'000), microseconds(10'000'000));
   std::string error;
   for (;;) {
     fd = openSocket(address, port, error,
@@ -173,8 +198,9 @@ std::string StoreClient::connect(const std::string &address,
                       return ::connect(fd, at, size) == 0;
                     });
     if (fd >= 0) {
-      timeval patience{10, 0}; // for one answer
-      setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+      const timeval time{patience.count() / 1'000'000,
+                         patience.count() % 1'000'000};
+      setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
       return "";
     }
     if (Clock::now() >= deadline)
@@ -226,16 +252,6 @@ bool StoreClient::set(const std::string &name, const std::string &value) {
 bool StoreClient::get(const std::string &name, std::string &value) {
   value.clear();
   return ask('g', name, value);
-}
-
-bool StoreClient::wait(const std::string &name, std::string &value,
-                       Clock::time_point deadline) {
-  while (!get(name, value)) {
-    if (lost || Clock::now() >= deadline)
-      return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
 }
 
 std::string StoreClient::ownAddress() const {

@@ -16,22 +16,31 @@
 
 namespace mlc::runtime::transport {
 
+/// Under this with a rank behind it each rank leaves its first note; the store
+/// lists those whose connection has ended since as `goneRanks`: "rank 1, 2".
+inline constexpr const char *rankPrefix = "size/", *goneRanks = "gone";
+
 /// Answers on a thread until it is destroyed.
 class StoreServer {
 public:
   ~StoreServer();
+  /// Until nobody else is connected.
+  void waitForOthers(std::chrono::nanoseconds most);
   /// An error's text, or nothing.
   std::string start(const std::string &address, const std::string &port);
 
 private:
   struct Client {
     std::string in, out;
+    std::string rank; // that has said who it is
   };
   void run();
+  void noteEnd(const Client &client);
   bool answer(Client &client);
 
   int listener = -1;
   std::atomic<bool> stopping{false};
+  std::atomic<size_t> connected{0};
   std::map<std::string, std::string> table;
   std::map<int, Client> clients;
   std::thread thread;
@@ -48,9 +57,6 @@ public:
   bool set(const std::string &name, const std::string &value);
   /// False if it is not there.
   bool get(const std::string &name, std::string &value);
-  /// Waits for it.
-  bool wait(const std::string &name, std::string &value,
-            Clock::time_point deadline);
   /// Whether the server has answered whatever it was asked.
   bool isConnected() const { return fd >= 0 && !lost; }
   /// This machine's address towards rank 0, as a number.

@@ -117,12 +117,31 @@ std::string Watch::givenUp(int other) const {
   return text + (isOwn ? "; see what it says" : "; see what these say");
 }
 
+/// All that have died: others are late, or have given up, because of them.
+std::string Watch::dead(int &blamed) const {
+  std::string text;
+  for (int other = 0; other < size; ++other) {
+    const mlc_notice &notice = others[other].notice;
+    if (other == rank || !others[other].known || notice.state != MLC_RANK_DIED)
+      continue;
+    text += (text.empty() ? "" : ", ") + who(other) + " has died" +
+            (notice.number ? ", and was last in " + describe(notice)
+                           : std::string(" before any collective"));
+    if (blamed < 0)
+      blamed = ranks[other];
+  }
+  return text;
+}
+
 Status Watch::check(const std::vector<int> &awaited) {
   const Clock::time_point now = Clock::now();
   if (now - lastLook < interval)
     return Status::success();
   publish(MLC_RANK_INSIDE);
   lookAround(now);
+  int blamed = -1;
+  if (std::string text = dead(blamed); !text.empty())
+    return fail(MLC_RESOURCES, text + "; see what has ended it", blamed);
   for (int other = 0; other < size; ++other) {
     const Seen &seen = others[other];
     const mlc_notice &notice = seen.notice;
@@ -176,7 +195,9 @@ std::string Watch::why(int other, const std::vector<int> &awaited,
 std::string Watch::missing(const std::vector<int> &awaited,
                            Clock::time_point now, Clock::duration silence,
                            int &blamed) const {
-  std::string text;
+  std::string text = dead(blamed);
+  if (!text.empty())
+    return text;
   auto blame = [&](int other, const std::string &what) {
     text += (text.empty() ? "" : ", ") + who(other) + " " + what;
     if (blamed < 0)
@@ -212,8 +233,8 @@ void Watch::listen() {
 
 /// Those that have come to something here and have been silent since.
 std::string Watch::silent(Clock::duration silence, int &blamed) const {
-  std::string text;
-  for (int other = 0; other < size; ++other) {
+  std::string text = dead(blamed);
+  for (int other = 0; text.empty() && other < size; ++other) {
     const Seen &seen = others[other];
     if (other == rank || !seen.known || seen.notice.state != MLC_RANK_INSIDE ||
         Clock::now() - seen.since <= silence)
@@ -236,7 +257,8 @@ std::string Watch::elsewhere(const std::string &said, int &blamed) const {
       if (std::string more = relative->silent(lastWords * 3 / 4, found);
           !more.empty())
         text += "; " + more;
-  if (found >= 0 && said.find(" has stopped") == std::string::npos)
+  if (found >= 0 && said.find(" has stopped") == std::string::npos &&
+      said.find(" has died") == std::string::npos)
     blamed = found;
   return text;
 }
@@ -271,12 +293,17 @@ std::string Watch::hung() const {
   for (int other = 0; other < size; ++other)
     known[other] = other != rank && engine.look(comm, other, &first[other]);
   std::this_thread::sleep_for(lastWords);
-  std::string silent;
+  std::string silent, died;
   mlc_notice second;
-  for (int other = 0; other < size; ++other)
-    if (known[other] && first[other].state != MLC_RANK_FAILED &&
-        engine.look(comm, other, &second) && second.beat == first[other].beat)
-      silent += (silent.empty() ? "" : ", ") + std::to_string(ranks[other]);
+  for (int other = 0; other < size; ++other) {
+    if (!known[other] || first[other].state == MLC_RANK_FAILED ||
+        !engine.look(comm, other, &second) || second.beat != first[other].beat)
+      continue;
+    std::string &list = second.state == MLC_RANK_DIED ? died : silent;
+    list += (list.empty() ? "" : ", ") + std::to_string(ranks[other]);
+  }
+  if (!died.empty())
+    silent = died;
   return who(rank) + ": " + describe(own) + ": the engine does not return" +
          (silent.empty() ? "" : "; nothing is heard of rank " + silent);
 }
@@ -301,7 +328,8 @@ void Watch::farewell(int code) {
     for (int other = 0; other < size; ++other)
       all &= other == rank || ranks[other] == own.blamed ||
              !others[other].known ||
-             others[other].notice.state == MLC_RANK_LEFT;
+             others[other].notice.state == MLC_RANK_LEFT ||
+             others[other].notice.state == MLC_RANK_DIED;
     if (all || now >= end)
       return;
     std::this_thread::sleep_for(interval);

@@ -87,6 +87,7 @@ private:
                       Clock::duration silence, int &blamed) const;
   void publish(mlc_rank_state state, int blamed = -1);
   void listen();
+  std::string dead(int &blamed) const;
   std::string silent(Clock::duration silence, int &blamed) const;
   std::string elsewhere(const std::string &said, int &blamed) const;
   std::string describe(const mlc_notice &notice) const;

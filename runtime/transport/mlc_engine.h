@@ -104,7 +104,8 @@ typedef enum mlc_rank_state {
   MLC_RANK_OUTSIDE = 0, /**< between collectives; `number` was the last one */
   MLC_RANK_INSIDE = 1,  /**< in the collective `number` */
   MLC_RANK_FAILED = 2,  /**< has given up in `number`, because of `blamed` */
-  MLC_RANK_LEFT = 3     /**< has closed its end */
+  MLC_RANK_LEFT = 3,    /**< has closed its end */
+  MLC_RANK_DIED = 4     /**< has ended without a word: what `look` finds out */
 } mlc_rank_state;
 
 /** What a rank publishes of itself. */

@@ -142,6 +142,8 @@ def test_what_ranks_cannot_share_is_refused(tools, tmp_path):
             (["--batch=6", "--ranks=300"], "300 ranks; the engine inproc takes 1 to 256")]:
         done = tools.mlc("train", *arguments, out, *flags)
         assert done.returncode not in (0, 1) and done.returncode < 64 and message in done.stderr, done.stderr
+    done = tools.mlc("train", *arguments, out, "--batch=6", "--steps=1", "--zero=0", "--groups=1", "--algorithm=own")
+    assert done.returncode == 0, done.stderr  # what one rank does anyway
 
 
 def test_many_threads_end_at_once(tools, tmp_path):

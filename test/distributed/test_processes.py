@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
+import start_kills
 from networks import Trained, difference, train, write
 
 LAUNCHERS = {"gloo": ("libmlc_engine_gloo.so", lambda mlc, ranks: [mlc, "launch", "-n", str(ranks)]),
@@ -93,12 +94,20 @@ def test_a_rank_that_dies_or_stops_ends_all(tools, tmp_path, engine, how):
         # Whoever still prints is read.
         _, errors = run.communicate(timeout=60)
         assert run.returncode != 0 and time.monotonic() - start < 5 + 5 + 5, errors
-        assert re.search(rf"rank {1 - victim}: collective \d+ \(all-reduce .*rank {victim} has (stopped in|not come|been silent)", errors), errors
+        assert re.search(rf"rank {1 - victim}: collective \d+ \(all-reduce .*rank {victim} has (died|stopped in|not come|been silent)", errors), errors
         # mpirun does not wait for those that it has ended.
         assert within(5, lambda: not any(alive(pid) for pid in ranks))
     finally:
         if run.poll() is None:
             os.killpg(run.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_rank_that_dies_while_others_compile_is_named(tools, tmp_path, victim):
+    """They have met, and have come to no collective; who is late is not to blame."""
+    if not (tools.build / "lib/libmlc_engine_gloo.so").exists():
+        pytest.skip("there is no engine gloo")
+    assert start_kills.once(tools.build, start_kills.write(tmp_path), victim, None) == []
 
 
 def within(seconds, condition):

@@ -86,6 +86,28 @@ def test_batches_together_are_a_large_one(tools, tmp_path, optimizer):
         np.testing.assert_allclose(value, three[1][name], rtol=2e-3, atol=1e-5, err_msg=name)
 
 
+def test_labels_that_count_weigh_alike(tools, tmp_path):
+    """However they are distributed: some batches have few, and one of three none. So do those of held-out samples."""
+    onnx.save(model([("MatMul", ["x", "w"], ["p"], {}), ("Tanh", ["p"], ["h"], {}), ("MatMul", ["h", "v"], ["y"], {})],
+                    [("x", ["N", 5])], [("y", ["N", 3])], {"w": WEIGHTS["w"], "v": WEIGHTS["v"]}), tmp_path / "m.onnx")
+    labels = np.where(np.arange(SAMPLES) % 3 == 0, np.arange(SAMPLES) % 2, -1)
+    arguments = [tmp_path / "m.onnx", "--loss=cross-entropy", "--log-every=1", f"--data={tmp_path / 'd.npz'}",
+                 f"--evaluate={tmp_path / 'd.npz'}", "--evaluate-every=6", *OPTIMIZERS["adamw"], "--steps=6"]
+    np.savez(tmp_path / "d.npz", x=X, target=labels)
+    one = train(tools, arguments, tmp_path / "1.npz", "--batch=12")
+    for more in (["--accumulate=6"], ["--accumulate=3", "--ranks=2"]):
+        size = 12 // int(more[0].split("=")[1])
+        many = train(tools, arguments, tmp_path / "m.npz", f"--batch={size}", *more)
+        np.testing.assert_allclose(one[0], many[0], rtol=1e-4)
+        for name, value in one[1].items():
+            np.testing.assert_allclose(value, many[1][name], rtol=2e-3, atol=1e-5, err_msg=name)
+        held_out = [float(re.search(r"held-out loss (\S+)", run[2].stdout)[1]) for run in (one, many)]
+        assert held_out[1] == pytest.approx(held_out[0], rel=1e-4)
+    np.savez(tmp_path / "d.npz", x=X, target=np.full(SAMPLES, -1))
+    done = tools.mlc("train", *arguments, f"--checkpoint={tmp_path / 'n.npz'}", "--batch=2", "--accumulate=6")
+    assert done.returncode == 5 and "all labels of its batches are negative" in done.stderr
+
+
 def test_interrupted_between_steps(tools, tmp_path):
     """To the same bits, random numbers among them."""
     arguments = [*write(tmp_path, dropout=True), *OPTIMIZERS["adamw"], "--batch=4", "--accumulate=3"]

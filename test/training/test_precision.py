@@ -205,6 +205,16 @@ def test_steps_with_infinite_gradients_change_nothing(tools, tmp_path, optimizer
     assert same(resumed, state) and np.array_equal(resumed["loss scale"], state["loss scale"])
 
 
+def test_a_run_that_changes_nothing_says_so(tools, tmp_path):
+    net, data = small_gradient(8.0)
+    onnx.save(net, tmp_path / "m.onnx")
+    np.savez(tmp_path / "d.npz", **data)
+    done = tools.mlc("train", tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--loss-scale=1e30", "--steps=3",
+                     "-o", tmp_path / "t.onnx")
+    assert done.returncode == 5 and "nothing was learned: a gradient was not finite in any of 3 steps" in done.stderr, done.stderr
+    assert not (tmp_path / "t.onnx").exists()
+
+
 def test_float16_is_scaled_by_itself(tools, tmp_path):
     rng = np.random.default_rng(6)
     data, held = samples(rng), weights(rng)

@@ -143,7 +143,8 @@ def test_what_does_not_fit_is_named(tools, tmp_path):
             ({"x": data["x"].astype(np.float64)}, "is f64[27, 13]; a batch takes f32[9, 13]"),
             ({"x": data["x"][:, :-1]}, "is f32[27, 12]"),
             ({"target": data["target"] + 9}, "but there are 5 classes"),
-            ({"target": data["target"][:9]}, "different numbers of samples"),
+            ({"target": data["target"][:9]}, "the array 'target' has 9 samples, and 'x' 27"),
+            ({"x": np.where(np.arange(27)[:, None] == 4, np.nan, data["x"]).astype(np.float32)}, "'x' has NaN in sample 4"),
             ({"x": data["x"][:5], "target": data["target"][:5]}, "has 5 samples, and a batch 9"),
     ]:
         np.savez(bad, **{**data, **change})
@@ -251,6 +252,54 @@ def test_labels_that_do_not_count(tools, tmp_path):
     np.savez(tmp_path / "data.npz", x=data["x"], target=np.full_like(data["target"], -1))
     done = tools.mlc("train", *arguments, "--steps=2", f"--checkpoint={tmp_path / 'c.npz'}")
     assert done.returncode == 5 and "all labels of its batch are negative" in done.stderr
+
+
+def test_what_samples_cannot_be_trained_on_is_said_of_them(tools, tmp_path):
+    """And nothing is compiled for it; the rate is not to blame."""
+    from graphs import model
+    nodes = [("Mul", ["x", "w"], ["y"], {})]
+    net = model(nodes, [("x", ["N", 3])], [("y", ["N", 3])], {"w": np.ones(3, np.float32)})
+    onnx.save(net, tmp_path / "m.onnx")
+    x = np.ones((8, 3), np.float32)
+    np.savez(tmp_path / "d.npz", x=x, target=x)
+    arguments = [tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--steps=4",
+                 f"--checkpoint={tmp_path / 'c.npz'}"]
+    done = tools.mlc("train", *arguments)
+    assert done.returncode == 2 and "'x' leaves open how many samples a batch has (N); give --batch=NUMBER" in done.stderr
+    x[5, 1] = np.inf
+    np.savez(tmp_path / "d.npz", x=x, target=np.ones_like(x))
+    done = tools.mlc("train", *arguments, "--batch=4")
+    assert done.returncode == 5 and "d.npz: 'x' of sample 5 is not finite; leave such samples out" in done.stderr
+    # A model may ask for NaN.
+    x[5, 1] = np.nan
+    np.savez(tmp_path / "d.npz", x=x, target=np.ones_like(x))
+    assert "'x' has NaN in sample 5" in tools.mlc("train", *arguments, "--batch=4").stderr
+    nodes = [("IsNaN", ["x"], ["n"], {}), ("Where", ["n", "zero", "x"], ["k"], {}), ("Mul", ["k", "w"], ["y"], {})]
+    onnx.save(model(nodes, [("x", ["N", 3])], [("y", ["N", 3])], {"w": np.ones(3, np.float32), "zero": np.float32(0)}),
+              tmp_path / "m.onnx")
+    done = tools.mlc("train", *arguments, "--batch=4")
+    assert done.returncode == 0, done.stderr
+
+
+def test_weights_that_the_loss_does_not_read_stay(tools, tmp_path):
+    """Whatever the weight decay; and weights that an exporter has merged are named."""
+    from graphs import model
+    ones = np.ones(3, np.float32)
+    net = model([("Identity", ["a.scale"], ["b.scale"], {}), ("Mul", ["x", "a.scale"], ["m"], {}), ("Mul", ["m", "b.scale"], ["n"], {}),
+                 ("Add", ["n", "shift"], ["o"], {}), ("Sub", ["o", "shift"], ["y"], {}), ("Mul", ["x", "other"], ["z"], {})],
+                [("x", [2, 3])], [("y", [2, 3]), ("z", [2, 3])], {"a.scale": ones, "shift": ones * 0, "other": ones * 5})
+    onnx.save(net, tmp_path / "m.onnx")
+    np.savez(tmp_path / "d.npz", x=np.ones((2, 3), np.float32), target=np.zeros((2, 3), np.float32))
+    done = tools.mlc("train", tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--steps=3", "--optimizer=adamw",
+                     "--weight-decay=0.5", "--learning-rate=0.1", "-o", tmp_path / "t.onnx")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^frozen:  other +the loss does not depend on it$", done.stdout, re.M), done.stdout
+    assert "the weight 'a.scale', also called 'b.scale' is read by 2 nodes, and all its elements are equal" in done.stderr
+    assert "the weight 'shift' is read by 2 nodes" in done.stderr and "'other'" not in done.stderr
+    after = {t.name: onnx.numpy_helper.to_array(t) for t in onnx.load(tmp_path / "t.onnx").graph.initializer}
+    assert (after["other"] == 5).all() and (after["a.scale"] < 0.9).all()
+    done = tools.mlc("train", tmp_path / "m.onnx", "--loss=mse", f"--data={tmp_path / 'd.npz'}", "--train=other", "-o", tmp_path / "t.onnx")
+    assert done.returncode == 2 and "nothing is trained: the loss depends on no weight that may change" in done.stderr
 
 
 def test_a_batch_has_one_size(tools, tmp_path):

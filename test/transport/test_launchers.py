@@ -79,7 +79,7 @@ def test_slurm_has_started_fewer_or_more(tools):
     ended, seconds = started_by_slurm(tools, 3, 4, 3)
     assert seconds < 5
     for _, errors, code in ended:
-        assert code == 9 and re.search(r"rank 3 has not come|rank 0, which holds the ranks' notes, has gone", errors), errors
+        assert code == 9 and re.search(r"rank 3 has not come", errors), errors
     assert "rank 3 has not come" in ended[0][1]
     assert not any(re.search(rf"rank {rank}\b.* has not come", errors) for rank, (_, errors, _) in enumerate(ended))
     ended, seconds = started_by_slurm(tools, 3, 2, 3)

@@ -123,11 +123,19 @@ llvm::Error DistributionFlags::open(
 }
 
 llvm::Error DistributionFlags::refuseAlone() const {
-  const cl::Option *options[] = {
-      &groups, &zero,        &algorithm,        &staleness,   &statistics,
-      &fusion, &bucketBytes, &firstBucketBytes, &gatherWindow};
-  for (const cl::Option *option : options)
-    if (option->getNumOccurrences())
+  // What one rank does as well is no wrong thing to say.
+  const std::pair<const cl::Option *, bool> options[] = {
+      {&groups, groups == 1},
+      {&zero, zero == 0},
+      {&algorithm, algorithm == "own"},
+      {&staleness, false},
+      {&statistics, true},
+      {&fusion, true},
+      {&bucketBytes, true},
+      {&firstBucketBytes, true},
+      {&gatherWindow, true}};
+  for (auto [option, isSame] : options)
+    if (option->getNumOccurrences() && !isSame)
       return fail(Exit::Usage,
                   "--" + option->ArgStr +
                       " says something of several ranks, and there is one; "

@@ -66,6 +66,7 @@ private:
   void print(llvm::ArrayRef<Result> results) const;
   void printJson(llvm::ArrayRef<Result> results, const mlc_memory &used) const;
   llvm::Error checkOutput() const;
+  llvm::Error checkFinite(llvm::ArrayRef<Result> results) const;
   llvm::Error printProfile(const Model &built, Session &session) const;
 
   ModelOptions model;
@@ -276,6 +277,25 @@ llvm::Error GradientsCommand::printProfile(const Model &built,
   return llvm::Error::success();
 }
 
+/// Everything has been printed and written; a script is to see it all the same.
+llvm::Error
+GradientsCommand::checkFinite(llvm::ArrayRef<Result> results) const {
+  std::string names;
+  for (const Result &result : results)
+    if (!std::isfinite(result.norm))
+      names += (names.empty() ? "" : ", ") +
+               (&result == results.begin()
+                    ? std::string("the loss")
+                    : "the gradient of '" + printable(result.name) + "'");
+  if (names.empty())
+    return llvm::Error::success();
+  return fail(Exit::Unknown,
+              model.model + ": not finite: " + names +
+                  (std::isfinite(results.front().norm)
+                       ? "; the model is infinitely steep at these inputs"
+                       : "; see whether the inputs are what the model takes"));
+}
+
 llvm::Error GradientsCommand::run() {
   auto bytes = budget.bytes();
   if (!bytes)
@@ -341,7 +361,10 @@ llvm::Error GradientsCommand::run() {
   if (!memory)
     return memory.takeError();
   asJson ? printJson(results, *memory) : print(results);
-  return profile ? printProfile(*built, *session) : llvm::Error::success();
+  if (profile)
+    if (llvm::Error error = printProfile(*built, *session))
+      return error;
+  return checkFinite(results);
 }
 
 std::unique_ptr<Command> mlc::cli::makeGradientsCommand() {

@@ -74,6 +74,11 @@ llvm::Error MeshFlags::readSharding(llvm::StringRef text) {
     return fail(Exit::Usage, "--shard=" + text +
                                  ": expected NAME=AXIS,... with an axis or - "
                                  "for each dim");
+  for (const Sharding &other : shardings)
+    if (other.pattern == pattern)
+      return fail(Exit::Usage, "--shard names '" + runtime::printable(pattern) +
+                                   "' twice; give one, with the axes of all "
+                                   "its dims");
   Sharding sharding{pattern.str(), {}};
   llvm::StringSet<> used;
   for (llvm::StringRef name : names) {

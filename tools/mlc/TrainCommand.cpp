@@ -222,6 +222,8 @@ void TrainCommand::printWeights(const TrainingModel &read) const {
   }
   llvm::outs() << "trained: " << read.trained().size() << " weights of "
                << elements << " elements\n";
+  for (const std::string &merged : read.merged)
+    warn(model.model, merged);
   for (const Weight &weight : read.weights)
     if (!weight.frozen.empty())
       llvm::outs() << (weight.isStatistic ? "moved:   " : "frozen:  ")
@@ -318,14 +320,17 @@ TrainCommand::prepare(const Distribution &split, bool isServer) const {
     return read.takeError();
   if (llvm::Error error = checkFiles(*read))
     return error;
+  TrainingOptions told = options();
+  if (llvm::Error error = told.readSamples(*read))
+    return error;
   auto file = read->compilation->shareModelFile();
   read->compilation->limitMemory(*bytes);
   auto built = read->compilation->build();
   if (!built)
     return built.takeError();
-  auto job = std::make_unique<Job>(Job{split, std::move(*read),
-                                       std::move(*built), std::move(file),
-                                       entries, *rate, options(), isServer});
+  auto job = std::make_unique<Job>(
+      Job{split, std::move(*read), std::move(*built), std::move(file), entries,
+          *rate, std::move(told), isServer});
   job->options.distribution = split.describe();
   job->options.shared = split.all();
   for (const Weight *weight : job->read.trained())

@@ -84,7 +84,7 @@ llvm::Error Trainer::addInputs() {
   bool isCounted = isLast("step") && ports.back().type == MLC_U64;
   if (llvm::Error error = take(isCounted, counter))
     return error;
-  bool isTold = entries.computesAlone && isLast("count");
+  bool isTold = entries.givesCount() && isLast("count");
   if (llvm::Error error = take(isTold, count))
     return error;
   return addTensors(ports, batch);
@@ -252,11 +252,20 @@ llvm::Error Trainer::updateScale() {
   return llvm::Error::success();
 }
 
-/// What a worker cannot see of batch `number`.
-void Trainer::setCount(TrainingData &data, uint64_t seed, int64_t number) {
+std::optional<size_t> Trainer::labels() const {
   for (auto [i, port] : llvm::enumerate(dataPorts()))
-    if (!count.empty() && port.name == read->target)
-      setNumber(count[0], double(data.countLabels(seed, number, i)));
+    if (read->hasLabels && port.name == read->target)
+      return i;
+  return std::nullopt;
+}
+
+int64_t Trainer::countLabels(const TrainingData &data, uint64_t seed,
+                             int64_t number) const {
+  int64_t counted = 0;
+  for (int64_t i = 0; i < entries.accumulate; ++i)
+    counted +=
+        data.countLabels(seed, number * entries.accumulate + i, *labels());
+  return counted;
 }
 
 /// The loss of batch `number` of all that are ever taken.
@@ -272,6 +281,10 @@ llvm::Expected<double> Trainer::computeGradients(TrainingData &data,
                                                  uint64_t seed) {
   for (const HostTensor &scale : scales)
     setNumber(scale, lossScale.getScale());
+  // The mean of the batches' losses is then that over the labels of all.
+  if (!count.empty())
+    setNumber(count[0], double(countLabels(data, seed, done)) /
+                            double(entries.accumulate));
   hasComputed = true;
   double sum = 0;
   for (int64_t i = 0; i < entries.accumulate; ++i) {
@@ -280,7 +293,6 @@ llvm::Expected<double> Trainer::computeGradients(TrainingData &data,
       *reinterpret_cast<uint64_t *>(counter[0].data.get()) = number;
     if (!keep.empty())
       setNumber(keep[0], i > 0);
-    setCount(data, seed, number);
     auto loss = runBatch(data, seed, number, *first);
     if (!loss)
       return loss.takeError();
@@ -321,15 +333,19 @@ llvm::Expected<double> Trainer::run(TrainingData &data, uint64_t seed,
 }
 
 llvm::Expected<double> Trainer::evaluate(TrainingData &data) {
-  int64_t batches = data.samples() / data.batch();
+  int64_t batches = data.samples() / data.batch(), all = 0;
   double sum = 0;
   for (int64_t i = 0; i < batches; ++i) {
+    int64_t weight = labels() ? data.countLabels(/*seed=*/0, i, *labels()) : 1;
+    if (weight == 0)
+      continue;
     auto loss = runBatch(data, /*seed=*/0, i, *evaluation);
     if (!loss)
       return loss.takeError();
-    sum += *loss;
+    all += weight;
+    sum += *loss * double(weight);
   }
-  return sum / double(batches);
+  return sum / double(all);
 }
 
 uint64_t Trainer::allocations() const {

@@ -85,7 +85,14 @@ public:
   const Model &model() const { return *built; }
   const TrainingModel &training() const { return *read; }
 
-  /// The mean of the losses of all whole batches of `data`.
+  /// Which of the data ports has labels that may not count.
+  std::optional<size_t> labels() const;
+  /// How many labels count in update `number`, of all ranks.
+  int64_t countLabels(const TrainingData &data, uint64_t seed,
+                      int64_t number) const;
+
+  /// The mean of the losses of all whole batches of `data`, over labels where
+  /// it has some.
   llvm::Expected<double> evaluate(TrainingData &data);
 
   llvm::Expected<TrainingMemory> memory() const;
@@ -114,7 +121,6 @@ private:
   llvm::Expected<double> runBatch(TrainingData &data, uint64_t seed,
                                   int64_t batch, Session &session);
   llvm::Error updateScale();
-  void setCount(TrainingData &data, uint64_t seed, int64_t number);
   void setScalars(double rate, int64_t number, double scale);
   uint64_t allocations() const;
 

@@ -13,21 +13,34 @@ struct SamplePart {
   int64_t begin = 0, end = 0;
 };
 
+/// An input that samples are of, before the model is compiled.
+struct SamplePort {
+  std::string name;
+  mlc_dtype type;
+  std::vector<int64_t> dims;      ///< -1: open
+  std::vector<std::string> texts; ///< of the dims
+};
+
 /// Arrays of samples, one for each input, whose first dim is the sample.
 class TrainingData {
 public:
   /// Those of the .npz file that are called as `ports`, which are what a batch
-  /// is made of, or the `part` of one. Errors: an array that is missing, of
+  /// of `batch` samples is made of. Errors: an array that is missing, of
   /// another type or of other dims; unequal numbers of samples, or fewer than a
-  /// batch.
+  /// batch; NaN, unless it `takesNaN`.
   static llvm::Expected<TrainingData> read(const std::string &path,
-                                           llvm::ArrayRef<mlc_port> ports,
-                                           const SamplePart &part);
+                                           llvm::ArrayRef<SamplePort> ports,
+                                           int64_t batch, bool takesNaN);
+  /// The same arrays, of which one rank takes a part of each batch.
+  TrainingData forPart(const SamplePart &part) const;
 
   int64_t samples() const { return count; }
   /// Of all ranks.
   int64_t batch() const { return part.batch; }
   const HostTensor &array(size_t i) const { return arrays[i]; }
+  /// Where an array that a batch of step `step` has is infinite, or has NaN, as
+  /// "'x' of sample 7"; empty where all are finite.
+  std::string findInfinite(uint64_t seed, int64_t step) const;
   /// BLAKE3 of the arrays, in hexadecimal.
   const std::string &hash() const { return digest; }
 
@@ -38,18 +51,19 @@ public:
   void fill(uint64_t seed, int64_t step, llvm::ArrayRef<HostTensor> batch);
   /// How many labels of that step count, of all ranks together: those of array
   /// `i`, of int64, that are not negative.
-  int64_t countLabels(uint64_t seed, int64_t step, size_t i);
+  int64_t countLabels(uint64_t seed, int64_t step, size_t i) const;
 
 private:
-  const int64_t *find(uint64_t seed, int64_t step);
+  const int64_t *find(uint64_t seed, int64_t step) const;
 
   std::vector<HostTensor> arrays;
+  std::vector<std::string> names;
   int64_t count = 0;
   SamplePart part;
   std::string digest;
   /// The order of the epoch that was asked for last.
-  std::vector<int64_t> order;
-  int64_t orderedEpoch = -1;
+  mutable std::vector<int64_t> order;
+  mutable int64_t orderedEpoch = -1;
 };
 
 } // namespace mlc::cli

@@ -8,12 +8,14 @@
 #include "onnx-ml.pb.h"
 #include "passes/Distribute/LocalStatistics.h"
 #include "passes/Import/ModelFile.h"
+#include "passes/Program.h"
 #include "runtime/Text.h"
 #include "tools/mlc/Evaluation.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OptimizerFlags.h"
 #include "tools/mlc/SmallFloats.h"
 #include "llvm/ADT/StringSet.h"
+#include <cstring>
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -208,6 +210,39 @@ static llvm::Expected<bool> readValues(TrainingModel &training) {
   return isHalf;
 }
 
+static bool isUniform(const HostTensor &tensor) {
+  size_t width = mlc_dtype_size(tensor.type);
+  for (size_t i = width; i + width <= tensor.bytes; i += width)
+    if (std::memcmp(tensor.data.get(), tensor.data.get() + i, width) != 0)
+      return false;
+  return true;
+}
+
+/// Exporters make one of weights that are equal, as those of norms and biases
+/// are before they are trained. One that several nodes read and whose elements
+/// are all equal, or that has several names, may be such. Weights that are
+/// shared on purpose, as embeddings are, begin with random numbers.
+static std::vector<std::string> findMerged(const TrainingModel &training) {
+  std::vector<std::string> found;
+  for (auto [weight, value] : llvm::zip(training.kept(), training.values)) {
+    bool isNamedTwice = !weight->copies.empty();
+    if (weight->isStatistic || weight->readers < 2 ||
+        (!isNamedTwice && (!isUniform(value) || value.bytes == 0)))
+      continue;
+    std::string names;
+    for (const std::string &name : weight->copies)
+      names += (names.empty() ? ", also called '" : "', '") + name;
+    found.push_back(
+        "the weight '" + runtime::printable(weight->name) + "'" +
+        runtime::printable(names) + (names.empty() ? "" : "'") +
+        " is read by " + std::to_string(weight->readers) + " nodes" +
+        (isUniform(value) ? ", and all its elements are equal" : "") +
+        ": where an exporter has made one of weights that began equal, they "
+        "are trained as one; to train them apart, export them apart");
+  }
+  return found;
+}
+
 /// Of a batch: the first dim of the first input that has one, where it is
 /// fixed.
 static int64_t samplesOf(mlir::ModuleOp module) {
@@ -219,6 +254,39 @@ static int64_t samplesOf(mlir::ModuleOp module) {
         return type.isDynamicDim(0) ? 0 : type.getDimSize(0);
     }
   return 0;
+}
+
+/// The inputs of a model, and its loss's target.
+static std::vector<SamplePort> portsOf(mlir::func::FuncOp model,
+                                       mlir::func::FuncOp trained,
+                                       const std::string &target) {
+  std::vector<SamplePort> ports;
+  auto add = [&](mlir::func::FuncOp function, unsigned i) {
+    auto type =
+        llvm::cast<mlir::RankedTensorType>(function.getArgument(i).getType());
+    auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name");
+    std::optional<runtime::DType> element = getDType(type.getElementType());
+    if (!element)
+      return;
+    SamplePort port{
+        name ? name.str() : "", static_cast<mlc_dtype>(*element), {}, {}};
+    llvm::SmallVector<IntExpr> dims = *getDims(type);
+    for (IntExpr dim : dims) {
+      port.dims.push_back(dim.asConstant().value_or(-1));
+      port.texts.push_back(dim.str());
+    }
+    ports.push_back(std::move(port));
+  };
+  for (unsigned i = 0; i < endOfInputs(model); ++i)
+    add(model, i);
+  for (unsigned i = ports.size(); i < trained.getNumArguments(); ++i)
+    if (auto name = trained.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name");
+        name && !target.empty() && name == target &&
+        !trained.getArgAttr(i, kStateAttr)) {
+      add(trained, i);
+      break;
+    }
+  return ports;
 }
 
 /// Of the running statistics.
@@ -245,8 +313,14 @@ static mlir::LogicalResult addTraining(mlir::ModuleOp module,
   mlir::LogicalResult done =
       entries ? addTrainingEntries(main, loss, training.optimizer, *entries)
               : addLossAndGradients(main, loss);
-  if (mlir::succeeded(done) && loss.kind == LossKind::CrossEntropy)
-    training.classes = classesOf(before, loss);
+  if (mlir::succeeded(done)) {
+    training.hasLabels = loss.kind == LossKind::CrossEntropy;
+    if (training.hasLabels)
+      training.classes = classesOf(before, loss);
+    const bool hasTarget = loss.kind != LossKind::Output;
+    training.ports =
+        portsOf(before, main, hasTarget ? loss.target : std::string());
+  }
   before.erase();
   if (failed(done))
     return done;
@@ -255,6 +329,29 @@ static mlir::LogicalResult addTraining(mlir::ModuleOp module,
              ? distribute(module, *distribution,
                           statisticNames(training.weights), training.splitDims)
              : mlir::success();
+}
+
+/// What the loss does not depend on stays as it is.
+static llvm::Error leaveUnread(TrainingModel &training, const LossOptions &loss,
+                               llvm::StringRef file) {
+  llvm::SmallVector<std::string> unread;
+  if (llvm::Error error =
+          training.compilation->change([&](mlir::ModuleOp module) {
+            auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+            auto dropped = dropUnreadParameters(main, loss);
+            if (mlir::succeeded(dropped))
+              unread = std::move(*dropped);
+            return mlir::success(mlir::succeeded(dropped));
+          }))
+    return error;
+  for (Weight &weight : training.weights)
+    if (llvm::is_contained(unread, weight.name))
+      weight.frozen = "the loss does not depend on it";
+  return training.trained().empty()
+             ? fail(Exit::Usage,
+                    file + ": nothing is trained: the loss depends on no "
+                           "weight that may change; see --loss-of and --train")
+             : llvm::Error::success();
 }
 
 llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
@@ -280,6 +377,10 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     if (!weights)
       return weights.takeError();
     training.weights = std::move(*weights);
+    training.readsNaN =
+        llvm::any_of(model.graph().node(), [](const onnx::NodeProto &node) {
+          return node.op_type() == "IsNaN";
+        });
     Compilation::Choice choice;
     choice.dims = batchDims(model.graph(), batch);
     choice.inTraining = flags.isInTraining();
@@ -306,12 +407,15 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   training.hash = training.compilation->getModelFile().getHash();
   LossOptions loss = flags.lossOptions();
   training.target = loss.target;
-  // A worker sees no labels but its own.
-  loss.givenCount = entries.computesAlone;
+  if (optimizer)
+    if (llvm::Error error = leaveUnread(training, loss, options.model))
+      return error;
+  loss.givenCount = entries.givesCount();
   if (optimizer) {
     auto isHalf = readValues(training);
     if (!isHalf)
       return isHalf.takeError();
+    training.merged = findMerged(training);
     auto scale =
         optimizer->lossScale(*isHalf || loss.factors == FactorType::F16);
     if (!scale)

@@ -9,6 +9,7 @@
 #include "tools/mlc/Distribution.h"
 #include "tools/mlc/Feed.h"
 #include "tools/mlc/LossScale.h"
+#include "tools/mlc/TrainingData.h"
 #include <map>
 
 namespace mlc::cli {
@@ -47,8 +48,9 @@ struct TrainingModel {
   std::unique_ptr<Compilation> compilation;
   /// All weights; those that are kept() are the parameters, in its order.
   std::vector<Weight> weights;
-  /// How many classes labels name; nothing where the loss has none, or where
-  /// the number is open.
+  /// Whether the target is of labels, and how many classes these name; nothing
+  /// where that is open.
+  bool hasLabels = false;
   std::optional<int64_t> classes;
   /// What the loss's target is called among the inputs.
   std::string target;
@@ -63,9 +65,15 @@ struct TrainingModel {
   std::vector<mlc_dtype> types;
   /// BLAKE3 of the file.
   std::string hash;
+  /// Which of these an exporter may have made of several, a sentence each.
+  std::vector<std::string> merged;
 
-  /// Samples of a batch of all ranks.
+  /// Samples of a batch of all ranks; 0: that is open.
   int64_t batch = 0;
+  /// What a batch is made of, in the order of the inputs.
+  std::vector<SamplePort> ports;
+  /// Whether it tells NaN from numbers, so that samples may have some.
+  bool readsNaN = false;
   /// Of states that are split over ranks: the dim, by the state's name.
   std::map<std::string, unsigned, std::less<>> splitDims;
 

@@ -15,6 +15,42 @@ using mlc::runtime::printable;
 // What is read
 //===----------------------------------------------------------------------===//
 
+llvm::Error TrainingOptions::readSamples(const TrainingModel &read) {
+  if (read.batch < 1) {
+    for (const SamplePort &port : read.ports)
+      if (!port.dims.empty() && port.dims[0] < 0)
+        return fail(Exit::Usage,
+                    model + ": the input '" + printable(port.name) +
+                        "' leaves open how many samples a batch has (" +
+                        printable(port.texts[0]) + "); give --batch=NUMBER");
+    return fail(Exit::Usage, model + ": has no input with samples");
+  }
+  auto one = [&](const std::string &file)
+      -> llvm::Expected<std::shared_ptr<const TrainingData>> {
+    auto found =
+        TrainingData::read(file, read.ports, read.batch, read.readsNaN);
+    if (!found)
+      return found.takeError();
+    for (auto [i, port] : llvm::enumerate(read.ports))
+      if (read.classes && port.name == read.target)
+        if (llvm::Error error =
+                checkLabels(found->array(i), *read.classes, port.name))
+          return error;
+    return std::make_shared<const TrainingData>(std::move(*found));
+  };
+  auto found = one(data);
+  if (!found)
+    return found.takeError();
+  samples = std::move(*found);
+  if (evaluation.empty())
+    return llvm::Error::success();
+  auto others = one(evaluation);
+  if (!others)
+    return others.takeError();
+  heldOut = std::move(*others);
+  return llvm::Error::success();
+}
+
 std::string TrainingLoop::settings() const {
   std::string text = fmt::format("model {}\ndata {}\n{}{}batch {}\nseed {}\n",
                                  read.hash, data->hash(), options.loss,
@@ -23,14 +59,6 @@ std::string TrainingLoop::settings() const {
   if (options.accumulate > 1)
     text += fmt::format("accumulated batches {}\n", options.accumulate);
   return text + options.distribution;
-}
-
-/// Errors for labels that are no class.
-llvm::Error TrainingLoop::checkTargets(const TrainingData &samples) const {
-  for (auto [i, port] : llvm::enumerate(trainer.dataPorts()))
-    if (read.classes && port.name == options.target)
-      return checkLabels(samples.array(i), *read.classes, port.name);
-  return llvm::Error::success();
 }
 
 llvm::Error TrainingLoop::resumeFromCheckpoint() {
@@ -50,25 +78,13 @@ llvm::Error TrainingLoop::resumeFromCheckpoint() {
 }
 
 llvm::Error TrainingLoop::open(const LearningRate &rate) {
-  auto samples = TrainingData::read(options.data, trainer.dataPorts(),
-                                    trainer.samplePart());
-  if (!samples)
-    return samples.takeError();
-  data.emplace(std::move(*samples));
-  if (llvm::Error error = checkTargets(*data))
-    return error;
-  if (!options.evaluation.empty()) {
-    auto others = TrainingData::read(options.evaluation, trainer.dataPorts(),
-                                     trainer.samplePart());
-    if (!others)
-      return others.takeError();
-    heldOut.emplace(std::move(*others));
-    if (llvm::Error error = checkTargets(*heldOut))
-      return error;
-  }
+  data.emplace(options.samples->forPart(trainer.samplePart()));
+  if (options.heldOut)
+    heldOut.emplace(options.heldOut->forPart(trainer.samplePart()));
   if (llvm::Error error = resumeFromCheckpoint())
     return error;
   stepsBefore = trainer.step();
+  skippedBefore = trainer.scale().getSkipped();
   if (llvm::Error error = all.agree(
           settings() + options.shared + (heldOut ? heldOut->hash() : "") +
               fmt::format(" {} {} {} {}", rate.rate,
@@ -92,21 +108,21 @@ llvm::Error TrainingLoop::open(const LearningRate &rate) {
 // What goes wrong
 //===----------------------------------------------------------------------===//
 
-/// Of all that were negative in a batch of the last step; empty where there is
-/// none. All ranks have all labels, so that each can tell.
-static std::string findUncounted(const TrainingModel &read, TrainingData &data,
-                                 const Trainer &trainer,
-                                 const TrainingOptions &options) {
-  for (auto [i, port] : llvm::enumerate(trainer.dataPorts()))
-    for (int64_t b = 0;
-         read.classes && port.name == read.target && b < options.accumulate;
-         ++b) {
-      int64_t number = (trainer.step() - 1) * options.accumulate + b;
-      if (data.countLabels(options.seed, number, i) == 0)
-        return options.accumulate == 1 ? std::string("its batch")
-                                       : fmt::format("its batch {} of {}",
-                                                     b + 1, options.accumulate);
-    }
+/// What of the last step's samples it is that no loss can be of; empty where
+/// nothing is known. All ranks have all samples, so that each can tell.
+std::string TrainingLoop::whyLost() const {
+  int64_t first = (trainer.step() - 1) * options.accumulate;
+  const char *batch = options.accumulate == 1 ? "its batch" : "its batches";
+  if (read.hasLabels &&
+      trainer.countLabels(*data, options.seed, trainer.step() - 1) == 0)
+    return fmt::format("all labels of {} are negative, which do not count; "
+                       "give others, or a larger --batch",
+                       batch);
+  for (int64_t b = 0; b < options.accumulate; ++b)
+    if (std::string found = data->findInfinite(options.seed, first + b);
+        !found.empty())
+      return fmt::format("{}: {} is not finite; leave such samples out",
+                         options.data, found);
   return "";
 }
 
@@ -115,15 +131,14 @@ llvm::Error TrainingLoop::lostLoss() {
   std::string what = fmt::format("{}: the loss of step {} is not a finite "
                                  "number",
                                  options.model, trainer.step());
-  // A server is one of all, and has no samples.
-  int last = all.size() - 1 - (trainer.ranks().size() != all.size());
-  std::string where = last < 1 ? "" : fmt::format(", of ranks 0 to {},", last);
-  if (std::string batch = findUncounted(read, *data, trainer, options);
-      !batch.empty())
+  if (std::string why = whyLost(); !why.empty())
+    return fail(Exit::Differs, what + ": " + why);
+  // Nothing has been changed: no rate is to blame.
+  if (trainer.step() == 1)
     return fail(Exit::Differs,
-                fmt::format("{}: all labels of {}{} are negative, which do not "
-                            "count; give others, or a larger --batch",
-                            what, batch, where));
+                what + ", and nothing has been trained yet: the model gives "
+                       "none for these samples; see what mlc gradients says "
+                       "of it, and whether samples are too large");
   return fail(Exit::Differs, what +
                                  "; lower --learning-rate, or give "
                                  "--clip-norm" +
@@ -216,7 +231,28 @@ llvm::Error TrainingLoop::take(double loss, int64_t skipped) {
     return error;
   bool isKept = trainer.step() % options.checkpointEvery == 0 || isLast;
   if ((isKept && !options.checkpoint.empty()) || isLast)
-    return keep(!options.checkpoint.empty());
+    if (llvm::Error error = keep(!options.checkpoint.empty()))
+      return error;
+  return isLast ? checkLearned() : llvm::Error::success();
+}
+
+/// An error for a run that has changed nothing. Where a checkpoint keeps a
+/// scale that goes down, it is the begin of one that does.
+llvm::Error TrainingLoop::checkLearned() const {
+  const LossScale &scale = trainer.scale();
+  const int64_t steps = trainer.step() - stepsBefore;
+  if (steps == 0 || scale.getSkipped() - skippedBefore < steps)
+    return llvm::Error::success();
+  const bool isDynamic = scale.getKind() == LossScale::Kind::Dynamic;
+  const std::string what = fmt::format(
+      "nothing was learned: a gradient was not finite in any of {} steps, the "
+      "last with a loss scale of {:g}; give {}",
+      steps, scale.getScale(),
+      isDynamic ? "more --steps, which halve it" : "a smaller --loss-scale");
+  if (!isDynamic || options.checkpoint.empty())
+    return fail(Exit::Differs, options.model + ": " + what);
+  if (tells)
+    warn(options.model, what);
   return llvm::Error::success();
 }
 
@@ -248,6 +284,10 @@ llvm::Error TrainingLoop::printUse(uint64_t sent) {
     return each.takeError();
   if (!tells)
     return llvm::Error::success();
+  if (int64_t skipped = trainer.scale().getSkipped() - skippedBefore)
+    llvm::errs() << fmt::format("{} of {} steps changed nothing, because a "
+                                "gradient was not finite\n",
+                                skipped, steps);
   auto megabytes = [](uint64_t bytes) { return double(bytes) / (1 << 20); };
   llvm::errs() << fmt::format("{} steps in {:.3g} s\nmemory: {:.2f} MB of "
                               "states, {:.2f} MB for a step (at least {:.2f} "

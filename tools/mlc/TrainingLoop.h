@@ -13,6 +13,8 @@ struct TrainingOptions {
   /// For messages.
   std::string model;
   std::string data, evaluation, checkpoint;
+  /// Whole, of which a rank takes its part; held-out ones where there are some.
+  std::shared_ptr<const TrainingData> samples, heldOut;
   /// What the target is called among the inputs, and TrainingFlags::describe.
   std::string target, loss;
   /// Distribution::describe.
@@ -25,6 +27,11 @@ struct TrainingOptions {
   int64_t printEvery = 1, checkpointEvery = 1, evaluateEvery = 1;
   uint64_t seed = 0;
   bool resume = false;
+
+  /// Fills `samples` and `heldOut`, before anything takes long: errors are
+  /// those of the files, labels that are no class, and batches of a size that
+  /// nobody says.
+  llvm::Error readSamples(const TrainingModel &read);
 };
 
 /// Takes a trainer through its steps, prints losses, keeps checkpoints. Of
@@ -40,10 +47,9 @@ public:
       : trainer(trainer), read(read), options(options), all(all), tells(tells) {
   }
 
-  /// Reads the samples and, to go on from there, the checkpoint, and prints
-  /// where that is. Errors: labels that are no class, and those of what it
-  /// reads; ranks that read something else, or learn at
-  /// another rate.
+  /// Takes the samples, reads the checkpoint, to go on from there, and prints
+  /// where that is. Errors: those of what it reads; ranks that read something
+  /// else, or learn at another rate.
   llvm::Error open(const LearningRate &rate);
   /// The steps that are left.
   llvm::Error run(const LearningRate &rate);
@@ -61,11 +67,12 @@ public:
 private:
   std::string settings() const;
   llvm::Error resumeFromCheckpoint();
-  llvm::Error checkTargets(const TrainingData &samples) const;
   llvm::Error lostLoss();
   llvm::Error keep(bool writes);
   llvm::Error report(double loss, bool isLast);
   llvm::Error reportSkipped(int64_t before) const;
+  llvm::Error checkLearned() const;
+  std::string whyLost() const;
 
   Trainer &trainer;
   const TrainingModel &read;
@@ -74,7 +81,7 @@ private:
   const bool tells;
   std::optional<TrainingData> data, heldOut;
   bool isResumed = false;
-  int64_t stepsBefore = 0;
+  int64_t stepsBefore = 0, skippedBefore = 0;
   std::chrono::steady_clock::time_point start;
 };
 

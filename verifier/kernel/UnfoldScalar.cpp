@@ -1,5 +1,6 @@
 //===- UnfoldScalar.cpp - Operations on elements --------------------------===//
 
+#include "dialects/Interfaces/GuardedProduct.h"
 #include "verifier/kernel/Unfolder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -288,6 +289,9 @@ Value Unfolder::unfoldCompare(const ExprNode &node, const Scope &scope) {
 }
 
 Value Unfolder::unfoldSelect(const ExprNode &node, const Scope &scope) {
+  // Functions have some value where they are undefined, and that times 0 is 0.
+  if (Expr product = asGuardedProduct(node); product && !isBits(node.type))
+    return unfold(product, scope);
   Value condition = unfold(node.operands[0], scope);
   Value result;
   for (const Case &one : condition) {

@@ -6,7 +6,8 @@
 // PROVED: proved
 // RUN: mlc-opt %s --mlc-differentiate=function=dense | FileCheck %s --check-prefix=DENSE
 // RUN: mlc-opt %s --mlc-differentiate=function=probabilities | FileCheck %s --check-prefix=SOFTMAX
-// RUN: not mlc-opt %s --mlc-differentiate=function=best 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: mlc-opt %s --mlc-differentiate=function=best | FileCheck %s --check-prefix=BEST
+// RUN: mlc-opt %s --mlc-differentiate=function=logarithm | FileCheck %s --check-prefix=LOG
 // RUN: not mlc-opt %s --mlc-differentiate=function=missing 2>&1 | FileCheck %s --check-prefix=MISSING
 
 // The gradients of a matrix product are matrix products.
@@ -51,7 +52,7 @@ func.func @strided(%x: tensor<1x2x8xf32>, %w: tensor<3x2x3xf32>) -> tensor<1x3x3
 // SOFTMAX-LABEL: func.func @probabilities_gradient(
 // SOFTMAX: %[[Y:.*]] = mlc.softmax
 // SOFTMAX-NOT: max
-// SOFTMAX: mlc.compute %[[Y]], %{{.*}}, %{{.*}} {definition = "(x0, x1, x2) Y[i, j] = x0[i, j] * (x1[i, j] - x2[i, 0])"
+// SOFTMAX: mlc.compute %{{.*}}, %{{.*}}, %[[Y]] {definition = "(x0, x1, x2) Y[i, j] = select(x0[i, j] - x1[i, 0] == 0, 0, (x0[i, j] - x1[i, 0]) * x2[i, j])"
 func.func @probabilities(%x: tensor<4x5xf32>) -> tensor<4x5xf32> {
   %0 = mlc.softmax %x {axis = 1 : i64} : (tensor<4x5xf32>) -> tensor<4x5xf32>
   return %0 : tensor<4x5xf32>
@@ -67,10 +68,20 @@ func.func @dense(%x: tensor<1x2x8xf32>, %w: tensor<3x2x3xf32>) -> tensor<1x3x4xf
   return %0 : tensor<1x3x4xf32>
 }
 
-// NONE: error: 'mlc.top_k' op has no gradient
+// What is taken is worth what it is worth in the result.
+// BEST-LABEL: func.func @best_gradient(
+// BEST: mlc.compute %indices, %{{.*}} {definition = "(x0, x1) Y[i, j] = sum{u < 2}(select(x0[i, u] == i64(j), x1[i, u], 0))"
 func.func @best(%x: tensor<2x5xf32>) -> tensor<2x2xf32> {
   %v, %i = mlc.top_k %x {axis = 1 : i64, k = #mlc.int<2>, largest = true, sorted = true} : (tensor<2x5xf32>) -> (tensor<2x2xf32>, tensor<2x2xi64>)
   return %v : tensor<2x2xf32>
+}
+
+// Where nothing is worth anything, nobody asks how steep it is.
+// LOG-LABEL: func.func @logarithm_gradient(
+// LOG: definition = "(x0, x1) Y[i] = select(x0[i] == 0, 0, x0[i] * reciprocal(x1[i]))"
+func.func @logarithm(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mlc.log %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
 }
 
 // MISSING: error: has no function @missing to differentiate
