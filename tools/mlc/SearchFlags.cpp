@@ -35,7 +35,11 @@ SearchFlags::SearchFlags(cl::SubCommand &sub)
                  "those that only add and multiply in another order, too"),
              clEnumValN(FpMode::Fast, "fast",
                         "all that are proved for finite real numbers")),
-         cl::sub(sub)) {}
+         cl::sub(sub)),
+      assumed("assume", cl::value_desc("name=N"),
+              cl::desc("Predict, and choose rewrites, for this size of an open "
+                       "dim (64)"),
+              cl::sub(sub)) {}
 
 llvm::Expected<SearchOptions> SearchFlags::options() const {
   if (!(timeLimit > 0) || !std::isfinite(timeLimit))
@@ -48,6 +52,17 @@ llvm::Expected<SearchOptions> SearchFlags::options() const {
   return options;
 }
 
+llvm::Expected<std::vector<DimSetting>> SearchFlags::assumedSizes() const {
+  auto sizes = parseDims(assumed, "--assume");
+  if (!sizes)
+    return sizes;
+  for (const DimSetting &size : *sizes)
+    if (!size.value)
+      return fail(Exit::Usage,
+                  "--assume " + size.name + "=any: expected a number");
+  return sizes;
+}
+
 std::vector<std::string> SearchFlags::texts() const {
   std::vector<std::string> texts;
   SearchOptions defaults;
@@ -58,6 +73,8 @@ std::vector<std::string> SearchFlags::texts() const {
         llvm::formatv("--time-limit={0}", timeLimit.getValue()).str());
   if (fp != defaults.fp)
     texts.push_back(fp == FpMode::Strict ? "--fp=strict" : "--fp=reassociate");
+  for (const std::string &size : assumed)
+    texts.push_back("--assume=" + size);
   return texts;
 }
 
@@ -81,6 +98,7 @@ json::Object mlc::cli::toJson(const SearchReport &report) {
                       {"lower_bound_seconds", orNull(report.lowerBound)},
                       {"gap", orNull(report.gap())},
                       {"optimal", report.isOptimal},
+                      {"rewrites_found", int64_t(report.numFound)},
                       {"stop_reason", report.stopReason},
                       {"seconds", report.seconds},
                       {"saturation_seconds", report.saturationSeconds},
@@ -102,9 +120,10 @@ static void printText(const SearchReport &report) {
   }
   os << (report.assumedSizes.empty() ? "\n" : ")\n");
   if (std::optional<double> gap = report.gap())
-    os << llvm::format("lower bound: %.3f ms, gap %.2f %%%s\n",
-                       *report.lowerBound * 1e3, *gap * 100,
-                       report.isOptimal ? " (optimal)" : "");
+    os << llvm::format("lower bound: %.3f ms, gap %.2f %%",
+                       *report.lowerBound * 1e3, *gap * 100)
+       << (report.isOptimal ? " (optimal" : " (not shown to be optimal")
+       << " among " << report.numFound << " rewrites found)\n";
   os << llvm::format("search: %.2f s, ", report.seconds) << report.stopReason
      << ", " << report.trail.steps.size() << " steps\n";
 }

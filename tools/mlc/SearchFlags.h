@@ -4,13 +4,14 @@
 #define MLC_TOOLS_MLC_SEARCHFLAGS_H
 
 #include "rewrites/Search/Search.h"
+#include "tools/mlc/ModelOptions.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 
 namespace mlc::cli {
 
-/// `--search`, `--time-limit`, `--fp`: of the commands that rewrite a model and
-/// keep the result.
+/// `--search`, `--time-limit`, `--fp`, `--assume`: of the commands that rewrite a
+/// model and keep the result.
 struct SearchFlags {
   explicit SearchFlags(llvm::cl::SubCommand &sub);
 
@@ -20,8 +21,12 @@ struct SearchFlags {
   std::vector<std::string> texts() const;
 
   llvm::cl::opt<SearchEngine> search;
+  /// The sizes of `--assume`. Errors: one that is no number.
+  llvm::Expected<std::vector<DimSetting>> assumedSizes() const;
+
   llvm::cl::opt<double> timeLimit;
   llvm::cl::opt<FpMode> fp;
+  llvm::cl::list<std::string> assumed;
 };
 
 /// Prints what a search came to on standard output, for people or as one JSON
