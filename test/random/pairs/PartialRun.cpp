@@ -153,11 +153,8 @@ private:
     }
     if (term.type == 'b')
       return truth(from == 'f' ? !isAt(value, 0) : x.integer != 0);
-    // Fractions of few digits have been computed without error.
-    bool isExact = std::abs(value) < 1e9 && std::fmod(value * 65536, 1) == 0;
-    double error = isExact ? 0 : 1e-9;
-    double low = rounded(term.name, value * (1 - error)),
-           high = rounded(term.name, value * (1 + error));
+    double low = rounded(term.name, value * (1 - 1e-9)),
+           high = rounded(term.name, value * (1 + 1e-9));
     isUnclear |= low != high;
     return std::isfinite(high) ? Value(real(rounded(term.name, value)))
                                : std::nullopt;
