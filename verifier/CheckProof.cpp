@@ -89,6 +89,10 @@ kernel::Statement toStatement(const Question &question, const Case &one,
   KnownValues values = knownValues(question, assumptions);
   for (const ValueFacts &facts : values.inputs)
     statement.assumptions.inputs.push_back(toAssumed(facts));
+  // Nothing says where an operator without a definition has a value.
+  for (auto [i, entry] : llvm::enumerate(question.shared.entries))
+    statement.assumptions.inputs[question.numArguments + i].isPartial =
+        !entry.constant;
   for (const auto &[name, facts] : values.reals)
     statement.assumptions.parameters[name] = toAssumed(facts);
   return statement;

@@ -3,6 +3,7 @@
 #include "verifier/Instance.h"
 #include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
+#include "verifier/NeedsAtSizes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -287,17 +288,15 @@ Instance::run(const Definition &definition, ArrayRef<EvalTensor> inputs,
 }
 
 /// Why evaluation gave nothing, when that says something of the function and
-/// not of the domain. Where no result has an element, nothing that has no value
-/// is ever needed.
-static std::optional<std::string> meaningfulFailure(llvm::Error error,
-                                                    bool isEmpty) {
+/// not of the domain.
+static std::optional<std::string> meaningfulFailure(llvm::Error error) {
   std::optional<std::string> reason;
   llvm::handleAllErrors(
       std::move(error),
       [&](const EvalError &e) {
         if (e.getFailure() == EvalFailure::Requirement)
           reason = e.getText().str();
-        if (e.getFailure() != EvalFailure::Undefined || isEmpty)
+        if (e.getFailure() != EvalFailure::Undefined)
           return;
         bool isOfDomain = llvm::any_of(
             ArrayRef{Undefined::Ambiguous, Undefined::Overflow,
@@ -308,6 +307,13 @@ static std::optional<std::string> meaningfulFailure(llvm::Error error,
       },
       [](const llvm::ErrorInfoBase &) {});
   return reason;
+}
+
+/// As far as can be told; what cannot be told refutes nothing.
+bool Instance::isBeforeWellFormed() const {
+  return llvm::all_of(question.beforeNeeds, [&](const Need &need) {
+    return holdsAt(need, symbols).value_or(false);
+  });
 }
 
 /// Whether the two elements are surely different numbers.
@@ -357,6 +363,8 @@ static bool compareResult(unsigned r, const EvalTensor &a, const EvalTensor &b,
 
 Comparison Instance::compare(EvalDomain domain) const {
   Comparison result;
+  if (!isBeforeWellFormed())
+    return result;
   auto inputs = makeInputs(domain);
   if (!inputs) {
     llvm::consumeError(inputs.takeError());
@@ -369,10 +377,7 @@ Comparison Instance::compare(EvalDomain domain) const {
   }
   auto after = run(question.after, *inputs, domain);
   if (!after) {
-    bool isEmpty = llvm::all_of(
-        *before, [](const EvalTensor &t) { return t.getNumElements() == 0; });
-    std::optional<std::string> reason =
-        meaningfulFailure(after.takeError(), isEmpty);
+    std::optional<std::string> reason = meaningfulFailure(after.takeError());
     result.outcome =
         reason ? Comparison::Outcome::Different : Comparison::Outcome::Unclear;
     result.reason = reason.value_or("");

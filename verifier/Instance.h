@@ -133,6 +133,7 @@ private:
   static constexpr int64_t mostElementsBeyond = int64_t(1) << 15;
 
   ParameterRange rangeOf(const std::string &parameter) const;
+  bool isBeforeWellFormed() const;
   bool fixSizes(int64_t mostElements = int64_t(1) << 20);
   bool solveSymbols();
   bool repairSymbols(const Unknowns &unknowns,

@@ -38,9 +38,11 @@ public:
 
 private:
   Error bindInputs();
+  std::vector<bool> liveStages() const;
   Error runStage(const Stage &stage);
   void addSource(const EvalTensor &tensor);
-  Error undefined(const Stage &stage, const Piece &piece, UndefinedAt at);
+  Error undefined(const Stage &stage, const EvalTensor &tensor, size_t element,
+                  Undefined reason);
   Error account(const EvalTensor &tensor);
   Error charge(const Stage &stage, const Program &program);
 
@@ -50,7 +52,9 @@ private:
   llvm::StringMap<int64_t> symbols;
   std::vector<EvalTensor> stages;
   CompileContext context;
-  std::vector<const void *> memory; // of the context's sources
+  // Of the context's sources.
+  std::vector<const void *> memory;
+  std::vector<Marks> marks;
   Runner runner;
   int64_t bytes = 0, steps = 0;
 };
@@ -99,20 +103,57 @@ Error Run::charge(const Stage &stage, const Program &program) {
   return Error::success();
 }
 
-Error Run::undefined(const Stage &stage, const Piece &piece, UndefinedAt at) {
-  SmallVector<int64_t> place(piece.loops.size());
-  for (size_t d = piece.loops.size(); d-- > 0;) {
-    int64_t extent =
-        std::max<int64_t>(*evaluate(piece.loops[d].extent, symbols), 1);
-    place[d] = at.point % extent + *evaluate(piece.offset[d], symbols);
-    at.point /= extent;
+Error Run::undefined(const Stage &stage, const EvalTensor &tensor,
+                     size_t element, Undefined reason) {
+  SmallVector<int64_t> place;
+  for (int64_t size : llvm::reverse(tensor.getDims())) {
+    place.insert(place.begin(), element % size);
+    element /= size;
   }
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "stage " << stage.name << " at [";
   llvm::interleaveComma(place, os);
-  os << "]: " << describe(at.reason);
+  os << "]: " << describe(reason);
   return evalError(EvalFailure::Undefined, text);
+}
+
+/// Whether it has quotients or remainders of integers, not of indices or truth
+/// values. There are none by 0, whether somebody reads them or not.
+bool dividesIntegers(const Stage &stage) {
+  bool found = false;
+  for (const Piece &piece : stage.pieces)
+    walk(piece.body, [&](const ExprNode &node) {
+      bool isQuotient =
+          node.kind == Expr::Kind::Binary &&
+          (node.binary == BinaryFn::Div || node.binary == BinaryFn::FloorDiv ||
+           node.binary == BinaryFn::Mod);
+      found |= isQuotient && isa<IntegerType>(node.type) &&
+               !node.type.isInteger(1);
+    });
+  return found;
+}
+
+/// Those that results read, and those whose integer quotients must be defined
+/// in any case, with what they read.
+std::vector<bool> Run::liveStages() const {
+  std::vector<bool> isLive(definition.stages.size());
+  for (unsigned result : definition.results)
+    isLive[result] = true;
+  for (size_t i = isLive.size(); i-- > 0;) {
+    const Stage &stage = definition.stages[i];
+    isLive[i] = isLive[i] || dividesIntegers(stage);
+    if (!isLive[i])
+      continue;
+    if (stage.reinterprets && stage.reinterprets->isStage)
+      isLive[stage.reinterprets->index] = true;
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        if (node.kind == Expr::Kind::Read && node.tensor.isStage)
+          isLive[node.tensor.index] = true;
+      });
+  }
+  return isLive;
 }
 
 Error Run::runStage(const Stage &stage) {
@@ -124,6 +165,8 @@ Error Run::runStage(const Stage &stage) {
     TensorId id = *compiled->reinterprets;
     const EvalTensor &from = id.isStage ? stages[id.index] : inputs[id.index];
     stages.push_back(from.reshaped(compiled->dims));
+    addSource(stages.back());
+    marks.back() = marks[id.index + (id.isStage ? inputs.size() : 0)];
     return Error::success();
   }
   Expected<EvalTensor> out = EvalTensor::allocate(
@@ -132,15 +175,21 @@ Error Run::runStage(const Stage &stage) {
     return out.takeError();
   if (Error error = account(*out))
     return error;
+  Marks own;
   for (const CompiledStage::Piece &piece : compiled->pieces) {
     if (Error error = charge(stage, *piece.program))
       return error;
-    if (std::optional<UndefinedAt> at =
-            runner.run(*piece.program, memory, piece.points, out->getStorage(),
-                       out->getMutableData()))
-      return undefined(stage, stage.pieces[piece.number], *at);
+    runner.run(*piece.program, memory, marks, piece.points, out->getStorage(),
+               out->isSplat() ? 1 : out->getNumElements(),
+               out->getMutableData(), own);
   }
+  if (dividesIntegers(stage))
+    for (auto [i, mark] : llvm::enumerate(own))
+      if (mark == uint8_t(Undefined::IntegerDivisionByZero))
+        return undefined(stage, *out, i, Undefined::IntegerDivisionByZero);
   stages.push_back(std::move(*out));
+  addSource(stages.back());
+  marks.back() = std::move(own);
   return Error::success();
 }
 
@@ -152,6 +201,7 @@ void Run::addSource(const EvalTensor &tensor) {
                              tensor.isSplat(),
                              place});
   memory.push_back(tensor.getData());
+  marks.emplace_back();
 }
 
 Expected<std::vector<EvalTensor>> Run::run() {
@@ -167,14 +217,23 @@ Expected<std::vector<EvalTensor>> Run::run() {
   for (const EvalTensor &input : inputs)
     addSource(input);
   stages.reserve(definition.stages.size());
-  for (const Stage &stage : definition.stages) {
-    if (Error error = runStage(stage))
+  std::vector<bool> isLive = liveStages();
+  for (auto [i, stage] : llvm::enumerate(definition.stages)) {
+    if (!isLive[i]) {
+      stages.emplace_back();
+      addSource(stages.back());
+    } else if (Error error = runStage(stage)) {
       return error;
-    addSource(stages.back());
+    }
   }
   std::vector<EvalTensor> results;
-  for (unsigned result : definition.results)
+  for (unsigned result : definition.results) {
+    for (auto [i, mark] : llvm::enumerate(marks[inputs.size() + result]))
+      if (mark)
+        return undefined(definition.stages[result], stages[result], i,
+                         static_cast<Undefined>(mark));
     results.push_back(stages[result]);
+  }
   return results;
 }
 

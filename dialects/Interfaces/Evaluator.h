@@ -46,10 +46,11 @@ struct DomainAnswer {
 DomainAnswer domainApplies(const Definition &definition, EvalDomain domain);
 
 /// The results of `definition` on `inputs`, which are in `options.domain`.
-/// Errors are EvalErrors; an undefined element (integer division by zero, a
-/// read out of range; in the other domains than Native and Float64 also any
-/// division by zero, square root of a negative, ...) is one, naming stage and
-/// place.
+/// Errors are EvalErrors; an undefined element of a result (by an integer
+/// division by zero, a read out of range; in the other domains than Native and
+/// Float64 also by any division by zero, square root of a negative, ...) is
+/// one, naming stage and place. What is masked or dead need not be defined, but
+/// that integers are not divided by zero (verifier/kernel/Defined.h).
 llvm::Expected<std::vector<EvalTensor>>
 evaluate(const Definition &definition, llvm::ArrayRef<EvalTensor> inputs,
          const EvalOptions &options = {});

@@ -58,6 +58,10 @@ void castToInt(const Instruction &i, const T *a, int64_t *out, int64_t n,
         out[j] = differs;
       } else {
         u = toInt(a[j], out[j]);
+        bool fits =
+            i.fit == Fit::U64 ? out[j] >= 0 : fitInt(i.fit, out[j]) == out[j];
+        if (u == Undefined::None && !fits)
+          u = Undefined::OutOfType;
       }
       if (u != Undefined::None)
         p.mark(j, u);

@@ -250,7 +250,7 @@ void binaryInts(const Instruction &i, const int64_t *a, const int64_t *b,
       return divideByConstant(fn, i.divisor, a, out, n);
     for (int64_t j = 0; j < n; ++j) {
       if (b[j] == 0) {
-        p.mark(j, Undefined::DivisionByZero);
+        p.mark(j, Undefined::IntegerDivisionByZero);
         out[j] = 0;
       } else {
         out[j] = divideInts(fn, isUnsigned, a[j], b[j]);

@@ -12,7 +12,8 @@
 
 namespace mlc::evaluator {
 
-/// Marks lanes; `bytes` is cleared when the first lane is marked.
+/// Marks lanes; `bytes` is cleared when the first lane is marked. The first
+/// reason stays, but for that of integers.
 struct Poison {
   uint8_t *bytes;
   int64_t lanes;
@@ -22,8 +23,13 @@ struct Poison {
     if (!any)
       memset(bytes, 0, lanes);
     any = true;
-    if (!bytes[lane])
+    if (!bytes[lane] || reason == Undefined::IntegerDivisionByZero)
       bytes[lane] = static_cast<uint8_t>(reason);
+  }
+  template <typename F> void forget(F isForgotten) {
+    for (int64_t j = 0; any && j < lanes; ++j)
+      if (isForgotten(j))
+        bytes[j] = 0;
   }
   void markAll(Undefined reason) {
     memset(bytes, static_cast<uint8_t>(reason), lanes);
@@ -67,6 +73,11 @@ void accumulateLanes(const Reduction &r, void *accumulator, const void *value,
 void accumulateAll(const Reduction &r, void *accumulator, const void *value,
                    int64_t lanes, Poison &p);
 void fillIdentity(const Reduction &r, void *out, int64_t lanes);
+
+/// The truth value that decides a conjunction, a disjunction or a reduction of
+/// them whatever the others are; nothing for other functions and types.
+std::optional<int64_t> decidingTruth(const Instruction &i);
+std::optional<int64_t> decidingTruth(const Reduction &r);
 
 } // namespace mlc::evaluator
 

@@ -203,11 +203,8 @@ llvm::Expected<CompiledStage> compileStage(const CompileContext &context,
 llvm::Error checkRequirements(const Definition &definition,
                               const llvm::StringMap<int64_t> &symbols);
 
-/// Where and why a run stopped.
-struct UndefinedAt {
-  Undefined reason;
-  int64_t point; // in the piece's box, row-major over its loops
-};
+/// Of each element of a tensor, why it has no value; empty where all have one.
+using Marks = std::vector<uint8_t>;
 
 /// Runs programs, one after another, in memory that it keeps.
 class Runner {
@@ -215,13 +212,13 @@ public:
   Runner();
   ~Runner();
 
-  /// Runs the program for its first `points` points and stores to `out`.
-  /// `memory` has the elements of each place. Fingerprints of no order are
-  /// elements without a value, and no reason to stop.
-  std::optional<UndefinedAt> run(const Program &program,
-                                 llvm::ArrayRef<const void *> memory,
-                                 int64_t points, ElementStorage storage,
-                                 void *out);
+  /// Runs the program for its first `points` points and stores to `out`, which
+  /// has `size` elements, with the marks of those that are undefined. `memory`
+  /// has the elements of each place, `marks` their marks (there may be fewer).
+  /// Fingerprints of no order are elements without a value, and have no mark.
+  void run(const Program &program, llvm::ArrayRef<const void *> memory,
+           llvm::ArrayRef<Marks> marks, int64_t points, ElementStorage storage,
+           int64_t size, void *out, Marks &outMarks);
 
 private:
   struct State;

@@ -77,6 +77,26 @@ bool foldFloats(const Reduction &r, T *accumulator, const T *value,
 
 } // namespace
 
+std::optional<int64_t> decidingTruth(const Instruction &i) {
+  if (i.code != Code::Binary || i.rep != Rep::I64 || i.fit != Fit::Bool)
+    return std::nullopt;
+  switch (static_cast<BinaryFn>(i.function)) {
+  case BinaryFn::And:
+  case BinaryFn::Min:
+  case BinaryFn::Mul:
+    return 0;
+  case BinaryFn::Or:
+  case BinaryFn::Max:
+    return 1;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<int64_t> decidingTruth(const Reduction &r) {
+  return decidingTruth(combination(r));
+}
+
 void accumulateLanes(const Reduction &r, void *accumulator, const void *value,
                      int64_t lanes, Poison &p) {
   applyBinary(combination(r), accumulator, value, accumulator, lanes, p);

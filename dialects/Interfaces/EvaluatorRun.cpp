@@ -1,6 +1,6 @@
 //===- EvaluatorRun.cpp - Runs compiled bodies over chunks of lanes -------===//
 
-#include "dialects/Interfaces/EvaluatorKernels.h"
+#include "dialects/Interfaces/EvaluatorMachine.h"
 #include "dialects/Interfaces/Guided.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -8,142 +8,6 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 namespace mlc::evaluator {
-
-namespace {
-
-/// A form's values on the lanes of a chunk, without its uniform part.
-struct LaneValues {
-  bool ready = false;
-  bool strided = false;
-  int64_t base = 0, stride = 0; // when strided
-  int64_t low = 0, high = 0;    // bounds over the lanes
-  std::vector<int64_t> offsets; // when not strided
-};
-
-/// Runs one program at a time; memory that one needed serves the next.
-class Machine {
-public:
-  /// Makes ready to run `newProgram`. All must outlive the run.
-  void load(const Program &newProgram, ArrayRef<const void *> newMemory,
-            std::vector<int64_t> &newLoops) {
-    program = &newProgram;
-    memory = newMemory;
-    loops = &newLoops;
-    size_t count = program->registers.size();
-    if (values.size() < program->forms.size())
-      values.resize(program->forms.size());
-    if (poisonMemory.size() < count)
-      poisonMemory.resize(count);
-    current.resize(count);
-    own.resize(count);
-    poisons.assign(count, nullptr);
-    placeRegisters();
-    if (inner.size() < program->reductions.size())
-      inner.resize(program->reductions.size());
-    for (auto [i, reduction] : llvm::enumerate(program->reductions)) {
-      if (!reduction.own)
-        continue;
-      if (!inner[i])
-        inner[i] = std::make_unique<Machine>();
-      inner[i]->load(*reduction.own, memory, *loops);
-    }
-  }
-
-  /// Runs the main block for points [first, first + n).
-  void runChunk(int64_t first, int64_t n);
-  const void *result() const { return current[program->main.result]; }
-  const uint8_t *poison() const { return poisons[program->main.result]; }
-
-  /// How many points from `first` make a good chunk.
-  int64_t chunkSize(int64_t first, int64_t points) const {
-    int64_t row = program->lanes.empty() ? 1 : program->lanes.back().extent;
-    int64_t left = points - first;
-    // Long rows are not mixed, so that forms stay strided.
-    if (row >= chunkLanes / 4)
-      left = std::min(left, row - first % row);
-    return std::min(left, chunkLanes);
-  }
-
-  Addressing addressOf(unsigned form, int64_t uniform) {
-    LaneValues &v = lanesOf(form);
-    return v.strided ? Addressing{uniform + v.base, v.stride, nullptr}
-                     : Addressing{uniform, 0, v.offsets.data()};
-  }
-  int64_t uniformOf(unsigned form) const {
-    const Form &part = program->forms[form].uniform;
-    int64_t sum = part.constant;
-    for (auto [loop, coefficient] : part.terms)
-      sum += (*loops)[loop] * coefficient;
-    return sum;
-  }
-
-private:
-  LaneValues &lanesOf(unsigned form);
-  void computeRows(const LaneForm &form, LaneValues &v);
-  void runBlock(const Block &block);
-  void runInstruction(const Instruction &i);
-  void runLoad(const Instruction &i);
-  void runGather(const Instruction &i, const Load &load, Addressing at,
-                 bool all, Poison p);
-  void runReduce(const Instruction &i);
-  void reduceOnLanes(const Instruction &i, const Reduction &r);
-  void reduceOnOwn(const Instruction &i, const Reduction &r);
-  void setLaneLoops(int64_t point);
-  bool step(ArrayRef<RealLoop> over);
-
-  uint8_t *poisonBytes(unsigned reg) {
-    if (!poisonMemory[reg])
-      poisonMemory[reg].reset(new uint8_t[chunkLanes]);
-    return poisonMemory[reg].get();
-  }
-  Poison poisonOf(unsigned reg) { return {poisonBytes(reg), lanes}; }
-  void setPoison(unsigned reg, const Poison &p) {
-    poisons[reg] = p.any ? p.bytes : nullptr;
-  }
-  /// Adds the operand's marks.
-  void inherit(Poison &p, unsigned operand) {
-    if (const uint8_t *from = poisons[operand])
-      for (int64_t j = 0; j < lanes; ++j)
-        if (from[j])
-          p.mark(j, static_cast<Undefined>(from[j]));
-  }
-
-  /// Registers one after another; rationals need 16 bytes.
-  void placeRegisters() {
-    int64_t most = std::min(program->points, chunkLanes);
-    auto sizeOf = [&](Rep rep) {
-      return llvm::alignTo(bytesOf(rep) * most, 16);
-    };
-    size_t bytes = 64;
-    for (Rep rep : program->registers)
-      bytes += sizeOf(rep);
-    if (registerBytes < bytes) {
-      registerBytes = bytes;
-      registerMemory.reset(new char[bytes]);
-    }
-    char *next = reinterpret_cast<char *>(llvm::alignTo(
-        reinterpret_cast<uintptr_t>(registerMemory.get()), uintptr_t(64)));
-    for (auto [i, rep] : llvm::enumerate(program->registers)) {
-      current[i] = own[i] = next;
-      next += sizeOf(rep);
-    }
-  }
-
-  const Program *program = nullptr;
-  ArrayRef<const void *> memory;         // by place
-  std::vector<int64_t> *loops = nullptr; // values of uniform loops, by id
-  std::vector<LaneValues> values;
-  std::vector<std::unique_ptr<Machine>> inner; // by reduction
-  std::unique_ptr<char[]> registerMemory;
-  size_t registerBytes = 0;
-  std::vector<char *> own;
-  std::vector<const void *> current; // own memory or a tensor's
-  std::vector<const uint8_t *> poisons;
-  std::vector<std::unique_ptr<uint8_t[]>> poisonMemory;
-  int64_t first = 0, lanes = 0;
-  std::vector<uint8_t> inRange;
-  std::vector<int64_t> gatherOffsets;
-};
 
 //===----------------------------------------------------------------------===//
 // Forms
@@ -258,6 +122,10 @@ void Machine::runInstruction(const Instruction &i) {
     break;
   case Code::Binary:
     applyBinary(i, in(i.a), in(i.b), out, lanes, p);
+    if (std::optional<int64_t> decider = decidingTruth(i)) {
+      inheritUndecided(i, *decider, p);
+      break;
+    }
     inherit(p, i.a);
     inherit(p, i.b);
     break;
@@ -329,13 +197,12 @@ void Machine::runLoad(const Instruction &i) {
     if (aliases) {
       current[d] =
           static_cast<const char *>(tensor) + at.base * int64_t(bytesOf(i.rep));
-      poisons[d] = nullptr;
-      return;
+    } else {
+      loadLanes(load.storage, tensor, at, own[d], lanes);
+      current[d] = own[d];
     }
-    loadLanes(load.storage, tensor, at, own[d], lanes);
-    current[d] = own[d];
-    poisons[d] = nullptr;
-    return;
+    inheritLoaded(p, load, at, all);
+    return setPoison(d, p);
   }
   runGather(i, load, at, all, p);
 }
@@ -357,9 +224,11 @@ void Machine::runGather(const Instruction &i, const Load &load, Addressing at,
   if (!all)
     for (int64_t j = 0; j < lanes; ++j)
       gatherOffsets[j] = inRange[j] ? gatherOffsets[j] : 0;
-  if (!load.isEmpty)
-    loadLanes(load.storage, memory[load.place], {0, 0, gatherOffsets.data()},
-              own[d], lanes);
+  if (!load.isEmpty) {
+    Addressing gathered{0, 0, gatherOffsets.data()};
+    loadLanes(load.storage, memory[load.place], gathered, own[d], lanes);
+    inheritLoaded(p, load, gathered, all);
+  }
   if (!all && load.otherwise >= 0) {
     blendLanes(i.rep, inRange.data(), current[load.otherwise], own[d], lanes);
     if (const uint8_t *otherPoison = poisons[load.otherwise])
@@ -406,12 +275,29 @@ void Machine::reduceOnLanes(const Instruction &i, const Reduction &r) {
   for (const RealLoop &loop : r.loops)
     (*loops)[loop.id] = 0;
   Poison p = poisonOf(i.destination);
+  std::optional<int64_t> decider = decidingTruth(r);
   do {
     runBlock(r.body);
-    accumulateLanes(r, own[i.destination], current[r.body.result], lanes, p);
-    inherit(p, r.body.result);
+    unsigned value = r.body.result;
+    if (decider && poisons[value])
+      withoutUndefined(*decider, value, lanes);
+    accumulateLanes(r, own[i.destination], current[value], lanes, p);
+    inherit(p, value);
   } while (step(r.loops));
+  if (decider)
+    p.forget([&](int64_t j) {
+      return reinterpret_cast<int64_t *>(own[i.destination])[j] == *decider;
+    });
   setPoison(i.destination, p);
+}
+
+/// Truth values without a value are ones that do not decide.
+void Machine::withoutUndefined(int64_t decider, unsigned reg, int64_t n) {
+  auto *from = static_cast<const int64_t *>(current[reg]);
+  auto *to = reinterpret_cast<int64_t *>(own[reg]);
+  for (int64_t j = 0; j < n; ++j)
+    to[j] = poisons[reg][j] ? 1 - decider : from[j];
+  current[reg] = to;
 }
 
 void Machine::setLaneLoops(int64_t point) {
@@ -425,28 +311,33 @@ void Machine::reduceOnOwn(const Instruction &i, const Reduction &r) {
   Machine *machine = inner[i.extra].get();
   unsigned size = bytesOf(r.rep);
   Poison p = poisonOf(i.destination);
+  std::optional<int64_t> decider = decidingTruth(r);
   for (int64_t j = 0; j < lanes; ++j) {
     setLaneLoops(first + j);
     char *accumulator = own[i.destination] + j * size;
     for (int64_t at = 0; at < r.points;) {
       int64_t n = machine->chunkSize(at, r.points);
       machine->runChunk(at, n);
+      if (decider && machine->poison())
+        machine->withoutUndefined(*decider, machine->program->main.result, n);
       uint8_t byte;
       Poison one{&byte, 1};
       accumulateAll(r, accumulator, machine->result(), n, one);
       if (one.any)
         p.mark(j, static_cast<Undefined>(byte));
-      if (const uint8_t *marks = machine->poison())
+      if (const uint8_t *undefined = machine->poison())
         for (int64_t k = 0; k < n; ++k)
-          if (marks[k])
-            p.mark(j, static_cast<Undefined>(marks[k]));
+          if (undefined[k])
+            p.mark(j, static_cast<Undefined>(undefined[k]));
       at += n;
     }
   }
+  if (decider)
+    p.forget([&](int64_t j) {
+      return reinterpret_cast<int64_t *>(own[i.destination])[j] == *decider;
+    });
   setPoison(i.destination, p);
 }
-
-} // namespace
 
 struct Runner::State {
   Machine machine;
@@ -456,32 +347,33 @@ struct Runner::State {
 Runner::Runner() : state(std::make_unique<State>()) {}
 Runner::~Runner() = default;
 
-std::optional<UndefinedAt> Runner::run(const Program &program,
-                                       ArrayRef<const void *> memory,
-                                       int64_t points, ElementStorage storage,
-                                       void *out) {
+void Runner::run(const Program &program, ArrayRef<const void *> memory,
+                 ArrayRef<Marks> marks, int64_t points, ElementStorage storage,
+                 int64_t size, void *out, Marks &outMarks) {
   Machine &machine = state->machine;
   state->loops.assign(program.numLoops, 0);
-  machine.load(program, memory, state->loops);
+  machine.load(program, memory, marks, state->loops);
+  bool isGuided = storage == ElementStorage::Guided;
   for (int64_t first = 0; first < points;) {
     int64_t n = std::min(machine.chunkSize(first, points), points - first);
     machine.runChunk(first, n);
     const uint8_t *poison = machine.poison();
-    bool keeps = storage == ElementStorage::Guided;
-    for (int64_t j = 0; poison && j < n; ++j)
-      if (poison[j] && !(keeps && poison[j] == uint8_t(Undefined::Ambiguous)))
-        return UndefinedAt{static_cast<Undefined>(poison[j]), first + j};
     Addressing at =
         machine.addressOf(program.store, machine.uniformOf(program.store));
     storeLanes(storage, machine.result(), at, out, n);
-    for (int64_t j = 0; poison && j < n; ++j)
-      if (poison[j])
-        static_cast<Guided *>(
-            out)[at.base + (at.offsets ? at.offsets[j] : j * at.stride)] =
-            undefined();
+    for (int64_t j = 0; poison && j < n; ++j) {
+      if (!poison[j])
+        continue;
+      int64_t place = at.base + (at.offsets ? at.offsets[j] : j * at.stride);
+      if (isGuided)
+        static_cast<Guided *>(out)[place] = undefined();
+      if (isGuided && poison[j] == uint8_t(Undefined::Ambiguous))
+        continue;
+      outMarks.resize(size);
+      outMarks[place] = poison[j];
+    }
     first += n;
   }
-  return std::nullopt;
 }
 
 } // namespace mlc::evaluator

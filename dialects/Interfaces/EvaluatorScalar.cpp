@@ -15,7 +15,10 @@ StringRef describe(Undefined reason) {
   case Undefined::OutOfRange:
     return "read out of range";
   case Undefined::DivisionByZero:
+  case Undefined::IntegerDivisionByZero:
     return "division by zero";
+  case Undefined::OutOfType:
+    return "a number that the integer type does not hold";
   case Undefined::NegativeRoot:
     return "square root of a negative number";
   case Undefined::LogOfNonPositive:

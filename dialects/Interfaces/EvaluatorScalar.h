@@ -18,6 +18,8 @@ enum class Undefined : uint8_t {
   None = 0,
   OutOfRange,
   DivisionByZero,
+  IntegerDivisionByZero, // also of what nobody reads
+  OutOfType,
   NegativeRoot,
   LogOfNonPositive,
   Ambiguous,

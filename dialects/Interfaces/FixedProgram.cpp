@@ -88,6 +88,7 @@ bool FixedProgram::run(ArrayRef<const void *> inputs, void *out) const {
     Runner runner;
     std::vector<char> bytes;
     std::vector<const void *> memory;
+    Marks marks;
   };
   static thread_local Scratch scratch;
   if (scratch.bytes.size() < scratchBytes + 64)
@@ -102,10 +103,14 @@ bool FixedProgram::run(ArrayRef<const void *> inputs, void *out) const {
     }
     void *to = step.tensor == origin ? out : start + step.offset;
     scratch.memory.push_back(to);
-    for (const CompiledStage::Piece &piece : step.stage.pieces)
-      if (scratch.runner.run(*piece.program, scratch.memory, piece.points,
-                             step.storage, to))
+    for (const CompiledStage::Piece &piece : step.stage.pieces) {
+      scratch.marks.clear();
+      scratch.runner.run(*piece.program, scratch.memory, {}, piece.points,
+                         step.storage, *elementCount(step.stage.dims), to,
+                         scratch.marks);
+      if (!scratch.marks.empty())
         return false;
+    }
   }
   if (origin < numInputs)
     memcpy(out, inputs[origin], bytesOf(tensors[result]));

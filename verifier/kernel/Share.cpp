@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "verifier/kernel/Share.h"
+#include "verifier/kernel/Defined.h"
 #include "llvm/ADT/STLExtras.h"
 #include <bit>
 #include <set>
@@ -87,43 +88,27 @@ private:
   Form form;
 };
 
-/// Whether an operation may have no value.
-bool isPartial(const ExprNode &node) {
-  if (node.kind == Expr::Kind::Param)
-    return true; // an element that nobody has written
-  if (node.kind == Expr::Kind::Unary)
-    return !factsOf(node.unary).isDefinedEverywhere();
-  if (node.kind == Expr::Kind::Cast) // of what does not fit into an integer
-    return mlir::isa<mlir::FloatType>(node.operands[0]->type) &&
-           !mlir::isa<mlir::FloatType>(node.type);
-  return node.kind == Expr::Kind::Binary && factsOf(node.binary).isPartial;
-}
-
 struct Numbering {
   std::map<Form, unsigned> forms;
-  std::map<std::string, uint64_t> names;
+  std::map<std::string, uint64_t> parameters;
   /// By number.
   std::vector<TensorShape> shapes;
   std::vector<bool> partial;
 
   /// Of the stages of one side.
-  std::vector<unsigned> number(const Definition &side) {
+  std::vector<unsigned> number(const Definition &side,
+                               const Assumptions &assumptions) {
     std::vector<unsigned> numbers;
-    for (const Stage &stage : side.stages) {
+    Names names;
+    Definedness defined(side, assumptions, names);
+    for (auto [i, stage] : llvm::enumerate(side.stages)) {
       auto [it, isNew] = forms.try_emplace(
-          FormWriter(numbers, names).run(stage), forms.size());
+          FormWriter(numbers, parameters).run(stage), forms.size());
       numbers.push_back(it->second);
       if (!isNew)
         continue;
       shapes.push_back({stage.dims, stage.elementType});
-      bool may = false;
-      for (const Piece &piece : stage.pieces)
-        walk(piece.body, [&](const ExprNode &node) {
-          may |= isPartial(node) ||
-                 (node.kind == Expr::Kind::Read && node.tensor.isStage &&
-                  partial[numbers[node.tensor.index]]);
-        });
-      partial.push_back(may);
+      partial.push_back(defined.mayBeUndefined(i));
     }
     return numbers;
   }
@@ -186,8 +171,10 @@ void readShared(Definition &side, const std::vector<unsigned> &numbers,
 
 std::optional<Statement> withSharedStages(const Statement &statement) {
   Numbering numbering;
-  std::vector<unsigned> before = numbering.number(statement.before),
-                        after = numbering.number(statement.after);
+  std::vector<unsigned> before = numbering.number(statement.before,
+                                                  statement.assumptions),
+                        after = numbering.number(statement.after,
+                                                 statement.assumptions);
   Statement result = statement;
   Definition &first = result.before, &second = result.after;
   std::vector<Assumed> &assumed = result.assumptions.inputs;

@@ -39,8 +39,8 @@ static bool dividesIntegers(const Stage &stage) {
   return found;
 }
 
-/// What must hold for a stage to be defined, which no result need read.
-void Goals::addNeeds(const Statement &statement, const Definition &side,
+/// What must hold though no result reads it.
+void Goals::addNeeds(const Definition &side, Definedness &defined,
                      std::vector<Need> &into) {
   for (unsigned s = 0; s < side.stages.size(); ++s) {
     if (!dividesIntegers(side.stages[s]))
@@ -53,10 +53,10 @@ void Goals::addNeeds(const Statement &statement, const Definition &side,
       indices.push_back(Integer::variable(variables.back()));
       ranges.push_back(Formula::inRange(indices.back(), integerOf(dim)));
     }
-    Unfolded unfolded = unfold(side, statement.assumptions, s, indices, names);
+    Needs own = defined.needsOf(s, indices);
     if (failure.empty())
-      failure = unfolded.failure;
-    for (Need &need : unfolded.needs) {
+      failure = own.failure;
+    for (Need &need : own.needs) {
       // Of other functions nobody asks what nobody reads.
       if (need.kind != Need::Kind::NotZero || need.width == 0)
         continue;
@@ -83,6 +83,8 @@ Goals::Goals(const Statement &statement) {
     failure = "the functions have different results or inputs";
     return;
   }
+  Definedness definedBefore(before, statement.assumptions, names),
+      definedAfter(after, statement.assumptions, names);
   for (auto [a, b] : llvm::zip(before.results, after.results)) {
     TensorShape x = before.shapeOf({true, a}), y = after.shapeOf({true, b});
     if (x.elementType != y.elementType || x.dims.size() != y.dims.size()) {
@@ -105,24 +107,25 @@ Goals::Goals(const Statement &statement) {
     result.context.bind(variables);
     result.context.assume(known);
     result.context.assume(ranges);
-    auto one = [&](const Definition &side, unsigned stage,
+    auto one = [&](const Definition &side, unsigned stage, Definedness &defined,
                    std::vector<Need> &into) {
       Unfolded unfolded = unfold(side, statement.assumptions, stage,
                                  result.context.scope, names);
+      Needs own = defined.needsOf(stage, result.context.scope);
       if (failure.empty())
-        failure = unfolded.failure;
+        failure = unfolded.failure.empty() ? own.failure : unfolded.failure;
       dropsTerms |= unfolded.dropsTerms;
-      into = std::move(unfolded.needs);
+      into = std::move(own.needs);
       return unfolded.value;
     };
-    Sum first = one(before, a, result.given),
-        second = one(after, b, result.needed);
+    Sum first = one(before, a, definedBefore, result.given),
+        second = one(after, b, definedAfter, result.needed);
     result.difference = difference(std::move(first), second);
     result.width = widthOf(x.elementType);
     results.push_back(std::move(result));
   }
-  addNeeds(statement, before, given);
-  addNeeds(statement, after, needed);
+  addNeeds(before, definedBefore, given);
+  addNeeds(after, definedAfter, needed);
 }
 
 static std::vector<Need> both(llvm::ArrayRef<Need> first,

@@ -13,6 +13,7 @@
 #define MLC_VERIFIER_KERNEL_STATEMENT_H
 
 #include "verifier/kernel/Check.h"
+#include "verifier/kernel/Defined.h"
 
 namespace mlc::kernel {
 
@@ -70,7 +71,7 @@ struct Goals {
   size_t count(bool inReverse) const;
 
 private:
-  void addNeeds(const Statement &statement, const Definition &side,
+  void addNeeds(const Definition &side, Definedness &defined,
                 std::vector<Need> &into);
 };
 

@@ -92,29 +92,11 @@ Sum Unfolder::multiply(const Sum &a, const Sum &b) {
   if (!failure.empty())
     return {};
   multiplied += a.size() * nodesOf(b) + b.size() * nodesOf(a);
-  if (multiplied > most) {
+  if (multiplied > most * effort) {
     fail("an element takes too many operations");
     return {};
   }
   return kernel::multiply(a, b, names);
-}
-
-void Unfolder::require(Need::Kind kind, const Value &value, unsigned width,
-                       const Scope &scope) {
-  for (const Case &one : value) {
-    Need need{kind, scope.variables, scope.guards, path, one.value, width};
-    llvm::append_range(need.guards, one.guards);
-    needs.push_back(std::move(need));
-  }
-}
-
-/// An expression where a condition holds, which its cases then say.
-Value Unfolder::inside(const Formula &guard, Scope scope, const Expr &expr) {
-  scope.guards.push_back(guard);
-  Value value = unfold(expr, scope);
-  for (Case &one : value)
-    one.guards.push_back(guard);
-  return value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,16 +111,25 @@ Value Unfolder::read(TensorId tensor, ArrayRef<Integer> indices,
                      tensor.index < assumptions.inputs.size() &&
                      assumptions.inputs[tensor.index].isUniform;
     mlir::Type type = definition.inputs[tensor.index].elementType;
-    Value element = plain(single(makeRead(
+    return plain(single(makeRead(
         tensor.index, isUniform ? std::vector<Integer>() : indices.vec(),
         isTruth(type))));
-    if (tensor.index < assumptions.inputs.size() &&
-        assumptions.inputs[tensor.index].isPartial)
-      require(Need::Kind::Defined, element, widthOf(type), scope);
-    return element;
   }
-  const Stage &stage = definition.stages[tensor.index];
   Value result;
+  forEachPiece(definition.stages[tensor.index], indices, scope,
+               [&](const Piece &piece, const Scope &local) {
+                 for (Case &one : unfold(piece.body, local)) {
+                   llvm::append_range(
+                       one.guards,
+                       ArrayRef(local.guards).drop_front(scope.guards.size()));
+                   result.push_back(std::move(one));
+                 }
+               });
+  return result;
+}
+
+void Unfolder::forEachPiece(const Stage &stage, ArrayRef<Integer> indices,
+                            const Scope &scope, OnPiece onPiece) {
   for (const Piece &piece : stage.pieces) {
     Scope local{{}, scope.guards, scope.variables};
     std::vector<Formula> bounds;
@@ -148,30 +139,10 @@ Value Unfolder::read(TensorId tensor, ArrayRef<Integer> indices,
       if (stage.pieces.size() > 1)
         bounds.push_back(Formula::inRange(index, integerOf(loop.extent)));
     }
-    if (bounds.empty())
-      return unfold(piece.body, local);
-    llvm::append_range(result, inside(Formula::all(bounds), local, piece.body));
+    if (!bounds.empty())
+      local.guards.push_back(Formula::all(std::move(bounds)));
+    onPiece(piece, local);
   }
-  return result;
-}
-
-/// An element of a tensor where the indices are in range, elsewhere what stands
-/// for it.
-Value Unfolder::guardedRead(const ExprNode &node, ArrayRef<Integer> indices,
-                            const Scope &scope) {
-  std::vector<Formula> bounds;
-  for (auto [index, dim] :
-       llvm::zip(indices, definition.shapeOf(node.tensor).dims))
-    bounds.push_back(Formula::inRange(index, integerOf(dim)));
-  Formula inRange = Formula::all(std::move(bounds));
-  Scope within = scope;
-  within.guards.push_back(inRange);
-  Value result = read(node.tensor, indices, within);
-  for (Case &one : result)
-    one.guards.push_back(inRange);
-  llvm::append_range(
-      result, inside(Formula::negation(inRange), scope, node.operands.back()));
-  return result;
 }
 
 /// The integers that an index may be, each with the condition under which it is
@@ -192,58 +163,82 @@ std::optional<Unfolder::Choice> Unfolder::indexChoice(const Expr &index,
   return std::nullopt;
 }
 
-Value Unfolder::unfoldRead(const ExprNode &node, const Scope &scope) {
-  std::vector<std::pair<Scope, std::vector<Integer>>> ways{{scope, {}}};
-  std::vector<Value> values;
-  bool isOpaque = false;
+std::optional<std::vector<Unfolder::Way>> Unfolder::waysOf(const ExprNode &node,
+                                                           const Scope &scope) {
+  std::vector<Way> ways{{{}, true, {}}};
   for (const Expr &index : node.indices()) {
     std::optional<Choice> choice = indexChoice(index, scope);
-    isOpaque |= !choice || (choice->size() > 1 && !node.guarded);
-    std::vector<std::pair<Scope, std::vector<Integer>>> next;
-    for (const auto &[where, indices] : ways)
-      for (const auto &[condition, integer] : choice.value_or(Choice())) {
-        next.push_back({where, indices});
+    if (!choice || (choice->size() > 1 && !node.guarded))
+      return std::nullopt;
+    std::vector<Way> next;
+    for (const Way &way : ways)
+      for (const auto &[condition, integer] : *choice) {
+        next.push_back(way);
         if (!condition.isTrue())
-          next.back().first.guards.push_back(condition);
-        next.back().second.push_back(integer);
+          next.back().guards.push_back(condition);
+        next.back().indices.push_back(integer);
       }
     ways = std::move(next);
   }
-  if (!isOpaque && !node.guarded)
-    return read(node.tensor, ways.front().second, scope);
-  if (!isOpaque) {
+  if (!node.guarded)
+    return ways;
+  std::vector<Way> both;
+  for (const Way &way : ways) {
+    std::vector<Formula> bounds;
+    for (auto [index, dim] :
+         llvm::zip(way.indices, definition.shapeOf(node.tensor).dims))
+      bounds.push_back(Formula::inRange(index, integerOf(dim)));
+    Formula inRange = Formula::all(std::move(bounds));
+    both.push_back(way);
+    both.back().guards.push_back(inRange);
+    both.push_back({way.guards, false, {}});
+    both.back().guards.push_back(Formula::negation(inRange));
+  }
+  return both;
+}
+
+Value Unfolder::unfoldRead(const ExprNode &node, const Scope &scope) {
+  if (std::optional<std::vector<Way>> ways = waysOf(node, scope)) {
     Value result;
-    for (const auto &[where, indices] : ways)
-      for (Case &one : guardedRead(node, indices, where)) {
-        llvm::append_range(
-            one.guards, ArrayRef(where.guards).drop_front(scope.guards.size()));
+    for (const Way &way : *ways) {
+      Scope where = scope;
+      llvm::append_range(where.guards, way.guards);
+      for (Case &one : way.isElement ? read(node.tensor, way.indices, where)
+                                     : unfold(node.operands.back(), where)) {
+        llvm::append_range(one.guards, way.guards);
         result.push_back(std::move(one));
       }
+    }
     return result;
   }
-  TensorShape shape = definition.shapeOf(node.tensor);
-  // An index that depends on values: an element of which is known that equal
-  // indices give equal elements.
-  if (node.tensor.isStage)
-    return fail("an index of stage '" +
-                definition.stages[node.tensor.index].name +
-                "' depends on the values of a tensor");
-  for (const Expr &index : node.indices())
-    values.push_back(unfold(index, scope));
-  Value element = call("input" + std::to_string(node.tensor.index) + "@",
-                       values, isTruth(node.type));
-  if (!node.guarded)
-    return element;
-  for (IntExpr dim : shape.dims)
-    values.push_back(plain(single(makeNumber(integerOf(dim)))));
-  Value within = call("in-range", values, /*truth=*/true);
-  size_t first = needs.size();
+  Anywhere read = readAnywhere(node, scope);
+  if (!read.within)
+    return read.element;
   Value otherwise = unfold(node.operands.back(), scope);
-  for (size_t i = first; i < needs.size(); ++i)
-    needs[i].isOptional = true;
-  return apply({within, element, otherwise}, [&](ArrayRef<Sum> x) {
+  return apply({*read.within, read.element, otherwise}, [&](ArrayRef<Sum> x) {
     return add(x[2], multiply(x[0], add(x[1], scaled(x[2], Rational(-1)))));
   });
+}
+
+Unfolder::Anywhere Unfolder::readAnywhere(const ExprNode &node,
+                                          const Scope &scope) {
+  if (node.tensor.isStage)
+    return {fail("an index of stage '" +
+                 definition.stages[node.tensor.index].name +
+                 "' depends on the values of a tensor"),
+            std::nullopt};
+  std::vector<Value> values;
+  for (const Expr &index : node.indices())
+    values.push_back(unfold(index, scope));
+  Anywhere result{call("input" + std::to_string(node.tensor.index) + "@",
+                       values, isTruth(node.type)),
+                  std::nullopt};
+  if (!node.guarded)
+    return result;
+  for (IntExpr dim : definition.shapeOf(node.tensor).dims)
+    values.push_back(plain(single(makeNumber(integerOf(dim)))));
+  result.within = call("in-range", values, /*truth=*/true);
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -371,7 +366,6 @@ Unfolded unfold(const Definition &definition, const Assumptions &assumptions,
   Unfolded result;
   for (const Case &one : value)
     result.value = add(std::move(result.value), guarded(one.value, one.guards));
-  result.needs = std::move(unfolder.needs);
   result.dropsTerms = unfolder.dropsTerms;
   result.failure = std::move(unfolder.failure);
   return result;

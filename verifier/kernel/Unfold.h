@@ -1,8 +1,8 @@
 //===- Unfold.h - From definitions to sums ----------------------*- C++ -*-===//
 //
 // Writes an element of a definition's result as a sum over inputs: stages are
-// put in place of their reads, and nothing is simplified. Beside it, what must
-// hold for the element to be defined.
+// put in place of their reads, and nothing is simplified. Functions are total
+// here; where they must be defined, Defined.h says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +62,6 @@ struct Need {
 
 struct Unfolded {
   Sum value;
-  std::vector<Need> needs;
   bool dropsTerms = false; // what is multiplied by 0
   std::string failure;     // why there is none; empty otherwise
 };

@@ -24,8 +24,7 @@ Sum inverse(const Sum &truth) {
   return add(constant(Rational(1)), scaled(truth, Rational(-1)));
 }
 
-/// The number that a finite double is.
-static Rational exactly(double value) {
+Rational exactly(double value) {
   int exponent = 0;
   auto digits =
       static_cast<int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
@@ -47,7 +46,7 @@ Value Unfolder::unfold(const Expr &expr, const Scope &scope) {
   constexpr size_t maxWork = 200000;
   if (!failure.empty())
     return plain({});
-  if (depth >= maxDepth || work >= maxWork)
+  if (depth >= maxDepth || work >= maxWork * effort)
     return fail("an element takes too many operations");
   ++depth;
   Value value = unfoldNode(*expr, scope);
@@ -111,16 +110,12 @@ Value Unfolder::unfoldNode(const ExprNode &node, const Scope &scope) {
   llvm_unreachable("unknown expression");
 }
 
-/// An element that nobody has written has no value, so that a function that
-/// uses one is not defined there.
+/// An element that nobody has written.
 Value Unfolder::unfoldUnwritten(const ExprNode &node, const Scope &scope) {
   std::vector<Value> indices;
   for (const Expr &index : node.operands)
     indices.push_back(unfold(index, scope));
-  Value element =
-      call("unwritten:" + node.parameter, indices, isTruth(node.type));
-  require(Need::Kind::Defined, element, widthOf(node.type), scope);
-  return element;
+  return call("unwritten:" + node.parameter, indices, isTruth(node.type));
 }
 
 Value Unfolder::unfoldUnary(const ExprNode &node, const Scope &scope) {
@@ -136,41 +131,17 @@ Value Unfolder::unfoldUnary(const ExprNode &node, const Scope &scope) {
       return add(constant(Rational(isTruth(node.type) ? 1 : -1)),
                  scaled(s[0], Rational(-1)));
     });
-  const ScalarFunction &facts = factsOf(node.unary);
-  if (isFloat(node.type)) {
-    auto low =
-        facts.where.isOpen ? Need::Kind::Positive : Need::Kind::NotNegative;
-    if (facts.excludesZero)
-      require(Need::Kind::NotZero, x, 0, scope);
-    auto shifted = [&](double by, int sign) {
-      return apply({x}, [&](ArrayRef<Sum> s) {
-        return add(scaled(s[0], Rational(sign)), constant(exactly(by)));
-      });
-    };
-    if (std::isfinite(facts.where.low))
-      require(low, shifted(-facts.where.low, 1), 0, scope);
-    if (std::isfinite(facts.where.high))
-      require(low, shifted(facts.where.high, -1), 0, scope);
-  }
   if (isBits(node.type))
     return apply({x}, [&](ArrayRef<Sum> s) { return functionOfBits(node, s); });
   return call(named(name(node.unary), node.type), {x}, isTruth(node.type));
 }
 
-/// Truth values: arithmetic is modulo 2. Where one of two decides, the other
-/// need not be defined; what is given must not rely on it.
+/// Truth values: arithmetic is modulo 2.
 Value Unfolder::unfoldTruth(const ExprNode &node, const Value &a,
-                            const Value &b, size_t first, size_t second) {
+                            const Value &b) {
   bool isBoth = node.binary == BinaryFn::And || node.binary == BinaryFn::Min ||
                 node.binary == BinaryFn::Mul;
   bool isEither = node.binary == BinaryFn::Or || node.binary == BinaryFn::Max;
-  if (isBoth || isEither)
-    for (size_t i = first; i < needs.size(); ++i) {
-      if (i < second)
-        needs[i].isOptional = true;
-      else
-        needs[i].path.push_back(isBoth ? sumOf(a) : inverse(sumOf(a)));
-    }
   return apply({a, b}, [&](ArrayRef<Sum> x) {
     Sum both = multiply(x[0], x[1]);
     if (isBoth)
@@ -183,40 +154,40 @@ static bool isZero(const Value &value) {
   return llvm::all_of(value, [](const Case &one) { return one.value.empty(); });
 }
 
-/// Enough, and not necessary: powers of other bases may have a value.
-void Unfolder::requirePositiveBase(const Value &base, const Scope &scope) {
-  size_t before = needs.size();
-  require(Need::Kind::Positive, base, 0, scope);
-  for (size_t i = before; i < needs.size(); ++i)
-    needs[i].isOptional = true;
+std::optional<Rational> Unfolder::exponentOf(const Value &exponent,
+                                             mlir::Type type) const {
+  std::optional<Rational> number = exponent.size() == 1 && !isBits(type)
+                                       ? asConstant(exponent.front().value)
+                                       : std::nullopt;
+  bool isWhole = number && number->den == llvm::DynamicAPInt(1) &&
+                 number->num >= 0 && number->num <= 4;
+  bool isRoot = number && isFloat(type) && *number == Rational(1, 2);
+  return isWhole || isRoot ? number : std::nullopt;
+}
+
+std::optional<Rational> Unfolder::exponentOf(const ExprNode &node,
+                                             const Scope &scope) {
+  return exponentOf(unfold(node.operands[1], scope), node.type);
 }
 
 /// What a power is by its exponent, if that is known.
 std::optional<Value> Unfolder::unfoldPower(const Value &a, const Value &b,
-                                           bool isReal, const Scope &scope) {
-  std::optional<Rational> exponent =
-      b.size() == 1 ? asConstant(b.front().value) : std::nullopt;
-  for (int k = 0; exponent && k <= 4; ++k)
-    if (*exponent == Rational(k))
-      return apply({a}, [&](ArrayRef<Sum> x) {
-        Sum product = constant(Rational(1));
-        for (int i = 0; i < k; ++i)
-          product = multiply(product, x[0]);
-        return product;
-      });
-  if (isReal && exponent && *exponent == Rational(1, 2)) {
-    require(Need::Kind::NotNegative, a, 0, scope);
+                                           mlir::Type type) {
+  std::optional<Rational> exponent = exponentOf(b, type);
+  if (!exponent)
+    return std::nullopt;
+  if (*exponent == Rational(1, 2))
     return call(name(UnaryFn::Sqrt), {a}, false);
-  }
-  if (isReal)
-    requirePositiveBase(a, scope);
-  return std::nullopt;
+  return apply({a}, [&](ArrayRef<Sum> x) {
+    Sum product = constant(Rational(1));
+    for (Rational i(0); i < *exponent; i = i + Rational(1))
+      product = multiply(product, x[0]);
+    return product;
+  });
 }
 
 Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
-  size_t first = needs.size();
   Value a = unfold(node.operands[0], scope);
-  size_t second = needs.size();
   Value b = unfold(node.operands[1], scope);
   bool isReal = isFloat(node.type);
   auto isOneOf = [&](std::initializer_list<BinaryFn> functions) {
@@ -224,15 +195,10 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
   };
   if (isTruth(node.type) && !isOneOf({BinaryFn::Div, BinaryFn::FloorDiv,
                                       BinaryFn::Mod, BinaryFn::Pow}))
-    return unfoldTruth(node, a, b, first, second);
-  if (isBits(node.type)) {
-    if (node.binary == BinaryFn::Div)
-      require(Need::Kind::NotZero, b, 0, scope);
-    if (node.binary == BinaryFn::Pow)
-      requirePositiveBase(a, scope);
+    return unfoldTruth(node, a, b);
+  if (isBits(node.type))
     return apply({a, b},
                  [&](ArrayRef<Sum> x) { return functionOfBits(node, x); });
-  }
   switch (node.binary) {
   case BinaryFn::Add:
     return apply({a, b}, [](ArrayRef<Sum> x) { return add(x[0], x[1]); });
@@ -245,7 +211,6 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
     dropsTerms |= isReal && isZero(a) != isZero(b);
     return apply({a, b}, [&](ArrayRef<Sum> x) { return multiply(x[0], x[1]); });
   case BinaryFn::Div:
-    require(Need::Kind::NotZero, b, widthOf(node.type), scope);
     if (!isReal)
       break;
     dropsTerms |= isZero(a);
@@ -265,13 +230,11 @@ Value Unfolder::unfoldBinary(const ExprNode &node, const Scope &scope) {
     });
   }
   case BinaryFn::Pow:
-    if (std::optional<Value> known = unfoldPower(a, b, isReal, scope))
+    if (std::optional<Value> known = unfoldPower(a, b, node.type))
       return *known;
     break;
   case BinaryFn::FloorDiv:
   case BinaryFn::Mod:
-    require(Need::Kind::NotZero, b, widthOf(node.type), scope);
-    break;
   case BinaryFn::And:
   case BinaryFn::Or:
   case BinaryFn::Xor:
@@ -335,11 +298,8 @@ Value Unfolder::unfoldSelect(const ExprNode &node, const Scope &scope) {
     if (known) {
       value = unfold(node.operands[*known == Rational(0) ? 2 : 1], local);
     } else {
-      path.push_back(one.value);
-      Value yes = unfold(node.operands[1], local);
-      path.back() = inverse(one.value);
-      Value no = unfold(node.operands[2], local);
-      path.pop_back();
+      Value yes = unfold(node.operands[1], local),
+            no = unfold(node.operands[2], local);
       value = apply({plain(one.value), yes, no}, [&](ArrayRef<Sum> x) {
         return add(multiply(x[0], x[1]), multiply(inverse(x[0]), x[2]));
       });
@@ -396,12 +356,7 @@ Value Unfolder::unfoldCast(const ExprNode &node, const Scope &scope) {
     });
   }
   std::string function = "cast:" + textOf(from) + ":" + textOf(to);
-  Value result = call(function, {x}, isTruth(to));
-  // What does not fit into an integer has no value.
-  if (isFloat(from))
-    if (!isFloat(to))
-      require(Need::Kind::Defined, result, widthOf(to), scope);
-  return result;
+  return call(function, {x}, isTruth(to));
 }
 
 Value Unfolder::unfoldReduce(const ExprNode &node, const Scope &scope) {
@@ -418,7 +373,6 @@ Value Unfolder::unfoldReduce(const ExprNode &node, const Scope &scope) {
   }
   llvm::append_range(local.variables, variables);
   llvm::append_range(local.guards, bounds);
-  size_t first = needs.size();
   Value body = unfold(node.operands[0], local);
   bool isReal = isFloat(node.type) || isIndex(node.type);
   if (node.reduce == ReduceKind::Sum && !isTruth(node.type)) {
@@ -428,9 +382,6 @@ Value Unfolder::unfoldReduce(const ExprNode &node, const Scope &scope) {
                             variables.end());
     return plain(std::move(result));
   }
-  if (isTruth(node.type)) // one element may decide
-    for (size_t i = first; i < needs.size(); ++i)
-      needs[i].isOptional = true;
   bool isMirrored = isReal && node.reduce == ReduceKind::Min;
   Rational sign(isMirrored ? -1 : 1);
   std::string monoid = name(node.reduce).str();

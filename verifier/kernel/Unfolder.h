@@ -36,56 +36,90 @@ inline bool isIndex(mlir::Type type) {
 }
 
 std::string textOf(mlir::Type type);
+/// The number that a finite double is.
+Rational exactly(double value);
 
 /// 1 where a truth value is 0, else 0.
 Sum inverse(const Sum &truth);
 
 class Unfolder {
 public:
+  /// `effort` multiplies the work after which it gives up.
   Unfolder(const Definition &definition, const Assumptions &assumptions,
-           Names &names)
-      : definition(definition), assumptions(assumptions), names(names) {}
+           Names &names, unsigned effort = 1)
+      : definition(definition), assumptions(assumptions), names(names),
+        effort(effort) {}
 
+  /// The element of a tensor at indices that are in range.
   Value read(TensorId tensor, llvm::ArrayRef<Integer> indices,
              const Scope &scope);
+  Value unfold(const Expr &expr, const Scope &scope);
 
-  std::vector<Need> needs;
+  /// What a read gives where all guards, beyond those of its scope, hold: an
+  /// element, whose indices are in range there, or what stands for one.
+  struct Way {
+    std::vector<Formula> guards;
+    bool isElement;
+    std::vector<Integer> indices;
+  };
+  /// Those of a read, which exclude one another and leave nothing out; nothing
+  /// where an index depends on values otherwise than by being one.
+  std::optional<std::vector<Way>> waysOf(const ExprNode &node,
+                                         const Scope &scope);
+  /// An element whose index depends on values: of which is known that equal
+  /// indices give equal elements.
+  struct Anywhere {
+    Value element;
+    std::optional<Value> within; // of a guarded read: whether it is in range
+  };
+  Anywhere readAnywhere(const ExprNode &node, const Scope &scope);
+  using OnPiece = llvm::function_ref<void(const Piece &, const Scope &)>;
+  /// Calls back with each piece in which an element of a stage may lie, where
+  /// it does (the guards of the scope say so).
+  static void forEachPiece(const Stage &stage, llvm::ArrayRef<Integer> indices,
+                           const Scope &scope, OnPiece onPiece);
+
+  /// The exponent of a power, if it is a number by which the power is a product
+  /// or a root.
+  std::optional<Rational> exponentOf(const ExprNode &node, const Scope &scope);
+  /// An index that is an integer of the kernel.
+  std::optional<Integer> integer(const ExprNode &node, const Scope &scope);
+  using Function = llvm::function_ref<Sum(llvm::ArrayRef<Sum>)>;
+  /// A function in each case of its operands.
+  Value apply(llvm::ArrayRef<Value> operands, Function function);
+  /// All cases in one sum.
+  static Sum sumOf(const Value &value);
+
   bool dropsTerms = false;
   std::string failure;
 
 private:
-  Value unfold(const Expr &expr, const Scope &scope);
   Value unfoldNode(const ExprNode &node, const Scope &scope);
   Value unfoldUnwritten(const ExprNode &node, const Scope &scope);
   Value unfoldConstant(const ExprNode &node);
   Value unfoldRead(const ExprNode &node, const Scope &scope);
   Value unfoldUnary(const ExprNode &node, const Scope &scope);
   Value unfoldBinary(const ExprNode &node, const Scope &scope);
-  Value unfoldTruth(const ExprNode &node, const Value &a, const Value &b,
-                    size_t first, size_t second);
+  Value unfoldTruth(const ExprNode &node, const Value &a, const Value &b);
   Value unfoldCompare(const ExprNode &node, const Scope &scope);
   Value unfoldSelect(const ExprNode &node, const Scope &scope);
   Value unfoldCast(const ExprNode &node, const Scope &scope);
   Value unfoldReduce(const ExprNode &node, const Scope &scope);
-  std::optional<Value> unfoldPower(const Value &a, const Value &b, bool isReal,
-                                   const Scope &scope);
-  void requirePositiveBase(const Value &base, const Scope &scope);
+  std::optional<Rational> exponentOf(const Value &exponent,
+                                     mlir::Type type) const;
+  std::optional<Value> unfoldPower(const Value &a, const Value &b,
+                                   mlir::Type type);
   Value unfoldBits(const ExprNode &node);
   Sum functionOfBits(const ExprNode &node, llvm::ArrayRef<Sum> x);
   Value reduceInOrder(const ExprNode &node, const Scope &scope);
   bool isBits(mlir::Type type) const {
     return assumptions.isLiteral && isFloat(type);
   }
-  std::optional<Integer> integer(const ExprNode &node, const Scope &scope);
   std::optional<Integer> element(const ExprNode &node, const Scope &scope);
   using Choice = std::vector<std::pair<Formula, Integer>>;
   std::optional<Choice> indexChoice(const Expr &index, const Scope &scope);
-  Value guardedRead(const ExprNode &node, llvm::ArrayRef<Integer> indices,
-                    const Scope &scope);
   std::optional<Formula> formula(const ExprNode &node, const Scope &scope);
 
-  using Function = llvm::function_ref<Sum(llvm::ArrayRef<Sum>)>;
-  Value apply(llvm::ArrayRef<Value> operands, Function function);
   Value call(llvm::StringRef name, llvm::ArrayRef<Value> operands, bool truth) {
     return apply(operands, [&](llvm::ArrayRef<Sum> sums) {
       return single(makeCall(name, sums.vec(), truth));
@@ -97,16 +131,12 @@ private:
       failure = reason.str();
     return plain({});
   }
-  Value inside(const Formula &guard, Scope scope, const Expr &expr);
-  void require(Need::Kind kind, const Value &value, unsigned width,
-               const Scope &scope);
   static Value plain(Sum sum) { return {Case{{}, std::move(sum)}}; }
-  static Sum sumOf(const Value &value);
 
   const Definition &definition;
   const Assumptions &assumptions;
   Names &names;
-  std::vector<Sum> path;
+  unsigned effort;
   size_t work = 0;
   uint64_t multiplied = 0; // what products were made of
   unsigned depth = 0;

@@ -6,12 +6,15 @@
 // Makes N pairs of functions, asks the verifier, labels them by construction
 // and by evaluation, and prints counts of verdict x label. A false pair that
 // is proved, or a true one that is refuted, is reduced, written to FOLDER and
-// makes the exit code 5. Pair i depends on S, K and i alone. Of linalg is a
-// quarter of them, and of the others a third are scalars.
+// makes the exit code 5; so does a proof that is not accepted by itself. Pair i
+// depends on S, K and i alone. Of linalg is a quarter of them, and of the
+// others a third are scalars; partial functions, with their gradients, are a
+// kind of their own.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Linalg.h"
+#include "Partial.h"
 #include "Recipe.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/ParseModule.h"
@@ -23,6 +26,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "verifier/AssumeText.h"
 #include "verifier/ByKernel.h"
+#include "verifier/CheckProof.h"
+#include "verifier/Gradient.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -53,7 +58,7 @@ static cl::opt<std::string> keep("keep", cl::cat(category),
 static cl::opt<bool> byKernel("kernel", cl::cat(category),
                               cl::desc("Ask for proofs that the kernel "
                                        "accepts, not the prover"));
-enum class PairKind { Any, Graph, Scalar, Linalg };
+enum class PairKind { Any, Graph, Scalar, Linalg, Partial };
 static cl::opt<PairKind>
     kind("kind", cl::cat(category), cl::desc("What the functions are of"),
          cl::init(PairKind::Any),
@@ -62,7 +67,10 @@ static cl::opt<PairKind>
                     clEnumValN(PairKind::Scalar, "scalar",
                                "arith on elements of vectors"),
                     clEnumValN(PairKind::Linalg, "linalg",
-                               "linalg, tensor and scf on tensors")));
+                               "linalg, tensor and scf on tensors"),
+                    clEnumValN(PairKind::Partial, "partial",
+                               "Functions that are not defined everywhere, "
+                               "gradients among them")));
 static cl::opt<bool> show("show", cl::cat(category),
                           cl::desc("Print every pair and its answers"));
 
@@ -74,13 +82,15 @@ constexpr const char *truths[] = {"unlabelled", "equal where tried",
 
 struct Pair {
   Recipe before, after;
-  std::shared_ptr<const LinalgPair> linalg; // instead of them
-  std::string linalgText;
-  bool isTrue = false; // by construction
+  std::shared_ptr<const LinalgPair> linalg;   // instead of them
+  std::shared_ptr<const PartialPair> partial; // or this
+  std::string text;                           // of those
+  bool isTrue = false;                        // by construction
 };
 
 struct Answer {
   bool isBuilt = false;
+  bool isRefused = false; // a proof was found, and not accepted by itself
   Verdict verdict;
   Label label;
   std::string text;
@@ -119,14 +129,25 @@ Pair makePairOfLinalg(mlir::MLIRContext *context, Random &random) {
   Pair pair;
   auto made = std::make_shared<LinalgPair>(makeLinalgPair(context, random));
   pair.isTrue = made->isTrue;
-  pair.linalgText =
+  pair.text =
       linalgText(*made, made->before, "before", /*isPlain=*/true, random) +
       linalgText(*made, made->after, "after", /*isPlain=*/false, random);
   pair.linalg = std::move(made);
   return pair;
 }
 
+Pair makePairOfPartial(Random &random) {
+  Pair pair;
+  auto made = std::make_shared<PartialPair>(makePartialPair(random));
+  pair.isTrue = made->isTrue;
+  pair.text = partialText(*made, random);
+  pair.partial = std::move(made);
+  return pair;
+}
+
 Pair makePair(mlir::MLIRContext *context, Random &random) {
+  if (kind == PairKind::Partial)
+    return makePairOfPartial(random);
   bool isLinalg = random() % 4 == 0, isScalar = random() % 3 == 0;
   if (kind != PairKind::Any) {
     isLinalg = kind == PairKind::Linalg;
@@ -162,10 +183,58 @@ Pair makePair(mlir::MLIRContext *context, Random &random) {
   return pair;
 }
 
+VerifierOptions optionsOfPairs() {
+  VerifierOptions options;
+  options.scaleWork(effort);
+  options.trialsAfter = 30;
+  options.classifyFloats = false;
+  return options;
+}
+
+/// Whether a proof is accepted as mlc-check does, which has only its text.
+bool isAccepted(llvm::ArrayRef<verifier::Question> questions,
+                const Assumptions &assumptions, llvm::StringRef proof) {
+  return llvm::any_of(questions, [&](const verifier::Question &question) {
+    return verifier::checkQuestion(question, assumptions, proof).isAccepted;
+  });
+}
+
+Answer askPartial(const Pair &pair, mlir::MLIRContext *context,
+                  uint64_t number) {
+  Answer answer;
+  auto module = parseModuleText(pair.text, "pair", context);
+  if (!module)
+    return answer;
+  bool isGradient = pair.partial->function != nullptr;
+  auto before =
+      module->lookupSymbol<mlir::func::FuncOp>(isGradient ? "f" : "before");
+  auto after =
+      module->lookupSymbol<mlir::func::FuncOp>(isGradient ? "g" : "after");
+  Assumptions none;
+  answer.isBuilt = true;
+  answer.verdict = isGradient
+                       ? verifyGradient(before, after, none, optionsOfPairs())
+                       : verify(before, after, none, optionsOfPairs());
+  if (answer.verdict.isProved()) {
+    std::vector<verifier::Question> questions;
+    if (isGradient)
+      questions = verifier::makeGradientQuestions(before, after, none);
+    else
+      questions.push_back(verifier::makeQuestion(before, after, none));
+    answer.isRefused =
+        !isAccepted(questions, none, answer.verdict.certificate.proof);
+  }
+  answer.label = labelPartial(*pair.partial, number);
+  answer.text = pair.text;
+  return answer;
+}
+
 Answer ask(const Pair &pair, mlir::MLIRContext *context, uint64_t number) {
+  if (pair.partial)
+    return askPartial(pair, context, number);
   Answer answer;
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      pair.linalg ? parseModuleText(pair.linalgText, "pair", context)
+      pair.linalg ? parseModuleText(pair.text, "pair", context)
                   : mlir::ModuleOp::create(mlir::UnknownLoc::get(context));
   if (!module)
     return answer;
@@ -188,10 +257,7 @@ Answer ask(const Pair &pair, mlir::MLIRContext *context, uint64_t number) {
     return answer;
   }
   answer.isBuilt = true;
-  VerifierOptions options;
-  options.scaleWork(effort);
-  options.trialsAfter = 30;
-  options.classifyFloats = false;
+  VerifierOptions options = optionsOfPairs();
   if (byKernel) {
     verifier::KernelVerdict kernel =
         verifier::proveByKernel(before, after, *assumptions, options);
@@ -214,7 +280,7 @@ bool disagrees(const Pair &pair, const Answer &answer) {
   if (!answer.isBuilt)
     return false;
   Truth truth = answer.truth(pair.isTrue);
-  return (answer.verdict.isProved() && truth == False) ||
+  return answer.isRefused || (answer.verdict.isProved() && truth == False) ||
          (answer.verdict.isRefuted() && truth == ByConstruction);
 }
 

@@ -7,6 +7,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include <catch2/catch.hpp>
+#include <cmath>
 
 using namespace mlir;
 using namespace mlc;
@@ -62,6 +63,91 @@ TEST_CASE_METHOD(Fixture, "only the branch that is taken must be defined") {
       llvm::cantFail(evaluate(b.take(), {floats({4}, {1, 2, 3, 4})}));
   for (int i = 0; i < 4; ++i)
     CHECK(results[0].getDouble(i) == (i < 3 ? i + 2 : 9));
+}
+
+TEST_CASE_METHOD(Fixture, "what is masked or dead need not be defined") {
+  auto evaluateWith = [&](auto last) {
+    DefinitionBuilder b(&context, {{{c(4)}, f32}});
+    unsigned log = b.stage("log", {c(4)}, f32, [&](auto i) {
+      return unary(UnaryFn::Log, b.read(0, {i[0]}));
+    });
+    b.result(b.stage("y", {c(4)}, f32, [&](auto i) {
+      return last(b, b.readStage(log, {i[0]}), b.read(0, {i[0]}));
+    }));
+    EvalOptions options;
+    options.domain = EvalDomain::Interval;
+    EvalTensor x =
+        llvm::cantFail(floats({4}, {1, -2, 0, 4}).toDomain(options.domain));
+    return evaluate(b.take(), {x}, options);
+  };
+  using B = DefinitionBuilder;
+  auto masked = llvm::cantFail(evaluateWith([&](B &b, Expr log, Expr x) {
+    Expr zero = b.constant(f32, 0);
+    return mlc::select(compare(ComparePredicate::GT, x, zero), log, zero);
+  }));
+  CHECK(masked[0].getDouble(0) == 0.0);
+  CHECK(masked[0].getDouble(1) == 0.0);
+  CHECK(masked[0].getDouble(3) == Approx(std::log(4.0)));
+  auto dead =
+      llvm::cantFail(evaluateWith([](B &, Expr, Expr x) { return x + x; }));
+  CHECK(dead[0].getDouble(1) == -4.0);
+  auto [failure, text] = failureOf(evaluateWith(
+      [&](B &b, Expr log, Expr) { return b.constant(f32, 0) * log; }));
+  CHECK(failure == EvalFailure::Undefined);
+  CHECK(text == "stage y at [1]: logarithm of a number that is not positive");
+}
+
+TEST_CASE_METHOD(Fixture, "a truth value may decide beside undefined ones") {
+  Type i1 = IntegerType::get(&context, 1);
+  auto evaluateWith = [&](auto last) {
+    DefinitionBuilder b(&context, {{{c(4)}, f32}});
+    b.result(b.stage("y", {c(4)}, i1, [&](auto i) {
+      auto isLogPositive = [&](Expr index) {
+        return compare(ComparePredicate::GT,
+                       unary(UnaryFn::Log, b.read(0, {index})),
+                       b.constant(f32, 0));
+      };
+      return last(b, isLogPositive, i[0]);
+    }));
+    EvalOptions options;
+    options.domain = EvalDomain::Interval;
+    EvalTensor x =
+        llvm::cantFail(floats({4}, {3, -2, 0, 4}).toDomain(options.domain));
+    return evaluate(b.take(), {x}, options);
+  };
+  auto isPositive = [&](DefinitionBuilder &b, Expr i) {
+    return compare(ComparePredicate::GT, b.read(0, {i}), b.constant(f32, 0));
+  };
+  auto both = llvm::cantFail(evaluateWith([&](auto &b, auto log, Expr i) {
+    return binary(BinaryFn::And, log(i), isPositive(b, i));
+  }));
+  for (int i = 0; i < 4; ++i)
+    CHECK(both[0].getInt(i) == (i == 0 || i == 3));
+  auto any = llvm::cantFail(evaluateWith([&](auto &b, auto log, Expr) {
+    return b.reduce(ReduceKind::Any, {c(4)}, [&](auto r) { return log(r[0]); });
+  }));
+  CHECK(any[0].getInt(1) == 1);
+  // Two have no value, and the others do not decide.
+  auto [failure, text] = failureOf(evaluateWith([&](auto &b, auto log, Expr) {
+    return b.reduce(ReduceKind::All, {c(4)}, [&](auto r) { return log(r[0]); });
+  }));
+  CHECK(failure == EvalFailure::Undefined);
+  auto [either, why] = failureOf(evaluateWith([&](auto &b, auto log, Expr i) {
+    return binary(BinaryFn::Or, log(i), isPositive(b, i));
+  }));
+  CHECK(why == "stage y at [1]: logarithm of a number that is not positive");
+}
+
+TEST_CASE_METHOD(Fixture, "integers are not divided by 0, read or not") {
+  DefinitionBuilder b(&context, {{{c(2)}, i64}});
+  b.stage("quotient", {c(2)}, i64,
+          [&](auto i) { return b.constantInt(i64, 6) / b.read(0, {i[0]}); });
+  b.result(
+      b.stage("y", {c(2)}, i64, [&](auto i) { return b.read(0, {i[0]}); }));
+  EvalTensor x =
+      llvm::cantFail(EvalTensor::of<int64_t>({2}, i64, {int64_t(3), 0}));
+  auto [failure, text] = failureOf(evaluate(b.take(), {x}));
+  CHECK(text == "stage quotient at [1]: division by zero");
 }
 
 TEST_CASE_METHOD(Fixture, "what is the same everywhere is a splat") {

@@ -1,0 +1,321 @@
+//===- DefinednessTest.cpp - What is defined, masked and dead -------------===//
+//
+// One table of statements. A false one may not be proved, by the prover alone
+// either; where numbers can show that it is false, they must. A true one may
+// not be refuted. A proof that is found must be accepted by itself.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Interfaces/ParseModule.h"
+#include "verifier/AssumeText.h"
+#include "verifier/CheckProof.h"
+#include "verifier/Gradient.h"
+#include "verifier/Program.h"
+#include "verifier/Verifier.h"
+#include <catch2/catch.hpp>
+
+using namespace mlc;
+
+namespace {
+
+enum class Answer { Proved, NotRefuted, NotProved, Refuted };
+
+struct Statement {
+  const char *why;
+  Answer answer;
+  std::string before, after; // bodies of functions
+};
+
+const std::string types = R"(
+!n = tensor<?xf32, #mlc.dims<[n]>>
+!nb = tensor<?xi1, #mlc.dims<[n]>>
+!v = tensor<?xf32, #mlc.dims<[v]>>
+!k = tensor<?xf32, #mlc.dims<[k]>>
+!ki = tensor<?xi64, #mlc.dims<[k]>>
+!kb = tensor<?xi1, #mlc.dims<[k]>>
+!k3 = tensor<3xf32>
+!i3 = tensor<3xi64>
+!d = tensor<?xf32>
+)";
+const std::string zeros =
+    "%z = mlc.fill {dims = #mlc.dims<[k]>, value = #mlc.real<0.0>, type = f32} "
+    ": () -> !k\n";
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+std::string result(const std::string &type) {
+  return "return %r : !" + type + "\n";
+}
+/// Where %b holds, %g.
+std::string chosen() {
+  return zeros + "%r = mlc.select %b, %g, %z : (!kb, !k, !k) -> !k\n" +
+         result("k");
+}
+/// %b times %g.
+std::string multiplied() {
+  return "%c = mlc.cast %b {to = f32} : (!kb) -> !k\n"
+         "%r = mlc.mul %c, %g : (!k, !k) -> !k\n" +
+         result("k");
+}
+/// An element of a function of %x at a sum of integers.
+std::string looked(const std::string &function, const std::string &sum) {
+  return "%l = mlc." + function + "\n%s = mlc.add " + sum +
+         " : (!ki, !ki) -> !ki\n"
+         "%g = mlc.gather %l, %s {axis = 0 : i64} : (!n, !ki) -> !k\n";
+}
+/// In index notation over a logarithm %l, which may be read anywhere.
+std::string computed(const std::string &element, const std::string &type) {
+  return "%l = mlc.log %x : (!n) -> !n\n"
+         "%r = mlc.compute %l, %i, %j, %b {definition = \"(l, i, j, b; k) Y[q] "
+         "= " +
+         element +
+         "\", dims = #mlc.dims<[k]>, integers = #mlc.dims<[k]>, reals = [], "
+         "type = " +
+         (type == "k" ? "f32" : "i1") + "} : (!n, !ki, !ki, !kb) -> !" + type +
+         "\n" + result(type);
+}
+/// At an integer that a float is cast to.
+std::string atCast(const std::string &rest) {
+  return "%i8 = mlc.cast %y {to = i64} : (!k) -> !ki\n"
+         "%g = mlc.gather %t, %i8 {axis = 0 : i64} : (!v, !ki) -> !k\n" +
+         rest;
+}
+std::string largest(const std::string &rest) {
+  return "%l = mlc.log %w : (!k3) -> !k3\n"
+         "%g, %at = mlc.top_k %l {axis = 0 : i64, k = #mlc.int<3>, largest = "
+         "true, sorted = true} : (!k3) -> (!k3, !i3)\n" +
+         rest;
+}
+std::string unread(const std::string &function) {
+  return "%l = mlc." + function + " %x : (!n) -> !n\nreturn %x : !n\n";
+}
+std::string readNowhere(const std::string &function) {
+  return "%l = mlc." + function +
+         " %x : (!n) -> !n\n"
+         "%s = mlc.slice %l {starts = #mlc.dims<[0]>, sizes = #mlc.dims<[0]>, "
+         "steps = #mlc.dims<[1]>} : (!n) -> tensor<0xf32>\n"
+         "%c = mlc.concat %x, %s {axis = 0 : i64} : (!n, tensor<0xf32>) -> !n\n"
+         "return %c : !n\n";
+}
+const std::string same = "return %x : !n\n";
+const std::string added =
+    "%r = linalg.add ins(%p, %o : !d, !d) outs(%o : !d) -> !d\n" + result("d");
+const std::string addedInLoop =
+    "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+    "%r = scf.for %h = %c0 to %c1 step %c1 iter_args(%s = %o) -> (!d) {\n"
+    "%q = linalg.add ins(%p, %s : !d, !d) outs(%s : !d) -> !d\n"
+    "scf.yield %q : !d }\n" +
+    result("d");
+std::string truths(const std::string &element) {
+  return "%r = mlc.compute %x, %m {definition = \"(x, m; n) Y[q] = " + element +
+         "\", dims = #mlc.dims<[n]>, integers = #mlc.dims<[n]>, reals = [], "
+         "type = i1} : (!n, !nb) -> !nb\n" +
+         result("nb");
+}
+
+const std::string first = "%i, %j", swapped = "%j, %i";
+
+std::vector<Statement> statements() {
+  std::vector<Statement> all;
+  for (auto [function, isNegative] : {std::pair("log %x : (!n) -> !n", true),
+                                      {"sqrt %x : (!n) -> !n", true},
+                                      {"reciprocal %x : (!n) -> !n", false},
+                                      {"div %x, %x : (!n, !n) -> !n", false}}) {
+    // Numbers that are 0 are rarely drawn.
+    all.push_back({"what is not chosen is multiplied by 0",
+                   isNegative ? Answer::Refuted : Answer::NotProved,
+                   looked(function, first) + chosen(),
+                   looked(function, swapped) + multiplied()});
+    all.push_back({"at equal places", Answer::Proved,
+                   looked(function, first) + chosen(),
+                   looked(function, swapped) + chosen()});
+    all.push_back({"needed before, masked after", Answer::Proved,
+                   looked(function, first) + multiplied(),
+                   looked(function, swapped) + chosen()});
+  }
+  const std::string at = "l<0>[index(i[q] + j[q])]";
+  all.insert(
+      all.end(),
+      {{"an unread logarithm is read", Answer::Refuted, computed("f32(0)", "k"),
+        computed(at + " - " + at, "k")},
+       {"times 0", Answer::Refuted, computed("f32(0)", "k"),
+        computed("0 * " + at, "k")},
+       {"it equals itself where it has a value", Answer::Refuted,
+        computed("(q >= 0)", "kb"),
+        computed("(" + at + " == " + at + ")", "kb")},
+       {"chosen in one definition, multiplied in another", Answer::Refuted,
+        computed("select(b[q], " + at + ", 0)", "k"),
+        computed("f32(b[q]) * " + at, "k")},
+       {"the other way round", Answer::Proved,
+        computed("f32(b[q]) * " + at, "k"),
+        computed("select(b[q], " + at + ", 0)", "k")},
+       {"a cast picks what is not chosen", Answer::NotProved, atCast(chosen()),
+        atCast(multiplied())},
+       {"a cast picks what cancels", Answer::NotProved,
+        atCast(zeros + "return %z : !k\n"),
+        atCast("%r = mlc.sub %g, %g : (!k, !k) -> !k\n" + result("k"))},
+       {"a cast picks what is chosen", Answer::Proved, atCast(chosen()),
+        atCast(chosen())},
+       {"an operator without a definition, of what is not chosen",
+        Answer::NotProved,
+        largest(
+            "%z = mlc.fill {dims = #mlc.dims<[3]>, value = "
+            "#mlc.real<0.0>, type = f32} : () -> !k3\n"
+            "%r = mlc.select %e, %g, %z : (tensor<3xi1>, !k3, !k3) -> !k3\n" +
+            result("k3")),
+        largest("%c = mlc.cast %e {to = f32} : (tensor<3xi1>) -> !k3\n"
+                "%r = mlc.mul %c, %g : (!k3, !k3) -> !k3\n" +
+                result("k3"))},
+       {"unread, then added and taken away", Answer::NotProved,
+        largest("return %w : !k3\n"),
+        largest("%q = mlc.add %w, %g : (!k3, !k3) -> !k3\n"
+                "%r = mlc.sub %q, %g : (!k3, !k3) -> !k3\n" +
+                result("k3"))},
+       {"read on both sides", Answer::Proved,
+        largest("%r = mlc.add %w, %g : (!k3, !k3) -> !k3\n" + result("k3")),
+        largest("%r = mlc.add %g, %w : (!k3, !k3) -> !k3\n" + result("k3"))},
+       {"a selection moves into a logarithm", Answer::NotRefuted,
+        "%u = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<1.0>, type = "
+        "f32} : () -> !n\n"
+        "%s = mlc.select %m, %x, %u : (!nb, !n, !n) -> !n\n"
+        "%r = mlc.log %s : (!n) -> !n\n" +
+            result("n"),
+        "%l = mlc.log %x : (!n) -> !n\n"
+        "%u = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<0.0>, type = "
+        "f32} : () -> !n\n"
+        "%r = mlc.select %m, %l, %u : (!nb, !n, !n) -> !n\n" +
+            result("n")},
+       {"a branch that is never taken", Answer::NotRefuted, same,
+        "%l = mlc.log %x : (!n) -> !n\n"
+        "%u = mlc.compare %x, %x {predicate = \"eq\"} : (!n, !n) -> !nb\n"
+        "%r = mlc.select %u, %x, %l : (!nb, !n, !n) -> !n\n" +
+            result("n")},
+       {"one turn of a loop, whose operands have the same dims",
+        Answer::NotRefuted, addedInLoop, added},
+       {"a truth value that another decides", Answer::NotRefuted,
+        truths("m[q]"), truths("or(m[q], and(m[q], log(x[q]) > 0))")},
+       {"one that decides nothing", Answer::Refuted, truths("m[q]"),
+        truths("and(m[q], log(x[q]) == log(x[q]))")}});
+  for (const char *function : {"log", "sqrt", "reciprocal"}) {
+    all.push_back({"unread after", Answer::Proved, same, unread(function)});
+    all.push_back({"no element of which is read after", Answer::NotRefuted,
+                   same, readNowhere(function)});
+  }
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+struct Fixture {
+  mlir::MLIRContext context{verifier::readDialects(),
+                            mlir::MLIRContext::Threading::DISABLED};
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp before, after;
+
+  Fixture() { context.loadAllAvailableDialects(); }
+
+  void read(const std::string &text) {
+    module = parseModuleText(text, "statement", &context);
+    REQUIRE(module);
+    auto functions = llvm::to_vector(module->getOps<mlir::func::FuncOp>());
+    before = functions[0];
+    after = functions[1];
+  }
+  void read(const Statement &statement) {
+    auto typeOf = [](const std::string &body) {
+      size_t at = body.rfind("return %");
+      return body.substr(body.find(':', at));
+    };
+    std::string text = types;
+    for (auto [name, body] :
+         {std::pair("b", &statement.before), std::pair("a", &statement.after)})
+      text += "func.func @" + std::string(name) +
+              "(%x: !n, %m: !nb, %t: !v, %y: !k, %i: !ki, %j: !ki, %b: !kb, "
+              "%w: !k3, %e: tensor<3xi1>, %p: !d, %o: !d) -> " +
+              typeOf(*body).substr(1) + " {\n" + *body + "}\n";
+    read(text);
+  }
+  Verdict verdict(bool withNumbers) {
+    VerifierOptions options;
+    options.scaleWork(0.05);
+    options.classifyFloats = false;
+    if (!withNumbers)
+      options.trialsBefore = options.trialsAfter = 0;
+    return verify(before, after, {}, options);
+  }
+};
+
+} // namespace
+
+TEST_CASE_METHOD(Fixture, "what is defined, masked and dead", "[definedness]") {
+  for (const Statement &statement : statements()) {
+    INFO(statement.why << "\n"
+                       << statement.before << "---\n"
+                       << statement.after);
+    read(statement);
+    Verdict alone = verdict(false), usual = verdict(true);
+    INFO(alone.reason << usual.reason << usual.counterexample.text);
+    if (alone.isProved())
+      CHECK(verifier::checkProof(before, after, {}, alone.certificate.proof)
+                .isAccepted);
+    switch (statement.answer) {
+    case Answer::Proved:
+      CHECK(usual.isProved());
+      break;
+    case Answer::NotRefuted:
+      CHECK_FALSE(usual.isRefuted());
+      break;
+    case Answer::Refuted:
+      CHECK(usual.isRefuted());
+      [[fallthrough]];
+    case Answer::NotProved:
+      CHECK_FALSE(alone.isProved());
+      CHECK_FALSE(usual.isProved());
+    }
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a proof of what is masked is none of what is not",
+                 "[definedness]") {
+  const std::string log = "log %x : (!n) -> !n";
+  read(Statement{"", Answer::Proved, looked(log, first) + chosen(),
+                 looked(log, swapped) + chosen()});
+  Verdict masked = verdict(false);
+  REQUIRE(masked.isProved());
+  read(Statement{"", Answer::Refuted, looked(log, first) + chosen(),
+                 looked(log, swapped) + multiplied()});
+  verifier::CheckVerdict checked =
+      verifier::checkProof(before, after, {}, masked.certificate.proof);
+  CHECK_FALSE(checked.isAccepted);
+}
+
+TEST_CASE_METHOD(Fixture, "a gradient reads what its function does not",
+                 "[definedness]") {
+  auto text = [](const std::string &last) {
+    return types + R"(
+func.func @f(%x: !n, %i: tensor<?xi64, #mlc.dims<[n]>>) -> !n {
+  %l = mlc.log %x : (!n) -> !n
+  %r = mlc.mul %x, %x : (!n, !n) -> !n
+  return %r : !n
+}
+func.func @g(%x: !n, %i: tensor<?xi64, #mlc.dims<[n]>>, %dy: !n) -> !n {
+  %l = mlc.log %x : (!n) -> !n
+  %r = mlc.compute %x, %l, %i, %dy {definition = "(x, l, i, dy; n) Y[q] = 2 * x[q] * dy[q])" +
+           last +
+           R"(", dims = #mlc.dims<[n]>, integers = #mlc.dims<[n]>, reals = [], type = f32} : (!n, !n, tensor<?xi64, #mlc.dims<[n]>>, !n) -> !n
+  return %r : !n
+})";
+  };
+  VerifierOptions options;
+  options.classifyFloats = false;
+  options.trialsBefore = options.trialsAfter = 0;
+  read(text(""));
+  CHECK(verifyGradient(before, after, {}, options).isProved());
+  read(text(" + 0 * l<0>[index(i[q] + i[q])]"));
+  CHECK_FALSE(verifyGradient(before, after, {}, options).isProved());
+  CHECK(verifyGradient(before, after, {}).isRefuted());
+}
