@@ -39,8 +39,9 @@ InstantiationResult checkInstantiations(Rule &rule, unsigned count,
 InstantiationResult checkBits(Rule &rule, unsigned count, uint64_t seed);
 
 /// Of a rule that is said to be reassociating, so that no term comes or goes:
-/// where some elements of inputs are NaN, on `count` instantiations, the same
-/// elements of both sides' results must be. Stops at the first difference.
+/// where some elements of arguments that are no constants are NaN, on `count`
+/// instantiations without sizes of 0, the same elements of both sides' results
+/// must be. Stops at the first difference.
 InstantiationResult checkSpoiled(Rule &rule, unsigned count, uint64_t seed);
 
 /// A rule made wrong, and how.

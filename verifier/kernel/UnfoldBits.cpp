@@ -28,6 +28,30 @@ Value Unfolder::unfoldBits(const ExprNode &node) {
                                    : plain({});
 }
 
+static std::string formOf(const Sum &sum);
+
+/// What a factor is made of, but for indices: variables have other names
+/// elsewhere.
+static std::string formOf(const Factor &factor) {
+  std::string form = std::to_string(static_cast<int>(factor.kind)) + ":" +
+                     std::to_string(factor.input) + ":" + factor.name + "(";
+  for (const Sum &argument : factor.arguments)
+    form += formOf(argument) + ",";
+  for (const Branch &branch : factor.branches)
+    form += formOf(branch.value) + ";";
+  return form + ")";
+}
+
+static std::string formOf(const Sum &sum) {
+  std::string form;
+  for (const Term &term : sum) {
+    form += "+";
+    for (const FactorRef &factor : term.factors)
+      form += formOf(*factor);
+  }
+  return form;
+}
+
 Sum Unfolder::functionOfBits(const ExprNode &node, ArrayRef<Sum> x) {
   std::string type = textOf(node.type);
   if (node.kind == Expr::Kind::Unary) {
@@ -61,7 +85,11 @@ Sum Unfolder::functionOfBits(const ExprNode &node, ArrayRef<Sum> x) {
                   node.binary == BinaryFn::Max || node.binary == BinaryFn::Min;
   if (!commutes)
     return single(makeCall(function, x.vec()));
-  // Of two values, whichever is first.
+  // In an order that both sides have, or of two values, whichever is first.
+  std::string first = formOf(x[0]), second = formOf(x[1]);
+  if (first != second)
+    return single(makeCall(
+        function, {x[first < second ? 0 : 1], x[first < second ? 1 : 0]}));
   return single(makeReduce((inOrder + "either:" + function).str(),
                            {{{}, {}, x[0]}, {{}, {}, x[1]}}));
 }
