@@ -3,8 +3,9 @@
 usage: ./dev docs [--check]
 
 Operators.md from the operators' TableGen, Passes.md from mlc-opt,
-CommandLine.md from each tool's --help, Audit.md from mlc-rules audit,
-rules/*.md from the rule files. --check writes nothing and names the
+CommandLine.md from each tool's --help, OnnxOperators.md from the importer and
+the onnx package, Audit.md from mlc-rules audit, rules/*.md from the rule files.
+--check writes nothing and names the
 pages that are not current.
 """
 
@@ -14,6 +15,7 @@ import re
 import subprocess
 import sys
 
+import onnx_page
 import rule_pages
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -101,7 +103,11 @@ def audit(build):
     return NOTE.format(source="test/rules/literature.mlir or docs/rule_pages.py") + rule_pages.audit(build, ROOT)
 
 
-PAGES = {"Operators.md": operators, "Passes.md": passes, "CommandLine.md": command_line, "Audit.md": audit}
+def onnx_operators(build):
+    return NOTE.format(source="passes/Import or docs/onnx_page.py") + onnx_page.page(build)
+
+
+PAGES = {"Operators.md": operators, "OnnxOperators.md": onnx_operators, "Passes.md": passes, "CommandLine.md": command_line, "Audit.md": audit}
 
 
 def rules(build):

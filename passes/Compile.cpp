@@ -218,6 +218,8 @@ std::string makeManifest(ModuleOp module, const CompileOptions &options,
     llvm::consumeError(trails.takeError()); // somebody else's attribute
   if (Attribute metadata = module->getAttr("mlc.metadata"))
     manifest["metadata"] = toJson(metadata);
+  if (Attribute indices = module->getAttr("mlc.indices"))
+    manifest["indices"] = toJson(indices);
   return llvm::formatv("{0:2}", llvm::json::Value(std::move(manifest))).str();
 }
 

@@ -2,6 +2,7 @@
 
 #include "passes/Program.h"
 #include "codegen/StateWrites.h"
+#include "dialects/Interfaces/NumberChecks.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "passes/ConstantBytes.h"
@@ -441,6 +442,8 @@ LogicalResult Translator::translate(Operation *inner) {
         rt::Symbol result;
         result.name = bind.getName().str();
         result.kind = rt::Symbol::FromTensor;
+        if (bind->hasAttr(kAnyNumberAttr))
+          result.min = INT64_MIN;
         rt::SymbolId id = program.addSymbol(std::move(result));
         symbols[bind.getName()] = id;
         program.steps.push_back(rt::Step::bindSymbol(

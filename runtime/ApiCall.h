@@ -13,6 +13,7 @@
 #include "runtime/Text.h"
 #include "runtime/mlc_runtime.h"
 
+#include <mutex>
 #include <new>
 #include <pthread.h>
 #include <string>
@@ -39,6 +40,8 @@ struct Common {
   std::shared_ptr<const Artifact> artifact;
   uint32_t flags;
   unsigned process;
+  /// Held by the thread that is inside of one of them.
+  std::mutex turn;
   AsyncRun async;
   /// Whose run that is.
   const void *runner = nullptr;
@@ -109,13 +112,22 @@ inline bool isOfParent(const mlc_session *session) {
 }
 inline mlc_status ofParent() {
   return report(MLC_USAGE, "the session was made before this process was "
-                           "forked, without its threads; make one here");
+                           "forked, and its threads are not here; make one in "
+                           "this process");
+}
+inline mlc_status ofAnother() {
+  return report(MLC_USAGE, "another thread is using the session, or one that "
+                           "shares its states; make a session for each thread, "
+                           "or let them take turns");
 }
 
 /// Runs `fn` on a session's insides unless a run is under way there.
 template <typename Fn> mlc_status onSession(mlc_session *session, Fn fn) {
   if (isOfParent(session))
     return ofParent();
+  std::unique_lock<std::mutex> turn(session->common->turn, std::try_to_lock);
+  if (!turn)
+    return ofAnother();
   if (session->common->async.isPending())
     return report(MLC_USAGE, "a run of the session, or of one that shares its "
                              "states, is under way; call mlc_session_wait "

@@ -65,8 +65,12 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
 
 void mlc_session_destroy(mlc_session *session) {
   // Its threads cannot be joined, nor what they held be freed, after a fork.
-  if (session && !isOfParent(session))
-    delete session;
+  if (!session || isOfParent(session))
+    return;
+  // Outlives the session.
+  std::shared_ptr<Common> common = session->common;
+  std::lock_guard<std::mutex> turn(common->turn);
+  delete session;
 }
 
 mlc_status mlc_session_bind_input(mlc_session *session, size_t index,
@@ -148,6 +152,9 @@ mlc_status mlc_session_wait(mlc_session *session) {
     return nullArgument();
   if (isOfParent(session))
     return ofParent();
+  std::unique_lock<std::mutex> turn(session->common->turn, std::try_to_lock);
+  if (!turn)
+    return ofAnother();
   return guarded([&] {
     AsyncRun &async = session->common->async;
     return async.isPending() ? async.wait() : session->impl.wait();
@@ -190,7 +197,10 @@ mlc_status mlc_session_memory(mlc_session *session, mlc_memory *memory) {
 }
 
 uint64_t mlc_session_allocation_count(const mlc_session *session) {
-  return session && !isOfParent(session) && !session->common->async.isPending()
+  if (!session || isOfParent(session))
+    return 0;
+  std::unique_lock<std::mutex> turn(session->common->turn, std::try_to_lock);
+  return turn && !session->common->async.isPending()
              ? session->impl.allocations()
              : 0;
 }

@@ -3,6 +3,7 @@
 #include "runtime/Artifact.h"
 #include "runtime/ArtifactFormat.h"
 #include "runtime/Blake3.h"
+#include "runtime/FileKind.h"
 #include "runtime/Library.h"
 #include "runtime/Version.h"
 
@@ -29,10 +30,20 @@ std::string rebuildHint(const ArtifactHeader &header) {
          (command.empty() ? "mlc compile MODEL.onnx -o MODEL.mlca" : command);
 }
 
+Status foreignFile(std::string_view bytes) {
+  KnownFile known = knowFile(bytes);
+  if (known.kind == FileKind::Onnx)
+    return Status::badFile("is a model; compile it first (mlc compile)");
+  std::string text = "is not an mlc artifact";
+  if (known.kind != FileKind::Unknown)
+    text = std::string("is ") + known.name + ", not an mlc artifact";
+  return Status::badFile(text);
+}
+
 Status checkHeader(const uint8_t *data, size_t size, ArtifactHeader &header) {
   if (size < sizeof(artifactMagic) ||
       std::memcmp(data, artifactMagic, sizeof(artifactMagic)) != 0)
-    return Status::badFile("is not an mlc artifact");
+    return foreignFile({reinterpret_cast<const char *>(data), size});
   if (size < sizeof(header))
     return Status::badFile("is truncated: " + std::to_string(size) +
                            " bytes do not hold a header");

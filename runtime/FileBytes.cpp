@@ -1,6 +1,7 @@
 //===- FileBytes.cpp - A file read whole, within a bound ------------------===//
 
 #include "runtime/FileBytes.h"
+#include "runtime/FileKind.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -76,6 +77,8 @@ Status FileBytes::readFrom(int fd, uint64_t limit, FileBytes &bytes) {
 }
 
 Status FileBytes::read(const char *path, uint64_t limit, FileBytes &bytes) {
+  if (Status status = refuseFifo(path); !status.ok())
+    return status;
   Descriptor file{::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)};
   return file.fd < 0 ? cannotRead(errno) : readFrom(file.fd, limit, bytes);
 }

@@ -119,7 +119,7 @@ struct Check {
   Kind kind = Equal; ///< Divides: rhs mod lhs is zero
   ExprId lhs = 0;
   ExprId rhs = 0;
-  /// What to tell the user: names the ONNX node and what is needed.
+  /// Names the ONNX node and what is needed; `{0}` and `{1}` are the sides.
   std::string message;
 };
 

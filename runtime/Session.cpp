@@ -3,6 +3,7 @@
 #include "runtime/Session.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace mlc::runtime {
 
@@ -161,6 +162,12 @@ Status Session::checkConditions(uint32_t epoch) {
                      : l != 0 && (l == -1 || r % l == 0);
     if (holds)
       continue;
+    std::string told = check.message;
+    for (auto [mark, number] : {std::pair("{0}", l), std::pair("{1}", r)})
+      if (size_t at = told.find(mark); at != std::string::npos)
+        told.replace(at, std::strlen(mark), std::to_string(number));
+    if (told != check.message)
+      return Status::error(MLC_USAGE, told);
     // That a difference is not 0 tells nobody anything: the message says all.
     const Expr &right = program.exprs[check.rhs];
     bool isDifference = right == Expr::constant(0);

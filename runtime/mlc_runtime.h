@@ -29,13 +29,13 @@
  * caller's own floating-point environment is restored after each run.
  *
  * Threads: an artifact may be shared by sessions of many threads at once. A
- * session is used by one thread at a time. While a run that was started with
- * mlc_session_run_async is under way, all functions on its session but
- * mlc_session_wait, mlc_session_is_running and mlc_session_destroy refuse with
- * MLC_USAGE. A GPU's context is the calling thread's current one afterwards.
- * Functions never throw. After a fork, the child may use artifacts and make
- * sessions of its own; the parent's sessions refuse it with MLC_USAGE, and
- * mlc_session_destroy leaves them as they are.
+ * session, with those that share its states, is used by one thread at a time;
+ * others are refused with MLC_USAGE meanwhile (mlc_session_destroy waits). So
+ * are all functions but mlc_session_wait, _is_running and _destroy while a run
+ * that mlc_session_run_async has started is under way. A GPU's context is the
+ * calling thread's current one afterwards. Functions never throw. After a fork
+ * the child makes sessions of its own: the parent's refuse it with MLC_USAGE,
+ * and mlc_session_destroy leaves them as they are.
  *
  * Entries: an artifact holds one program or several ("step", "evaluate"), which
  * share its weights and states. An artifact's inputs, outputs, parameters,

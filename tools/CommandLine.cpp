@@ -3,6 +3,7 @@
 #include "tools/CommandLine.h"
 #include "runtime/OutputFiles.h"
 #include "runtime/Status.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
@@ -41,12 +42,92 @@ static std::string parse(int argc, char **argv, StringRef overview) {
   return ok ? std::string() : text + "\n";
 }
 
+/// "; did you mean 'inspect'?" where one of `names` is near, else "".
+static std::string suggest(StringRef given, StringRef dashes,
+                           llvm::ArrayRef<StringRef> names) {
+  // A letter in three may be wrong.
+  unsigned least = std::max<size_t>(1, given.size() / 3) + 1;
+  StringRef nearest;
+  for (StringRef name : names)
+    if (unsigned distance = given.edit_distance(name, true, least);
+        distance < least) {
+      least = distance;
+      nearest = name;
+    }
+  return nearest.empty() ? ""
+                         : ("; did you mean '" + dashes + nearest + "'?").str();
+}
+
+/// The options of the subcommand in `argv`, or of the program.
+static llvm::DenseMap<StringRef, llvm::cl::Option *> &optionsOf(int argc,
+                                                                char **argv) {
+  for (StringRef argument : llvm::ArrayRef(argv, argc).drop_front())
+    for (llvm::cl::SubCommand *sub : llvm::cl::getRegisteredSubcommands())
+      if (!sub->getName().empty() && sub->getName() == argument)
+        return llvm::cl::getRegisteredOptions(*sub);
+  return llvm::cl::getRegisteredOptions();
+}
+
+/// The values that the help of `option` lists.
+static std::vector<std::string> valuesOf(const llvm::cl::Option &option) {
+  llvm::outs().flush();
+  int memory = ::memfd_create("help", MFD_CLOEXEC);
+  int output = ::dup(STDOUT_FILENO);
+  std::string text(1 << 14, 0);
+  if (memory >= 0 && output >= 0) {
+    ::dup2(memory, STDOUT_FILENO);
+    option.printOptionInfo(/*GlobalWidth=*/80);
+    llvm::outs().flush();
+    ::dup2(output, STDOUT_FILENO);
+    text.resize(
+        std::max<ssize_t>(0, ::pread(memory, text.data(), text.size(), 0)));
+  }
+  ::close(memory);
+  ::close(output);
+  std::vector<std::string> values;
+  llvm::SmallVector<StringRef> lines;
+  StringRef(text).split(lines, '\n');
+  for (StringRef line : llvm::drop_begin(lines))
+    if (line = line.ltrim(); line.consume_front("="))
+      values.push_back(line.take_until(llvm::isSpace).str());
+  return values;
+}
+
+/// `message` with a remedy: names that are near the given one, values that an
+/// option has.
+static std::string advise(StringRef message, int argc, char **argv) {
+  StringRef given = message.split('\'').second.rsplit('\'').first;
+  auto &options = optionsOf(argc, argv);
+  auto option = options.find(message.split(' ').first.ltrim('-'));
+  if (message.contains("annot find option named") && option != options.end()) {
+    std::vector<std::string> values = valuesOf(*option->second);
+    return ("--" + option->first + "=" + given + ": expected one of " +
+            llvm::join(values, ", "))
+        .str();
+  }
+  std::vector<StringRef> names;
+  std::string advice;
+  if (message.starts_with("unknown subcommand")) {
+    for (llvm::cl::SubCommand *sub : llvm::cl::getRegisteredSubcommands())
+      names.push_back(sub->getName());
+    advice = suggest(given, "", names);
+  } else if (message.starts_with("unknown command line argument")) {
+    for (auto &entry : options)
+      if (entry.second->getOptionHiddenFlag() == llvm::cl::NotHidden)
+        names.push_back(entry.first);
+    llvm::sort(names);
+    advice = suggest(given.ltrim('-').split('=').first, "--", names);
+  }
+  return message.str() + (advice.empty() ? "; see --help" : advice);
+}
+
 std::string parseCommandLine(int argc, char **argv, StringRef overview) {
   std::string text = parse(argc, argv, overview);
   if (text.empty())
     return text;
-  // The first line is the error; the next may tell the nearest name.
-  auto [first, rest] = StringRef(text).split('\n');
+  // The first line is the error; the next may tell the nearest name, however
+  // far away.
+  StringRef first = StringRef(text).split('\n').first;
   std::string speaker = (llvm::sys::path::filename(argv[0]) + ": ").str();
   first.consume_front(speaker);
   // The line ends in advice with the program's path.
@@ -56,12 +137,7 @@ std::string parseCommandLine(int argc, char **argv, StringRef overview) {
   std::string message = first.rtrim(" .!").str();
   if (!message.empty())
     message.front() = llvm::toLower(message.front());
-  StringRef nearest = rest.split('\n').first;
-  if (nearest.consume_front(speaker) &&
-      nearest.consume_front("Did you mean ") && nearest != "'-h'?" &&
-      nearest != "'--help'?")
-    return message + "; did you mean " + nearest.str();
-  return message + "; see --help";
+  return advise(message, argc, argv);
 }
 
 void startTool() {

@@ -1,9 +1,9 @@
 //===- TargetFile.cpp - Target descriptions as JSON -----------------------===//
 
 #include "codegen/target/TargetFile.h"
+#include "codegen/target/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include <cmath>
 #include <optional>
 
@@ -290,7 +290,7 @@ Error readCode(const json::Object &object, Target &target) {
 } // namespace
 
 Expected<Target> readTarget(StringRef text) {
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = parseJson(text);
   if (!value)
     return createStringError("not JSON: " + toString(value.takeError()));
   const json::Object *object = value->getAsObject();

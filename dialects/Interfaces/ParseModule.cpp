@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/FileKind.h"
+#include "runtime/Nesting.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -101,6 +103,16 @@ static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources,
       sources.getMemoryBuffer(sources.getMainFileID());
   if (isBytecode(*buffer))
     return parseSourceFile<ModuleOp>(sources, config);
+  // MLIR's parser is recursive.
+  StringRef written = buffer->getBuffer();
+  if (size_t at = runtime::findDeepNesting(written); at != StringRef::npos) {
+    auto [line, column] = sources.getLineAndColumn(
+        SMLoc::getFromPointer(written.data() + at), sources.getMainFileID());
+    emitError(FileLineColLoc::get(context, buffer->getBufferIdentifier(), line,
+                                  column))
+        << "is nested more than " << runtime::maxNesting << " deep";
+    return nullptr;
+  }
   Block block;
   AsmParserState text;
   if (failed(parseAsmSourceFile(sources, &block, config, &text)))
@@ -133,11 +145,17 @@ static OwningOpRef<ModuleOp> parseBuffer(std::unique_ptr<llvm::MemoryBuffer> b,
 
 OwningOpRef<ModuleOp> parseModuleFile(llvm::StringRef path,
                                       MLIRContext *context) {
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
-  if (buffer)
-    return parseBuffer(std::move(*buffer), context);
-  emitError(UnknownLoc::get(context)) << "could not open input file " << path
-                                      << ": " << buffer.getError().message();
+  runtime::Status status = path == "-"
+                               ? runtime::Status::success()
+                               : runtime::refuseFifo(path.str().c_str());
+  if (status.ok()) {
+    auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
+    if (buffer)
+      return parseBuffer(std::move(*buffer), context);
+    status.message = buffer.getError().message();
+  }
+  emitError(UnknownLoc::get(context))
+      << "could not open input file " << path << ": " << status.message;
   return nullptr;
 }
 

@@ -6,6 +6,8 @@
 #include "passes/Base/Passes.h"
 #include "passes/Distribute/Mesh.h"
 #include "passes/Distribute/Rank.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -150,15 +152,19 @@ private:
     for (auto [i, argument] :
          llvm::enumerate(function.getBody().front().getArguments()))
       for (IntExpr dim : dimsOf(argument)) {
-        bool isOpen = false, hasRank = false;
+        llvm::SetVector<StringRef> open;
+        bool hasRank = false;
         dim.walkSymbols([&](StringRef symbol) {
-          (symbol.starts_with("rank.") ? hasRank : isOpen) = true;
+          if (symbol.starts_with("rank."))
+            hasRank = true;
+          else
+            open.insert(symbol);
         });
-        if (isOpen && hasRank)
+        if (!open.empty() && hasRank)
           return function.emitError()
-                 << argumentName(i) << " has a part of " << dim.str()
-                 << " on a rank, which tells nobody what the symbols are; fix "
-                    "the dim, or say that it is a multiple of the axis's size";
+                 << argumentName(i) << " is split along the open dim "
+                 << llvm::join(open, ", ") << "; give --dim "
+                 << llvm::join(open, "=SIZE --dim ") << "=SIZE";
       }
     return success();
   }

@@ -3,6 +3,7 @@
 #include "passes/Fuse/ExecBuilder.h"
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Interfaces/NumberChecks.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -344,8 +345,26 @@ void ExecBuilder::addLibrary(const Group &group) {
       getNodes(group, b));
 }
 
+/// Result `i` is a number that a run depends on.
+void ExecBuilder::addNumberCheck(unsigned i, Value buffer) {
+  std::string name = "number." + std::to_string(i);
+  IntExpr number = IntExpr::symbol(b.getContext(), name);
+  Location loc = function.getLoc();
+  exec::BindOp::create(b, loc, name, buffer, 0)
+      ->setAttr(kAnyNumberAttr, b.getUnitAttr());
+  auto message = function.getResultAttrOfType<StringAttr>(i, kCheckAttr);
+  if (auto low = function.getResultAttrOfType<IntExpr>(i, kLowAttr))
+    exec::CheckOp::create(b, loc, low, ComparePredicate::LE, number, message);
+  if (auto high = function.getResultAttrOfType<IntExpr>(i, kHighAttr))
+    exec::CheckOp::create(b, loc, number, ComparePredicate::LE, high, message);
+}
+
 LogicalResult ExecBuilder::addResult(unsigned i, Value value) {
   Value buffer = bufferOf(value);
+  if (function.getResultAttr(i, kCheckAttr)) {
+    addNumberCheck(i, buffer);
+    return success();
+  }
   Attribute sharding = function.getResultAttr(i, dist::kShardingAttr);
   if (auto name = function.getResultAttrOfType<StringAttr>(i, kStateAttr)) {
     FailureOr<Value> state = stateCalled(name, value, {}, sharding);

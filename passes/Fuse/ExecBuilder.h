@@ -33,6 +33,7 @@ private:
   void addLibrary(const Group &group);
   mlir::LogicalResult addOutputs();
   mlir::LogicalResult addResult(unsigned index, mlir::Value value);
+  void addNumberCheck(unsigned index, mlir::Value buffer);
 
   /// The buffer that holds `value`, made where there is none yet.
   mlir::Value bufferOf(mlir::Value value);

@@ -2,6 +2,7 @@
 
 #include "passes/Import/GraphImporter.h"
 #include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Interfaces/TypeText.h"
 #include "passes/Import/GraphChecks.h"
 #include "passes/Import/Handlers.h"
 #include "passes/Import/Weights.h"
@@ -14,18 +15,6 @@ using llvm::Twine;
 
 namespace mlc {
 
-std::string describeType(const Tensor &tensor) {
-  if (!tensor.elementType)
-    return "?";
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "tensor<";
-  for (IntExpr dim : tensor.dims)
-    os << dim << 'x';
-  os << tensor.elementType << '>';
-  return text;
-}
-
 //===----------------------------------------------------------------------===//
 // Session
 //===----------------------------------------------------------------------===//
@@ -35,7 +24,7 @@ ImportSession::ImportSession(MLIRContext *context, ModelFile &file,
     : state(context), file(file), report(report), fileName(fileName),
       handler(context, [this](Diagnostic &diag) {
         if (diag.getSeverity() == DiagnosticSeverity::Error)
-          diagnostic = diag.str();
+          diagnostic = withPlainTypes(diag.str());
         return success();
       }) {
   state.file = &file;
@@ -210,6 +199,10 @@ Value GraphImporter::makeParameter(StringRef name, func::FuncOp main) {
 // Nodes
 //===----------------------------------------------------------------------===//
 
+static std::string typeOf(const Tensor &tensor) {
+  return tensor.elementType ? typeText(tensor.elementType, tensor.dims) : "?";
+}
+
 void GraphImporter::refuse(const onnx::NodeProto &proto, int index,
                            StringRef reason, bool isContradiction) {
   UnsupportedNode node;
@@ -220,7 +213,7 @@ void GraphImporter::refuse(const onnx::NodeProto &proto, int index,
   for (const std::string &input : proto.input()) {
     Tensor *tensor = find(input);
     node.inputTypes.push_back(input.empty() ? ""
-                              : tensor      ? describeType(*tensor)
+                              : tensor      ? typeOf(*tensor)
                                             : "?");
   }
   node.reason = reason.str();

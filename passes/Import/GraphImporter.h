@@ -96,11 +96,15 @@ private:
   llvm::StringMap<Tensor *> names;
 };
 
+/// What a result of `main` that is checked has (NumberChecks.h).
+mlir::DictionaryAttr attributesOf(const IndexCheck &check,
+                                  mlir::MLIRContext *context);
+/// The extents by the names of inputs that hold indices; null without one.
+mlir::DictionaryAttr listIndexInputs(const ImportState &state,
+                                     mlir::func::FuncOp main);
+
 /// Puts `error`, about `what`, into the report unless another stands there.
 void reportError(ImportReport &report, llvm::StringRef what, llvm::Error error);
-
-/// `tensor<Nx3xf32>`, for reports.
-std::string describeType(const Tensor &tensor);
 
 } // namespace mlc
 

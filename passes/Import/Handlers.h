@@ -45,6 +45,15 @@ const OperatorEntry *findOperator(llvm::StringRef domain, llvm::StringRef name);
 /// rounded once.
 mlir::LogicalResult importWith(const OperatorEntry &entry, Node &node);
 
+/// Indices before 0 count from the end, or are out of range.
+enum class IndexKind { FromStart, AlsoFromEnd };
+
+/// Says that `indices`, which are made of input `input` of the node, are used
+/// along a dim of `extent`: inputs of the model are drawn at random accordingly
+/// (ImportReport), and with ImportOptions::checked a run with others fails.
+void useAsIndices(Node &node, mlir::Value indices, unsigned input,
+                  IntExpr extent, IndexKind kind);
+
 /// Computes a node of numbers that follow from dims and constants, so that it
 /// needs no operator. False when this is not such a node.
 bool foldNumbers(Node &node);

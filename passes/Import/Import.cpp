@@ -49,6 +49,7 @@ public:
         context(context), model(session.file.proto()),
         graph(session, model.graph(), nullptr, "") {
     session.state.inTraining = options.inTraining;
+    session.state.checked = options.checked;
   }
 
   OwningOpRef<ModuleOp> run();
@@ -272,6 +273,11 @@ bool ModelImporter::importOutputs() {
     types.push_back(now.getType());
     addResultName(kUpdatesAttr, main.getArgAttr(i, "mlc.name"));
   }
+  for (const IndexCheck &check : session.state.indexChecks) {
+    values.push_back(check.value);
+    types.push_back(check.value.getType());
+    attributes.push_back(attributesOf(check, context));
+  }
   func::ReturnOp::create(builder, main.getLoc(), values);
   main.setType(FunctionType::get(context, main.getArgumentTypes(), types));
   for (auto [i, attribute] : llvm::enumerate(attributes))
@@ -308,6 +314,8 @@ void ModelImporter::setModuleAttributes() {
       list.emplace_back(StringAttr::get(context, name), value);
     return DictionaryAttr::get(context, list);
   };
+  if (DictionaryAttr indices = listIndexInputs(session.state, main))
+    (*module)->setAttr("mlc.indices", indices);
   NamedAttrList onnx;
   for (const onnx::StringStringEntryProto &entry : model.metadata_props())
     if (!entry.key().empty())
@@ -418,15 +426,6 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
       !importOutputs() || !finish())
     return {};
   return std::move(module);
-}
-
-/// The message of a model with nodes that cannot be compiled.
-std::string countUnsupported(StringRef fileName, const ImportReport &report) {
-  size_t count = report.unsupported.size();
-  return (fileName + ": " + Twine(count) + (count == 1 ? " node" : " nodes") +
-          " cannot be compiled, " + report.unsupported[0].name +
-          (count == 1 ? "" : " the first"))
-      .str();
 }
 
 } // namespace

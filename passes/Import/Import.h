@@ -12,6 +12,7 @@
 //   mlc.symbols   names of the symbols in the inputs' dims, in input order
 //   mlc.metadata  the model's metadata_props
 //   mlc.onnx      producer, graph name, opset versions
+//   mlc.indices   of inputs that hold indices, the extent that they are below
 // Before @main stand an `mlc.check` for each pair of sizes that must be equal
 // at run time, which the model implies but the compiler cannot show.
 //
@@ -44,6 +45,8 @@ struct ImportOptions {
   /// BatchNormalization and Dropout are taken as in training, whatever the
   /// nodes say.
   bool inTraining = false;
+  /// A run fails, with the node's name, where an index is out of range.
+  bool checked = false;
 };
 
 /// A node that cannot be compiled.
@@ -77,6 +80,14 @@ struct ImportReport {
 
   bool ok() const { return status == Exit::Done; }
 };
+
+/// "FILE: 14 nodes cannot be compiled: 12 NonZero, 2 Det".
+std::string countUnsupported(llvm::StringRef file, const ImportReport &report);
+
+/// For each operator and reason, most nodes first: both with the remedy, then
+/// the first of its nodes, "NODE: Op of opset 13 on (types)". One a line, which
+/// begins with FILE unless it is empty; none twice.
+std::string listUnsupported(llvm::StringRef file, const ImportReport &report);
 
 /// Reads the model at `path`. Null when the report is not ok. Loads the mlc and
 /// func dialects into `context`.

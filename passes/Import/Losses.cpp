@@ -57,6 +57,17 @@ static Value lossesOf(Node &n, const Picked &p) {
                     "-(" + element + " * w<0>[" + at + "])");
 }
 
+/// The labels, 0 where one is ignored.
+static Value takenLabels(Node &n, const Picked &p) {
+  if (p.ignored.empty() || !n.getState().checked)
+    return p.labels;
+  Value zero = n.scalarConstant(elementTypeOf(p.labels), 0);
+  Value ignored = n.scalarConstant(elementTypeOf(p.labels),
+                                   double(n.intAttr("ignore_index", 0)));
+  return n.pointwise<SelectOp>(
+      {n.compare(ComparePredicate::EQ, p.labels, ignored), zero, p.labels});
+}
+
 /// What the losses weigh in a mean; null where each weighs one.
 static Value weightsOf(Node &n, const Picked &p) {
   if (p.weights)
@@ -90,6 +101,7 @@ static LogicalResult loss(Node &n, Value x) {
   Dims dims(n.dims(0));
   dims.erase(dims.begin() + 1);
   p.labels = n.reshape(p.labels, dims);
+  useAsIndices(n, takenLabels(n, p), 1, n.dims(0)[1], IndexKind::FromStart);
   std::string reduction = n.stringAttr("reduction", "mean");
   if (reduction != "none" && reduction != "sum" && reduction != "mean")
     return n.invalid("requires reduction none, sum or mean");

@@ -2,6 +2,7 @@
 
 #include "passes/Import/ModelFile.h"
 #include "runtime/Blake3.h"
+#include "runtime/FileKind.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
@@ -63,10 +64,13 @@ public:
       error = errno;
     else
       hash.update(buffer, n);
+    if (n > 0 && first.size() < runtime::fileKindBytes)
+      first.append(static_cast<char *>(buffer), n);
     return static_cast<int>(n);
   }
 
   runtime::Blake3 hash;
+  std::string first; ///< what was read first
   int error = 0;
 
 private:
@@ -74,6 +78,28 @@ private:
 };
 
 } // namespace
+
+/// `error`, about a file of these first bytes that could not be parsed.
+static Error explain(Error error, StringRef first) {
+  runtime::KnownFile known = runtime::knowFile(first);
+  std::string text = std::string("is ") + known.name;
+  switch (known.kind) {
+  case runtime::FileKind::Unknown:
+  case runtime::FileKind::Onnx:
+    return error;
+  case runtime::FileKind::Artifact:
+    text += ", compiled already; give the model (.onnx) it was made of";
+    break;
+  case runtime::FileKind::Safetensors:
+    text += ", which has weights and no graph; export the model to ONNX";
+    break;
+  case runtime::FileKind::Other:
+    text += ", not a model; export the model to ONNX";
+    break;
+  }
+  llvm::consumeError(std::move(error));
+  return makeError(text);
+}
 
 /// Parses all of the stream.
 static Expected<std::shared_ptr<onnx::ModelProto>>
@@ -102,6 +128,9 @@ parseStream(google::protobuf::io::ZeroCopyInputStream &bytes) {
 }
 
 Expected<ModelFile> ModelFile::open(StringRef name) {
+  if (runtime::Status status = runtime::refuseFifo(name.str().c_str());
+      !status.ok())
+    return makeError(status.message + "; give the model's file");
   int fd = ::open(name.str().c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0)
     return llvm::createStringError(
@@ -121,7 +150,7 @@ Expected<ModelFile> ModelFile::open(StringRef name) {
         "cannot read the file: " + llvm::Twine(std::strerror(bytes.error)));
   }
   if (!model)
-    return model.takeError();
+    return explain(model.takeError(), bytes.first);
   StringRef parent = path::parent_path(name);
   ModelFile file;
   file.model = std::move(*model);
@@ -136,7 +165,7 @@ Expected<ModelFile> ModelFile::parse(StringRef bytes, StringRef folder) {
   google::protobuf::io::ArrayInputStream stream(bytes.data(), bytes.size());
   Expected<std::shared_ptr<onnx::ModelProto>> model = parseStream(stream);
   if (!model)
-    return model.takeError();
+    return explain(model.takeError(), bytes);
   runtime::Blake3 hash;
   hash.update(bytes.data(), bytes.size());
   ModelFile file;

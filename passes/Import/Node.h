@@ -55,6 +55,14 @@ struct RuntimeCheck {
   std::string message;
 };
 
+/// A number that is known when the model runs, and must not be less than `low`
+/// or more than `high`, one of which is null.
+struct IndexCheck {
+  mlir::Value value;
+  IntExpr low, high;
+  std::string message; // runtime/Program.h: Check
+};
+
 /// What nodes of one graph share.
 struct ImportState {
   explicit ImportState(mlir::MLIRContext *context) : builder(context) {}
@@ -62,8 +70,11 @@ struct ImportState {
   mlir::OpBuilder builder;
   /// In the order of discovery, without duplicates.
   llvm::MapVector<std::pair<IntExpr, IntExpr>, std::string> checks;
-  /// ImportOptions::inTraining.
-  bool inTraining = false;
+  /// ImportOptions::inTraining and checked.
+  bool inTraining = false, checked = false;
+  std::vector<IndexCheck> indexChecks;
+  /// Inputs whose elements are indices, and the extents that they are below.
+  llvm::MapVector<mlir::Value, IntExpr> indexInputs;
   /// Of each running statistic, what the nodes up to now have made of it.
   llvm::MapVector<mlir::Value, mlir::Value> statistics;
   ModelFile *file = nullptr;
@@ -139,6 +150,7 @@ public:
   mlir::OpBuilder &builder() { return state.builder; }
   mlir::Location location() const { return loc; }
   ModelFile &file() { return *state.file; }
+  ImportState &getState() { return state; }
   const onnx::NodeProto &getProto() const { return proto; }
   /// Whether operators that know two forms are taken as in training.
   bool inTraining() const { return state.inTraining; }

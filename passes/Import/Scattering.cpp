@@ -41,6 +41,7 @@ static Value summed(Node &n, Value sum, Value term) {
 /// Adds `index` along a dim of `extent`: negative ones count from the end.
 static void addIndex(Node &n, FlatPlaces &places, Value index, IntExpr extent,
                      IntExpr stride) {
+  useAsIndices(n, index, 1, extent, IndexKind::AlsoFromEnd);
   Type i64 = n.builder().getI64Type();
   index = n.cast(index, i64);
   Value zero = n.scalarConstant(i64, 0.0), size = integerScalar(n, extent);

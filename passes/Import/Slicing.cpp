@@ -231,6 +231,7 @@ static LogicalResult importGather(Node &n) {
           n.slice(n.value(0), box.starts, box.sizes, box.steps), dims));
     }
   }
+  useAsIndices(n, n.value(1), 1, dim, IndexKind::AlsoFromEnd);
   return n.result(n.op<GatherOp>({n.value(0), n.value(1)}, axis));
 }
 

@@ -14,7 +14,8 @@ CostModel mlc::makeCostModel(const CodeTarget &target,
     share = [target](const ConvolutionShape &shape) {
       return target.backend->getConvolutionShare(target.target, shape);
     };
-  return CostModel(target.target.cost, options.timings.get(), std::move(share));
+  return CostModel(target.target.cost, options.timings.get(), std::move(share),
+                   options.assumedSizes);
 }
 
 LogicalResult mlc::applyRules(ModuleOp module, const CodeTarget &target,

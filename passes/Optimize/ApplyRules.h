@@ -24,6 +24,8 @@ struct RewriteOptions {
   bool forOthers = false;
   /// Measured times, which go before predicted ones; null: none.
   std::shared_ptr<const TimingCache> timings;
+  /// Sizes of open dims for predictions (SymbolSizes).
+  std::map<std::string, int64_t, std::less<>> assumedSizes;
   /// Told what the search in each function came to.
   std::function<void(const SearchReport &)> onSearch;
 };

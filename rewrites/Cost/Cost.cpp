@@ -40,8 +40,7 @@ const CostModel::Counted &CostModel::count(Operation *op) const {
     FailureOr<Definition> definition =
         getDefinition(cast<DefinitionOpInterface>(op));
     if (succeeded(definition))
-      it->second.work =
-          countWork(op->getContext(), *definition, parameters.symbolValue);
+      it->second.work = countWork(op->getContext(), *definition, symbols);
     if (timings)
       it->second.measured = timings->find(op);
   }
@@ -120,7 +119,7 @@ double CostModel::seconds(Operation *op, const OperandFacts &facts) const {
   if (facts.resultsAreCompileTime)
     return 0;
   if (auto opaque = dyn_cast<OpaqueOpInterface>(op))
-    return valueOf(opaque.countOperations(), parameters.symbolValue) /
+    return valueOf(opaque.countOperations(), symbols) /
                parameters.scalarFlopsPerSecond +
            parameters.secondsPerKernel;
   if (!isa<DefinitionOpInterface>(op))

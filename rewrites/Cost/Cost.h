@@ -39,12 +39,13 @@ public:
   /// With `timings`, which outlive the model, an operator that was measured
   /// costs what was measured. With `share`, convolutions cost what they take by
   /// the best algorithm of those who run them; without, direct convolution. It
-  /// is asked once for each shape.
-  explicit CostModel(CostParameters parameters,
-                     const TimingCache *timings = nullptr,
-                     ConvolutionShare share = nullptr)
-      : parameters(std::move(parameters)), timings(timings),
-        share(std::move(share)) {}
+  /// is asked once for each shape. `sizes` are those of symbols that have not
+  /// the parameters' common one.
+  explicit CostModel(CostParameters given, const TimingCache *timings = nullptr,
+                     ConvolutionShare share = nullptr,
+                     std::map<std::string, int64_t, std::less<>> sizes = {})
+      : parameters(std::move(given)), timings(timings), share(std::move(share)),
+        symbols{std::move(sizes), parameters.symbolValue} {}
 
   /// Seconds of one run of `op`, with the facts read off its operands.
   double seconds(mlir::Operation *op) const;
@@ -63,6 +64,7 @@ public:
   static OperandFacts factsOf(mlir::Operation *op);
 
   const CostParameters &getParameters() const { return parameters; }
+  const SymbolSizes &getSymbolSizes() const { return symbols; }
 
 private:
   /// What tells operators alike: name, attributes, types of the operands.
@@ -91,6 +93,7 @@ private:
   CostParameters parameters;
   const TimingCache *timings;
   ConvolutionShare share;
+  SymbolSizes symbols;
   mutable std::map<ConvolutionShape, double> shares;
   mutable std::unordered_map<Signature, Counted, SignatureHash> counted;
 };

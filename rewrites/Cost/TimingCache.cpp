@@ -1,6 +1,7 @@
 //===- TimingCache.cpp - Measured times of operators ----------------------===//
 
 #include "rewrites/Cost/TimingCache.h"
+#include "codegen/target/Json.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -25,7 +26,7 @@ std::optional<double> TimingCache::find(Operation *op) const {
 }
 
 llvm::Expected<TimingCache> TimingCache::parse(StringRef text) {
-  llvm::Expected<json::Value> value = json::parse(text);
+  llvm::Expected<json::Value> value = parseJson(text);
   if (!value)
     return llvm::createStringError("not JSON: " +
                                    llvm::toString(value.takeError()));

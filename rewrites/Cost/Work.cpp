@@ -8,9 +8,11 @@ using namespace mlir;
 using namespace mlc;
 using llvm::ArrayRef;
 
-double mlc::valueOf(IntExpr expr, int64_t symbolValue) {
-  std::optional<int64_t> value = expr.evaluate(
-      [&](StringRef) -> std::optional<int64_t> { return symbolValue; });
+double mlc::valueOf(IntExpr expr, const SymbolSizes &symbols) {
+  std::optional<int64_t> value =
+      expr.evaluate([&](StringRef name) -> std::optional<int64_t> {
+        return symbols.of(name);
+      });
   return value ? static_cast<double>(std::max<int64_t>(*value, 0)) : 1.0;
 }
 
@@ -34,8 +36,8 @@ const ExprNode *readOf(const Expr &factor) {
 
 class Counter {
 public:
-  Counter(const Definition &definition, int64_t symbolValue)
-      : definition(definition), symbolValue(symbolValue) {}
+  Counter(const Definition &definition, const SymbolSizes &symbols)
+      : definition(definition), symbols(symbols) {}
 
   /// Adds to `work` what the stages do, apart from their bytes.
   void run(Work &work) {
@@ -50,7 +52,7 @@ private:
   double pointsOf(ArrayRef<Loop> loops) {
     double points = 1;
     for (const Loop &loop : loops)
-      points *= valueOf(loop.extent, symbolValue);
+      points *= valueOf(loop.extent, symbols);
     return points;
   }
 
@@ -105,7 +107,7 @@ private:
 
   void classify(const Loop &loop, Dependence a, Dependence b,
                 ContractionWork &contraction) {
-    double extent = valueOf(loop.extent, symbolValue);
+    double extent = valueOf(loop.extent, symbols);
     if (a.exists && b.exists) {
       // A factor that knows only the loop's group shares it within a group.
       double shared = std::min(std::max(a.divisor, b.divisor), extent);
@@ -138,7 +140,7 @@ private:
     }
     if (node.kind == Expr::Kind::Binary && node.binary == BinaryFn::FloorDiv &&
         node.operands[1]->kind == Expr::Kind::Int)
-      divisor = valueOf(node.operands[1]->integer, symbolValue);
+      divisor = valueOf(node.operands[1]->integer, symbols);
     for (const Expr &operand : node.operands)
       find(operand, loop, divisor, result);
   }
@@ -246,7 +248,7 @@ private:
   }
 
   const Definition &definition;
-  int64_t symbolValue;
+  const SymbolSizes &symbols;
   ArrayRef<Loop> own;
 };
 
@@ -301,12 +303,12 @@ bool isPointwise(const Piece &piece) {
 } // namespace
 
 Work mlc::countWork(MLIRContext *context, const Definition &definition,
-                    int64_t symbolValue) {
+                    const SymbolSizes &symbols) {
   Work work;
-  Counter(definition, symbolValue).run(work);
+  Counter(definition, symbols).run(work);
   DefinitionCost cost = getCost(context, definition);
-  work.bytesRead = valueOf(cost.bytesRead, symbolValue);
-  work.bytesWritten = valueOf(cost.bytesWritten, symbolValue);
+  work.bytesRead = valueOf(cost.bytesRead, symbols);
+  work.bytesWritten = valueOf(cost.bytesWritten, symbols);
   work.isLeaf = definition.inputs.empty();
   work.isPointwise =
       !work.isLeaf && !definition.stages.empty() &&

@@ -10,7 +10,9 @@
 
 #include "codegen/target/ConvolutionShape.h"
 #include "dialects/Interfaces/Definition.h"
+#include <map>
 #include <optional>
+#include <string>
 
 namespace mlc {
 
@@ -51,13 +53,24 @@ struct Work {
   double bytes() const { return bytesRead + bytesWritten; }
 };
 
-/// The work of `definition` where every symbol has the value `symbolValue`.
-Work countWork(mlir::MLIRContext *context, const Definition &definition,
-               int64_t symbolValue);
+/// What symbols of a model are taken to be.
+struct SymbolSizes {
+  std::map<std::string, int64_t, std::less<>> named;
+  int64_t others = 64;
 
-/// `expr` where every symbol has the value `symbolValue`; 0 when negative, 1
-/// when it cannot be evaluated.
-double valueOf(IntExpr expr, int64_t symbolValue);
+  int64_t of(llvm::StringRef symbol) const {
+    auto it = named.find(symbol);
+    return it == named.end() ? others : it->second;
+  }
+};
+
+/// The work of `definition` where symbols have these sizes.
+Work countWork(mlir::MLIRContext *context, const Definition &definition,
+               const SymbolSizes &symbols);
+
+/// `expr` where symbols have these sizes; 0 when negative, 1 when it cannot be
+/// evaluated.
+double valueOf(IntExpr expr, const SymbolSizes &symbols);
 
 } // namespace mlc
 

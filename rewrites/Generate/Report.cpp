@@ -1,5 +1,6 @@
 //===- Report.cpp - What a generation wrote down --------------------------===//
 
+#include "codegen/target/Json.h"
 #include "rewrites/Generate/Generate.h"
 #include "rewrites/Generate/TypeAliases.h"
 #include "llvm/ADT/StringExtras.h"
@@ -236,7 +237,7 @@ llvm::Error readState(llvm::StringRef text, GenerateOptions &options) {
   llvm::SmallVector<llvm::StringRef> lines;
   rest.split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (llvm::StringRef line : lines) {
-    llvm::Expected<json::Value> value = json::parse(line);
+    llvm::Expected<json::Value> value = parseJson(line);
     if (!value) {
       llvm::consumeError(value.takeError());
       continue;

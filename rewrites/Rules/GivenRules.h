@@ -10,19 +10,40 @@
 #define MLC_REWRITES_RULES_GIVENRULES_H
 
 #include "rewrites/Rules/Rule.h"
+#include "runtime/Exit.h"
 #include "llvm/Support/Error.h"
 #include <map>
 
 namespace mlc {
 
+/// Why a file of rules is not taken.
+class GivenRulesError : public llvm::ErrorInfo<GivenRulesError> {
+public:
+  static char ID;
+
+  /// `code`: BadFile, or Differs of a rule that was refuted, or Unknown of one
+  /// that was not decided.
+  GivenRulesError(Exit code, std::string text)
+      : code(code), text(std::move(text)) {}
+  Exit getCode() const { return code; }
+  void log(llvm::raw_ostream &os) const override { os << text; }
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+
+private:
+  Exit code;
+  std::string text;
+};
+
 /// A file of rules with what was proved of them. A copy of the text, so that
 /// each context can read it.
 class GivenRules {
 public:
-  /// Reads `text` (of a file called `file`) and proves each rule. Errors, which
-  /// begin with the file's name: no rules or none that can be read; a rule that
-  /// is refuted (with the counterexample) or not decided (with the reason); a
-  /// name that a shipped rule or one of `earlier` has.
+  /// Reads `text` (of a file called `file`) and proves each rule. Errors
+  /// (GivenRulesError) begin with the file's name: no rules or none that can be
+  /// read; a rule that is refuted (with the counterexample) or not decided
+  /// (with the reason); a name that a shipped rule or one of `earlier` has.
   static llvm::Expected<GivenRules> prove(llvm::StringRef file,
                                           llvm::StringRef text,
                                           llvm::ArrayRef<GivenRules> earlier);

@@ -3,13 +3,19 @@
 #include "mlir/IR/Diagnostics.h"
 #include "rewrites/Rules/GivenRules.h"
 #include "rewrites/Rules/VerifyRules.h"
+#include "runtime/FileBytes.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlc;
 using llvm::Expected;
 using llvm::StringRef;
+
+char GivenRulesError::ID = 0;
+
+static llvm::Error refuse(Exit code, const llvm::Twine &text) {
+  return llvm::make_error<GivenRulesError>(code, text.str());
+}
 
 /// Reads rules into `rules`; the error is the first thing that was said.
 static llvm::Error
@@ -27,9 +33,10 @@ readAs(StringRef file, mlir::MLIRContext &context,
   });
   if (succeeded(read(&context)))
     return llvm::Error::success();
-  return llvm::createStringError(
-      file + ": " + (problem.empty() ? "is no file of rules" : problem) +
-      "; see docs/AddARewrite.md for the form");
+  return refuse(Exit::BadFile,
+                file + ": " +
+                    (problem.empty() ? "is no file of rules" : problem) +
+                    "; see docs/AddARewrite.md for the form");
 }
 
 /// Why a rule is not applied.
@@ -58,8 +65,9 @@ Expected<GivenRules> GivenRules::prove(StringRef file, StringRef text,
     return error;
   const auto own = llvm::MutableArrayRef(rules.rules).drop_front(numShipped);
   if (own.empty())
-    return llvm::createStringError(file + ": has no rules");
+    return refuse(Exit::BadFile, file + ": has no rules");
   std::string problem;
+  Exit code = Exit::Done;
   VerifyRulesOptions options;
   options.verifier.minimizeCounterexample = true;
   const bool isRead = verifyRules(
@@ -70,21 +78,25 @@ Expected<GivenRules> GivenRules::prove(StringRef file, StringRef text,
       [&](size_t i, const Verdict &verdict) {
         if (verdict.isProved())
           given.proofs[own[i].hash] = verdict.floatClass;
-        else if (problem.empty())
+        else if (problem.empty()) {
           problem = refusal(file, own[i], verdict);
+          code = verdict.isRefuted() ? Exit::Differs : Exit::Unknown;
+        }
       });
   if (!isRead)
-    return llvm::createStringError(file + ": cannot be read on every thread");
+    return refuse(Exit::BadFile, file + ": cannot be read on every thread");
   if (!problem.empty())
-    return llvm::createStringError(problem);
+    return refuse(code, problem);
   return given;
 }
 
 Expected<GivenRules> GivenRules::proveFile(StringRef path,
                                            llvm::ArrayRef<GivenRules> earlier) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer)
-    return llvm::createStringError(path + ": " + buffer.getError().message() +
-                                   "; give the path of a rule file");
-  return prove(path, (*buffer)->getBuffer(), earlier);
+  runtime::FileBytes bytes;
+  runtime::Status status =
+      runtime::FileBytes::read(path.str().c_str(), runtime::maxTextFile, bytes);
+  if (!status.ok())
+    return refuse(Exit::BadFile, path + ": " + status.message +
+                                     "; give the path of a rule file");
+  return prove(path, bytes.text(), earlier);
 }

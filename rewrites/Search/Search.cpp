@@ -67,7 +67,7 @@ assumedSizes(func::FuncOp function, const CostModel &cost) {
       addValues(op.getResults());
   std::vector<std::pair<std::string, int64_t>> sizes;
   for (StringRef name : names)
-    sizes.push_back({name.str(), cost.getParameters().symbolValue});
+    sizes.push_back({name.str(), cost.getSymbolSizes().of(name)});
   return sizes;
 }
 
@@ -127,6 +127,7 @@ public:
     report.nodes = graph.numNodes();
     report.classes = graph.numClasses();
     report.iterations = saturation.getIterations();
+    report.numFound = saturation.getApplications().size();
     report.saturationSeconds = secondsSince(start);
 
     Selection selection = selector.select(

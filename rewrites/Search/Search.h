@@ -37,7 +37,7 @@ struct SearchReport {
   /// Predicted, of one run of the function.
   double secondsBefore = 0, secondsAfter = 0;
   /// The open dims of the function, in the order in which they first occur,
-  /// and the size that every prediction takes each to have.
+  /// and the size that predictions take each to have.
   std::vector<std::pair<std::string, int64_t>> assumedSizes;
   /// No function that the engine has seen is cheaper; where it proves none,
   /// nothing.
@@ -46,8 +46,10 @@ struct SearchReport {
   /// "no-gain" where no step of greedy rewriting pays, or "step-limit";
   /// "exhausted", "graph-limit", "time-limit" of backtracking.
   std::string stopReason;
-  /// The extraction proved that nothing in the e-graph is cheaper.
+  /// The extraction proved that nothing in the e-graph is cheaper, which
+  /// `numFound` applications of rules have filled.
   bool isOptimal = false;
+  size_t numFound = 0;
   /// That the search took, and parts of it.
   double seconds = 0, saturationSeconds = 0, extractionSeconds = 0;
   /// Sizes of the e-graph.

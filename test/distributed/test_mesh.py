@@ -140,7 +140,7 @@ def test_weights_are_states_of_parts(tools, layers):
     (["--mesh=a=2", "--shard=w1=a,a"], "'a' splits two dims; it can split one"),
     (["--mesh=a=2", "--shard=w1=a,-,-"], "'w1' has 2 dims, and --shard=w1=... says how 3 are split"),
     (["--mesh=a=2", "--shard=v=a"], "m.onnx: has no input, weight or output 'v' for --shard; it has x, y, w1, b, w2"),
-    (["--mesh=a=2", "--shard=x=a"], "input 'x' has a part of floordiv(N - 1 * rank.a + 1, 2) on a rank"),
+    (["--mesh=a=2", "--shard=x=a"], "input 'x' is split along the open dim N; give --dim N=SIZE"),
     (["--mesh=a=2", "--emit=cuda"], "--emit and --mesh exclude each other"),
 ])
 def test_refusals(tools, layers, flags, message):

@@ -145,6 +145,67 @@ def test_every_error_is_one_of_mlc(model, call):
         call(model)
 
 
+def test_a_session_is_for_one_thread_at_a_time(model):
+    session, started, go_on = model.session(threads=1), threading.Event(), threading.Event()
+
+    def hold():
+        with session._turn:
+            started.set()
+            go_on.wait()
+    holder = threading.Thread(target=hold)
+    holder.start()
+    started.wait()
+    calls = [lambda: session.run({"x": X}), lambda: session.run_async({"x": X}), lambda: session.outputs(),
+             lambda: session.set_parameter("w", W), lambda: session.reset_states()]
+    for call in calls:
+        with pytest.raises(mlc.UsageError, match="another thread is using the session; make one for each"):
+            call()
+    go_on.set()
+    holder.join()
+    np.testing.assert_array_equal(session.run({"x": X})["y"], X @ W)
+
+
+def test_threads_that_share_a_session(model):
+    """Each result is that of the call's own input, or the call is refused."""
+    session, outcomes = model.session(threads=2), []
+
+    def work(rows):
+        x = np.full((rows, 3), rows, np.float32)
+        for _ in range(40):
+            try:
+                outcomes.append(np.array_equal(session.run({"x": x})["y"], x @ W))
+            except mlc.UsageError as refused:
+                outcomes.append("another thread" in str(refused))
+    threads = [threading.Thread(target=work, args=(rows,)) for rows in (1, 50, 3000, 33)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 160 and all(outcomes)
+
+
+def test_a_forked_child_does_not_run_its_parents_model(model):
+    model(X)
+    child = os.fork()
+    if child == 0:
+        try:
+            model(X)
+        except mlc.UsageError as refused:
+            works = (model.session().run({"x": X})["y"] == X @ W).all()
+            os._exit(0 if "forked" in str(refused) and "model.session()" in str(refused) and works else 3)
+        finally:
+            os._exit(4)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (1, 2), (4,), (2, 2, 1)])
+def test_an_array_for_an_output_has_its_dims(model, shape):
+    session = model.session()
+    with pytest.raises(mlc.UsageError, match="output 'y'"):
+        session.run({"x": X}, out={"y": np.empty(shape, np.float32)})
+    np.testing.assert_array_equal(session.run({"x": X})["y"], X @ W)
+
+
 def test_a_forked_child_neither_uses_nor_frees(model):
     session = model.session(threads=2)
     session.run({"x": X})

@@ -14,6 +14,7 @@
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/Exit.h"
+#include "runtime/FileBytes.h"
 #include "runtime/Text.h"
 #include "tools/CommandLine.h"
 #include "verifier/AssumeText.h"
@@ -25,7 +26,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <set>
@@ -126,9 +126,11 @@ Exit Checks::check(StringRef name, const std::string &file,
   if (!assumptions)
     return error(Exit::BadFile,
                  file + ": " + llvm::toString(assumptions.takeError()));
-  auto text = llvm::MemoryBuffer::getFile(proof);
-  if (!text) {
-    tell(name, {.reason = "there is no proof: " + text.getError().message()});
+  runtime::FileBytes bytes;
+  if (runtime::Status read =
+          runtime::FileBytes::read(proof.c_str(), runtime::maxTextFile, bytes);
+      !read.ok()) {
+    tell(name, {.reason = "there is no proof: " + read.message});
     return Exit::Done;
   }
   Certificate obligations;
@@ -137,8 +139,8 @@ Exit Checks::check(StringRef name, const std::string &file,
     options.onObligation = [&](const std::string &script) {
       obligations.add("obligation", script);
     };
-  verifier::CheckVerdict verdict = verifier::checkProof(
-      before, after, *assumptions, (*text)->getBuffer(), options);
+  verifier::CheckVerdict verdict =
+      verifier::checkProof(before, after, *assumptions, bytes.text(), options);
   tell(name, verdict);
   if (smtlib.empty() || !verdict.isAccepted)
     return Exit::Done;

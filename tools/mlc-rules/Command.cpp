@@ -5,10 +5,10 @@
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "runtime/FileBytes.h"
 #include "tools/CommandLine.h"
 #include "verifier/AssumeText.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cl = llvm::cl;
@@ -58,10 +58,13 @@ static void wrapPairs(mlir::ModuleOp module) {
 /// Reads one file into the set; problems are printed. An exit code.
 static Exit loadFile(RuleSet &rules, mlir::MLIRContext &context,
                      const std::string &file) {
-  auto buffer = llvm::MemoryBuffer::getFile(file);
-  if (!buffer)
-    return fail(Exit::BadFile, file + ": " + buffer.getError().message() +
-                                   "; give the path of a rule file");
+  runtime::FileBytes bytes;
+  runtime::Status status =
+      runtime::FileBytes::read(file.c_str(), runtime::maxTextFile, bytes);
+  if (!status.ok())
+    return fail(static_cast<Exit>(status.code),
+                file + ": " + status.message +
+                    "; give the path of a rule file");
   const std::string remedy =
       "; see docs/Audit.md and docs/AddARewrite.md for the form";
   std::string problem;
@@ -74,7 +77,7 @@ static Exit loadFile(RuleSet &rules, mlir::MLIRContext &context,
     os << d;
   });
   context.loadDialect<rule::RuleDialect, MlcDialect, mlir::func::FuncDialect>();
-  auto module = parseModuleText((*buffer)->getBuffer(), file, &context);
+  auto module = parseModuleText(bytes.text(), file, &context);
   if (module)
     wrapPairs(*module);
   size_t first = rules.rules.size();

@@ -1,11 +1,11 @@
 //===- ProofsCommand.cpp - mlc-rules proofs -------------------------------===//
 
 #include "rewrites/Support/Stopwatch.h"
+#include "runtime/FileBytes.h"
 #include "tools/mlc-rules/Command.h"
 #include "verifier/ByKernel.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -59,11 +59,13 @@ static verifier::KernelVerdict judge(Rule &rule, Certificate &obligations) {
   if (checked.empty())
     return verifier::proveByKernel(rule.getBefore(), rule.getAfter(),
                                    rule.assumptions, settings);
-  auto buffer = llvm::MemoryBuffer::getFile(pathOf(checked, rule));
-  if (!buffer)
-    return {{.reason = "there is no proof: " + buffer.getError().message()}};
+  runtime::FileBytes bytes;
+  runtime::Status status = runtime::FileBytes::read(
+      pathOf(checked, rule).c_str(), runtime::maxTextFile, bytes);
+  if (!status.ok())
+    return {{.reason = "there is no proof: " + status.message}};
   return {verifier::checkProof(rule.getBefore(), rule.getAfter(),
-                               rule.assumptions, (*buffer)->getBuffer(),
+                               rule.assumptions, bytes.text(),
                                {.onObligation = settings.onObligation})};
 }
 

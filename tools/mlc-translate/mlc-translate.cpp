@@ -122,10 +122,9 @@ int main(int argc, char **argv) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlc::importOnnx(input, importOptions, &context, report);
   if (!report.ok()) {
-    std::string text = report.message;
-    for (const mlc::UnsupportedNode &node : report.unsupported)
-      text += "\n  " + node.name + ": " + node.op + ": " + node.reason;
-    return fail(text, static_cast<int>(report.status));
+    std::string text = report.message + "\n" + listUnsupported("", report);
+    return fail(llvm::StringRef(text).rtrim().str(),
+                static_cast<int>(report.status));
   }
   if (!output.empty())
     return writeOnnx(*module);

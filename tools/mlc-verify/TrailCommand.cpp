@@ -7,9 +7,9 @@
 #include "passes/Optimize/ConstantFold.h"
 #include "passes/Optimize/Prepare.h"
 #include "rewrites/ProofLog/Replay.h"
+#include "runtime/FileBytes.h"
 #include "verifier/RestsOn.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
 #include <set>
 
@@ -35,11 +35,12 @@ public:
       return llvm::createStringError("the shipped rules cannot be read");
     numShipped = rules.rules.size();
     for (const std::string &file : files) {
-      auto buffer = llvm::MemoryBuffer::getFile(file);
-      if (!buffer)
-        return llvm::createStringError(
-            file + ": cannot be read: " + buffer.getError().message());
-      if (failed(addRuleFile(rules, context, (*buffer)->getBuffer(), file)))
+      runtime::FileBytes bytes;
+      runtime::Status status =
+          runtime::FileBytes::read(file.c_str(), runtime::maxTextFile, bytes);
+      if (!status.ok())
+        return llvm::createStringError(file + ": " + status.message);
+      if (failed(addRuleFile(rules, context, bytes.text(), file)))
         return llvm::createStringError(file + ": is no file of rules");
     }
     for (auto [i, rule] : llvm::enumerate(rules.rules))

@@ -22,6 +22,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "passes/Differentiate/Forward.h"
+#include "runtime/FileBytes.h"
 #include "tools/CommandLine.h"
 #include "tools/mlc-verify/TrailCommand.h"
 #include "verifier/AssumeText.h"
@@ -210,14 +211,16 @@ static Exit askKernel(llvm::ArrayRef<verifier::Question> questions,
         verdict = verifier::proveQuestion(question, assumptions, context,
                                           options, start);
   } else {
-    auto buffer = llvm::MemoryBuffer::getFile(checkedFile);
-    if (!buffer)
-      return error(Exit::BadFile, checkedFile + ": cannot be read: " +
-                                      buffer.getError().message());
+    runtime::FileBytes bytes;
+    runtime::Status status = runtime::FileBytes::read(
+        checkedFile.c_str(), runtime::maxTextFile, bytes);
+    if (!status.ok())
+      return error(static_cast<Exit>(status.code),
+                   checkedFile + ": " + status.message);
     for (const verifier::Question &question : questions)
       if (!verdict.isAccepted)
         verdict = {verifier::checkQuestion(
-            question, assumptions, (*buffer)->getBuffer(),
+            question, assumptions, bytes.text(),
             {options.maxLemmaWork, options.onObligation})};
   }
   if (json) {

@@ -1,6 +1,7 @@
 //===- Build.cpp - From a model file to an artifact -----------------------===//
 
 #include "tools/mlc/Build.h"
+#include "dialects/Interfaces/TypeText.h"
 #include "passes/Import/ForExport.h"
 #include "runtime/ArtifactFormat.h"
 #include "runtime/FileBytes.h"
@@ -24,41 +25,14 @@ ImportOptions mlc::cli::importOptions(llvm::ArrayRef<DimSetting> dims,
   return options;
 }
 
-/// `text`, or its beginning: names of a model may be of any length.
-static std::string shortened(llvm::StringRef text) {
-  constexpr size_t shown = 400;
-  return text.size() <= shown ? text.str()
-                              : (text.take_front(shown) + "...").str();
-}
-
-std::string mlc::cli::listUnsupported(const ImportReport &report,
-                                      llvm::StringRef file) {
-  constexpr size_t shown = 20;
-  std::string text, start = file.empty() ? "" : (file + ": ").str();
-  for (const UnsupportedNode &node :
-       llvm::ArrayRef(report.unsupported).take_front(shown)) {
-    std::string types =
-        llvm::join(llvm::ArrayRef(node.inputTypes).take_front(shown), ", ");
-    text += start + shortened(node.name) + ": " +
-            shortened((node.domain.empty() ? "" : node.domain + ".") + node.op);
-    if (node.opset != 0) // an input is of none
-      text += " of opset " + std::to_string(node.opset) + " on (" +
-              shortened(types) + ")";
-    text += ": " + shortened(node.reason) + "\n";
-  }
-  if (report.unsupported.size() > shown)
-    text += start + std::to_string(report.unsupported.size() - shown) +
-            " nodes more; mlc check --json lists all\n";
-  return text;
-}
-
 llvm::Error mlc::cli::reportFailure(const ImportReport &report,
                                     llvm::StringRef file) {
   if (report.ok())
     return llvm::Error::success();
-  return fail(report.status, report.unsupported.empty()
-                                 ? report.message
-                                 : listUnsupported(report, file));
+  return fail(report.status,
+              report.unsupported.empty()
+                  ? report.message
+                  : report.message + "\n" + listUnsupported(file, report));
 }
 
 Compilation::Compilation(const ModelOptions &options) : file(options.model) {
@@ -143,7 +117,10 @@ llvm::Error Compilation::readRules(const ModelOptions &options) {
     Progress progress("proving the rules of " + file);
     auto given = GivenRules::prove(file, bytes.text(), getGivenRules());
     if (!given)
-      return fail(Exit::BadFile, llvm::toString(given.takeError()));
+      return llvm::handleErrors(given.takeError(),
+                                [](const GivenRulesError &error) {
+                                  return fail(error.getCode(), error.message());
+                                });
     compileOptions.rewriting.rules.push_back(std::move(*given));
     compileOptions.flags.push_back("--rules=" +
                                    llvm::sys::path::filename(file).str());
@@ -171,8 +148,9 @@ Compilation::importFrom(const ModelOptions &options,
   Progress progress("reading " + file);
   ImportReport report;
   if (!choose) {
-    module = importOnnx(file, importOptions(dims, options.parameters), &context,
-                        report, modelFile);
+    ImportOptions importing = importOptions(dims, options.parameters);
+    importing.checked = options.checked;
+    module = importOnnx(file, importing, &context, report, modelFile);
     return report;
   }
   auto opened = ModelFile::open(file);
@@ -188,6 +166,7 @@ Compilation::importFrom(const ModelOptions &options,
   ImportOptions importing = importOptions(all, choice->parameters);
   importing.statistics = std::move(choice->statistics);
   importing.inTraining = choice->inTraining;
+  importing.checked = options.checked;
   module = importFile(*modelFile, file, importing, &context, report);
   if (module && !choice->ownForm.empty()) {
     llvm::append_range(importing.parameters, importing.statistics);
@@ -231,6 +210,8 @@ llvm::Error Compilation::read(const ModelOptions &options,
     compileOptions.flags.push_back("--precision=ieee");
   if (options.noRewrites)
     compileOptions.flags.push_back("--no-rewrites");
+  if (options.checked)
+    compileOptions.flags.push_back("--checked");
   if (llvm::Error error = readRules(options))
     return error;
   if (!options.timings.empty()) {
@@ -247,6 +228,11 @@ llvm::Error Compilation::read(const ModelOptions &options,
     if (!searchOptions)
       return searchOptions.takeError();
     compileOptions.rewriting.search = *searchOptions;
+    auto sizes = search->assumedSizes();
+    if (!sizes)
+      return sizes.takeError();
+    for (const DimSetting &size : *sizes)
+      compileOptions.rewriting.assumedSizes[size.name] = *size.value;
     llvm::append_range(compileOptions.flags, search->texts());
   }
   compileOptions.rewriting.onSearch = [this](const SearchReport &r) {
@@ -269,6 +255,13 @@ llvm::Error Compilation::read(const ModelOptions &options,
   llvm::append_range(inputFiles, options.rules);
   if (report->ok())
     warnOfDefaults(file, report->defaults);
+  for (const auto &[name, size] : compileOptions.rewriting.assumedSizes)
+    if (report->ok() && !llvm::is_contained(report->symbols, name))
+      return fail(Exit::Usage,
+                  "--assume " + name + "=" + llvm::Twine(size) +
+                      ": the model has no open dim of this name" +
+                      (report->symbols.empty() ? "" : "; it has ") +
+                      llvm::join(report->symbols, ", "));
   return reportFailure(*report, file);
 }
 
@@ -286,7 +279,8 @@ llvm::Error Compilation::addPhase(llvm::Error error) const {
   return llvm::handleErrors(
       std::move(error), [&](const CompileError &failure) -> llvm::Error {
         llvm::SmallVector<llvm::StringRef> lines;
-        llvm::StringRef(failure.message).split(lines, '\n');
+        const std::string message = withPlainTypes(failure.message);
+        llvm::StringRef(message).split(lines, '\n');
         std::string text;
         for (llvm::StringRef line : lines)
           text += (file + ": " + line + "\n").str();

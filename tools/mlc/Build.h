@@ -142,10 +142,6 @@ llvm::Expected<TimingCache> readTimings(llvm::StringRef file,
 ImportOptions importOptions(llvm::ArrayRef<DimSetting> dims,
                             llvm::ArrayRef<std::string> parameters = {});
 
-/// "FILE: NODE: Op of opset 13 on (types): reason", one line for each of the
-/// first nodes, then how many there are more; without FILE if it is empty.
-std::string listUnsupported(const ImportReport &report, llvm::StringRef file);
-
 /// The report of an import as an error; success if it is ok.
 llvm::Error reportFailure(const ImportReport &report, llvm::StringRef file);
 

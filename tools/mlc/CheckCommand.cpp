@@ -19,8 +19,8 @@ namespace {
 class CheckCommand : public Command {
 public:
   CheckCommand()
-      : Command("check", "List every node of a model that cannot be compiled"),
-        model(cl::Positional, cl::desc("<model.onnx>"), cl::sub(sub)),
+      : Command("check", "List every node of models that cannot be compiled"),
+        models(cl::Positional, cl::desc("<model.onnx>..."), cl::sub(sub)),
         dims("dim", cl::value_desc("name=N|name=any"),
              cl::desc("Fix a symbolic dim, or say that it stays open"),
              cl::sub(sub)),
@@ -29,7 +29,9 @@ public:
   llvm::Error run() override;
 
 private:
-  cl::opt<std::string> model;
+  void print(const mlc::ImportReport &report, llvm::StringRef file) const;
+
+  cl::list<std::string> models;
   cl::list<std::string> dims;
   cl::opt<bool> asJson;
 };
@@ -54,35 +56,55 @@ json::Object toJson(const mlc::ImportReport &report, llvm::StringRef file) {
 
 } // namespace
 
+void CheckCommand::print(const mlc::ImportReport &report,
+                         llvm::StringRef file) const {
+  if (!report.ok()) {
+    llvm::outs() << listUnsupported(models.size() > 1 ? file : "", report);
+    return;
+  }
+  std::string text = (file + ": every node can be compiled").str();
+  if (!report.symbols.empty())
+    text += "; open dims: " + llvm::join(report.symbols, ", ");
+  llvm::outs() << mlc::runtime::printable(text) << '\n';
+}
+
 llvm::Error CheckCommand::run() {
-  if (model.empty())
+  if (models.empty())
     return fail(Exit::Usage, "no file; give a model (.onnx)");
   auto settings = parseDims(dims);
   if (!settings)
     return settings.takeError();
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  mlc::ImportReport report =
-      mlc::checkModel(model, importOptions(*settings), &context);
-  llvm::erase_if(report.symbols, [&](const std::string &symbol) {
-    return llvm::any_of(*settings, [&](const DimSetting &dim) {
-      return dim.name == symbol && dim.value;
+  std::vector<mlc::ImportReport> reports;
+  json::Array objects;
+  for (const std::string &file : models) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    mlc::ImportReport report =
+        mlc::checkModel(file, importOptions(*settings), &context);
+    llvm::erase_if(report.symbols, [&](const std::string &symbol) {
+      return llvm::any_of(*settings, [&](const DimSetting &dim) {
+        return dim.name == symbol && dim.value;
+      });
     });
-  });
-  if (asJson) {
-    llvm::outs() << llvm::formatv("{0:2}", json::Value(toJson(report, model)))
-                 << '\n';
-  } else if (report.ok()) {
-    std::string text = model + ": every node can be compiled";
-    if (!report.symbols.empty())
-      text += "; open dims: " + llvm::join(report.symbols, ", ");
-    llvm::outs() << mlc::runtime::printable(text) << '\n';
-  } else {
-    llvm::outs() << listUnsupported(report, "");
+    if (asJson)
+      objects.push_back(toJson(report, file));
+    else
+      print(report, file);
+    reports.push_back(std::move(report));
   }
-  // The list stands there already.
-  if (report.status == Exit::Unsupported)
-    return fail(Exit::Unsupported, report.message);
-  return reportFailure(report, model);
+  if (asJson)
+    llvm::outs() << llvm::formatv("{0:2}",
+                                  objects.size() == 1
+                                      ? std::move(objects.front())
+                                      : json::Value(std::move(objects)))
+                 << '\n';
+  llvm::Error errors = llvm::Error::success();
+  for (auto [report, file] : llvm::zip(reports, models))
+    // The list stands there already.
+    errors = llvm::joinErrors(std::move(errors),
+                              report.status == Exit::Unsupported
+                                  ? fail(Exit::Unsupported, report.message)
+                                  : reportFailure(report, file));
+  return errors;
 }
 
 std::unique_ptr<Command> mlc::cli::makeCheckCommand() {

@@ -34,7 +34,7 @@ public:
   CompareCommand()
       : Command("compare", "Compare results with ONNX Runtime, or with the "
                            "reference evaluator where it is not installed"),
-        model(sub, "<model.onnx>"), inputs(sub), device(sub),
+        model(sub, "<model.onnx>"), checked(sub), inputs(sub), device(sub),
         threads("threads", cl::init(0), cl::value_desc("number"),
                 cl::desc("Threads that run it (all cores)"), cl::sub(sub)),
         tolerance("tolerance", cl::value_desc("number"),
@@ -67,6 +67,7 @@ private:
                  llvm::ArrayRef<Row> outputRows, const Row *first) const;
 
   ModelOptions model;
+  CheckedFlag checked;
   InputOptions inputs;
   DeviceOption device;
   cl::opt<unsigned> threads;
@@ -235,6 +236,7 @@ llvm::Error CompareCommand::run() {
   // Every tensor shall be one of the model's own.
   if (layers)
     model.noRewrites = true;
+  model.checked = checked.checked;
   auto built = openOrBuild(model);
   if (!built)
     return built.takeError();

@@ -32,7 +32,7 @@ public:
              cl::desc("Write the program as source into the folder -o: cuda, "
                       "CUDA C++ with its weights and how to build it"),
              cl::sub(sub)),
-        explain(sub),
+        checked(sub), explain(sub),
         asJson("json",
                cl::desc("Print what the search for rewrites came to "
                         "as one JSON object"),
@@ -64,6 +64,7 @@ private:
   cl::opt<std::string> output;
   cl::opt<std::string> compileTo;
   cl::opt<std::string> emit;
+  CheckedFlag checked;
   ExplainFlag explain;
   cl::opt<bool> asJson;
 };
@@ -184,6 +185,7 @@ llvm::Error CompileCommand::run() {
   if (budget.isGiven() && !compileTo.empty())
     return fail(Exit::Usage, "--memory-budget and --compile-to exclude each "
                              "other: memory is planned behind all phases");
+  model.checked = checked.checked;
   auto compilation = import();
   if (!compilation)
     return compilation.takeError();

@@ -5,6 +5,7 @@
 #include "runtime/Text.h"
 #include "tools/mlc/ExplainParts.h"
 #include "tools/mlc/GraphDrawing.h"
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -28,19 +29,52 @@ static std::string microseconds(double seconds) {
   return text;
 }
 
-/// "saves 1.2 us", "costs 0.3 us" or "prepares another".
+/// "saves 1.2 us" or "costs 0.3 us"; of a step that is not part of a larger
+/// one "prepares another" where it does neither.
 static std::string gainText(double seconds) {
   if (seconds == 0)
     return "prepares another";
   return (seconds > 0 ? "saves " : "costs ") + microseconds(std::abs(seconds));
 }
 
-static void printStep(llvm::raw_ostream &os, unsigned number,
-                      const TrailStep &step, Rule *rule) {
-  os << "  " << number << ". " << runtime::printable(step.rule);
+/// The steps of a trail: one that does not pay by itself is one with the next
+/// that has a place in common with it, or else with the last before it. In the
+/// order of the first of each.
+static std::vector<std::vector<size_t>> stepsThatPay(const Trail &trail) {
+  const size_t count = trail.steps.size();
+  auto meet = [&](size_t i, size_t j) {
+    return llvm::any_of(trail.steps[i].places, [&](const std::string &place) {
+      return llvm::is_contained(trail.steps[j].places, place);
+    });
+  };
+  llvm::IntEqClasses classes(count);
+  for (size_t i = 0; i < count; ++i) {
+    if (trail.steps[i].gainSeconds > 0)
+      continue;
+    size_t other = i + 1;
+    while (other < count && !meet(i, other))
+      ++other;
+    for (size_t j = i; other == count && j-- > 0;)
+      if (meet(i, j))
+        other = j;
+    if (other < count)
+      classes.join(i, other);
+  }
+  classes.compress();
+  std::vector<std::vector<size_t>> groups(classes.getNumClasses());
+  for (size_t i = 0; i < count; ++i)
+    groups[classes[i]].push_back(i);
+  return groups;
+}
+
+static void printPlace(llvm::raw_ostream &os, const TrailStep &step) {
+  os << runtime::printable(step.rule);
   if (!step.places.empty())
     os << " at " << runtime::printable(llvm::join(step.places, ", "));
-  os << " (" << gainText(step.gainSeconds) << ")\n";
+}
+
+static void printDetails(llvm::raw_ostream &os, const TrailStep &step,
+                         Rule *rule) {
   if (rule && !rule->getText().empty())
     os << "     " << rule->getText() << '\n';
   if (rule)
@@ -53,8 +87,22 @@ static void printStep(llvm::raw_ostream &os, unsigned number,
 void mlc::cli::printSteps(llvm::raw_ostream &os, const Trail &trail,
                           RuleSet *rules) {
   os << "rewrites (" << trail.steps.size() << "):\n";
-  for (auto [i, step] : llvm::enumerate(trail.steps))
-    printStep(os, i + 1, step, rules ? findRule(*rules, step) : nullptr);
+  for (const std::vector<size_t> &group : stepsThatPay(trail)) {
+    double gain = 0;
+    os << "  ";
+    for (size_t i : group)
+      os << (i == group.front() ? "" : ", ") << i + 1;
+    os << ". ";
+    for (size_t i : group) {
+      os << (i == group.front() ? "" : ", then ");
+      printPlace(os, trail.steps[i]);
+      gain += trail.steps[i].gainSeconds;
+    }
+    os << " (" << gainText(gain) << (group.size() > 1 ? " together)\n" : ")\n");
+    for (size_t i : group)
+      printDetails(os, trail.steps[i],
+                   rules ? findRule(*rules, trail.steps[i]) : nullptr);
+  }
 }
 
 Expected<Explanation> Explanation::make(mlir::func::FuncOp before,
@@ -83,9 +131,8 @@ static void printChoice(llvm::raw_ostream &os, const Choice &choice) {
   llvm::ListSeparator separator(", then ");
   os << "  ";
   for (const TrailStep &step : choice.steps) {
-    os << separator << step.rule;
-    if (!step.places.empty())
-      os << " at " << runtime::printable(llvm::join(step.places, ", "));
+    os << separator;
+    printPlace(os, step);
   }
   os << " (" << microseconds(choice.lossSeconds) << " slower";
   if (choice.places > 1)

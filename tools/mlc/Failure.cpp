@@ -56,7 +56,9 @@ int mlc::cli::report(llvm::Error error) {
   llvm::handleAllErrors(
       std::move(error),
       [&](const Failure &failure) {
-        code = static_cast<int>(failure.getCode());
+        // Of several that of the first.
+        if (code == static_cast<int>(Exit::Done))
+          code = static_cast<int>(failure.getCode());
         printLines(failure.message());
       },
       [&](const llvm::ErrorInfoBase &info) {

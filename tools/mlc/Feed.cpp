@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 using namespace mlc::cli;
 namespace runtime = mlc::runtime;
@@ -36,6 +37,9 @@ llvm::Expected<HostTensor> HostTensor::zeros(mlc_dtype type,
 /// The value of `text` where it is a number or a dim of `sizes`.
 static std::optional<int64_t> sizeOf(llvm::StringRef text,
                                      llvm::ArrayRef<DimSetting> sizes) {
+  int64_t number = 0;
+  if (!text.getAsInteger(10, number))
+    return number;
   for (const DimSetting &size : sizes)
     if (size.name == text && size.value)
       return *size.value;
@@ -90,6 +94,20 @@ static llvm::Expected<HostTensor> readInput(const std::string &path,
   return tensor;
 }
 
+/// The inputs that hold indices, and what these are below: a number, or a dim.
+static llvm::Expected<std::map<std::string, std::string>>
+indicesOf(const Model &model) {
+  auto manifest = model.manifest();
+  if (!manifest)
+    return manifest.takeError();
+  std::map<std::string, std::string> indices;
+  if (const llvm::json::Object *object = manifest->getAsObject())
+    if (const llvm::json::Object *listed = object->getObject("indices"))
+      for (const auto &[name, extent] : *listed)
+        indices[name.str()] = extent.getAsString().value_or("").str();
+  return indices;
+}
+
 llvm::Expected<std::vector<HostTensor>>
 mlc::cli::makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
                    const InputOptions &options) {
@@ -103,25 +121,43 @@ mlc::cli::makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
       return fail(Exit::Usage, model.name() + ": has no input '" +
                                    runtime::printable(file.name) +
                                    "'; mlc inspect lists them");
-  std::vector<HostTensor> feed;
-  for (auto [index, port] : llvm::enumerate(model.inputs())) {
+  auto indices = indicesOf(model);
+  if (!indices)
+    return indices.takeError();
+  std::vector<DimSetting> known = sizes;
+  std::vector<HostTensor> feed(model.inputs().size());
+  for (auto [tensor, port] : llvm::zip(feed, model.inputs())) {
     auto file = llvm::find_if(
         *files, [&](const InputFile &f) { return f.name == port.name; });
-    if (file != files->end()) {
-      auto tensor = readInput(file->path, port);
-      if (!tensor)
-        return tensor.takeError();
-      feed.push_back(std::move(*tensor));
+    if (file == files->end())
       continue;
-    }
-    auto dims = portDims(port, sizes);
+    auto read = readInput(file->path, port);
+    if (!read)
+      return read.takeError();
+    tensor = std::move(*read);
+    for (auto [text, size] :
+         llvm::zip(llvm::ArrayRef(port.dim_texts, port.rank), tensor.dims))
+      known.push_back({text, size});
+  }
+  for (auto [index, port] : llvm::enumerate(model.inputs())) {
+    HostTensor &tensor = feed[index];
+    if (tensor.data)
+      continue;
+    auto dims = portDims(port, known);
     if (!dims)
       return dims.takeError();
-    auto tensor = HostTensor::zeros(port.type, std::move(*dims));
-    if (!tensor)
-      return tensor.takeError();
-    fillRandomly(*tensor, options.seed + index);
-    feed.push_back(std::move(*tensor));
+    auto zeros = HostTensor::zeros(port.type, std::move(*dims));
+    if (!zeros)
+      return zeros.takeError();
+    tensor = std::move(*zeros);
+    auto extent = indices->find(port.name);
+    if (extent != indices->end())
+      fillBelow(tensor, options.seed + index,
+                sizeOf(extent->second, known).value_or(0));
+    else if (llvm::StringRef(port.name).contains_insensitive("mask"))
+      fillWithOnes(tensor);
+    else
+      fillRandomly(tensor, options.seed + index);
   }
   return feed;
 }
@@ -165,5 +201,41 @@ void mlc::cli::fillRandomly(HostTensor &tensor, uint64_t seed) {
     return fill<uint64_t>(tensor, byte);
   case MLC_BOOL:
     return fill<uint8_t>(tensor, [&] { return random.bits() % 2; });
+  }
+}
+
+/// Integers, whatever the sign.
+template <typename Draw>
+static void fillIntegers(HostTensor &tensor, Draw draw) {
+  switch (mlc_dtype_size(tensor.type)) {
+  case 1:
+    return fill<uint8_t>(tensor, draw);
+  case 2:
+    return fill<uint16_t>(tensor, draw);
+  case 4:
+    return fill<uint32_t>(tensor, draw);
+  default:
+    return fill<uint64_t>(tensor, draw);
+  }
+}
+
+void mlc::cli::fillBelow(HostTensor &tensor, uint64_t seed, int64_t end) {
+  Random random(seed);
+  fillIntegers(tensor, [&]() -> uint64_t {
+    return end > 0 ? random.bits() % static_cast<uint64_t>(end) : 0;
+  });
+}
+
+void mlc::cli::fillWithOnes(HostTensor &tensor) {
+  switch (tensor.type) {
+  case MLC_F32:
+    return fill<float>(tensor, [] { return 1.0f; });
+  case MLC_F64:
+    return fill<double>(tensor, [] { return 1.0; });
+  case MLC_F16:
+  case MLC_BF16:
+    return fill<uint16_t>(tensor, [&] { return narrow(1.0, tensor.type); });
+  default:
+    return fillIntegers(tensor, [] { return 1; });
   }
 }

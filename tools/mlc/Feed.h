@@ -29,8 +29,9 @@ llvm::Expected<std::vector<int64_t>> portDims(const mlc_port &port,
                                               llvm::ArrayRef<DimSetting> sizes);
 
 /// One tensor per input of `model`, in order: from the files that `options`
-/// names, else at random. Dims that the model leaves open come from the file
-/// or from `sizes`. Errors name the input.
+/// names, else at random: indices inside of the dim that they are used along,
+/// ones for a mask (by its name). Dims that the model leaves open come from the
+/// files or from `sizes`. Errors name the input.
 llvm::Expected<std::vector<HostTensor>>
 makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
          const InputOptions &options);
@@ -38,6 +39,9 @@ makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
 /// Fills with numbers drawn from `seed`: normal for floats, 0 ... 255 (0 or 1
 /// for bool) for integers, as far as their type goes.
 void fillRandomly(HostTensor &tensor, uint64_t seed);
+/// The same with integers from 0 to `end` - 1; zeros where there are none.
+void fillBelow(HostTensor &tensor, uint64_t seed, int64_t end);
+void fillWithOnes(HostTensor &tensor);
 
 } // namespace mlc::cli
 

@@ -1,6 +1,7 @@
 //===- Model.cpp - An artifact and a session on it ------------------------===//
 
 #include "tools/mlc/Model.h"
+#include "codegen/target/Json.h"
 #include "tools/mlc/Failure.h"
 
 using namespace mlc::cli;
@@ -73,7 +74,7 @@ llvm::Expected<llvm::json::Value> Model::manifest() const {
   size_t size = 0;
   const char *text = mlc_artifact_manifest(artifact.get(), &size);
   llvm::Expected<llvm::json::Value> value =
-      llvm::json::parse(llvm::json::fixUTF8(llvm::StringRef(text, size)));
+      parseJson(llvm::json::fixUTF8(llvm::StringRef(text, size)));
   if (!value) {
     llvm::consumeError(value.takeError());
     return fail(Exit::BadFile, fileName + ": the manifest is no JSON; compile "

@@ -47,6 +47,13 @@ ModelOptions::ModelOptions(cl::SubCommand &sub, const char *modelHelp)
                            clEnumValN(Precision::IEEE, "ieee", "float32")),
                 cl::sub(sub)) {}
 
+CheckedFlag::CheckedFlag(cl::SubCommand &sub)
+    : checked("checked",
+              cl::desc("A run fails, with the node's name, where an index of "
+                       "Gather or Scatter or the label of a loss is out of "
+                       "range, instead of reading zeros or writing nothing"),
+              cl::sub(sub)) {}
+
 InputOptions::InputOptions(cl::SubCommand &sub)
     : inputs("input", cl::value_desc("name=x.npy"),
              cl::desc("Take this input from a file instead of at random"),
@@ -72,7 +79,7 @@ splitLast(llvm::StringRef text) {
 }
 
 llvm::Expected<std::vector<DimSetting>>
-mlc::cli::parseDims(llvm::ArrayRef<std::string> texts) {
+mlc::cli::parseDims(llvm::ArrayRef<std::string> texts, llvm::StringRef flag) {
   std::vector<DimSetting> dims;
   for (llvm::StringRef text : texts) {
     auto [name, value] = splitLast(text);
@@ -81,7 +88,7 @@ mlc::cli::parseDims(llvm::ArrayRef<std::string> texts) {
     if (value != "any") {
       if (name.size() == text.size() || value.getAsInteger(10, number) ||
           number < 0)
-        return fail(Exit::Usage, "--dim " + text +
+        return fail(Exit::Usage, flag + " " + text +
                                      ": expected NAME=N with N >= 0, or "
                                      "NAME=any");
       dim.value = number;
@@ -92,7 +99,7 @@ mlc::cli::parseDims(llvm::ArrayRef<std::string> texts) {
       dims.push_back(std::move(dim));
     else if (same->value != dim.value)
       return fail(Exit::Usage,
-                  "--dim " + text + ": the dim has two values; give one");
+                  flag + " " + text + ": the dim has two values; give one");
   }
   return dims;
 }

@@ -29,7 +29,7 @@ struct InputFile {
 /// The texts of `--dim`. Errors: no `=`, a value that is neither `any` nor a
 /// number >= 0, a name given twice with different values.
 llvm::Expected<std::vector<DimSetting>>
-parseDims(llvm::ArrayRef<std::string> texts);
+parseDims(llvm::ArrayRef<std::string> texts, llvm::StringRef flag = "--dim");
 
 /// The texts of `--input`. Errors: no `=`, a name given twice.
 llvm::Expected<std::vector<InputFile>>
@@ -50,6 +50,15 @@ struct ModelOptions {
   llvm::cl::list<std::string> rules;
   llvm::cl::opt<std::string> timings;
   llvm::cl::opt<Precision> precision;
+  /// ImportOptions::checked, of commands that have the flag.
+  bool checked = false;
+};
+
+/// `--checked`.
+struct CheckedFlag {
+  explicit CheckedFlag(llvm::cl::SubCommand &sub);
+
+  llvm::cl::opt<bool> checked;
 };
 
 /// What a run is fed with.

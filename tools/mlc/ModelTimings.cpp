@@ -18,7 +18,7 @@ namespace {
 /// What is fused to another has no time of its own.
 llvm::StringMap<std::vector<std::string>> anchors(mlir::ModuleOp module) {
   // Sizes do not matter here, only what kind of operator it is.
-  const int64_t symbolValue = CostParameters().symbolValue;
+  const SymbolSizes sizes;
   llvm::StringMap<std::vector<std::string>> byNode;
   for (auto function : module.getOps<mlir::func::FuncOp>())
     for (mlir::Operation &op : function.getBody().front()) {
@@ -29,7 +29,7 @@ llvm::StringMap<std::vector<std::string>> anchors(mlir::ModuleOp module) {
       auto definition = getDefinition(defined);
       if (mlir::failed(definition))
         continue;
-      Work work = countWork(op.getContext(), *definition, symbolValue);
+      Work work = countWork(op.getContext(), *definition, sizes);
       if (work.isReinterpretation || (work.isPointwise && facts.isFed))
         continue;
       byNode[placeOf(op.getLoc())].push_back(operatorSignature(&op));

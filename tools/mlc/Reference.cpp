@@ -1,6 +1,7 @@
 //===- Reference.cpp - What ONNX Runtime says -----------------------------===//
 
 #include "tools/mlc/Reference.h"
+#include "codegen/target/Json.h"
 #include "runtime/Npy.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/OnnxRuntimeScript.h"
@@ -90,12 +91,12 @@ readArrays(const TemporaryFolder &folder, llvm::StringRef kind,
   return arrays;
 }
 
-static llvm::Expected<ReferenceResults>
-readReply(const TemporaryFolder &folder) {
+static llvm::Expected<ReferenceResults> readReply(const TemporaryFolder &folder,
+                                                  bool isPlain) {
   auto text = llvm::MemoryBuffer::getFile(folder / "reply.json");
   if (!text)
     return fail(Exit::Internal, "ONNX Runtime left no results; try again");
-  auto reply = json::parse((*text)->getBuffer());
+  auto reply = mlc::parseJson((*text)->getBuffer());
   if (!reply)
     return reply.takeError();
   const json::Object &object = *reply->getAsObject();
@@ -107,7 +108,9 @@ readReply(const TemporaryFolder &folder) {
     return layers.takeError();
 
   ReferenceResults results;
-  results.by = "ONNX Runtime " + object.getString("version").value_or("").str();
+  results.by = "ONNX Runtime " +
+               object.getString("version").value_or("").str() +
+               (isPlain ? " without its optimizations" : "");
   results.outputs = std::move(*outputs);
   results.layers = std::move(*layers);
   for (const json::Value &list : *object.getArray("read_by")) {
@@ -124,6 +127,8 @@ static std::string lastLine(llvm::StringRef file) {
   if (!text)
     return "no message";
   llvm::StringRef lines = (*text)->getBuffer().rtrim();
+  if (lines.empty())
+    return "it has crashed";
   return lines.rsplit('\n').second.empty() ? lines.str()
                                            : lines.rsplit('\n').second.str();
 }
@@ -143,14 +148,25 @@ mlc::cli::runOnnxRuntime(llvm::StringRef model,
   std::string messages = *folder / "messages";
   std::optional<llvm::StringRef> streams[] = {
       llvm::StringRef(), llvm::StringRef(messages), llvm::StringRef(messages)};
-  int code = llvm::sys::ExecuteAndWait(
-      python, {python, "-c", onnxRuntimeScript, model, folder->path()},
-      std::nullopt, streams);
-  if (code != 0)
-    return fail(Exit::BadFile,
-                model + ": ONNX Runtime cannot run it: " + lastLine(messages) +
-                    "; give other sizes or inputs");
-  auto results = readReply(*folder);
+  auto run = [&](llvm::StringRef how) {
+    return llvm::sys::ExecuteAndWait(
+               python,
+               {python, "-c", onnxRuntimeScript, model, folder->path(), how},
+               std::nullopt, streams) == 0;
+  };
+  bool isPlain = false;
+  if (!run("")) {
+    // Its optimizer may fail, or end the process, where the model itself runs.
+    std::string failure = lastLine(messages);
+    isPlain = run("plain");
+    if (!isPlain)
+      return fail(Exit::BadFile, model + ": ONNX Runtime cannot run it: " +
+                                     lastLine(messages) +
+                                     "; give other sizes or inputs");
+    warn(model, "ONNX Runtime fails on what its optimizer makes of it: " +
+                    failure + "; compared without its optimizations");
+  }
+  auto results = readReply(*folder, isPlain);
   if (!results)
     return results.takeError();
   return std::move(*results);

@@ -24,7 +24,11 @@ SearchFlags::SearchFlags(cl::SubCommand &sub)
              cl::sub(sub)),
       timeLimit("time-limit", cl::init(SearchOptions().timeLimitSeconds),
                 cl::value_desc("seconds"),
-                cl::desc("Longest search for rewrites (10)"), cl::sub(sub)) {}
+                cl::desc("Longest search for rewrites (10)"), cl::sub(sub)),
+      assumed("assume", cl::value_desc("name=N"),
+              cl::desc("Predict, and choose rewrites, for this size of an open "
+                       "dim (64)"),
+              cl::sub(sub)) {}
 
 llvm::Expected<SearchOptions> SearchFlags::options() const {
   if (!(timeLimit > 0) || !std::isfinite(timeLimit))
@@ -36,6 +40,17 @@ llvm::Expected<SearchOptions> SearchFlags::options() const {
   return options;
 }
 
+llvm::Expected<std::vector<DimSetting>> SearchFlags::assumedSizes() const {
+  auto sizes = parseDims(assumed, "--assume");
+  if (!sizes)
+    return sizes;
+  for (const DimSetting &size : *sizes)
+    if (!size.value)
+      return fail(Exit::Usage,
+                  "--assume " + size.name + "=any: expected a number");
+  return sizes;
+}
+
 std::vector<std::string> SearchFlags::texts() const {
   std::vector<std::string> texts;
   SearchOptions defaults;
@@ -44,6 +59,8 @@ std::vector<std::string> SearchFlags::texts() const {
   if (timeLimit != defaults.timeLimitSeconds)
     texts.push_back(
         llvm::formatv("--time-limit={0}", timeLimit.getValue()).str());
+  for (const std::string &size : assumed)
+    texts.push_back("--assume=" + size);
   return texts;
 }
 
@@ -67,6 +84,7 @@ json::Object mlc::cli::toJson(const SearchReport &report) {
                       {"lower_bound_seconds", orNull(report.lowerBound)},
                       {"gap", orNull(report.gap())},
                       {"optimal", report.isOptimal},
+                      {"rewrites_found", int64_t(report.numFound)},
                       {"stop_reason", report.stopReason},
                       {"seconds", report.seconds},
                       {"saturation_seconds", report.saturationSeconds},
@@ -88,9 +106,10 @@ static void printText(const SearchReport &report) {
   }
   os << (report.assumedSizes.empty() ? "\n" : ")\n");
   if (std::optional<double> gap = report.gap())
-    os << llvm::format("lower bound: %.3f ms, gap %.2f %%%s\n",
-                       *report.lowerBound * 1e3, *gap * 100,
-                       report.isOptimal ? " (optimal)" : "");
+    os << llvm::format("lower bound: %.3f ms, gap %.2f %%",
+                       *report.lowerBound * 1e3, *gap * 100)
+       << (report.isOptimal ? " (optimal" : " (not shown to be optimal")
+       << " among " << report.numFound << " rewrites found)\n";
   os << llvm::format("search: %.2f s, ", report.seconds) << report.stopReason
      << ", " << report.trail.steps.size() << " steps\n";
 }

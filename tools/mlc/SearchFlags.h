@@ -4,13 +4,14 @@
 #define MLC_TOOLS_MLC_SEARCHFLAGS_H
 
 #include "rewrites/Search/Search.h"
+#include "tools/mlc/ModelOptions.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 
 namespace mlc::cli {
 
-/// `--search`, `--time-limit`: of the commands that rewrite a model and keep
-/// the result.
+/// `--search`, `--time-limit`, `--assume`: of the commands that rewrite a model
+/// and keep the result.
 struct SearchFlags {
   explicit SearchFlags(llvm::cl::SubCommand &sub);
 
@@ -20,7 +21,11 @@ struct SearchFlags {
   std::vector<std::string> texts() const;
 
   llvm::cl::opt<SearchEngine> search;
+  /// The sizes of `--assume`. Errors: one that is no number.
+  llvm::Expected<std::vector<DimSetting>> assumedSizes() const;
+
   llvm::cl::opt<double> timeLimit;
+  llvm::cl::list<std::string> assumed;
 };
 
 /// Prints what a search came to on standard output, for people or as one JSON

@@ -1,6 +1,6 @@
 """Runs a model with ONNX Runtime for `mlc compare`, which carries this script.
 
-arguments: MODEL FOLDER
+arguments: MODEL FOLDER [plain]; "plain" has the model run as it is, without ONNX Runtime's optimizations
 FOLDER/request.json: {"inputs": [name...], "layers": [node name...]}
 FOLDER/in<i>.npy: the inputs. Written: FOLDER/out<i>.npy and FOLDER/layer<i>.npy,
 then FOLDER/reply.json: {"version", "outputs": [name...], "layers": [name...], "read_by"}
@@ -53,7 +53,7 @@ def nearest_readers(graph, tensors):
     return [sorted(nearest.get(tensor, ())) for tensor in tensors]
 
 
-def main(path, folder):
+def main(path, folder, how=""):
     with open(os.path.join(folder, "request.json")) as file:
         request = json.load(file)
     layers, read_by = {}, []
@@ -62,7 +62,7 @@ def main(path, folder):
         source, layers, read_by = with_outputs(path, set(request["layers"]))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    if layers:
+    if layers or how == "plain":
         # Fused nodes would leave some of them uncomputed.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
@@ -73,7 +73,7 @@ def main(path, folder):
     outputs = [name for name in names if name not in layers]
     for kind, kept in (("out", outputs), ("layer", layers)):
         for i, name in enumerate(kept):
-            np.save(os.path.join(folder, f"{kind}{i}.npy"), np.ascontiguousarray(results[name]))
+            np.save(os.path.join(folder, f"{kind}{i}.npy"), np.asarray(results[name], order="C"))
     reply = {"version": onnxruntime.__version__, "outputs": outputs,
              "layers": list(layers.values()), "read_by": read_by}
     with open(os.path.join(folder, "reply.json"), "w") as file:

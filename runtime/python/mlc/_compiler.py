@@ -41,7 +41,8 @@ def _run(arguments: list[str], accepted: tuple[int, ...] = (0,)) -> subprocess.C
 
 
 def _flags(*, target: str | os.PathLike | None, dims: Mapping[str, int | None] | None, parameters: Iterable[str],
-           rules: Iterable[str | os.PathLike], rewrites: bool, timings: str | os.PathLike | None) -> list[str]:
+           rules: Iterable[str | os.PathLike], rewrites: bool, timings: str | os.PathLike | None,
+           assume: Mapping[str, int] | None = None) -> list[str]:
     flags = [f"--target={os.fspath(target)}"] if target is not None else []
     for what, names in (("parameters", parameters), ("rules", rules)):
         if isinstance(names, (str, bytes)):
@@ -50,6 +51,7 @@ def _flags(*, target: str | os.PathLike | None, dims: Mapping[str, int | None] |
         if size is not None and size != "any" and (isinstance(size, bool) or not hasattr(size, "__index__")):
             raise UsageError(f"dims: expected a whole number or None for '{name}', not {size!r}")
         flags.append(f"--dim={name}={'any' if size in (None, 'any') else size.__index__()}")
+    flags += [f"--assume={name}={size}" for name, size in (assume or {}).items()]
     flags += [f"--parameter={name}" for name in parameters]
     flags += [f"--rules={os.fspath(file)}" for file in rules]
     flags += [] if rewrites else ["--no-rewrites"]
@@ -85,7 +87,7 @@ class _Folder:
 def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Mapping[str, int | None] | None = None,
             parameters: Iterable[str] = (), rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
             timings: str | os.PathLike | None = None, search: str | None = None,
-            time_limit: float | None = None) -> Model:
+            time_limit: float | None = None, assume: Mapping[str, int] | None = None) -> Model:
     """Compiles a model: a path, an ONNX file's bytes, or an onnx.ModelProto.
 
     target: cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4, or a target file
@@ -95,6 +97,7 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
     rewrites: False applies none
     timings: measured times of operators (mlc calibrate)
     search, time_limit: how rewrites are searched, and the seconds it may take
+    assume: {name: size} of open dims, to predict and choose rewrites for
 
     >>> mlc.compile("model.onnx", dims={"batch": 1}).save("model.mlca")
     """
@@ -102,7 +105,7 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
         artifact = folder / "model.mlca"
         _run(["compile", file, "-o", str(artifact), *_search(search, time_limit),
               *_flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
-                      timings=timings)])
+                      timings=timings, assume=assume)])
         return Model(artifact.read_bytes())
 
 
@@ -125,14 +128,14 @@ class Optimized:
 def optimize(model: Source, *, target: str | os.PathLike | None = None, dims: Mapping[str, int | None] | None = None,
              parameters: Iterable[str] = (), rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
              timings: str | os.PathLike | None = None, search: str | None = None,
-             time_limit: float | None = None) -> Optimized:
+             time_limit: float | None = None, assume: Mapping[str, int] | None = None) -> Optimized:
     """Rewrites an ONNX model by proved rules, for any runtime; arguments as for
     `compile`. `mlc-verify --trail` proves the result."""
     with _Folder(model) as (folder, file):
         output = folder / "optimized.onnx"
         done = _run(["optimize", file, "-o", str(output), "--json", *_search(search, time_limit),
                      *_flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
-                             timings=timings)])
+                             timings=timings, assume=assume)])
         return Optimized(output.read_bytes(), json.loads(done.stdout or "{}"))
 
 

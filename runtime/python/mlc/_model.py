@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from . import _arrays, _device, _ranks, _states
-from ._errors import Error, ResourceError, UnsupportedError, UsageError
+from ._errors import ResourceError, UnsupportedError, UsageError
 from ._library import DEVICE, HOST, CCost, CMemory, COptions, CPort, CStep, CTensor, DTYPES, call, devices, library, path_of
+from ._run import Owner, Run
+from ._turn import Turn, taking_turns
 
 _FLUSH_DENORMALS, _PROFILE = 1, 4
 
@@ -52,14 +54,7 @@ class StepCost:
     contraction_operations: int
 
 
-class _Owner:
-    """Of a handle of the library, which is closed with the object: no copies."""
-
-    def __reduce__(self):
-        raise TypeError(f"an mlc.{type(self).__name__} cannot be copied or pickled; share it, or make another")
-
-
-class Model(_Owner, _states.Entries, _ranks.Meshes):
+class Model(Owner, _states.Entries, _ranks.Meshes):
     """A compiled model, as `mlc.compile` and `mlc.load` make it.
 
     May be shared by threads; `run` and calls take turns on one session, and
@@ -175,6 +170,9 @@ class Model(_Owner, _states.Entries, _ranks.Meshes):
 
         >>> model.run({"x": pixels})["scores"]
         """
+        if self._session and not self._session._turn.is_here():
+            raise UsageError("the model was run before this process was forked, and its threads are not here; run a session "
+                             "of this process, model.session(), or start processes by multiprocessing's \"spawn\"")
         with self._lock:
             self._session = self._session or Session(self)
             return self._session.run(inputs)
@@ -191,43 +189,7 @@ class Model(_Owner, _states.Entries, _ranks.Meshes):
         return outputs[0] if len(outputs) == 1 else outputs
 
 
-class Run(_Owner):
-    """A run under way, as `Session.run_async` makes it. Who drops it waits for it
-    with the session's next call."""
-
-    def __init__(self, session: "Session"):
-        self._session = session
-        self._result: dict[str, np.ndarray] | None = None
-        self._failure: Error | None = None
-        self._lock = threading.Lock()
-
-    def done(self) -> bool:
-        """Whether `result` would not wait."""
-        return self._is_finished() or not library().mlc_session_is_running(self._session._handle)
-
-    def _is_finished(self) -> bool:
-        return self._result is not None or self._failure is not None
-
-    def _finish(self) -> None:
-        # Where an interrupt ends this, the next call waits again.
-        with self._lock:
-            if self._is_finished():
-                return
-            try:
-                call("mlc_session_wait", self._session._handle)
-                self._result = self._session._outputs(copy=True)
-            except Error as failure:
-                self._failure = failure
-
-    def result(self) -> dict[str, np.ndarray]:
-        """Waits, and returns what `Session.run` returns or raises what it raises."""
-        self._finish()
-        if self._failure:
-            raise self._failure
-        return self._result
-
-
-class Session(_Owner, _states.States):
+class Session(Owner, _states.States):
     """Memory and threads to run a model with; used by one thread at a time.
 
     threads: cores that work on a run (0: all that this process may use)
@@ -264,6 +226,7 @@ class Session(_Owner, _states.States):
         return session
 
     def _begin(self, stream: Any) -> None:
+        self._turn = Turn()
         self._bound: list[np.ndarray | _device.DeviceArray] = []  # what the session reads
         self._out: dict[str, np.ndarray | _device.DeviceArray] = {}  # what it writes
         self._given_stream = stream  # lives as long
@@ -289,6 +252,7 @@ class Session(_Owner, _states.States):
             raise UsageError("a run of the session is under way; call its result() first")
         self._is_pending = False
 
+    @taking_turns
     def bind(self, inputs: Mapping[str, Any] | Sequence[Any], out: Mapping[str, np.ndarray] | None = None) -> None:
         """Binds inputs, and arrays for outputs, for the runs to come. The session
         reads the arrays on every run and does not copy those at multiples of 64
@@ -354,6 +318,7 @@ class Session(_Owner, _states.States):
                 raise UsageError(f"{what} needs a numpy array of {dtype.name} in this machine's byte order")
             if not array.flags.c_contiguous or not array.flags.writeable:
                 raise UsageError(f"{what} needs an array that is dense, row-major and writable")
+            self._check_shape(what, array, [None if isinstance(dim, str) else dim for dim in port.dims], port.dims)
         for name, (index, _) in ports.items():
             array = out.get(name)
             if array is None and name not in self._out:
@@ -362,11 +327,21 @@ class Session(_Owner, _states.States):
             call("mlc_session_bind_output", self._handle, index, address, 0 if array is None else array.nbytes, space)
         self._out = out
 
+    @staticmethod
+    def _check_shape(what: str, array: np.ndarray, dims: Sequence[int | None], told: Sequence[int | str]) -> None:
+        """The array may have more rows than the output; an open dim is None."""
+        if array.ndim != len(dims) or any(dim is not None and (size < dim if axis == 0 else size != dim)
+                                          for axis, (size, dim) in enumerate(zip(array.shape, dims))):
+            raise UsageError(f"{what} is of dims [{', '.join(map(str, told))}], and the array given for it of "
+                             f"[{', '.join(map(str, array.shape))}]")
+
+    @taking_turns
     def invoke(self) -> None:
         """Runs on what is bound; `outputs` has the results."""
         self._settle()
         call("mlc_session_run", self._handle)
 
+    @taking_turns
     def enqueue(self) -> None:
         """Hands a run on what is bound to the session's stream and returns: inputs
         are read after all that the stream was given before, outputs are there for
@@ -374,6 +349,7 @@ class Session(_Owner, _states.States):
         self._settle()
         call("mlc_session_enqueue", self._handle)
 
+    @taking_turns
     def wait(self) -> None:
         """Until all runs that were enqueued are done; raises what failed of them."""
         self._settle()
@@ -389,12 +365,13 @@ class Session(_Owner, _states.States):
             return None
         return handle.value
 
+    @taking_turns
     def outputs(self, *, copy: bool = True) -> dict[str, np.ndarray]:
         """Outputs of the last run. Without `copy` they are views of the session's
         memory, which can only be read and which the next run overwrites; while one
         is in use, dims cannot change. (Where sizes depend on values, they are
-        copies.) An output that was bound is the caller's array, or a view of the
-        part of it that was written."""
+        copies.) An output that was bound is the caller's array, or a view of its
+        first rows where it has more."""
         self._settle()
         return self._outputs(copy or any(kind == "bind" for _, kind in self.model.steps))
 
@@ -413,11 +390,13 @@ class Session(_Owner, _states.States):
                 self._views.append(weakref.ref(_arrays.memory_of(view)))
             if port.name in self._out:
                 array, shape = self._out[port.name], tuple(tensor.dims[: tensor.rank])
-                results[port.name] = array if array.shape == shape else array.reshape(-1)[:view.size].reshape(shape)
+                self._check_shape(f"output '{port.name}'", array, shape, shape)
+                results[port.name] = array if array.shape == shape else array[:shape[0]]
             else:
                 results[port.name] = view.copy() if copy else view
         return results
 
+    @taking_turns
     def run(self, inputs: Mapping[str, Any] | Sequence[Any], *, out: Mapping[str, np.ndarray] | None = None,
             copy: bool = True) -> dict[str, np.ndarray]:
         """Binds, runs and returns {name: array}; `out` has arrays to leave outputs
@@ -426,6 +405,7 @@ class Session(_Owner, _states.States):
         self.invoke()
         return self.outputs(copy=copy)
 
+    @taking_turns
     def run_async(self, inputs: Mapping[str, Any] | Sequence[Any], *,
                   out: Mapping[str, np.ndarray] | None = None) -> Run:
         """Begins a run beside the caller. The arrays must not change until `result`
@@ -436,6 +416,7 @@ class Session(_Owner, _states.States):
         self._pending, self._is_pending = weakref.ref(run), True
         return run
 
+    @taking_turns
     def set_parameter(self, name: str, value: Any) -> None:
         """Changes a parameter (`mlc.compile(..., parameters=[name])`) for this
         session's later runs."""

@@ -9,6 +9,7 @@ import numpy as np
 from . import _arrays
 from ._errors import UsageError
 from ._library import HOST, CTensor, call, library, path_of
+from ._turn import taking_turns
 
 
 class Entries:
@@ -34,8 +35,9 @@ class Entries:
 
 class States:
     """What `mlc.Session` has of states. Sessions that share states are used by one
-    thread at a time."""
+    thread at a time; others are refused."""
 
+    @taking_turns
     def entry(self, name: str) -> "States":
         """A session of another entry of the model, over this one's states."""
         self._settle()
@@ -50,6 +52,7 @@ class States:
         names = ", ".join(port.name for port in self.model.states)
         raise UsageError(f"there is no state '{name}'; the model has {names or 'none'}")
 
+    @taking_turns
     def state(self, name: str) -> np.ndarray:
         """What a state holds now, copied."""
         self._settle()
@@ -57,6 +60,7 @@ class States:
         call("mlc_session_state", self._handle, self._state_index(name), ctypes.byref(tensor))
         return _arrays.view_of(tensor, self).copy()
 
+    @taking_turns
     def set_state(self, name: str, value: Any) -> None:
         """Sets a state; the array is copied."""
         self._settle()
@@ -66,16 +70,19 @@ class States:
         call("mlc_session_set_state", self._handle, index, _arrays.number_of(array.dtype), array.ndim,
              _arrays.dims_of(array), _arrays.address_of(array), HOST)
 
+    @taking_turns
     def reset_states(self) -> None:
         """Gives all states what they held when the session was made."""
         self._settle()
         call("mlc_session_reset_states", self._handle)
 
+    @taking_turns
     def save_states(self, path: str | os.PathLike) -> None:
         """Writes all states into a .npz file, whole or not at all."""
         self._settle()
         call("mlc_session_save_states", self._handle, path_of("a file", path))
 
+    @taking_turns
     def load_states(self, path: str | os.PathLike) -> None:
         """Sets all states from a .npz file, or none where something is wrong with it."""
         self._settle()

@@ -44,7 +44,7 @@ module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
 // -----
 
 module attributes {dist.mesh = [#dist.axis<"data", 4>]} {
-  // expected-error @+1 {{argument 0 has a part of floordiv(B - 1 * rank.data + 3, 4) on a rank, which tells nobody what the symbols are; fix the dim, or say that it is a multiple of the axis's size}}
+  // expected-error @+1 {{argument 0 is split along the open dim B; give --dim B=SIZE}}
   func.func @f(%x: tensor<?xf32, #mlc.dims<[B]>> {dist.sharding = #dist.sharding<["data"]>}) {
     return
   }

@@ -128,7 +128,8 @@ def test_all_unsupported_nodes_are_listed(tmp_path):
     ]
     proto = model(nodes, [value("x", [2, 2])], [value("y", [1])])
     proto.opset_import.append(helper.make_opsetid("my", 3))
-    refused(tmp_path, proto, UNSUPPORTED, "3 nodes cannot be compiled", "first: Det", "third: NonZero: the shape of its output depends on data", "fourth: Foo")
+    refused(tmp_path, proto, UNSUPPORTED, "3 nodes cannot be compiled: 1 Det, 1 NonZero, 1 my.Foo",
+            "first: Det of opset 17", "NonZero: the shape of its output depends on data", "third: NonZero", "fourth: my.Foo of opset 3")
 
 
 def test_tensors(tmp_path):

@@ -148,7 +148,7 @@ func.func @main(%x: !in) -> !in {
   %0 = mlc.exp %x : (!in) -> !in
   return %0 : !in
 })";
-  int64_t size = testModel().getParameters().symbolValue;
+  int64_t size = testModel().getSymbolSizes().others;
   for (SearchEngine engine : {SearchEngine::EGraph, SearchEngine::Greedy})
     CHECK(
         searchIn(text, engine).report.assumedSizes ==

@@ -1,8 +1,10 @@
 //===- TextTest.cpp - Untrusted text, made fit to be shown ----------------===//
 
 #include "runtime/Text.h"
+#include "runtime/Nesting.h"
 
 #include <catch2/catch.hpp>
+#include <cstring>
 
 using namespace mlc::runtime;
 
@@ -34,4 +36,28 @@ TEST_CASE("JSON strings are valid whatever the bytes are", "[text]") {
   CHECK(jsonString("a\"b\\c\nd") == "\"a\\\"b\\\\c\\u000ad\"");
   CHECK(jsonString("\xff") == "\"\xef\xbf\xbd\"");
   CHECK(jsonString("ä\x1b") == "\"ä\\u001b\"");
+}
+
+TEST_CASE("brackets that are nested deeply", "[text]") {
+  auto nested = [](size_t depth, const char *open, const char *close) {
+    std::string text;
+    for (size_t i = 0; i < depth; ++i)
+      text += open;
+    for (size_t i = 0; i < depth; ++i)
+      text += close;
+    return text;
+  };
+  const char *kinds[][2] = {
+      {"[", "]"}, {"{\"a\": ", "}"}, {"tuple<", ">"}, {"(", ")"}, {"- ", ""}};
+  for (auto [open, close] : kinds) {
+    CHECK(findDeepNesting(nested(maxNesting, open, close)) ==
+          std::string::npos);
+    CHECK(findDeepNesting(nested(maxNesting + 1, open, close)) ==
+          maxNesting * std::strlen(open) + (*open == 't' ? 5 : 0));
+  }
+  // Neither strings and comments, nor arrows and comparisons.
+  std::string many;
+  for (size_t i = 0; i < 2 * maxNesting; ++i)
+    many += "\"[\\\"(\" // <<{\n a -> b <= c >= d -1 [] ";
+  CHECK(findDeepNesting(many) == std::string::npos);
 }

@@ -1,0 +1,22 @@
+//===- NumberChecks.h - Numbers that a run depends on -----------*- C++ -*-===//
+
+#ifndef MLC_DIALECTS_INTERFACES_NUMBERCHECKS_H
+#define MLC_DIALECTS_INTERFACES_NUMBERCHECKS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlc {
+
+/// On a result of the model's function, which is no output then: a number that
+/// must lie between these (expressions of dims, either may be missing), else
+/// the run fails with the message of `mlc.check`.
+inline constexpr llvm::StringLiteral kCheckAttr = "mlc.check";
+inline constexpr llvm::StringLiteral kLowAttr = "mlc.low";
+inline constexpr llvm::StringLiteral kHighAttr = "mlc.high";
+
+/// On an `exec.bind`: the symbol is no size and may be below 0.
+inline constexpr llvm::StringLiteral kAnyNumberAttr = "exec.any";
+
+} // namespace mlc
+
+#endif // MLC_DIALECTS_INTERFACES_NUMBERCHECKS_H

@@ -1,0 +1,125 @@
+//===- Report.cpp - What cannot be compiled, for people -------------------===//
+
+#include "passes/Import/Import.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <map>
+
+using llvm::ArrayRef;
+using llvm::StringRef;
+
+namespace mlc {
+
+/// `text`, or its beginning: names of a model may be of any length.
+static std::string shortened(StringRef text) {
+  constexpr size_t shown = 400;
+  return text.size() <= shown ? text.str()
+                              : (text.take_front(shown) + "...").str();
+}
+
+static std::string operatorOf(const UnsupportedNode &node) {
+  return shortened((node.domain.empty() ? "" : node.domain + ".") + node.op);
+}
+
+/// What to do about it, where the reason itself does not say.
+static StringRef remedyFor(StringRef reason) {
+  if (reason.contains("; "))
+    return "";
+  if (reason.contains("shape") && reason.contains("depends on data"))
+    return "; have the exporter give it a fixed size, or end the model before "
+           "it";
+  if (reason.contains("must be known") || reason.contains("must be constant") ||
+      reason.contains("must be a constant"))
+    return "; give it a constant, or fix the dims that it follows from with "
+           "--dim";
+  return "; docs/OnnxOperators.md lists what can be compiled";
+}
+
+namespace {
+/// Nodes of one operator that are refused for one reason.
+struct Refusal {
+  std::string op, reason;
+  size_t count = 0;
+  std::vector<std::string> lines; // the first
+};
+} // namespace
+
+static std::string lineOf(const UnsupportedNode &node, StringRef op) {
+  constexpr size_t shown = 20;
+  std::string text = shortened(node.name) + ": " + op.str();
+  if (node.opset == 0) // an input is of none
+    return text;
+  std::string types =
+      llvm::join(ArrayRef(node.inputTypes).take_front(shown), ", ");
+  return text + " of opset " + std::to_string(node.opset) + " on (" +
+         shortened(types) + ")";
+}
+
+static std::vector<Refusal> groupRefusals(const ImportReport &report) {
+  constexpr size_t shown = 3;
+  llvm::MapVector<std::pair<std::string, std::string>, Refusal,
+                  std::map<std::pair<std::string, std::string>, unsigned>>
+      groups;
+  for (const UnsupportedNode &node : report.unsupported) {
+    std::string op = operatorOf(node);
+    Refusal &group = groups[{op, node.reason}];
+    group.op = op;
+    group.reason = shortened(node.reason);
+    ++group.count;
+    std::string line = lineOf(node, op);
+    if (group.lines.size() < shown && !llvm::is_contained(group.lines, line))
+      group.lines.push_back(std::move(line));
+  }
+  std::vector<Refusal> sorted;
+  for (auto &[key, group] : groups)
+    sorted.push_back(std::move(group));
+  llvm::stable_sort(sorted, [](const Refusal &a, const Refusal &b) {
+    return a.count > b.count;
+  });
+  return sorted;
+}
+
+std::string countUnsupported(StringRef file, const ImportReport &report) {
+  llvm::MapVector<std::string, size_t, std::map<std::string, unsigned>> counts;
+  for (const UnsupportedNode &node : report.unsupported)
+    ++counts[operatorOf(node)];
+  auto totals = counts.takeVector();
+  llvm::stable_sort(
+      totals, [](const auto &a, const auto &b) { return a.second > b.second; });
+  constexpr size_t shown = 20;
+  size_t count = report.unsupported.size();
+  std::string text = (file + ": " + llvm::Twine(count) +
+                      (count == 1 ? " node" : " nodes") + " cannot be compiled")
+                         .str();
+  StringRef separator = ": ";
+  for (const auto &[op, number] : ArrayRef(totals).take_front(shown)) {
+    text += separator.str() + std::to_string(number) + " " + op;
+    separator = ", ";
+  }
+  if (totals.size() > shown)
+    text += " and " + std::to_string(totals.size() - shown) + " operators more";
+  return text;
+}
+
+std::string listUnsupported(StringRef file, const ImportReport &report) {
+  constexpr size_t shown = 50;
+  const std::string start = file.empty() ? "" : (file + ": ").str();
+  std::vector<Refusal> groups = groupRefusals(report);
+  std::string text;
+  for (const Refusal &group : ArrayRef(groups).take_front(shown)) {
+    text += start + group.op + ": " + group.reason +
+            remedyFor(group.reason).str() + "\n";
+    for (const std::string &line : group.lines)
+      text += start + line + "\n";
+    if (group.count > group.lines.size())
+      text += start + std::to_string(group.count - group.lines.size()) +
+              " more like these; mlc check --json lists all\n";
+  }
+  if (groups.size() > shown)
+    text += start + std::to_string(groups.size() - shown) +
+            " reasons more; mlc check --json lists all\n";
+  return text;
+}
+
+} // namespace mlc
