@@ -5,7 +5,7 @@
 #include "runtime/Text.h"
 #include "tools/mlc/ExplainParts.h"
 #include "tools/mlc/GraphDrawing.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -38,7 +38,8 @@ static std::string gainText(double seconds) {
 }
 
 /// The steps of a trail: one that does not pay by itself is one with the next
-/// that has a place in common with it. In the order of the first of each.
+/// that has a place in common with it, or else with the last before it. In the
+/// order of the first of each.
 static std::vector<std::vector<size_t>> stepsThatPay(const Trail &trail) {
   const size_t count = trail.steps.size();
   auto meet = [&](size_t i, size_t j) {
@@ -46,22 +47,23 @@ static std::vector<std::vector<size_t>> stepsThatPay(const Trail &trail) {
       return llvm::is_contained(trail.steps[j].places, place);
     });
   };
-  // Of each step, the last of those that it is one with.
-  std::vector<size_t> last(count);
-  for (size_t i = count; i-- > 0;) {
-    size_t next = trail.steps[i].gainSeconds > 0 ? count : i + 1;
-    while (next < count && !meet(i, next))
-      ++next;
-    last[i] = next < count ? last[next] : i;
-  }
-  std::vector<std::vector<size_t>> groups;
-  llvm::DenseMap<size_t, size_t> groupOf;
+  llvm::IntEqClasses classes(count);
   for (size_t i = 0; i < count; ++i) {
-    auto [it, isNew] = groupOf.try_emplace(last[i], groups.size());
-    if (isNew)
-      groups.emplace_back();
-    groups[it->second].push_back(i);
+    if (trail.steps[i].gainSeconds > 0)
+      continue;
+    size_t other = i + 1;
+    while (other < count && !meet(i, other))
+      ++other;
+    for (size_t j = i; other == count && j-- > 0;)
+      if (meet(i, j))
+        other = j;
+    if (other < count)
+      classes.join(i, other);
   }
+  classes.compress();
+  std::vector<std::vector<size_t>> groups(classes.getNumClasses());
+  for (size_t i = 0; i < count; ++i)
+    groups[classes[i]].push_back(i);
   return groups;
 }
 

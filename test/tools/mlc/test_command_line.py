@@ -132,7 +132,7 @@ def test_what_nobody_may_ever_write_to_is_not_read(tools, tmp_path):
                       ["optimize", model, "-o", "x", "--timings", fifo], ["run", fifo]):
         done = tools.mlc(*arguments, timeout=60)
         assert done.returncode == 3 and "is not a regular file" in done.stderr, (arguments, done.stderr)
-    for tool, *arguments in (["mlc-verify", fifo], ["mlc-rules", "verify", fifo], ["mlc-check", fifo]):
+    for tool, *arguments in (["mlc-verify", fifo], ["mlc-rules", "verify", fifo], ["mlc-check", fifo, fifo]):
         done = tools.run(tool, *arguments, timeout=60)
         assert done.returncode == 3 and "is not a regular file" in done.stderr, (tool, done.stderr)
     # What the shell has opened is read.

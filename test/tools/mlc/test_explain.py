@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree as xml
 
@@ -83,6 +84,20 @@ def test_what_does_not_pay(tools, tmp_path):
                if "conv_as_larger_conv at" in line and ", then split_plain_conv_plain_conv_as_conv at" in line]
     assert "projection" in line and "first" in line
     assert "the best of 8 places" in line
+
+
+def test_steps_that_pay_together_are_one(tools, tmp_path):
+    """A convolution is made by one step and merged by another, which by itself costs what the first has saved too much."""
+    path = tmp_path / "m.onnx"
+    models.write("resnet18-parallel", path)
+    done = tools.mlc("optimize", path, "-o", tmp_path / "o.onnx", "--target=gpu:v100", "--explain")
+    assert done.returncode == 0, done.stderr
+    taken = done.stdout.split("predicted: ")[0]
+    assert "(costs " not in taken and "prepares another" not in taken
+    assert re.search(r"^  \d+, \d+\. conv_batch_norm\S* at stage1.0.first\S*, \S+, then split_plain_conv\S+ at .*stage1.0.first.* "
+                     r"\(saves [\d.]+ us together\)$", taken, re.M)
+    (report,) = re.findall(r"gap 0.00 % \(optimal among (\d+) rewrites found\)", done.stdout)
+    assert int(report) > 31
 
 
 def test_page(tools, tmp_path):

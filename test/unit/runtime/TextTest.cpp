@@ -2,6 +2,7 @@
 
 #include "runtime/Nesting.h"
 #include "runtime/Text.h"
+#include "runtime/Nesting.h"
 
 #include <catch2/catch.hpp>
 #include <cstring>
