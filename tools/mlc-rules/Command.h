@@ -54,10 +54,6 @@ struct RuleFileOptions {
 llvm::json::Object describe(Rule &rule);
 void addVerdict(llvm::json::Object &object, const Verdict &verdict);
 
-/// A rule's two functions as a file for mlc-verify or `RuleFileOptions` has
-/// them, @NAME_before and @NAME_after; empty where what is assumed has no text.
-std::string pairText(llvm::StringRef name, mlir::func::FuncOp before,
-                     mlir::func::FuncOp after, const Assumptions &assumptions);
 /// Writes a file; an exit code.
 Exit writeFile(llvm::StringRef path, llvm::StringRef text);
 
