@@ -239,7 +239,15 @@ bool Elaborator::pair(const Sum &left, const Sum &right, Pairing &out) const {
   std::vector<std::string> signatures;
   for (const Term &r : right)
     signatures.push_back(signatureOf(r));
-  for (const Term &l : left) {
+  // What stands on both sides is paired with itself.
+  std::vector<bool> isPaired(left.size());
+  for (auto [i, l] : llvm::enumerate(left))
+    for (auto [j, r] : llvm::enumerate(right))
+      if (!used[j] && !isPaired[i] && same(Sum{l}, Sum{r}))
+        used[j] = isPaired[i] = true;
+  for (auto [i, l] : llvm::enumerate(left)) {
+    if (isPaired[i])
+      continue;
     std::string signature = signatureOf(l);
     for (auto [j, r] : llvm::enumerate(right)) {
       if (used[j] || signature != signatures[j])

@@ -81,7 +81,8 @@ private:
   std::optional<kernel::Member> alignBy(const kernel::Context &context,
                                         const kernel::Term &term,
                                         const kernel::Term &reference,
-                                        llvm::ArrayRef<unsigned> partner);
+                                        llvm::ArrayRef<unsigned> partner,
+                                        bool *isWhole);
   std::optional<kernel::Match> match(const kernel::Context &context,
                                      const kernel::Factor &factor,
                                      const kernel::Factor &partner,
@@ -108,6 +109,14 @@ private:
   std::optional<kernel::Step> stepForCall(const kernel::Context &inside,
                                           const kernel::Term &term,
                                           unsigned factor);
+  bool worksOn(const kernel::Step &step, const kernel::Context &inside,
+               const kernel::Factor &factor);
+  std::optional<kernel::Step> stepForResidues(const kernel::Context &inside,
+                                              const kernel::Term &term,
+                                              unsigned factor);
+  std::optional<kernel::Step> stepForOrder(const kernel::Context &inside,
+                                           const kernel::Term &term,
+                                           unsigned factor);
   std::optional<kernel::Step> stepForPair(const kernel::Context &inside,
                                           const kernel::Term &term,
                                           unsigned factor, unsigned other);
@@ -115,6 +124,9 @@ private:
                                             const kernel::Factor &factor);
   std::optional<kernel::Step> stepForMaximum(const kernel::Context &inside,
                                              const kernel::Factor &factor);
+  std::optional<kernel::Step> takeFunctionFor(const kernel::Context &inside,
+                                              const kernel::Factor &factor,
+                                              unsigned other);
   std::optional<kernel::Step> decisionFor(const kernel::Context &inside,
                                           const kernel::Term &term,
                                           unsigned factor);
@@ -135,7 +147,7 @@ private:
                                       const kernel::Sum &sum, unsigned width,
                                       bool isNew = true);
   std::optional<kernel::Zero> byNote(const kernel::Context &context,
-                                     const kernel::Sum &sum);
+                                     const kernel::Sum &sum, bool isOfRange);
   std::optional<kernel::Zero> endOf(const kernel::Context &context,
                                     const kernel::Sum &sum, unsigned width);
   std::optional<kernel::Zero> byWhole(const kernel::Context &context,
@@ -146,6 +158,19 @@ private:
                                            const kernel::Sum &sum);
   std::optional<kernel::Zero> byClearing(const kernel::Context &context,
                                          const kernel::Sum &sum);
+  std::optional<kernel::Zero>
+  byJoinedReciprocals(const kernel::Context &context, const kernel::Sum &sum);
+  std::optional<kernel::Zero> byAbsurdity(const kernel::Context &context);
+  // Sums in parts (ElaborateSplits.cpp).
+  std::optional<kernel::Zero> bySplitting(const kernel::Context &context,
+                                          const kernel::Sum &sum,
+                                          unsigned width);
+  std::optional<kernel::Formula> borderOf(const kernel::Context &context,
+                                          const kernel::Term &term,
+                                          const kernel::Term &other);
+  bool splitTerm(const kernel::Context &context, unsigned term,
+                 const kernel::Formula &formula, kernel::Sum &sum,
+                 std::vector<kernel::Step> &steps);
   std::optional<kernel::Zero> byTruth(const kernel::Context &context,
                                       const kernel::Sum &sum, unsigned width);
   std::optional<kernel::Zero> byExpansion(const kernel::Context &context,
@@ -162,6 +187,15 @@ private:
                                           Expansion what);
 
   // What is shown of values (ElaborateBounds.cpp).
+  std::optional<kernel::Shown> showParts(kernel::Shown::Kind how,
+                                         kernel::Need::Kind kind,
+                                         const kernel::Context &context,
+                                         llvm::ArrayRef<kernel::Sum> values,
+                                         llvm::ArrayRef<kernel::Sum> path);
+  std::optional<kernel::Shown> showByTruth(kernel::Need::Kind kind,
+                                           const kernel::Context &context,
+                                           const kernel::Sum &value,
+                                           llvm::ArrayRef<kernel::Sum> path);
   std::optional<kernel::Shown> showPoint(kernel::Need::Kind kind,
                                          const kernel::Context &context,
                                          const kernel::Sum &value);
@@ -205,7 +239,7 @@ private:
   /// Integers that are symbols to the prover, "%e0" and so on.
   mutable std::vector<kernel::Integer> elements;
   unsigned depth = 0;
-  unsigned numEnds = 0, endDepth = 0;
+  unsigned numEnds = 0, endDepth = 0, numSplits = 0;
   bool rewritesOnly = false;
   /// Alignments and questions to the solver.
   uint64_t work = 0;

@@ -10,6 +10,7 @@
 #include "verifier/kernel/Unfold.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
+#include <cmath>
 
 using namespace mlc::kernel;
 
@@ -49,13 +50,15 @@ std::optional<Zero> Elaborator::endOf(const Context &context, const Sum &sum,
   };
   bool isOver =
       width == 0 &&
-      (isDone(byNote(context, sum)) || isDone(byWhole(context, sum)) ||
-       isDone(byBetween(context, sum)) ||
+      (isDone(byNote(context, sum, /*isOfRange=*/false)) ||
+       isDone(byWhole(context, sum)) || isDone(byBetween(context, sum)) ||
+       isDone(byNote(context, sum, /*isOfRange=*/true)) ||
        isDone(byExpansion(context, sum, width, Expansion::Tanh)) ||
-       isDone(byLogarithms(context, sum)) || isDone(byClearing(context, sum)));
+       isDone(byLogarithms(context, sum)) || isDone(byClearing(context, sum)) ||
+       isDone(byJoinedReciprocals(context, sum)));
   // The order of two residues is one truth value, of which nothing is known but
   // that: it is there before it is distinguished.
-  if (!isOver &&
+  if (!isOver && !isDone(bySplitting(context, sum, width)) &&
       !isDone(byExpansion(context, sum, width, Expansion::Residues)) &&
       !isDone(byTruth(context, sum, width)))
     found = byExpansion(context, sum, width, Expansion::All);
@@ -89,20 +92,28 @@ std::optional<Zero> Elaborator::byBetween(const Context &context,
   return zero;
 }
 
-/// The bounds of a rounded value, unless they are known.
-std::optional<Zero> Elaborator::byNote(const Context &context, const Sum &sum) {
+/// The bounds of a rounded value, unless they are known; those of a function of
+/// finite range where other values are held against it.
+std::optional<Zero> Elaborator::byNote(const Context &context, const Sum &sum,
+                                       bool isOfRange) {
+  if (isOfRange && context.values.empty())
+    return std::nullopt;
   Place path;
   Context wider;
   std::optional<Place> place =
       findFactor(sum, sum, path, [&](const Factor &factor) {
         bool isRounding = isCall(factor, "floor") || isCall(factor, "ceil") ||
                           isCall(factor, "roundeven");
-        if (!isRounding)
+        std::optional<UnaryFn> function = unaryNamed(factor.name);
+        bool hasRange = function && factsOf(*function).isDefinedEverywhere() &&
+                        std::isfinite(factsOf(*function).range.high);
+        if (!(isOfRange ? hasRange : isRounding))
           return false;
         wider = noted(context, factor);
-        return llvm::none_of(context.values, [&](const Known &known) {
-          return same(known.value, wider.values.back().value);
-        });
+        return wider.values.size() > context.values.size() &&
+               llvm::none_of(context.values, [&](const Known &known) {
+                 return same(known.value, wider.values.back().value);
+               });
       });
   if (!place)
     return std::nullopt;
@@ -234,6 +245,35 @@ Elaborator::findFactor(const Sum &root, const Sum &sum, Place &path,
   return std::nullopt;
 }
 
+/// What is given at this place, and is 0 with the truth values that are known.
+std::optional<Zero> Elaborator::byAbsurdity(const Context &context) {
+  for (auto [i, need] : llvm::enumerate(given)) {
+    if (need.isOptional || need.variables.size() > context.scope.size() ||
+        (need.kind != Need::Kind::NotZero && need.kind != Need::Kind::Positive))
+      continue;
+    Bindings values;
+    Shown shown{.kind = Shown::Kind::Given, .need = static_cast<unsigned>(i)};
+    for (auto [v, variable] : llvm::enumerate(need.variables)) {
+      values.insert({variable, context.scope[v]});
+      shown.map.push_back(Integer::slot(v));
+    }
+    Sum there = substitute(need.value, values, names),
+        value = withTruths(context, there);
+    if (same(value, there))
+      continue;
+    std::optional<Zero> proof = this->zero(context, value, need.width);
+    if (!proof)
+      continue;
+    shown.value = std::make_shared<const Zero>(std::move(*proof));
+    Zero zero;
+    zero.kind = Zero::Kind::Absurd;
+    zero.shown.push_back(std::move(shown));
+    if (checker.isZero(context, {}, 0, zero))
+      return zero;
+  }
+  return std::nullopt;
+}
+
 std::optional<Zero> Elaborator::byTruth(const Context &context, const Sum &sum,
                                         unsigned width) {
   Place path;
@@ -248,6 +288,11 @@ std::optional<Zero> Elaborator::byTruth(const Context &context, const Sum &sum,
   zero.place = *place;
   for (bool isOne : {true, false}) {
     Context inside = context;
+    inside.truths.push_back({truth, isOne});
+    if (std::optional<Zero> absurd = byAbsurdity(inside)) {
+      zero.cases.push_back(std::move(*absurd));
+      continue;
+    }
     if (isCall(*truth, "positive") && !mentionsInfinity(truth->arguments[0]))
       inside.values.push_back(
           {isOne, scaled(truth->arguments[0], Rational(isOne ? 1 : -1))});
@@ -301,8 +346,16 @@ std::optional<Step> Elaborator::expansionOf(const Context &context,
                           Step::Kind::RootOfSquare})
     if (Step step{.kind = kind}; works(step))
       return step;
-  if (factor.kind == Factor::Kind::Reduce)
+  if (factor.kind == Factor::Kind::Reduce) {
+    // A magnitude becomes values of the maximum that it is a value of.
+    for (unsigned b = 0; factor.name == "max" && b < factor.branches.size();
+         ++b) {
+      Step step{.kind = Step::Kind::Magnitude, .path = {{0, 0, b}}};
+      if (works(step))
+        return step;
+    }
     return choiceFor(context, factor);
+  }
   if (!isCall(factor, "sqrt") || factor.arguments[0].size() != 1)
     return std::nullopt;
   const Term &term = factor.arguments[0][0];
@@ -333,9 +386,13 @@ std::optional<Zero> Elaborator::byExpansion(const Context &context,
       });
   if (!place)
     return std::nullopt;
-  step->term = place->back()[0];
-  step->factor = place->back()[1];
-  place->pop_back();
+  if (step->path.empty()) {
+    step->term = place->back()[0];
+    step->factor = place->back()[1];
+    place->pop_back();
+  } else {
+    place->back()[2] = step->path.back()[2];
+  }
   step->path = *place;
   Sum next = sum;
   if (!checker.apply(*step, context, next))
@@ -343,6 +400,39 @@ std::optional<Zero> Elaborator::byExpansion(const Context &context,
   std::optional<Zero> then = resolve(context, next, width);
   if (then)
     then->steps.insert(then->steps.begin(), *step);
+  return then;
+}
+
+/// Two reciprocals of sums become one.
+std::optional<Zero> Elaborator::byJoinedReciprocals(const Context &context,
+                                                    const Sum &sum) {
+  auto isOfSum = [](const Factor &factor) {
+    return isCall(factor, reciprocalName) && factor.arguments[0].size() > 1;
+  };
+  Sum next = sum;
+  std::vector<Step> steps;
+  constexpr size_t most = 32;
+  for (unsigned t = 0; t < next.size() && steps.size() < most; ++t) {
+    std::vector<unsigned> places;
+    for (unsigned f = 0; f < next[t].factors.size(); ++f)
+      if (isOfSum(*next[t].factors[f]))
+        places.push_back(f);
+    if (places.size() < 2)
+      continue;
+    Step step{.kind = Step::Kind::JoinReciprocals,
+              .term = t,
+              .factor = places[0],
+              .other = places[1]};
+    if (!checker.apply(step, context, next))
+      return std::nullopt;
+    steps.push_back(std::move(step));
+    --t;
+  }
+  if (steps.empty())
+    return std::nullopt;
+  std::optional<Zero> then = resolve(context, next, 0);
+  if (then)
+    then->steps.insert(then->steps.begin(), steps.begin(), steps.end());
   return then;
 }
 

@@ -114,17 +114,27 @@ std::optional<Member> Elaborator::align(const Context &context,
   if (isExhausted())
     return std::nullopt;
   Term own = renamed(term, names), base = renamed(reference, names);
-  for (const std::vector<unsigned> &partner :
-       pairings(productOf(own).factors, productOf(base).factors))
-    if (std::optional<Member> member = alignBy(context, own, base, partner))
+  std::vector<std::vector<unsigned>> partners =
+      pairings(productOf(own).factors, productOf(base).factors);
+  // Best is a pairing that maps all of the one onto all of the other.
+  std::optional<Member> first;
+  for (const std::vector<unsigned> &partner : partners) {
+    bool isWhole = true;
+    std::optional<Member> member = alignBy(
+        context, own, base, partner, partners.size() > 1 ? &isWhole : nullptr);
+    if (member && isWhole)
       return member;
-  return std::nullopt;
+    if (member && !first)
+      first = std::move(member);
+  }
+  return first;
 }
 
 std::optional<Member> Elaborator::alignBy(const Context &context,
                                           const Term &term,
                                           const Term &reference,
-                                          ArrayRef<unsigned> partner) {
+                                          ArrayRef<unsigned> partner,
+                                          bool *isWhole) {
   ++work;
   if (isExhausted())
     return std::nullopt;
@@ -163,6 +173,11 @@ std::optional<Member> Elaborator::alignBy(const Context &context,
   for (Variable r : reference.variables)
     image.push_back(
         Formula::equal(substitute(tau->at(r), *sigma), Integer::variable(r)));
+  if (isWhole) {
+    Context all = inReference;
+    all.assume(reference.guards);
+    *isWhole = decider.holds(all.known, Formula::all(image));
+  }
   inReference.assume(image);
   Member member{0, std::move(*sigmaSlots), std::move(*tauSlots), {}};
   for (auto [i, factor] : llvm::enumerate(own.factors)) {
@@ -349,8 +364,8 @@ std::optional<Shown> Elaborator::showGiven(Need::Kind kind, unsigned width,
           map ? toSlots(need.variables, *map, context.scope) : std::nullopt;
       if (!slots)
         continue;
-      Sum there =
-          add(substitute(other, *map, names), scaled(value, Rational(-1)));
+      Sum there = add(withTruths(context, substitute(other, *map, names)),
+                      scaled(value, Rational(-1)));
       auto [known, isNew] = tried.try_emplace(str(there));
       if (isNew)
         known->second = zero(context, there, width);
@@ -382,9 +397,55 @@ std::optional<Bindings> Elaborator::placeOf(const Need &need, const Sum &other,
   return map;
 }
 
+/// Each of these parts.
+std::optional<Shown> Elaborator::showParts(Shown::Kind how, Need::Kind kind,
+                                           const Context &context,
+                                           ArrayRef<Sum> values,
+                                           ArrayRef<Sum> path) {
+  Shown shown{.kind = how};
+  for (const Sum &value : values) {
+    std::optional<Shown> part = show(kind, 0, context, value, path);
+    if (!part)
+      return std::nullopt;
+    shown.parts.push_back(std::move(*part));
+  }
+  return shown;
+}
+
+/// In both cases of a truth value.
+std::optional<Shown> Elaborator::showByTruth(Need::Kind kind,
+                                             const Context &context,
+                                             const Sum &value,
+                                             ArrayRef<Sum> path) {
+  constexpr size_t largest = 100, mostConditions = 6;
+  Place at;
+  std::optional<Place> place;
+  if (depth <= 1 && sizeOf(value) <= largest && path.size() < mostConditions)
+    place = findFactor(value, value, at,
+                       [](const Factor &factor) { return factor.isTruth; });
+  if (!place)
+    return std::nullopt;
+  FactorRef truth = checker.factorAt(*place, value);
+  Shown shown{.kind = Shown::Kind::Truth};
+  shown.place = *place;
+  for (bool isOne : {true, false}) {
+    std::vector<Sum> there = path.vec();
+    there.push_back(isOne ? single(truth)
+                          : add(constant(Rational(1)),
+                                scaled(single(truth), Rational(-1))));
+    std::optional<Shown> part =
+        show(kind, 0, context, withTruth(value, *truth, isOne), there);
+    if (!part)
+      return std::nullopt;
+    shown.parts.push_back(std::move(*part));
+  }
+  return shown;
+}
+
 std::optional<Shown> Elaborator::show(Need::Kind kind, unsigned width,
-                                      const Context &context, const Sum &value,
+                                      const Context &outer, const Sum &value,
                                       ArrayRef<Sum> path) {
+  Context context = alongPath(outer, path);
   Shown signs;
   if (checker.isShown(kind, width, context, value, path, signs))
     return signs;
@@ -396,30 +457,37 @@ std::optional<Shown> Elaborator::show(Need::Kind kind, unsigned width,
   if (width == 0)
     if (auto shown = showBound(kind, context, value))
       return shown;
-  const Factor *root = onlyFactor(value);
-  if (width == 0 && kind != Need::Kind::Defined && root &&
-      isCall(*root, "sqrt") && value[0].coefficient == Rational(1)) {
+  if (width > 0 || kind == Need::Kind::Defined)
+    return std::nullopt;
+  const Factor *factor = onlyFactor(value);
+  if (factor && isCall(*factor, "sqrt") &&
+      value[0].coefficient == Rational(1)) {
     Shown shown{.kind = Shown::Kind::Root};
     for (Need::Kind part : {Need::Kind::NotZero, Need::Kind::NotNegative})
-      if (auto one = show(part, 0, context, root->arguments[0], path))
+      if (auto one = show(part, 0, context, factor->arguments[0], path))
         shown.parts.push_back(std::move(*one));
     if (shown.parts.size() == 2)
       return shown;
   }
-  bool isProduct = kind == Need::Kind::NotZero && width == 0 &&
-                   value.size() == 1 && value[0].variables.empty() &&
-                   value[0].guards.empty() && value[0].factors.size() > 1;
-  if (!isProduct)
-    return std::nullopt;
-  Shown product{.kind = Shown::Kind::Product};
-  for (const FactorRef &factor : value[0].factors) {
-    std::optional<Shown> part =
-        show(kind, width, context, single(factor), path);
-    if (!part)
-      return std::nullopt;
-    product.parts.push_back(std::move(*part));
+  bool hasSign = value.size() == 1 && (kind == Need::Kind::NotZero ||
+                                       value[0].coefficient > Rational(0));
+  if (hasSign && factor && isCall(*factor, reciprocalName))
+    if (auto shown = showParts(Shown::Kind::Inverse, kind, context,
+                               factor->arguments[0], path))
+      return shown;
+  bool isProduct =
+      hasSign && value[0].variables.empty() && value[0].guards.empty() &&
+      (value[0].factors.size() > 1 ||
+       (value[0].factors.size() == 1 && value[0].coefficient != Rational(1)));
+  if (isProduct) {
+    std::vector<Sum> factors;
+    for (const FactorRef &one : value[0].factors)
+      factors.push_back(single(one));
+    if (auto shown =
+            showParts(Shown::Kind::Product, kind, context, factors, path))
+      return shown;
   }
-  return product;
+  return showByTruth(kind, context, value, path);
 }
 
 } // namespace mlc::elaborate

@@ -247,118 +247,6 @@ std::optional<Step> Elaborator::stepFor(const Context &inside,
   return std::nullopt;
 }
 
-/// What a term is but for its number and for the names of variables.
-static std::string nameless(const Term &term) {
-  Term one = term;
-  one.coefficient = Rational(1);
-  std::string text = str(Sum{one}), result;
-  for (size_t i = 0; i < text.size(); ++i)
-    if (i == 0 || text[i - 1] != '%' || !llvm::isDigit(text[i]))
-      result += text[i];
-    else
-      while (i + 1 < text.size() && llvm::isDigit(text[i + 1]))
-        ++i;
-  return result;
-}
-
-/// Whether the first of its terms, in an order of their own, is negative.
-static bool isMirrored(const Sum &sum) {
-  const Term *first = nullptr;
-  std::string name;
-  for (const Term &term : sum)
-    if (std::string own = nameless(term); !first || own < name) {
-      first = &term;
-      name = own;
-    }
-  return first && first->coefficient < Rational(0);
-}
-
-std::optional<Step> Elaborator::stepForCall(const Context &inside,
-                                            const Term &term, unsigned f) {
-  const Factor &factor = *term.factors[f];
-  if (factor.arguments.size() != 1)
-    return std::nullopt;
-  const Sum &argument = factor.arguments[0];
-  std::optional<UnaryFn> function = unaryNamed(factor.name);
-  if (argument.empty() && function && factsOf(*function).hasZero())
-    return Step{.kind = Step::Kind::AtZero};
-  const Factor *inner = onlyFactor(argument);
-  bool isPlain = inner && argument[0].coefficient == Rational(1);
-  if (factor.name == reciprocalName) {
-    bool isProduct = argument.size() == 1 && argument[0].variables.empty() &&
-                     argument[0].guards.empty() &&
-                     argument[0].coefficient != Rational(0);
-    if (isProduct && (!isPlain || isCall(*inner, reciprocalName)))
-      return Step{.kind = Step::Kind::SplitReciprocal};
-  }
-  if (factor.name == reciprocalName && isPlain && isCall(*inner, "exp"))
-    return Step{.kind = Step::Kind::InvertExponential};
-  if (factor.name == "log" && isPlain && isCall(*inner, "exp"))
-    return Step{.kind = Step::Kind::LogOfExp};
-  if (factor.name == "exp")
-    for (auto [i, part] : llvm::enumerate(argument))
-      if (const Factor *log = onlyFactor({part});
-          log && isCall(*log, "log") && abs(part.coefficient) == Rational(1))
-        if (auto shown = show(Need::Kind::Positive, 0, inside,
-                              log->arguments[0], pathOf(term, f, f)))
-          return Step{.kind = Step::Kind::ExpOfLog,
-                      .other = static_cast<unsigned>(i),
-                      .need = {*shown}};
-  bool isOfNumber = llvm::StringRef(factor.name).starts_with("zero") ||
-                    widthOfCast(factor) > 0;
-  if (isOfNumber && asConstant(argument))
-    return Step{.kind = Step::Kind::OfNumber};
-  if (factor.name == "positive" &&
-      (asConstant(argument) || !inside.values.empty()))
-    return decisionFor(inside, term, f);
-  // The table's odd and even functions, for a sign that both sides choose.
-  if (function && factsOf(*function).parity != Parity::None &&
-      factsOf(*function).isDefinedEverywhere() && isMirrored(argument))
-    return Step{.kind = Step::Kind::Mirror};
-  return std::nullopt;
-}
-
-/// [x > 0], where the sign of x is known.
-std::optional<Step> Elaborator::decisionFor(const Context &inside,
-                                            const Term &term, unsigned f) {
-  const Sum &x = term.factors[f]->arguments[0];
-  std::vector<Sum> path = pathOf(term, f, f);
-  if (auto shown = show(Need::Kind::Positive, 0, inside, x, path))
-    return Step{.kind = Step::Kind::Decide, .part = 1, .need = {*shown}};
-  if (auto shown = show(Need::Kind::NotNegative, 0, inside,
-                        scaled(x, Rational(-1)), path))
-    return Step{.kind = Step::Kind::Decide, .part = 0, .need = {*shown}};
-  return std::nullopt;
-}
-
-std::optional<Step> Elaborator::stepForPair(const Context &inside,
-                                            const Term &term, unsigned f,
-                                            unsigned g) {
-  const Factor &first = *term.factors[f], &second = *term.factors[g];
-  if (f < g && isCall(first, "exp") && isCall(second, "exp"))
-    return Step{.kind = Step::Kind::JoinExponentials, .other = g};
-  if (f < g && isCall(first, "sqrt") && same(first, second))
-    if (auto shown = show(Need::Kind::NotNegative, 0, inside,
-                          first.arguments[0], pathOf(term, f, g)))
-      return Step{
-          .kind = Step::Kind::SquareOfRoot, .other = g, .need = {*shown}};
-  if (!isCall(second, reciprocalName))
-    return std::nullopt;
-  const Factor *inverted = onlyFactor(second.arguments[0]);
-  bool isInverse =
-      inverted &&
-      (same(*inverted, first) ||
-       (inverted->kind == Factor::Kind::Number &&
-        first.kind == Factor::Kind::Number &&
-        decider.holds(inside.known,
-                      Formula::equal(inverted->index[0], first.index[0]))));
-  if (isInverse)
-    if (auto shown = show(Need::Kind::NotZero, 0, inside,
-                          single(term.factors[f]), pathOf(term, f, g)))
-      return Step{.kind = Step::Kind::Cancel, .other = g, .need = {*shown}};
-  return std::nullopt;
-}
-
 /// A place of a branch: the least value of each variable that its guards admit.
 std::optional<std::vector<Integer>>
 Elaborator::pointOf(const Context &inside, ArrayRef<Variable> variables,
@@ -411,7 +299,10 @@ std::optional<Step> Elaborator::stepForReduce(const Context &inside,
   for (unsigned b = 0; b < branches.size(); ++b)
     if (factor.name == "max" && isReduce(branches[b].value, "max"))
       return Step{.kind = Step::Kind::Flatten, .part = b};
-  for (unsigned b = 0; b < branches.size() && branches.size() > 1; ++b) {
+  if (Step step{.kind = Step::Kind::OfNothing};
+      branches.empty() && worksOn(step, inside, factor))
+    return step;
+  for (unsigned b = 0; b < branches.size(); ++b) {
     std::vector<Branch> others = branches.vec();
     others.erase(others.begin() + b);
     if (!isIdempotent(factor.name))
@@ -431,6 +322,35 @@ static Rational contentOf(ArrayRef<Branch> branches) {
       den = lcm(den, term.coefficient.den);
     }
   return num == llvm::DynamicAPInt(0) ? Rational(1) : Rational(num, den);
+}
+
+/// A function that grows, of branch `other`.
+std::optional<Step> Elaborator::takeFunctionFor(const Context &inside,
+                                                const Factor &factor,
+                                                unsigned other) {
+  const Factor *call = onlyFactor(factor.branches[other].value);
+  std::optional<UnaryFn> function =
+      call ? unaryNamed(call->name) : std::nullopt;
+  if (!function || !factsOf(*function).isMonotone())
+    return std::nullopt;
+  Step step{.kind = Step::Kind::TakeFunction, .other = other};
+  if (factsOf(*function).isDefinedEverywhere())
+    return step;
+  for (const Branch &original : factor.branches) {
+    Branch branch = renamed(original, names);
+    Context within = inside;
+    within.bind(branch.variables);
+    within.assume(branch.guards);
+    const Factor *one = onlyFactor(branch.value);
+    bool isAlike = one && isCall(*one, call->name);
+    auto shown = show(factsOf(*function).where.isOpen ? Need::Kind::Positive
+                                                      : Need::Kind::NotNegative,
+                      0, within, isAlike ? one->arguments[0] : Sum(), {});
+    if (!shown)
+      return std::nullopt;
+    step.need.push_back(std::move(*shown));
+  }
+  return step;
 }
 
 /// Takes out of a maximum what all of its branches share.
@@ -474,6 +394,13 @@ std::optional<Step> Elaborator::stepForMaximum(const Context &inside,
       if (works(step))
         return step;
     }
+    for (unsigned other = 0; other < branches.size(); ++other)
+      if (auto step = takeFunctionFor(inside, factor, other)) {
+        step->part = b;
+        step->integers = *point;
+        if (works(*step))
+          return step;
+      }
     for (unsigned k = 0; !first.empty() && k < first[0].factors.size(); ++k) {
       Step step{.kind = Step::Kind::TakeFactor,
                 .part = b,

@@ -10,12 +10,9 @@
 
 #include "dialects/Interfaces/EvaluatorScalar.h"
 #include "verifier/Expand.h"
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
-
-using llvm::APFloat;
 
 namespace mlc::verifier {
 
@@ -43,15 +40,6 @@ Sum numberSum(mlir::Type type, double value) {
   if (std::isinf(value))
     return scaled(atomSum(makeReal(infinity)), Fraction(value > 0 ? 1 : -1));
   return constantSum(exactFraction(value));
-}
-
-/// Where it is one exactly.
-static std::optional<double> asDouble(const Fraction &value) {
-  bool isDyadic = powerOfTwo(62) % value.den == 0;
-  if (abs(value.num) >= powerOfTwo(53) || !isDyadic)
-    return std::nullopt;
-  return static_cast<double>(static_cast<int64_t>(value.num)) /
-         static_cast<double>(static_cast<int64_t>(value.den));
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,7 +85,7 @@ bool Expander::fits(const Sum &x, const IntegerKind &kind, const Facts &facts) {
 /// roundings are.
 bool Expander::holds(mlir::Type type, const Sum &x, const Facts &facts) {
   auto narrow = mlir::cast<mlir::FloatType>(type);
-  if (narrow.getWidth() >= 32)
+  if (holdsNumbersOf(type, mlir::Float32Type::get(type.getContext())))
     return true;
   std::optional<IntExpr> number = fromSum(x);
   if (!number)
@@ -107,12 +95,14 @@ bool Expander::holds(mlir::Type type, const Sum &x, const Facts &facts) {
          facts.provesNonNegative(largest - *number);
 }
 
-/// The float nearest to an integer.
-static Sum nearest(const llvm::DynamicAPInt &number, mlir::FloatType type) {
-  APFloat value(type.getFloatSemantics());
-  value.convertFromAPInt(llvm::APInt(128, static_cast<int64_t>(number), true),
-                         /*IsSigned=*/true, APFloat::rmNearestTiesToEven);
-  return numberSum(type, value.convertToDouble());
+/// What a constant becomes, if that is known.
+static std::optional<Sum> convertedSum(const Sum &x, mlir::Type from,
+                                       mlir::Type to) {
+  std::optional<Fraction> number = asConstant(x);
+  std::optional<NumberType> a = numberTypeOf(from), b = numberTypeOf(to);
+  std::optional<Fraction> result =
+      number && a && b ? convertedNumber(*number, *a, *b) : std::nullopt;
+  return result ? std::optional(constantSum(*result)) : std::nullopt;
 }
 
 /// From an integer type of more than one bit.
@@ -122,40 +112,22 @@ Sum Expander::castInteger(const Sum &x, mlir::Type from, mlir::Type to,
   std::optional<IntegerKind> other = integerKindOf(to);
   if (other && other->width <= kind.width)
     return x;
-  if (std::optional<Fraction> constant = asConstant(x)) {
-    llvm::DynamicAPInt number = kind.numberOf(constant->num);
-    auto type = mlir::dyn_cast<mlir::FloatType>(to);
-    if (!type)
-      return constantSum(Fraction(number));
-    if (abs(number) < powerOfTwo(62))
-      return nearest(number, type);
-  }
+  if (std::optional<Sum> constant = convertedSum(x, from, to))
+    return *constant;
   bool isRounded = isFloat(to) && !holds(to, x, facts);
   if (!isRounded && fits(x, kind, facts))
     return x;
   return atomSum(makeCall(castHead(from, to), {x}));
 }
 
-/// From a float type: to more bits it is the identity, everything else a
-/// function that is known for constants alone.
+/// From a float type: to one that has all of its numbers it is the identity,
+/// everything else a function that is known for constants alone.
 Sum Expander::castFloat(const Sum &x, mlir::Type from, mlir::Type to,
                         const Facts &facts) {
-  if (isFloat(to)) {
-    // Neither of f16 and bf16 holds the other.
-    if (to.getIntOrFloatBitWidth() > from.getIntOrFloatBitWidth())
-      return x;
-    if (std::optional<Fraction> constant = asConstant(x))
-      if (std::optional<double> number = asDouble(*constant))
-        return numberSum(to, *number);
-  } else if (std::optional<Fraction> constant = asConstant(x)) {
-    llvm::DynamicAPInt whole = constant->num / constant->den; // truncates
-    std::optional<IntegerKind> integer = integerKindOf(to);
-    bool isInside = abs(whole) < powerOfTwo(62);
-    if (integer)
-      isInside &= integer->least() <= whole && whole <= integer->largest();
-    if (isInside)
-      return constantSum(Fraction(whole));
-  }
+  if (isFloat(to) && holdsNumbersOf(to, from))
+    return x;
+  if (std::optional<Sum> constant = convertedSum(x, from, to))
+    return *constant;
   return n.call(castHead(from, to), {x}, facts);
 }
 
@@ -163,7 +135,7 @@ Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
   const Expr &operand = node.operands[0];
   mlir::Type from = operand->type, to = node.type;
   Sum x = expand(operand, scope);
-  if (from == to || from.isInteger(1))
+  if (from == to || (from.isInteger(1) && holdsNumbersOf(to, from)))
     return x;
   if (to.isInteger(1)) {
     Head zero(Head::Kind::Zero, isIndex(from) ? mlir::Type() : from);
@@ -172,17 +144,16 @@ Sum Expander::expandCast(const ExprNode &node, const Scope &scope) {
   }
   // What a float type does not hold is rounded.
   if (isIndex(from) && isFloat(to) && !holds(to, x, scope.facts)) {
-    std::optional<Fraction> constant = asConstant(x);
-    return constant ? nearest(constant->num, mlir::cast<mlir::FloatType>(to))
-                    : n.call(castHead(from, to), {x}, scope.facts);
+    std::optional<Sum> constant = convertedSum(x, from, to);
+    return constant ? *constant : n.call(castHead(from, to), {x}, scope.facts);
   }
   if (isIndex(from))
     return x;
   return n.mapCases(x, scope.facts, [&](const Sum &value, const Facts &facts) {
-    if (!isFloat(from))
-      return castInteger(value, from, to, facts);
-    Sum result = castFloat(value, from, to, facts);
-    return result;
+    if (from.isInteger(1))
+      return n.call(castHead(from, to), {value}, facts);
+    return isFloat(from) ? castFloat(value, from, to, facts)
+                         : castInteger(value, from, to, facts);
   });
 }
 

@@ -3,6 +3,7 @@
 #include "verifier/Instance.h"
 #include "dialects/Interfaces/Compare.h"
 #include "dialects/Interfaces/EvaluatorScalar.h"
+#include "dialects/Interfaces/NumberTypes.h"
 #include "verifier/NeedsAtSizes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -106,6 +107,11 @@ void Instance::drawNumbers(unsigned argument, Spread spread) {
     allEqual |= t.predicate == ElementPredicate::AllEqual;
   }
   low = std::max<double>(low, least);
+  // What a narrower type rounds has more digits than it, as f32 does; of a
+  // gradient, whose results have names, it is not said how it rounds.
+  bool hasDigits =
+      question.roundsByCast && question.resultNames.empty() && !isInteger &&
+      holdsNumbersOf(type, mlir::Float32Type::get(type.getContext()));
   auto draw = [&]() -> double {
     if (atEdge)
       if (double edge = drawEdge(width, random); edge >= least && edge != other)
@@ -113,7 +119,8 @@ void Instance::drawNumbers(unsigned argument, Spread spread) {
     int64_t number = low + int64_t(random() % (high - low + 1));
     if (number == other)
       number = high;
-    return isInteger ? double(number) : double(number) / 16.0;
+    double digits = hasDigits ? double(random() % 4096) / 4096.0 : 0.0;
+    return isInteger ? double(number) : (double(number) + digits) / 16.0;
   };
   std::vector<double> own(*elementCount(sizes[argument]));
   double first = draw();

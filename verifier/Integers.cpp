@@ -10,10 +10,6 @@ using llvm::StringRef;
 
 namespace mlc::verifier {
 
-DynamicAPInt powerOfTwo(unsigned exponent) {
-  return DynamicAPInt(llvm::APInt::getOneBitSet(exponent + 2, exponent));
-}
-
 DynamicAPInt IntegerKind::least() const {
   return isUnsigned ? DynamicAPInt(0) : -powerOfTwo(width - 1);
 }

@@ -12,6 +12,7 @@
 #ifndef MLC_VERIFIER_INTEGERS_H
 #define MLC_VERIFIER_INTEGERS_H
 
+#include "dialects/Interfaces/NumberTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "verifier/Scalar.h"
 
@@ -38,8 +39,6 @@ std::string named(llvm::StringRef function, mlir::Type type);
 
 /// The sum with wrapped coefficients.
 Sum wrapped(Sum sum, const IntegerKind &kind);
-
-llvm::DynamicAPInt powerOfTwo(unsigned exponent);
 
 } // namespace mlc::verifier
 

@@ -1,6 +1,7 @@
 //===- Question.cpp - Both functions and what may be assumed --------------===//
 
 #include "verifier/Question.h"
+#include "dialects/Interfaces/NumberTypes.h"
 #include "verifier/Misreading.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -166,9 +167,10 @@ static bool roundsByCast(const Definition &definition) {
       walk(piece.body, [&](const ExprNode &node) {
         if (node.kind != Expr::Kind::Cast)
           return;
-        auto to = mlir::dyn_cast<mlir::FloatType>(node.type);
-        auto from = mlir::dyn_cast<mlir::FloatType>(node.operands[0]->type);
-        found |= !to != !from || (to && to.getWidth() < from.getWidth());
+        mlir::Type to = node.type, from = node.operands[0]->type;
+        bool isFloat = mlir::isa<mlir::FloatType>(to),
+             wasFloat = mlir::isa<mlir::FloatType>(from);
+        found |= isFloat != wasFloat || (isFloat && !holdsNumbersOf(to, from));
       });
   return found;
 }

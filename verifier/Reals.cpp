@@ -3,6 +3,7 @@
 #include "verifier/Reals.h"
 #include "dialects/Interfaces/EvaluatorTensor.h"
 #include "dialects/Interfaces/ExprMap.h"
+#include "dialects/Interfaces/NumberTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <map>
@@ -355,7 +356,8 @@ private:
     if (!isFloat(expr))
       return node.kind == Expr::Kind::Int || node.kind == Expr::Kind::Loop ||
              mlir::isa<mlir::IndexType>(node.type);
-    if (node.type.getIntOrFloatBitWidth() < 32)
+    if (!holdsNumbersOf(node.type,
+                        mlir::Float32Type::get(node.type.getContext())))
       return false;
     if (std::optional<double> number = numberOf(expr))
       return isDyadic(*number);
@@ -405,11 +407,9 @@ private:
       return true;
     case Expr::Kind::Read:
       return !node.tensor.isStage || exactStages[node.tensor.index];
-    case Expr::Kind::Cast: {
-      auto from = mlir::dyn_cast<FloatType>(node.operands[0]->type);
-      return from && from.getWidth() <= node.type.getIntOrFloatBitWidth() &&
+    case Expr::Kind::Cast:
+      return holdsNumbersOf(node.type, node.operands[0]->type) &&
              isExact(node.operands[0]);
-    }
     case Expr::Kind::Unary:
       return !factsOf(node.unary).isRounded && all(node.operands);
     case Expr::Kind::Binary:

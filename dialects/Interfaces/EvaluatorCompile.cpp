@@ -2,6 +2,7 @@
 
 #include "dialects/Interfaces/EvaluatorIndex.h"
 #include "dialects/Interfaces/EvaluatorPositions.h"
+#include "dialects/Interfaces/NumberTypes.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -153,18 +154,11 @@ Expected<unsigned> BodyCompiler::compileConstant(const ExprNode &node) {
   return emit(0, instruction);
 }
 
-/// Float types by how much they hold; f16 and bf16 do not contain each other.
-bool narrowsTo(Type from, Type to) {
-  auto a = dyn_cast<FloatType>(from), b = dyn_cast<FloatType>(to);
-  if (!a || !b || a == b)
-    return false;
-  return a.getWidth() >= b.getWidth();
-}
-
 void BodyCompiler::describeCast(const ExprNode &node,
                                 Instruction &instruction) {
   Type from = node.operands[0]->type;
-  instruction.narrows = narrowsTo(from, node.type);
+  instruction.narrows = isa<FloatType>(from) && isa<FloatType>(node.type) &&
+                        !holdsNumbersOf(node.type, from);
   if (!instruction.narrows)
     return;
   auto rank = [](Type type) {
@@ -238,6 +232,9 @@ Expected<unsigned> BodyCompiler::compileNode(const Expr &expr, unsigned depth) {
     instruction = operation(node, Code::Select);
     break;
   case Expr::Kind::Cast:
+    if (!isa<IndexType>(node.type) && !storageOf(node.type, context.domain))
+      return evalError(EvalFailure::Unsupported,
+                       "a conversion to a type that has no elements here");
     instruction = operation(node, Code::Cast);
     describeCast(node, instruction);
     break;

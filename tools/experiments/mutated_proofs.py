@@ -2,9 +2,10 @@
 
 usage: mutated_proofs.py [--build FOLDER] [--checker FOLDER] [--count N] [--seed S] [--keep FOLDER]
 
-Proofs of the literature's and the shipped rules are changed in one to three
-places, and given for false statements (rules of the literature, mutants of
-shipped and of repaired rules) and for the true one that they are of. The
+Proofs of the literature's and the shipped rules, and of facts of functions,
+types and digits (test/verifier/facts), are changed in one to three places, and
+given for false statements (rules of the literature, mutants of shipped and of
+repaired rules, near misses of facts) and for the true one that they are of. The
 kernel (mlc-check) must accept none for a false one, end by itself, and not
 crash. --checker: another build whose kernel is asked, as one with sanitizers
 (build-asan). What fails is written to FOLDER. Exit code 5 where something does.
@@ -21,6 +22,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/verifier/facts"))
+import statements as facts  # noqa: E402
+
 LIMIT = 900  # seconds for one run of several hundred checks
 SLOW = 60  # seconds for one check; the slowest unchanged one takes less than 1
 
@@ -104,6 +108,18 @@ class Statements:
             self.run("check", *files, "--mutants", count, "--seed", seed, "--write-mutants", folder / "pairs.mlir")
             for name, text in self.pairs(folder / "pairs.mlir"):
                 self.texts[name], self.origins[name] = text, name.split("_of_", 1)[1]
+        self.add_facts(folder)
+
+    def add_facts(self, folder):
+        truths = {name: line for name, line in facts.TRUTHS.items() if not line.startswith("arith ")}
+        (folder / "facts.mlir").write_text("".join(facts.pair(name, line) for name, line in truths.items()))
+        self.run("proofs", folder / "facts.mlir", "--out", folder / "facts")
+        for name, line in truths.items():
+            self.texts[name] = facts.pair(name, line)
+            self.proofs[name] = (folder / f"facts/{name}.proof").read_text()
+        for origin, name, line in facts.near_misses():
+            if origin in truths:
+                self.texts[name], self.origins[name] = facts.pair(name, line), origin
 
     def run(self, *arguments):
         done = subprocess.run([self.rules, *map(str, arguments)], capture_output=True, text=True)

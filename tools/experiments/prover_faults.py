@@ -75,6 +75,17 @@ SHARP = [
      "what divides has no rest"),
     ("Cases.cpp", "return {{negate ? guard.negated() : guard}};", "if (mlc::fault(NUMBER)) return {{guard}}; else @",
      "a negation is left out"),
+    ("ElaborateSteps.cpp", "!factsOf(*function).isMonotone()", "(!mlc::fault(NUMBER) && @)",
+     "every function leaves a maximum"),
+    ("ElaborateEnds.cpp", "need.isOptional ||", "(!mlc::fault(NUMBER) && need.isOptional) ||",
+     "what need not hold makes a case absurd"),
+    ("ElaborateEnds.cpp", "same(value, there)", "(!mlc::fault(NUMBER) && @)", "any case is absurd"),
+    ("ElaborateFacts.cpp", "Rational inverse = Rational(1) / by;", "Rational inverse = Rational(mlc::fault(NUMBER) ? -1 : 1) / by;",
+     "the sign of a value's multiple does not count"),
+    ("ElaborateProof.cpp", "there.push_back(isOne ? single(truth)", "there.push_back(isOne != mlc::fault(NUMBER) ? single(truth)",
+     "the cases of a truth value are exchanged"),
+    ("ElaborateSplits.cpp", "border->integer() + 1", "border->integer() + (mlc::fault(NUMBER) ? 2 : 1)",
+     "the border of a sum lies elsewhere"),
 ]
 
 
@@ -158,7 +169,7 @@ class Corpus:
 
     def __init__(self, build, folder, seed, further):
         self.files, self.judge = [], build / "bin/judge-pairs"
-        statements = Statements(build, folder, 200, seed)
+        statements = Statements(build, folder, 200, seed)  # facts and their near misses among them
         for truth, names in [("true", statements.proofs), ("false", statements.origins)]:
             self.add(folder, truth, "".join(statements.texts[n] for n in names))
         self.add_soundness(folder)

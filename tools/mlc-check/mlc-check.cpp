@@ -7,7 +7,9 @@
 //   mlc-check folder                       the two functions of each NAME.mlir,
 //                                          by NAME.proof
 //
-// What is assumed stands on the before function, as for mlc-verify.
+// What is assumed stands on the before function, as for mlc-verify. A proof is
+// of what stands beside it; whether that is what a rule of mlc says is told by
+// a table of hashes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +22,7 @@
 #include "verifier/AssumeText.h"
 #include "verifier/Certificate.h"
 #include "verifier/CheckProof.h"
+#include "verifier/ShippedStatements.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -49,6 +52,12 @@ static cl::opt<std::string>
                     "what Z3 was asked and confirmed"),
            cl::cat(category));
 
+static cl::opt<bool>
+    shipped("shipped",
+            cl::desc("Refuse what no rule of mlc says; of a folder, also the "
+                     "rules that it does not prove"),
+            cl::cat(category));
+
 static Exit error(Exit code, const llvm::Twine &text) {
   llvm::errs() << "mlc: error: " << text << '\n';
   return code;
@@ -77,7 +86,9 @@ private:
                  const std::string &proof);
   Exit check(StringRef name, const std::string &file, mlir::func::FuncOp before,
              mlir::func::FuncOp after, const std::string &proof);
-  void tell(StringRef name, const verifier::CheckVerdict &verdict);
+  void tell(StringRef name, const verifier::CheckVerdict &verdict,
+            const verifier::ShippedStatement *rule = nullptr);
+  void refuse(StringRef name, std::string reason);
   Exit end();
 
   mlir::MLIRContext context{verifier::readDialects(),
@@ -85,7 +96,23 @@ private:
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
   llvm::json::Array answers;
   unsigned numAccepted = 0, numRefused = 0;
+  std::set<StringRef> proved; // rules of mlc
 };
+
+/// The rule of mlc that says this, or has this name; null for none.
+const verifier::ShippedStatement *ruleThatSays(StringRef hash) {
+  for (const verifier::ShippedStatement &rule : verifier::shippedStatements())
+    if (hash == rule.statement)
+      return &rule;
+  return nullptr;
+}
+
+const verifier::ShippedStatement *ruleNamed(StringRef name) {
+  for (const verifier::ShippedStatement &rule : verifier::shippedStatements())
+    if (name == rule.name)
+      return &rule;
+  return nullptr;
+}
 
 } // namespace
 
@@ -97,8 +124,11 @@ Exit Checks::readFunctions(const std::string &file, Functions &functions) {
   return Exit::Done;
 }
 
-void Checks::tell(StringRef name, const verifier::CheckVerdict &verdict) {
+void Checks::tell(StringRef name, const verifier::CheckVerdict &verdict,
+                  const verifier::ShippedStatement *rule) {
   (verdict.isAccepted ? numAccepted : numRefused) += 1;
+  if (verdict.isAccepted && rule)
+    proved.insert(rule->name);
   StringRef answer = verdict.isAccepted ? "accepted" : "refused";
   StringRef floats = mlc::name(verdict.floatClass);
   if (json) {
@@ -106,17 +136,31 @@ void Checks::tell(StringRef name, const verifier::CheckVerdict &verdict) {
                               {"verdict", answer},
                               {"seconds", verdict.ms / 1000},
                               {"obligations", verdict.numObligations}};
-    if (verdict.isAccepted)
+    if (verdict.isAccepted) {
       object["float_class"] = floats;
-    else
+      object["rule"] = rule ? llvm::json::Value(llvm::json::Object{
+                                  {"name", rule->name}, {"hash", rule->rule}})
+                            : llvm::json::Value(nullptr);
+    } else {
       object["reason"] = llvm::json::fixUTF8(verdict.reason);
+    }
     answers.push_back(std::move(object));
     return;
   }
+  std::string says = floats.str();
+  if (!verdict.isAccepted)
+    says = verdict.reason;
+  else if (!rule)
+    says += ", what no rule of mlc says";
+  else
+    says += std::string(", rule ") + rule->name + " " + rule->rule;
   llvm::outs() << llvm::formatv("{0,-36} {1,-8} {2,8:f1} ms  ",
                                 printable(name.str()), answer, verdict.ms)
-               << (verdict.isAccepted ? floats : StringRef(verdict.reason))
-               << '\n';
+               << says << '\n';
+}
+
+void Checks::refuse(StringRef name, std::string reason) {
+  tell(name, {.reason = std::move(reason)});
 }
 
 Exit Checks::check(StringRef name, const std::string &file,
@@ -130,7 +174,18 @@ Exit Checks::check(StringRef name, const std::string &file,
   if (runtime::Status read =
           runtime::FileBytes::read(proof.c_str(), runtime::maxTextFile, bytes);
       !read.ok()) {
-    tell(name, {.reason = "there is no proof: " + read.message});
+    refuse(name, "there is no proof: " + read.message);
+    return Exit::Done;
+  }
+  const verifier::ShippedStatement *rule =
+      ruleThatSays(verifier::hashOfStatement(before, after));
+  if (!rule && ruleNamed(name)) {
+    refuse(name, "this is not what the rule of mlc says that has this name; "
+                 "give it another name");
+    return Exit::Done;
+  }
+  if (!rule && shipped) {
+    refuse(name, "no rule of mlc says this");
     return Exit::Done;
   }
   Certificate obligations;
@@ -141,7 +196,7 @@ Exit Checks::check(StringRef name, const std::string &file,
     };
   verifier::CheckVerdict verdict =
       verifier::checkProof(before, after, *assumptions, bytes.text(), options);
-  tell(name, verdict);
+  tell(name, verdict, rule);
   if (smtlib.empty() || !verdict.isAccepted)
     return Exit::Done;
   std::string path = join(smtlib, name, ".smt2");
@@ -218,13 +273,16 @@ Exit Checks::checkFolder(const std::string &folder) {
   for (const std::string &name : names) {
     std::string file = join(folder, name, ".mlir");
     if (!fs::exists(file)) {
-      tell(name, {.reason = "there is no " + name + ".mlir that it proves"});
+      refuse(name, "there is no " + name + ".mlir that it proves");
       continue;
     }
     if (Exit code = checkFile(name, file, join(folder, name, ".proof"));
         code != Exit::Done)
       return code;
   }
+  for (const verifier::ShippedStatement &rule : verifier::shippedStatements())
+    if (shipped && !proved.count(rule.name) && !names.count(rule.name))
+      refuse(rule.name, "there is no proof of this rule of mlc");
   return Exit::Done;
 }
 
@@ -234,7 +292,9 @@ Exit Checks::end() {
                                   llvm::json::Value(std::move(answers)));
   else if (numAccepted + numRefused > 1)
     llvm::outs() << numAccepted << " of " << numAccepted + numRefused
-                 << " proofs are accepted\n";
+                 << " proofs are accepted; " << proved.size() << " of "
+                 << verifier::shippedStatements().size()
+                 << " rules of mlc are proved\n";
   return numRefused == 0 ? Exit::Done : Exit::Unknown;
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "rewrites/Rules/StatementText.h"
 #include "rewrites/Soundness/Soundness.h"
 #include "rewrites/Support/Stopwatch.h"
 #include "tools/mlc-rules/Command.h"
@@ -164,8 +165,8 @@ Exit writeMutants(RuleSet &rules) {
   std::string text;
   for (auto [i, mutant] : llvm::enumerate(makeMutants(rules, mutants, seed))) {
     std::string pair =
-        pairText("mutant_" + std::to_string(i) + "_of_" + mutant.origin,
-                 mutant.before, mutant.after, mutant.assumptions);
+        statementText("mutant_" + std::to_string(i) + "_of_" + mutant.origin,
+                      mutant.before, mutant.after, mutant.assumptions);
     if (!pair.empty())
       text += "// " + mutant.change + "\n" + pair;
   }

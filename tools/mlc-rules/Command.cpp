@@ -133,38 +133,6 @@ llvm::json::Object describe(Rule &rule) {
   return object;
 }
 
-/// Without what only rules may say.
-static void removeRuleAttributes(mlir::func::FuncOp function) {
-  auto isOfRules = [](mlir::NamedAttribute attribute) {
-    return attribute.getName().strref().starts_with("rule.");
-  };
-  for (mlir::NamedAttribute attribute :
-       llvm::to_vector(function->getDiscardableAttrs()))
-    if (isOfRules(attribute))
-      function->removeAttr(attribute.getName());
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    for (mlir::NamedAttribute attribute : llvm::to_vector(
-             mlir::function_interface_impl::getArgAttrs(function, i)))
-      if (isOfRules(attribute))
-        function.removeArgAttr(i, attribute.getName());
-}
-
-std::string pairText(llvm::StringRef name, mlir::func::FuncOp before,
-                     mlir::func::FuncOp after, const Assumptions &assumptions) {
-  std::string text;
-  for (auto [function, suffix] :
-       {std::pair(before, "_before"), std::pair(after, "_after")}) {
-    mlir::OwningOpRef<mlir::func::FuncOp> copy = function.clone();
-    copy->setSymName((name + suffix).str());
-    removeRuleAttributes(*copy);
-    if (!writeAssumptions(*copy,
-                          function == before ? assumptions : Assumptions()))
-      return {};
-    text += textOf(*copy) + "\n";
-  }
-  return text;
-}
-
 Exit writeFile(llvm::StringRef path, llvm::StringRef text) {
   runtime::Status status = writeText(path, text);
   return status.ok() ? Exit::Done

@@ -57,10 +57,6 @@ void addVerdict(llvm::json::Object &object, const Verdict &verdict);
 /// float_class and two_way.
 void addProof(llvm::json::Object &object, const RuleProof &proof);
 
-/// A rule's two functions as a file for mlc-verify or `RuleFileOptions` has
-/// them, @NAME_before and @NAME_after; empty where what is assumed has no text.
-std::string pairText(llvm::StringRef name, mlir::func::FuncOp before,
-                     mlir::func::FuncOp after, const Assumptions &assumptions);
 /// Writes a file; an exit code.
 Exit writeFile(llvm::StringRef path, llvm::StringRef text);
 

@@ -1,5 +1,6 @@
 //===- ListCommand.cpp - mlc-rules list -----------------------------------===//
 
+#include "rewrites/Rules/StatementText.h"
 #include "tools/mlc-rules/Command.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -37,8 +38,8 @@ static Exit run() {
   llvm::json::Array array;
   std::string text;
   for (Rule &rule : rules.rules) {
-    text += pairText(rule.getName(), rule.getBefore(), rule.getAfter(),
-                     rule.assumptions);
+    text += statementText(rule.getName(), rule.getBefore(), rule.getAfter(),
+                          rule.assumptions);
     if (!options.json) {
       print(rule);
       continue;

@@ -1,5 +1,6 @@
 //===- ProofsCommand.cpp - mlc-rules proofs -------------------------------===//
 
+#include "rewrites/Rules/StatementText.h"
 #include "rewrites/Support/Stopwatch.h"
 #include "runtime/FileBytes.h"
 #include "tools/mlc-rules/Command.h"
@@ -41,8 +42,8 @@ static std::string pathOf(llvm::StringRef folder, Rule &rule,
 
 /// The proof, and beside it what it is a proof of, for mlc-check.
 static Exit writeProof(Rule &rule, llvm::StringRef proof) {
-  std::string statement = pairText(rule.getName(), rule.getBefore(),
-                                   rule.getAfter(), rule.assumptions);
+  std::string statement = statementText(rule.getName(), rule.getBefore(),
+                                        rule.getAfter(), rule.assumptions);
   if (!statement.empty())
     if (Exit code = writeFile(pathOf(out, rule, ".mlir"), statement);
         code != Exit::Done)

@@ -97,9 +97,9 @@ bool Checker::isZero(const Context &context, const Sum &original,
     if (!apply(step, context, sum))
       return false;
   // A distinction leaves each term where it is.
-  cancelled |= proof.kind != Zero::Kind::Groups &&
-               proof.kind != Zero::Kind::Truth &&
-               proof.kind != Zero::Kind::Note;
+  cancelled |=
+      proof.kind != Zero::Kind::Groups && proof.kind != Zero::Kind::Truth &&
+      proof.kind != Zero::Kind::Note && proof.kind != Zero::Kind::Absurd;
   if (proof.kind != Zero::Kind::Groups)
     return ends(context, sum, width, proof);
   std::vector<bool> isCovered(sum.size());

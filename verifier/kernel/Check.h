@@ -25,6 +25,8 @@ struct Context {
   std::vector<Integer> scope; // variables
   std::vector<Formula> known;
   std::vector<Known> values = {};
+  /// Truth values, and whether each is 1 or 0. What they mention is in scope.
+  std::vector<std::pair<FactorRef, bool>> truths = {};
 
   void bind(llvm::ArrayRef<Variable> variables) {
     for (Variable variable : variables)
@@ -41,6 +43,9 @@ Context opened(const Context &context, const Term &term);
 /// What is 1 where a term counts, by its factors but for two.
 std::vector<Sum> pathOf(const Term &term, unsigned first, unsigned second);
 
+/// With what is known of values where all of `path` are 1.
+Context alongPath(const Context &context, llvm::ArrayRef<Sum> path);
+
 /// The factors of a term that are no numbers, and the product of those that
 /// are.
 struct Product {
@@ -49,11 +54,17 @@ struct Product {
 };
 Product productOf(const Term &term);
 
+/// Whether it is a sum of finitely many whole numbers.
+bool isWhole(const Sum &sum);
+
 /// With the bounds of a function, whatever it is applied to.
 Context noted(const Context &context, const Factor &function);
 /// The sum where a truth value, which mentions nothing that is bound in it, is
 /// 1 or 0.
 Sum withTruth(const Sum &sum, const Factor &truth, bool isOne);
+
+/// With all truth values that are known.
+Sum withTruths(const Context &context, Sum sum);
 
 /// Whether a number that is larger than all others occurs.
 bool mentionsInfinity(const Sum &sum);
@@ -123,6 +134,7 @@ private:
             const Zero &proof);
   bool byTruth(const Context &context, const Sum &sum, unsigned width,
                const Zero &proof);
+  bool byAbsurdity(const Context &context, const Zero &proof);
   bool byLogarithms(const Context &context, const Sum &sum, const Zero &proof);
   bool byClearing(const Context &context, const Sum &sum, const Zero &proof);
   bool multiplyInto(Sum &sum, const Sum &factor);
@@ -149,8 +161,33 @@ private:
                       Sum &value);
   bool choose(const Step &step, const Context &inside, const Factor &factor,
               Sum &value);
+  bool isOfSome(const Context &inside, const Branch &branch,
+                llvm::ArrayRef<Integer> point);
+  bool isInDomain(const ScalarFunction &facts, const Context &context,
+                  const Sum &argument, llvm::ArrayRef<Sum> path,
+                  const Shown &proof);
+  bool takeFunction(const Step &step, const Context &inside,
+                    const std::vector<Branch> &branches, Sum &value);
+  bool sameOrder(const Step &step, const Context &inside, const Factor &factor,
+                 llvm::ArrayRef<Sum> path, Sum &value);
+  bool orderOfMaximum(const Step &step, const Context &inside,
+                      const Factor &factor, Sum &value);
+  bool scaleOrder(const Step &step, const Factor &factor, Sum &value);
+  // Of numbers and residues (Residues.cpp).
+  bool ofNumber(const Context &inside, const Factor &factor, Sum &value);
+  bool ofBits(const Factor &factor, Sum &value);
+  bool commute(const Factor &factor, Sum &value);
+  bool lowBits(const Rational &coefficient, const Factor &factor, Sum &value);
+  bool divideByOne(const Factor &factor, Sum &value);
+  bool orderEnds(const Factor &factor, Sum &value);
+  bool ofNothing(const Factor &factor, Sum &value);
+  const Need *givenAt(const Context &context, const Shown &proof,
+                      llvm::ArrayRef<Sum> path, Sum &value);
   bool isGiven(Need::Kind kind, unsigned width, const Context &context,
                const Sum &value, llvm::ArrayRef<Sum> path, const Shown &proof);
+  bool isShownByTruth(Need::Kind kind, unsigned width, const Context &context,
+                      const Sum &value, llvm::ArrayRef<Sum> path,
+                      const Shown &proof);
   /// 2: positive, 1: not negative, 0: unknown.
   int signOf(const Context &context, const Factor &factor);
 

@@ -220,10 +220,15 @@ void Definer::requireRange(const ExprNode &node, const Scope &scope) {
 void Definer::requirePower(const ExprNode &node, const Scope &scope) {
   Value base = values.unfold(node.operands[0], scope);
   std::optional<Rational> exponent = values.exponentOf(node, scope);
-  if (exponent && *exponent == Rational(1, 2))
-    require(Need::Kind::NotNegative, base, 0, scope);
-  else if (!exponent)
-    require(Need::Kind::Positive, base, 0, scope, /*isOptional=*/true);
+  if (!exponent)
+    return require(Need::Kind::Positive, base, 0, scope, /*isOptional=*/true);
+  bool isWhole = exponent->den == llvm::DynamicAPInt(1),
+       isNegative = *exponent < Rational(0);
+  if (isWhole && isNegative)
+    require(Need::Kind::NotZero, base, 0, scope);
+  if (!isWhole)
+    require(isNegative ? Need::Kind::Positive : Need::Kind::NotNegative, base,
+            0, scope);
 }
 
 void Definer::requireOwn(const Expr &expr, const Scope &scope) {
@@ -232,8 +237,10 @@ void Definer::requireOwn(const Expr &expr, const Scope &scope) {
   case Own::Nothing:
     return;
   case Own::Itself:
-    return require(Need::Kind::Defined, values.unfold(expr, scope),
-                   widthOf(node.type), scope);
+    if (node.kind != Expr::Kind::Cast || !values.isCastBack(node, scope))
+      require(Need::Kind::Defined, values.unfold(expr, scope),
+              widthOf(node.type), scope);
+    return;
   case Own::Range:
     return requireRange(node, scope);
   case Own::Divisor:

@@ -57,6 +57,18 @@ FactorRef Checker::factorAt(ArrayRef<std::array<unsigned, 3>> place,
 // Truth values
 //===----------------------------------------------------------------------===//
 
+/// [x = 0] is [-x = 0].
+static bool isTruth(const Factor &factor, const Factor &truth) {
+  bool areZeros = factor.kind == Factor::Kind::Call &&
+                  factor.name == truth.name && factor.arguments.size() == 1 &&
+                  truth.arguments.size() == 1 &&
+                  (factor.name == "zero" ||
+                   llvm::StringRef(factor.name).starts_with("zero:"));
+  return same(factor, truth) ||
+         (areZeros &&
+          same(scaled(factor.arguments[0], Rational(-1)), truth.arguments[0]));
+}
+
 static FactorRef withTruth(const FactorRef &factor, const Factor &truth,
                            bool isOne) {
   if (factor->arguments.empty() && factor->branches.empty())
@@ -76,7 +88,7 @@ Sum withTruth(const Sum &sum, const Factor &truth, bool isOne) {
     copy.factors.clear();
     bool isThere = true;
     for (const FactorRef &factor : term.factors) {
-      if (!same(*factor, truth))
+      if (!isTruth(*factor, truth))
         copy.factors.push_back(withTruth(factor, truth, isOne));
       else
         isThere = isThere && isOne;
@@ -87,12 +99,20 @@ Sum withTruth(const Sum &sum, const Factor &truth, bool isOne) {
   return result;
 }
 
+Sum withTruths(const Context &context, Sum sum) {
+  for (const auto &[truth, isOne] : context.truths)
+    sum = withTruth(sum, *truth, isOne);
+  return sum;
+}
+
 bool Checker::byTruth(const Context &context, const Sum &sum, unsigned width,
                       const Zero &proof) {
   FactorRef truth = factorAt(proof.place, sum);
   if (!truth || !truth->isTruth || proof.cases.size() != 2)
     return fail("a distinction has no truth value");
   Context yes = context, no = context;
+  yes.truths.push_back({truth, true});
+  no.truths.push_back({truth, false});
   if (isCall(*truth, "positive") && !mentionsInfinity(truth->arguments[0])) {
     yes.values.push_back({true, truth->arguments[0]});
     no.values.push_back({false, scaled(truth->arguments[0], Rational(-1))});
@@ -157,12 +177,15 @@ static bool isWhole(const Factor &factor) {
     return true;
   if (factor.kind != Factor::Kind::Call)
     return false;
+  // An integer is rounded to a whole number where there is a 0.
+  auto types = castOf(factor);
   return isCall(factor, "floor") || isCall(factor, "ceil") ||
-         isCall(factor, "roundeven") || widthOfCast(factor) > 0;
+         isCall(factor, "roundeven") ||
+         (types && types->first.isInteger() &&
+          holdsNumbersOf(types->second, {NumberType::Kind::Truth}));
 }
 
-/// Sums of finitely many whole numbers.
-static bool isWhole(const Sum &sum) {
+bool isWhole(const Sum &sum) {
   return llvm::all_of(sum, [](const Term &term) {
     return term.coefficient.den == llvm::DynamicAPInt(1) &&
            llvm::all_of(term.factors, [](const FactorRef &factor) {
@@ -236,10 +259,28 @@ bool Checker::byLogarithms(const Context &context, const Sum &sum,
                 proof.cases[0]);
 }
 
+/// What is given is not 0, and is 0 here: nothing is here.
+bool Checker::byAbsurdity(const Context &context, const Zero &proof) {
+  if (proof.shown.size() != 1 || proof.shown[0].kind != Shown::Kind::Given ||
+      !proof.shown[0].value)
+    return fail("nothing is absurd");
+  const Shown &shown = proof.shown[0];
+  Sum value;
+  const Need *need = givenAt(context, shown, {}, value);
+  if (!need)
+    return false;
+  bool isNotZero =
+      need->kind == Need::Kind::NotZero || need->kind == Need::Kind::Positive;
+  return isNotZero ? isZero(context, value, need->width, *shown.value)
+                   : fail("what is given may be 0");
+}
+
 bool Checker::ends(const Context &context, const Sum &sum, unsigned width,
                    const Zero &proof) {
   if (proof.kind == Zero::Kind::Truth)
     return byTruth(context, sum, width, proof);
+  if (proof.kind == Zero::Kind::Absurd)
+    return byAbsurdity(context, proof);
   if (width > 0 || mentionsInfinity(sum))
     return fail("a fact of real numbers is used of others");
   auto isSo = [&](size_t i, Need::Kind kind, const Sum &value) {
@@ -268,6 +309,7 @@ bool Checker::ends(const Context &context, const Sum &sum, unsigned width,
            fail("a whole number may not be 0");
   case Zero::Kind::Groups:
   case Zero::Kind::Truth:
+  case Zero::Kind::Absurd:
     break;
   }
   llvm_unreachable("done before");

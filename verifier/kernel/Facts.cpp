@@ -15,37 +15,55 @@ namespace mlc::kernel {
 // Functions
 //===----------------------------------------------------------------------===//
 
+/// What the table of functions gives for 0, or 1.
+static bool atNumber(bool isOne, const Factor &factor, Sum &value) {
+  std::optional<UnaryFn> function = unaryNamed(factor.name);
+  if (factor.kind != Factor::Kind::Call || factor.arguments.size() != 1 ||
+      !function)
+    return false;
+  const ScalarFunction &facts = factsOf(*function);
+  std::optional<Rational> argument = asConstant(factor.arguments[0]);
+  bool isThere = argument == Rational(isOne ? 1 : 0);
+  bool isKnown =
+      isOne ? facts.isDefinedAt(1.0) && ScalarFunction::isWhole(facts.atOne)
+            : facts.hasZero();
+  if (!isThere || !isKnown)
+    return false;
+  value = constant(
+      Rational(static_cast<int64_t>(isOne ? facts.atOne : facts.atZero)));
+  return true;
+}
+
+/// 1/(x y), into 1/x and 1/y.
+static bool splitReciprocal(const Factor &factor, Sum &value, Names &names) {
+  bool isProduct = isCall(factor, reciprocalName) &&
+                   factor.arguments[0].size() == 1 &&
+                   factor.arguments[0][0].variables.empty() &&
+                   factor.arguments[0][0].guards.empty() &&
+                   factor.arguments[0][0].coefficient != Rational(0);
+  if (!isProduct)
+    return false;
+  const Term &product = factor.arguments[0][0];
+  value = constant(Rational(1) / product.coefficient);
+  for (const FactorRef &part : product.factors)
+    value = multiply(value,
+                     isCall(*part, reciprocalName)
+                         ? part->arguments[0]
+                         : single(makeCall(reciprocalName, {single(part)})),
+                     names);
+  return true;
+}
+
 /// The value of the step's one factor.
 bool Checker::factOfOne(const Step &step, const Context &inside,
                         const Term &term, Sum &value) {
   const Factor &factor = *term.factors[step.factor];
-  if (step.kind == Step::Kind::AtZero) {
-    std::optional<UnaryFn> function = unaryNamed(factor.name);
-    if (factor.kind != Factor::Kind::Call || factor.arguments.size() != 1 ||
-        !factor.arguments[0].empty() || !function ||
-        !factsOf(*function).hasZero())
-      return fail("a function of 0 has no known value");
-    value = constant(Rational(static_cast<int64_t>(factsOf(*function).atZero)));
-    return true;
-  }
-  if (step.kind == Step::Kind::SplitReciprocal) {
-    bool isProduct = isCall(factor, reciprocalName) &&
-                     factor.arguments[0].size() == 1 &&
-                     factor.arguments[0][0].variables.empty() &&
-                     factor.arguments[0][0].guards.empty() &&
-                     factor.arguments[0][0].coefficient != Rational(0);
-    if (!isProduct)
-      return fail("what is inverted is no product");
-    const Term &product = factor.arguments[0][0];
-    value = constant(Rational(1) / product.coefficient);
-    for (const FactorRef &part : product.factors)
-      value = multiply(value,
-                       isCall(*part, reciprocalName)
-                           ? part->arguments[0]
-                           : single(makeCall(reciprocalName, {single(part)})),
-                       names);
-    return true;
-  }
+  if (step.kind == Step::Kind::AtZero || step.kind == Step::Kind::AtOne)
+    return atNumber(step.kind == Step::Kind::AtOne, factor, value) ||
+           fail("a function of 0 or 1 has no known value");
+  if (step.kind == Step::Kind::SplitReciprocal)
+    return splitReciprocal(factor, value, names) ||
+           fail("what is inverted is no product");
   if (step.kind == Step::Kind::LogOfExp) {
     const Factor *inner =
         isCall(factor, "log") ? onlyFactor(factor.arguments[0]) : nullptr;
@@ -55,7 +73,24 @@ bool Checker::factOfOne(const Step &step, const Context &inside,
     value = inner->arguments[0];
     return true;
   }
-  return factOfFunction(step, inside, term, value);
+  switch (step.kind) {
+  case Step::Kind::OfNumber:
+    return ofNumber(inside, factor, value);
+  case Step::Kind::OfBits:
+    return ofBits(factor, value);
+  case Step::Kind::Commute:
+    return commute(factor, value);
+  case Step::Kind::LowBits:
+    return lowBits(term.coefficient, factor, value);
+  case Step::Kind::DivideByOne:
+    return divideByOne(factor, value);
+  case Step::Kind::OrderEnds:
+    return orderEnds(factor, value);
+  case Step::Kind::OfNothing:
+    return ofNothing(factor, value);
+  default:
+    return factOfFunction(step, inside, term, value);
+  }
 }
 
 static Sum call(llvm::StringRef function, Sum argument) {
@@ -97,6 +132,28 @@ static bool splitRoot(const Factor &factor, unsigned place, Sum &first,
   return true;
 }
 
+/// 1/exp(x).
+static bool invertExponential(const Factor &factor, Sum &value) {
+  const Factor *exp = isCall(factor, reciprocalName)
+                          ? onlyFactor(factor.arguments[0])
+                          : nullptr;
+  if (!exp || !isCall(*exp, "exp"))
+    return false;
+  value = scaled(call("exp", scaled(exp->arguments[0], Rational(-1))),
+                 Rational(1) / factor.arguments[0][0].coefficient);
+  return true;
+}
+
+static bool unfoldTanh(const Factor &factor, Sum &value) {
+  if (!isCall(factor, "tanh"))
+    return false;
+  Sum one = constant(Rational(1)),
+      exp = call("exp", scaled(factor.arguments[0], Rational(-2)));
+  value = add(scaled(call(reciprocalName, add(one, exp)), Rational(2)),
+              scaled(one, Rational(-1)));
+  return true;
+}
+
 /// f(-x), turned around.
 static bool mirror(const Factor &factor, Sum &value) {
   std::optional<UnaryFn> function = unaryNamed(factor.name);
@@ -113,31 +170,142 @@ static bool mirror(const Factor &factor, Sum &value) {
   return true;
 }
 
-/// What a number is cast to, or whether it is 0.
-static bool ofNumber(const Factor &factor, Sum &value) {
-  llvm::StringRef name = factor.name;
-  std::optional<Rational> number =
-      factor.kind == Factor::Kind::Call && factor.arguments.size() == 1
-          ? asConstant(factor.arguments[0])
-          : std::nullopt;
-  if (name == "zero" && number) {
-    value = constant(Rational(*number == Rational(0) ? 1 : 0));
+/// The two functions of a difference a f(x) - a f(y); nothing for others.
+static std::optional<std::array<const Factor *, 2>>
+differenceOfCalls(const Sum &sum) {
+  if (sum.size() != 2 || sum[0].coefficient + sum[1].coefficient != Rational(0))
+    return std::nullopt;
+  const Factor *first = onlyFactor({sum[0]}), *second = onlyFactor({sum[1]});
+  bool areCalls = first && second && first->kind == Factor::Kind::Call &&
+                  first->name == second->name && first->arguments.size() == 1 &&
+                  second->arguments.size() == 1;
+  if (!areCalls)
+    return std::nullopt;
+  return std::array{first, second};
+}
+
+/// Whether a function is defined for its argument: everywhere, or as `proof`
+/// says, from 0 on.
+bool Checker::isInDomain(const ScalarFunction &facts, const Context &context,
+                         const Sum &argument, ArrayRef<Sum> path,
+                         const Shown &proof) {
+  if (facts.isDefinedEverywhere())
     return true;
-  }
-  bool isCast = widthOfCast(factor) > 0;
-  unsigned width = isCast                        ? widthOfCast(factor)
-                   : name.consume_front("zero:") ? widthNamed(name)
-                                                 : 0;
-  if (width == 0 || !number || number->den != llvm::DynamicAPInt(1))
+  bool isHalfLine = facts.where.low == 0.0 && !facts.excludesZero &&
+                    facts.where.high == Span::infinity;
+  return isHalfLine && isShown(facts.where.isOpen ? Need::Kind::Positive
+                                                  : Need::Kind::NotNegative,
+                               0, context, argument, path, proof);
+}
+
+/// f(x) - f(y) has the sign of x - y where f grows strictly.
+bool Checker::sameOrder(const Step &step, const Context &inside,
+                        const Factor &factor, ArrayRef<Sum> path, Sum &value) {
+  bool isZero = isCall(factor, "zero");
+  if ((!isZero && !isCall(factor, "positive")) ||
+      mentionsInfinity(factor.arguments[0]))
+    return fail("there is no order of reals");
+  const Sum &difference = factor.arguments[0];
+  auto calls = differenceOfCalls(difference);
+  std::optional<UnaryFn> function =
+      calls ? unaryNamed((*calls)[0]->name) : std::nullopt;
+  if (!function || factsOf(*function).growth != Growth::Increasing)
+    return fail("a function does not grow");
+  const ScalarFunction &facts = factsOf(*function);
+  const Sum &x = (*calls)[0]->arguments[0], &y = (*calls)[1]->arguments[0];
+  Shown none;
+  auto needOf = [&](size_t i) -> const Shown & {
+    return i < step.need.size() ? step.need[i] : none;
+  };
+  if (!isInDomain(facts, inside, x, path, needOf(0)) ||
+      !isInDomain(facts, inside, y, path, needOf(1)))
+    return fail("a function may not be defined");
+  Rational sign(difference[0].coefficient > Rational(0) ? 1 : -1);
+  value = single(makeCall(factor.name,
+                          {add(scaled(x, sign), scaled(y, Rational(0) - sign))},
+                          true));
+  return true;
+}
+
+static bool mentionsReduction(const Sum &sum) {
+  return llvm::any_of(sum, [](const Term &term) {
+    return llvm::any_of(term.factors, [](const FactorRef &factor) {
+      return factor->kind == Factor::Kind::Reduce ||
+             llvm::any_of(factor->arguments, mentionsReduction);
+    });
+  });
+}
+
+/// Infinity is larger than all else. Nothing is said of maxima, which may be of
+/// nothing.
+static bool orderOfInfinity(const Factor &factor, Sum &value) {
+  bool isPositive = isCall(factor, "positive");
+  if (!isPositive && !isCall(factor, "zero"))
     return false;
-  llvm::DynamicAPInt modulus(1), zero(0);
-  for (unsigned i = 0; i < width; ++i)
-    modulus = modulus * llvm::DynamicAPInt(2);
-  bool isZero = mod(number->num, modulus) == zero;
-  value = isCast ? constant(*number) : constant(Rational(isZero ? 1 : 0));
-  // With a sign and without one, residues have the numbers of the lower half.
-  return !isCast ||
-         (zero <= number->num && number->num + number->num < modulus);
+  Sum rest = factor.arguments[0];
+  auto it = llvm::find_if(rest, [](const Term &term) {
+    const Factor *only = onlyFactor({term});
+    return only && only->kind == Factor::Kind::Parameter &&
+           only->name == infinityName;
+  });
+  if (it == rest.end())
+    return false;
+  bool isAbove = it->coefficient > Rational(0);
+  rest.erase(it);
+  value = constant(Rational(isPositive && isAbove ? 1 : 0));
+  return !mentionsInfinity(rest) && !mentionsReduction(rest);
+}
+
+/// y is above a maximum of points where it is above each of them; a maximum is
+/// above y where not none of them is.
+bool Checker::orderOfMaximum(const Step &step, const Context &inside,
+                             const Factor &factor, Sum &value) {
+  if (!isCall(factor, "positive") || step.other >= factor.arguments[0].size() ||
+      mentionsInfinity(factor.arguments[0]))
+    return fail("there is no order of reals");
+  Sum rest = factor.arguments[0], one = constant(Rational(1));
+  Term term = rest[step.other];
+  rest.erase(rest.begin() + step.other);
+  const Factor *maximum = onlyFactor({term});
+  if (!maximum || maximum->kind != Factor::Kind::Reduce ||
+      maximum->name != "max" || maximum->branches.empty())
+    return fail("there is no maximum");
+  bool isBelow = term.coefficient < Rational(0);
+  value = one;
+  for (const Branch &branch : maximum->branches) {
+    if (!branch.variables.empty() ||
+        !decider.holds(inside.known, Formula::all(branch.guards)))
+      return fail("a value of a maximum is no point");
+    Sum truth = single(makeCall(
+        "positive", {add(rest, scaled(branch.value, term.coefficient))}, true));
+    value = multiply(
+        value, isBelow ? truth : add(one, scaled(truth, Rational(-1))), names);
+  }
+  if (!isBelow)
+    value = add(one, scaled(value, Rational(-1)));
+  return true;
+}
+
+/// c x is 0 where x is, for c that is not 0, and positive where x is, for
+/// c > 0. Of residues c is -1.
+bool Checker::scaleOrder(const Step &step, const Factor &factor, Sum &value) {
+  llvm::StringRef name = factor.name;
+  bool isOfResidues = name.starts_with("zero:");
+  if (factor.kind != Factor::Kind::Call || factor.arguments.size() != 1 ||
+      (!isOfResidues && name != "zero" && name != "positive") ||
+      mentionsInfinity(factor.arguments[0]) || step.integers.size() != 2)
+    return fail("there is no order");
+  const Integer &over = step.integers[0], &under = step.integers[1];
+  bool isNumber = over.kind() == Integer::Kind::Constant &&
+                  under.kind() == Integer::Kind::Constant &&
+                  over.value() != 0 && under.value() > 0;
+  if (!isNumber || (name == "positive" && over.value() < 0) ||
+      (isOfResidues && (over.value() != -1 || under.value() != 1)))
+    return fail("a number changes the order");
+  Rational number(over.value(), under.value());
+  value = single(
+      makeCall(factor.name, {scaled(factor.arguments[0], number)}, true));
+  return true;
 }
 
 /// [x = 0] by the signs of x.
@@ -182,25 +350,10 @@ bool Checker::factOfFunction(const Step &step, const Context &inside,
       return false;
     value = call("abs", first);
     return true;
-  case Step::Kind::InvertExponential: {
-    const Sum *inverted = argumentOf(reciprocalName);
-    const Factor *exp = inverted ? onlyFactor(*inverted) : nullptr;
-    if (!exp || !isCall(*exp, "exp"))
-      return false;
-    value = scaled(call("exp", scaled(exp->arguments[0], Rational(-1))),
-                   Rational(1) / (*inverted)[0].coefficient);
-    return true;
-  }
+  case Step::Kind::InvertExponential:
+    return invertExponential(factor, value);
   case Step::Kind::UnfoldTanh:
-    if (const Sum *x = argumentOf("tanh")) {
-      Sum one = constant(Rational(1));
-      value = add(scaled(call(reciprocalName,
-                              add(one, call("exp", scaled(*x, Rational(-2))))),
-                         Rational(2)),
-                  scaled(one, Rational(-1)));
-      return true;
-    }
-    return false;
+    return unfoldTanh(factor, value);
   case Step::Kind::Mirror:
     return mirror(factor, value);
   case Step::Kind::Magnitude:
@@ -222,51 +375,17 @@ bool Checker::factOfFunction(const Step &step, const Context &inside,
                                   scaled(*x, Rational(-1)));
     }
     return false;
-  case Step::Kind::OfNumber:
-    return ofNumber(factor, value);
+  case Step::Kind::SameOrder:
+    return sameOrder(step, inside, factor, path, value);
+  case Step::Kind::ScaleOrder:
+    return scaleOrder(step, factor, value);
+  case Step::Kind::OrderOfInfinity:
+    return orderOfInfinity(factor, value);
+  case Step::Kind::OrderOfMaximum:
+    return orderOfMaximum(step, inside, factor, value);
   default:
     return fail("an unknown step");
   }
-}
-
-/// max(x, y, ...) is max(y, ...) where x < y, else max(x, ...).
-bool Checker::choose(const Step &step, const Context &inside,
-                     const Factor &factor, Sum &value) {
-  bool isOfReals = factor.name == "max",
-       isMinimum = llvm::StringRef(factor.name).starts_with("min:"),
-       isMaximum =
-           isOfReals || llvm::StringRef(factor.name).starts_with("max:");
-  llvm::StringRef type =
-      llvm::StringRef(factor.name)
-          .drop_front(std::min<size_t>(4, factor.name.size()));
-  ArrayRef<Branch> branches = factor.branches;
-  auto isPoint = [&](unsigned b) {
-    return b < branches.size() && branches[b].variables.empty() &&
-           !mentionsInfinity(branches[b].value) &&
-           decider.holds(inside.known, Formula::all(branches[b].guards));
-  };
-  bool isWellFormed =
-      factor.kind == Factor::Kind::Reduce && (isMinimum || isMaximum) &&
-      (isOfReals || widthNamed(type) > 0) && step.part != step.other &&
-      isPoint(step.part) && isPoint(step.other);
-  if (!isWellFormed)
-    return fail("there is no order of two values");
-  const Sum &x = branches[isMinimum ? step.other : step.part].value,
-            &y = branches[isMinimum ? step.part : step.other].value;
-  Sum order = isOfReals
-                  ? single(makeCall("positive",
-                                    {add(y, scaled(x, Rational(-1)))}, true))
-                  : single(makeCall("less:" + type.str(), {x, y}, true));
-  auto without = [&](unsigned b) {
-    std::vector<Branch> rest = branches.vec();
-    rest.erase(rest.begin() + b);
-    return rest.size() == 1 ? rest[0].value
-                            : single(makeReduce(factor.name, std::move(rest)));
-  };
-  Sum reversed = add(constant(Rational(1)), scaled(order, Rational(-1)));
-  value = add(multiply(order, without(step.part), names),
-              multiply(reversed, without(step.other), names));
-  return true;
 }
 
 /// The value of the product of the step's two factors.
@@ -290,6 +409,47 @@ bool Checker::factOfTwo(const Step &step, const Context &inside,
     value = first->arguments[0];
     return step.need.size() == 1 && isShown(Need::Kind::NotNegative, 0, inside,
                                             value, path, step.need[0]);
+  }
+  if (step.kind == Step::Kind::SquareOfSine) {
+    if (!isCall(*first, "sin") || !same(*first, *second))
+      return fail("a factor is no sine");
+    Sum cosine = single(makeCall("cos", {first->arguments[0]}));
+    value = add(constant(Rational(1)),
+                scaled(multiply(cosine, cosine, names), Rational(-1)));
+    return true;
+  }
+  if (step.kind == Step::Kind::SquareOfMagnitude) {
+    llvm::StringRef name = first->name;
+    bool isOfResidues = first->kind == Factor::Kind::Call &&
+                        first->arguments.size() == 1 &&
+                        name.consume_front("abs:") && widthNamed(name) > 0;
+    if (!isOfResidues || !same(*first, *second))
+      return fail("a factor is no magnitude of a residue");
+    value = multiply(first->arguments[0], first->arguments[0], names);
+    return true;
+  }
+  if (step.kind == Step::Kind::JoinPowers) {
+    auto isPower = [](const Factor &factor) {
+      return factor.kind == Factor::Kind::Call &&
+             factor.name == name(BinaryFn::Pow) && factor.arguments.size() == 2;
+    };
+    if (!isPower(*first) || !isPower(*second) ||
+        !same(first->arguments[0], second->arguments[0]))
+      return fail("two factors are no powers of the same");
+    const Sum &base = first->arguments[0];
+    value = single(makeCall(
+        first->name, {base, add(first->arguments[1], second->arguments[1])}));
+    return step.need.size() == 1 &&
+           isShown(Need::Kind::Positive, 0, inside, base, path, step.need[0]);
+  }
+  if (step.kind == Step::Kind::JoinReciprocals) {
+    if (!isCall(*first, reciprocalName) || !isCall(*second, reciprocalName))
+      return fail("a factor is no reciprocal");
+    Sum product = first->arguments[0];
+    if (!multiplyInto(product, second->arguments[0]))
+      return false;
+    value = single(makeCall(reciprocalName, {std::move(product)}));
+    return true;
   }
   const Factor *inverted = isCall(*second, reciprocalName)
                                ? onlyFactor(second->arguments[0])
@@ -315,7 +475,11 @@ bool Checker::applyFact(const Step &step, const Context &context, Sum &sum) {
   Context inside = opened(context, term);
   bool isOfTwo = step.kind == Step::Kind::Cancel ||
                  step.kind == Step::Kind::JoinExponentials ||
-                 step.kind == Step::Kind::SquareOfRoot;
+                 step.kind == Step::Kind::JoinPowers ||
+                 step.kind == Step::Kind::JoinReciprocals ||
+                 step.kind == Step::Kind::SquareOfRoot ||
+                 step.kind == Step::Kind::SquareOfSine ||
+                 step.kind == Step::Kind::SquareOfMagnitude;
   Sum value;
   if (!(isOfTwo ? factOfTwo(step, inside, term, value)
                 : factOfOne(step, inside, term, value)))
@@ -325,110 +489,6 @@ bool Checker::applyFact(const Step &step, const Context &context, Sum &sum) {
     if (i != step.factor && !(isOfTwo && i == step.other))
       rest.push_back(factor);
   term.factors = std::move(rest);
-  Sum product = multiply({term}, value, names);
-  sum.erase(sum.begin() + step.term);
-  sum.insert(sum.begin() + step.term, product.begin(), product.end());
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Maxima
-//===----------------------------------------------------------------------===//
-
-static bool varies(const Sum &sum, ArrayRef<Variable> variables) {
-  return llvm::any_of(
-      variables, [&](Variable variable) { return mentions(sum, variable); });
-}
-
-/// Takes a term that all branches have; it is `taken`.
-bool Checker::takeTerm(const Step &step, std::vector<Branch> &branches,
-                       Sum &taken) {
-  if (branches.empty() || step.other >= branches[0].value.size())
-    return fail("a step has no term");
-  taken = {branches[0].value[step.other]};
-  for (Branch &branch : branches) {
-    auto it = llvm::find_if(
-        branch.value, [&](const Term &term) { return same(Sum{term}, taken); });
-    if (it == branch.value.end() || varies({*it}, branch.variables))
-      return fail("a branch has no such term");
-    branch.value.erase(it);
-  }
-  return true;
-}
-
-/// Takes a factor, not negative, that all terms of all branches have.
-bool Checker::takeFactor(const Step &step, const Context &inside,
-                         std::vector<Branch> &branches, Sum &taken) {
-  if (branches.empty() || branches[0].value.empty() ||
-      step.other >= branches[0].value[0].factors.size())
-    return fail("a step has no factor");
-  taken = single(branches[0].value[0].factors[step.other]);
-  for (Branch &branch : branches)
-    for (Term &term : branch.value) {
-      auto it = llvm::find_if(term.factors, [&](const FactorRef &factor) {
-        return same(*factor, *taken[0].factors[0]);
-      });
-      if (it == term.factors.end() || varies(taken, branch.variables) ||
-          varies(taken, term.variables))
-        return fail("a term has no such factor");
-      term.factors.erase(it);
-    }
-  return isNotNegative(inside, taken) || fail("a factor may be negative");
-}
-
-bool Checker::take(const Step &step, const Context &context, Sum &sum) {
-  Term term = sum[step.term];
-  FactorRef factor = term.factors[step.factor];
-  if (factor->name != "max" || step.part >= factor->branches.size())
-    return fail("a step needs a maximum");
-  Context inside = opened(context, term);
-  // A maximum of nothing is less than all that may be added to it.
-  const Branch &point = factor->branches[step.part];
-  ArrayRef<Integer> integers = step.integers;
-  Integer over, under;
-  if (step.kind == Step::Kind::TakeNumber) {
-    if (integers.size() < 2)
-      return fail("a step has no number");
-    over = integers[0];
-    under = integers[1];
-    integers = integers.drop_front(2);
-  }
-  Bindings values;
-  bool isWellFormed = integers.size() == point.variables.size();
-  for (auto [variable, integer] : llvm::zip(point.variables, integers)) {
-    Integer value = integer;
-    isWellFormed = isWellFormed && fillSlots(value, inside.scope);
-    values.insert({variable, value});
-  }
-  std::vector<Formula> guards;
-  for (const Formula &guard : point.guards)
-    guards.push_back(substitute(guard, values));
-  if (!isWellFormed ||
-      !decider.holds(inside.known, Formula::all(std::move(guards))))
-    return fail("a maximum may be of nothing");
-  std::vector<Branch> branches = factor->branches;
-  term.factors.erase(term.factors.begin() + step.factor);
-  Sum value, taken;
-  if (step.kind == Step::Kind::TakeNumber) {
-    bool isPositive = over.kind() == Integer::Kind::Constant &&
-                      under.kind() == Integer::Kind::Constant &&
-                      over.value() > 0 && under.value() > 0;
-    if (!isPositive)
-      return fail("a number is not positive");
-    Rational number(over.value(), under.value());
-    for (Branch &branch : branches)
-      branch.value = scaled(branch.value, Rational(1) / number);
-    value = scaled(single(makeReduce("max", std::move(branches))), number);
-  } else if (step.kind == Step::Kind::TakeTerm) {
-    if (!takeTerm(step, branches, taken))
-      return false;
-    value = add(single(makeReduce("max", std::move(branches))), taken);
-  } else {
-    if (!takeFactor(step, inside, branches, taken))
-      return false;
-    value =
-        multiply(single(makeReduce("max", std::move(branches))), taken, names);
-  }
   Sum product = multiply({term}, value, names);
   sum.erase(sum.begin() + step.term);
   sum.insert(sum.begin() + step.term, product.begin(), product.end());

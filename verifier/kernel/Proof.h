@@ -68,7 +68,9 @@ struct Shown {
     Signs,   // its factors say so
     Given,   // another one is, which has this value
     Divisor, // not 0: a product that is given has this as a factor
-    Product, // not 0: each of its factors is not
+    Product, // each of its factors is so
+    Inverse, // it is 1/x, and x is so
+    Truth,   // it is so where a truth value is 1, and where it is 0
     Root,    // positive: the root of what is not negative and not 0
     Point,   // no term is negative, and one is positive at some point
     Bound,   // it is what is known of values, added and multiplied
@@ -80,8 +82,11 @@ struct Shown {
       {};                  // Given: that one's variables; Point: the term's
   bool isNegative = false; // not 0, and minus this is shown
   ZeroRef value = {};      // Given: that one, less this; Bound: below
-  std::vector<Shown> parts = {}; // Product: of each factor;
+  std::vector<Shown> parts = {}; // Product: of each factor; Inverse: of x;
+                                 // Truth: of both cases;
                                  // Root: not 0, not negative
+  /// Truth: where in the value, as in Zero.
+  std::vector<std::array<unsigned, 3>> place = {};
   /// Bound: the value is a sum of these, and `value` says that it is.
   std::vector<Multiple> bounds = {};
 };
@@ -167,9 +172,54 @@ struct Step {
     /// [x > 0] is 1 (`part`) or 0, as `need` says: x is positive, or -x is not
     /// negative.
     Decide,
-    /// A number of a type of integers, made one of another type that has it, is
-    /// that number; whether a number is 0, is known.
+    /// What a number is when it is made one of another type; whether a number
+    /// is 0, positive, or less than another.
     OfNumber,
+    /// A call of what the table of functions gives for 1.
+    AtOne,
+    /// sin(x) sin(x) is 1 - cos(x) cos(x): factors `factor` and `other`.
+    SquareOfSine,
+    /// x^a x^b is x^(a + b) where x is positive, as `need` says: factors
+    /// `factor` and `other`.
+    JoinPowers,
+    /// |x| |x| is x x modulo 2^w: factors `factor` and `other`.
+    SquareOfMagnitude,
+    /// max(c f(x)) is c f(max(x)) for c > 0, and c f(min(x)) for c < 0, where f
+    /// grows; of branch `other`, and others that are c f(x), or the number
+    /// c f(0). Of some point as for TakeTerm. Where f is not defined
+    /// everywhere,
+    /// `need` says of each branch that it is there.
+    TakeFunction,
+    /// [f(x) - f(y) > 0] is [x - y > 0], and [f(x) - f(y) = 0] is [x - y = 0],
+    /// where f grows strictly, and is defined for both, as the two of `need`
+    /// say.
+    SameOrder,
+    /// [c x > 0] is [x > 0] for c = integers[0] / integers[1] > 0, and
+    /// [c x = 0] is [x = 0] for c that is not 0.
+    ScaleOrder,
+    /// 1/x 1/y is 1/(x y): factors `factor` and `other`.
+    JoinReciprocals,
+    /// [infinity - x > 0] is 1, [x - infinity > 0] and [x - infinity = 0] are
+    /// 0, for x that has neither infinities nor reductions.
+    OrderOfInfinity,
+    /// [y - max(x, z) > 0] is [y - x > 0] [y - z > 0], and [max(x, z) - y > 0]
+    /// is 1 - (1 - [x - y > 0]) (1 - [z - y > 0]), for points x and z; the
+    /// maximum is the `other`-th term.
+    OrderOfMaximum,
+    /// And, or, exclusive or of x and x, 0, -1; what a mask leaves.
+    OfBits,
+    /// And, or, exclusive or of x and y is that of y and x.
+    Commute,
+    /// x mod 2^k is the lowest k digits of x, and 2^k (x / 2^k) is x without
+    /// these, for x without a sign.
+    LowBits,
+    /// x / 1 is x, x / -1 is -x, modulo 2^w.
+    DivideByOne,
+    /// No number of a type is below its least, above its largest, or below
+    /// itself.
+    OrderEnds,
+    /// A reduction without branches is what the monoid begins with.
+    OfNothing,
   };
   Kind kind;
   unsigned term = 0, factor = 0;
@@ -197,6 +247,8 @@ struct Zero {
     /// By two cases: the truth value at `place` is 1, is 0. If it is [x > 0],
     /// what it says of x is known in each.
     Truth,
+    /// What is given, as `shown` says, is not 0, and is 0 in this case.
+    Absurd,
     /// By one case, in which the bounds of the function at `place` are known.
     Note,
     /// By one case, of another sum: this one times x, for the factor 1/x at

@@ -344,9 +344,16 @@ private:
     Shown shown{};
     if (item.is("signs"))
       return shown;
-    if (item.is("product") || item.is("root")) {
-      shown.kind = item.is("root") ? Shown::Kind::Root : Shown::Kind::Product;
-      shown.parts = all(item, 1, &Builder::shown);
+    for (auto [word, kind] : shownWords)
+      if (item.is(word)) {
+        shown.kind = kind;
+        shown.parts = all(item, 1, &Builder::shown);
+        return shown;
+      }
+    if (item.is("truth") && item.parts.size() == 4 && item.parts[1].is("at")) {
+      shown.kind = Shown::Kind::Truth;
+      shown.place = places(item.parts[1]);
+      shown.parts = all(item, 2, &Builder::shown);
       return shown;
     }
     if (item.is("point") && item.parts.size() == 3) {

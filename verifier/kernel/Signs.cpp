@@ -6,6 +6,7 @@
 
 #include "verifier/kernel/Check.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using llvm::ArrayRef;
 
@@ -69,6 +70,20 @@ int Checker::signOf(const Context &context, const Factor &factor) {
   case Factor::Kind::Reduce:
     if (factor.isTruth)
       return 1;
+    if (factor.name == "prod") {
+      // Of nothing it is 1.
+      int least = 2;
+      for (const Branch &original : factor.branches) {
+        Branch branch = renamed(original, names);
+        Context inside = context;
+        inside.bind(branch.variables);
+        inside.assume(branch.guards);
+        least = std::min(least, isPositive(inside, branch.value)      ? 2
+                                : isNotNegative(inside, branch.value) ? 1
+                                                                      : 0);
+      }
+      return least;
+    }
     if (factor.name != "max")
       return 0;
     // At least its branches that are one point.
@@ -138,23 +153,23 @@ static bool isAmong(const Sum &condition, ArrayRef<Sum> path) {
   });
 }
 
-bool Checker::isGiven(Need::Kind kind, unsigned width, const Context &context,
-                      const Sum &value, ArrayRef<Sum> path,
-                      const Shown &proof) {
+/// The need that is given, and its value at the place that `proof` says; null
+/// where it is not given there.
+const Need *Checker::givenAt(const Context &context, const Shown &proof,
+                             ArrayRef<Sum> path, Sum &value) {
+  auto refuse = [&](const char *reason) {
+    fail(reason);
+    return nullptr;
+  };
   if (proof.need >= given.size() || !proof.value)
-    return fail("nothing is given");
+    return refuse("nothing is given");
   const Need &need = given[proof.need];
   std::vector<Integer> map = proof.map;
   bool isWellFormed = map.size() == need.variables.size();
   for (Integer &integer : map)
     isWellFormed = isWellFormed && fillSlots(integer, context.scope);
-  bool isEnough = need.kind == kind || (need.kind == Need::Kind::Positive &&
-                                        kind != Need::Kind::Defined);
-  bool mayNegate = kind == Need::Kind::NotZero &&
-                   need.kind == Need::Kind::NotZero && need.width == 0;
-  if (!isWellFormed || !isEnough || need.isOptional || need.width != width ||
-      (proof.isNegative && !mayNegate))
-    return fail("what is given is not what is needed");
+  if (!isWellFormed || need.isOptional)
+    return refuse("what is given is not what is needed");
   Bindings values;
   for (auto [variable, integer] : llvm::zip(need.variables, map))
     values.insert({variable, integer});
@@ -162,11 +177,30 @@ bool Checker::isGiven(Need::Kind kind, unsigned width, const Context &context,
   for (const Formula &guard : need.guards)
     guards.push_back(substitute(guard, values));
   if (!decider.holds(context.known, Formula::all(std::move(guards))))
-    return fail("what is needed is given elsewhere");
-  for (const Sum &condition : need.path)
-    if (!isAmong(substitute(condition, values, names), path))
-      return fail("what is needed is given on another path");
-  Sum other = substitute(need.value, values, names);
+    return refuse("what is needed is given elsewhere");
+  for (const Sum &original : need.path) {
+    Sum condition = substitute(original, values, names);
+    if (!isAmong(condition, path) &&
+        asConstant(withTruths(context, condition)) != Rational(1))
+      return refuse("what is needed is given on another path");
+  }
+  value = withTruths(context, substitute(need.value, values, names));
+  return &need;
+}
+
+bool Checker::isGiven(Need::Kind kind, unsigned width, const Context &context,
+                      const Sum &value, ArrayRef<Sum> path,
+                      const Shown &proof) {
+  Sum other;
+  const Need *need = givenAt(context, proof, path, other);
+  if (!need)
+    return false;
+  bool isEnough = need->kind == kind || (need->kind == Need::Kind::Positive &&
+                                         kind != Need::Kind::Defined);
+  bool mayNegate = kind == Need::Kind::NotZero &&
+                   need->kind == Need::Kind::NotZero && need->width == 0;
+  if (!isEnough || need->width != width || (proof.isNegative && !mayNegate))
+    return fail("what is given is not what is needed");
   if (proof.kind == Shown::Kind::Divisor) {
     bool isProduct = kind == Need::Kind::NotZero && width == 0 &&
                      other.size() == 1 && other[0].variables.empty() &&
@@ -181,7 +215,7 @@ bool Checker::isGiven(Need::Kind kind, unsigned width, const Context &context,
   }
   return isZero(context,
                 add(other, scaled(value, Rational(proof.isNegative ? 1 : -1))),
-                need.width, *proof.value);
+                need->width, *proof.value);
 }
 
 /// By what is assumed of it, or by its sign.
@@ -217,9 +251,66 @@ bool Checker::isNotZero(unsigned width, const Context &context,
          isPositive(context, scaled(value, Rational(-1)));
 }
 
-bool Checker::isShown(Need::Kind kind, unsigned width, const Context &context,
+/// [x > 0], or 1 less it; what is then known of x.
+static std::optional<Known> knownOf(const Sum &condition) {
+  auto signOf = [](const Sum &sum, const Rational &coefficient) {
+    const Factor *factor = onlyFactor(sum);
+    bool isSign = factor && sum[0].coefficient == coefficient &&
+                  isCall(*factor, "positive") &&
+                  !mentionsInfinity(factor->arguments[0]);
+    return isSign ? factor : nullptr;
+  };
+  if (const Factor *sign = signOf(condition, Rational(1)))
+    return Known{true, sign->arguments[0]};
+  if (condition.size() != 2 || asConstant({condition[0]}) != Rational(1))
+    return std::nullopt;
+  if (const Factor *sign = signOf({condition[1]}, Rational(-1)))
+    return Known{false, scaled(sign->arguments[0], Rational(-1))};
+  return std::nullopt;
+}
+
+Context alongPath(const Context &context, ArrayRef<Sum> path) {
+  Context wider = context;
+  for (const Sum &condition : path) {
+    std::optional<Known> known = knownOf(condition);
+    bool isNew = known && llvm::none_of(wider.values, [&](const Known &other) {
+                   return other.isPositive == known->isPositive &&
+                          same(other.value, known->value);
+                 });
+    if (isNew)
+      wider.values.push_back(std::move(*known));
+  }
+  return wider;
+}
+
+/// In both cases of a truth value, which joins the path.
+bool Checker::isShownByTruth(Need::Kind kind, unsigned width,
+                             const Context &context, const Sum &value,
+                             ArrayRef<Sum> path, const Shown &proof) {
+  FactorRef truth = factorAt(proof.place, value);
+  if (kind == Need::Kind::Defined || !truth || !truth->isTruth ||
+      proof.parts.size() != 2)
+    return fail("a distinction has no truth value");
+  for (bool isOne : {true, false}) {
+    std::vector<Sum> there = path.vec();
+    there.push_back(isOne ? single(truth)
+                          : add(constant(Rational(1)),
+                                scaled(single(truth), Rational(-1))));
+    if (!isShown(kind, width, context, withTruth(value, *truth, isOne), there,
+                 proof.parts[isOne ? 0 : 1]))
+      return false;
+  }
+  return true;
+}
+
+bool Checker::isShown(Need::Kind kind, unsigned width, const Context &outer,
                       const Sum &value, ArrayRef<Sum> path,
                       const Shown &proof) {
+  constexpr unsigned maxDepth = 64;
+  if (depth >= maxDepth)
+    return fail("the proof is too deep");
+  llvm::SaveAndRestore<unsigned> deeper(depth, depth + 1);
+  Context context = alongPath(outer, path);
   switch (proof.kind) {
   case Shown::Kind::Signs:
     switch (kind) {
@@ -255,18 +346,34 @@ bool Checker::isShown(Need::Kind kind, unsigned width, const Context &context,
   case Shown::Kind::Point:
     return width == 0 && kind != Need::Kind::Defined &&
            isPositiveAt(context, value, proof);
+  case Shown::Kind::Truth:
+    return isShownByTruth(kind, width, context, value, path, proof);
+  case Shown::Kind::Inverse: {
+    // 1/0 is 0.
+    const Factor *inverse = onlyFactor(value);
+    return (width == 0 && kind != Need::Kind::Defined && inverse &&
+            isCall(*inverse, reciprocalName) &&
+            (kind == Need::Kind::NotZero ||
+             value[0].coefficient > Rational(0)) &&
+            proof.parts.size() == 1 &&
+            isShown(kind, 0, context, inverse->arguments[0], path,
+                    proof.parts[0])) ||
+           fail("a value is no inverse");
+  }
   case Shown::Kind::Product: {
     // Residues that are not 0 may have the product 0.
-    bool isProduct = kind == Need::Kind::NotZero && width == 0 &&
-                     value.size() == 1 && value[0].variables.empty() &&
-                     value[0].guards.empty() &&
-                     value[0].factors.size() == proof.parts.size();
+    bool isProduct =
+        kind != Need::Kind::Defined && width == 0 && value.size() == 1 &&
+        value[0].variables.empty() && value[0].guards.empty() &&
+        value[0].factors.size() == proof.parts.size() &&
+        (kind == Need::Kind::NotZero ? value[0].coefficient != Rational(0)
+                                     : value[0].coefficient > Rational(0));
     if (!isProduct)
       return fail("a value is no product");
     for (auto [factor, part] : llvm::zip(value[0].factors, proof.parts))
       if (!isShown(kind, width, context, single(factor), path, part))
         return false;
-    return value[0].coefficient != Rational(0);
+    return true;
   }
   }
   llvm_unreachable("unknown reason");

@@ -65,6 +65,15 @@ void Checker::noteCancelled(const Step &step, const Sum &sum) {
   case Step::Kind::JoinExponentials:
   case Step::Kind::Mirror:
   case Step::Kind::Magnitude:
+  case Step::Kind::AtOne:
+  case Step::Kind::SquareOfMagnitude:
+  case Step::Kind::TakeFunction:
+  case Step::Kind::JoinReciprocals:
+  case Step::Kind::OfBits:
+  case Step::Kind::Commute:
+  case Step::Kind::DivideByOne:
+  case Step::Kind::OrderEnds:
+  case Step::Kind::OfNothing:
     return;
   case Step::Kind::Merge:
     if (step.other < sum.size() &&
@@ -75,6 +84,14 @@ void Checker::noteCancelled(const Step &step, const Sum &sum) {
     break;
   }
   cancelled = true;
+}
+
+static bool isOfReductions(Step::Kind kind) {
+  using enum Step::Kind;
+  return llvm::is_contained({Unwrap, DropBranch, DropLowest, Flatten,
+                             SplitBranch, DropLess, TakeTerm, TakeNumber,
+                             TakeFactor, TakeFunction},
+                            kind);
 }
 
 bool Checker::applyTo(const Step &step, const Context &context, Sum &sum) {
@@ -110,27 +127,11 @@ bool Checker::applyTo(const Step &step, const Context &context, Sum &sum) {
     term.factors.push_back(makeNumber(product.number));
     return true;
   }
-  case Step::Kind::AtZero:
-  case Step::Kind::SplitReciprocal:
-  case Step::Kind::Cancel:
-  case Step::Kind::JoinExponentials:
-  case Step::Kind::LogOfExp:
-  case Step::Kind::ExpOfLog:
-  case Step::Kind::SquareOfRoot:
-  case Step::Kind::RootOfSquare:
-  case Step::Kind::RootOfProduct:
-  case Step::Kind::InvertExponential:
-  case Step::Kind::UnfoldTanh:
-  case Step::Kind::Mirror:
-  case Step::Kind::Magnitude:
-  case Step::Kind::Choose:
-  case Step::Kind::SignsOfZero:
-  case Step::Kind::Decide:
-  case Step::Kind::OfNumber:
-    return applyFact(step, context, sum);
   default:
     break;
   }
+  if (!isOfReductions(step.kind))
+    return applyFact(step, context, sum);
   if (step.factor >= term.factors.size() ||
       term.factors[step.factor]->kind != Factor::Kind::Reduce)
     return fail("a step needs a reduction");
@@ -138,7 +139,8 @@ bool Checker::applyTo(const Step &step, const Context &context, Sum &sum) {
     return unwrap(step, context, sum);
   if (step.kind == Step::Kind::TakeTerm ||
       step.kind == Step::Kind::TakeNumber ||
-      step.kind == Step::Kind::TakeFactor)
+      step.kind == Step::Kind::TakeFactor ||
+      step.kind == Step::Kind::TakeFunction)
     return take(step, context, sum);
   return applyToBranches(step, opened(context, term),
                          writable(term.factors[step.factor]));

@@ -108,11 +108,17 @@ unsigned widthNamed(llvm::StringRef type) {
              : 0;
 }
 
-unsigned widthOfCast(const Factor &factor) {
+std::optional<std::pair<NumberType, NumberType>> castOf(const Factor &factor) {
   llvm::StringRef name = factor.name;
-  return factor.kind == Factor::Kind::Call && name.consume_front("cast:")
-             ? widthNamed(name.split(':').first)
-             : 0;
+  if (factor.kind != Factor::Kind::Call || factor.arguments.size() != 1 ||
+      !name.consume_front("cast:"))
+    return std::nullopt;
+  auto [from, to] = name.split(':');
+  std::optional<NumberType> first = numberTypeNamed(from),
+                            second = numberTypeNamed(to);
+  if (!first || !second)
+    return std::nullopt;
+  return std::pair(*first, *second);
 }
 
 bool isCall(const Factor &factor, llvm::StringRef function) {

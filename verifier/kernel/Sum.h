@@ -18,7 +18,7 @@
 #ifndef MLC_VERIFIER_KERNEL_SUM_H
 #define MLC_VERIFIER_KERNEL_SUM_H
 
-#include "mlir/Analysis/Presburger/Fraction.h"
+#include "dialects/Interfaces/NumberTypes.h"
 #include "verifier/kernel/Integer.h"
 
 namespace mlc::kernel {
@@ -86,8 +86,8 @@ std::optional<Rational> asConstant(const Sum &sum);
 /// The width of the integers that a type's text names, "i8", "ui32"; 0 for
 /// others.
 unsigned widthNamed(llvm::StringRef type);
-/// Of the integers that a cast's name begins with, "cast:i8:f32"; 0 for others.
-unsigned widthOfCast(const Factor &factor);
+/// The types that a cast's name has, "cast:i8:f32"; nothing for others.
+std::optional<std::pair<NumberType, NumberType>> castOf(const Factor &factor);
 /// Whether it calls this function of one argument.
 bool isCall(const Factor &factor, llvm::StringRef function);
 /// The factor that a sum is, times a number that is not 0; null where it is no

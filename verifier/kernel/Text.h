@@ -7,7 +7,8 @@
 //   zero    := '(' end step* group* ['(at' number* ')'] ['(shown' shown* ')']
 //              ['(then' zero* ')'] ')'
 //            | '(cases' formula zero zero ')'
-//   end     := 'zero' | 'truth' | 'note' | 'clear' | 'logarithms' | 'between'
+//   end     := 'zero' | 'truth' | 'absurd' | 'note' | 'clear' | 'logarithms' |
+//   'between'
 //            | 'whole'
 //   step    := '(' name term factor part other ['(path' number* ')']
 //              ['(where' formula ')'] ['(integers' integer* ')']
@@ -22,7 +23,9 @@
 //   shown   := '(signs)' | '(given' need ('+' | '-') '(' integer* ')' zero ')'
 //            | '(root' shown shown ')'
 //            | '(divisor' need factor '(' integer* ')' zero ')'
-//            | '(product' shown* ')' | '(point' term '(' integer* ')' ')'
+//            | '(product' shown* ')' | '(inverse' shown ')'
+//            | '(truth' '(at' number* ')' shown shown ')'
+//            | '(point' term '(' integer* ')' ')'
 //            | '(bound' ('+' | '-') zero ('(' over under known* ')')* ')'
 //   integer := number | '#' number               the n-th variable in scope
 //            | '"' name '"'                      a symbol of the statement

@@ -44,7 +44,7 @@ Rational exactly(double value) {
 
 Value Unfolder::unfold(const Expr &expr, const Scope &scope) {
   constexpr unsigned maxDepth = 1000;
-  constexpr size_t maxWork = 200000;
+  constexpr size_t maxWork = 1000000;
   if (!failure.empty())
     return plain({});
   if (depth >= maxDepth || work >= maxWork * effort)
@@ -65,9 +65,12 @@ Value Unfolder::unfoldConstant(const ExprNode &node) {
   if (assumptions.isLiteral && isSpecial)
     return unfoldBits(node);
   llvm::APFloat number(node.number);
-  bool losesInfo;
-  number.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
-                 &losesInfo);
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  bool losesInfo, hasSign = llvm::APFloat::semanticsHasSignedRepr(semantics) &&
+                            llvm::APFloat::semanticsHasZero(semantics);
+  if (!hasSign && !(node.number > 0.0))
+    return fail("a constant is no number of its type");
+  number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
   if (number.isNaN())
     return fail("a constant is no number");
   if (number.isInfinity())
@@ -160,10 +163,13 @@ std::optional<Rational> Unfolder::exponentOf(const Value &exponent,
   std::optional<Rational> number = exponent.size() == 1 && !isBits(type)
                                        ? asConstant(exponent.front().value)
                                        : std::nullopt;
-  bool isWhole = number && number->den == llvm::DynamicAPInt(1) &&
-                 number->num >= 0 && number->num <= 4;
-  bool isRoot = number && isFloat(type) && *number == Rational(1, 2);
-  return isWhole || isRoot ? number : std::nullopt;
+  constexpr int most = 16;
+  if (!number || abs(*number) > Rational(most) ||
+      (*number + *number).den != llvm::DynamicAPInt(1))
+    return std::nullopt;
+  bool isNatural =
+      number->den == llvm::DynamicAPInt(1) && *number >= Rational(0);
+  return isFloat(type) || isNatural ? number : std::nullopt;
 }
 
 std::optional<Rational> Unfolder::exponentOf(const ExprNode &node,
@@ -171,17 +177,32 @@ std::optional<Rational> Unfolder::exponentOf(const ExprNode &node,
   return exponentOf(unfold(node.operands[1], scope), node.type);
 }
 
-/// What a power is by its exponent, if that is known.
+/// x^(k/2) for whole k: products of x or of its root, or of their inverses.
 std::optional<Value> Unfolder::unfoldPower(const Value &a, const Value &b,
                                            mlir::Type type) {
+  // What products of sums come to grows fast.
+  constexpr int mostOfSums = 4, mostHalves = 3;
   std::optional<Rational> exponent = exponentOf(b, type);
   if (!exponent)
     return std::nullopt;
-  if (*exponent == Rational(1, 2))
-    return call(name(UnaryFn::Sqrt), {a}, false);
-  return apply({a}, [&](ArrayRef<Sum> x) {
+  bool isOfSums =
+      llvm::any_of(a, [](const Case &one) { return one.value.size() > 1; });
+  bool isWhole = exponent->den == llvm::DynamicAPInt(1),
+       isNegative = *exponent < Rational(0);
+  int count = std::abs(static_cast<int>(
+      static_cast<int64_t>((isWhole ? *exponent : *exponent + *exponent).num)));
+  // A root, or an inverse, is one factor.
+  if ((isWhole && !isNegative && isOfSums && count > mostOfSums) ||
+      (!isWhole && count > mostHalves))
+    return std::nullopt;
+  Value base = a;
+  if (!isWhole)
+    base = call(name(UnaryFn::Sqrt), {a}, false);
+  if (isNegative)
+    base = call(reciprocalName, {base}, false);
+  return apply({base}, [&](ArrayRef<Sum> x) {
     Sum product = constant(Rational(1));
-    for (Rational i(0); i < *exponent; i = i + Rational(1))
+    for (int i = 0; i < count; ++i)
       product = multiply(product, x[0]);
     return product;
   });
@@ -314,53 +335,6 @@ Value Unfolder::unfoldSelect(const ExprNode &node, const Scope &scope) {
     }
   }
   return result;
-}
-
-/// What an integer is cast from that is one of fewer bits, whose every value
-/// the type between has: the cast between makes no difference. Null for others.
-static const Factor *castBetween(const Sum &sum, mlir::Type between) {
-  const Factor *factor = onlyFactor(sum);
-  if (!factor || sum[0].coefficient != Rational(1) || !widthOf(between) ||
-      widthOfCast(*factor) == 0 ||
-      !llvm::StringRef(factor->name).ends_with(":" + textOf(between)))
-    return nullptr;
-  bool isUnsigned = llvm::StringRef(factor->name).starts_with("cast:u");
-  return isUnsigned == between.isUnsignedInteger() ? factor : nullptr;
-}
-
-Value Unfolder::unfoldCast(const ExprNode &node, const Scope &scope) {
-  Value x = unfold(node.operands[0], scope);
-  mlir::Type from = node.operands[0]->type, to = node.type;
-  // Truth values are the numbers 0 and 1; an index is the number that it is, as
-  // a residue and, where rounding is none of our business, as a float.
-  auto width = [](mlir::Type type) { return type.getIntOrFloatBitWidth(); };
-  bool isOfBits = isBits(from) || isBits(to);
-  bool isIdentity =
-      from == to || isTruth(from) || (isIndex(from) && widthOf(to)) ||
-      (widthOf(from) && widthOf(to) && width(to) <= width(from)) ||
-      (!isOfBits &&
-       ((isIndex(from) && isFloat(to) && width(to) >= 32) ||
-        (isFloat(from) && isFloat(to) && width(to) > width(from))));
-  if (!isOfBits && x.size() == 1 && from != to && !isTruth(to))
-    if (const Factor *inner = castBetween(x[0].value, from)) {
-      Sum argument = inner->arguments[0];
-      if (widthOf(to) && width(to) <= widthOfCast(*inner))
-        return plain(std::move(argument));
-      llvm::StringRef type =
-          llvm::StringRef(inner->name).drop_front(5).split(':').first;
-      return plain(single(makeCall("cast:" + type.str() + ":" + textOf(to),
-                                   {std::move(argument)})));
-    }
-  if (isIdentity)
-    return x;
-  if (isTruth(to) && !isOfBits) {
-    std::string zero = widthOf(from) ? named("zero", from) : "zero";
-    return apply({x}, [&](ArrayRef<Sum> s) {
-      return inverse(single(makeCall(zero, {s[0]}, true)));
-    });
-  }
-  std::string function = "cast:" + textOf(from) + ":" + textOf(to);
-  return call(function, {x}, isTruth(to));
 }
 
 Value Unfolder::unfoldReduce(const ExprNode &node, const Scope &scope) {

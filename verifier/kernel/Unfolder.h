@@ -79,9 +79,11 @@ public:
   static void forEachPiece(const Stage &stage, llvm::ArrayRef<Integer> indices,
                            const Scope &scope, OnPiece onPiece);
 
-  /// The exponent of a power, if it is a number by which the power is a product
-  /// or a root.
+  /// The exponent of a power, if it is k/2 for a small whole k.
   std::optional<Rational> exponentOf(const ExprNode &node, const Scope &scope);
+  /// Whether a cast is of what was cast from a type whose every number its own
+  /// type has.
+  bool isCastBack(const ExprNode &node, const Scope &scope);
   /// An index that is an integer of the kernel.
   std::optional<Integer> integer(const ExprNode &node, const Scope &scope);
   using Function = llvm::function_ref<Sum(llvm::ArrayRef<Sum>)>;

@@ -40,16 +40,36 @@ inline constexpr std::pair<const char *, Step::Kind> stepWords[] = {
     {"signs-of-zero", Step::Kind::SignsOfZero},
     {"decide", Step::Kind::Decide},
     {"of-number", Step::Kind::OfNumber},
+    {"at-one", Step::Kind::AtOne},
+    {"square-of-sine", Step::Kind::SquareOfSine},
+    {"join-powers", Step::Kind::JoinPowers},
+    {"square-of-magnitude", Step::Kind::SquareOfMagnitude},
+    {"take-function", Step::Kind::TakeFunction},
+    {"same-order", Step::Kind::SameOrder},
+    {"scale-order", Step::Kind::ScaleOrder},
+    {"join-reciprocals", Step::Kind::JoinReciprocals},
+    {"order-of-infinity", Step::Kind::OrderOfInfinity},
+    {"order-of-maximum", Step::Kind::OrderOfMaximum},
+    {"of-bits", Step::Kind::OfBits},
+    {"commute", Step::Kind::Commute},
+    {"low-bits", Step::Kind::LowBits},
+    {"divide-by-one", Step::Kind::DivideByOne},
+    {"order-ends", Step::Kind::OrderEnds},
+    {"of-nothing", Step::Kind::OfNothing},
 };
 
 inline constexpr std::pair<const char *, Zero::Kind> zeroWords[] = {
-    {"zero", Zero::Kind::Groups},
-    {"truth", Zero::Kind::Truth},
-    {"note", Zero::Kind::Note},
-    {"clear", Zero::Kind::Clear},
-    {"logarithms", Zero::Kind::Logarithms},
-    {"between", Zero::Kind::Between},
-    {"whole", Zero::Kind::Whole},
+    {"zero", Zero::Kind::Groups},     {"truth", Zero::Kind::Truth},
+    {"absurd", Zero::Kind::Absurd},   {"note", Zero::Kind::Note},
+    {"clear", Zero::Kind::Clear},     {"logarithms", Zero::Kind::Logarithms},
+    {"between", Zero::Kind::Between}, {"whole", Zero::Kind::Whole},
+};
+
+/// Of those that have parts and nothing else.
+inline constexpr std::pair<const char *, Shown::Kind> shownWords[] = {
+    {"product", Shown::Kind::Product},
+    {"root", Shown::Kind::Root},
+    {"inverse", Shown::Kind::Inverse},
 };
 
 inline constexpr std::pair<const char *, Integer::Kind> integerWords[] = {

@@ -216,9 +216,17 @@ private:
         os << ')';
       }
       break;
+    case Shown::Kind::Truth:
+      os << "(truth";
+      writePlaces("at", shown.place);
+      writeAll(shown.parts);
+      break;
     case Shown::Kind::Product:
     case Shown::Kind::Root:
-      os << (shown.kind == Shown::Kind::Root ? "(root" : "(product");
+    case Shown::Kind::Inverse:
+      for (auto [word, kind] : shownWords)
+        if (kind == shown.kind)
+          os << '(' << word;
       writeAll(shown.parts);
       break;
     }

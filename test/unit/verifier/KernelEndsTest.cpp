@@ -278,3 +278,50 @@ TEST_CASE("Ends of proofs are read as they are written", "[kernel]") {
     CHECK_FALSE(parseProof(whole, error));
   }
 }
+
+TEST_CASE("What is given makes a case absurd", "[kernel]") {
+  Fixture f;
+  Sum x = single(f.read(0)), one = constant(Rational(1));
+  FactorRef truth = makeCall("zero:i8", {x}, true);
+  Sum t = single(truth), rest = add(one, scaled(t, Rational(-1)));
+  // 1 - [x = 0] is not 0, so that [x = 0] is 0; of [x = 0] y, which is then 0.
+  Sum product = multiply(t, single(makeRead(1, {0}, false)), f.names);
+  f.given = {{Need::Kind::NotZero, {}, {}, {}, rest}};
+  const char *proof =
+      "(truth (at 0 0 0) (then "
+      "(absurd (shown (given 0 + () (zero (group 0 (member 1 () ())))))) "
+      "(zero)))";
+  auto accepted = [&](const Sum &sum, const char *text) {
+    return f.accepts(sum, text);
+  };
+  CHECK(accepted(product, proof));
+  // Each case by itself, another truth value, and what may be 0.
+  CHECK_FALSE(accepted(
+      product,
+      "(absurd (shown (given 0 + () (zero (group 0 (member 1 () ()))))))"));
+  CHECK_FALSE(accepted(product, "(absurd)"));
+  CHECK_FALSE(accepted(product, "(absurd (shown (signs)))"));
+  CHECK_FALSE(accepted(multiply(rest, x, f.names), proof));
+  CHECK_FALSE(accepted(product, "(truth (at 0 0 0) (then (absurd (shown (given "
+                                "1 + () (zero)))) (zero)))"));
+  CHECK_FALSE(accepted(product, "(truth (at 0 0 0) (then (absurd (shown (given "
+                                "0 + () (zero)))) (zero)))"));
+  f.given[0].kind = Need::Kind::NotNegative;
+  CHECK_FALSE(accepted(product, proof));
+  f.given[0].kind = Need::Kind::Positive;
+  CHECK(accepted(product, proof));
+  f.given[0].isOptional = true;
+  CHECK_FALSE(accepted(product, proof));
+  f.given[0].isOptional = false;
+  f.given[0].path = {single(makeRead(2, {0}, true))};
+  CHECK_FALSE(accepted(product, proof));
+  f.given[0].path = {t}; // where it is known to be 1
+  CHECK(accepted(product, proof));
+  f.given[0].path = {rest};
+  CHECK_FALSE(accepted(product, proof));
+  f.given[0].path = {};
+  f.given[0].guards = {Formula::notNegative(f.n - 3)};
+  CHECK_FALSE(accepted(product, proof));
+  f.context.assume({Formula::notNegative(f.n - 4)});
+  CHECK(accepted(product, proof));
+}

@@ -2,31 +2,6 @@
 
 #include "KernelFixture.h"
 
-namespace {
-
-/// Whether a step makes `right` of `left`.
-bool turns(Fixture &f, const Sum &left, const Sum &right, std::string step) {
-  Sum sum = add(left, scaled(right, Rational(-1)));
-  Decider &decider = f.decider;
-  std::string error,
-      text = "(proof (case (needs) (results (zero (" + step + ")))))";
-  auto cases = parseProof(text, error);
-  INFO(error << " " << text);
-  REQUIRE(cases);
-  Sum result = left;
-  Checker checker(decider, f.names, f.assumptions, f.given);
-  return checker.apply(cases->cases.front().results.front().steps.front(),
-                       f.context, result) &&
-         same(result, right);
-}
-
-Sum half(Sum sum) { return scaled(std::move(sum), Rational(1, 2)); }
-Sum minus(Sum sum) { return scaled(std::move(sum), Rational(-1)); }
-Sum positive(Sum sum) { return single(makeCall("positive", {sum}, true)); }
-Branch point(Sum value) { return {{}, {}, std::move(value)}; }
-
-} // namespace
-
 TEST_CASE("Odd and even functions are those of the table", "[kernel]") {
   Fixture f;
   Sum x = single(f.read(0));
@@ -182,12 +157,24 @@ TEST_CASE("What is known of a number", "[kernel]") {
   CHECK_FALSE(is("zero:i8", Rational(1, 2), 0));
   CHECK(is("cast:i8:f32", 127, 127));
   // A residue that has a sign, or not; and what rounds.
+  CHECK(is("cast:i8:f32", 128, -128));
   CHECK_FALSE(is("cast:i8:f32", 128, 128));
-  CHECK_FALSE(is("cast:i8:f32", -1, -1));
+  CHECK(is("cast:i8:f32", -1, -1));
+  CHECK(is("cast:ui8:i32", -1, 255));
   CHECK_FALSE(is("cast:ui8:i32", -1, -1));
-  CHECK_FALSE(is("cast:f32:i32", Rational(1, 2), 0));
-  CHECK_FALSE(is("cast:f64:f32", 1, 1));
-  CHECK_FALSE(is("positive", 0, 0));
+  CHECK(is("cast:f32:i32", Rational(1, 2), 0));
+  CHECK_FALSE(is("cast:f32:i32", Rational(3, 2), 2));
+  CHECK_FALSE(is("cast:f32:i8", 300, 44));
+  CHECK(is("cast:i32:bf16", 257, 256));
+  CHECK_FALSE(is("cast:i32:bf16", 257, 257));
+  CHECK_FALSE(is("cast:i64:f16", 70000, 70000));
+  CHECK_FALSE(is("cast:i8:f32", Rational(1, 2), 0));
+  CHECK_FALSE(is("cast:i1:f8E8M0FNU", 0, 0));
+  CHECK_FALSE(is("cast:i8:nothing", 1, 1));
+  CHECK(is("positive", 0, 0));
+  CHECK(is("positive", Rational(1, 2), 1));
+  CHECK(is("positive", -1, 0));
+  CHECK_FALSE(is("positive:i8", 1, 1));
   Sum x = single(f.read(0));
   Sum signs = constant(Rational(1));
   for (const Sum &side : {x, minus(x)})

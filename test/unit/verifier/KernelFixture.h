@@ -47,4 +47,28 @@ inline FactorRef call(const char *name, Sum argument) {
   return makeCall(name, {std::move(argument)});
 }
 
+/// Whether a step makes `right` of `left`.
+inline bool turns(Fixture &f, const Sum &left, const Sum &right,
+                  std::string step) {
+  Sum sum = add(left, scaled(right, Rational(-1)));
+  Decider &decider = f.decider;
+  std::string error,
+      text = "(proof (case (needs) (results (zero (" + step + ")))))";
+  auto cases = parseProof(text, error);
+  INFO(error << " " << text);
+  REQUIRE(cases);
+  Sum result = left;
+  Checker checker(decider, f.names, f.assumptions, f.given);
+  return checker.apply(cases->cases.front().results.front().steps.front(),
+                       f.context, result) &&
+         same(result, right);
+}
+
+inline Sum half(Sum sum) { return scaled(std::move(sum), Rational(1, 2)); }
+inline Sum minus(Sum sum) { return scaled(std::move(sum), Rational(-1)); }
+inline Sum positive(Sum sum) {
+  return single(makeCall("positive", {sum}, true));
+}
+inline Branch point(Sum value) { return {{}, {}, std::move(value)}; }
+
 #endif // MLC_TEST_UNIT_VERIFIER_KERNELFIXTURE_H

@@ -419,3 +419,55 @@ func.func @used_twice_gradient(%x: !n, %y: !n, %d0: !n, %d1: !n) -> (!n, !n) {
   %1 = mlc.compute %x, %d0 {definition = "(x, d0) Y[i] = d0[i] * x[i]", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n, !n) -> !n
   return %0, %1 : !n, !n
 }
+
+// The order of a maximum's values, and powers of the same.
+
+func.func @as_maximum(%x: !n) -> !n {
+  %0 = mlc.compute %x {definition = "(x) Y[i] = max(x[i], -x[i])", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n) -> !n
+  return %0 : !n
+}
+
+func.func @as_maximum_gradient(%x: !n, %dy: !n) -> !n {
+  %0 = mlc.compute %x, %dy {definition = "(x, dy) Y[i] = dy[i] * select(x[i] >= 0, 1, -1)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n, !n) -> !n
+  return %0 : !n
+}
+
+func.func @from_minus(%x: !n) -> !n {
+  %0 = mlc.compute %x {definition = "(x) Y[i] = max(-x[i], x[i])", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n) -> !n
+  return %0 : !n
+}
+
+func.func @from_minus_gradient(%x: !n, %dy: !n) -> !n {
+  %0 = mlc.compute %x, %dy {definition = "(x, dy) Y[i] = dy[i] * select(x[i] > 0, 1, -1)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n, !n) -> !n
+  return %0 : !n
+}
+
+func.func @between(%x: !n) -> !n {
+  %0 = mlc.compute %x {definition = "(x) Y[i] = min(max(x[i], -1), 2)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n) -> !n
+  return %0 : !n
+}
+
+func.func @between_gradient(%x: !n, %dy: !n) -> !n {
+  %0 = mlc.compute %x, %dy {definition = "(x, dy) Y[i] = select(x[i] > -1, select(x[i] < 2, dy[i], 0), 0)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n, !n) -> !n
+  return %0 : !n
+}
+
+func.func @logistic(%x: !n) -> !n {
+  %0 = mlc.compute %x {definition = "(x) Y[i] = 1 / (1 + exp(-x[i]))", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n) -> !n
+  return %0 : !n
+}
+
+func.func @logistic_gradient(%x: !n, %dy: !n) -> !n {
+  %0 = mlc.compute %x, %dy {definition = "(x, dy) Y[i] = dy[i] * exp(-x[i]) / ((1 + exp(-x[i])) * (1 + exp(-x[i])))", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n, !n) -> !n
+  return %0 : !n
+}
+
+func.func @half_power(%x: !n) -> !n {
+  %0 = mlc.compute %x {definition = "(x) Y[i] = pow(x[i], 0.5)", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n) -> !n
+  return %0 : !n
+}
+
+func.func @half_power_gradient(%x: !n, %dy: !n) -> !n {
+  %0 = mlc.compute %x, %dy {definition = "(x, dy) Y[i] = dy[i] / (2 * sqrt(x[i]))", dims = #mlc.dims<[n]>, integers = #mlc.dims<[]>, reals = [], type = f32} : (!n, !n) -> !n
+  return %0 : !n
+}

@@ -16,7 +16,7 @@ UNKNOWN = {
     "gather": "a term is cancelled by none",
     "cast": "rounded", "cast_narrowing": "rounded", "resize": "rounded",
     "block": "takes too many operations",
-    "clip_as_selects": "the order of a maximum", "max_pool_as_pairs": "the order of a maximum",
+    "max_pool_as_pairs": "the order of a maximum",
 }
 
 

@@ -76,4 +76,15 @@ WRONG = [
     ("gather_as_sum", "or(index(i[r]) == a, index(i[r]) + v == a)", "index(i[r]) == a"),
     ("gather_as_sum", "dy[r, b]", "dy[0, b]"),
     ("avg_pool", "floordiv(j, 2)", "floordiv(j + 1, 2)"),
+    # the order of a maximum's values, and powers
+    ("as_maximum", ">= 0", "> 0"),
+    ("as_maximum", "1, -1", "1, 0"),
+    ("from_minus", "> 0", ">= 0"),
+    ("between", "> -1", ">= -1"),
+    ("between", "< 2", "< 3"),
+    ("between", "dy[i], 0), 0", "dy[i], 1), 0"),
+    ("logistic", "dy[i] * exp(-x[i]) / ((1", "dy[i] / ((1"),
+    ("logistic", "* (1 + exp(-x[i])))", "* (1 + exp(x[i])))"),
+    ("half_power", "(2 * sqrt", "(sqrt"),
+    ("half_power", "sqrt(x[i])", "x[i]"),
 ]

@@ -1,0 +1,19 @@
+//===- StatementText.h - What a rule says, without the rule -----*- C++ -*-===//
+
+#ifndef MLC_REWRITES_RULES_STATEMENTTEXT_H
+#define MLC_REWRITES_RULES_STATEMENTTEXT_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "verifier/Condition.h"
+
+namespace mlc {
+
+/// Two functions as a file for mlc-verify, mlc-check and mlc-rules has them,
+/// @NAME_before and @NAME_after; empty where what is assumed has no text.
+std::string statementText(llvm::StringRef name, mlir::func::FuncOp before,
+                          mlir::func::FuncOp after,
+                          const Assumptions &assumptions);
+
+} // namespace mlc
+
+#endif // MLC_REWRITES_RULES_STATEMENTTEXT_H
