@@ -45,10 +45,6 @@ const OperatorEntry *findOperator(llvm::StringRef domain, llvm::StringRef name);
 /// rounded once.
 mlir::LogicalResult importWith(const OperatorEntry &entry, Node &node);
 
-/// Computes a node of numbers that follow from dims and constants, so that it
-/// needs no operator. False when this is not such a node.
-bool foldNumbers(Node &node);
-
 } // namespace mlc
 
 #endif // MLC_PASSES_IMPORT_HANDLERS_H

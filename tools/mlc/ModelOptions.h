@@ -50,6 +50,8 @@ struct ModelOptions {
   llvm::cl::list<std::string> rules;
   llvm::cl::opt<std::string> timings;
   llvm::cl::opt<Precision> precision;
+  /// Whether inputs that have a value in the file are constants.
+  bool keepsDefaults = false;
 };
 
 /// What a run is fed with.
