@@ -15,8 +15,9 @@ namespace {
 const char *const usage =
     "usage: mlc-run MODEL.mlca [options]\n"
     "\n"
-    "  --input NAME=FILE.npy   an input; NAME=FILE.npz takes the array NAME,\n"
-    "                          FILE.npz alone every array by its name\n"
+    "  --input NAME=FILE.npy   an input, or what a parameter holds instead;\n"
+    "                          NAME=FILE.npz takes the array NAME, FILE.npz\n"
+    "                          alone every array by its name\n"
     "  --output-dir DIR        write DIR/<index>.npy and DIR/outputs.json\n"
     "  --output FILE.npz       write all outputs into one file\n"
     "  --device NAME           cpu, cuda, cuda:N, emulator, emulator:N (cpu)\n"

@@ -66,11 +66,21 @@ private:
   void printProfile() const;
 
   const Program &program() const { return artifact->program(); }
+  /// What may be given: the inputs, which must be, and behind them the
+  /// parameters, which hold a value else.
+  size_t numPorts() const {
+    return program().inputs.size() + program().parameters.size();
+  }
+  const Port &portAt(size_t index) const {
+    size_t count = program().inputs.size();
+    return index < count ? program().inputs[index]
+                         : program().parameters[index - count];
+  }
 
   const RunOptions &options;
   std::shared_ptr<const Artifact> artifact;
   std::shared_ptr<Ranks> ranks;
-  std::map<size_t, NpyArray> arrays; ///< by input
+  std::map<size_t, NpyArray> arrays; ///< by port
   std::vector<std::string> read;     ///< paths of the files that were read
   std::vector<NpzItem> outputs;
   std::vector<NpyArray> joined; ///< those of all ranks
@@ -147,14 +157,14 @@ std::string Run::ownPath(std::string path) const {
 //===----------------------------------------------------------------------===//
 
 Status Run::give(size_t index, NpyArray array, const std::string &from) {
-  const Port &port = program().inputs[index];
+  const Port &port = portAt(index);
   DType type = program().buffers[port.buffer].type;
   if (array.type != type)
     return Status::error(MLC_USAGE, from + ": input '" + port.name +
                                         "' has type " + name(array.type) +
                                         ", the model takes " + name(type) +
                                         "; convert it with .astype");
-  if (ranks && !options.ownParts) {
+  if (ranks && !options.ownParts && index < program().inputs.size()) {
     Status status =
         cutPart(from, port, artifact->mesh(),
                 coordinatesOf(artifact->mesh(), ranks->rank()), array);
@@ -170,20 +180,20 @@ Status Run::give(size_t index, NpyArray array, const std::string &from) {
 Status Run::readInput(const std::string &given) {
   const std::string argument = ownPath(given);
   // Names may contain '=': the longest that fits is meant.
-  const std::vector<Port> &ports = program().inputs;
-  size_t index = ports.size(), length = 0;
-  for (size_t i = 0; i < ports.size(); ++i) {
-    const std::string &name = ports[i].name;
+  const size_t count = numPorts();
+  size_t index = count, length = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string &name = portAt(i).name;
     if (argument.size() > name.size() && argument[name.size()] == '=' &&
         argument.compare(0, name.size(), name) == 0 &&
-        (index == ports.size() || name.size() > length)) {
+        (index == count || name.size() > length)) {
       index = i;
       length = name.size();
     }
   }
-  bool named = index != ports.size();
+  bool named = index != count;
   std::string path = named ? argument.substr(length + 1) : argument;
-  if (!named && ports.size() == 1 && endsWith(path, ".npy") &&
+  if (!named && program().inputs.size() == 1 && endsWith(path, ".npy") &&
       path.find('=') == std::string::npos)
     index = 0;
   read.push_back(path);
@@ -197,12 +207,12 @@ Status Run::readInput(const std::string &given) {
     std::vector<std::string> names = file.names();
     if (named) {
       bool only = names.size() == 1;
-      status = file.read(only ? names[0] : ports[index].name, array);
+      status = file.read(only ? names[0] : portAt(index).name, array);
       return status.ok() ? give(index, std::move(array), path) : status;
     }
-    for (size_t i = 0; status.ok() && i < ports.size(); ++i)
+    for (size_t i = 0; status.ok() && i < count; ++i)
       for (const std::string &name : names)
-        if (status.ok() && name == ports[i].name) {
+        if (status.ok() && name == portAt(i).name) {
           NpyArray one;
           status = file.read(name, one);
           if (status.ok())
@@ -210,11 +220,11 @@ Status Run::readInput(const std::string &given) {
         }
     return status;
   }
-  if (index == ports.size()) {
+  if (index == count) {
     size_t equals = argument.find('=');
     std::string names;
-    for (const Port &port : ports)
-      names += (names.empty() ? "" : ", ") + ("'" + port.name + "'");
+    for (size_t i = 0; i < count; ++i)
+      names += (names.empty() ? "" : ", ") + ("'" + portAt(i).name + "'");
     return Status::error(
         MLC_USAGE, equals == std::string::npos
                        ? "--input " + argument + ": expected NAME=FILE.npy"
@@ -249,9 +259,15 @@ Status Run::readInputs() {
 }
 
 Status Run::bindInputs() {
+  const size_t inputs = program().inputs.size();
   for (auto &[index, array] : arrays) {
-    Status status = session->bindInput(index, array.type, array.dims.size(),
-                                       array.dims.data(), array.data.data());
+    Status status =
+        index < inputs
+            ? session->bindInput(index, array.type, array.dims.size(),
+                                 array.dims.data(), array.data.data())
+            : session->setParameter(index - inputs, array.type,
+                                    array.dims.size(), array.dims.data(),
+                                    array.data.data());
     if (!status.ok())
       return status;
   }

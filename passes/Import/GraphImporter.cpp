@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using llvm::ArrayRef;
+using llvm::SmallVector;
 using llvm::StringRef;
 using llvm::Twine;
 
@@ -161,7 +162,6 @@ bool GraphImporter::importWeight(const onnx::TensorProto &proto, StringRef name,
   tensor.constant = *value;
   tensor.elementType = value->getElementType();
   tensor.dims = *getDims(cast<RankedTensorType>(value->getType()));
-  trackNumbers(tensor);
   define(name, std::move(tensor));
   return true;
 }
@@ -190,7 +190,6 @@ Value GraphImporter::makeParameter(StringRef name, func::FuncOp main) {
                            b.getNamedAttr(kParameterAttr, tensor.constant)}),
       location(name));
   tensor.constant = {};
-  tensor.numbers.reset();
   tensor.value = main.getArgument(index);
   return tensor.value;
 }
@@ -285,11 +284,37 @@ void GraphImporter::defineOutputsAsDeclared(const onnx::NodeProto &proto) {
   }
 }
 
+/// Of operators whose inputs must be known for the shape of the output to be.
+static bool dependsOnData(StringRef op) {
+  return op == "NonZero" || op == "Compress" || op == "Unique" ||
+         op == "NonMaxSuppression";
+}
+
 static StringRef refusalOf(StringRef op) {
-  for (StringRef name : {"NonZero", "Compress", "Unique", "NonMaxSuppression"})
-    if (op == name)
-      return "the shape of its output depends on data, which is not supported";
+  if (dependsOnData(op))
+    return "the shape of its output depends on data, which is not supported";
   return "this operator is not supported";
+}
+
+/// The names that `graph` and the graphs inside of it read.
+static void collectReads(const onnx::GraphProto &graph,
+                         llvm::StringSet<> &names) {
+  for (const onnx::ValueInfoProto &output : graph.output())
+    names.insert(output.name());
+  for (const onnx::NodeProto &node : graph.node()) {
+    for (const std::string &input : node.input())
+      names.insert(input);
+    // Depth is bounded by the parser's limit on nesting.
+    for (const onnx::AttributeProto &attribute : node.attribute())
+      if (attribute.has_g())
+        collectReads(attribute.g(), names);
+  }
+}
+
+bool GraphImporter::isRead(StringRef name) {
+  if (!reads)
+    collectReads(graph, reads.emplace());
+  return !name.empty() && reads->contains(name);
 }
 
 bool GraphImporter::importNode(const onnx::NodeProto &proto, int index) {
@@ -321,13 +346,14 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, int index) {
 
   Node node(session.state, proto, *opset, location(name));
   node.outputs.resize(proto.output_size());
+  for (const std::string &output : proto.output())
+    node.isRead.push_back(isRead(output));
   bool unknown = false, done = false;
   session.diagnostic.clear();
   bool bound = bindInputs(node, proto, entry ? entry->minInputs : 0,
                           entry ? entry->maxInputs : anyNumber - 1, unknown);
   if (bound && !unknown)
-    done = foldNumbers(node) ||
-           (!node.failed() && entry && succeeded(importWith(*entry, node)));
+    done = entry && succeeded(importWith(*entry, node));
   done &= !node.failed();
   for (int i = 0; done && i < proto.output_size(); ++i)
     if (node.wants(i) && !node.outputs[i]) {
@@ -340,7 +366,7 @@ bool GraphImporter::importNode(const onnx::NodeProto &proto, int index) {
         define(proto.output(i), std::move(*node.outputs[i]));
     return true;
   }
-  if (!entry) {
+  if (!entry || (unknown && dependsOnData(proto.op_type()))) {
     refuse(proto, index, refusalOf(proto.op_type()), false);
     refuseInside(proto, path + name + "/");
   } else if (node.failed()) {
@@ -407,10 +433,10 @@ bool GraphImporter::importIf(const onnx::NodeProto &proto, int index) {
     refuse(proto, index, node.getReason(), true);
     return false;
   }
-  std::optional<int64_t> condition;
-  if (node.in(0).numbers && node.in(0).numbers->size() == 1)
-    condition = node.in(0).numbers->front().asConstant();
-  if (!condition) {
+  std::optional<SmallVector<int64_t>> condition;
+  if (!unknown)
+    condition = node.knownIntegers(0);
+  if (!condition || condition->size() != 1) {
     if (!unknown)
       refuse(proto, index,
              "its condition depends on data or open dims, and control flow is "
@@ -420,7 +446,8 @@ bool GraphImporter::importIf(const onnx::NodeProto &proto, int index) {
     defineOutputsAsDeclared(proto);
     return true;
   }
-  const onnx::GraphProto &branch = *condition ? then->g() : otherwise->g();
+  const onnx::GraphProto &branch =
+      condition->front() ? then->g() : otherwise->g();
   auto isOuter = [&](StringRef value) { return find(value) != nullptr; };
   std::vector<int> order;
   std::optional<GraphError> error = checkGraph(branch, isOuter, order);

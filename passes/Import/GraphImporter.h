@@ -8,6 +8,7 @@
 #include "passes/Import/Import.h"
 #include "passes/Import/Node.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <deque>
 #include <set>
 
@@ -91,6 +92,10 @@ private:
   GraphImporter *outer;
   std::string path; // of the node that holds this graph, with a slash
   std::deque<Tensor> tensors;
+  bool isRead(llvm::StringRef name);
+
+  /// The names that anything reads, from its first use on.
+  std::optional<llvm::StringSet<>> reads;
   /// The graph's value_info by name, from its first use on.
   std::optional<llvm::StringMap<const onnx::ValueInfoProto *>> declared;
   llvm::StringMap<Tensor *> names;

@@ -54,10 +54,6 @@ enum class IndexKind { FromStart, AlsoFromEnd };
 void useAsIndices(Node &node, mlir::Value indices, unsigned input,
                   IntExpr extent, IndexKind kind);
 
-/// Computes a node of numbers that follow from dims and constants, so that it
-/// needs no operator. False when this is not such a node.
-bool foldNumbers(Node &node);
-
 } // namespace mlc
 
 #endif // MLC_PASSES_IMPORT_HANDLERS_H

@@ -8,7 +8,7 @@
 #include "passes/Import/ForExport.h"
 #include "passes/Import/GraphChecks.h"
 #include "passes/Import/GraphImporter.h"
-#include "passes/Import/Handlers.h"
+#include "passes/Import/Weights.h"
 #include "runtime/Text.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -25,19 +25,6 @@ namespace mlc {
 
 /// The newest opset of ONNX that this importer was written against.
 constexpr int64_t newestOpset = 28;
-
-const OperatorEntry *findOperator(StringRef domain, StringRef name) {
-  for (ArrayRef<OperatorEntry> family :
-       {pointwiseOperators(), activationOperators(), contractionOperators(),
-        convolutionOperators(), poolingOperators(), reductionOperators(),
-        normalizationOperators(), movementOperators(), slicingOperators(),
-        shapeOperators(), resizeOperators(), lossOperators(),
-        optimizerOperators(), randomOperators(), scatteringOperators()})
-    for (const OperatorEntry &entry : family)
-      if (entry.name == name && entry.domain == domain)
-        return &entry;
-  return nullptr;
-}
 
 namespace {
 
@@ -62,7 +49,6 @@ private:
                 int index);
   bool checkOptions();
   bool makeParameters();
-  std::string listWeights() const;
   bool importOutputs();
   void returnTensors();
   void addChecks();
@@ -211,6 +197,8 @@ bool ModelImporter::makeParameters() {
   llvm::SetVector<StringRef> names(options.parameters.begin(),
                                    options.parameters.end());
   names.insert_range(options.statistics);
+  if (options.overridable)
+    names.insert_range(session.report.defaults);
   for (StringRef name : names) {
     if (Value parameter = graph.makeParameter(name, main)) {
       if (llvm::is_contained(options.statistics, name))
@@ -219,26 +207,16 @@ bool ModelImporter::makeParameters() {
     }
     if (!session.report.ok())
       return false;
+    if (llvm::is_contained(session.report.defaults, name))
+      continue;
     session.report.status = Exit::Usage;
     session.report.message =
         session.fileName + ": '" + name.str() + "' is no weight of the model" +
         (graph.find(name) ? ", but an input; inputs are given with each run"
-                          : "; it has " + listWeights());
+                          : "; it has " + nameWeights(model.graph()));
     return false;
   }
   return true;
-}
-
-/// The names of the first weights, for a message.
-std::string ModelImporter::listWeights() const {
-  constexpr int shown = 10;
-  const auto &weights = model.graph().initializer();
-  std::string text;
-  for (int i = 0; i < std::min(shown, weights.size()); ++i)
-    text += (i == 0 ? "" : ", ") + weights[i].name();
-  if (weights.size() > shown)
-    text += " and " + std::to_string(weights.size() - shown) + " more";
-  return text.empty() ? "none" : text;
 }
 
 bool ModelImporter::importOutputs() {
@@ -430,10 +408,9 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
 
 } // namespace
 
-OwningOpRef<ModuleOp> importFile(ModelFile &file, StringRef name,
-                                 const ImportOptions &options,
-                                 MLIRContext *context, ImportReport &report,
-                                 bool returnsTensors) {
+static OwningOpRef<ModuleOp>
+importAs(ModelFile &file, StringRef name, const ImportOptions &options,
+         MLIRContext *context, ImportReport &report, bool returnsTensors) {
   report = {};
   context->loadDialect<MlcDialect, func::FuncDialect>();
   report.hash = file.getHash();
@@ -450,6 +427,22 @@ OwningOpRef<ModuleOp> importFile(ModelFile &file, StringRef name,
   if (report.status == Exit::Unsupported && report.message.empty())
     report.message = countUnsupported(name, report);
   return report.ok() ? std::move(module) : OwningOpRef<ModuleOp>();
+}
+
+OwningOpRef<ModuleOp> importFile(ModelFile &file, StringRef name,
+                                 const ImportOptions &options,
+                                 MLIRContext *context, ImportReport &report,
+                                 bool returnsTensors) {
+  OwningOpRef<ModuleOp> module =
+      importAs(file, name, options, context, report, returnsTensors);
+  report.overridable = options.overridable;
+  if (!options.overridable || report.defaults.empty() ||
+      report.status != Exit::Unsupported)
+    return module;
+  // Something must know an input's default.
+  ImportOptions constant = options;
+  constant.overridable = false;
+  return importAs(file, name, constant, context, report, returnsTensors);
 }
 
 static OwningOpRef<ModuleOp>

@@ -39,6 +39,10 @@ struct ImportOptions {
   /// holds) that are parameters: they may change after the model has been
   /// compiled, so that nothing is computed from them before.
   std::vector<std::string> parameters;
+  /// Initializers that are inputs too, from IR version 4 on, are parameters,
+  /// unless something must be known of one at compile time: then all of them
+  /// are constants.
+  bool overridable = false;
   /// Parameters behind those which are running statistics: main returns behind
   /// the outputs, for each of these, what the model makes of it.
   std::vector<std::string> statistics;
@@ -71,8 +75,10 @@ struct ImportReport {
   /// Symbols that are open in this model, before options are applied.
   std::vector<std::string> symbols;
   /// Inputs whose values the file holds, from IR version 4 on as defaults that
-  /// whoever runs the model may replace. They are constants here.
+  /// whoever runs the model may replace: parameters, or constants where
+  /// `overridable` is not set.
   std::vector<std::string> defaults;
+  bool overridable = false;
   /// BLAKE3 of the file's bytes, in hexadecimal; empty when it was not read.
   std::string hash;
   /// Files with external data that were read.

@@ -11,29 +11,8 @@ using llvm::Twine;
 
 namespace mlc {
 
-/// Input 0 with other dims: known elements stay known.
 static LogicalResult reshaped(Node &n, Dims dims) {
-  Tensor &x = n.in(0);
-  if (x.value || !(x.numbers || x.constant))
-    return n.result(n.reshape(n.value(0), dims));
-  SmallVector<int64_t> shape;
-  for (IntExpr dim : dims)
-    if (dim.isConstant())
-      shape.push_back(dim.getConstant());
-  std::optional<int64_t> count = countElements(shape);
-  int64_t have =
-      x.numbers ? int64_t(x.numbers->size()) : x.constant.getNumElements();
-  if (shape.size() != dims.size() || count != have)
-    return n.invalid("cannot reshape " + Twine(have) + " elements to " +
-                     Twine(DimsAttr::get(n.context(), dims).size()) +
-                     " dims of another size");
-  Tensor result;
-  result.elementType = x.elementType;
-  result.numbers = x.numbers;
-  if (x.constant)
-    result.constant = reshapeElements(x.constant, shape);
-  result.dims = std::move(dims);
-  return n.result(0, std::move(result));
+  return n.result(n.reshape(n.value(0), dims));
 }
 
 /// The dims that Reshape's target stands for: 0 copies, -1 is what remains.
@@ -211,8 +190,11 @@ static LogicalResult importExpand(Node &n) {
     return failure();
   for (IntExpr dim : *target)
     n.requireNonNegative(dim, "a dim must not be negative");
-  Dims dims = n.broadcastDims({n.dims(0), *target});
-  return n.result(n.broadcast(n.value(0), dims));
+  Dims dims = n.broadcastDims({n.dims(0), *target}, /*isMeant=*/true);
+  for (auto [wanted, dim] :
+       llvm::zip(*target, ArrayRef<IntExpr>(dims).take_back(target->size())))
+    n.requireOneOr(wanted, dim);
+  return n.result(n.broadcast(n.value(0), dims, /*isMeant=*/true));
 }
 
 /// Tile: each dim d repeated r times is [1, d] broadcast to [r, d].
@@ -237,6 +219,23 @@ static LogicalResult importTile(Node &n) {
   }
   return n.result(
       n.reshape(n.broadcast(n.reshape(n.value(0), split), wide), merged));
+}
+
+/// `value` with what stands at the other end of each dim behind its ends.
+static Value wrapped(Node &n, Value value, ArrayRef<IntExpr> low,
+                     ArrayRef<IntExpr> high) {
+  for (size_t d = 0; value && d < low.size(); ++d) {
+    if (low[d].isConstant(0) && high[d].isConstant(0))
+      continue;
+    IntExpr dim = dimsOf(value)[d];
+    n.requireNonNegative(dim - 1, "there must be elements to repeat");
+    Value places = n.op<IotaOp>(n.dimsAttr({low[d] + dim + high[d]}), 0,
+                                -low[d], n.integer(1));
+    Value size =
+        n.op<IntTensorOp>(n.dimsAttr({dim}), n.dimsAttr(ArrayRef<IntExpr>()));
+    value = n.op<GatherOp>({value, n.pointwise<ModOp>({places, size})}, d);
+  }
+  return value;
 }
 
 static LogicalResult importPad(Node &n) {
@@ -271,7 +270,8 @@ static LogicalResult importPad(Node &n) {
     return failure();
   if (!pads || pads->size() != 2 * axes.size())
     return n.invalid("pads must have two values per axis");
-  if (!mode)
+  bool wraps = asked == "wrap";
+  if (!mode && !wraps)
     return n.unsupported("Pad with mode '" + asked + "' is not supported");
   // Negative padding cuts; the cut comes first, as ONNX Runtime does it.
   Dims low(rank, n.integer(0)), high = low, starts = low, sizes(n.dims(0));
@@ -287,6 +287,8 @@ static LogicalResult importPad(Node &n) {
   if (n.failed())
     return failure();
   Value inner = n.slice(n.value(0), starts, sizes, steps);
+  if (wraps)
+    return n.result(wrapped(n, inner, low, high));
   if (n.isFloat(0) || isExactInteger(with))
     return n.result(n.pad(inner, low, high, *mode, with));
   // No double holds the value. Integers wrap, so their distances from it do.

@@ -1,9 +1,11 @@
 //===- Node.cpp - One ONNX node while it is imported ----------------------===//
 
 #include "passes/Import/Node.h"
+#include "dialects/Graph/ConvolutionOps.h"
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/PointwiseOps.h"
+#include "dialects/Graph/PoolingOps.h"
 #include <cmath>
 
 using namespace mlir;
@@ -103,57 +105,78 @@ void Node::requireNonNegative(IntExpr value, const Twine &message) {
 //===----------------------------------------------------------------------===//
 
 Value Node::materialize(Tensor &tensor) {
-  if (tensor.value)
-    return tensor.value;
-  if (tensor.constant)
+  if (!tensor.value && tensor.constant)
     tensor.value = constant(tensor.constant);
-  else if (tensor.numbers)
-    tensor.value = materializeNumbers(tensor);
   return tensor.value;
 }
 
-Value Node::materializeNumbers(Tensor &tensor) {
-  Dims values;
-  bool isFraction = false;
-  for (const Number &number : *tensor.numbers) {
-    values.push_back(number.numerator);
-    isFraction |= !number.isInteger();
+ElementsAttr Node::literal(unsigned i) {
+  if (!in(i).value)
+    return in(i).constant;
+  return state.known.literalOf(in(i).value);
+}
+
+const Elements *Node::elements(unsigned i) {
+  return state.known.elementsOf(value(i), [&](IntExpr size) {
+    requireNonNegative(size, "a size that is divided must not be negative");
+  });
+}
+
+std::optional<SmallVector<int64_t>> Node::knownIntegers(unsigned i) {
+  const Elements *known = elements(i);
+  if (!known)
+    return std::nullopt;
+  SmallVector<int64_t> result;
+  for (const MaybeNumber &number : *known) {
+    std::optional<int64_t> value = number ? number->asConstant() : std::nullopt;
+    if (!value)
+      return std::nullopt;
+    result.push_back(*value);
   }
-  // The operator makes scalars and vectors.
-  Dims vector = tensor.dims;
-  if (vector.size() > 1)
-    vector = {integer(values.size())};
-  Value result = op<IntTensorOp>(dimsAttr(values), dimsAttr(vector));
-  result = cast(reshape(result, tensor.dims), tensor.elementType);
-  if (!isFraction)
-    return result;
-  // Only tensors of floats hold fractions.
-  SmallVector<int64_t> shape;
-  for (IntExpr dim : tensor.dims)
-    shape.push_back(dim.getConstant());
-  SmallVector<Attribute> denominators;
-  for (const Number &number : *tensor.numbers)
-    denominators.push_back(
-        builder().getFloatAttr(tensor.elementType, number.denominator));
-  auto type = RankedTensorType::get(shape, tensor.elementType);
-  return op<DivOp>(
-      {result, constant(DenseElementsAttr::get(type, denominators))});
+  return result;
+}
+
+std::optional<SmallVector<bool>> Node::truths(unsigned i) {
+  SmallVector<bool> result;
+  if (ElementsAttr constant = literal(i)) {
+    llvm::Expected<EvalTensor> tensor = EvalTensor::fromAttr(constant);
+    if (tensor && tensor->getNumElements() <= maxLiteral) {
+      for (int64_t k = 0; k < tensor->getNumElements(); ++k)
+        result.push_back(tensor->getDouble(k) != 0.0);
+      return result;
+    }
+    if (!tensor)
+      llvm::consumeError(tensor.takeError());
+  } else if (const Elements *known = elements(i)) {
+    for (const MaybeNumber &number : *known)
+      if (number && number->numerator.isConstant(0))
+        result.push_back(false);
+      else if (number && (number->numerator.isKnownPositive() ||
+                          (-number->numerator).isKnownPositive()))
+        result.push_back(true);
+    if (result.size() == known->size())
+      return result;
+  }
+  (void)unsupported("the shape of its output depends on data, which is not "
+                    "supported");
+  return std::nullopt;
 }
 
 std::optional<Dims> Node::ints(unsigned i, StringRef what) {
-  if (!in(i).numbers) {
+  const Elements *known = elements(i);
+  if (!known || llvm::is_contained(*known, std::nullopt)) {
     (void)unsupported(Twine(what) +
                       " depends on data, or on dims through floats, so the "
                       "shape of the output is not known before the model runs");
     return std::nullopt;
   }
   Dims result;
-  for (const Number &number : *in(i).numbers) {
-    if (!number.isInteger()) {
+  for (const MaybeNumber &number : *known) {
+    if (!number->isInteger()) {
       (void)invalid(Twine(what) + " is not an integer");
       return std::nullopt;
     }
-    result.push_back(number.numerator);
+    result.push_back(number->numerator);
   }
   return result;
 }
@@ -176,15 +199,14 @@ std::optional<SmallVector<int64_t>> Node::constants(unsigned i,
 }
 
 std::optional<double> Node::scalar(unsigned i, StringRef what) {
-  Tensor &tensor = in(i);
-  ElementsAttr constant = tensor.constant;
+  ElementsAttr constant = literal(i);
   if (!constant || constant.getNumElements() != 1) {
-    std::optional<int64_t> number;
-    if (tensor.numbers && tensor.numbers->size() == 1)
-      number = tensor.numbers->front().asConstant();
-    if (!number)
+    std::optional<SmallVector<int64_t>> known = knownIntegers(i);
+    if (!known || known->size() != 1) {
       (void)unsupported(Twine(what) + " must be a constant of one element");
-    return number ? std::optional<double>(*number) : std::nullopt;
+      return std::nullopt;
+    }
+    return known->front();
   }
   auto dense = dyn_cast<DenseElementsAttr>(constant);
   if (dense && isa<FloatType>(constant.getElementType()))
@@ -200,8 +222,27 @@ std::optional<double> Node::scalar(unsigned i, StringRef what) {
   return std::nullopt;
 }
 
-bool Node::wants(unsigned i) const {
-  return int(i) < proto.output_size() && !proto.output(i).empty();
+/// Beyond what machines hold, nothing is compiled that would only fail later.
+LogicalResult Node::checkSize(ArrayRef<IntExpr> dims, Type type) {
+  SmallVector<int64_t> least;
+  for (IntExpr dim : dims) {
+    if (dim.isConstant() && dim.getConstant() < 0)
+      return invalid("makes a tensor with a negative dim");
+    // Open sizes count as 1; nothing: the numbers of the dim are too large.
+    std::optional<int64_t> size =
+        dim.evaluate([](StringRef) { return std::optional<int64_t>(1); });
+    least.push_back(size ? std::max(*size, int64_t(0)) : maxElements + 1);
+  }
+  constexpr int64_t maxBytes = int64_t(1) << 40;
+  std::optional<int64_t> count = countElements(least);
+  if (count && *count <= maxBytes / int64_t(getRawElementSize(type)))
+    return success();
+  std::string shape;
+  for (IntExpr dim : dims)
+    shape += (shape.empty() ? "" : ", ") + dim.str();
+  return unsupported("makes a tensor of [" + shape +
+                     "], which needs more than 1024 GB even where open dims "
+                     "are 1; lower its sizes, pads or repeats");
 }
 
 LogicalResult Node::result(unsigned i, Value value) {
@@ -212,10 +253,6 @@ LogicalResult Node::result(unsigned i, Value value) {
   tensor.dims = dimsOf(value);
   tensor.elementType = elementTypeOf(value);
   tensor.value = value;
-  if (auto literal = value.getDefiningOp<ConstantOp>()) {
-    tensor.constant = literal.getValue();
-    trackNumbers(tensor);
-  }
   return result(i, std::move(tensor));
 }
 
@@ -228,12 +265,8 @@ LogicalResult Node::result(unsigned i, Tensor tensor) {
                        " are supported");
   if (!isTame(tensor.dims))
     return unsupported("makes a tensor of dims that are too complex");
-  SmallVector<int64_t> known;
-  for (IntExpr dim : tensor.dims)
-    known.push_back(dim.asConstant().value_or(1));
-  if (!countElements(known))
-    return invalid("makes a tensor with negative or too large dims");
-  deriveConstant(tensor);
+  if (mlir::failed(checkSize(tensor.dims, tensor.elementType)))
+    return failure();
   if (i < outputs.size())
     outputs[i] = std::move(tensor);
   return success();
@@ -313,6 +346,15 @@ bool Node::accepts(Operation *made) {
     made->erase();
     return false;
   }
+  for (Value result : made->getResults())
+    if (mlir::failed(checkSize(dimsOf(result), elementTypeOf(result)))) {
+      made->erase();
+      return false;
+    }
+  if (isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, ResizeOp>(made))
+    for (IntExpr dim : dimsOf(made->getResult(0)))
+      if (!dim.isConstant() && dim.getKind() != IntExpr::Kind::Symbol)
+        state.windowDims.insert(dim);
   recordRequirements(made);
   return true;
 }

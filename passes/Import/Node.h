@@ -13,6 +13,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
+#include "passes/Import/KnownValues.h"
 #include "passes/Import/TensorData.h"
 #include "llvm/ADT/MapVector.h"
 #include <limits>
@@ -20,32 +21,16 @@
 
 namespace mlc {
 
-/// An exactly known number: expression / denominator, denominator > 0.
-struct Number {
-  IntExpr numerator;
-  int64_t denominator = 1;
-
-  bool isInteger() const { return denominator == 1; }
-  std::optional<int64_t> asConstant() const {
-    return isInteger() ? numerator.asConstant() : std::nullopt;
-  }
-};
-
-/// A tensor of the model: what is known of it and, once an operator needs it,
-/// the value.
+/// A tensor of the model: an operator's value, or a constant that becomes one
+/// once an operator needs it.
 struct Tensor {
   llvm::SmallVector<IntExpr> dims;
   mlir::Type elementType;
   mlir::Value value;           // null until materialized
-  mlir::ElementsAttr constant; // null unless constant
-  /// The elements where they follow from dims and constants.
-  std::optional<llvm::SmallVector<Number>> numbers;
+  mlir::ElementsAttr constant; // what it holds until then
 
   unsigned rank() const { return dims.size(); }
 };
-
-/// Tensors with more elements than this are never tracked as numbers.
-constexpr int64_t maxNumbers = 4096;
 
 /// The element type of a value; a null value has none.
 mlir::Type elementTypeOf(mlir::Value value);
@@ -70,6 +55,8 @@ struct ImportState {
   mlir::OpBuilder builder;
   /// In the order of discovery, without duplicates.
   llvm::MapVector<std::pair<IntExpr, IntExpr>, std::string> checks;
+  /// Open sizes of what convolutions, pools and the like make.
+  llvm::DenseSet<IntExpr> windowDims;
   /// ImportOptions::inTraining and checked.
   bool inTraining = false, checked = false;
   std::vector<IndexCheck> indexChecks;
@@ -78,6 +65,7 @@ struct ImportState {
   /// Of each running statistic, what the nodes up to now have made of it.
   llvm::MapVector<mlir::Value, mlir::Value> statistics;
   ModelFile *file = nullptr;
+  KnownValues known;
 };
 
 class Node {
@@ -97,6 +85,16 @@ public:
   mlir::Value value(unsigned i) { return materialize(in(i)); }
   mlir::Value materialize(Tensor &tensor);
 
+  /// What input `i` is, where it is constant and not too costly to say.
+  mlir::ElementsAttr literal(unsigned i);
+  /// The elements of input `i` that follow from dims and constants; null where
+  /// none does.
+  const Elements *elements(unsigned i);
+  /// Input `i` where all of its elements are constant integers.
+  std::optional<llvm::SmallVector<int64_t>> knownIntegers(unsigned i);
+  /// Which elements of input `i` are not 0; remembers an error where that is
+  /// not known, for the shape of the output would not be either.
+  std::optional<llvm::SmallVector<bool>> truths(unsigned i);
   /// Input `i` as integers that are known at compile time; remembers an error
   /// ("must be known") when they are not.
   std::optional<Dims> ints(unsigned i, llvm::StringRef what);
@@ -106,7 +104,7 @@ public:
   std::optional<double> scalar(unsigned i, llvm::StringRef what);
 
   unsigned numOutputs() const { return outputs.size(); }
-  bool wants(unsigned i) const;
+  bool wants(unsigned i) const { return i < isRead.size() && isRead[i]; }
   mlir::LogicalResult result(unsigned i, mlir::Value value);
   mlir::LogicalResult result(unsigned i, Tensor tensor);
   mlir::LogicalResult result(mlir::Value value) { return result(0, value); }
@@ -140,6 +138,8 @@ public:
   /// Records that the model implies lhs = rhs; an error when it cannot be.
   void requireEqual(IntExpr lhs, IntExpr rhs, const llvm::Twine &message);
   void requireNonNegative(IntExpr value, const llvm::Twine &message);
+  /// That `dim` may be broadcast to `target`.
+  void requireOneOr(IntExpr dim, IntExpr target);
   bool isFloat(unsigned i) { return llvm::isa<mlir::FloatType>(type(i)); }
 
   //===--- Making operators ----------------------------------------------===//
@@ -206,10 +206,13 @@ public:
   IntExpr divided(IntExpr dim, IntExpr by, const llvm::Twine &message);
   /// The common dims of tensors that ONNX broadcasts together. Of two open
   /// dims the larger counts: at run time they are equal or one is 1.
-  Dims broadcastDims(llvm::ArrayRef<llvm::ArrayRef<IntExpr>> all);
+  /// `isMeant`: even feature maps may be of one pixel.
+  Dims broadcastDims(llvm::ArrayRef<llvm::ArrayRef<IntExpr>> all,
+                     bool isMeant = false);
   /// `value` broadcast to `dims` by ONNX's rule. An open dim may turn out to
   /// be 1 at run time.
-  mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<IntExpr> dims);
+  mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<IntExpr> dims,
+                        bool isMeant = false);
   /// Broadcasts `values` together; false when one is null.
   bool broadcastTogether(llvm::MutableArrayRef<mlir::Value> values);
   /// Pointwise operator over operands that are broadcast together; a null
@@ -242,11 +245,13 @@ public:
   /// Set by the importer.
   llvm::SmallVector<Tensor *> inputs;
   llvm::SmallVector<std::optional<Tensor>> outputs;
+  /// Of each output, whether anything in the model reads it.
+  llvm::SmallVector<bool> isRead;
 
 private:
   const onnx::AttributeProto *find(llvm::StringRef name);
-  IntExpr broadcastDim(IntExpr a, IntExpr b);
-  mlir::Value materializeNumbers(Tensor &tensor);
+  IntExpr broadcastDim(IntExpr a, IntExpr b, bool isMeant);
+  bool yields(IntExpr dim, IntExpr other, bool isMeant);
   /// Whether an argument of `make` is a null operand.
   template <typename Arg> static bool isNull(const Arg &arg) {
     if constexpr (std::is_convertible_v<Arg, mlir::Value>)
@@ -266,6 +271,7 @@ private:
   /// Remembers what the new operator requires. False, with an error remembered
   /// and the operator erased, when its dims are unreasonable.
   bool accepts(mlir::Operation *made);
+  mlir::LogicalResult checkSize(llvm::ArrayRef<IntExpr> dims, mlir::Type type);
   void recordRequirements(mlir::Operation *op);
 
   ImportState &state;
@@ -285,11 +291,6 @@ inline bool isExactInteger(double value) {
 /// False when an expression of the dims is unreasonably large, which only a
 /// hostile model makes.
 bool isTame(llvm::ArrayRef<IntExpr> dims);
-
-/// Fills `tensor.numbers` from its constant where mlc tracks them.
-void trackNumbers(Tensor &tensor);
-/// Fills `tensor.constant` from its numbers when none of them is symbolic.
-void deriveConstant(Tensor &tensor);
 
 } // namespace mlc
 

@@ -42,14 +42,18 @@ static LogicalResult importHardmax(Node &n) {
   int64_t axis = n.axis(n.intAttr("axis", n.opset() < 13 ? 1 : -1), n.rank(0));
   if (n.failed())
     return failure();
-  if (n.opset() < 13 && axis + 1 != n.rank(0))
-    return n.unsupported("Hardmax before opset 13 is supported along the last "
-                         "axis only");
-  Value where = n.op<ArgMaxOp>(n.value(0), axis);
+  Value x = n.value(0);
+  // Before opset 13, the axis and all behind it were one.
+  if (n.opset() < 13) {
+    Dims rows(n.dims(0).take_front(axis));
+    rows.push_back(getNumElements(n.context(), n.dims(0).drop_front(axis)));
+    x = n.reshape(x, rows);
+  }
+  Value where = n.op<ArgMaxOp>(x, axis);
   Value positions =
-      n.op<IotaOp>(n.dimsAttr(n.dims(0)), axis, n.integer(0), n.integer(1));
-  return n.result(
-      n.cast(n.compare(ComparePredicate::EQ, positions, where), n.type(0)));
+      n.op<IotaOp>(n.dimsAttr(dimsOf(x)), axis, n.integer(0), n.integer(1));
+  Value isFirst = n.compare(ComparePredicate::EQ, positions, where);
+  return n.result(n.reshape(n.cast(isFirst, n.type(0)), n.dims(0)));
 }
 
 /// `vector` over the channels, dim 1 of a tensor of `rank`.
@@ -136,7 +140,24 @@ static LogicalResult importBatchNormalization(Node &n) {
       n.real(n.floatAttr("epsilon", 1e-5))));
 }
 
-/// (x - mean) / sqrt(var + epsilon) over `axes`; the deviation's inverse too.
+static SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {
+  SmallVector<int64_t> axes;
+  for (int64_t d = first; d < rank; ++d)
+    axes.push_back(d);
+  return axes;
+}
+
+/// 1 / sqrt(var + epsilon) over `axes`.
+static Value inverseDeviation(Node &n, Value x, Value mean,
+                              ArrayRef<int64_t> axes, double epsilon) {
+  Value centered = n.pointwise<SubOp>({x, mean});
+  Value square = n.op<MulOp>({centered, centered});
+  Value variance = n.reduce(Reduction::Mean, square, axes);
+  return n.op<ReciprocalOp>(
+      n.op<SqrtOp>(n.withScalar<AddOp>(variance, epsilon)));
+}
+
+/// (x - mean) / sqrt(var + epsilon) over `axes`.
 static Value normalized(Node &n, Value x, ArrayRef<int64_t> axes,
                         double epsilon) {
   Value mean = n.reduce(Reduction::Mean, x, axes);
@@ -149,23 +170,20 @@ static Value normalized(Node &n, Value x, ArrayRef<int64_t> axes,
   return n.pointwise<DivOp>({centered, n.op<SqrtOp>(variance)});
 }
 
-static SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {
-  SmallVector<int64_t> axes;
-  for (int64_t d = first; d < rank; ++d)
-    axes.push_back(d);
-  return axes;
-}
-
 static LogicalResult importLayerNormalization(Node &n) {
   int64_t axis = n.axis(n.intAttr("axis", -1), n.rank(0));
   if (n.failed())
     return failure();
-  if (n.wants(1) || n.wants(2))
-    return n.unsupported("the mean and deviation results of "
-                         "LayerNormalization are not supported");
   double epsilon = n.floatAttr("epsilon", 1e-5);
   ArrayRef<IntExpr> inner = n.dims(0).drop_front(axis);
   Value x = n.value(0);
+  if (n.wants(1) || n.wants(2)) {
+    SmallVector<int64_t> axes = axesFrom(axis, n.rank(0));
+    Value mean = n.reduce(Reduction::Mean, x, axes);
+    if (!mean || failed(n.result(1, mean)) ||
+        failed(n.result(2, inverseDeviation(n, x, mean, axes, epsilon))))
+      return failure();
+  }
   if (n.dims(1) == inner) {
     Value scale = n.value(1);
     Value zero = n.scalarConstant(n.type(0), 0.0);

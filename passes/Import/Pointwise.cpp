@@ -109,8 +109,8 @@ static bool holds(FloatType type, Type other, ElementsAttr constant) {
 static LogicalResult importPow(Node &n) {
   Value base = n.value(0);
   // Squares are products: exact, and free of the general power's cost.
-  if (n.in(1).constant && n.in(1).constant.getNumElements() == 1 &&
-      n.rank(1) <= n.rank(0)) {
+  ElementsAttr powers = n.literal(1);
+  if (powers && powers.getNumElements() == 1 && n.rank(1) <= n.rank(0)) {
     std::optional<double> exponent = n.scalar(1, "the exponent");
     if (!exponent)
       return failure();
@@ -126,7 +126,7 @@ static LogicalResult importPow(Node &n) {
   Type type = n.type(0), computed = b.getF64Type();
   for (Type wide : {type, Type(b.getF32Type())})
     if (wide.getIntOrFloatBitWidth() >= type.getIntOrFloatBitWidth() &&
-        holds(cast<FloatType>(wide), n.type(1), n.in(1).constant)) {
+        holds(cast<FloatType>(wide), n.type(1), powers)) {
       computed = wide;
       break;
     }
@@ -233,8 +233,10 @@ static LogicalResult importClip(Node &n) {
     return n.result(n.op<ClipOp>(n.value(0), n.real(low), n.real(high)));
   }
   auto isConstant = [&](unsigned i) {
-    return !n.has(i) ||
-           (n.in(i).constant && n.in(i).constant.getNumElements() == 1);
+    if (!n.has(i))
+      return true;
+    ElementsAttr bound = n.literal(i);
+    return bound && bound.getNumElements() == 1;
   };
   for (unsigned i = 1; i < 3; ++i)
     if (n.has(i) && n.type(i) != n.type(0))

@@ -26,7 +26,7 @@ static std::optional<IntExpr> scaledDim(IntExpr dim, double scale) {
 /// The elements of a constant float vector.
 static std::optional<SmallVector<double>> floats(Node &n, unsigned i,
                                                  llvm::StringRef what) {
-  auto dense = dyn_cast_or_null<DenseElementsAttr>(n.in(i).constant);
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(n.literal(i));
   if (!dense || !isa<FloatType>(dense.getElementType())) {
     (void)n.unsupported(Twine(what) + " must be constant floats");
     return std::nullopt;

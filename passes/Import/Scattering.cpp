@@ -28,7 +28,7 @@ struct FlatPlaces {
 };
 /// A tensor as rows, and those that tuples of indices name.
 struct Rows {
-  int64_t width = 0; // of the tuples
+  int64_t width = 0; // the dims that they stand for
   IntExpr count, inner;
   Value places;
 };
@@ -107,17 +107,46 @@ static LogicalResult importGatherElements(Node &n) {
   return picked ? n.result(n.reshape(picked, n.dims(1))) : failure();
 }
 
-/// The one reduction that there is an operator for.
-static LogicalResult requireSum(Node &n) {
+/// `x` with the slices that `places` name replaced. ONNX leaves open what two
+/// of one place make; here their sum. Sums begin at -0, so that 0 keeps its
+/// sign.
+static Value replaced(Node &n, Value x, Value places, Value updates) {
+  OpBuilder &b = n.builder();
+  Type type = elementTypeOf(x), counted = b.getI32Type();
+  if (!x || !places || !updates)
+    return {};
+  if (type.isInteger(1)) {
+    Type byte = b.getI8Type();
+    return n.cast(replaced(n, n.cast(x, byte), places, n.cast(updates, byte)),
+                  type);
+  }
+  auto filled = [&](ArrayRef<IntExpr> dims, double value, Type of) {
+    return n.op<FillOp>(n.dimsAttr(dims), n.real(value), TypeAttr::get(of));
+  };
+  Dims dims = dimsOf(x), rows(dims.size(), n.integer(1));
+  rows[0] = dims[0];
+  Value none = filled(dims, isa<FloatType>(type) ? -0.0 : 0.0, type);
+  Value taken = n.op<ScatterAddOp>({none, places, updates}, 0);
+  Value hits = n.op<ScatterAddOp>({filled({dims[0]}, 0.0, counted), places,
+                                   filled(dimsOf(places), 1.0, counted)},
+                                  0);
+  Value isHit = n.compare(ComparePredicate::GT, n.reshape(hits, rows),
+                          n.scalarConstant(counted, 0.0));
+  return n.pointwise<SelectOp>({isHit, taken, x});
+}
+
+/// `x` with slices changed as the node's reduction says.
+static Value scattered(Node &n, Value x, Value places, Value updates) {
   std::string reduction = n.stringAttr("reduction", "none");
-  if (reduction != "add")
-    return n.unsupported("reduction " + reduction + " is not supported");
-  return success();
+  if (reduction == "none")
+    return replaced(n, x, places, updates);
+  if (reduction == "add")
+    return n.op<ScatterAddOp>({x, places, updates}, 0);
+  (void)n.unsupported("reduction " + reduction + " is not supported");
+  return {};
 }
 
 static LogicalResult importScatterElements(Node &n) {
-  if (failed(requireSum(n)))
-    return failure();
   if (n.rank(2) != n.rank(1) || n.type(2) != n.type(0))
     return n.invalid("requires updates of the indices' rank and the input's "
                      "type");
@@ -126,35 +155,43 @@ static LogicalResult importScatterElements(Node &n) {
                    "updates and indices differ in dim " + Twine(d));
   Value places = elementPlaces(n);
   Value updates = flattened(n, n.reshape(n.value(2), n.dims(1)));
-  Value sum =
-      n.op<ScatterAddOp>({flattened(n, n.value(0)), places, updates}, 0);
-  return sum ? n.result(n.reshape(sum, n.dims(0))) : failure();
+  Value result = scattered(n, flattened(n, n.value(0)), places, updates);
+  return result ? n.result(n.reshape(result, n.dims(0))) : failure();
 }
 
-/// Input 0 as rows, and those that the tuples of input 1 name.
-static Rows tupleRows(Node &n) {
+/// Input 0 as rows, and those that the tuples of input 1 name behind the first
+/// `batches` dims, which both have.
+static Rows tupleRows(Node &n, int64_t batches) {
   ArrayRef<IntExpr> dims = n.dims(0), picks = n.dims(1);
   Rows rows;
   if (picks.empty() || !picks.back().isConstant() ||
       picks.back().getConstant() < 1 ||
-      picks.back().getConstant() > n.rank(0) || !isa<IntegerType>(n.type(1))) {
+      picks.back().getConstant() > n.rank(0) - batches || batches < 0 ||
+      batches >= int64_t(picks.size()) || !isa<IntegerType>(n.type(1))) {
     (void)n.invalid("requires integer indices whose last dim is known, and at "
                     "most the input's rank");
     return rows;
   }
-  rows.width = picks.back().getConstant();
+  rows.width = batches + picks.back().getConstant();
   rows.count = getNumElements(n.context(), dims.take_front(rows.width));
   rows.inner = getNumElements(n.context(), dims.drop_front(rows.width));
   FlatPlaces places;
   Dims outer(picks.drop_back());
   for (int64_t d = 0; d < rows.width; ++d) {
-    Dims starts(picks.size(), n.integer(0)), sizes(picks),
-        steps(picks.size(), n.integer(1));
-    starts.back() = n.integer(d);
-    sizes.back() = n.integer(1);
-    Value index = n.slice(n.value(1), starts, sizes, steps);
     IntExpr stride =
         getNumElements(n.context(), dims.slice(d + 1, rows.width - d - 1));
+    if (d < batches) {
+      n.requireEqual(dims[d], picks[d], "batch dims must be equal");
+      places.value =
+          summed(n, places.value,
+                 n.op<IotaOp>(n.dimsAttr(outer), d, n.integer(0), stride));
+      continue;
+    }
+    Dims starts(picks.size(), n.integer(0)), sizes(picks),
+        steps(picks.size(), n.integer(1));
+    starts.back() = n.integer(d - batches);
+    sizes.back() = n.integer(1);
+    Value index = n.slice(n.value(1), starts, sizes, steps);
     addIndex(n, places, index ? n.reshape(index, outer) : index, dims[d],
              stride);
   }
@@ -163,9 +200,7 @@ static Rows tupleRows(Node &n) {
 }
 
 static LogicalResult importGatherND(Node &n) {
-  if (n.intAttr("batch_dims", 0) != 0)
-    return n.unsupported("batch_dims is not supported");
-  Rows rows = tupleRows(n);
+  Rows rows = tupleRows(n, n.intAttr("batch_dims", 0));
   if (!rows.places)
     return failure();
   Value x = n.reshape(n.value(0), {rows.count, rows.inner});
@@ -176,9 +211,7 @@ static LogicalResult importGatherND(Node &n) {
 }
 
 static LogicalResult importScatterND(Node &n) {
-  if (failed(requireSum(n)))
-    return failure();
-  Rows rows = tupleRows(n);
+  Rows rows = tupleRows(n, 0);
   if (!rows.places)
     return failure();
   Dims dims(n.dims(1).drop_back());
@@ -191,14 +224,15 @@ static LogicalResult importScatterND(Node &n) {
   Value x = n.reshape(n.value(0), {rows.count, rows.inner});
   Value updates = n.reshape(n.reshape(n.value(2), dims),
                             {dimsOf(rows.places)[0], rows.inner});
-  Value sum = n.op<ScatterAddOp>({x, rows.places, updates}, 0);
-  return sum ? n.result(n.reshape(sum, n.dims(0))) : failure();
+  Value result = scattered(n, x, rows.places, updates);
+  return result ? n.result(n.reshape(result, n.dims(0))) : failure();
 }
 
 ArrayRef<OperatorEntry> scatteringOperators() {
   static const OperatorEntry entries[] = {
       {"", "GatherElements", 2, 2, importGatherElements},
       {"", "GatherND", 2, 2, importGatherND},
+      {"", "Scatter", 3, 3, importScatterElements},
       {"", "ScatterElements", 3, 3, importScatterElements},
       {"", "ScatterND", 3, 3, importScatterND},
   };

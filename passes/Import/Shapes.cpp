@@ -19,7 +19,6 @@ static LogicalResult constantResult(Node &n, ElementsAttr value) {
   tensor.dims = *getDims(type);
   tensor.elementType = type.getElementType();
   tensor.constant = value;
-  trackNumbers(tensor);
   return n.result(0, std::move(tensor));
 }
 
@@ -114,23 +113,20 @@ static LogicalResult importConstantOfShape(Node &n) {
 /// Integers that are known from dims.
 static LogicalResult integersResult(Node &n, ArrayRef<IntExpr> values,
                                     bool isScalar) {
-  Tensor tensor;
+  DimsAttr list = n.dimsAttr(values);
+  Dims dims;
   if (!isScalar)
-    tensor.dims.push_back(n.integer(values.size()));
-  tensor.elementType = n.builder().getI64Type();
-  tensor.numbers.emplace();
-  DimsAttr list = DimsAttr::get(n.context(), values);
-  for (IntExpr value : values)
-    tensor.numbers->push_back({value});
+    dims.push_back(n.integer(values.size()));
   if (std::optional<SmallVector<int64_t>> constants = list.asConstants()) {
     SmallVector<int64_t> shape;
     if (!isScalar)
       shape.push_back(values.size());
-    tensor.constant =
-        DenseElementsAttr::get(RankedTensorType::get(shape, tensor.elementType),
-                               ArrayRef<int64_t>(*constants));
+    return constantResult(
+        n, DenseElementsAttr::get(
+               RankedTensorType::get(shape, n.builder().getI64Type()),
+               ArrayRef<int64_t>(*constants)));
   }
-  return n.result(0, std::move(tensor));
+  return n.result(n.op<IntTensorOp>(list, n.dimsAttr(dims)));
 }
 
 static LogicalResult importShape(Node &n) {
@@ -149,10 +145,9 @@ static LogicalResult importSize(Node &n) {
 }
 
 /// Whether a bound of Range is a constant float with a fraction.
-static bool isFractional(Tensor &bound) {
-  auto dense = dyn_cast_or_null<DenseElementsAttr>(bound.constant);
-  return dense && isa<FloatType>(bound.elementType) &&
-         bound.constant.getNumElements() == 1 &&
+static bool isFractional(Node &n, unsigned i) {
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(n.literal(i));
+  return dense && n.isFloat(i) && dense.getNumElements() == 1 &&
          !(*dense.getValues<APFloat>().begin()).isInteger();
 }
 
@@ -191,8 +186,7 @@ static LogicalResult importRange(Node &n) {
   for (unsigned i = 0; i < 3; ++i)
     if (n.type(i) != n.type(0))
       return n.invalid("inputs have different element types");
-  if (llvm::any_of(n.inputs,
-                   [](Tensor *bound) { return isFractional(*bound); }))
+  if (isFractional(n, 0) || isFractional(n, 1) || isFractional(n, 2))
     return fractionalRange(n);
   for (unsigned i = 0; i < 3; ++i) {
     std::optional<Dims> number = n.ints(i, "a bound of Range");
@@ -299,11 +293,32 @@ static LogicalResult importOneHot(Node &n) {
       {n.compare(ComparePredicate::EQ, index, positions), pick(1), pick(0)}));
 }
 
+/// Positions of what is not 0, where that is known.
+static LogicalResult importNonZero(Node &n) {
+  std::optional<SmallVector<bool>> truths = n.truths(0);
+  if (!truths)
+    return failure();
+  SmallVector<int64_t> shape = *n.dimsAttr(n.dims(0)).asConstants();
+  SmallVector<SmallVector<int64_t>> positions(shape.size());
+  for (auto [i, isTrue] : llvm::enumerate(*truths)) {
+    int64_t rest = i;
+    for (size_t d = shape.size(); isTrue && d-- > 0; rest /= shape[d])
+      positions[d].push_back(rest % shape[d]);
+  }
+  SmallVector<int64_t> all;
+  for (ArrayRef<int64_t> row : positions)
+    llvm::append_range(all, row);
+  int64_t rank = shape.size(), count = llvm::count(*truths, true);
+  auto type = RankedTensorType::get({rank, count}, n.builder().getI64Type());
+  return constantResult(n, DenseElementsAttr::get(type, ArrayRef(all)));
+}
+
 ArrayRef<OperatorEntry> shapeOperators() {
   static const OperatorEntry entries[] = {
       {"", "Constant", 0, 0, importConstant},
       {"", "ConstantOfShape", 1, 1, importConstantOfShape},
       {"", "EyeLike", 1, 1, importEyeLike},
+      {"", "NonZero", 1, 1, importNonZero},
       {"", "OneHot", 3, 3, importOneHot},
       {"", "Range", 3, 3, importRange},
       {"", "Shape", 1, 1, importShape},

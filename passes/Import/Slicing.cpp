@@ -1,6 +1,7 @@
 //===- Slicing.cpp - ONNX's operators that pick parts ---------------------===//
 
 #include "dialects/Graph/MovementOps.h"
+#include "dialects/Interfaces/SymbolicNumber.h"
 #include "passes/Import/Handlers.h"
 
 using namespace mlir;
@@ -20,6 +21,28 @@ struct Box {
 /// Ends far outside mean "to the end" in every exporter.
 constexpr int64_t farAway = 100'000'000;
 
+/// `at`, plus `dim` where it is negative. The sign that sizes above 0 give is
+/// taken, and required, where there is one: to say what sizes of 0 make would
+/// leave sizes that nothing can be compared with. Nor can anything where two
+/// sizes are subtracted; the larger is meant to come first.
+static IntExpr positionOfUnknownSign(Node &n, IntExpr at, IntExpr dim) {
+  std::optional<int64_t> low = at.lowerBound(), high = at.upperBound();
+  if (high && *high < 0)
+    return at + dim;
+  if (isUsuallyNonNegative(-at - 1)) {
+    n.requireNonNegative(-at - 1, "a slice's bound that counts from the end "
+                                  "must not be 0");
+    return at + dim;
+  }
+  if ((!low && !high) || isUsuallyNonNegative(at)) {
+    n.requireNonNegative(at, "a slice's bound must not be negative");
+    return at;
+  }
+  IntExpr isNegative =
+      IntExpr::min(IntExpr::max(-at, n.integer(0)), n.integer(1));
+  return at + dim * isNegative;
+}
+
 /// ONNX's position `at` along a dim: negative counts from the end, and the
 /// result is clamped to [low, high].
 static std::optional<IntExpr> position(Node &n, IntExpr at, IntExpr dim,
@@ -31,16 +54,8 @@ static std::optional<IntExpr> position(Node &n, IntExpr at, IntExpr dim,
       return low;
     if (*constant < 0)
       at = at + dim;
-  } else if (std::optional<int64_t> upper = at.upperBound();
-             upper && *upper <= 0) {
-    // Minus a size. Of size 0 it would be the first position; to say so would
-    // leave sizes that nothing can be compared with.
-    if (*upper == 0)
-      n.requireNonNegative(-at - 1, "a slice's bound that counts from the end "
-                                    "must not be 0");
-    at = at + dim;
   } else if (!at.isKnownNonNegative()) {
-    n.requireNonNegative(at, "a slice's bound must not be negative");
+    at = positionOfUnknownSign(n, at, dim);
   }
   return IntExpr::max(low, IntExpr::min(at, high));
 }
@@ -90,25 +105,8 @@ static Box wholeBox(Node &n) {
           Dims(n.rank(0), n.integer(1))};
 }
 
-/// Known elements of a vector stay known.
-static LogicalResult sliced(Node &n, unsigned output, const Box &box) {
-  Tensor &x = n.in(0);
-  bool isFixed = x.rank() == 1 && x.numbers && box.starts[0].isConstant() &&
-                 box.sizes[0].isConstant() && box.steps[0].isConstant();
-  if (!isFixed)
-    return n.result(output,
-                    n.slice(n.value(0), box.starts, box.sizes, box.steps));
-  Tensor result;
-  result.dims = box.sizes;
-  result.elementType = x.elementType;
-  result.numbers.emplace();
-  for (int64_t i = 0; i < box.sizes[0].getConstant(); ++i) {
-    int64_t at = box.starts[0].getConstant() + i * box.steps[0].getConstant();
-    if (at < 0 || at >= int64_t(x.numbers->size()))
-      return n.invalid("the slice leaves the tensor");
-    result.numbers->push_back((*x.numbers)[at]);
-  }
-  return n.result(output, std::move(result));
+static Value sliced(Node &n, const Box &box) {
+  return n.slice(n.value(0), box.starts, box.sizes, box.steps);
 }
 
 static LogicalResult importSlice(Node &n) {
@@ -153,7 +151,7 @@ static LogicalResult importSlice(Node &n) {
   for (auto [i, axis] : llvm::enumerate(listed))
     if (!narrow(n, box, axis, (*starts)[i], (*ends)[i], (*steps)[i]))
       return failure();
-  return n.failed() ? failure() : sliced(n, 0, box);
+  return n.failed() ? failure() : n.result(sliced(n, box));
 }
 
 /// The sizes of Split's outputs along a dim.
@@ -200,7 +198,7 @@ static LogicalResult importSplit(Node &n) {
     IntExpr rest = dim - start;
     if (rest.isConstant() && rest.getConstant() < 0)
       return n.invalid("the parts are larger than the dim");
-    if (n.failed() || (n.wants(i) && failed(sliced(n, i, box))))
+    if (n.failed() || (n.wants(i) && failed(n.result(i, sliced(n, box)))))
       return failure();
   }
   n.requireEqual(start, dim, "the parts must make up the whole dim");
@@ -213,11 +211,10 @@ static LogicalResult importGather(Node &n) {
     return failure();
   IntExpr dim = n.dims(0)[axis];
   // One known index is a slice without that dim.
-  Tensor &indices = n.in(1);
-  if (indices.numbers && indices.numbers->size() == 1 && indices.rank() == 0) {
-    std::optional<int64_t> index = indices.numbers->front().asConstant();
-    if (index) {
-      IntExpr at = *index < 0 ? dim + *index : n.integer(*index);
+  if (n.rank(1) == 0) {
+    if (std::optional<SmallVector<int64_t>> known = n.knownIntegers(1)) {
+      int64_t index = known->front();
+      IntExpr at = index < 0 ? dim + index : n.integer(index);
       n.requireNonNegative(at, "an index must lie inside the tensor");
       n.requireNonNegative(dim - 1 - at, "an index must lie inside the tensor");
       if (n.failed())
@@ -227,16 +224,42 @@ static LogicalResult importGather(Node &n) {
       box.sizes[axis] = n.integer(1);
       Dims dims(n.dims(0));
       dims.erase(dims.begin() + axis);
-      return n.result(n.reshape(
-          n.slice(n.value(0), box.starts, box.sizes, box.steps), dims));
+      return n.result(n.reshape(sliced(n, box), dims));
     }
   }
   useAsIndices(n, n.value(1), 1, dim, IndexKind::AlsoFromEnd);
   return n.result(n.op<GatherOp>({n.value(0), n.value(1)}, axis));
 }
 
+/// The rows along an axis, or the elements, that a known condition takes.
+static LogicalResult importCompress(Node &n) {
+  std::optional<SmallVector<bool>> truths = n.truths(1);
+  if (!truths)
+    return failure();
+  Value x = n.value(0);
+  int64_t axis = 0;
+  if (n.hasAttr("axis"))
+    axis = n.axis(n.intAttr("axis", 0), n.rank(0));
+  else
+    x = n.reshape(x, {getNumElements(n.context(), n.dims(0))});
+  if (n.failed() || n.rank(1) != 1)
+    return n.invalid(
+        "requires a vector of conditions and an axis of the input");
+  SmallVector<int64_t> taken;
+  for (auto [i, isTaken] : llvm::enumerate(*truths))
+    if (isTaken)
+      taken.push_back(i);
+  n.requireNonNegative(dimsOf(x)[axis] - int64_t(truths->size()),
+                       "there must be no more conditions than elements");
+  auto type =
+      RankedTensorType::get({int64_t(taken.size())}, n.builder().getI64Type());
+  Value places = n.constant(DenseElementsAttr::get(type, ArrayRef(taken)));
+  return n.result(n.op<GatherOp>({x, places}, axis));
+}
+
 ArrayRef<OperatorEntry> slicingOperators() {
   static const OperatorEntry entries[] = {
+      {"", "Compress", 2, 2, importCompress},
       {"", "Gather", 2, 2, importGather},
       {"", "Slice", 1, 5, importSlice},
       {"", "Split", 1, 2, importSplit},

@@ -4,7 +4,9 @@
 #include "dialects/Graph/MovementOps.h"
 #include "dialects/Graph/PointwiseOps.h"
 #include "dialects/Graph/ReductionOps.h"
+#include "dialects/Interfaces/SymbolicNumber.h"
 #include "passes/Import/Handlers.h"
+#include "llvm/ADT/SetVector.h"
 #include <cmath>
 
 using namespace mlir;
@@ -36,10 +38,13 @@ static LogicalResult importInSingle(const OperatorEntry &entry, Node &n) {
   }
   if (failed(entry.handler(n)))
     return failure();
-  for (auto [i, output] : llvm::enumerate(n.outputs))
-    if (small && output && output->elementType == single)
+  for (auto [i, output] : llvm::enumerate(n.outputs)) {
+    // A layer norm's mean and deviation, behind its result, are float32.
+    bool isStatistic = i > 0 && entry.name == "LayerNormalization";
+    if (small && !isStatistic && output && output->elementType == single)
       if (failed(n.result(i, n.cast(n.materialize(*output), small))))
         return failure();
+  }
   return success();
 }
 
@@ -76,6 +81,19 @@ static bool isComposed(StringRef name) {
       "SoftmaxCrossEntropyLoss",
   };
   return llvm::is_contained(names, name);
+}
+
+const OperatorEntry *findOperator(StringRef domain, StringRef name) {
+  for (ArrayRef<OperatorEntry> family :
+       {pointwiseOperators(), activationOperators(), contractionOperators(),
+        convolutionOperators(), poolingOperators(), reductionOperators(),
+        normalizationOperators(), movementOperators(), slicingOperators(),
+        shapeOperators(), resizeOperators(), lossOperators(),
+        optimizerOperators(), randomOperators(), scatteringOperators()})
+    for (const OperatorEntry &entry : family)
+      if (entry.name == name && entry.domain == domain)
+        return &entry;
+  return nullptr;
 }
 
 LogicalResult importWith(const OperatorEntry &entry, Node &node) {
@@ -149,41 +167,86 @@ Value Node::cast(Value value, Type type) {
   return op<CastOp>(value, type);
 }
 
-/// Whether `dim` is repeated, beside `other`, should it turn out to be 1. Where
-/// both are open, only an input's own dim is: a computed size (of a feature
-/// map, of a cache and what is new) is 1 only for inputs too small to be meant,
-/// and to repeat what it measures would cost every run.
-static bool yields(IntExpr dim, IntExpr other) {
+/// Whether for some sizes above 0 `dim` is 1 and `other` is not. A few sizes
+/// are tried; of many symbols, dims that are one alone count.
+static bool isOneBesideOther(IntExpr dim, IntExpr other) {
+  llvm::SetVector<StringRef> symbols;
+  for (IntExpr expr : {dim, other})
+    expr.walkSymbols([&](StringRef symbol) { symbols.insert(symbol); });
+  static constexpr int64_t largest[] = {1, 256, 16, 6, 4};
+  if (symbols.size() >= std::size(largest))
+    return dim.getKind() == IntExpr::Kind::Symbol ||
+           dim.getKind() == IntExpr::Kind::Max;
+  SmallVector<int64_t> sizes(symbols.size(), 1);
+  auto valueOf = [&](StringRef symbol) -> std::optional<int64_t> {
+    return sizes[llvm::find(symbols, symbol) - symbols.begin()];
+  };
+  auto next = [&] {
+    for (int64_t &size : sizes) {
+      if (++size <= largest[sizes.size()])
+        return true;
+      size = 1;
+    }
+    return false;
+  };
+  do {
+    std::optional<int64_t> one = dim.evaluate(valueOf),
+                           rest = other.evaluate(valueOf);
+    if (one == 1 && rest && *rest >= 0 && *rest != 1)
+      return true;
+  } while (next());
+  return false;
+}
+
+/// Whether `dim` is repeated, beside `other`, should it turn out to be 1. That
+/// costs every run, and of a feature map nobody means it unless an operator
+/// (`isMeant`) says so: what a window makes is 1 only for the smallest inputs.
+bool Node::yields(IntExpr dim, IntExpr other, bool isMeant) {
   std::optional<int64_t> low = dim.lowerBound(), high = dim.upperBound();
   if ((low && *low > 1) || (high && *high < 1))
     return false;
-  return other.isConstant() || dim.getKind() == IntExpr::Kind::Symbol ||
-         dim.getKind() == IntExpr::Kind::Max;
+  if (other.isConstant())
+    return true;
+  bool isOwn = dim.getKind() == IntExpr::Kind::Symbol;
+  if (!isMeant && (state.windowDims.contains(dim) ||
+                   (!isOwn && state.windowDims.contains(other))))
+    return false;
+  return isOneBesideOther(dim, other);
 }
 
 /// The dim that ONNX broadcasts `a` and `b` to.
-IntExpr Node::broadcastDim(IntExpr a, IntExpr b) {
+IntExpr Node::broadcastDim(IntExpr a, IntExpr b, bool isMeant) {
   if (a == b || b.isConstant(1))
     return a;
   if (a.isConstant(1))
     return b;
-  bool aYields = yields(a, b), bYields = yields(b, a);
+  bool aYields = yields(a, b, isMeant), bYields = yields(b, a, isMeant);
   if (!aYields && !bYields) {
     requireEqual(a, b, "tensors cannot be broadcast together");
     return b.isConstant() ? b : a;
   }
   if (!aYields || !bYields)
     return aYields ? b : a; // and `broadcast` checks the other
-  // They are equal, or the smaller is 1. (What ONNX makes of 0 and 1, nothing,
-  // is refused: no simple expression of the dims says it.)
+  // They are equal, or the smaller is 1; of 0 and 1 ONNX makes 0, which is said
+  // where sizes above 0 come to it, and refused where only sizes of 0 do.
   IntExpr large = IntExpr::max(a, b), small = IntExpr::min(a, b);
+  if (!isUsuallyNonNegative(small - 1))
+    return large * IntExpr::min(small, integer(1)); // `broadcast` checks both
   requireEqual((large - small) * (small - 1), integer(0),
                "the dims " + Twine(a.str()) + " and " + b.str() +
                    " must be equal, or one be 1, to be broadcast");
   return large;
 }
 
-Dims Node::broadcastDims(ArrayRef<ArrayRef<IntExpr>> all) {
+void Node::requireOneOr(IntExpr dim, IntExpr target) {
+  if (dim.isConstant(1) || dim == target)
+    return;
+  requireEqual((target - dim) * (dim - 1), integer(0),
+               "the dim " + Twine(dim.str()) + " must be 1 or " + target.str() +
+                   " to be broadcast");
+}
+
+Dims Node::broadcastDims(ArrayRef<ArrayRef<IntExpr>> all, bool isMeant) {
   size_t rank = 0;
   for (ArrayRef<IntExpr> dims : all)
     rank = std::max(rank, dims.size());
@@ -191,12 +254,12 @@ Dims Node::broadcastDims(ArrayRef<ArrayRef<IntExpr>> all) {
   for (ArrayRef<IntExpr> dims : all)
     for (size_t i = 0; i < dims.size(); ++i) {
       IntExpr &common = result[rank - dims.size() + i];
-      common = broadcastDim(common, dims[i]);
+      common = broadcastDim(common, dims[i], isMeant);
     }
   return result;
 }
 
-Value Node::broadcast(Value value, ArrayRef<IntExpr> dims) {
+Value Node::broadcast(Value value, ArrayRef<IntExpr> dims, bool isMeant) {
   if (!value || failed())
     return {};
   Dims from = dimsOf(value);
@@ -211,10 +274,8 @@ Value Node::broadcast(Value value, ArrayRef<IntExpr> dims) {
     IntExpr dim = i < added ? integer(1) : from[i - added];
     if (dim.isConstant(1)) {
       expanded[i] = dim;
-    } else if (dim != dims[i] && yields(dim, dims[i])) {
-      requireEqual((dims[i] - dim) * (dim - 1), integer(0),
-                   "the dim " + Twine(dim.str()) + " must be 1 or " +
-                       dims[i].str() + " to be broadcast");
+    } else if (dim != dims[i] && yields(dim, dims[i], isMeant)) {
+      requireOneOr(dim, dims[i]);
       expanded[i] = dim;
       missing[i] = dims[i] - dim;
     } else {

@@ -174,4 +174,15 @@ std::vector<Weight> listWeights(const onnx::GraphProto &graph,
   return weights;
 }
 
+std::string nameWeights(const onnx::GraphProto &graph) {
+  constexpr int shown = 10;
+  const auto &weights = graph.initializer();
+  std::string text;
+  for (int i = 0; i < std::min(shown, weights.size()); ++i)
+    text += (i == 0 ? "" : ", ") + weights[i].name();
+  if (weights.size() > shown)
+    text += " and " + std::to_string(weights.size() - shown) + " more";
+  return text.empty() ? "none" : text;
+}
+
 } // namespace mlc

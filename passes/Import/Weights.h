@@ -44,6 +44,9 @@ struct Weight {
 /// ImportOptions::inTraining.
 std::vector<Weight> listWeights(const onnx::GraphProto &graph, bool inTraining);
 
+/// The names of the first initializers, for a message.
+std::string nameWeights(const onnx::GraphProto &graph);
+
 } // namespace mlc
 
 #endif // MLC_PASSES_IMPORT_WEIGHTS_H

@@ -179,3 +179,77 @@ def test_a_slice_from_minus_a_size(agrees):
                    node("Slice", ["k", "s", "e", "one"], ["c"]), node("Exp", ["c"], ["y"])],
                   [("k", "f32", ["B", "T", 4]), ("x", "f32", ["B", "S", 4])], one=[1], e=[END])
     agrees(proto, *({"k": f32(2, total, 4), "x": f32(2, new, 4)} for total, new in ((7, 3), (5, 1), (4, 4), (2, 6))))
+
+
+def parts(*nodes):
+    """x[n, 3] with what slices and shape arithmetic need."""
+    return list(nodes), {"zero": np.array([0]), "one": np.array([1]), "two": np.array([2]), "five": np.array([5]),
+                         "end": np.array([END]), "last": np.array([-1]), "real": np.float32(0)}
+
+
+FIRST = node("Slice", ["x", "zero", "one", "zero"], ["a"])
+LAST = node("Slice", ["x", "last", "end", "zero"], ["a"])
+SIZE = [node("Shape", ["x"], ["xs"]), node("Gather", ["xs", "zero"], ["n"])]
+HALF = [*SIZE, node("Div", ["n", "two"], ["h"]), node("Slice", ["x", "zero", "h", "zero"], ["a"])]
+FROM_ONE_MINUS = [*SIZE, node("Sub", ["one", "n"], ["s"]), node("Slice", ["x", "s", "end", "zero"], ["y"])]
+
+
+@pytest.mark.parametrize("nodes", [
+    [FIRST, node("Sub", ["x", "a"], ["y"])],
+    [LAST, node("Div", ["x", "a"], ["y"])],
+    [FIRST, node("Less", ["x", "real"], ["c"]), node("Where", ["c", "x", "a"], ["y"])],
+    [LAST, node("Max", ["a", "x", "a"], ["y"])],
+    [LAST, node("Concat", ["x", "x"], ["d"], axis=0), node("Mul", ["d", "a"], ["y"])],
+    [FIRST, node("Shape", ["x"], ["t"]), node("Expand", ["a", "t"], ["y"])],
+    FROM_ONE_MINUS,
+], ids=["first", "last", "where", "max", "concat", "expand", "from-one-minus"])
+def test_one_row_beside_all(agrees, nodes):
+    nodes, constants = parts(*nodes)
+    agrees(model(nodes, [("x", "f32", ["n", 3])], **constants), *({"x": f32(n, 3)} for n in (1, 2, 4)))
+
+
+def test_batches_of_one(agrees):
+    nodes, constants = parts(FIRST, node("MatMul", ["a", "x"], ["y"]))
+    agrees(model(nodes, [("x", "f32", ["n", 3, 3])], **constants), *({"x": f32(n, 3, 3)} for n in (1, 2, 4)))
+
+
+def test_what_expand_makes_is_what_was_asked_for(agrees):
+    nodes, constants = parts(*HALF, node("Expand", ["a", "xs"], ["y"]))
+    session = agrees(model(nodes, [("x", "f32", ["n", 3])], **constants), {"x": f32(3, 3)}, {"x": f32(2, 3)})
+    with pytest.raises(mlc.UsageError, match="to be broadcast"):
+        session.run({"x": f32(4, 3)})
+    pixels = [node("Conv", ["x", "w"], ["a"]), node("Shape", ["z"], ["t"]), node("Expand", ["a", "t"], ["y"])]
+    session = agrees(model(pixels, [("x", "f32", [1, 1, "h", "w"]), ("z", "f32", [1, 1, "k", "k"])], w=f32(1, 1, 3, 3)),
+                     {"x": f32(1, 1, 3, 3), "z": f32(1, 1, 5, 5)}, {"x": f32(1, 1, 4, 4), "z": f32(1, 1, 2, 2)})
+    with pytest.raises(mlc.UsageError, match="to be broadcast"):
+        session.run({"x": f32(1, 1, 4, 4), "z": f32(1, 1, 5, 5)})
+
+
+def test_sizes_below_zero_are_divided_towards_zero(agrees):
+    nodes, constants = parts(*SIZE, node("Sub", ["n", "five"], ["s"]), node("Div", ["s", "two"], ["y"]))
+    agrees(model(nodes, [("x", "f32", ["n", 3])], [("y", "i64")], **constants),
+           *({"x": f32(n, 3)} for n in (1, 2, 4, 5, 8)))
+
+
+def test_shapes_from_any_operators(agrees):
+    """What torch.nn.functional.pad exports, an If by an And, and sizes that are gathered, compressed and looked for."""
+    pads = [node("Reshape", ["p", "rows"], ["m"]), node("Slice", ["m", "last", "far", "zero", "last"], ["r"]),
+            node("Transpose", ["r"], ["t"], perm=[1, 0]), node("Reshape", ["t", "flat"], ["v"]),
+            node("Cast", ["v"], ["c"], to=TensorProto.INT64), node("Pad", ["x", "c"], ["y"])]
+    agrees(model(pads, [("x", "f32", ["n", 3])], p=[1, 2, 0, 1], rows=[-1, 2], last=[-1], far=[-END], zero=[0], flat=[-1]),
+           {"x": f32(2, 3)})
+    branch = helper.make_graph([node("Relu", ["x"], ["taken"])], "b", [], [helper.make_tensor_value_info("taken", TensorProto.FLOAT, None)])
+    chosen = [*SIZE, node("Greater", ["n", "last"], ["some"]), node("And", ["some", "yes"], ["both"]), node("Squeeze", ["both"], ["one_"]),
+              node("If", ["one_"], ["y"], then_branch=branch, else_branch=branch)]
+    agrees(model(chosen, [("x", "f32", ["n", 3])], zero=[0], last=[-1], yes=[True]), {"x": f32(2, 3)})
+    sizes = [node("Shape", ["x"], ["xs"]), node("GatherND", ["xs", "at"], ["a"]), node("Compress", ["xs", "keep"], ["b"], axis=0),
+             node("NonZero", ["keep"], ["k"]), node("Squeeze", ["k", "first"], ["q"]), node("Concat", ["b", "a", "q"], ["t"], axis=0),
+             node("Expand", ["one", "t"], ["y"])]
+    agrees(model(sizes, [("x", "f32", ["n", 3])], at=[[1]], keep=[True, False], first=[0], one=np.float32([1])), {"x": f32(2, 3)})
+
+
+def test_places_are_replaced(agrees):
+    places = {"i": [[1], [3]], "u": f32(2, 3), "j": [[0, 2, 1]]}
+    agrees(model([node("ScatterND", ["x", "i", "u"], ["y"])], [("x", "f32", ["n", 3])], i=places["i"], u=places["u"]), {"x": f32(4, 3)})
+    agrees(model([node("ScatterElements", ["x", "j", "v"], ["y"], axis=0)], [("x", "f32", ["n", 3])], j=places["j"], v=np.float32([[-0.0, np.nan, 2]])),
+           {"x": f32(4, 3)})

@@ -142,3 +142,27 @@ def test_a_shape_cannot_be_a_parameter(saved, tools, tmp_path):
                   {"s": np.array([3, 4], np.int64)})
     done = tools.mlc("compile", saved(proto), "-o", tmp_path / "m.mlca", "--parameter=s")
     assert done.returncode == 4 and "the target shape depends on data" in done.stderr, done.stderr
+
+
+def test_an_initializer_that_is_an_input_may_be_replaced(tools, tmp_path):
+    proto, x, b = products(), normal(4, 33), normal(17)
+    proto.graph.input.append(helper.make_tensor_value_info("b", FLOAT, [17]))
+    onnx.save(proto, tmp_path / "m.onnx")
+    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca")
+    assert done.returncode == 0 and "'b' has a value in the file that a run may replace" in done.stderr
+    judge = onnxruntime.InferenceSession(proto.SerializeToString())
+    for name, array in (("x", x), ("b", b)):
+        np.save(tmp_path / f"{name}.npy", array)
+    for feed in ({"x": x}, {"x": x, "b": b}):
+        given = [f"--input={name}={tmp_path / name}.npy" for name in feed]
+        done = tools.mlc("run", tmp_path / "m.mlca", "--output-dir", tmp_path / "out", *given)
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_allclose(np.load(tmp_path / "out/0.npy"), judge.run(None, feed)[0], rtol=1e-4, atol=1e-5)
+
+
+def test_a_default_that_shapes_need_stays_constant(tools, tmp_path):
+    proto = model([helper.make_node("Reshape", ["x", "s"], ["y"])], (FLOAT, ["n", 4]), (FLOAT, [2, "m"]), {"s": np.array([2, -1])})
+    proto.graph.input.append(helper.make_tensor_value_info("s", TensorProto.INT64, [2]))
+    onnx.save(proto, tmp_path / "m.onnx")
+    done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca")
+    assert done.returncode == 0 and "'s' has a value in the file, taken as constant" in done.stderr

@@ -128,9 +128,9 @@ llvm::Error Compilation::readRules(const ModelOptions &options) {
   return llvm::Error::success();
 }
 
-static void warnOfDefaults(llvm::StringRef file,
-                           llvm::ArrayRef<std::string> inputs) {
+static void warnOfDefaults(llvm::StringRef file, const ImportReport &report) {
   constexpr size_t most = 3;
+  llvm::ArrayRef<std::string> inputs = report.defaults;
   if (inputs.empty())
     return;
   bool isOne = inputs.size() == 1;
@@ -138,8 +138,12 @@ static void warnOfDefaults(llvm::StringRef file,
                  llvm::join(inputs.take_front(most), "', '") + "'" +
                  (inputs.size() > most ? " and others" : "") +
                  (isOne ? " has a value" : " have values") +
-                 " in the file, taken as constant; for an input of the "
-                 "artifact remove the initializer");
+                 (report.overridable
+                      ? " in the file that a run may replace, so that nothing "
+                        "is computed from it before; for a constant remove it "
+                        "from the graph's inputs"
+                      : " in the file, taken as constant; for an input of the "
+                        "artifact remove the initializer"));
 }
 
 llvm::Expected<ImportReport>
@@ -150,6 +154,7 @@ Compilation::importFrom(const ModelOptions &options,
   if (!choose) {
     ImportOptions importing = importOptions(dims, options.parameters);
     importing.checked = options.checked;
+    importing.overridable = !options.keepsDefaults;
     module = importOnnx(file, importing, &context, report, modelFile);
     return report;
   }
@@ -254,7 +259,7 @@ llvm::Error Compilation::read(const ModelOptions &options,
       inputFiles.push_back(other);
   llvm::append_range(inputFiles, options.rules);
   if (report->ok())
-    warnOfDefaults(file, report->defaults);
+    warnOfDefaults(file, *report);
   for (const auto &[name, size] : compileOptions.rewriting.assumedSizes)
     if (report->ok() && !llvm::is_contained(report->symbols, name))
       return fail(Exit::Usage,

@@ -52,6 +52,8 @@ struct ModelOptions {
   llvm::cl::opt<Precision> precision;
   /// ImportOptions::checked, of commands that have the flag.
   bool checked = false;
+  /// Whether inputs that have a value in the file are constants.
+  bool keepsDefaults = false;
 };
 
 /// `--checked`.

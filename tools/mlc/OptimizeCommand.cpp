@@ -46,6 +46,7 @@ llvm::Error OptimizeCommand::run() {
   if (output == "-" && asJson)
     return fail(Exit::Usage, "--json and -o - both write to standard output; "
                              "give -o FILE.onnx");
+  model.keepsDefaults = true;
   auto compilation = Compilation::import(model, search);
   if (!compilation)
     return compilation.takeError();

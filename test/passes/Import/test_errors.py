@@ -144,7 +144,12 @@ def test_tensors(tmp_path):
         [helper.make_node("ConstantOfShape", ["s"], ["y"], "n")], [], y,
         [numpy_helper.from_array(np.array([1 << 40, 1 << 40], np.int64), "s")],
     )
-    refused(tmp_path, fill, BAD, "n: ConstantOfShape")
+    refused(tmp_path, fill, UNSUPPORTED, "n: ConstantOfShape", "needs more than 1024 GB", "lower its sizes, pads or repeats")
+    # Sizes that wrap around are too large as well.
+    x, most = [value("x", ["n"])], np.array([0, 2**63 - 1])
+    for node, count in (("Pad", most), ("Tile", np.array([2**40]))):
+        proto = model([helper.make_node(node, ["x", "c"], ["y"], "n")], x, y, [numpy_helper.from_array(count, "c")])
+        refused(tmp_path, proto, UNSUPPORTED, f"n: {node}", "needs more than 1024 GB", "lower its sizes, pads or repeats")
 
 
 def external(location, **entries):
