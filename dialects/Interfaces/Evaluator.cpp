@@ -128,8 +128,8 @@ bool dividesIntegers(const Stage &stage) {
           node.kind == Expr::Kind::Binary &&
           (node.binary == BinaryFn::Div || node.binary == BinaryFn::FloorDiv ||
            node.binary == BinaryFn::Mod);
-      found |= isQuotient && isa<IntegerType>(node.type) &&
-               !node.type.isInteger(1);
+      found |=
+          isQuotient && isa<IntegerType>(node.type) && !node.type.isInteger(1);
     });
   return found;
 }

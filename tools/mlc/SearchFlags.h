@@ -10,8 +10,8 @@
 
 namespace mlc::cli {
 
-/// `--search`, `--time-limit`, `--fp`, `--assume`: of the commands that rewrite a
-/// model and keep the result.
+/// `--search`, `--time-limit`, `--fp`, `--assume`: of the commands that rewrite
+/// a model and keep the result.
 struct SearchFlags {
   explicit SearchFlags(llvm::cl::SubCommand &sub);
 

@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "verifier/kernel/Defined.h"
+#include "dialects/Interfaces/ExprMap.h"
 #include "verifier/kernel/Unfolder.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include <cmath>
@@ -133,7 +133,7 @@ public:
   }
 
 private:
-  bool mayBe(const ExprNode &node);
+  bool mayBe(const Expr &expr);
   bool mayBe(TensorId tensor) const {
     return mayBeUndefined(tensor, assumptions, partial);
   }
@@ -165,22 +165,22 @@ private:
   std::string failure;
   size_t numVisited = 0;
   unsigned depth = 0;
-  /// Of what the definition holds.
-  llvm::DenseMap<const ExprNode *, bool> known;
+  ExprMap<bool> known;
 };
 
 //===----------------------------------------------------------------------===//
 // What may be undefined at all
 //===----------------------------------------------------------------------===//
 
-bool Definer::mayBe(const ExprNode &node) {
-  if (auto it = known.find(&node); it != known.end())
+bool Definer::mayBe(const Expr &expr) {
+  const ExprNode &node = *expr;
+  if (auto it = known.find(expr); it != known.end())
     return it->second;
   bool may = ownNeedOf(node) != Own::Nothing ||
              (node.kind == Expr::Kind::Read && mayBe(node.tensor)) ||
              llvm::any_of(node.operands,
-                          [&](const Expr &operand) { return mayBe(*operand); });
-  return known[&node] = may;
+                          [&](const Expr &operand) { return mayBe(operand); });
+  return known[expr] = may;
 }
 
 //===----------------------------------------------------------------------===//
@@ -261,7 +261,7 @@ void Definer::requireOwn(const Expr &expr, const Scope &scope) {
 void Definer::visit(const Expr &expr, const Scope &scope) {
   constexpr size_t mostVisited = 200000;
   constexpr unsigned maxDepth = 1000;
-  if (!mayBe(*expr) || !getFailure().empty())
+  if (!mayBe(expr) || !getFailure().empty())
     return;
   if (++numVisited > mostVisited || depth >= maxDepth) {
     failure = "an element takes too many operations";
@@ -316,7 +316,7 @@ void Definer::visitBinary(const ExprNode &node, const Scope &scope) {
 
 void Definer::visitSelect(const ExprNode &node, const Scope &scope) {
   visit(node.operands[0], scope);
-  if (!mayBe(*node.operands[1]) && !mayBe(*node.operands[2]))
+  if (!mayBe(node.operands[1]) && !mayBe(node.operands[2]))
     return;
   for (const Case &one : values.unfold(node.operands[0], scope)) {
     Scope local = scope;
@@ -369,7 +369,7 @@ void Definer::visitAnywhere(const ExprNode &node, const Scope &scope) {
   Unfolder::Anywhere read = values.readAnywhere(node, scope);
   if (mayBe(node.tensor))
     require(Need::Kind::Defined, read.element, widthOf(node.type), scope);
-  if (!read.within || !mayBe(*node.operands.back()))
+  if (!read.within || !mayBe(node.operands.back()))
     return;
   path.push_back(inverse(Unfolder::sumOf(*read.within)));
   visit(node.operands.back(), scope);

@@ -1,6 +1,5 @@
 //===- TextTest.cpp - Untrusted text, made fit to be shown ----------------===//
 
-#include "runtime/Nesting.h"
 #include "runtime/Text.h"
 #include "runtime/Nesting.h"
 
