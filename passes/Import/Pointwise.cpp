@@ -153,7 +153,7 @@ static Value remainder(Node &n, Value x, Value y) {
 /// C's fmod. Larger quotients are taken by a multiple of the divisor first.
 static LogicalResult importFloatMod(Node &n) {
   if (n.intAttr("fmod", 0) == 0)
-    return n.invalid("requires fmod = 1 for floats");
+    return n.unsupported("Mod of floats is supported for fmod = 1");
   if (n.type(0).isF64())
     return n.unsupported("Mod of float64, whose quotients would be rounded, is "
                          "not supported; cast to float32");

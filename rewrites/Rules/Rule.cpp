@@ -2,6 +2,7 @@
 
 #include "rewrites/Rules/Rule.h"
 #include "dialects/Interfaces/Attributes.h"
+#include "dialects/Interfaces/EvaluatorScalar.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/ParseModule.h"
 #include "mlir/IR/AsmState.h"
@@ -206,11 +207,12 @@ FailureOr<Rule> Rule::read(rule::DefOp def) {
 std::string Rule::conditionText() const { return str(assumptions); }
 
 bool Rule::admits(StringRef parameter, double value) const {
-  auto type = realTypes.find(parameter.str());
-  return verifier::ParameterRange(
-             parameter, type == realTypes.end() ? Type() : type->second,
-             assumptions.reals)
-      .contains(value);
+  auto found = realTypes.find(parameter.str());
+  Type type = found == realTypes.end() ? Type() : found->second;
+  // It stands for the number of its type that is nearest.
+  return verifier::ParameterRange(parameter, type, assumptions.reals)
+      .contains(type && isa<FloatType>(type) ? roundToType(type, value)
+                                             : value);
 }
 
 std::vector<std::string> Rule::freeSymbols() {
