@@ -16,7 +16,7 @@ func.func @a(%x: !x) -> tensor<1xf32> {
   return %v1 : tensor<1xf32>
 }
 
-//--- proved, not bit-exact: the maximum of zeros is the first or the second
+//--- bit-exact: the greater of two zeros is +0, whichever is first
 func.func @b(%x: !x, %y: !x) -> !x {
   %v1 = mlc.max %x, %y : (!x, !x) -> !x
   return %v1 : !x
