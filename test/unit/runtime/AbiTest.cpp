@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstring>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace mlc;
@@ -162,47 +161,6 @@ TEST_CASE("a run beside the caller", "[abi]") {
   REQUIRE(mlc_session_run_async(session) == MLC_OK);
   mlc_session_destroy(session);
   CHECK(y[0] == 11);
-}
-
-TEST_CASE("a session that another thread is using", "[abi]") {
-  Opened opened;
-  mlc_session_options options = MLC_SESSION_OPTIONS_INIT;
-  options.threads = 1;
-  mlc_session *session = nullptr, *again = nullptr;
-  REQUIRE(mlc_session_create(opened.artifact, &options, &session) == MLC_OK);
-  // Shares the states.
-  REQUIRE(mlc_session_entry(session, 0, &again) == MLC_OK);
-  alignas(64) float x[8] = {};
-  auto *gate = reinterpret_cast<std::atomic<float> *>(x);
-  int64_t dims[] = {2, 4};
-  REQUIRE(mlc_session_bind_input(session, 0, MLC_F32, 2, dims, x,
-                                 MLC_SPACE_DEVICE) == MLC_OK);
-  *gate = -1;
-  mlc_status status = MLC_INTERNAL;
-  std::thread other([&] { status = mlc_session_run(session); });
-  mlc_memory memory;
-  // Until it is inside.
-  while (!std::strstr(mlc_last_error(), "another thread is using"))
-    (void)mlc_session_memory(session, &memory);
-  mlc_tensor t;
-  for (mlc_session *mine : {session, again}) {
-    CHECK(mlc_session_run(mine) == MLC_USAGE);
-    CHECK_THAT(mlc_last_error(), Contains("make a session for each thread"));
-    CHECK(mlc_session_run_async(mine) == MLC_USAGE);
-    CHECK(mlc_session_wait(mine) == MLC_USAGE);
-    CHECK(mlc_session_bind_input(mine, 0, MLC_F32, 2, dims, x,
-                                 MLC_SPACE_HOST) == MLC_USAGE);
-    CHECK(mlc_session_output(mine, 0, &t) == MLC_USAGE);
-    CHECK(mlc_session_reset_states(mine) == MLC_USAGE);
-    CHECK(mlc_session_allocation_count(mine) == 0);
-  }
-  *gate = 5;
-  other.join();
-  CHECK(status == MLC_OK);
-  REQUIRE(mlc_session_output(session, 0, &t) == MLC_OK);
-  CHECK(static_cast<const float *>(t.data)[0] == 11);
-  mlc_session_destroy(again);
-  mlc_session_destroy(session);
 }
 
 TEST_CASE("misuse of spaces and of nothing", "[abi]") {
