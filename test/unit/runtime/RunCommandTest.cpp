@@ -112,7 +112,7 @@ TEST_CASE("mlc-run's errors", "[run]") {
   fails(bench.model + " --input", 2, "needs a value");
   fails(bench.model + " --threads 0", 2, "expected 1 to 1024");
   fails("/no/such.mlca", 3, "/no/such.mlca: cannot open");
-  fails(bench.x, 3, "is not an mlc artifact");
+  fails(bench.x, 3, "is a NumPy array, not an mlc artifact");
   fails(bench.model + dir, 2, "missing input 'X' f32[N, 4]; give each");
   fails(bench.model + " --input Q=" + bench.x, 2,
         "the model has no input 'Q'; it has 'X'");
