@@ -175,8 +175,8 @@ Program withZeros(Program program, ArrayRef<unsigned> stages, bool areProducts,
 //===----------------------------------------------------------------------===//
 
 Question askWith(const Read &read, FuncOp function,
-                 const Assumptions &assumptions) {
-  Sides sides(read, function->getContext());
+                 const Assumptions &assumptions, bool isZeroWhereSteep) {
+  Sides sides(read, function->getContext(), isZeroWhereSteep);
   std::vector<std::string> names = sides.argumentNames(function), gradients;
   for (unsigned argument : read.arguments)
     gradients.push_back("gradient of " + names[argument]);
@@ -189,7 +189,8 @@ Question askWith(const Read &read, FuncOp function,
 /// The question about f and g without such maxima, and that these are f and g;
 /// nothing where they have none.
 std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
-                                         const Assumptions &assumptions) {
+                                         const Assumptions &assumptions,
+                                         bool isZeroWhereSteep) {
   mlir::MLIRContext *context = function->getContext();
   auto f = MaximaDropper(read.f, read.shared, context, assumptions).run(),
        g = MaximaDropper(read.g, read.shared, context, assumptions).run();
@@ -200,7 +201,7 @@ std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
     other.f = f->changed;
   if (g)
     other.g = g->changed;
-  Question question = askWith(other, function, assumptions);
+  Question question = askWith(other, function, assumptions, isZeroWhereSteep);
   Sides original(read, context), changed(other, context);
   auto add = [&](Program before, Program after) {
     Question one =
@@ -226,6 +227,19 @@ std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
   if (!question.failure.empty())
     return std::nullopt;
   return question;
+}
+
+/// Whether a slope may be infinite where f has a value.
+bool mayBeSteep(const Definition &definition) {
+  bool found = false;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        found |=
+            (node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Sqrt) ||
+            (node.kind == Expr::Kind::Binary && node.binary == BinaryFn::Pow);
+      });
+  return found;
 }
 
 } // namespace
@@ -286,12 +300,17 @@ std::vector<Question> makeGradientQuestions(FuncOp function, FuncOp gradient,
   failure = read.failure();
   if (!failure.empty())
     return questions;
-  questions.front() = askWith(read, function, assumptions);
-  if (!questions.front().failure.empty())
-    return questions;
-  if (std::optional<Question> other =
-          askWithoutMaxima(read, function, assumptions))
-    questions.insert(questions.begin(), std::move(*other));
+  questions.clear();
+  for (bool isZeroWhereSteep : {true, false}) {
+    if (!isZeroWhereSteep && !mayBeSteep(read.f.definition))
+      break;
+    Question question = askWith(read, function, assumptions, isZeroWhereSteep);
+    if (question.failure.empty())
+      if (std::optional<Question> other =
+              askWithoutMaxima(read, function, assumptions, isZeroWhereSteep))
+        questions.push_back(std::move(*other));
+    questions.push_back(std::move(question));
+  }
   return questions;
 }
 

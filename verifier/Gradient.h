@@ -32,8 +32,10 @@ std::string whyNotOfGradient(mlir::func::FuncOp function,
 /// cotangents, and the tangents.
 ///
 /// The last has the before side <dy, J t> and the after side <t, g>, a number
-/// for each argument of floats. There may be one before it, which is about
-/// other functions and states beside it that they are equal to these: softmax
+/// for each argument of floats, and J has no value where a slope is infinite
+/// (the root at 0). One before it has J = 0 there, which is what gradients that
+/// mlc makes give. Before each of both there may be one that is about other
+/// functions and states beside it that they are equal to these: softmax
 /// subtracts a maximum that cancels, and its derivative with it. Its cases are
 /// those of all three statements.
 std::vector<Question> makeGradientQuestions(mlir::func::FuncOp function,

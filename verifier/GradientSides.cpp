@@ -2,6 +2,7 @@
 
 #include "verifier/GradientSides.h"
 #include "dialects/Interfaces/Tangent.h"
+#include "verifier/kernel/Defined.h"
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::ArrayRef;
@@ -84,10 +85,12 @@ static void addStages(Definition &own, ArrayRef<Stage> stages,
 // Sides
 //===----------------------------------------------------------------------===//
 
-Sides::Sides(const Read &read, mlir::MLIRContext *context)
+Sides::Sides(const Read &read, mlir::MLIRContext *context,
+             bool isZeroWhereSteep)
     : context(context), f(read.f), g(read.g), arguments(read.arguments),
       results(read.results), numCotangents(results.size()),
-      numTangents(arguments.size()), original(f.definition) {
+      numTangents(arguments.size()), original(f.definition),
+      isZeroWhereSteep(isZeroWhereSteep) {
   for (const SharedInputs::Entry &entry : read.shared.entries)
     original.inputs.push_back(entry.shape);
   chooseType();
@@ -183,6 +186,7 @@ void Sides::addForward(Program &side, unsigned k) const {
     directions.varies[argument] = true;
   directions.moves.assign(original.inputs.size(), false);
   directions.moves[arguments[k]] = true;
+  directions.isZeroWhereSteep = isZeroWhereSteep;
   TangentDefinition forward =
       differentiateForward(original, directions, context);
   if (!forward.failure.empty()) {
@@ -204,18 +208,32 @@ void Sides::addForward(Program &side, unsigned k) const {
   SmallVector<std::pair<TensorId, TensorId>> pairs;
   for (auto [i, result] : llvm::enumerate(forward.definition.results))
     pairs.push_back({cotangent(i), place({true, result})});
-  addProduct(own, pairs);
+  addProduct(own, pairs, partialResults());
 }
 
-/// Adds a result: the sum of all a[i] b[i], of pairs of tensors.
+/// The results of f that may have no value.
+SmallVector<TensorId> Sides::partialResults() const {
+  kernel::Names names;
+  kernel::Assumptions none;
+  kernel::Definedness definedness(f.definition, none, names);
+  SmallVector<TensorId> found;
+  for (unsigned stage : f.definition.results)
+    if (definedness.mayBeUndefined(stage))
+      found.push_back({true, stage});
+  return found;
+}
+
+/// Adds a result: the sum of all a[i] b[i], of pairs of tensors, and of 0 times
+/// the numbers of others.
 void Sides::addProduct(Definition &own,
-                       ArrayRef<std::pair<TensorId, TensorId>> pairs) const {
+                       ArrayRef<std::pair<TensorId, TensorId>> pairs,
+                       ArrayRef<TensorId> others) const {
   DefinitionBuilder numbers(context, {});
   Stage sum;
   sum.name = "product";
   sum.elementType = type;
-  Expr total;
-  for (auto [a, b] : pairs) {
+  Expr total, zero = numbers.constant(type, 0);
+  auto add = [&](std::optional<TensorId> a, TensorId b) {
     ExprNode reduce(Expr::Kind::Reduce, type);
     SmallVector<Expr> at;
     for (IntExpr dim : own.shapeOf(b).dims) {
@@ -231,15 +249,19 @@ void Sides::addProduct(Definition &own,
       return cast(Expr(std::make_shared<const ExprNode>(std::move(node))),
                   type);
     };
-    Expr one = read(a) * read(b);
+    Expr one = (a ? read(*a) : zero) * read(b);
     if (!at.empty()) {
       reduce.operands.push_back(one);
       one = Expr(std::make_shared<const ExprNode>(std::move(reduce)));
     }
     total = total ? total + one : one;
-  }
+  };
+  for (auto [a, b] : pairs)
+    add(a, b);
+  for (TensorId b : others)
+    add(std::nullopt, b);
   Piece piece;
-  piece.body = total ? total : numbers.constant(type, 0);
+  piece.body = total ? total : zero;
   sum.pieces.push_back(std::move(piece));
   own.results.push_back(own.stages.size());
   own.stages.push_back(std::move(sum));

@@ -31,13 +31,16 @@ struct Read {
 /// the tangents.
 class Sides {
 public:
-  Sides(const Read &read, mlir::MLIRContext *context);
+  /// `isZeroWhereSteep` as in Tangent.h.
+  Sides(const Read &read, mlir::MLIRContext *context,
+        bool isZeroWhereSteep = true);
 
   /// f, and g.
   Program function() const;
   Program gradient() const;
 
-  /// <dy, J t> for the tangents t of each argument.
+  /// <dy, J t> for the tangents t of each argument, and 0 times each number of
+  /// f: there is no derivative where f has no value.
   Program before() const;
   /// <t, g> for the tangents t of each argument.
   Program after() const;
@@ -54,7 +57,9 @@ private:
   void addTangents(Program &side, const Program &read) const;
   void addForward(Program &side, unsigned k) const;
   void addProduct(Definition &own,
-                  llvm::ArrayRef<std::pair<TensorId, TensorId>> pairs) const;
+                  llvm::ArrayRef<std::pair<TensorId, TensorId>> pairs,
+                  llvm::ArrayRef<TensorId> others = {}) const;
+  llvm::SmallVector<TensorId> partialResults() const;
 
   mlir::MLIRContext *context;
   const Program &f, &g;
@@ -62,6 +67,7 @@ private:
   unsigned numCotangents, numTangents;
   Definition original; // f's, with all that it reads among its inputs
   mlir::Type type;     // of all numbers
+  bool isZeroWhereSteep;
 };
 
 } // namespace mlc::verifier::gradient

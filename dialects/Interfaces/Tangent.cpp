@@ -193,7 +193,8 @@ private:
       return tangentOfUnary(expr, map);
     case Expr::Kind::Binary: {
       std::optional<Expr> tangent = tangent::tangentOf(
-          numbers, expr->binary, moving(*expr, 0, map), moving(*expr, 1, map));
+          numbers, expr->binary, moving(*expr, 0, map), moving(*expr, 1, map),
+          directions.isZeroWhereSteep);
       if (!tangent)
         fail("the function " + name(expr->binary) + " has no derivative");
       return tangent.value_or(Expr());
@@ -238,7 +239,10 @@ private:
       fail("the function " + function.name + " has no derivative");
       return Expr();
     }
-    Expr slope = function.derivative(numbers, valueOf(node.operands[0], map));
+    Expr slope =
+        node.unary == UnaryFn::Sqrt && !directions.isZeroWhereSteep
+            ? numbers.constant(node.type, 0.5) / valueOf(expr, map)
+            : function.derivative(numbers, valueOf(node.operands[0], map));
     bool isZero = slope->kind == Expr::Kind::Constant && slope->number == 0.0;
     return isZero ? Expr() : slope * tangent;
   }

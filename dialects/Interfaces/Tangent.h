@@ -28,6 +28,9 @@ struct Directions {
   llvm::SmallVector<bool> varies;
   /// Those of them that move: the tangents of the others are 0.
   llvm::SmallVector<bool> moves;
+  /// Whether the derivative is 0 where it is infinite: of a root at 0, and of
+  /// x^y at 0 for y < 1. Otherwise it has no value there.
+  bool isZeroWhereSteep = true;
 
   /// Along all inputs of floats.
   static Directions all(const Definition &definition);
@@ -46,6 +49,7 @@ struct Directions {
 ///   select, x[i] that of what is chosen, wherever the condition or index
 ///                comes from
 ///   rounding     0, also where a float becomes an integer
+///   sqrt, x^y    0 where the slope is infinite, if `isZeroWhereSteep`
 struct TangentDefinition {
   Definition definition;
   /// Why there is none; empty otherwise.

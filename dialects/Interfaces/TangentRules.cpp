@@ -52,7 +52,7 @@ Expr isSteep(const DefinitionBuilder &b, const Expr &x, const Expr &y) {
 /// x^y: y x^(y-1) dx + x^y log(x) dy, the former where it is not steep, the
 /// latter for x > 0.
 static Expr tangentOfPower(const DefinitionBuilder &b, const Moving &x,
-                           const Moving &y) {
+                           const Moving &y, bool isZeroWhereSteep) {
   Expr power = binary(BinaryFn::Pow, x.value, y.value);
   Expr zero = b.constant(x.value->type, 0);
   Expr byBase, byExponent;
@@ -60,8 +60,13 @@ static Expr tangentOfPower(const DefinitionBuilder &b, const Moving &x,
   if (x.tangent && !(isNumber && y.value->number == 0))
     byBase = y.value * binary(BinaryFn::Pow, x.value, lessOne(b, y.value)) *
              x.tangent;
-  if (Expr steep = byBase ? isSteep(b, x.value, y.value) : Expr())
-    byBase = choose(b, steep, Expr(), byBase);
+  Expr left;
+  if (isZeroWhereSteep)
+    left = isSteep(b, x.value, y.value);
+  else if (!isNumber)
+    left = compare(ComparePredicate::EQ, y.value, zero);
+  if (byBase && left)
+    byBase = choose(b, left, Expr(), byBase);
   if (y.tangent)
     byExponent =
         choose(b, compare(ComparePredicate::GT, x.value, zero),
@@ -70,7 +75,8 @@ static Expr tangentOfPower(const DefinitionBuilder &b, const Moving &x,
 }
 
 std::optional<Expr> tangentOf(const DefinitionBuilder &b, BinaryFn fn,
-                              const Moving &x, const Moving &y) {
+                              const Moving &x, const Moving &y,
+                              bool isZeroWhereSteep) {
   switch (fn) {
   case BinaryFn::Add:
     return sum(x.tangent, y.tangent);
@@ -84,7 +90,7 @@ std::optional<Expr> tangentOf(const DefinitionBuilder &b, BinaryFn fn,
                move ? -move / y.value : Expr());
   }
   case BinaryFn::Pow:
-    return tangentOfPower(b, x, y);
+    return tangentOfPower(b, x, y, isZeroWhereSteep);
   case BinaryFn::Max:
   case BinaryFn::Min:
     return tangentOfExtremum(b, fn == BinaryFn::Max, x, y);

@@ -30,9 +30,11 @@ Expr isSteep(const DefinitionBuilder &b, const Expr &x, const Expr &y);
 Expr choose(const DefinitionBuilder &b, const Expr &choice, const Expr &yes,
             const Expr &no);
 
-/// Of fn(x, y); nothing where it has no derivative.
+/// Of fn(x, y); nothing where it has no derivative. `isZeroWhereSteep` as in
+/// Tangent.h.
 std::optional<Expr> tangentOf(const DefinitionBuilder &b, BinaryFn fn,
-                              const Moving &x, const Moving &y);
+                              const Moving &x, const Moving &y,
+                              bool isZeroWhereSteep);
 
 /// y = 1 / (1 + exp(argument)). Its slope is y (y - 1): the product of what is
 /// left of the parts would be infinity times 0 where exp overflows.

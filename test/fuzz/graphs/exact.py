@@ -362,10 +362,13 @@ def cast(x, to, stray_run=None):
         return inside
     if stray_run < 3:
         return np.where(fits, inside, np.array([high, high // 3, low or 1][stray_run], target))
-    # Sums and comparisons may take the three for the same: what machines do, and anything.
+    # Sums and comparisons may take the three for the same: what machines do, what mlc does, and anything.
     if stray_run == 3:
         whole = np.where(np.isfinite(x) & (np.abs(x) < 2.0 ** 63), truncated, 0).astype(np.int64)
         return np.where(fits, inside, whole.astype(target))
+    if stray_run == 4:  # what mlc documents
+        nearest = np.where(np.isnan(x), np.array(0, target), np.where(x > 0, np.array(high, target), np.array(low, target)))
+        return np.where(fits, inside, nearest)
     other = np.random.default_rng(stray_run).integers(low, high, x.shape, target, endpoint=True)
     return np.where(fits, inside, other)
 

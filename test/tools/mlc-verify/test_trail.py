@@ -120,7 +120,7 @@ def other_operand(trail):
     op[1] = 0
 
 
-BIG = 4294967294
+BIG = 2147483646  # the greatest number of a term
 TRAILS = {
     "hash": (edit_step(hash="0" * 32), "step 1"),
     "no such rule": (edit_step(rule="miracle"), "step 1"),

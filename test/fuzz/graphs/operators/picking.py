@@ -69,3 +69,20 @@ def scatter_nd(b, op):
     picked = indices(b, x.shape[0], [count, dim(1)], low=b.chance(0.5))
     updates = b.fresh(x.type, [count, *x.shape[1:]])
     return b.emit(op, [x, picked, updates], [(x.type, x.shape)], reduction="add")
+
+
+@operator("Compress", weight=0)
+def compress(b, op):
+    x = b.take(elements.allowed(op, b.opset), low=1)
+    axis, written = b.axis(x.rank)
+    taken = [b.chance(0.5) for _ in range(b.rng.randint(0, x.shape[axis].smallest))]
+    shape = list(x.shape)
+    shape[axis] = dim(sum(taken))
+    return b.emit(op, [x, b.list(taken, "bool")], [(x.type, shape)], axis=written)
+
+
+@operator("NonZero", weight=0)
+def non_zero(b, op):
+    x = b.fresh(b.type_of(elements.allowed(op, b.opset)), [b.rng.randint(0, 3) for _ in range(b.rng.randint(1, 3))],
+                constant=True)
+    return b.emit(op, [x], [("int64", [x.rank, int((x.constant != 0).sum())])])
