@@ -82,4 +82,8 @@ def test_a_held_out_loss_that_is_none_is_explained(tools, tmp_path):
     x, held, arguments = test_training_form.normalized(tmp_path, [test_training_form.node()])
     np.savez(tmp_path / "e.npz", x=np.full_like(x, np.nan), target=np.zeros_like(x))
     done = tools.mlc("train", *arguments, "--steps=1", f"--evaluate={tmp_path / 'e.npz'}")
+    assert done.returncode == 2 and "the array 'x' has NaN in sample 0" in done.stderr
+    # Finite samples whose squares are not.
+    np.savez(tmp_path / "e.npz", x=np.full_like(x, 1e30), target=np.zeros_like(x))
+    done = tools.mlc("train", *arguments, "--steps=1", f"--evaluate={tmp_path / 'e.npz'}")
     assert done.returncode == 0 and "one of its batches is not a finite number" in done.stderr

@@ -345,12 +345,12 @@ def test_many_bools(tools, tmp_path):
 
 
 def test_open_dims_that_decide(tools, tmp_path):
-    """x[N:] counts from the end where N is negative, and N + -3 may be: mlc's graph has one meaning
-    only, which artifacts check; what other runtimes are given keeps both, so no rule is in it."""
+    """x[N - K:] counts from the end where N < K: mlc's graph has one meaning only, which artifacts
+    check; what other runtimes are given keeps both, so no rule is in it."""
     made = graphs.model(
-        [("Relu", ["x"], ["r"], {}), ("Relu", ["r"], ["s"], {}), ("Shape", ["w"], ["n"], {}),
-         ("Sub", ["n", "three"], ["from"], {}), ("Slice", ["s", "from", "end"], ["y"], {})],
-        [("x", [8]), ("w", ["N"])], [("y", ["M"])], {"three": np.int64([3]), "end": np.int64([8])})
+        [("Relu", ["x"], ["r"], {}), ("Relu", ["r"], ["s"], {}), ("Shape", ["w"], ["n"], {}), ("Shape", ["v"], ["k"], {}),
+         ("Sub", ["n", "k"], ["from"], {}), ("Slice", ["s", "from", "end"], ["y"], {})],
+        [("x", [8]), ("w", ["N"]), ("v", ["K"])], [("y", ["M"])], {"end": np.int64([8])})
     path, result = graphs.save(tmp_path / "m.onnx", made), tmp_path / "o.onnx"
     done = tools.mlc("optimize", path, "-o", result)
     assert done.returncode == 0 and "is written as it came" in done.stderr and "slice's bound" in done.stderr
@@ -362,11 +362,12 @@ def test_open_dims_that_decide(tools, tmp_path):
     written.graph.node[-1].input[0] = "r"
     done = check(tools, path, graphs.save(result, written))
     assert done.returncode == 5, done.stdout
-    # With N fixed there is one meaning.
-    done = tools.mlc("optimize", path, "-o", result, "--dim=N=5")
+    # With both fixed there is one meaning.
+    fixed = ["--dim=N=5", "--dim=K=3"]
+    done = tools.mlc("optimize", path, "-o", result, *fixed)
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert len(trail_of(onnx.load(result))[0]["steps"]) == 1
-    assert check(tools, path, result, "--dim=N=5").returncode == 0
+    assert check(tools, path, result, *fixed).returncode == 0
 
 
 # What the checker is made of
