@@ -1,6 +1,7 @@
 //===- EvaluatorCast.cpp - Conversions over many lanes --------------------===//
 
 #include "dialects/Interfaces/EvaluatorLanes.h"
+#include "dialects/Interfaces/NumberTypes.h"
 #include <limits>
 
 namespace mlc::evaluator {
@@ -22,6 +23,21 @@ float roundSingle(double x) { return static_cast<float>(x); }
 float roundHalf(double x) { return roundToHalf(static_cast<float>(x)); }
 float roundBFloat(double x) { return roundToBFloat(static_cast<float>(x)); }
 
+auto roundingOf(const Instruction &i) {
+  return i.fit == Fit::Half     ? roundHalf
+         : i.fit == Fit::BFloat ? roundBFloat
+                                : roundSingle;
+}
+
+/// Integers are rounded too, and may leave the type.
+template <typename T>
+Undefined numberFromInt(const Instruction &i, __int128 value, T &out) {
+  Undefined u = fromInt(value, out);
+  if (u == Undefined::None && i.narrows)
+    return narrow(i.extra, roundingOf(i), out, out);
+  return u;
+}
+
 template <typename T>
 void castFromInt(const Instruction &i, const int64_t *a, T *out, int64_t n,
                  Poison &p) {
@@ -29,8 +45,8 @@ void castFromInt(const Instruction &i, const int64_t *a, T *out, int64_t n,
   for (int64_t j = 0; j < n; ++j) {
     if constexpr (isMachineFloat<T>)
       out[j] = isUnsigned ? static_cast<T>(bits(a[j])) : static_cast<T>(a[j]);
-    else if (Undefined u = fromInt(
-                 isUnsigned ? __int128(bits(a[j])) : __int128(a[j]), out[j]);
+    else if (Undefined u = numberFromInt(
+                 i, isUnsigned ? __int128(bits(a[j])) : __int128(a[j]), out[j]);
              u != Undefined::None)
       p.mark(j, u);
   }
@@ -78,9 +94,7 @@ void castToInt(const Instruction &i, const T *a, int64_t *out, int64_t n,
 
 template <typename T>
 void castExact(const Instruction &i, const T *a, T *out, int64_t n, Poison &p) {
-  auto *round = i.fit == Fit::Half     ? roundHalf
-                : i.fit == Fit::BFloat ? roundBFloat
-                                       : roundSingle;
+  auto *round = roundingOf(i);
   for (int64_t j = 0; j < n; ++j) {
     out[j] = a[j];
     if (!i.narrows)
@@ -99,6 +113,14 @@ void castFloat(const Instruction &i, const From *a, To *out, int64_t n) {
 }
 
 } // namespace
+
+bool narrows(mlir::Type from, mlir::Type to) {
+  if (!mlir::isa<mlir::FloatType>(to) || holdsNumbersOf(to, from))
+    return false;
+  bool isShort = to.getIntOrFloatBitWidth() <= 16;
+  return mlir::isa<mlir::FloatType>(from) ||
+         (mlir::isa<mlir::IntegerType>(from) && isShort);
+}
 
 void applyCast(const Instruction &i, const void *a, void *out, int64_t lanes,
                Poison &p) {

@@ -157,8 +157,7 @@ Expected<unsigned> BodyCompiler::compileConstant(const ExprNode &node) {
 void BodyCompiler::describeCast(const ExprNode &node,
                                 Instruction &instruction) {
   Type from = node.operands[0]->type;
-  instruction.narrows = isa<FloatType>(from) && isa<FloatType>(node.type) &&
-                        !holdsNumbersOf(node.type, from);
+  instruction.narrows = narrows(from, node.type);
   if (!instruction.narrows)
     return;
   auto rank = [](Type type) {

@@ -1,6 +1,7 @@
 //===- EvaluatorDomain.cpp - Which domains evaluate a definition ----------===//
 
 #include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Interfaces/EvaluatorProgram.h"
 
 using namespace mlir;
 
@@ -90,23 +91,16 @@ struct Scan {
 
   void cast(const ExprNode &node) {
     Type from = node.operands[0]->type;
-    if (!isFloat(from))
-      return;
-    if (!isFloat(node.type)) {
+    if (isFloat(from) && !isFloat(node.type)) {
       if (domain == EvalDomain::Modular || domain == EvalDomain::Guided)
         cannot("conversion to an integer");
       return;
     }
-    bool narrows = widthOf(from) >= widthOf(node.type);
-    if (!narrows || from == node.type || domain == EvalDomain::Interval)
+    if (!evaluator::narrows(from, node.type) || domain == EvalDomain::Interval)
       return;
     if (domain == EvalDomain::Guided)
       return cannot("narrowing");
     uninterpreted("narrowing");
-  }
-
-  static unsigned widthOf(Type type) {
-    return llvm::cast<FloatType>(type).getWidth();
   }
 };
 

@@ -13,7 +13,8 @@
 namespace mlc::evaluator {
 
 /// Marks lanes; `bytes` is cleared when the first lane is marked. The first
-/// reason stays, but for that of integers.
+/// reason stays, but one that is sure replaces one that is not, and that of
+/// integers replaces all.
 struct Poison {
   uint8_t *bytes;
   int64_t lanes;
@@ -23,7 +24,9 @@ struct Poison {
     if (!any)
       memset(bytes, 0, lanes);
     any = true;
-    if (!bytes[lane] || reason == Undefined::IntegerDivisionByZero)
+    bool replaces =
+        !isSure(static_cast<Undefined>(bytes[lane])) && isSure(reason);
+    if (!bytes[lane] || replaces || reason == Undefined::IntegerDivisionByZero)
       bytes[lane] = static_cast<uint8_t>(reason);
   }
   template <typename F> void forget(F isForgotten) {

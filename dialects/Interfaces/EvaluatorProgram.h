@@ -77,6 +77,10 @@ enum class Code : uint8_t {
   Reduce,
 };
 
+/// Whether a cast rounds, or may leave the type: one of floats to a type that
+/// has not all of them, and one of integers to a type of 16 bits or fewer.
+bool narrows(mlir::Type from, mlir::Type to);
+
 struct Instruction {
   Code code;
   Rep rep;             // of the result

@@ -19,7 +19,7 @@ StringRef describe(Undefined reason) {
   case Undefined::IntegerDivisionByZero:
     return "division by zero";
   case Undefined::OutOfType:
-    return "a number that the integer type does not hold";
+    return "a number that the type does not hold";
   case Undefined::NegativeRoot:
     return "square root of a negative number";
   case Undefined::LogOfNonPositive:
@@ -417,7 +417,16 @@ Undefined toInt(Interval a, int64_t &out) {
 }
 
 Undefined narrow(unsigned, float (*round)(double), Interval a, Interval &out) {
-  return checked({round(a.low), round(a.high)}, out);
+  Interval rounded{round(a.low), round(a.high)};
+  // A number that is beyond the type has no value in it.
+  bool isLowBeyond = std::isfinite(a.low) && !std::isfinite(rounded.low),
+       isHighBeyond = std::isfinite(a.high) && !std::isfinite(rounded.high);
+  if (isLowBeyond || isHighBeyond) {
+    out = rounded;
+    return isLowBeyond && isHighBeyond ? Undefined::OutOfType
+                                       : Undefined::Ambiguous;
+  }
+  return checked(rounded, out);
 }
 
 } // namespace mlc

@@ -28,6 +28,10 @@ enum class Undefined : uint8_t {
   NoMeaning,
 };
 llvm::StringRef describe(Undefined reason);
+/// Whether there is no value, rather than none that a domain can tell.
+inline bool isSure(Undefined reason) {
+  return reason != Undefined::None && reason < Undefined::Ambiguous;
+}
 
 /// splitmix64's step: a fixed function without structure.
 inline uint64_t mix(uint64_t x) {

@@ -47,6 +47,28 @@ Own ownNeedOf(BinaryFn function) {
   llvm_unreachable("unknown function");
 }
 
+/// Whether a number of `from` may be beyond all of `to`: it has no value there.
+/// Sums that overflow are another matter: floats are real numbers.
+bool mayNotFit(mlir::Type from, mlir::Type to) {
+  std::optional<NumberType> source = numberTypeOf(from),
+                            target = numberTypeOf(to);
+  if (!source || !target || isTruth(to) || isTruth(from) || isIndex(from))
+    return isFloat(from) && !isFloat(to) && !isTruth(to);
+  if (!target->isFloat())
+    return source->isFloat();
+  using llvm::APFloat;
+  if (source->isFloat())
+    return APFloat::semanticsMaxExponent(*source->semantics) >
+               APFloat::semanticsMaxExponent(*target->semantics) ||
+           !APFloat::semanticsHasZero(*target->semantics) ||
+           !APFloat::semanticsHasSignedRepr(*target->semantics);
+  auto fits = [&](const llvm::DynamicAPInt &end) {
+    return convertedNumber(mlir::presburger::Fraction(end), *source, *target)
+        .has_value();
+  };
+  return !fits(source->least()) || !fits(source->largest());
+}
+
 /// Reads are asked about by what they read.
 Own ownNeedOf(const ExprNode &node) {
   switch (node.kind) {
@@ -71,11 +93,9 @@ Own ownNeedOf(const ExprNode &node) {
         (isIndex(node.type) && node.operands[1]->kind == Expr::Kind::Int))
       return Own::Nothing;
     return ownNeedOf(node.binary);
-  case Expr::Kind::Cast: // what does not fit into an integer has no value
-    return isFloat(node.operands[0]->type) && !isFloat(node.type) &&
-                   !isTruth(node.type)
-               ? Own::Itself
-               : Own::Nothing;
+  case Expr::Kind::Cast:
+    return mayNotFit(node.operands[0]->type, node.type) ? Own::Itself
+                                                        : Own::Nothing;
   }
   llvm_unreachable("unknown expression");
 }
@@ -144,6 +164,7 @@ private:
   void visitSelect(const ExprNode &node, const Scope &scope);
   void visitReduce(const ExprNode &node, const Scope &scope);
   void requireOwn(const Expr &expr, const Scope &scope);
+  bool isSurelyOfType(const ExprNode &cast, const Scope &scope);
   void requireRange(const ExprNode &node, const Scope &scope);
   void requirePower(const ExprNode &node, const Scope &scope);
   void require(Need::Kind kind, const Value &value, unsigned width,
@@ -231,13 +252,30 @@ void Definer::requirePower(const ExprNode &node, const Scope &scope) {
             0, scope);
 }
 
+/// What comes back from a wider type, and a number that the type has.
+bool Definer::isSurelyOfType(const ExprNode &cast, const Scope &scope) {
+  if (values.isCastBack(cast, scope))
+    return true;
+  mlir::Type from = cast.operands[0]->type;
+  if (assumptions.isLiteral)
+    return false;
+  std::optional<NumberType> source = numberTypeOf(from),
+                            target = numberTypeOf(cast.type);
+  Value x = values.unfold(cast.operands[0], scope);
+  return source && target && llvm::all_of(x, [&](const Case &one) {
+           std::optional<Rational> number = asConstant(one.value);
+           return number &&
+                  convertedNumber(*number, *source, *target).has_value();
+         });
+}
+
 void Definer::requireOwn(const Expr &expr, const Scope &scope) {
   const ExprNode &node = *expr;
   switch (ownNeedOf(node)) {
   case Own::Nothing:
     return;
   case Own::Itself:
-    if (node.kind != Expr::Kind::Cast || !values.isCastBack(node, scope))
+    if (node.kind != Expr::Kind::Cast || !isSurelyOfType(node, scope))
       require(Need::Kind::Defined, values.unfold(expr, scope),
               widthOf(node.type), scope);
     return;

@@ -30,6 +30,7 @@ struct Statement {
 const std::string types = R"(
 !n = tensor<?xf32, #mlc.dims<[n]>>
 !nb = tensor<?xi1, #mlc.dims<[n]>>
+!h = tensor<?xf16, #mlc.dims<[n]>>
 !v = tensor<?xf32, #mlc.dims<[v]>>
 !k = tensor<?xf32, #mlc.dims<[k]>>
 !ki = tensor<?xi64, #mlc.dims<[k]>>
@@ -88,6 +89,17 @@ std::string largest(const std::string &rest) {
          "%g, %at = mlc.top_k %l {axis = 0 : i64, k = #mlc.int<3>, largest = "
          "true, sorted = true} : (!k3) -> (!k3, !i3)\n" +
          rest;
+}
+/// %x and a number of another type, made one of f16, less that number.
+std::string throughHalf(const std::string &number, const std::string &type) {
+  std::string other = "tensor<?x" + type + ", #mlc.dims<[n]>>";
+  return "%c = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<" + number +
+         ">, type = " + type + "} : () -> " + other +
+         "\n%h = mlc.cast %c {to = " + "f16} : (" + other +
+         ") -> !h\n%f = mlc.cast %h {to = f32} : (!h) -> " +
+         "!n\n%s = mlc.add %x, %f : (!n, !n) -> !n\n"
+         "%r = mlc.sub %s, %f : (!n, !n) -> !n\n" +
+         result("n");
 }
 std::string unread(const std::string &function) {
   return "%l = mlc." + function + " %x : (!n) -> !n\nreturn %x : !n\n";
@@ -180,6 +192,12 @@ std::vector<Statement> otherStatements() {
       {"read on both sides", Answer::Proved,
        largest("%r = mlc.add %w, %g : (!k3, !k3) -> !k3\n" + result("k3")),
        largest("%r = mlc.add %g, %w : (!k3, !k3) -> !k3\n" + result("k3"))},
+      {"an integer beyond a type, added and taken away", Answer::Refuted, same,
+       throughHalf("100000.0", "i64")},
+      {"a number beyond a type, added and taken away", Answer::Refuted, same,
+       throughHalf("100000.0", "f32")},
+      {"an integer of a type, added and taken away", Answer::Proved, same,
+       throughHalf("1000.0", "i64")},
       {"a selection moves into a logarithm", Answer::NotRefuted,
        "%u = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<1.0>, type = "
        "f32} : () -> !n\n"
