@@ -275,9 +275,11 @@ Label labelPartial(const PartialPair &pair, uint64_t seed) {
         arguments.back().push_back(draw(type, trial, random));
     }
     Run run(arguments, size);
+    // There is no derivative where the function has no value.
     bool isDefined = true;
     for (int64_t i = 0; i < size; ++i)
-      isDefined = isDefined && run.element(pair.before, i);
+      isDefined = isDefined && run.element(pair.before, i) &&
+                  (!pair.function || run.element(pair.function, i));
     if (!isDefined || run.isUnclear)
       continue;
     for (int64_t i = 0; i < size; ++i) {
