@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ.get("MLC_BUILD", ROOT / "build")).resolve()
-sys.path[:0] = [str(ROOT / folder) for folder in ("test/models", "test/training", "test/transport", "runtime/python", "tools/bench", "tools/experiments")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("test", "test/models", "test/training", "test/transport", "runtime/python", "tools/bench", "tools/experiments")]
 
 
 os.environ["MLC_BUILD"] = str(BUILD)  # where `import mlc` finds its library

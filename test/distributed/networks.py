@@ -1,6 +1,5 @@
 """The networks of test/training with batches of any size, and runs of them on several ranks."""
 
-import os
 import re
 
 import numpy as np
@@ -8,9 +7,8 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 import trained
+from suite import FULL  # noqa: F401 (all networks, for longer: README.md)
 
-# All networks, for longer (README.md).
-FULL = os.environ.get("MLC_DISTRIBUTED") == "full"
 FLOATS = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
 
 

@@ -376,20 +376,24 @@ def test_a_quotient_by_one_number_is_rounded_once(divisor, after, run):
 
 
 @pytest.mark.parametrize("transform", ["align_corners", "half_pixel", "asymmetric", "pytorch_half_pixel"])
-@pytest.mark.parametrize("nearest", ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"])
-def test_nearest_neighbours_are_those_of_onnx_runtime(transform, nearest, run):
+@pytest.mark.parametrize("dims", [[1, 1, 13, 7], [1, 1, "h", "w"]])
+def test_nearest_neighbours_are_those_of_onnx_runtime(transform, dims, run):
     """Coordinates that are whole, or half-way between two, in float32."""
     x = RNG.permutation(13 * 7).astype(np.float32).reshape(1, 1, 13, 7)
     cases = [("s", np.array([1, 1, a, b], np.float32)) for a, b in ((0.6, 2.2), (1.7, 3), (2, 0.3))]
     cases += [("z", np.array([1, 1, a, b], np.int64)) for a, b in ((61, 29), (5, 100), (26, 14))]
-    for name, value in cases:
-        inputs = ["x", "", "s"] if name == "s" else ["x", "", "", "z"]
-        node = helper.make_node("Resize", inputs, ["y"], mode="nearest", nearest_mode=nearest,
-                                coordinate_transformation_mode=transform)
-        for dims in ([1, 1, 13, 7], [1, 1, "h", "w"]):
-            proto = graph_model([node], {"x": (FLOAT, dims)}, {"y": (FLOAT, None)}, {name: value}, opset=18)
-            (got,), (want,) = run(proto, {"x": x}), judged(proto, {"x": x})
-            np.testing.assert_array_equal(got, want, f"{name} = {value}, {dims}")
+    nodes, constants = [], {}
+    for i, (kind, value) in enumerate(cases):
+        name = f"{kind}{i}"
+        constants[name] = value
+        for nearest in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil"):
+            inputs = ["x", "", name] if kind == "s" else ["x", "", "", name]
+            nodes.append(helper.make_node("Resize", inputs, [f"{name}_{nearest}"], mode="nearest", nearest_mode=nearest,
+                                          coordinate_transformation_mode=transform))
+    names = [node.output[0] for node in nodes]
+    proto = graph_model(nodes, {"x": (FLOAT, dims)}, {name: (FLOAT, None) for name in names}, constants, opset=18)
+    for name, got, want in zip(names, run(proto, {"x": x}), judged(proto, {"x": x}), strict=True):
+        np.testing.assert_array_equal(got, want, f"{name} of {cases}")
 
 
 # ---------------------------------------------------------------------------
