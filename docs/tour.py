@@ -92,6 +92,7 @@ FILES = {
     "recognition.onnx": lambda path: shutil.copyfile(
         catalog.package("rapidocr") / "models/PP-OCRv6_rec_small.onnx", path),
     "line.npy": lambda path: np.save(path, inputs.text_line((1, 3, 48, 320))),
+    "letters.npy": lambda path: np.save(path, inputs.text_line((1, 3, 48, 320))[..., :40]),
     "unsupported.onnx": lambda path: graphs.save(path, unsupported()),
     "spirals.onnx": lambda path: graphs.save(path, spirals()[0]),
     "spirals.npz": lambda path: np.savez(path, **spirals()[1]),
