@@ -244,8 +244,9 @@ llvm::Error changeModel(ModuleOp module,
   return llvm::Error::success();
 }
 
-/// A constant of one element repeated takes no room in a model, but all of it
-/// in an artifact.
+/// A program that is given as text may have constants of one element repeated,
+/// which take no room there, but all of it in an artifact. Lower makes none
+/// that are large.
 static llvm::Error checkRepeated(ModuleOp module) {
   constexpr int64_t mostBytes = int64_t(256) << 20;
   std::string text;

@@ -153,7 +153,7 @@ void topkRun(const LibraryCall &call, int64_t begin, int64_t end,
 }
 
 //===----------------------------------------------------------------------===//
-// scatter_add
+// scatter_add, scatter_mul, scatter_max, scatter_min
 //===----------------------------------------------------------------------===//
 
 float fromHalf(uint16_t bits) {
@@ -240,6 +240,34 @@ int64_t indexAt(const LibraryOperand &indices, int64_t at) {
   }
 }
 
+/// What becomes of an element and an update.
+struct Added {
+  static constexpr bool needsSign = false;
+  template <typename T> static T of(T x, T y) { return T(x + y); }
+};
+struct Multiplied {
+  static constexpr bool needsSign = false;
+  // Short integers would become int, in which products overflow.
+  template <typename T> static T of(T x, T y) {
+    if constexpr (std::is_integral_v<T>)
+      return T(uint64_t(x) * uint64_t(y));
+    else
+      return x * y;
+  }
+};
+struct Larger {
+  static constexpr bool needsSign = true;
+  template <typename T> static T of(T x, T y) {
+    return x != x ? x : y != y ? y : x < y ? y : x;
+  }
+};
+struct Smaller {
+  static constexpr bool needsSign = true;
+  template <typename T> static T of(T x, T y) {
+    return x != x ? x : y != y ? y : y < x ? y : x;
+  }
+};
+
 /// How the work is cut: slices of `inner` elements, `extent` of them in each of
 /// `outer` boxes, in tasks of `rows`. A task looks at every index, which must
 /// not be most of its work.
@@ -263,7 +291,7 @@ struct ScatterShape {
 
 Status scatterCheck(const LibraryCall &call) {
   auto bad = [](const char *what) {
-    return Status::badFile(std::string("scatter_add: ") + what);
+    return Status::badFile(std::string("scatter: ") + what);
   };
   if (call.numInputs != 3 || call.numOutputs != 1 || call.numArgs != 3)
     return bad("needs three inputs, one output and three arguments");
@@ -306,7 +334,7 @@ int64_t scatterTasks(const LibraryCall &call) {
   return shape.outer * shape.parts;
 }
 
-template <typename Stored, typename E>
+template <typename Combine, typename Stored, typename E>
 void scatterPart(const LibraryCall &call, const ScatterShape &shape,
                  int64_t task, void *scratch) {
   using Sum = typename E::Sum;
@@ -335,13 +363,23 @@ void scatterPart(const LibraryCall &call, const ScatterShape &shape,
     Sum *row = sums + (at - first) * shape.inner;
     const Stored *slice = updates + j * shape.inner;
     for (int64_t i = 0; i < shape.inner; ++i)
-      row[i] = Sum(row[i] + E::load(slice[i]));
+      row[i] = Combine::of(row[i], E::load(slice[i]));
   }
   if constexpr (!isDirect)
     for (int64_t i = 0; i < size; ++i)
       to[i] = E::store(sums[i]);
 }
 
+/// Of integers of one size. They wrap, which those without a sign do in C++.
+template <typename Combine, typename Signed> auto integerPart(bool isSigned) {
+  using Unsigned = std::make_unsigned_t<Signed>;
+  if constexpr (Combine::needsSign)
+    if (isSigned)
+      return scatterPart<Combine, Signed, Element<Signed, Signed>>;
+  return scatterPart<Combine, Unsigned, Element<Unsigned, Unsigned>>;
+}
+
+template <typename Combine>
 void scatterRun(const LibraryCall &call, int64_t begin, int64_t end,
                 void *scratch) {
   ScatterShape shape(call);
@@ -349,36 +387,43 @@ void scatterRun(const LibraryCall &call, int64_t begin, int64_t end,
     for (int64_t task = begin; task < end; ++task)
       part(call, shape, task, scratch);
   };
-  switch (call.inputs[0].type) {
+  DType type = call.inputs[0].type;
+  switch (type) {
   case DType::F32:
-    return run(scatterPart<float, Element<float, float>>);
+    return run(scatterPart<Combine, float, Element<float, float>>);
   case DType::F64:
-    return run(scatterPart<double, Element<double, double>>);
+    return run(scatterPart<Combine, double, Element<double, double>>);
   case DType::F16:
-    return run(scatterPart<uint16_t, HalfElement>);
+    return run(scatterPart<Combine, uint16_t, HalfElement>);
   case DType::BF16:
-    return run(scatterPart<uint16_t, BFloatElement>);
-  // Integers wrap, which those without a sign do in C++.
+    return run(scatterPart<Combine, uint16_t, BFloatElement>);
   case DType::I8:
   case DType::U8:
-    return run(scatterPart<uint8_t, Element<uint8_t, uint8_t>>);
+    return run(integerPart<Combine, int8_t>(type == DType::I8));
   case DType::I16:
   case DType::U16:
-    return run(scatterPart<uint16_t, Element<uint16_t, uint16_t>>);
+    return run(integerPart<Combine, int16_t>(type == DType::I16));
   case DType::I32:
   case DType::U32:
-    return run(scatterPart<uint32_t, Element<uint32_t, uint32_t>>);
+    return run(integerPart<Combine, int32_t>(type == DType::I32));
   case DType::I64:
   case DType::U64:
-    return run(scatterPart<uint64_t, Element<uint64_t, uint64_t>>);
+    return run(integerPart<Combine, int64_t>(type == DType::I64));
   case DType::Bool:
     return; // refused by the check
   }
 }
 
+template <typename Combine> constexpr LibraryKernel scatter(const char *key) {
+  return {key, scatterCheck, scatterScratch, scatterTasks, scatterRun<Combine>};
+}
+
 const LibraryKernel table[] = {
     {"topk", topkCheck, topkScratch, topkTasks, topkRun},
-    {"scatter_add", scatterCheck, scatterScratch, scatterTasks, scatterRun},
+    scatter<Added>("scatter_add"),
+    scatter<Multiplied>("scatter_mul"),
+    scatter<Larger>("scatter_max"),
+    scatter<Smaller>("scatter_min"),
 };
 
 } // namespace

@@ -56,6 +56,8 @@ struct LibraryKernel {
 ///     negative indices count from the end of those, others that are not in X
 ///     add nothing. Half floats are added in float32 and rounded once. All
 ///     types but bool.
+///   scatter_mul, scatter_max, scatter_min: the same with products, and with
+///     the larger or the smaller of two, NaN where one is.
 const LibraryKernel *findLibraryKernel(const std::string &key);
 
 } // namespace mlc::runtime

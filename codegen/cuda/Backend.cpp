@@ -71,7 +71,7 @@ public:
   }
 
   bool canCompileOpaque(llvm::StringRef libraryKernel) const override {
-    return libraryKernel == topKKernel || libraryKernel == scatterAddKernel;
+    return libraryKernel == topKKernel || isScatterKernel(libraryKernel);
   }
 
   std::vector<std::pair<llvm::StringRef, llvm::StringRef>>

@@ -3,6 +3,7 @@
 #include "codegen/cuda/ScatterAdd.h"
 #include "codegen/cuda/DeviceHeader.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -12,21 +13,37 @@ namespace mlc::cuda {
 /// Threads of a block, and most bytes of shared memory for what they add to.
 constexpr int64_t threads = 128, sumBytes = 32 * 1024;
 
+/// How the kernel combines: a type of kernels/scatter.cuh; empty where it is
+/// another.
+static StringRef combinerOf(StringRef libraryKernel) {
+  return llvm::StringSwitch<StringRef>(libraryKernel)
+      .Case("scatter_add", "Added")
+      .Case("scatter_mul", "Multiplied")
+      .Case("scatter_max", "Larger")
+      .Case("scatter_min", "Smaller")
+      .Default("");
+}
+
+bool isScatterKernel(StringRef libraryKernel) {
+  return !combinerOf(libraryKernel).empty();
+}
+
 static OpaqueOpInterface findScatterAdd(const Kernel &kernel) {
   if (kernel.ops.size() != 1)
     return {};
   auto op = dyn_cast<OpaqueOpInterface>(kernel.ops.front());
-  return op && op.getLibraryKernel() == scatterAddKernel ? op
-                                                         : OpaqueOpInterface();
+  return op && isScatterKernel(op.getLibraryKernel()) ? op
+                                                      : OpaqueOpInterface();
 }
 
 bool acceptsScatterAdd(const Kernel &kernel, const EmitOptions &) {
   return bool(findScatterAdd(kernel));
 }
 
-/// The type that elements are added in: of integers the one without a sign.
-static std::string addedType(Type element) {
-  if (isa<FloatType>(element))
+/// The type that elements are combined in: of integers that are not compared
+/// the one without a sign.
+static std::string combinedType(Type element, StringRef combiner) {
+  if (isa<FloatType>(element) || combiner == "Larger" || combiner == "Smaller")
     return storageType(element);
   return "uint" + std::to_string(element.getIntOrFloatBitWidth()) + "_t";
 }
@@ -64,7 +81,8 @@ FailureOr<KernelText> emitScatterAdd(KernelPrinter &to) {
   text.tasks = outer * extent.ceilDiv(slots * lanes) * inner.ceilDiv(columns);
   to.before = skeletonText("scatter.cuh").str();
 
-  std::string type = addedType(element);
+  StringRef combiner = combinerOf(op.getLibraryKernel());
+  std::string type = combinedType(element, combiner);
   auto operand = [&](unsigned i) {
     auto found = llvm::find(kernel.inputs, op->getOperand(i));
     std::string name = "in" + std::to_string(found - kernel.inputs.begin());
@@ -72,9 +90,10 @@ FailureOr<KernelText> emitScatterAdd(KernelPrinter &to) {
                   : "reinterpret_cast<const " + type + " *>(" + name + ")";
   };
   auto size = [&](IntExpr value) { return to.printer.size(value).text; };
-  to.code.line("typedef ScatterAdd<" + type + ", " + storageType(pick) + ", " +
-               std::to_string(threads) + ", " + std::to_string(columns) + ", " +
-               std::to_string(slots) + "> Scatter;");
+  to.code.line("typedef ScatterAdd<" + combiner.str() + ", " + type + ", " +
+               storageType(pick) + ", " + std::to_string(threads) + ", " +
+               std::to_string(columns) + ", " + std::to_string(slots) +
+               "> Scatter;");
   to.code.line("Scatter{" + operand(0) + ", " + operand(1) + ", " + operand(2) +
                ", reinterpret_cast<" + type + " *>(out0), " + size(extent) +
                ", " + size(inner) + ", " + size(count) + ", " +

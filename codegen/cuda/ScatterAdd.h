@@ -12,8 +12,8 @@
 
 namespace mlc::cuda {
 
-/// The library kernel that the operator names.
-constexpr const char *scatterAddKernel = "scatter_add";
+/// Whether it is one of the library kernels that are compiled so.
+bool isScatterKernel(llvm::StringRef libraryKernel);
 
 bool acceptsScatterAdd(const Kernel &kernel, const EmitOptions &options);
 mlir::FailureOr<KernelText> emitScatterAdd(KernelPrinter &to);

@@ -328,12 +328,27 @@ LogicalResult ScatterAddOp::checkOperands() {
     return emitOpError() << "requires updates of rank "
                          << x.getRank() - 1 + indices.getRank() << " and "
                          << x.getElementType() << ", got " << updates;
+  if (getReduction() == Reduction::Mean)
+    return emitOpError() << "has no reduction mean";
   for (IntExpr place : {getBeginAttr(), getWholeAttr()})
     if (place && place.isConstant() && place.getConstant() < 0)
       return emitOpError() << "requires begin and whole that are not negative, "
                               "got "
                            << place.str();
   return success();
+}
+
+static std::pair<ReduceKind, BinaryFn> combinerOf(Reduction kind) {
+  switch (kind) {
+  case Reduction::Prod:
+    return {ReduceKind::Prod, BinaryFn::Mul};
+  case Reduction::Max:
+    return {ReduceKind::Max, BinaryFn::Max};
+  case Reduction::Min:
+    return {ReduceKind::Min, BinaryFn::Min};
+  default:
+    return {ReduceKind::Sum, BinaryFn::Add};
+  }
 }
 
 void ScatterAddOp::define(DefinitionBuilder &b) {
@@ -348,8 +363,13 @@ void ScatterAddOp::define(DefinitionBuilder &b) {
   Type type = b.elementType(0), index = IndexType::get(b.getContext());
   IntExpr begin = getBeginAttr(),
           whole = getWholeAttr() ? getWholeAttr() : x[axis];
+  auto [reduce, function] = combinerOf(getReduction().value_or(Reduction::Sum));
   b.result(b.stage("y", x, type, [&](ArrayRef<Expr> i) {
     Expr row = begin ? i[axis] + begin : i[axis];
+    // What changes nothing: of two that are the same one is the larger.
+    Expr neutral = reduce == ReduceKind::Sum    ? b.constant(type, 0)
+                   : reduce == ReduceKind::Prod ? b.constant(type, 1)
+                                                : b.read(0, i);
     auto added = [&](ArrayRef<Expr> j) {
       Expr picked = mlc::cast(b.read(1, j), index);
       Expr fromEnd = picked + b.integer(whole);
@@ -359,10 +379,10 @@ void ScatterAddOp::define(DefinitionBuilder &b) {
       llvm::append_range(at, j);
       llvm::append_range(at, i.drop_front(axis + 1));
       return mlc::select(compare(ComparePredicate::EQ, place, row),
-                         b.read(2, at), b.constant(type, 0));
+                         b.read(2, at), neutral);
     };
-    return b.read(0, i) +
-           (count ? b.reduce(ReduceKind::Sum, picks, added) : added({}));
+    return binary(function, b.read(0, i),
+                  count ? b.reduce(reduce, picks, added) : added({}));
   }));
 }
 
@@ -385,7 +405,18 @@ SmallVector<Requirement> ScatterAddOp::getRequirements() {
                             : std::move(definition->requirements);
 }
 
-StringRef ScatterAddOp::getLibraryKernel() { return "scatter_add"; }
+StringRef ScatterAddOp::getLibraryKernel() {
+  switch (getReduction().value_or(Reduction::Sum)) {
+  case Reduction::Prod:
+    return "scatter_mul";
+  case Reduction::Max:
+    return "scatter_max";
+  case Reduction::Min:
+    return "scatter_min";
+  default:
+    return "scatter_add";
+  }
+}
 
 SmallVector<IntExpr> ScatterAddOp::getLibraryArguments() {
   IntExpr begin = getBeginAttr(), whole = getWholeAttr();

@@ -68,17 +68,22 @@ def Mlc_ScatterAddOp : Mlc_Op<"scatter_add",
     added in the order of their places, whatever computes them. The CPU has a
     kernel of the library for it, whose work grows with the updates.
 
+    `reduction` (sum) prod multiplies instead, max and min keep the larger or
+    the smaller, or NaN where there is one.
+
     The operand may be a part of what indices speak of, which has `whole` slices
     (as many as the operand): slice v is that of `begin` (0) + v.
   }];
   let arguments = (ins Mlc_Tensor:$x, Mlc_Tensor:$indices, Mlc_Tensor:$updates,
                        I64Attr:$axis, OptionalAttr<Mlc_IntExpr>:$begin,
-                       OptionalAttr<Mlc_IntExpr>:$whole);
+                       OptionalAttr<Mlc_IntExpr>:$whole,
+                       OptionalAttr<Mlc_WordAttr<Mlc_Reduction>>:$reduction);
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$types, "::mlir::Value":$x,
                                  "::mlir::Value":$indices,
-                                 "::mlir::Value":$updates, "uint64_t":$axis), [{
+                                 "::mlir::Value":$updates, "uint64_t":$axis,
+                                 CArg<"::mlir::StringAttr", "{}">:$reduction), [{
     build($_builder, $_state, types, x, indices, updates, axis, ::mlc::IntExpr(),
-          ::mlc::IntExpr());
+          ::mlc::IntExpr(), reduction);
   }]>];
 }
 

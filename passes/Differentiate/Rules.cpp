@@ -112,7 +112,8 @@ FailureOr<SmallVector<Value>> gradientsByRule(OpBuilder &builder, Operation *op,
   if (auto gather = dyn_cast<GatherOp>(op); gather && wanted[0])
     return gatherGradient(builder, gather, cotangent);
   if (auto scatter = dyn_cast<ScatterAddOp>(op);
-      scatter && !scatter.getBeginAttr() && !scatter.getWholeAttr())
+      scatter && !scatter.getBeginAttr() && !scatter.getWholeAttr() &&
+      scatter.getReduction().value_or(Reduction::Sum) == Reduction::Sum)
     return scatterGradient(builder, scatter, cotangent);
   if (auto top = dyn_cast<TopKOp>(op); top && cotangent)
     return topKGradient(builder, top, cotangent);

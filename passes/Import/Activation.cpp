@@ -113,10 +113,15 @@ static Value normalCdf(Node &n, Value x) {
   return n.withScalar<MulOp>(n.withScalar<AddOp>(error, 1.0), 0.5);
 }
 
+static LogicalResult importExactGelu(Node &n) {
+  Value x = n.value(0);
+  return n.result(n.pointwise<MulOp>({x, normalCdf(n, x)}));
+}
+
 static LogicalResult importGelu(Node &n) {
   Value x = n.value(0);
   if (n.stringAttr("approximate", "none") != "tanh")
-    return n.result(n.pointwise<MulOp>({x, normalCdf(n, x)}));
+    return importExactGelu(n);
   // (1 + tanh(y)) / 2 is sigmoid(2 y), y = sqrt(2 / pi) (x + 0.044715 x^3).
   Value cube = n.op<MulOp>({n.op<MulOp>({x, x}), x});
   Value sum = n.pointwise<AddOp>({x, n.withScalar<MulOp>(cube, 0.044715)});
@@ -173,6 +178,7 @@ ArrayRef<OperatorEntry> activationOperators() {
       {"", "Softsign", 1, 1, importSoftsign},
       {"", "Swish", 1, 1, importSwish},
       {"", "ThresholdedRelu", 1, 1, importThresholdedRelu},
+      {"com.microsoft", "Gelu", 1, 1, importExactGelu},
   };
   return entries;
 }

@@ -4,6 +4,7 @@
 #include "dialects/Graph/PointwiseOps.h"
 #include "passes/Import/Handlers.h"
 #include "passes/Import/Windows.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -129,21 +130,71 @@ static Value addBias(Node &n, Value result, unsigned input) {
       {result, n.broadcast(n.reshape(n.value(input), channel), dims)});
 }
 
-static LogicalResult importConv(Node &n) {
-  std::optional<SmallVector<int64_t>> kernel = kernelOf(n);
-  if (!kernel)
-    return failure();
+static Value convolution(Node &n, const SmallVector<int64_t> &kernel) {
   std::optional<WindowAttributes> window = readWindow(n, kernel);
   std::optional<int64_t> groups = groupsOf(n);
   if (!window || !groups)
-    return failure();
+    return {};
   if (window->same)
     padSame(n, *window);
   Value result =
       n.op<ConvOp>({n.value(0), n.value(1)}, n.dimsAttr(window->strides),
                    n.dimsAttr(window->pads), n.dimsAttr(window->dilations),
                    n.integer(*groups));
-  return n.result(addBias(n, result, 2));
+  return addBias(n, result, 2);
+}
+
+static LogicalResult importConv(Node &n) {
+  std::optional<SmallVector<int64_t>> kernel = kernelOf(n);
+  return kernel ? n.result(convolution(n, *kernel)) : failure();
+}
+
+/// What ONNX Runtime's optimizer has put behind a convolution.
+static Value activated(Node &n, Value x) {
+  std::string kind = n.stringAttr("activation", "");
+  SmallVector<double> p = n.floatsAttr("activation_params");
+  size_t count = llvm::StringSwitch<size_t>(kind)
+                     .Case("LeakyRelu", 1)
+                     .Cases({"Clip", "HardSigmoid"}, 2)
+                     .Default(0);
+  if (p.size() < count) {
+    (void)n.invalid("activation " + Twine(kind) + " requires " + Twine(count) +
+                    " activation_params");
+    return {};
+  }
+  if (kind.empty())
+    return x;
+  if (kind == "Relu")
+    return n.op<ReluOp>(x);
+  if (kind == "Sigmoid")
+    return n.op<SigmoidOp>(x);
+  if (kind == "Tanh")
+    return n.op<TanhOp>(x);
+  if (kind == "LeakyRelu")
+    return n.op<LeakyReluOp>(x, n.real(p[0]));
+  if (kind == "Clip")
+    return n.op<ClipOp>(x, n.real(p[0]), n.real(p[1]));
+  if (kind == "HardSigmoid")
+    return n.op<HardSigmoidOp>(x, n.real(p[0]), n.real(p[1]));
+  (void)n.unsupported("activation " + Twine(kind) + " is not supported");
+  return {};
+}
+
+/// activation(conv(X, W) + B + Z)
+static LogicalResult importFusedConv(Node &n) {
+  std::optional<SmallVector<int64_t>> kernel = kernelOf(n);
+  Value result = kernel ? convolution(n, *kernel) : Value();
+  if (result && n.has(3)) {
+    if (n.rank(3) != n.rank(0) || n.type(3) != n.type(0))
+      return n.invalid("requires something of the result's type to add");
+    Dims dims = dimsOf(result);
+    for (auto [d, pair] : llvm::enumerate(llvm::zip(n.dims(3), dims)))
+      n.requireEqual(std::get<0>(pair), std::get<1>(pair),
+                     "what is added differs from the result in dim " +
+                         Twine(d));
+    result = n.op<AddOp>({result, n.reshape(n.value(3), dims)});
+  }
+  return n.result(activated(n, result));
 }
 
 /// Pads of ConvTranspose when the output's size or auto_pad is given: they cut
@@ -205,6 +256,7 @@ ArrayRef<OperatorEntry> convolutionOperators() {
   static const OperatorEntry entries[] = {
       {"", "Conv", 2, 3, importConv},
       {"", "ConvTranspose", 2, 3, importConvTranspose},
+      {"com.microsoft", "FusedConv", 2, 4, importFusedConv},
   };
   return entries;
 }

@@ -142,6 +142,10 @@ static Value scattered(Node &n, Value x, Value places, Value updates) {
     return replaced(n, x, places, updates);
   if (reduction == "add")
     return n.op<ScatterAddOp>({x, places, updates}, 0);
+  if (reduction == "mul" || reduction == "max" || reduction == "min")
+    return n.op<ScatterAddOp>(
+        {x, places, updates}, 0,
+        n.builder().getStringAttr(reduction == "mul" ? "prod" : reduction));
   (void)n.unsupported("reduction " + reduction + " is not supported");
   return {};
 }

@@ -119,6 +119,7 @@ private:
   LogicalResult lower(Operation &op);
   LogicalResult lowerDefined(DefinitionOpInterface op);
   void lowerOpaque(Operation &op);
+  Value lowerConstant(mlc::ConstantOp constant);
 
   func::FuncOp function;
   MLIRContext *context;
@@ -251,11 +252,27 @@ void FunctionLowering::lowerOpaque(Operation &op) {
   }
 }
 
+/// A large constant of one number stays that number: who needs it in memory
+/// has it written when the model runs, and an artifact does not hold it.
+Value FunctionLowering::lowerConstant(mlc::ConstantOp constant) {
+  constexpr int64_t largeBits = int64_t(8) << 20; // 1 MB
+  Location loc = constant.getLoc();
+  ElementsAttr value = lowerElements(constant.getValue());
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (!dense || !dense.isSplat() ||
+      value.getNumElements() <
+          largeBits / value.getElementType().getIntOrFloatBitWidth())
+    return arith::ConstantOp::create(*builder, loc, cast<TypedAttr>(value));
+  Value number = arith::ConstantOp::create(*builder, loc,
+                                           dense.getSplatValue<TypedAttr>());
+  Value init = tensor::EmptyOp::create(
+      *builder, loc, dense.getType().getShape(), dense.getElementType());
+  return linalg::FillOp::create(*builder, loc, number, init).getResult(0);
+}
+
 LogicalResult FunctionLowering::lower(Operation &op) {
   if (auto constant = dyn_cast<mlc::ConstantOp>(op)) {
-    auto value = cast<TypedAttr>(lowerElements(constant.getValue()));
-    mapping.map(op.getResult(0),
-                arith::ConstantOp::create(*builder, op.getLoc(), value));
+    mapping.map(op.getResult(0), lowerConstant(constant));
     return success();
   }
   // An operator that is both has a kernel that does less work.

@@ -10,7 +10,8 @@ namespace mlc {
 /// `mlc-lower-to-linalg`: every function of the module, in place.
 ///
 ///   - Operators with a definition become linalg, tensor, arith and math.
-///   - Constants become arith.constant; weights stay resources.
+///   - Constants become arith.constant; weights stay resources. One of 1 MB or
+///     more that repeats one number becomes a linalg.fill.
 ///   - Opaque operators stay, between casts to and from symbolic dims.
 ///   - Symbolic dims become `?`; symbols become trailing index arguments named
 ///     by the function's `mlc.symbols`; `mlc.dims` (and `mlc.type` for

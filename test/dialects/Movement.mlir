@@ -210,6 +210,14 @@ func.func @f(%x: tensor<0xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>, %i: tensor<4xi64>, %u: tensor<2x4xf32>) {
+  // expected-error @+1 {{'mlc.scatter_add' op has no reduction mean}}
+  %r = mlc.scatter_add %x, %i, %u {axis = 1 : i64, reduction = "mean"} : (tensor<2x3xf32>, tensor<4xi64>, tensor<2x4xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %i: tensor<4xi64>, %u: tensor<2x4xf32>) {
   // expected-error @+1 {{'mlc.scatter_add' op requires begin and whole that are not negative, got -1}}
   %r = mlc.scatter_add %x, %i, %u {axis = 1 : i64, begin = #mlc.int<-1>} : (tensor<2x3xf32>, tensor<4xi64>, tensor<2x4xf32>) -> tensor<2x3xf32>
   return

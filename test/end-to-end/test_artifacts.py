@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from onnx import numpy_helper
 
 
 def compiled(tools, folder, model, *flags, name="model"):
@@ -100,3 +101,23 @@ def test_inspect_lists_images_and_what_steps_say(tools, tmp_path):
     text = tools.mlc("inspect", artifact).stdout
     assert "(elf for x86-64-v3)" in text
     assert f"launch {step['name']} ({step['text']})" in text
+
+
+@pytest.mark.parametrize("transposed", [0, 1])
+def test_one_repeated_number_is_not_written_out(tools, tmp_path, transposed):
+    """Neither in the artifact nor, where it is a weight of 400 MB, refused."""
+    def made(rows, columns):
+        shape = [columns, rows] if transposed else [rows, columns]
+        number = numpy_helper.from_array(np.array([0.25], np.float32))
+        nodes = [("ConstantOfShape", ["shape"], ["w"], {"value": number}),
+                 ("Gemm", ["x", "w"], ["y"], {"transB": transposed})]
+        results = [("y", [1, columns]), ("w", shape)]
+        return graphs.model(nodes, [("x", [1, rows])], results, {"shape": np.array(shape, np.int64)})
+
+    for rows in (600, 25088):
+        artifact = compiled(tools, tmp_path, made(rows, 4096), name=str(rows))
+        assert artifact.stat().st_size < 64 << 10
+    x = np.random.default_rng(0).standard_normal((1, 600)).astype(np.float32)
+    y, w = mlc.load(tmp_path / "600.mlca")(x)
+    np.testing.assert_allclose(y, np.full((1, 4096), x.sum() / 4), rtol=1e-4)
+    assert w.size == 600 * 4096 and (w == 0.25).all()

@@ -10,7 +10,8 @@ import numpy as np
 import onnxruntime
 import pytest
 
-NAMES = ["Magika", "PP-OCR v2 cls", "seeded squeezenet", "seeded inception_v2", "seeded shufflenet"]
+NAMES = ["Magika", "PP-OCR v2 cls", "seeded squeezenet", "seeded inception_v2", "seeded shufflenet",
+         "light zfnet512"]
 
 
 @pytest.mark.parametrize("name", NAMES)

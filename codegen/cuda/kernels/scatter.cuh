@@ -3,7 +3,8 @@
 // Slices added where indices say
 //===----------------------------------------------------------------------===//
 
-/// What elements are added as; integers come without a sign, which wrap.
+/// What elements are added as; integers come without a sign, which wrap, but
+/// where they are compared.
 template <typename T> struct Addend {
   typedef T Sum;
   MLC_DEVICE static Sum load(T value) { return value; }
@@ -20,11 +21,34 @@ template <> struct Addend<bf16> {
   MLC_DEVICE static bf16 store(float value) { return toBF16(value); }
 };
 
+/// What becomes of an element and an update, as in the runtime's library.
+struct Added {
+  template <typename T> MLC_DEVICE static T of(T x, T y) { return T(x + y); }
+};
+struct Multiplied {
+  MLC_DEVICE static float of(float x, float y) { return x * y; }
+  MLC_DEVICE static double of(double x, double y) { return x * y; }
+  template <typename T> MLC_DEVICE static T of(T x, T y) {
+    return T((unsigned long long)(x) * (unsigned long long)(y));
+  }
+};
+struct Larger {
+  template <typename T> MLC_DEVICE static T of(T x, T y) {
+    return x != x ? x : y != y ? y : x < y ? y : x;
+  }
+};
+struct Smaller {
+  template <typename T> MLC_DEVICE static T of(T x, T y) {
+    return x != x ? x : y != y ? y : y < x ? y : x;
+  }
+};
+
 /// A block has SLOTS * (THREADS / COLUMNS) rows and COLUMNS columns of the
 /// result in shared memory, each thread SLOTS elements of one column, to which
-/// it alone adds: in the order of the updates, whatever runs beside it. It looks
-/// at all indices.
-template <typename T, typename Pick, int THREADS, int COLUMNS, int SLOTS>
+/// it alone adds: in the order of the updates, whatever runs beside it. It
+/// looks at all indices.
+template <typename Combine, typename T, typename Pick, int THREADS, int COLUMNS,
+          int SLOTS>
 struct ScatterAdd {
   typedef typename Addend<T>::Sum Sum;
   static constexpr int lanes = THREADS / COLUMNS, rows = SLOTS * lanes;
@@ -63,7 +87,7 @@ struct ScatterAdd {
       if (at < 0 || at >= end || int(at) % lanes != lane)
         continue;
       Sum &sum = mine[int(at) / lanes * THREADS];
-      sum = Sum(sum + Addend<T>::load(slices[j * inner]));
+      sum = Combine::of(sum, Addend<T>::load(slices[j * inner]));
     }
 #pragma unroll 4
     for (int slot = 0; slot < SLOTS; ++slot)
