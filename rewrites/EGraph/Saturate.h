@@ -50,7 +50,7 @@ struct SaturationLimits {
   /// Nodes on which an operator of a rule is laid to see whether it fits, and
   /// matches that are applied: what takes the time, counted, so that a result
   /// does not depend on how fast the machine is.
-  uint64_t steps = 100'000'000;
+  uint64_t steps = 10'000'000;
 };
 
 enum class StopReason {

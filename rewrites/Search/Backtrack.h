@@ -24,7 +24,7 @@ struct BacktrackOptions {
   unsigned maxGraphs = 1000, maxWaiting = 500;
   /// Operators that are looked at, built or copied: what takes the time,
   /// counted; checked after every graph that is built.
-  uint64_t steps = 10'000'000;
+  uint64_t steps = 3'000'000;
 };
 
 /// Why the search ended.
