@@ -5,7 +5,7 @@
 #include "runtime/Status.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -171,23 +171,54 @@ int finishTool(int code) {
   return lack ? MLC_RESOURCES : MLC_USAGE;
 }
 
+Deadline::Deadline(StringRef flag, double seconds, StringRef after)
+    : end(std::chrono::steady_clock::now() +
+          std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9))) {
+  llvm::raw_string_ostream(text)
+      << "mlc: error: not done after the " << llvm::format("%g", seconds)
+      << " s of " << flag << "; " << after << '\n';
+  thread = std::thread([this] { wait(); });
+}
+
+void Deadline::wait() {
+  std::unique_lock<std::mutex> lock(mutex);
+  if (changed.wait_until(lock, end, [this] { return isMet; }))
+    return;
+  (void)!::write(STDERR_FILENO, text.data(), text.size());
+  llvm::sys::RunInterruptHandlers(); // take away what is half written
+  std::_Exit(MLC_RESOURCES);
+}
+
+Deadline::~Deadline() {
+  {
+    // While it ends the program it has the lock, and this waits.
+    std::lock_guard<std::mutex> lock(mutex);
+    // However late the thread comes to run.
+    isMet = std::chrono::steady_clock::now() < end;
+  }
+  changed.notify_all();
+  thread.join();
+}
+
+std::string checkSeconds(StringRef flag, double seconds) {
+  return seconds > 0 && seconds <= 1e9
+             ? ""
+             : (flag + ": expected a number of seconds above 0").str();
+}
+
 std::string endAfter(StringRef flag, const llvm::cl::opt<double> &seconds) {
   if (seconds.getNumOccurrences() == 0)
     return "";
-  const double limit = seconds;
-  if (!(limit > 0) || limit > 1e9)
-    return (flag + ": expected a number of seconds above 0").str();
-  std::thread([flag = flag.str(), limit] {
-    std::this_thread::sleep_for(std::chrono::duration<double>(limit));
-    std::string text =
-        llvm::formatv("mlc: error: not done after the {0} s of {1}; nothing "
-                      "was decided; give it more time, or less to do\n",
-                      limit, flag);
-    (void)!::write(STDERR_FILENO, text.data(), text.size());
-    llvm::sys::RunInterruptHandlers(); // take away what is half written
-    std::_Exit(MLC_RESOURCES);
-  }).detach();
-  return "";
+  std::string wrong = checkSeconds(flag, seconds);
+  if (wrong.empty()) {
+    // Never destroyed.
+    static Deadline *deadline = nullptr;
+    deadline = new Deadline(flag, seconds,
+                            "nothing was decided; give it more time, or less "
+                            "to do");
+    (void)deadline;
+  }
+  return wrong;
 }
 
 runtime::Status writeText(llvm::StringRef path, llvm::StringRef text,

@@ -7,7 +7,11 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace mlc {
 
@@ -25,9 +29,33 @@ void startTool();
 /// message) if nothing else went wrong and the standard output cannot take it.
 int finishTool(int code);
 
-/// Ends the program with code 9 and a message when the seconds of a flag, if it
-/// is given, are over: nothing that is written depends on a clock. What is
-/// wrong with the number, or nothing.
+/// Ends the program with code 9 and a message when the seconds of a flag are
+/// over before it is destroyed.
+class Deadline {
+public:
+  /// `after` ends the message: what did not come of it, and what to do.
+  Deadline(llvm::StringRef flag, double seconds, llvm::StringRef after);
+  ~Deadline();
+  Deadline(const Deadline &) = delete;
+  Deadline &operator=(const Deadline &) = delete;
+
+private:
+  void wait();
+
+  std::string text;
+  std::chrono::steady_clock::time_point end;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool isMet = false;
+  std::thread thread;
+};
+
+/// What is wrong with the seconds of a flag, or nothing.
+std::string checkSeconds(llvm::StringRef flag, double seconds);
+
+/// A Deadline till the end of the program, where the flag is given: nothing
+/// that is written depends on a clock. What is wrong with the number, or
+/// nothing.
 std::string endAfter(llvm::StringRef flag,
                      const llvm::cl::opt<double> &seconds);
 

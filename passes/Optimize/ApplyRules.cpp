@@ -30,6 +30,8 @@ LogicalResult mlc::applyRules(ModuleOp module, const CodeTarget &target,
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal())
       continue;
+    if (options.onSearchStart)
+      options.onSearchStart();
     FailureOr<SearchReport> report =
         search(function, rules, cost, options.search);
     if (failed(report))

@@ -26,7 +26,8 @@ struct RewriteOptions {
   std::shared_ptr<const TimingCache> timings;
   /// Sizes of open dims for predictions (SymbolSizes).
   std::map<std::string, int64_t, std::less<>> assumedSizes;
-  /// Told what the search in each function came to.
+  /// Told that a function's search begins, and what it came to.
+  std::function<void()> onSearchStart;
   std::function<void(const SearchReport &)> onSearch;
 };
 

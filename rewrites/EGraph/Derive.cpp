@@ -26,7 +26,7 @@ SaturationLimits mlc::derivationLimits() {
   limits.multiOutputIterations = 6;
   limits.mergeWeights = false;
   limits.matchesPerRule = 200;
-  limits.seconds = std::numeric_limits<double>::infinity();
+  limits.steps = std::numeric_limits<uint64_t>::max();
   return limits;
 }
 

@@ -149,8 +149,10 @@ private:
 
   /// Lays the operator of step `number` on `node` and goes on.
   void tryNode(unsigned number, NodeId node) {
+    isDone |= visitor.stepsLeft == 0;
     if (isDone)
       return;
+    --visitor.stepsLeft;
     const PatternStep &step = program.steps[number];
     const PatternOp &wanted = program.pattern[step.op];
     const Operator &op = graph.operatorOf(node);

@@ -6,6 +6,7 @@
 #include "rewrites/EGraph/EGraph.h"
 #include "rewrites/EGraph/RuleProgram.h"
 #include "rewrites/Rules/Equations.h"
+#include <limits>
 
 namespace mlc::egraph {
 
@@ -42,6 +43,9 @@ private:
 class EMatchVisitor {
 public:
   virtual ~EMatchVisitor() = default;
+  /// On so many nodes may an operator of the rule still be laid; it counts
+  /// down, and at 0 there are no more matches.
+  uint64_t stepsLeft = std::numeric_limits<uint64_t>::max();
   /// Whether to go on, of nodes that fit in form.
   virtual bool wants(const EMatch &ematch) { return true; }
   /// Those of them whose equations have no solution.

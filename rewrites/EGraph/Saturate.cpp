@@ -18,8 +18,8 @@ llvm::StringRef mlc::egraph::name(StopReason reason) {
     return "node-limit";
   case StopReason::IterationLimit:
     return "iteration-limit";
-  case StopReason::TimeLimit:
-    return "time-limit";
+  case StopReason::StepLimit:
+    return "step-limit";
   }
   llvm_unreachable("unknown reason");
 }
@@ -33,8 +33,8 @@ static unsigned deepest(ArrayRef<const RuleProgram *> programs) {
 
 Saturation::Saturation(EGraph &graph, ArrayRef<const RuleProgram *> programs,
                        const SaturationLimits &limits)
-    : graph(graph), programs(programs), limits(limits),
-      pauses(programs.size()) {}
+    : graph(graph), programs(programs), limits(limits), pauses(programs.size()),
+      stepsLeft(limits.steps) {}
 
 /// Completes a match by the symbols that only the built side has: once for
 /// all other readers of the shared argument that give them the same values.
@@ -179,12 +179,13 @@ void Saturation::search(std::vector<Found> &found) {
   NodeIndex index(graph, /*withWeights=*/!limits.mergeWeights);
   changes.update(graph);
   for (auto [i, program] : llvm::enumerate(programs)) {
-    if (pauses[i].until > iterations || isOutOfTime() ||
+    if (pauses[i].until > iterations || stepsLeft == 0 ||
         !isForRound(*program, iterations))
       continue;
     size_t before = found.size();
     Finder finder(*this, *program,
                   size_t(limits.matchesPerRule) << pauses[i].times, found);
+    finder.stepsLeft = stepsLeft;
     // Parts that hang together by inputs are met from above, too.
     const bool isAllNew =
         program->isMultiOutput() || isUpToDateIn[i] != iterations;
@@ -192,6 +193,7 @@ void Saturation::search(std::vector<Found> &found) {
       return isAllNew || changes.isNear(graph, root, program->depth,
                                         program->choice.has_value());
     });
+    stepsLeft = finder.stepsLeft;
     const bool isTooOften = finder.isTooOften();
     if (program->isMultiOutput())
       dropMergedParts(*program, found, before);
@@ -224,14 +226,7 @@ bool Saturation::isForRound(const RuleProgram &program, unsigned round) const {
   return !program.isMultiOutput() || round < limits.multiOutputIterations;
 }
 
-bool Saturation::isOutOfTime() const {
-  std::chrono::duration<double> passed =
-      std::chrono::steady_clock::now() - start;
-  return passed.count() > limits.seconds;
-}
-
 StopReason Saturation::run(llvm::function_ref<bool()> isReached) {
-  start = std::chrono::steady_clock::now();
   changes = Changes(deepest(programs));
   isUpToDateIn.assign(programs.size(), 0);
   for (iterations = 0; iterations < limits.iterations; ++iterations) {
@@ -242,15 +237,16 @@ StopReason Saturation::run(llvm::function_ref<bool()> isReached) {
     bool isNew = false;
     SmallVector<NodeId> built;
     for (const Found &entry : found) {
-      if (graph.numNodes() > limits.nodes || isOutOfTime())
+      if (graph.numNodes() > limits.nodes || stepsLeft == 0)
         break;
+      --stepsLeft;
       if (!done.count(keyOf(*entry.program, entry.ematch)))
         isNew |= apply(*entry.program, entry.ematch, limits.mergeWeights,
                        built) == Outcome::New;
     }
     graph.rebuild();
-    if (isOutOfTime())
-      return StopReason::TimeLimit;
+    if (stepsLeft == 0)
+      return isReached() ? StopReason::Reached : StopReason::StepLimit;
     if (graph.numNodes() > limits.nodes)
       return isReached() ? StopReason::Reached : StopReason::NodeLimit;
     if (!isNew && !endFirstPause())

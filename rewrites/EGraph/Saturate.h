@@ -24,7 +24,6 @@
 #include "rewrites/EGraph/Changes.h"
 #include "rewrites/EGraph/Matcher.h"
 #include "llvm/ADT/DenseSet.h"
-#include <chrono>
 #include <map>
 #include <set>
 
@@ -48,7 +47,10 @@ struct SaturationLimits {
   /// `pauseIterations`, and twice as often and long the next time.
   unsigned matchesPerRule = 1000;
   unsigned pauseIterations = 2;
-  double seconds = 10;
+  /// Nodes on which an operator of a rule is laid to see whether it fits, and
+  /// matches that are applied: what takes the time, counted, so that a result
+  /// does not depend on how fast the machine is.
+  uint64_t steps = 10'000'000;
 };
 
 enum class StopReason {
@@ -56,7 +58,7 @@ enum class StopReason {
   Reached,        // what was asked for is there
   NodeLimit,      //
   IterationLimit, //
-  TimeLimit,      //
+  StepLimit,      //
 };
 llvm::StringRef name(StopReason reason); // "saturated", "node-limit"
 
@@ -107,6 +109,8 @@ public:
     return applications;
   }
   unsigned getIterations() const { return iterations; }
+  /// See SaturationLimits::steps.
+  uint64_t getSteps() const { return limits.steps - stepsLeft; }
 
 private:
   struct Pause {
@@ -119,7 +123,6 @@ private:
   };
 
   class Finder;
-  bool isOutOfTime() const;
   bool isForRound(const RuleProgram &program, unsigned round) const;
   bool endFirstPause();
   void dropMergedParts(const RuleProgram &program, std::vector<Found> &found,
@@ -177,7 +180,7 @@ private:
   /// new to a rule: it was looked for then, and nothing of it left.
   std::vector<unsigned> isUpToDateIn;
   unsigned iterations = 0;
-  std::chrono::steady_clock::time_point start;
+  uint64_t stepsLeft;
 };
 
 } // namespace mlc::egraph

@@ -3,7 +3,6 @@
 #include "rewrites/EGraph/Select.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include <chrono>
 
 using namespace mlir;
 using namespace mlc;
@@ -277,10 +276,9 @@ Extraction Selector::startFrom(const Problem &made, ArrayRef<NodeId> known) {
 
 Selection Selector::select(ArrayRef<NodeId> outputs,
                            ArrayRef<std::vector<NodeId>> known,
-                           double timeLimitSeconds) {
-  auto start = std::chrono::steady_clock::now();
+                           ExtractionEffort &effort) {
   banned.clear();
-  Selection selection = selectOnce(outputs, known, timeLimitSeconds);
+  Selection selection = selectOnce(outputs, known, &effort);
   double lowerBound = selection.lowerBound;
   // What nobody reads is left away: merged results have no other parts than
   // those that are wanted, even where a target would do more in the same time.
@@ -289,15 +287,11 @@ Selection Selector::select(ArrayRef<NodeId> outputs,
     if (unread.empty())
       break;
     banned.insert(unread.begin(), unread.end());
-    double taken =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count();
     if (round < maxBanningRounds) {
-      selection = selectOnce(outputs, known.take_front(1),
-                             std::max(0.0, timeLimitSeconds - taken));
+      selection = selectOnce(outputs, known.take_front(1), &effort);
     } else {
       banned.clear();
-      selection = selectOnce(outputs, known.take_front(1), std::nullopt);
+      selection = selectOnce(outputs, known.take_front(1), nullptr);
     }
     // Elsewhere, what is banned might be read whole; the first bound holds.
     selection.lowerBound = lowerBound;
@@ -311,21 +305,20 @@ Selection Selector::select(ArrayRef<NodeId> outputs,
 
 Selection Selector::selectOnce(ArrayRef<NodeId> outputs,
                                ArrayRef<std::vector<NodeId>> known,
-                               std::optional<double> timeLimitSeconds) {
+                               ExtractionEffort *effort) {
   double cheapest = std::numeric_limits<double>::infinity();
   for (const std::vector<NodeId> &operators : known)
     cheapest = std::min(cheapest, secondsOf(operators));
   // Far below any cost; see the lower bound.
   const double tieSeconds = cheapest * 1e-9;
   Problem made = makeProblem(outputs, tieSeconds);
-  Extraction start = timeLimitSeconds ? extractGreedy(made.problem)
-                                      : startFrom(made, known.front());
+  Extraction start =
+      effort ? extractGreedy(made.problem) : startFrom(made, known.front());
   for (const std::vector<NodeId> &operators : known)
     if (Extraction other = startFrom(made, operators); other.cost < start.cost)
       start = std::move(other);
   Extraction extraction =
-      timeLimitSeconds ? extractExact(made.problem, start, *timeLimitSeconds)
-                       : start;
+      effort ? extractExact(made.problem, start, *effort) : start;
   choice.clear();
   for (auto [i, node] : llvm::enumerate(extraction.chosen))
     if (node >= 0)

@@ -42,12 +42,12 @@ public:
   Selector(EGraph &graph, const CostModel &cost) : graph(graph), cost(cost) {}
 
   /// The cheapest selection that computes `outputs` and nothing that nobody
-  /// reads: exact within `timeLimitSeconds`, and never worse than the first of
+  /// reads: exact within `effort`, and never worse than the first of
   /// the `known` ones, each given by the Compute nodes of a graph that computes
   /// them; what that leaves unread may stay so.
   Selection select(llvm::ArrayRef<NodeId> outputs,
                    llvm::ArrayRef<std::vector<NodeId>> known,
-                   double timeLimitSeconds);
+                   ExtractionEffort &effort);
   /// What a Compute node takes; 0 when its value is known at compile time.
   double secondsOf(NodeId node);
   double secondsOf(llvm::ArrayRef<NodeId> nodes);
@@ -67,10 +67,10 @@ private:
 
   OperandFacts factsOf(NodeId node);
   double priceOf(NodeId node);
-  /// Without a time limit, the first of `known` as it is.
+  /// Without an effort, the first of `known` as it is.
   Selection selectOnce(llvm::ArrayRef<NodeId> outputs,
                        llvm::ArrayRef<std::vector<NodeId>> known,
-                       std::optional<double> timeLimitSeconds);
+                       ExtractionEffort *effort);
   /// Nodes of which the selection computes parts that it does not read, other
   /// than those of `allowed`.
   std::vector<NodeId> findUnread(const Selection &selection,

@@ -251,7 +251,8 @@ Extraction mlc::extractGreedy(const ExtractionProblem &problem) {
 }
 
 Extraction mlc::extractExact(const ExtractionProblem &problem,
-                             const Extraction &start, double timeLimitSeconds) {
+                             const Extraction &start,
+                             ExtractionEffort &effort) {
   Stopwatch watch;
   Extraction result = start;
   ExtractReduction reduced(problem);
@@ -267,8 +268,8 @@ Extraction mlc::extractExact(const ExtractionProblem &problem,
         if (Enumeration(part, best).run())
           least = best.cost;
         else
-          least = std::max(least, solveIlp(part, best.chosen, best.cost,
-                                           timeLimitSeconds - watch.seconds()));
+          least =
+              std::max(least, solveIlp(part, best.chosen, best.cost, effort));
       }
       bound += least;
       selections.push_back(std::move(best.chosen));

@@ -63,11 +63,20 @@ double selectionCost(const ExtractionProblem &problem,
 /// the size of the problem only. Deterministic.
 Extraction extractGreedy(const ExtractionProblem &problem);
 
+/// What the integer programs of extractions may still take; counts down. No
+/// clock looks on: the answer is the same on every machine.
+struct ExtractionEffort {
+  /// Nodes of CBC's search trees.
+  uint64_t nodes = 10000;
+  /// Integer programs: another one after each that was solved with cycles.
+  uint64_t programs = 100;
+};
+
 /// The cheapest selection, through enumeration and an integer program (CBC),
-/// never worse than `start`. When `timeLimitSeconds` (of the wall clock) are
-/// up, the best selection so far with the bound that was proved till then.
+/// never worse than `start`. When the effort is used up, the best selection so
+/// far with the bound that was proved till then.
 Extraction extractExact(const ExtractionProblem &problem,
-                        const Extraction &start, double timeLimitSeconds);
+                        const Extraction &start, ExtractionEffort &effort);
 
 } // namespace mlc
 

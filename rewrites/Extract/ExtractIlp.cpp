@@ -12,7 +12,7 @@
 #include "rewrites/Support/KeepInterrupt.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
-#include <chrono>
+#include <climits>
 #include <cmath>
 #include <coin/Cbc_C_Interface.h>
 #include <memory>
@@ -72,9 +72,10 @@ public:
   struct Answer {
     std::vector<int> chosen; ///< empty: none was found
     double bound = 0;
+    uint64_t nodes = 0; ///< of the search tree
     bool interrupted = false;
   };
-  Answer solve(const std::vector<int> &start, double seconds) {
+  Answer solve(const std::vector<int> &start, uint64_t maxNodes) {
     std::unique_ptr<Cbc_Model, void (*)(Cbc_Model *)> model(Cbc_newModel(),
                                                             Cbc_deleteModel);
     build(model.get());
@@ -91,14 +92,14 @@ public:
     // With preprocessing CBC 2.10 looks for columns of the start that it has
     // removed, and gives up.
     Cbc_setParameter(model.get(), "preprocess", "off");
-    Cbc_setParameter(model.get(), "timeMode", "elapsed");
-    // CBC's heuristics look at the limit: it should not be another one in
-    // every run.
-    Cbc_setMaximumSeconds(model.get(), std::ceil(seconds));
+    // CBC's heuristics look at the seconds, too: never.
+    Cbc_setMaximumSeconds(model.get(), 1e9);
+    Cbc_setMaximumNodes(model.get(), std::min<uint64_t>(maxNodes, INT_MAX / 2));
     Cbc_setAllowableGap(model.get(), 1e-6);
     Cbc_solve(model.get());
     Answer answer;
     answer.interrupted = Cbc_secondaryStatus(model.get()) == 5;
+    answer.nodes = std::max(0, Cbc_getNodeCount(model.get()));
     if (const double *solution = Cbc_bestSolution(model.get())) {
       answer.chosen.assign(problem.classes.size(), -1);
       for (size_t i = 0; i < columns.size(); ++i)
@@ -202,18 +203,14 @@ std::vector<std::vector<unsigned>> cyclesOf(const ExtractionProblem &problem,
 } // namespace
 
 double mlc::solveIlp(const ExtractionProblem &problem, std::vector<int> &chosen,
-                     double &cost, double seconds) {
-  auto start = std::chrono::steady_clock::now();
-  auto remaining = [&] {
-    return seconds - std::chrono::duration<double>(
-                         std::chrono::steady_clock::now() - start)
-                         .count();
-  };
+                     double &cost, ExtractionEffort &effort) {
   KeepInterrupt interrupt;
   IntegerProgram program(problem, cost);
   double bound = 0;
-  while (remaining() > 0) {
-    IntegerProgram::Answer answer = program.solve(chosen, remaining());
+  while (effort.programs > 0 && effort.nodes > 0) {
+    IntegerProgram::Answer answer = program.solve(chosen, effort.nodes);
+    --effort.programs;
+    effort.nodes -= std::min(effort.nodes, answer.nodes);
     bound = std::max(bound, answer.bound);
     if (answer.interrupted)
       interrupt.caught = true;

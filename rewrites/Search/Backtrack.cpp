@@ -3,7 +3,6 @@
 #include "rewrites/Search/Backtrack.h"
 #include "rewrites/Search/Rewriting.h"
 #include "llvm/ADT/DenseSet.h"
-#include <chrono>
 #include <map>
 
 using namespace mlir;
@@ -56,7 +55,8 @@ public:
     seen.insert(hashOf(function));
     queue.emplace(bestCost, Graph{std::move(copy), copied, bestCost});
     std::optional<Graph> best;
-    while (!queue.empty() && report.expanded < options.maxGraphs && !isLate()) {
+    while (!queue.empty() && report.expanded < options.maxGraphs &&
+           !isOutOfSteps()) {
       auto first = queue.begin();
       Graph graph = std::move(first->second);
       queue.erase(first);
@@ -70,7 +70,8 @@ public:
     if (!queue.empty() && (!best || queue.begin()->first < best->cost))
       best = std::move(queue.begin()->second);
     report.built = seen.size();
-    report.stop = isLate()        ? BacktrackStop::TimeLimit
+    report.steps = steps;
+    report.stop = isOutOfSteps()  ? BacktrackStop::StepLimit
                   : queue.empty() ? BacktrackStop::Exhausted
                                   : BacktrackStop::GraphLimit;
     Trail trail = best->rewriting.finish();
@@ -79,11 +80,7 @@ public:
   }
 
 private:
-  bool isLate() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
-                                         started)
-               .count() > options.timeLimitSeconds;
-  }
+  bool isOutOfSteps() const { return steps >= options.steps; }
 
   void expand(Graph &graph) {
     // An attempt is built in place and taken away again.
@@ -94,19 +91,22 @@ private:
       auto it = rules.find(op->getName().getStringRef());
       if (it == rules.end())
         continue;
+      steps += it->second.size();
       for (Rule *rule : it->second)
         for (const Match &match : findMatches(*rule, op)) {
           step(graph, match);
-          if (isLate())
+          if (isOutOfSteps())
             return;
         }
     }
   }
 
   void step(Graph &graph, const Match &match) {
+    steps += match.operations.size();
     std::optional<Attempt> attempt = graph.rewriting.attempt(match, cost);
     if (!attempt)
       return;
+    steps += attempt->built.size();
     double nextCost = graph.cost - attempt->gainSeconds;
     graph.rewriting.undo(*attempt);
     if (!(nextCost < options.alpha * bestCost))
@@ -114,6 +114,7 @@ private:
     IRMapping mapping;
     OwningOpRef<func::FuncOp> copy(
         cast<func::FuncOp>((*graph.function)->clone(mapping)));
+    steps += copy->getBody().front().getOperations().size();
     Rewriting rewriting(graph.rewriting, *copy, mapping);
     Match there = mapped(match, mapping);
     attempt = rewriting.attempt(there, cost);
@@ -133,8 +134,7 @@ private:
   const CostModel &cost;
   BacktrackOptions options;
   llvm::StringMap<SmallVector<Rule *>> rules;
-  std::chrono::steady_clock::time_point started =
-      std::chrono::steady_clock::now();
+  uint64_t steps = 0;
   double bestCost = 0;
   /// Equal costs in the order in which they came.
   std::multimap<double, Graph> queue;

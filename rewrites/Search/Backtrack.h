@@ -22,17 +22,19 @@ struct BacktrackOptions {
   /// Graphs that are taken out of the queue, and that wait in it (the dearest
   /// leave).
   unsigned maxGraphs = 1000, maxWaiting = 500;
-  /// Of the wall clock; checked after every graph that is built.
-  double timeLimitSeconds = 60;
+  /// Operators that are looked at, built or copied: what takes the time,
+  /// counted; checked after every graph that is built.
+  uint64_t steps = 3'000'000;
 };
 
 /// Why the search ended.
-enum class BacktrackStop { Exhausted, GraphLimit, TimeLimit };
+enum class BacktrackStop { Exhausted, GraphLimit, StepLimit };
 
 struct BacktrackReport {
   BacktrackStop stop = BacktrackStop::Exhausted;
   unsigned expanded = 0; ///< graphs taken out of the queue
   unsigned built = 0;    ///< different graphs
+  uint64_t steps = 0;    ///< see BacktrackOptions
 };
 
 /// Replaces `function` by the cheapest graph that was found; only rules with a

@@ -10,6 +10,9 @@
 #include "rewrites/Search/TrailGains.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <chrono>
+#include <climits>
+#include <cmath>
 
 using namespace mlir;
 using namespace mlc;
@@ -77,8 +80,8 @@ static StringRef reasonOf(BacktrackStop stop) {
     return "exhausted";
   case BacktrackStop::GraphLimit:
     return "graph-limit";
-  case BacktrackStop::TimeLimit:
-    return "time-limit";
+  case BacktrackStop::StepLimit:
+    return "step-limit";
   }
   llvm_unreachable("unknown reason");
 }
@@ -88,6 +91,12 @@ namespace {
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
       .count();
+}
+
+/// A limit as `steps` of the options scale it: never none.
+uint64_t scaled(uint64_t limit, double steps) {
+  const double most = 0x1p62;
+  return std::max<uint64_t>(1, std::min(most, std::round(limit * steps)));
 }
 
 /// One search through an e-graph.
@@ -113,8 +122,7 @@ public:
     FunctionNodes origin = FunctionNodes::read(function, graph);
     SaturationLimits limits = options.limits;
     limits.nodes += 4 * graph.numNodes();
-    // The rest is for the extraction.
-    limits.seconds = std::min(limits.seconds, options.timeLimitSeconds * 0.6);
+    limits.steps = scaled(limits.steps, options.steps);
     llvm::SmallVector<const RuleProgram *> pointers;
     for (const auto &program : programs)
       pointers.push_back(program.get());
@@ -128,11 +136,13 @@ public:
     report.classes = graph.numClasses();
     report.iterations = saturation.getIterations();
     report.numFound = saturation.getApplications().size();
+    report.searchSteps = saturation.getSteps();
     report.saturationSeconds = secondsSince(start);
 
-    Selection selection = selector.select(
-        origin.outputs, known,
-        std::max(0.0, options.timeLimitSeconds - secondsSince(start)));
+    ExtractionEffort effort;
+    effort.nodes = scaled(effort.nodes, options.steps);
+    effort.programs = scaled(effort.programs, options.steps);
+    Selection selection = selector.select(origin.outputs, known, effort);
     report.extractionSeconds = secondsSince(start) - report.saturationSeconds;
     report.lowerBound = std::min(selection.lowerBound, selection.seconds);
     report.isOptimal = selection.isOptimal;
@@ -226,11 +236,14 @@ FailureOr<SearchReport> mlc::search(func::FuncOp function, RuleSet &rules,
   if (options.engine == SearchEngine::Backtracking) {
     BacktrackOptions backtracking;
     backtracking.fp = options.fp;
-    backtracking.timeLimitSeconds = options.timeLimitSeconds;
+    backtracking.steps = scaled(backtracking.steps, options.steps);
+    backtracking.maxGraphs = std::min<uint64_t>(
+        scaled(backtracking.maxGraphs, options.steps), UINT_MAX);
     BacktrackReport told;
     report.trail =
         applyBacktracking(function, rules, cost, backtracking, &told);
     report.stopReason = reasonOf(told.stop);
+    report.searchSteps = told.steps;
   } else if (options.engine == SearchEngine::EGraph &&
              FunctionNodes::canRead(function)) {
     if (failed(EGraphSearch(function, rules, cost, options).run(report)))
@@ -244,6 +257,7 @@ FailureOr<SearchReport> mlc::search(func::FuncOp function, RuleSet &rules,
     report.trail = applyGreedily(function, rules, cost, greedy);
     report.stopReason =
         report.trail.steps.size() < greedy.maxSteps ? "no-gain" : "step-limit";
+    report.searchSteps = report.trail.steps.size();
   }
   report.secondsAfter = predictSeconds(function, cost);
   gains.share(report.trail, function, rules);

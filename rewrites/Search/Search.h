@@ -25,10 +25,12 @@ std::optional<SearchEngine> parseSearchEngine(llvm::StringRef name);
 struct SearchOptions {
   SearchEngine engine = SearchEngine::EGraph;
   FpMode fp = FpMode::Fast;
-  /// Of the wall clock, for everything. Where it is met, the result depends on
-  /// the machine's speed; other limits are met first on all but huge models.
-  double timeLimitSeconds = 10;
-  /// Of the e-graph. `nodes` are on top of four times the function's own.
+  /// So many times the steps that an engine takes by default: those of
+  /// `limits`, of the extraction and of backtracking, and the graphs that
+  /// backtracking expands. No clock decides what is found.
+  double steps = 1;
+  /// Of the e-graph. `nodes` are on top of four times the function's own, and
+  /// bound the memory: they are what they are.
   egraph::SaturationLimits limits;
 };
 
@@ -42,10 +44,13 @@ struct SearchReport {
   /// No function that the engine has seen is cheaper; where it proves none,
   /// nothing.
   std::optional<double> lowerBound;
-  /// "saturated", "node-limit", "iteration-limit", "time-limit" of an e-graph;
+  /// "saturated", "node-limit", "iteration-limit", "step-limit" of an e-graph;
   /// "no-gain" where no step of greedy rewriting pays, or "step-limit";
-  /// "exhausted", "graph-limit", "time-limit" of backtracking.
+  /// "exhausted", "graph-limit", "step-limit" of backtracking.
   std::string stopReason;
+  /// That the engine has taken (SaturationLimits, BacktrackOptions); of greedy
+  /// rewriting, those of the trail.
+  uint64_t searchSteps = 0;
   /// The extraction proved that nothing in the e-graph is cheaper, which
   /// `numFound` applications of rules have filled.
   bool isOptimal = false;

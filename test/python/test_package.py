@@ -295,6 +295,15 @@ def test_errors_are_the_tools(tmp_path):
         mlc.Session(mlc.compile(ABS), device="cuda:0")
 
 
+def test_how_rewrites_are_searched():
+    assert mlc.optimize(DENSE, search="backtracking", search_steps=1e-9).report["stop_reason"] == "step-limit"
+    assert "--search-steps=2.5" in mlc.compile(DENSE, search_steps=2.5, time_limit=1e3).manifest["flags"]
+    with pytest.raises(mlc.UsageError, match="--search-steps"):
+        mlc.compile(DENSE, search_steps=0)
+    with pytest.raises(mlc.ResourceError, match="not done after the 1e-06 s of --time-limit"):
+        mlc.compile(DENSE, time_limit=1e-6)
+
+
 def test_optimize_and_compare(tmp_path):
     made = mlc.optimize(DENSE)
     x = f32(2, 6)

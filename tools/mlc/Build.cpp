@@ -239,8 +239,12 @@ llvm::Error Compilation::read(const ModelOptions &options,
     for (const DimSetting &size : *sizes)
       compileOptions.rewriting.assumedSizes[size.name] = *size.value;
     llvm::append_range(compileOptions.flags, search->texts());
+    compileOptions.rewriting.onSearchStart = [this, search] {
+      searchLimit = search->startLimit();
+    };
   }
   compileOptions.rewriting.onSearch = [this](const SearchReport &r) {
+    searchLimit.reset();
     report = r;
   };
   // Without folders, so that artifacts do not depend on where they are made.

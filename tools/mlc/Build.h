@@ -118,6 +118,7 @@ private:
   std::vector<std::string> inputFiles;
   mlir::MLIRContext context;
   CompileOptions compileOptions;
+  std::unique_ptr<Deadline> searchLimit;
   std::optional<SearchReport> report;
   std::optional<MemoryReport> memoryReport;
   std::shared_ptr<ModelFile> modelFile;

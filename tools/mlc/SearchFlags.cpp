@@ -2,10 +2,12 @@
 
 #include "tools/mlc/SearchFlags.h"
 #include "runtime/Text.h"
+#include "tools/CommandLine.h"
 #include "tools/mlc/Failure.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <fmt/format.h>
 
 using namespace mlc;
 using namespace mlc::cli;
@@ -22,9 +24,15 @@ SearchFlags::SearchFlags(cl::SubCommand &sub)
                         clEnumValN(SearchEngine::Backtracking, "backtracking",
                                    "a queue of whole graphs, as TASO has")),
              cl::sub(sub)),
-      timeLimit("time-limit", cl::init(SearchOptions().timeLimitSeconds),
-                cl::value_desc("seconds"),
-                cl::desc("Longest search for rewrites (10)"), cl::sub(sub)),
+      steps("search-steps", cl::init(SearchOptions().steps),
+            cl::value_desc("times"),
+            cl::desc("How many times the usual steps a search for rewrites "
+                     "may take: 0.1 for a tenth (1)"),
+            cl::sub(sub)),
+      timeLimit("time-limit", cl::init(0), cl::value_desc("seconds"),
+                cl::desc("End with code 9, and write nothing, when the search "
+                         "for rewrites takes longer (never)"),
+                cl::sub(sub)),
       fp("fp", cl::init(SearchOptions().fp),
          cl::desc("Which rewrites of floats are taken (fast)"),
          cl::values(
@@ -42,14 +50,26 @@ SearchFlags::SearchFlags(cl::SubCommand &sub)
               cl::sub(sub)) {}
 
 llvm::Expected<SearchOptions> SearchFlags::options() const {
-  if (!(timeLimit > 0) || !std::isfinite(timeLimit))
-    return fail(Exit::Usage, "--time-limit: expected a number of seconds "
-                             "above 0");
+  if (timeLimit.getNumOccurrences() != 0)
+    if (std::string wrong = checkSeconds("--time-limit", timeLimit);
+        !wrong.empty())
+      return fail(Exit::Usage, wrong);
+  if (!(steps > 0) || !std::isfinite(steps))
+    return fail(Exit::Usage, "--search-steps: expected a number above 0");
   SearchOptions options;
   options.engine = search;
-  options.timeLimitSeconds = timeLimit;
+  options.steps = steps;
   options.fp = fp;
   return options;
+}
+
+std::unique_ptr<Deadline> SearchFlags::startLimit() const {
+  if (timeLimit.getNumOccurrences() == 0)
+    return nullptr;
+  return std::make_unique<Deadline>(
+      "--time-limit", timeLimit,
+      "nothing was written; give the search more time, fewer --search-steps, "
+      "or --search=greedy");
 }
 
 llvm::Expected<std::vector<DimSetting>> SearchFlags::assumedSizes() const {
@@ -68,9 +88,9 @@ std::vector<std::string> SearchFlags::texts() const {
   SearchOptions defaults;
   if (search != defaults.engine)
     texts.push_back("--search=" + name(search).str());
-  if (timeLimit != defaults.timeLimitSeconds)
-    texts.push_back(
-        llvm::formatv("--time-limit={0}", timeLimit.getValue()).str());
+  // The time limit changes nothing of what is written.
+  if (steps != defaults.steps)
+    texts.push_back(fmt::format("--search-steps={}", steps.getValue()));
   if (fp != defaults.fp)
     texts.push_back(fp == FpMode::Strict ? "--fp=strict" : "--fp=reassociate");
   for (const std::string &size : assumed)
@@ -91,22 +111,24 @@ json::Object mlc::cli::toJson(const SearchReport &report) {
   auto orNull = [](std::optional<double> value) {
     return value ? json::Value(*value) : json::Value(nullptr);
   };
-  return json::Object{{"search", name(report.engine)},
-                      {"predicted_seconds_before", report.secondsBefore},
-                      {"predicted_seconds_after", report.secondsAfter},
-                      {"assumed_sizes", std::move(sizes)},
-                      {"lower_bound_seconds", orNull(report.lowerBound)},
-                      {"gap", orNull(report.gap())},
-                      {"optimal", report.isOptimal},
-                      {"rewrites_found", int64_t(report.numFound)},
-                      {"stop_reason", report.stopReason},
-                      {"seconds", report.seconds},
-                      {"saturation_seconds", report.saturationSeconds},
-                      {"extraction_seconds", report.extractionSeconds},
-                      {"iterations", static_cast<int64_t>(report.iterations)},
-                      {"nodes", static_cast<int64_t>(report.nodes)},
-                      {"classes", static_cast<int64_t>(report.classes)},
-                      {"steps", std::move(steps)}};
+  return json::Object{
+      {"search", name(report.engine)},
+      {"predicted_seconds_before", report.secondsBefore},
+      {"predicted_seconds_after", report.secondsAfter},
+      {"assumed_sizes", std::move(sizes)},
+      {"lower_bound_seconds", orNull(report.lowerBound)},
+      {"gap", orNull(report.gap())},
+      {"optimal", report.isOptimal},
+      {"rewrites_found", int64_t(report.numFound)},
+      {"stop_reason", report.stopReason},
+      {"search_steps", static_cast<int64_t>(report.searchSteps)},
+      {"seconds", report.seconds},
+      {"saturation_seconds", report.saturationSeconds},
+      {"extraction_seconds", report.extractionSeconds},
+      {"iterations", static_cast<int64_t>(report.iterations)},
+      {"nodes", static_cast<int64_t>(report.nodes)},
+      {"classes", static_cast<int64_t>(report.classes)},
+      {"steps", std::move(steps)}};
 }
 
 static void printText(const SearchReport &report) {

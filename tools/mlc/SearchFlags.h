@@ -4,27 +4,31 @@
 #define MLC_TOOLS_MLC_SEARCHFLAGS_H
 
 #include "rewrites/Search/Search.h"
+#include "tools/CommandLine.h"
 #include "tools/mlc/ModelOptions.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 
 namespace mlc::cli {
 
-/// `--search`, `--time-limit`, `--fp`, `--assume`: of the commands that rewrite
-/// a model and keep the result.
+/// `--search`, `--search-steps`, `--time-limit`, `--fp`, `--assume`: of the
+/// commands that rewrite a model and keep the result.
 struct SearchFlags {
   explicit SearchFlags(llvm::cl::SubCommand &sub);
 
-  /// Errors: a time limit that is not positive.
+  /// Errors: steps or a time limit that are not positive.
   llvm::Expected<SearchOptions> options() const;
   /// The flags as given, where they are not the defaults: for the manifest.
   std::vector<std::string> texts() const;
+
+  /// While it lives, the time limit ends the program; null without one.
+  std::unique_ptr<Deadline> startLimit() const;
 
   llvm::cl::opt<SearchEngine> search;
   /// The sizes of `--assume`. Errors: one that is no number.
   llvm::Expected<std::vector<DimSetting>> assumedSizes() const;
 
-  llvm::cl::opt<double> timeLimit;
+  llvm::cl::opt<double> steps, timeLimit;
   llvm::cl::opt<FpMode> fp;
   llvm::cl::list<std::string> assumed;
 };

@@ -58,8 +58,9 @@ def _flags(*, target: str | os.PathLike | None, dims: Mapping[str, int | None] |
     return flags + ([f"--timings={os.fspath(timings)}"] if timings is not None else [])
 
 
-def _search(search: str | None, time_limit: float | None) -> list[str]:
-    return ([f"--search={search}"] if search else []) + ([f"--time-limit={time_limit}"] if time_limit is not None else [])
+def _search(search: str | None, search_steps: float | None, time_limit: float | None) -> list[str]:
+    flags = [("search", search or None), ("search-steps", search_steps), ("time-limit", time_limit)]
+    return [f"--{flag}={value}" for flag, value in flags if value is not None]
 
 
 class _Folder:
@@ -87,7 +88,8 @@ class _Folder:
 def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Mapping[str, int | None] | None = None,
             parameters: Iterable[str] = (), rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
             timings: str | os.PathLike | None = None, search: str | None = None,
-            time_limit: float | None = None, assume: Mapping[str, int] | None = None) -> Model:
+            search_steps: float | None = None, time_limit: float | None = None,
+            assume: Mapping[str, int] | None = None) -> Model:
     """Compiles a model: a path, an ONNX file's bytes, or an onnx.ModelProto.
 
     target: cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4, or a target file
@@ -96,14 +98,15 @@ def compile(model: Source, *, target: str | os.PathLike | None = None, dims: Map
     rules: files of further rewrites, each proved before it is used
     rewrites: False applies none
     timings: measured times of operators (mlc calibrate)
-    search, time_limit: how rewrites are searched, and the seconds it may take
+    search, search_steps: how rewrites are searched, and how many times the usual steps it may take (0.1: a tenth)
+    time_limit: seconds; a search that takes longer raises ResourceError
     assume: {name: size} of open dims, to predict and choose rewrites for
 
     >>> mlc.compile("model.onnx", dims={"batch": 1}).save("model.mlca")
     """
     with _Folder(model) as (folder, file):
         artifact = folder / "model.mlca"
-        _run(["compile", file, "-o", str(artifact), *_search(search, time_limit),
+        _run(["compile", file, "-o", str(artifact), *_search(search, search_steps, time_limit),
               *_flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
                       timings=timings, assume=assume)])
         return Model(artifact.read_bytes())
@@ -128,12 +131,13 @@ class Optimized:
 def optimize(model: Source, *, target: str | os.PathLike | None = None, dims: Mapping[str, int | None] | None = None,
              parameters: Iterable[str] = (), rules: Iterable[str | os.PathLike] = (), rewrites: bool = True,
              timings: str | os.PathLike | None = None, search: str | None = None,
-             time_limit: float | None = None, assume: Mapping[str, int] | None = None) -> Optimized:
+             search_steps: float | None = None, time_limit: float | None = None,
+             assume: Mapping[str, int] | None = None) -> Optimized:
     """Rewrites an ONNX model by proved rules, for any runtime; arguments as for
     `compile`. `mlc-verify --trail` proves the result."""
     with _Folder(model) as (folder, file):
         output = folder / "optimized.onnx"
-        done = _run(["optimize", file, "-o", str(output), "--json", *_search(search, time_limit),
+        done = _run(["optimize", file, "-o", str(output), "--json", *_search(search, search_steps, time_limit),
                      *_flags(target=target, dims=dims, parameters=parameters, rules=rules, rewrites=rewrites,
                              timings=timings, assume=assume)])
         return Optimized(output.read_bytes(), json.loads(done.stdout or "{}"))

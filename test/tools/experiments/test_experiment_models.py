@@ -68,7 +68,7 @@ def test_model(name, folder, tools):
     assert np.isfinite(want).all() and want.std() > 1e-3
     done = tools.mlc("check", path)
     assert done.returncode == 0, done.stderr
-    done = tools.mlc("optimize", path, "-o", optimized, "--time-limit=1")
+    done = tools.mlc("optimize", path, "-o", optimized)
     assert done.returncode == 0, done.stderr
     onnx.checker.check_model(str(optimized), full_check=True)
     (got,) = run_on_noise(optimized)
@@ -117,7 +117,7 @@ def test_weights_of_steps_are_read_once(folder, tools):
     one operand only if what two merges build alike is one value."""
     path, optimized = folder / "nasrnn.onnx", folder / "nasrnn-optimized.onnx"
     models.write("nasrnn", path)
-    done = tools.mlc("optimize", path, "-o", optimized, "--target=cpu:x86-64-v3", "--time-limit=1")
+    done = tools.mlc("optimize", path, "-o", optimized, "--target=cpu:x86-64-v3")
     assert done.returncode == 0, done.stderr
     products = sum(n.op_type == "MatMul" for n in onnx.load(optimized).graph.node)
     assert products <= 5 * 8 + 8

@@ -5,6 +5,7 @@ import json
 import re
 import pathlib
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnx
@@ -54,7 +55,7 @@ def test_no_engine_predicts_better(tools, network, tmp_path, name):
     after = {}
     for engine in ENGINES:
         # Backtracking would go on for long.
-        limit = ["--time-limit=2"] if engine == "backtracking" else []
+        limit = ["--search-steps=0.05"] if engine == "backtracking" else []
         report = search(tools, network(name), tmp_path / "out.onnx", f"--search={engine}", *limit)
         assert report["search"] == engine
         assert report["predicted_seconds_after"] <= report["predicted_seconds_before"]
@@ -64,7 +65,8 @@ def test_no_engine_predicts_better(tools, network, tmp_path, name):
 
 def test_report(tools, network, tmp_path):
     report = search(tools, network("squeezenet"), tmp_path / "out.onnx", "--search=egraph")
-    assert report["stop_reason"] in ("saturated", "node-limit", "iteration-limit", "time-limit")
+    assert report["stop_reason"] in ("saturated", "node-limit", "iteration-limit", "step-limit")
+    assert report["search_steps"] > 0
     assert report["lower_bound_seconds"] <= report["predicted_seconds_after"] * (1 + 1e-9)
     assert report["gap"] == pytest.approx(
         1 - report["lower_bound_seconds"] / report["predicted_seconds_after"], abs=1e-9)
@@ -94,19 +96,65 @@ def test_same_bytes_twice(tools, network, tmp_path):
 
 def test_compile_takes_the_flags(tools, tmp_path):
     path = graphs.save(tmp_path / "m.onnx", graphs.small_network())
-    done = tools.mlc("compile", path, "-o", tmp_path / "m.mlca", "--search=greedy", "--json")
+    done = tools.mlc("compile", path, "-o", tmp_path / "m.mlca", "--search=greedy", "--search-steps=0.5", "--time-limit=60",
+                     "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["search"] == "greedy"
     shown = tools.mlc("inspect", tmp_path / "m.mlca", "--json")
-    assert "--search=greedy" in json.loads(shown.stdout)["manifest"]["flags"]
+    flags = json.loads(shown.stdout)["manifest"]["flags"]
+    assert "--search=greedy" in flags and "--search-steps=0.5" in flags
+    assert not any("time-limit" in flag for flag in flags)
 
 
-@pytest.mark.parametrize("flag", ["--time-limit=0", "--time-limit=-1", "--time-limit=inf", "--time-limit=nan"])
-def test_time_limit_is_positive(tools, tmp_path, flag):
+@pytest.mark.parametrize("engine, steps", [("egraph", 0.002), ("backtracking", 0.01)])
+def test_no_clock_decides(tools, network, tmp_path, engine, steps):
+    """What is found in few steps is the same beside others that make each of them slower."""
+    outputs = [tmp_path / f"{i}.onnx" for i in range(5)]
+    searches = [(tools, network("inception-v3"), output, f"--search={engine}", f"--search-steps={steps}") for output in outputs]
+    reports = [search(*searches[0])]
+    with ThreadPoolExecutor(len(searches)) as pool:
+        reports += pool.map(lambda arguments: search(*arguments), searches[1:])
+    assert {report["stop_reason"] for report in reports} == {"step-limit"}
+    for report in reports:
+        for name in ("seconds", "saturation_seconds", "extraction_seconds"):
+            del report[name]
+    assert all(report == reports[0] for report in reports)
+    assert len({output.read_bytes() for output in outputs}) == 1
+
+
+def test_more_steps_find_more(tools, network, tmp_path):
+    after = [search(tools, network("squeezenet"), tmp_path / "o.onnx", "--target=gpu:v100", "--search=backtracking",
+                    f"--search-steps={steps}")["predicted_seconds_after"] for steps in ("1e-9", "0.02")]
+    assert after[0] > after[1]
+
+
+@pytest.mark.parametrize("command", ["compile", "optimize"])
+def test_time_limit_ends_the_command(tools, network, tmp_path, command):
+    """It writes nothing: what it has found till then depends on the machine."""
+    done = tools.mlc(command, network("inception-v3"), "-o", tmp_path / "o", "--search=backtracking", "--time-limit=0.05")
+    assert done.returncode == 9 and done.stdout == ""
+    assert done.stderr == ("mlc: error: not done after the 0.05 s of --time-limit; nothing was written; give the search "
+                           "more time, fewer --search-steps, or --search=greedy\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_time_limit_that_is_not_met_changes_nothing(tools, tmp_path):
+    """Nor does it count what is not the search."""
     path = graphs.save(tmp_path / "m.onnx", graphs.small_network())
-    done = tools.mlc("optimize", path, "-o", tmp_path / "o.onnx", flag)
+    outputs = [tmp_path / name for name in ("a.mlca", "b.mlca")]
+    for output, flags in zip(outputs, ([], ["--time-limit=1e9"])):
+        done = tools.mlc("compile", path, "-o", output, *flags)
+        assert done.returncode == 0, done.stderr
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "inf", "nan"])
+@pytest.mark.parametrize("flag", ["--time-limit", "--search-steps"])
+def test_limits_are_positive(tools, tmp_path, flag, value):
+    path = graphs.save(tmp_path / "m.onnx", graphs.small_network())
+    done = tools.mlc("optimize", path, "-o", tmp_path / "o.onnx", f"{flag}={value}")
     assert done.returncode == 2
-    assert done.stderr.startswith("mlc: error: --time-limit: ")
+    assert done.stderr.startswith(f"mlc: error: {flag}: expected a number")
 
 
 def test_json_and_model_do_not_share_the_output(tools, tmp_path):
@@ -158,7 +206,7 @@ def test_other_runtimes_get_no_price_of_winograd(tools, tmp_path):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_gains_add_up(tools, network, tmp_path, name, engine):
-    limit = ["--time-limit=1"] if engine == "backtracking" else []
+    limit = ["--search-steps=0.03"] if engine == "backtracking" else []
     report = search(tools, network(name), tmp_path / "out.onnx", f"--search={engine}", *limit)
     gained = report["predicted_seconds_before"] - report["predicted_seconds_after"]
     assert sum(step["predicted_gain_seconds"] for step in report["steps"]) == pytest.approx(gained, rel=1e-9)

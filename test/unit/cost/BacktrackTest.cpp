@@ -103,8 +103,10 @@ TEST_CASE("limits end the search with the best so far") {
   CHECK(cost.seconds(function.getBody()) < before);
 
   func::FuncOp late = models.parse();
-  options.timeLimitSeconds = 0;
+  options.steps = 0;
+  report = {};
   applyBacktracking(late, models.rules, cost, options, &report);
-  CHECK(report.stop == BacktrackStop::TimeLimit);
+  CHECK(report.stop == BacktrackStop::StepLimit);
+  CHECK(report.steps == 0);
   CHECK(cost.seconds(late.getBody()) == Approx(before));
 }

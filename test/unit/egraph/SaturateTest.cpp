@@ -239,8 +239,8 @@ func.func @f(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>, %c: tensor<2x2xf32>, %d: 
   limits.iterations = 2;
   CHECK(stopWith(limits) == StopReason::IterationLimit);
   limits = {};
-  limits.seconds = 0;
-  CHECK(stopWith(limits) == StopReason::TimeLimit);
+  limits.steps = 50;
+  CHECK(stopWith(limits) == StopReason::StepLimit);
   // Enough of everything: all 2^6 - 1 - 6 proper sums of the six, and the six.
   limits = {};
   limits.iterations = 40;

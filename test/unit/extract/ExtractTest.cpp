@@ -110,7 +110,8 @@ TEST_CASE("exact extraction agrees with brute force") {
     INFO("seed " << seed);
     Extraction greedy = extractGreedy(problem);
     CHECK(greedy.exists() == (expected < infinity));
-    Extraction exact = extractExact(problem, greedy, 10);
+    ExtractionEffort effort;
+    Extraction exact = extractExact(problem, greedy, effort);
     if (!(expected < infinity)) {
       CHECK(!exact.exists());
       continue;
@@ -142,7 +143,9 @@ TEST_CASE("the integer program alone agrees with brute force") {
       continue;
     INFO("seed " << seed);
     improved += cost > expected * (1 + 1e-9);
-    double bound = solveIlp(problem, chosen, cost, 10);
+    ExtractionEffort effort;
+    double bound = solveIlp(problem, chosen, cost, effort);
+    CHECK(effort.programs < ExtractionEffort().programs);
     CHECK(cost == Approx(expected));
     CHECK(bound == Approx(expected));
     CHECK(selectionCost(problem, chosen) == Approx(cost));
@@ -155,7 +158,8 @@ TEST_CASE("large problems end in time") {
   CHECK(problem.nodes.size() > 3000);
   Extraction greedy = extractGreedy(problem);
   check(problem, greedy);
-  Extraction exact = extractExact(problem, greedy, 20);
+  ExtractionEffort effort;
+  Extraction exact = extractExact(problem, greedy, effort);
   check(problem, exact);
   CHECK(exact.optimal);
   CHECK(exact.cost <= greedy.cost);
@@ -165,10 +169,11 @@ TEST_CASE("large problems end in time") {
        << " in " << exact.seconds << " s");
 }
 
-TEST_CASE("without time the start and a valid bound are left") {
+TEST_CASE("without effort the start and a valid bound are left") {
   ExtractionProblem problem = mergeChain(100, 5);
   Extraction greedy = extractGreedy(problem);
-  Extraction exact = extractExact(problem, greedy, 0);
+  ExtractionEffort none{0, 0};
+  Extraction exact = extractExact(problem, greedy, none);
   check(problem, exact);
   CHECK(exact.cost <= greedy.cost);
   CHECK(exact.lowerBound >= greedy.lowerBound);
@@ -186,5 +191,6 @@ TEST_CASE("a cycle is never chosen, however cheap") {
   problem.addNode(y, 7);
   Extraction greedy = extractGreedy(problem);
   CHECK(greedy.cost == 7);
-  CHECK(extractExact(problem, greedy, 1).optimal);
+  ExtractionEffort effort;
+  CHECK(extractExact(problem, greedy, effort).optimal);
 }
