@@ -2,6 +2,7 @@
 
 #include "dialects/Graph/ContractionOps.h"
 #include "dialects/Graph/PointwiseOps.h"
+#include "passes/Import/Einsum.h"
 #include "passes/Import/Handlers.h"
 
 using namespace mlir;
@@ -51,6 +52,8 @@ static Value matmul(Node &n, Value a, Value b) {
     result.erase(result.end() - (bVector ? 1 : 2));
   return n.reshape(product, result);
 }
+
+Value importedMatmul(Node &n, Value a, Value b) { return matmul(n, a, b); }
 
 static LogicalResult importMatMul(Node &n) {
   if (n.type(0) != n.type(1))
@@ -106,6 +109,7 @@ static LogicalResult importMatMulInteger(Node &n) {
 
 ArrayRef<OperatorEntry> contractionOperators() {
   static const OperatorEntry entries[] = {
+      {"", "Einsum", 1, anyNumber, importEinsum},
       {"", "Gemm", 2, 3, importGemm},
       {"", "MatMul", 2, 2, importMatMul},
       {"", "MatMulInteger", 2, 4, importMatMulInteger},
