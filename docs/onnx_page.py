@@ -35,10 +35,12 @@ PLAIN = ("", "ai.onnx")
 
 def handlers():
     """{(domain, operator): (source, handler)} of the importer's table."""
-    found = {}
-    for path in sorted((ROOT / "passes/Import").glob("*.cpp")):
-        for domain, name, function in re.findall(r'\{"([\w.]*)",\s*"(\w+)",\s*\w+,\s*\w+,\s*([\w:<>]+)\}', path.read_text()):
-            found[domain, name] = path, function
+    found, texts = {}, {path: path.read_text() for path in sorted((ROOT / "passes/Import").glob("*.cpp"))}
+    for path, text in texts.items():
+        for domain, name, function in re.findall(r'\{"([\w.]*)",\s*"(\w+)",\s*\w+,\s*\w+,\s*([\w:<>]+)\}', text):
+            # Some handlers have a file of their own beside the family's.
+            own = [other for other in texts if f"\nLogicalResult {function}(Node &n) {{" in texts[other]]
+            found[domain, name] = (own or [path])[0], function
     functions = (ROOT / "dialects/Interfaces/ScalarFunctions.def").read_text()
     for name in re.findall(r'\.onnx = \{\.name = "(\w+)"', functions):
         found.setdefault(("", name), (ROOT / "passes/Import/Pointwise.cpp", "importFunction"))

@@ -2,7 +2,9 @@
 
 #include "dialects/Graph/ContractionOps.h"
 #include "dialects/Graph/PointwiseOps.h"
+#include "passes/Import/Einsum.h"
 #include "passes/Import/Handlers.h"
+#include "passes/Import/Quantization.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -51,6 +53,8 @@ static Value matmul(Node &n, Value a, Value b) {
     result.erase(result.end() - (bVector ? 1 : 2));
   return n.reshape(product, result);
 }
+
+Value importedMatmul(Node &n, Value a, Value b) { return matmul(n, a, b); }
 
 static LogicalResult importMatMul(Node &n) {
   if (n.type(0) != n.type(1))
@@ -106,9 +110,13 @@ static LogicalResult importMatMulInteger(Node &n) {
 
 ArrayRef<OperatorEntry> contractionOperators() {
   static const OperatorEntry entries[] = {
+      {"", "DequantizeLinear", 2, 3, importDequantizeLinear},
+      {"", "DynamicQuantizeLinear", 1, 1, importDynamicQuantizeLinear},
+      {"", "Einsum", 1, anyNumber, importEinsum},
       {"", "Gemm", 2, 3, importGemm},
       {"", "MatMul", 2, 2, importMatMul},
       {"", "MatMulInteger", 2, 4, importMatMulInteger},
+      {"", "QuantizeLinear", 2, 3, importQuantizeLinear},
   };
   return entries;
 }
