@@ -67,9 +67,10 @@ Extraction extractGreedy(const ExtractionProblem &problem);
 /// clock looks on: the answer is the same on every machine.
 struct ExtractionEffort {
   /// Nodes of CBC's search trees.
-  uint64_t nodes = 10000;
-  /// Integer programs: another one after each that was solved with cycles.
-  uint64_t programs = 100;
+  uint64_t nodes = 300;
+  /// Of CBC's simplex, and some for each integer program, of which there is
+  /// another one after each whose solution has cycles. Looked at before each.
+  uint64_t iterations = 30'000;
 };
 
 /// The cheapest selection, through enumeration and an integer program (CBC),

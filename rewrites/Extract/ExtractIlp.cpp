@@ -21,6 +21,9 @@ using namespace mlc;
 
 namespace {
 
+/// What a program takes however easy it is, in iterations' time.
+constexpr int iterationsPerProgram = 30;
+
 struct Row {
   std::vector<int> columns;
   std::vector<double> values;
@@ -72,7 +75,8 @@ public:
   struct Answer {
     std::vector<int> chosen; ///< empty: none was found
     double bound = 0;
-    uint64_t nodes = 0; ///< of the search tree
+    uint64_t nodes = 0;      ///< of the search tree
+    uint64_t iterations = 0; ///< of the simplex
     bool interrupted = false;
   };
   Answer solve(const std::vector<int> &start, uint64_t maxNodes) {
@@ -100,6 +104,8 @@ public:
     Answer answer;
     answer.interrupted = Cbc_secondaryStatus(model.get()) == 5;
     answer.nodes = std::max(0, Cbc_getNodeCount(model.get()));
+    answer.iterations =
+        iterationsPerProgram + std::max(0, Cbc_getIterationCount(model.get()));
     if (const double *solution = Cbc_bestSolution(model.get())) {
       answer.chosen.assign(problem.classes.size(), -1);
       for (size_t i = 0; i < columns.size(); ++i)
@@ -207,9 +213,9 @@ double mlc::solveIlp(const ExtractionProblem &problem, std::vector<int> &chosen,
   KeepInterrupt interrupt;
   IntegerProgram program(problem, cost);
   double bound = 0;
-  while (effort.programs > 0 && effort.nodes > 0) {
+  while (effort.iterations > 0 && effort.nodes > 0) {
     IntegerProgram::Answer answer = program.solve(chosen, effort.nodes);
-    --effort.programs;
+    effort.iterations -= std::min(effort.iterations, answer.iterations);
     effort.nodes -= std::min(effort.nodes, answer.nodes);
     bound = std::max(bound, answer.bound);
     if (answer.interrupted)

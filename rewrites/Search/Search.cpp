@@ -141,7 +141,7 @@ public:
 
     ExtractionEffort effort;
     effort.nodes = scaled(effort.nodes, options.steps);
-    effort.programs = scaled(effort.programs, options.steps);
+    effort.iterations = scaled(effort.iterations, options.steps);
     Selection selection = selector.select(origin.outputs, known, effort);
     report.extractionSeconds = secondsSince(start) - report.saturationSeconds;
     report.lowerBound = std::min(selection.lowerBound, selection.seconds);
