@@ -1,5 +1,6 @@
 """What the Python tests share: the tools of this build."""
 
+import collections
 import os
 import pathlib
 import subprocess
@@ -11,6 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = pathlib.Path(os.environ.get("MLC_BUILD", ROOT / "build")).resolve()
 sys.path[:0] = [str(ROOT / folder) for folder in ("test", "test/models", "test/training", "test/transport", "runtime/python", "tools/bench", "tools/experiments")]
 
+
+import suite  # noqa: E402
 
 os.environ["MLC_BUILD"] = str(BUILD)  # where `import mlc` finds its library
 
@@ -37,3 +40,18 @@ class Tools:
 @pytest.fixture(scope="session")
 def tools():
     return Tools()
+
+
+def pytest_collection_modifyitems(config, items):
+    """Of a test that is `sampled`, every so many; a test that is asked for by name is run."""
+    if suite.FULL or any("::" in argument for argument in config.args):
+        return
+    count, kept, left = collections.Counter(), [], []
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        place = count[item.path, item.originalname] if mark else 0
+        if mark:
+            count[item.path, item.originalname] += 1
+        (left if mark and place % mark.args[0] else kept).append(item)
+    config.hook.pytest_deselected(items=left)
+    items[:] = kept

@@ -24,6 +24,7 @@ def bound_of(tools, *command):
                          done.stderr)[1])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["depthwise", "unet", "gpt"])
 def test_gradients_keep_their_bits(tools, tmp_path, name):
     arguments = trained.write(tmp_path, name)

@@ -21,6 +21,7 @@ def error(name, gradient, want, scale):
     return np.max(np.abs(differences)) / max(want["norm"], scale / 100)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", trained.NETWORKS)
 @pytest.mark.parametrize("reference", [True, False], ids=["double", "compiled"])
 def test_gradients_are_pytorchs(tools, tmp_path, name, reference):

@@ -121,6 +121,7 @@ def test_weights_of_16_bits_have_masters(tools, tmp_path, kind):
     assert np.any(state["weight/W"].astype(np.float16).astype(np.float32) != state["weight/W"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scale", ["none", "256"])
 def test_small_weights_kept_beside_masters(tools, tmp_path, kind, scale):

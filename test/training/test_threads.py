@@ -8,6 +8,7 @@ import test_train
 import trained
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", trained.NETWORKS)
 def test_two_threads_give_the_bits_of_one(tools, tmp_path, name):
     arguments = test_train.write(tmp_path, name)

@@ -32,6 +32,7 @@ def losses(text):
     return [float(loss) for loss in re.findall(r"^step \d+  loss (\S+)$", text, re.M)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("optimizer", trained.OPTIMIZERS)
 @pytest.mark.parametrize("name", trained.NETWORKS)
 def test_losses_are_pytorchs(tools, tmp_path, name, optimizer):
