@@ -110,7 +110,8 @@ def test_compile_takes_the_flags(tools, tmp_path):
 def test_no_clock_decides(tools, network, tmp_path, engine, steps):
     """What is found in few steps is the same beside others that make each of them slower."""
     outputs = [tmp_path / f"{i}.onnx" for i in range(3)]
-    searches = [(tools, network("resnet18-parallel"), output, f"--search={engine}", f"--search-steps={steps}") for output in outputs]
+    searches = [(tools, network("resnet18-parallel"), output, f"--search={engine}", f"--search-steps={steps}")
+                for output in outputs]
     reports = [search(*searches[0])]
     with ThreadPoolExecutor(len(searches)) as pool:
         reports += pool.map(lambda arguments: search(*arguments), searches[1:])
