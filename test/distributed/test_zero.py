@@ -124,6 +124,7 @@ def test_bytes_sent(tools, tmp_path, ranks, batches):
             assert want <= found <= want * 1.01 + 64, (stage, found, want)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize("accumulate", [1, 2])
 @pytest.mark.parametrize("ranks", [2, 4])
