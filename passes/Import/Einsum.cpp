@@ -125,8 +125,8 @@ LogicalResult Einsum::parse() {
   return success();
 }
 
-/// What each label runs over. Dims of one element that `...` stands for are
-/// left out where others have more.
+/// What each label runs over. Dims of one element are left out where others of
+/// the label have more, as in NumPy.
 LogicalResult Einsum::findDims() {
   for (Term &term : terms)
     if (!term.value)
@@ -134,16 +134,19 @@ LogicalResult Einsum::findDims() {
   for (Term &term : terms)
     for (auto [label, dim] : llvm::zip(term.labels, dimsOf(term.value))) {
       auto [it, isNew] = extents.try_emplace(label, dim);
-      if (!isNew && label >= firstUnnamed && it->second.isConstant(1))
+      if (!isNew && it->second.isConstant(1))
         it->second = dim;
     }
   for (Term &term : terms) {
     Labels labels;
     for (auto [label, dim] : llvm::zip(term.labels, dimsOf(term.value))) {
       IntExpr extent = extents.at(label);
-      if (label >= firstUnnamed && dim.isConstant(1) && !extent.isConstant(1))
+      bool isOnce = llvm::count(term.labels, label) == 1;
+      if (isOnce && dim.isConstant(1) && !extent.isConstant(1))
         continue;
-      n.requireEqual(dim, extent, "dims of one index must be equal");
+      n.requireEqual(dim, extent,
+                     "dims of one index, or of '...', must be equal; one that "
+                     "is to be 1 and broadcast is fixed with --dim");
       labels.push_back(label);
     }
     term.labels = labels;

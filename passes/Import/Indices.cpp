@@ -43,7 +43,7 @@ void useAsIndices(Node &n, Value indices, unsigned input, IntExpr extent,
     if (!isNew)
       known->second = IntExpr::min(known->second, extent);
   }
-  if (!state.checked || n.in(input).constant)
+  if (!state.checked)
     return;
   indices = n.cast(indices, n.builder().getI64Type());
   IntExpr low =

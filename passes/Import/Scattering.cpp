@@ -107,31 +107,26 @@ static LogicalResult importGatherElements(Node &n) {
   return picked ? n.result(n.reshape(picked, n.dims(1))) : failure();
 }
 
-/// `x` with the slices that `places` name replaced. ONNX leaves open what two
-/// of one place make; here their sum. Sums begin at -0, so that 0 keeps its
-/// sign.
+/// `x` with the slices that `places` name replaced. ONNX leaves open which of
+/// several for one place stays; here the last, whole.
 static Value replaced(Node &n, Value x, Value places, Value updates) {
-  OpBuilder &b = n.builder();
-  Type type = elementTypeOf(x), counted = b.getI32Type();
   if (!x || !places || !updates)
     return {};
-  if (type.isInteger(1)) {
-    Type byte = b.getI8Type();
-    return n.cast(replaced(n, n.cast(x, byte), places, n.cast(updates, byte)),
-                  type);
-  }
-  auto filled = [&](ArrayRef<IntExpr> dims, double value, Type of) {
-    return n.op<FillOp>(n.dimsAttr(dims), n.real(value), TypeAttr::get(of));
-  };
+  Type counted = n.builder().getI64Type();
   Dims dims = dimsOf(x), rows(dims.size(), n.integer(1));
   rows[0] = dims[0];
-  Value none = filled(dims, isa<FloatType>(type) ? -0.0 : 0.0, type);
-  Value taken = n.op<ScatterAddOp>({none, places, updates}, 0);
-  Value hits = n.op<ScatterAddOp>({filled({dims[0]}, 0.0, counted), places,
-                                   filled(dimsOf(places), 1.0, counted)},
-                                  0);
-  Value isHit = n.compare(ComparePredicate::GT, n.reshape(hits, rows),
-                          n.scalarConstant(counted, 0.0));
+  // Of each row, the number of the last update for it; from 1 on, 0 is none.
+  Value none =
+      n.op<FillOp>(n.dimsAttr({dims[0]}), n.real(0.0), TypeAttr::get(counted));
+  Value numbers =
+      n.op<IotaOp>(n.dimsAttr(dimsOf(places)), 0, n.integer(1), n.integer(1));
+  Value last = n.op<ScatterAddOp>({none, places, numbers}, 0,
+                                  n.builder().getStringAttr("max"));
+  Value zero = n.scalarConstant(counted, 0.0);
+  Value from = n.pointwise<MaxOp>(
+      {n.pointwise<SubOp>({last, n.scalarConstant(counted, 1.0)}), zero});
+  Value taken = n.op<GatherOp>({updates, from}, 0);
+  Value isHit = n.compare(ComparePredicate::GT, n.reshape(last, rows), zero);
   return n.pointwise<SelectOp>({isHit, taken, x});
 }
 
@@ -140,6 +135,10 @@ static Value scattered(Node &n, Value x, Value places, Value updates) {
   std::string reduction = n.stringAttr("reduction", "none");
   if (reduction == "none")
     return replaced(n, x, places, updates);
+  if (n.type(0).isInteger(1)) {
+    (void)n.unsupported("reduction " + reduction + " of bool is not supported");
+    return {};
+  }
   if (reduction == "add")
     return n.op<ScatterAddOp>({x, places, updates}, 0);
   if (reduction == "mul" || reduction == "max" || reduction == "min")
@@ -168,8 +167,12 @@ static LogicalResult importScatterElements(Node &n) {
 static Rows tupleRows(Node &n, int64_t batches) {
   ArrayRef<IntExpr> dims = n.dims(0), picks = n.dims(1);
   Rows rows;
-  if (picks.empty() || !picks.back().isConstant() ||
-      picks.back().getConstant() < 1 ||
+  if (!picks.empty() && !picks.back().isConstant()) {
+    (void)n.unsupported("the last dim of the indices must be known; fix it "
+                        "with --dim");
+    return rows;
+  }
+  if (picks.empty() || picks.back().getConstant() < 1 ||
       picks.back().getConstant() > n.rank(0) - batches || batches < 0 ||
       batches >= int64_t(picks.size()) || !isa<IntegerType>(n.type(1))) {
     (void)n.invalid("requires integer indices whose last dim is known, and at "

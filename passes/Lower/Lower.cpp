@@ -253,7 +253,8 @@ void FunctionLowering::lowerOpaque(Operation &op) {
 }
 
 /// A large constant of one number stays that number: who needs it in memory
-/// has it written when the model runs, and an artifact does not hold it.
+/// has it written when the model runs, and an artifact does not hold it. No
+/// linalg.fill, which stands for what a sum begins with and is no step.
 Value FunctionLowering::lowerConstant(mlc::ConstantOp constant) {
   constexpr int64_t largeBits = int64_t(8) << 20; // 1 MB
   Location loc = constant.getLoc();
@@ -267,7 +268,17 @@ Value FunctionLowering::lowerConstant(mlc::ConstantOp constant) {
                                            dense.getSplatValue<TypedAttr>());
   Value init = tensor::EmptyOp::create(
       *builder, loc, dense.getType().getShape(), dense.getElementType());
-  return linalg::FillOp::create(*builder, loc, number, init).getResult(0);
+  int64_t rank = dense.getType().getRank();
+  auto fill = [&](OpBuilder &b, Location where, ValueRange) {
+    linalg::YieldOp::create(b, where, number);
+  };
+  return linalg::GenericOp::create(*builder, loc, TypeRange{init.getType()},
+                                   ValueRange(), ValueRange{init},
+                                   builder->getMultiDimIdentityMap(rank),
+                                   SmallVector<utils::IteratorType>(
+                                       rank, utils::IteratorType::parallel),
+                                   fill)
+      .getResult(0);
 }
 
 LogicalResult FunctionLowering::lower(Operation &op) {

@@ -11,7 +11,7 @@ namespace mlc {
 ///
 ///   - Operators with a definition become linalg, tensor, arith and math.
 ///   - Constants become arith.constant; weights stay resources. One of 1 MB or
-///     more that repeats one number becomes a linalg.fill.
+///     more that repeats one number becomes a linalg.generic of it.
 ///   - Opaque operators stay, between casts to and from symbolic dims.
 ///   - Symbolic dims become `?`; symbols become trailing index arguments named
 ///     by the function's `mlc.symbols`; `mlc.dims` (and `mlc.type` for

@@ -203,6 +203,29 @@ def test_indices_out_of_range_add_nothing(run):
     np.testing.assert_array_equal(run("ScatterElements", {"x": x, "i": indices, "u": u}, axis=1, reduction="add"), want)
 
 
+@pytest.mark.parametrize("kind", ["f32", "f16", "i8", "ui64", "i1"])
+@pytest.mark.parametrize("constants", [(), ("i", "u")])
+def test_the_last_of_several_is_written(kind, constants, run):
+    """ONNX leaves open which; never their sum. Values are taken whole: -0 and NaN."""
+    x, u = (rng.normal(size=(rows, 6)) > 0 if kind == "i1" else numbers(kind, rows, 6) for rows in (5, 9))
+    if kind == "f32":
+        u[8], u[7, 0] = -0.0, np.nan
+    rows, elements = rng.integers(-5, 5, (9, 1)), rng.integers(-5, 5, u.shape)
+    want, want_elements = x.copy(), x.copy()
+    for i, j in np.ndindex(u.shape):
+        want[rows[i, 0], j], want_elements[elements[i, j], j] = u[i, j], u[i, j]
+    for op, indices, expect in (("ScatterND", rows, want), ("ScatterElements", elements, want_elements)):
+        got = run(op, {"x": x, "i": indices, "u": u}, constants=constants)
+        np.testing.assert_array_equal(got, expect)
+        assert kind != "f32" or (np.signbit(got) == np.signbit(expect)).all()
+
+
+def test_no_updates_change_nothing(run):
+    x = numbers("f32", 5, 6)
+    got = run("ScatterND", {"x": x, "i": np.zeros((0, 1), np.int64), "u": np.zeros((0, 6), np.float32)})
+    np.testing.assert_array_equal(got, x)
+
+
 @pytest.mark.parametrize("reduction", ["mul", "max", "min"])
 def test_reductions(reduction, run):
     """As ONNX's reference evaluator has them; some indices are named again."""
@@ -226,3 +249,10 @@ def test_other_reductions_are_refused(tools, tmp_path):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "m.onnx")
         done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca")
         assert done.returncode == 4 and "reduction mean is not supported" in done.stderr
+        x.type.tensor_type.elem_type = onnx.TensorProto.BOOL
+        node.attribute[0].s = b"add"
+        graph = helper.make_graph([node], "g", [x, i], [helper.make_empty_tensor_value_info("y")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "m.onnx")
+        done = tools.mlc("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.mlca")
+        assert done.returncode == 4 and "reduction add of bool is not supported" in done.stderr
+        x.type.tensor_type.elem_type = onnx.TensorProto.FLOAT

@@ -230,6 +230,8 @@ void CompareCommand::print(const ReferenceResults &want,
 }
 
 llvm::Error CompareCommand::run() {
+  if (!(tolerance >= 0))
+    return fail(Exit::Usage, "--tolerance: expected a number from 0 on");
   auto sizes = parseDims(model.dims);
   if (!sizes)
     return sizes.takeError();

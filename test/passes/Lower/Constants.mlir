@@ -9,7 +9,8 @@
 
 // CHECK-LABEL: func.func @large
 // CHECK: %[[C:.*]] = arith.constant 5.0{{.*}}e-01 : f32
-// CHECK: linalg.fill ins(%[[C]] : f32) {{.*}} -> tensor<1024x256xf32>
+// CHECK: linalg.generic
+// CHECK: linalg.yield %[[C]] : f32
 func.func @large(%x: tensor<3x1024xf32>) -> (tensor<3x256xf32>, tensor<1024x256xf32>) {
   %w = mlc.constant dense<0.5> : tensor<1024x256xf32>
   %0 = mlc.matmul %x, %w : (tensor<3x1024xf32>, tensor<1024x256xf32>) -> tensor<3x256xf32>
@@ -22,4 +23,14 @@ func.func @small(%x: tensor<3x1023xf32>) -> tensor<3x256xf32> {
   %w = mlc.constant dense<0.5> : tensor<1023x256xf32>
   %0 = mlc.matmul %x, %w : (tensor<3x1023xf32>, tensor<1023x256xf32>) -> tensor<3x256xf32>
   return %0 : tensor<3x256xf32>
+}
+
+// A part that lies in one piece is read where the whole was written.
+// FUSED-LABEL: exec.program @part
+// FUSED: exec.launch
+// FUSED: exec.alias
+func.func @part() -> tensor<3x512xf32> {
+  %w = mlc.constant dense<0.5> : tensor<600x512xf32>
+  %0 = mlc.slice %w {starts = #mlc.dims<[2, 0]>, sizes = #mlc.dims<[3, 512]>, steps = #mlc.dims<[1, 1]>} : (tensor<600x512xf32>) -> tensor<3x512xf32>
+  return %0 : tensor<3x512xf32>
 }

@@ -111,6 +111,19 @@ def test_indices_are_checked(name, tools, tmp_path):
     assert outcome(tools, tmp_path, made, feeds) == said
 
 
+@pytest.mark.parametrize("rows", [7, "n"])
+def test_constant_indices_are_checked(rows, tools, tmp_path):
+    made = graphs.model([("Gather", ["x", "i"], ["y"], {})], [("x", [rows, 4])], [("y", [2, 4])], ids(7, 0))
+    said = "Gather_0: index 7 of 'i' is not in " + ("[-7, 6]" if rows == 7 else "[-n, n - 1]; the largest is 6")
+    assert outcome(tools, tmp_path, made, [{"x": TABLE}]) == [said]
+
+
+@pytest.mark.parametrize("tolerance", ["-1", "-0.5", "nan"])
+def test_a_tolerance_is_a_number_from_0_on(tolerance, tools, tmp_path):
+    done = tools.mlc("compare", tmp_path / "m.onnx", f"--tolerance={tolerance}")
+    assert done.returncode == 2 and done.stderr == "mlc: error: --tolerance: expected a number from 0 on\n"
+
+
 def test_indices_in_an_open_dim_are_checked(tools, tmp_path):
     made = graphs.model([("Gather", ["x", "i"], ["y"], {})], [("x", ["n", 4]), ("i", ["m"], INT64)], [("y", ["m", 4])])
     feeds = [{"x": TABLE[:rows], **ids(0, 2)} for rows in (3, 2)]
