@@ -213,6 +213,9 @@ static std::optional<Fraction> nearest(const Fraction &number,
   }
   if (!value.isFinite())
     return std::nullopt;
+  // What has neither infinity nor NaN has its largest number instead.
+  bool saturates = !APFloat::semanticsHasInf(type) &&
+                   !APFloat::semanticsHasNaN(type) && value.isLargest();
   value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
                 &losesInfo);
   if (losesInfo || !value.isFinite())
@@ -221,9 +224,11 @@ static std::optional<Fraction> nearest(const Fraction &number,
   double fraction = std::frexp(value.convertToDouble(), &exponent);
   DynamicAPInt whole(static_cast<int64_t>(std::ldexp(fraction, digits)));
   exponent -= static_cast<int>(digits);
-  return exponent >= 0
-             ? Fraction(whole * powerOfTwo(exponent))
-             : mlir::presburger::reduce(Fraction(whole, powerOfTwo(-exponent)));
+  Fraction result =
+      exponent >= 0
+          ? Fraction(whole * powerOfTwo(exponent))
+          : mlir::presburger::reduce(Fraction(whole, powerOfTwo(-exponent)));
+  return saturates && result != number ? std::nullopt : std::optional(result);
 }
 
 std::optional<Fraction> convertedNumber(const Fraction &number,

@@ -57,8 +57,11 @@ Sum Unfolder::functionOfBits(const ExprNode &node, ArrayRef<Sum> x) {
   if (node.kind == Expr::Kind::Unary) {
     std::string function = name(node.unary).str() + ":" + type;
     const Factor *inner = onlyFactor(x[0]);
-    if (node.unary == UnaryFn::Neg && inner && isCall(*inner, function) &&
-        x[0][0].coefficient == Rational(1))
+    auto real = mlir::dyn_cast<mlir::FloatType>(node.type);
+    bool hasSign = !real || llvm::APFloat::semanticsHasSignedRepr(
+                                real.getFloatSemantics());
+    if (node.unary == UnaryFn::Neg && hasSign && inner &&
+        isCall(*inner, function) && x[0][0].coefficient == Rational(1))
       return inner->arguments[0];
     return single(makeCall(function, x.vec()));
   }

@@ -309,6 +309,25 @@ static Scalar realOf(const APInt &value, bool isSigned) {
   return valueOr(why, out);
 }
 
+/// As a number of a float type; one that is beyond it has no value there.
+static Scalar rounded(Type to, Interval real) {
+  Interval ends{roundToType(to, real.low), roundToType(to, real.high)};
+  bool isLowBeyond = std::isfinite(real.low) && !std::isfinite(ends.low),
+       isHighBeyond = std::isfinite(real.high) && !std::isfinite(ends.high);
+  if (isLowBeyond || isHighBeyond)
+    return Scalar::none(isLowBeyond && isHighBeyond ? Undefined::OutOfType
+                                                    : Undefined::Ambiguous);
+  return Scalar::of(ends);
+}
+
+/// Integers are rounded to the types that have fewest of them; what the others
+/// round is none of the proofs' business.
+static Scalar realOf(const APInt &value, bool isSigned, Type to) {
+  Scalar real = realOf(value, isSigned);
+  bool isShort = to.getIntOrFloatBitWidth() <= 16;
+  return real.isNumber() && isShort ? rounded(to, real.real) : real;
+}
+
 /// Truncated; what the type cannot hold is poison.
 static Scalar integerOf(Interval real, unsigned width, bool isSigned) {
   int64_t number = 0;
@@ -332,10 +351,7 @@ ScalarFn conversion(Operation *op, Run &) {
       .Case(
           [](arith::ExtFOp) { return [](ArrayRef<Scalar> x) { return x[0]; }; })
       .Case([to](arith::TruncFOp) {
-        return [to](ArrayRef<Scalar> x) {
-          return Scalar::of(Interval{roundToType(to, x[0].real.low),
-                                     roundToType(to, x[0].real.high)});
-        };
+        return [to](ArrayRef<Scalar> x) { return rounded(to, x[0].real); };
       })
       .Case([width](arith::ExtSIOp) {
         return [width](ArrayRef<Scalar> x) {
@@ -362,11 +378,14 @@ ScalarFn conversion(Operation *op, Run &) {
           return Scalar::of(x[0].integer.zextOrTrunc(width));
         };
       })
-      .Case([](arith::SIToFPOp) {
-        return [](ArrayRef<Scalar> x) { return realOf(x[0].integer, true); };
+      .Case([to](arith::SIToFPOp) {
+        return
+            [to](ArrayRef<Scalar> x) { return realOf(x[0].integer, true, to); };
       })
-      .Case([](arith::UIToFPOp) {
-        return [](ArrayRef<Scalar> x) { return realOf(x[0].integer, false); };
+      .Case([to](arith::UIToFPOp) {
+        return [to](ArrayRef<Scalar> x) {
+          return realOf(x[0].integer, false, to);
+        };
       })
       .Case([width](arith::FPToSIOp) {
         return [width](ArrayRef<Scalar> x) {
