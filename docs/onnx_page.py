@@ -216,11 +216,13 @@ def page(build):
         rows.append(f"| {shown} | {', '.join(map(str, sorted(versions[key])))} | {kind} | "
                     f"{listed(t for t, fine in types.get(key, {}).items() if fine)} | "
                     f"{f'{good} of {all_cases}' if all_cases else ''} | {'; '.join(missing)} |")
+    others = sorted(name for domain, name in handlers() if domain == "com.microsoft")
     return ("# ONNX's operators\n\n"
             f"Of the {sum(counts.values())} operators that version {onnx.__version__} of the onnx package knows {counts['yes']} "
             f"are compiled, {counts['constants']} more where all\ntheir inputs are known when compiling. What is compiled is "
             "compiled for CPUs and for CUDA alike: both make their code from one\ndefinition of each operator (Operators.md), "
-            "and run the same node cases (test/end-to-end, test/cuda). `mlc check MODEL` lists what\nof a model is not.\n\n"
+            "and run the same node cases (test/end-to-end, test/cuda). `mlc check MODEL` lists what\nof a model is not. "
+            f"Of com.microsoft's, which ONNX Runtime's optimizer writes, there are {', '.join(others)}.\n\n"
             "*Opsets* are those in which ONNX has changed the operator; a model of any opset is read, unless the last column "
             "says otherwise. *Types*\nare those of the first input that one case of the operator compiles with. *Cases* of the "
             "onnx package's are right, the others refused.\n\n"
