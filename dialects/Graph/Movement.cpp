@@ -2,6 +2,7 @@
 
 #include "dialects/Graph/ModelOps.h"
 #include "dialects/Graph/MovementOps.h"
+#include "dialects/Interfaces/NumberTypes.h"
 #include <cmath>
 
 using namespace mlir;
@@ -31,17 +32,6 @@ static LogicalResult checkNotNegative(Operation *op, StringRef name,
   return success();
 }
 
-/// Whether a float type without 0, a sign or infinity has no number near a
-/// value; others round it.
-static bool isBeyond(const llvm::fltSemantics &type, double value) {
-  using llvm::APFloat;
-  if ((!APFloat::semanticsHasZero(type) && value == 0.0) ||
-      (!APFloat::semanticsHasSignedRepr(type) && value < 0.0))
-    return true;
-  return !APFloat::semanticsHasInf(type) && !APFloat::semanticsHasNaN(type) &&
-         !(std::abs(value) <= APFloat::getLargest(type).convertToDouble());
-}
-
 /// Elements of integer types are the numbers that the type has, and so are
 /// those of floats that have no 0, sign or infinity.
 static LogicalResult checkElement(Operation *op, RealAttr element, Type type) {
@@ -49,7 +39,7 @@ static LogicalResult checkElement(Operation *op, RealAttr element, Type type) {
     return success();
   auto integer = dyn_cast<IntegerType>(type);
   if (auto real = dyn_cast<FloatType>(type))
-    if (isBeyond(real.getFloatSemantics(), element.getDouble()))
+    if (hasNoNumberNear(real.getFloatSemantics(), element.getDouble()))
       return op->emitOpError()
              << "requires a value that " << type << " has, got " << element;
   if (!integer)

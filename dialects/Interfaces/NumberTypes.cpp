@@ -185,6 +185,14 @@ static APInt bitsOf(const DynamicAPInt &value) {
   return value < DynamicAPInt(0) ? -bits : bits;
 }
 
+bool hasNoNumberNear(const llvm::fltSemantics &type, double value) {
+  if ((!APFloat::semanticsHasZero(type) && value == 0.0) ||
+      (!APFloat::semanticsHasSignedRepr(type) && value < 0.0))
+    return true;
+  return !APFloat::semanticsHasInf(type) && !APFloat::semanticsHasNaN(type) &&
+         !(std::abs(value) <= APFloat::getLargest(type).convertToDouble());
+}
+
 /// The float of a type that is nearest, where it is a finite double.
 static std::optional<Fraction> nearest(const Fraction &number,
                                        const llvm::fltSemantics &type) {

@@ -45,6 +45,10 @@ std::optional<NumberType> numberTypeNamed(llvm::StringRef text);
 
 llvm::DynamicAPInt powerOfTwo(unsigned exponent);
 
+/// Whether a float type without 0, a sign or infinity has no number that
+/// `value` is rounded to: 0, one below 0, one that is beyond the largest.
+bool hasNoNumberNear(const llvm::fltSemantics &type, double value);
+
 /// Whether every number of `inner` is one of `outer`.
 bool holdsNumbersOf(const NumberType &outer, const NumberType &inner);
 bool holdsNumbersOf(mlir::Type outer, mlir::Type inner);

@@ -1,13 +1,17 @@
 """The networks of test/training with batches of any size, and runs of them on several ranks."""
 
+import pathlib
 import re
+import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, numpy_helper
 
 import trained
-from suite import FULL  # noqa: F401 (all networks, for longer: README.md)
+
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+from suite import FULL  # noqa: E402,F401 (all networks, for longer: README.md)
 
 FLOATS = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
 

@@ -1,5 +1,5 @@
-"""Random graphs in every test run, of three hundred (`./dev fuzz-graphs 300 --seed 1 --quick`) in parts that run side by
-side every second part."""
+"""Random graphs: of three hundred (`./dev fuzz-graphs 300 --seed 1 --quick`) every third fifty, in parts that run side by
+side, or all (`./dev test --full`)."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from suite import sample
 
-PARTS, EACH = sample(range(6), 2), 50
+PARTS, EACH = sample(range(6), 3), 50
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -228,21 +228,9 @@ llvm::Error Compilation::read(const ModelOptions &options,
     compileOptions.flags.push_back(
         "--timings=" + llvm::sys::path::filename(options.timings).str());
   }
-  if (search) {
-    auto searchOptions = search->options();
-    if (!searchOptions)
-      return searchOptions.takeError();
-    compileOptions.rewriting.search = *searchOptions;
-    auto sizes = search->assumedSizes();
-    if (!sizes)
-      return sizes.takeError();
-    for (const DimSetting &size : *sizes)
-      compileOptions.rewriting.assumedSizes[size.name] = *size.value;
-    llvm::append_range(compileOptions.flags, search->texts());
-    compileOptions.rewriting.onSearchStart = [this, search] {
-      searchLimit = search->startLimit();
-    };
-  }
+  if (search)
+    if (llvm::Error error = readSearch(*search))
+      return error;
   compileOptions.rewriting.onSearch = [this](const SearchReport &r) {
     searchLimit.reset();
     report = r;
@@ -262,16 +250,37 @@ llvm::Error Compilation::read(const ModelOptions &options,
     if (!other.empty())
       inputFiles.push_back(other);
   llvm::append_range(inputFiles, options.rules);
-  if (report->ok())
-    warnOfDefaults(file, *report);
+  if (!report->ok())
+    return reportFailure(*report, file);
+  warnOfDefaults(file, *report);
+  return checkAssumed(*report);
+}
+
+llvm::Error Compilation::readSearch(const SearchFlags &search) {
+  auto options = search.options();
+  if (!options)
+    return options.takeError();
+  compileOptions.rewriting.search = *options;
+  auto sizes = search.assumedSizes();
+  if (!sizes)
+    return sizes.takeError();
+  for (const DimSetting &size : *sizes)
+    compileOptions.rewriting.assumedSizes[size.name] = *size.value;
+  llvm::append_range(compileOptions.flags, search.texts());
+  compileOptions.rewriting.onSearchStart = [this, &search] {
+    searchLimit = search.startLimit();
+  };
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::checkAssumed(const ImportReport &found) const {
   for (const auto &[name, size] : compileOptions.rewriting.assumedSizes)
-    if (report->ok() && !llvm::is_contained(report->symbols, name))
-      return fail(Exit::Usage,
-                  "--assume " + name + "=" + llvm::Twine(size) +
-                      ": the model has no open dim of this name" +
-                      (report->symbols.empty() ? "" : "; it has ") +
-                      llvm::join(report->symbols, ", "));
-  return reportFailure(*report, file);
+    if (!llvm::is_contained(found.symbols, name))
+      return fail(Exit::Usage, "--assume " + name + "=" + llvm::Twine(size) +
+                                   ": the model has no open dim of this name" +
+                                   (found.symbols.empty() ? "" : "; it has ") +
+                                   llvm::join(found.symbols, ", "));
+  return llvm::Error::success();
 }
 
 /// Whether a diagnostic, which has no code, tells of a lack of memory or disk.

@@ -112,6 +112,8 @@ private:
                                           llvm::ArrayRef<DimSetting> dims,
                                           Choose choose);
   llvm::Error readRules(const ModelOptions &options);
+  llvm::Error readSearch(const SearchFlags &search);
+  llvm::Error checkAssumed(const ImportReport &found) const;
   llvm::Error addPhase(llvm::Error error) const;
 
   std::string file;

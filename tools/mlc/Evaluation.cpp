@@ -3,6 +3,7 @@
 #include "tools/mlc/Evaluation.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/Evaluator.h"
+#include "dialects/Interfaces/NumberChecks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Failure.h"
@@ -160,6 +161,9 @@ mlc::cli::runEvaluator(const ModelOptions &options,
   ReferenceResults results;
   results.by = "the reference evaluator";
   for (auto [index, value] : llvm::enumerate(*values)) {
+    // What --checked asks of indices is no output.
+    if (function.getResultAttr(index, kCheckAttr))
+      continue;
     auto name =
         function.getResultAttrOfType<mlir::StringAttr>(index, "mlc.name");
     auto tensor = fromEval(value, typeOf(value.getStorage()));

@@ -143,7 +143,7 @@ def measure(tools, *arguments):
 
 
 BEYOND = [many_inputs, many_outputs, many_operands, many_open_operands, many_results, many_nodes,
-          many_nodes_inside, many_symbols, huge_output, huge_weight]
+          many_nodes_inside, many_symbols]
 
 
 @pytest.mark.parametrize("make", BEYOND, ids=lambda make: make.__name__)
@@ -157,7 +157,7 @@ def test_what_is_beyond_a_bound_is_refused(tools, tmp_path, make):
     assert not (tmp_path / "out.mlca").exists()
 
 
-@pytest.mark.parametrize("make", [huge_product, huge_sorted, huge_sum, huge_range, huge_table],
+@pytest.mark.parametrize("make", [huge_output, huge_weight, huge_product, huge_sorted, huge_sum, huge_range, huge_table],
                          ids=lambda make: make.__name__)
 def test_what_names_much_costs_little(tools, tmp_path, make):
     """Compiled, or refused with a bound: nothing of 2^30 elements is made."""

@@ -60,6 +60,9 @@ def test_ids_are_drawn_inside_of_the_dim(tools, tmp_path):
     for seed in range(3):
         done = tools.mlc("compare", path, "--dim=n=5", f"--seed={seed}", "--checked")
         assert done.returncode == 0 and "they agree" in done.stdout, done.stderr
+    # mlc's own evaluator gives what --checked asks of indices beside the outputs.
+    done = tools.mlc("compare", path, "--dim=n=5", "--checked", env={**os.environ, "MLC_PYTHON": "/usr/bin/python3"})
+    assert done.returncode == 0 and done.stdout.startswith("against the reference evaluator"), done.stderr
     np.save(tmp_path / "x.npy", np.zeros((2, 4), np.float32))
     done = tools.mlc("compare", path, f"--input=x={tmp_path / 'x.npy'}")
     assert done.returncode == 0 and "they agree" in done.stdout, done.stderr

@@ -86,3 +86,30 @@ def non_zero(b, op):
     x = b.fresh(b.type_of(elements.allowed(op, b.opset)), [b.rng.randint(0, 3) for _ in range(b.rng.randint(1, 3))],
                 constant=True)
     return b.emit(op, [x], [("int64", [x.rank, int((x.constant != 0).sum())])])
+
+
+@operator("Einsum", weight=0)
+def einsum(b, op):
+    x = b.take(elements.allowed(op, b.opset), low=2, high=2)
+    y = b.fresh(x.type, [x.shape[1], dim(b.rng.randint(1, 4))])
+    return b.emit(op, [x, y], [(x.type, [x.shape[0], y.shape[1]])], equation="ij,jk->ik")
+
+
+@operator("QuantizeLinear", weight=0)
+def quantize(b, op):
+    x = b.take(["float32"])
+    return b.emit(op, [x, b.scalar(b.pick([0.5, 0.25, 3.0]), "float32"), b.scalar(b.rng.randint(0, 255), "uint8")],
+                  [("uint8", x.shape)])
+
+
+@operator("DequantizeLinear", weight=0)
+def dequantize(b, op):
+    x = b.take(["uint8", "int8"])
+    return b.emit(op, [x, b.scalar(b.pick([0.5, 0.25, 3.0]), "float32"), b.scalar(b.rng.randint(0, 100), x.type)],
+                  [("float32", x.shape)])
+
+
+@operator("DynamicQuantizeLinear", weight=0)
+def quantize_by_range(b, op):
+    x = b.take(["float32"])
+    return b.emit(op, [x], [("uint8", x.shape), ("float32", []), ("uint8", [])])
