@@ -7,6 +7,7 @@
 
 #include "PrintingBackend.h"
 #include "dialects/Exec/Exec.h"
+#include "dialects/Graph/ModelOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Compile.h"
@@ -110,7 +111,20 @@ public:
     auto module =
         mlir::parseSourceString<mlir::ModuleOp>(conv.text(), &context);
     REQUIRE(module);
+    module->walk(distinguish);
     return module;
+  }
+
+  /// Weights of one number repeated are not stored: makes one of them another.
+  static void distinguish(mlc::ConstantOp constant) {
+    auto dense = mlir::cast<mlir::DenseElementsAttr>(constant.getValue());
+    llvm::ArrayRef<char> one = dense.getRawData();
+    std::vector<char> all;
+    for (int64_t i = 0; i < dense.getNumElements(); ++i)
+      all.insert(all.end(), one.begin(), one.end());
+    std::fill_n(all.begin(), one.size(), 0);
+    constant.setValueAttr(
+        mlir::DenseElementsAttr::getFromRawBuffer(dense.getType(), all));
   }
 
   /// Whether kernels of `conv` are given transformed filters.
