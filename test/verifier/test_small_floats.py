@@ -29,6 +29,31 @@ def test_constants(small, number, kind, before, verdict, tools, tmp_path):
     assert done.stdout.startswith(verdict), done.stdout + done.stderr
 
 
+BEYOND = """!n = tensor<?xf32, #mlc.dims<[n]>>
+!h = tensor<?xbf16, #mlc.dims<[n]>>
+func.func @before(%x: !n) -> !n {
+  return %x : !n
+}
+func.func @after(%x: !n) -> !n {
+  %c = mlc.fill {dims = #mlc.dims<[n]>, value = #mlc.real<3.4e38>, type = f32} : () -> !n
+  %h = mlc.cast %c {to = bf16} : (!n) -> !h
+  %f = mlc.cast %h {to = f32} : (!h) -> !n
+  %s = mlc.add %x, %f : (!n, !n) -> !n
+  %r = mlc.sub %s, %f : (!n, !n) -> !n
+  return %r : !n
+}
+"""
+
+
+def test_the_largest_float32_is_beyond_bfloat16(tools, tmp_path):
+    """Though both have the same exponents; by the kernel alone, too."""
+    path = tmp_path / "p.mlir"
+    path.write_text(BEYOND)
+    assert tools.run("mlc-verify", path).stdout.startswith("refuted")
+    done = tools.run("mlc-verify", path, f"--proof={tmp_path / 'p.proof'}")
+    assert done.returncode == 6 and "defined" in done.stdout, done.stdout
+
+
 LOOP = """func.func @{name}(%xT: tensor<?xi16>) -> tensor<?xf32> {{
   %c0 = arith.constant 0 : index
   %n = tensor.dim %xT, %c0 : tensor<?xi16>

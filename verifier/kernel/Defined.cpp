@@ -57,11 +57,18 @@ bool mayNotFit(mlir::Type from, mlir::Type to) {
   if (!target->isFloat())
     return source->isFloat();
   using llvm::APFloat;
-  if (source->isFloat())
+  if (source->isFloat()) {
+    // The largest float32 is beyond bfloat16, which has the same exponents.
+    APFloat largest = APFloat::getLargest(*source->semantics);
+    bool losesInfo = false;
+    largest.convert(*target->semantics, APFloat::rmNearestTiesToEven,
+                    &losesInfo);
     return APFloat::semanticsMaxExponent(*source->semantics) >
                APFloat::semanticsMaxExponent(*target->semantics) ||
+           !largest.isFinite() ||
            !APFloat::semanticsHasZero(*target->semantics) ||
            !APFloat::semanticsHasSignedRepr(*target->semantics);
+  }
   auto fits = [&](const llvm::DynamicAPInt &end) {
     return convertedNumber(mlir::presburger::Fraction(end), *source, *target)
         .has_value();
