@@ -4,7 +4,6 @@
 #include "dialects/Graph/PointwiseOps.h"
 #include "passes/Import/Einsum.h"
 #include "passes/Import/Handlers.h"
-#include "passes/Import/Quantization.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -110,13 +109,10 @@ static LogicalResult importMatMulInteger(Node &n) {
 
 ArrayRef<OperatorEntry> contractionOperators() {
   static const OperatorEntry entries[] = {
-      {"", "DequantizeLinear", 2, 3, importDequantizeLinear},
-      {"", "DynamicQuantizeLinear", 1, 1, importDynamicQuantizeLinear},
       {"", "Einsum", 1, anyNumber, importEinsum},
       {"", "Gemm", 2, 3, importGemm},
       {"", "MatMul", 2, 2, importMatMul},
       {"", "MatMulInteger", 2, 4, importMatMulInteger},
-      {"", "QuantizeLinear", 2, 3, importQuantizeLinear},
   };
   return entries;
 }

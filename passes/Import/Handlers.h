@@ -24,6 +24,7 @@ constexpr unsigned anyNumber = std::numeric_limits<unsigned>::max();
 llvm::ArrayRef<OperatorEntry> pointwiseOperators();
 llvm::ArrayRef<OperatorEntry> activationOperators();
 llvm::ArrayRef<OperatorEntry> contractionOperators();
+llvm::ArrayRef<OperatorEntry> quantizationOperators();
 llvm::ArrayRef<OperatorEntry> convolutionOperators();
 llvm::ArrayRef<OperatorEntry> poolingOperators();
 llvm::ArrayRef<OperatorEntry> reductionOperators();

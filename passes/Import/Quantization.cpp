@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Import/Quantization.h"
 #include "dialects/Graph/PointwiseOps.h"
+#include "passes/Import/Handlers.h"
 #include <cmath>
 
 using namespace mlir;
@@ -54,7 +54,7 @@ static Value quantized(Node &n, Value x, Value scale, Value zero,
   return n.cast(n.op<ClipOp>(steps, n.real(low), n.real(high)), type);
 }
 
-LogicalResult importQuantizeLinear(Node &n) {
+static LogicalResult importQuantizeLinear(Node &n) {
   Type single = n.builder().getF32Type();
   Type type = n.has(2) ? n.type(2) : n.builder().getIntegerType(8, false);
   if (n.intAttr("output_dtype", 0) != 0 && !n.has(2))
@@ -70,7 +70,7 @@ LogicalResult importQuantizeLinear(Node &n) {
 }
 
 /// (x - zero) scale
-LogicalResult importDequantizeLinear(Node &n) {
+static LogicalResult importDequantizeLinear(Node &n) {
   Type single = n.builder().getF32Type(), wide = n.builder().getI32Type();
   if (!isQuantized(n.type(0)) && n.type(0) != wide)
     return n.unsupported("it takes numbers of a type that is not supported");
@@ -88,7 +88,7 @@ LogicalResult importDequantizeLinear(Node &n) {
 
 /// In 255 steps from the least number or 0 to the largest or 0. Where all are
 /// 0 the scale is 1, as in ONNX Runtime.
-LogicalResult importDynamicQuantizeLinear(Node &n) {
+static LogicalResult importDynamicQuantizeLinear(Node &n) {
   Value x = n.value(0);
   llvm::SmallVector<int64_t> axes;
   for (int64_t d = 0; d < n.rank(0); ++d)
@@ -110,6 +110,15 @@ LogicalResult importDynamicQuantizeLinear(Node &n) {
   if (failed(n.result(0, y)) || failed(n.result(1, scale)))
     return failure();
   return n.result(2, zero);
+}
+
+llvm::ArrayRef<OperatorEntry> quantizationOperators() {
+  static const OperatorEntry entries[] = {
+      {"", "DequantizeLinear", 2, 3, importDequantizeLinear},
+      {"", "DynamicQuantizeLinear", 1, 1, importDynamicQuantizeLinear},
+      {"", "QuantizeLinear", 2, 3, importQuantizeLinear},
+  };
+  return entries;
 }
 
 } // namespace mlc

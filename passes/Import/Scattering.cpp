@@ -175,8 +175,8 @@ static Rows tupleRows(Node &n, int64_t batches) {
   if (picks.empty() || picks.back().getConstant() < 1 ||
       picks.back().getConstant() > n.rank(0) - batches || batches < 0 ||
       batches >= int64_t(picks.size()) || !isa<IntegerType>(n.type(1))) {
-    (void)n.invalid("requires integer indices whose last dim is known, and at "
-                    "most the input's rank");
+    (void)n.invalid("requires integer indices whose last dim is 1 or more, and "
+                    "at most the input's rank");
     return rows;
   }
   rows.width = batches + picks.back().getConstant();

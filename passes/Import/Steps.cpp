@@ -86,10 +86,11 @@ static bool isComposed(StringRef name) {
 const OperatorEntry *findOperator(StringRef domain, StringRef name) {
   for (ArrayRef<OperatorEntry> family :
        {pointwiseOperators(), activationOperators(), contractionOperators(),
-        convolutionOperators(), poolingOperators(), reductionOperators(),
-        normalizationOperators(), movementOperators(), slicingOperators(),
-        shapeOperators(), resizeOperators(), lossOperators(),
-        optimizerOperators(), randomOperators(), scatteringOperators()})
+        quantizationOperators(), convolutionOperators(), poolingOperators(),
+        reductionOperators(), normalizationOperators(), movementOperators(),
+        slicingOperators(), shapeOperators(), resizeOperators(),
+        lossOperators(), optimizerOperators(), randomOperators(),
+        scatteringOperators()})
     for (const OperatorEntry &entry : family)
       if (entry.name == name && entry.domain == domain)
         return &entry;
