@@ -115,6 +115,40 @@ def test_own_false_rule(tools, tmp_path, scale):
     assert "your rule is not proved: refuted" in done.stderr, done.stderr
 
 
+UNKNOWN = """
+!t = tensor<?x?xf32, #mlc.dims<[a, b]>>
+rule.def @relu_of_clip "true, and beyond the prover" {
+  rule.assume_real lo ge 0.0
+  rule.assume_real hi ge 0.0
+  func.func @before(%x: !t) -> !t {
+    %0 = mlc.clip %x {min = #mlc.real<lo>, max = #mlc.real<hi>} : (!t) -> !t
+    %1 = mlc.relu %0 : (!t) -> !t
+    return %1 : !t
+  }
+  func.func @after(%x: !t) -> !t {
+    %0 = mlc.clip %x {min = #mlc.real<lo>, max = #mlc.real<hi>} : (!t) -> !t
+    return %0 : !t
+  }
+}
+"""
+
+
+def test_own_unknown_rule(tools, tmp_path):
+    """What is not refuted is not believed for that."""
+    ports = [("x", [2, 2])], [("y", [2, 2])]
+    clip, weights = ("Clip", ["x", "lo", "hi"]), {"lo": np.float32(0.5), "hi": np.float32(2)}
+    before = graphs.model([(*clip, ["c"], {}), ("Relu", ["c"], ["y"], {})], *ports, weights)
+    after = graphs.model([(*clip, ["y"], {})], *ports, weights)
+    # Terms: x 0, the clip 1, its relu 2; the step makes the clip once more, 3.
+    steps = [step("relu_of_clip", [0], [1, 2], a="2", b="2")]
+    steps[0]["reals"] = {"lo": "0.5", "hi": "2"}
+    model, result = hand_made(tools, tmp_path, before, after, steps, [[3, 0]], [3])
+    rules = tmp_path / "rules.mlir"
+    rules.write_text(UNKNOWN)
+    done = finished(tools, model, result, "--rules", rules)
+    assert done.returncode == 5 and "your rule is not proved: unknown" in done.stderr, done.stderr
+
+
 def test_own_rule_under_a_shipped_name(tools, tmp_path):
     """What is proved of the shipped rule says nothing of another of its name."""
     name = "relu_of_relu_rank4"

@@ -172,6 +172,25 @@ TEST_CASE("refinements stay where classes are joined") {
   }
 }
 
+TEST_CASE("what refines a class refines all that joins it") {
+  Known known;
+  // Terms: x 0, log 1, exp 2, - 3, -- 4, which has more readers than exp.
+  const char *body = R"(
+func.func @main(%x: !t) -> (!t, !t, !t, !t) {
+  %0 = mlc.log %x : (!t) -> !t
+  %1 = mlc.exp %0 : (!t) -> !t
+  %2 = mlc.neg %1 : (!t) -> !t
+  %3 = mlc.neg %2 : (!t) -> !t
+  %4 = mlc.sub %3, %3 : (!t, !t) -> !t
+  %5 = mlc.sqrt %3 : (!t) -> !t
+  return %3, %x, %4, %5 : !t, !t, !t, !t
+})";
+  std::vector<TrailStep> steps{step("log", {0}, {1, 2}),
+                               step("twice", {2}, {3, 4})};
+  CHECK(whyNotEqual(known, body, 4, 0, steps) == "");
+  CHECK_SAYS(whyNotEqual(known, body, 0, 4, steps), isUnknown);
+}
+
 TEST_CASE("an equality over what only refines is a refinement") {
   Known known;
   const char *body = R"(
