@@ -80,9 +80,9 @@ class Graph:
         self.random = random
         self.nodes, self.weights, self.values = [], {}, ["x", "y", "z"]
 
-    def add(self, op, *inputs):
+    def add(self, op, *inputs, **attributes):
         name = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, inputs, [name], name=f"{op}_{len(self.nodes)}"))
+        self.nodes.append(helper.make_node(op, inputs, [name], name=f"{op}_{len(self.nodes)}", **attributes))
         self.values.append(name)
         return name
 

@@ -21,13 +21,13 @@ import os
 import pathlib
 import random
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
 import time
 
 import source_faults
+from faulted_build import FaultedBuild, written
 from mutated_proofs import ROOT, Statements
 
 SOURCES = ["Bounds", "Cases", "Elaborate*", "Equality", "Expand*", "Head", "Index", "Integers",
@@ -38,7 +38,7 @@ LIMIT = 60  # seconds for one statement, which unchanged takes less than 1
 BUDGET = {"false": 5.0, "true": 1.0}  # seconds that all statements of the corpus take where there is no fault
 MOST = 240  # seconds for one fault, after which the other statements count as lost
 
-# File, what is there once, what is there instead (@), and what that means.
+# As faulted_build has them.
 SHARP = [
     ("Equality.cpp", 'if (!holds(Guard::nonNegative(substitute(r, *tau)), inTerm,\n               "tau leads to a point"))',
      "if (!mlc::fault(NUMBER) && @@)", "a map may lead below 0"),
@@ -93,75 +93,26 @@ def sources():
     return sorted(p.name for pattern in SOURCES for p in (ROOT / "verifier").glob(f"{pattern}.cpp"))
 
 
-def sharp(file, text, first):
-    """The faults of SHARP in a file; what is not there once is left out, and said."""
-    found = []
-    for name, old, new, what in SHARP:
-        if name != file:
-            continue
-        if text.count(old) != 1:
-            print(f"SHARP: {file} does not have once: {old.splitlines()[0]}", flush=True)
-            continue
-        begin = text.index(old)
-        if "@@" in new:  # a condition: what is in its parentheses
-            inner = old[old.index("(") + 1:-1]
-            new = new.replace("@@", inner)
-        number = first + len(found)
-        line = text.count("\n", 0, begin) + 1
-        found.append(source_faults.Fault(number, file, line, what, begin, begin + len(old), new.replace("NUMBER", str(number))))
-    return found
-
-
-class Build:
+class Build(FaultedBuild):
     """The sources with all faults that compile, linked to a judge of their own."""
 
     def __init__(self, build, work, per_file, seed, files):
-        self.build, self.work = build, work
+        super().__init__(build, work)
         self.judge, self.faults, self.left_out = work / "judge-pairs", [], 0
-        work.mkdir(parents=True, exist_ok=True)
-        (work / "fault.h").write_text(source_faults.HEADER)
         rng, objects, number = random.Random(seed), [], 1
         for file in files or sources():
             text = (ROOT / "verifier" / file).read_text()
-            written = sharp(file, text, number)
-            made = [f for f in source_faults.choose(file, text, per_file + len(written), number + len(written), rng)
-                    if all(f.end <= w.begin or w.end <= f.begin for w in written)]
-            number = max([f.number for f in written + made], default=number) + 1
-            kept = self.compile(file, text, written + made)
-            self.left_out += len(written) + len(made) - len(kept)
+            sharp = written(SHARP, file, text, number)
+            made = [f for f in source_faults.choose(file, text, per_file + len(sharp), number + len(sharp), rng)
+                    if all(f.end <= w.begin or w.end <= f.begin for w in sharp)]
+            number = max([f.number for f in sharp + made], default=number) + 1
+            library = "MLCProofKernel" if file in CHECKED else "MLCVerifier"
+            kept = self.compile(f"verifier/CMakeFiles/{library}.dir/{file}.o", file, text, sharp + made)
+            self.left_out += len(sharp) + len(made) - len(kept)
             self.faults += kept
-            objects.append(str(work / f"{file}.o"))
+            objects.append(self.object(file))
             print(f"{file}: {len(kept)} faults", flush=True)
-        command = self.command("judge-pairs")
-        command = re.sub(r"-o bin/judge-pairs", lambda _: " ".join([*objects, "-o", str(self.judge)]), command)
-        subprocess.run(command, shell=True, cwd=build, check=True)
-
-    def command(self, target):
-        done = subprocess.run(["ninja", "-C", self.build, "-t", "commands", target], capture_output=True, text=True, check=True)
-        return done.stdout.splitlines()[-1].removeprefix(": && ").removesuffix(" && :")
-
-    def compile(self, file, text, kept):
-        """Leaves faults out until the file compiles; those that are left."""
-        library = "MLCProofKernel" if file in CHECKED else "MLCVerifier"
-        command = shlex.split(self.command(f"verifier/CMakeFiles/{library}.dir/{file}.o"))
-        copy = self.work / file
-        command[command.index("-c") + 1] = str(copy)
-        command[command.index("-o") + 1] = str(self.work / f"{file}.o")
-        command[command.index("-MF") + 1] = str(self.work / f"{file}.d")
-        command += ["-include", str(self.work / "fault.h"), "-Wno-everything", "-ferror-limit=0"]
-        while True:
-            changed, lines = source_faults.carried_out(text, kept)
-            copy.write_text(changed)
-            done = subprocess.run(command, cwd=self.build, capture_output=True, text=True)
-            if done.returncode == 0:
-                return kept
-            at = {int(n) for n in re.findall(rf"{re.escape(str(copy))}:(\d+):\d+: ", done.stderr)}
-            bad = {f.number for f in kept if any(lines[f.number][0] <= n <= lines[f.number][1] for n in at)}
-            if not at or not kept:
-                raise SystemExit(f"{file} does not compile:\n{done.stderr[:3000]}")
-            if not bad:  # the one before
-                bad = {max(kept, key=lambda f: (lines[f.number][0] <= min(at), f.begin)).number}
-            kept = [f for f in kept if f.number not in bad]
+        self.link("judge-pairs", objects, self.judge)
 
 
 class Corpus:
