@@ -9,7 +9,7 @@ foreach(engine mlc_engine_mpi mlc_engine_gloo)
     install(TARGETS ${engine} LIBRARY DESTINATION lib COMPONENT Tools)
   endif()
 endforeach()
-install(FILES runtime/mlc_runtime.h runtime/mlc_ranks.h DESTINATION include COMPONENT Runtime)
+install(FILES runtime/mlc_runtime.h runtime/mlc_ranks.h runtime/mlc_train.h DESTINATION include COMPONENT Runtime)
 
 install(TARGETS mlc mlc-check mlc-eval mlc-lsp-server mlc-opt mlc-rules mlc-translate mlc-verify MLCPlugin COMPONENT Tools)
 

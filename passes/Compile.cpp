@@ -354,6 +354,7 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
   });
   if (failed(translated))
     return errors.take(Exit::Internal);
+  model.programs.training = options.training;
   runtime::Status status =
       runtime::validate(model.programs, model.weights.weightsSize());
   if (!status.ok())

@@ -29,6 +29,8 @@ struct CompileOptions : PipelineOptions {
   std::vector<std::string> flags;
   /// For the manifest: BLAKE3 of the model file, in hexadecimal.
   std::string modelHash;
+  /// For the artifact: how it is trained, if its entries are those of training.
+  std::optional<runtime::Training> training;
   /// For an artifact that a runtime refuses: how to make it again.
   std::string rebuild;
   /// Told the name of each phase as it begins.

@@ -3,6 +3,7 @@
 #include "passes/Program.h"
 #include "codegen/StateWrites.h"
 #include "dialects/Interfaces/NumberChecks.h"
+#include "dialects/Interfaces/States.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "passes/ConstantBytes.h"
@@ -292,8 +293,14 @@ LogicalResult Translator::addBuffer(Operation *inner) {
     buffer = rt::Buffer::arena(add(bytes), *type, dimIds, name);
   rt::BufferId id = program.addBuffer(std::move(buffer));
   buffers[inner->getResult(0)] = id;
-  if (auto input = dyn_cast<exec::InputOp>(inner))
-    return addPort(input, name, id, input.getSplitAttr(), program.inputs);
+  auto input = dyn_cast<exec::InputOp>(inner);
+  if (!input)
+    return success();
+  if (failed(addPort(input, name, id, input.getSplitAttr(), program.inputs)))
+    return failure();
+  if (auto role = input->getAttrOfType<StringAttr>(kInputRoleAttr))
+    program.inputs.back().role =
+        rt::findInputRole(role.str()).value_or(rt::InputRole::Data);
   return success();
 }
 

@@ -1,6 +1,7 @@
 //===- ProgramStates.cpp - States of programs as the runtime's data -------===//
 
 #include "passes/ProgramStates.h"
+#include "dialects/Interfaces/States.h"
 #include "passes/ProgramRanks.h"
 
 using namespace mlir;
@@ -17,6 +18,9 @@ FailureOr<uint32_t> addState(exec::StateOp op, rt::DType type,
   state.name = op.getState().str();
   state.type = type;
   state.size = byteSize(type);
+  StateUse use = getStateUse(op->getParentOfType<ModuleOp>(), op.getState());
+  state.role = use.role;
+  state.owner = use.owner.str();
   auto splits = readSplits(op, model.programs.mesh, op.getSplitAttr());
   if (failed(splits))
     return failure();

@@ -3,9 +3,6 @@
 #include "runtime/ApiOptions.h"
 #include "runtime/Version.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
 #include <string>
 
 namespace mlc::runtime {
@@ -18,23 +15,17 @@ Status checkFlags(uint32_t flags, uint32_t known) {
                                       "(" MLC_VERSION ") does not know");
 }
 
-Status readOptions(const mlc_session_options *given,
-                   mlc_session_options &options) {
-  options = MLC_SESSION_OPTIONS_INIT;
-  if (!given)
-    return Status::success();
-  constexpr size_t least = offsetof(mlc_session_options, device);
-  if (given->size < least || given->size > 4096)
+Status checkOptions(const void *given, size_t size, size_t least, size_t known,
+                    const char *macro) {
+  if (size < least || size > 4096)
     return Status::error(MLC_USAGE, "the options' size is " +
-                                        std::to_string(given->size) +
-                                        "; begin with "
-                                        "MLC_SESSION_OPTIONS_INIT");
-  auto *bytes = reinterpret_cast<const unsigned char *>(given);
-  for (size_t i = sizeof(options); i < given->size; ++i)
+                                        std::to_string(size) + "; begin with " +
+                                        macro);
+  auto *bytes = static_cast<const unsigned char *>(given);
+  for (size_t i = known; i < size; ++i)
     if (bytes[i])
       return Status::error(MLC_USAGE, "the options hold what this library "
                                       "(" MLC_VERSION ") does not know");
-  std::memcpy(&options, given, std::min(given->size, sizeof(options)));
   return Status::success();
 }
 

@@ -6,6 +6,8 @@
 #include "runtime/Cpu.h"
 #include "runtime/Device.h"
 
+#include <cstddef>
+
 using namespace mlc::runtime;
 using namespace mlc::runtime::api;
 
@@ -19,10 +21,11 @@ mlc_status mlc_session_create(mlc_artifact *artifact,
   if (!artifact || !session)
     return nullArgument();
   return guarded([&] {
-    mlc_session_options known;
+    mlc_session_options known = MLC_SESSION_OPTIONS_INIT;
     Device *device = nullptr;
     const LoadedProgram *loaded;
-    Status status = readOptions(options, known);
+    Status status = readOptions(options, offsetof(mlc_session_options, device),
+                                "MLC_SESSION_OPTIONS_INIT", known);
     if (status.ok())
       status = checkFlags(known.flags, sessionFlags);
     std::shared_ptr<Ranks> ranks = known.ranks ? known.ranks->impl : nullptr;

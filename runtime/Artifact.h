@@ -77,6 +77,8 @@ public:
   size_t entryCount() const { return entries.size(); }
   const std::vector<State> &states() const { return all.states; }
   const std::vector<MeshAxis> &mesh() const { return all.mesh; }
+  /// How it is trained, if it is.
+  const std::optional<Training> &training() const { return all.training; }
   // Of an entry:
   const Program &program(size_t entry = 0) const { return all.entries[entry]; }
   const Epochs &epochs(size_t entry = 0) const { return entries[entry].epochs; }

@@ -22,7 +22,7 @@ namespace mlc::runtime {
 
 /// Raised with every change of the file, the program, a library kernel or the
 /// kernel ABI that an older runtime would misread.
-constexpr uint32_t artifactFormat = 5;
+constexpr uint32_t artifactFormat = 6;
 
 /// The last four bytes are damaged by transfers that mistake it for text.
 constexpr char artifactMagic[8] = {'M', 'L', 'C', 'A', '\r', '\n', 26, '\n'};

@@ -27,6 +27,7 @@
 
 #include "runtime/Status.h"
 #include "runtime/Step.h"
+#include "runtime/Training.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -182,6 +183,8 @@ struct Port {
   /// Where the tensor is this rank's part of a whole one; its dims are the
   /// part's.
   std::vector<Split> splits = {};
+  /// Of an input, to training.
+  InputRole role = InputRole::Data;
 };
 
 /// Memory that lives across runs and that steps may write; all entries of an
@@ -200,6 +203,9 @@ struct State {
   uint64_t offset = 0; ///< Stored: in the weights, 64-byte aligned
   uint64_t size = 0;   ///< bytes, those of its dims
   std::vector<Split> splits = {};
+  /// What it is to training, and the weight that it belongs to.
+  StateRole role = StateRole::None;
+  std::string owner = {};
 };
 
 /// How many ranks the mesh has.
@@ -233,7 +239,8 @@ struct Program {
 struct Programs {
   std::vector<MeshAxis> mesh; ///< empty: one rank
   std::vector<State> states;
-  std::vector<Program> entries; ///< at least one; the first is the default
+  std::vector<Program> entries;     ///< at least one; the first is the default
+  std::optional<Training> training; ///< how they are trained, if they are
 };
 
 /// Serializes `program`; equal programs give equal bytes.

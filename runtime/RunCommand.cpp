@@ -4,6 +4,7 @@
 #include "runtime/Cpu.h"
 #include "runtime/Npy.h"
 #include "runtime/OutputFiles.h"
+#include "runtime/Parts.h"
 #include "runtime/Profile.h"
 #include "runtime/RunRanks.h"
 #include "runtime/Session.h"

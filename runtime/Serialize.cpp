@@ -1,8 +1,8 @@
 //===- Serialize.cpp - The bytes of the program and of the images' table --===//
 //
 // Integers are LEB128 (signed ones zigzag), strings a length and bytes, lists a
-// count and entries. A count is believed only up to the number of bytes left,
-// since every entry takes at least one.
+// count and entries, reals their bits as an integer. A count is believed only
+// up to the number of bytes left, since every entry takes at least one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,7 @@
 #include "runtime/Program.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace mlc::runtime {
 
@@ -50,6 +51,17 @@ public:
     number(values.size());
     for (const T &v : values)
       entry(*this, v);
+  }
+  void real(const double &v) {
+    uint64_t raw;
+    std::memcpy(&raw, &v, sizeof(raw));
+    number(raw);
+  }
+  template <typename T, typename Fn>
+  void optional(const std::optional<T> &value, Fn entry) {
+    number(value.has_value());
+    if (value)
+      entry(*this, *value);
   }
 };
 
@@ -142,6 +154,19 @@ public:
     }
   }
 
+  void real(double &v) {
+    uint64_t raw = number();
+    std::memcpy(&v, &raw, sizeof(raw));
+  }
+  template <typename T, typename Fn>
+  void optional(std::optional<T> &value, Fn entry) {
+    unsigned isThere = 0;
+    enumeration(isThere, 2);
+    value.reset();
+    if (isThere)
+      entry(*this, value.emplace());
+  }
+
 private:
   uint64_t fail() {
     failed = true;
@@ -208,6 +233,7 @@ const auto port = [](auto &io, auto &p) {
   io.field(p.name);
   io.field(p.buffer);
   io.list(p.splits, splits);
+  io.enumeration(p.role, numInputRoles);
 };
 
 const auto axis = [](auto &io, auto &a) {
@@ -264,6 +290,32 @@ const auto state = [](auto &io, auto &s) {
     io.field(s.offset);
   io.field(s.size);
   io.list(s.splits, splits);
+  io.enumeration(s.role, numStateRoles);
+  io.field(s.owner);
+};
+
+const auto sample = [](auto &io, auto &s) {
+  io.field(s.name);
+  io.enumeration(s.type, numDTypes);
+  io.list(s.dims, [](auto &io, auto &dim) { io.field(dim); });
+  io.list(s.texts, texts);
+};
+
+const auto training = [](auto &io, auto &t) {
+  io.field(t.batch);
+  io.field(t.accumulate);
+  io.list(t.samples, sample);
+  io.field(t.labels);
+  io.field(t.classes);
+  io.enumeration(t.takesNaN, 2);
+  io.real(t.beta1);
+  io.real(t.beta2);
+  io.real(t.lossScale);
+  io.enumeration(t.isScaleDynamic, 2);
+  io.field(t.model);
+  io.field(t.loss);
+  io.field(t.optimizer);
+  io.field(t.distribution);
 };
 
 const auto program = [](auto &io, auto &p) {
@@ -287,6 +339,7 @@ const auto programs = [](auto &io, auto &all) {
   io.list(all.mesh, axis);
   io.list(all.states, state);
   io.list(all.entries, program);
+  io.optional(all.training, training);
 };
 
 template <typename T, typename Fn>

@@ -1,10 +1,7 @@
 //===- StateFile.cpp - States in a file -----------------------------------===//
 
-#include "runtime/Npy.h"
-#include "runtime/OutputFiles.h"
+#include "runtime/NpzOutput.h"
 #include "runtime/SharedStates.h"
-
-#include <mutex>
 
 namespace mlc::runtime {
 
@@ -17,25 +14,7 @@ Status SharedStates::save(const char *path) {
     items.push_back(
         {state(i).name, state(i).type, dims(i), tensor.data, tensor.bytes});
   }
-  // There is one set of files at a time in a process.
-  static std::mutex one;
-  std::lock_guard<std::mutex> lock(one);
-  OutputFiles files({path}, "");
-  Status status = files.begin();
-  if (status.ok())
-    status = files.open(0);
-  if (!status.ok())
-    return status;
-  Status written;
-  status = writeNpz(items, [&](const void *data, size_t size) {
-    written = files.write(data, size);
-    return written.ok();
-  });
-  if (status.ok())
-    status = std::move(written);
-  if (status.ok())
-    status = files.close();
-  return status.ok() ? files.commit() : status;
+  return writeNpzFile(path, items);
 }
 
 Status SharedStates::load(const char *path) {

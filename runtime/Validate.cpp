@@ -2,6 +2,7 @@
 
 #include "runtime/Program.h"
 #include "runtime/ValidateCollectives.h"
+#include "runtime/ValidateTraining.h"
 
 #include <algorithm>
 #include <set>
@@ -475,7 +476,11 @@ Status validate(const Programs &programs, uint64_t weightsSize) {
   for (const Program &entry : programs.entries)
     if (status.ok())
       status = validate(entry, weightsSize, programs.states, programs.mesh);
-  return status;
+  if (status.ok() && programs.training)
+    problem = problemOf(*programs.training, programs);
+  return problem.empty()
+             ? status
+             : Status::badFile("the program is damaged: " + problem);
 }
 
 } // namespace mlc::runtime

@@ -89,6 +89,7 @@ typedef enum mlc_status {
   MLC_USAGE = 2,       /**< wrong argument: index, type, rank, dims */
   MLC_BAD_FILE = 3,    /**< not an artifact, damaged, or of another version */
   MLC_UNSUPPORTED = 4, /**< known, but not supported here */
+  MLC_DIFFERS = 5,     /**< training has come to no finite number */
   MLC_DEVICE = 8,      /**< this machine lacks what the artifact needs */
   MLC_RESOURCES = 9,   /**< out of memory, disk or open files */
   MLC_INTERRUPTED = 130

@@ -128,8 +128,10 @@ static LogicalResult accumulate(func::FuncOp main, const LossOptions &loss,
     return failure();
   Builder attributes(main.getContext());
   unsigned place = endOfInputs(main);
-  if (failed(main.insertArgument(place, number, named(attributes, "keep"),
-                                 main.getLoc())))
+  if (failed(main.insertArgument(
+          place, number,
+          inputAttributes(attributes, "keep", runtime::InputRole::Keep),
+          main.getLoc())))
     return failure();
   Value keep = main.getArgument(place);
   SmallVector<TrainedArgument> kept = findKept(main);
@@ -190,10 +192,12 @@ public:
   }
 
   LogicalResult build(RankedTensorType number) {
-    for (StringRef name : scalarsOf(optimizer.kind))
-      scalars.push_back(add(number, named(builder, name)));
+    for (runtime::InputRole role : scalarsOf(optimizer.kind))
+      scalars.push_back(
+          add(number, inputAttributes(builder, runtime::name(role), role)));
     if (optimizer.scalesLoss)
-      scale = add(number, named(builder, "loss scale"));
+      scale = add(number, inputAttributes(builder, "loss scale",
+                                          runtime::InputRole::LossScale));
     for (const TrainedArgument &weight : weights)
       befores.push_back({state(weight, "weight", false), {}});
     if (failed(addMeans()) || failed(addUpdates()))
@@ -356,12 +360,34 @@ static LogicalResult addEntries(func::FuncOp main, const LossOptions &loss,
       .build(number);
 }
 
+/// What the states of these weights and statistics are to training.
+static void setStateUses(ModuleOp module, ArrayRef<TrainedArgument> kept,
+                         const OptimizerOptions &optimizer,
+                         const TrainingEntries &entries,
+                         const HalfTypes &halves) {
+  using Role = runtime::StateRole;
+  for (const TrainedArgument &one : kept) {
+    setStateUse(module, "weight/" + one.name,
+                one.isStatistic ? Role::Statistic : Role::Weight, one.name);
+    if (one.isStatistic)
+      continue;
+    if (entries.keepsGradients())
+      setStateUse(module, "gradient/" + one.name, Role::GradientSum, one.name);
+    if (halves.contains(one.name))
+      setStateUse(module, "rounded/" + one.name, Role::Rounded, one.name);
+    for (StringRef kind : statesOf(optimizer.kind))
+      setStateUse(module, (kind + "/" + one.name).str(), Role::Moment,
+                  one.name);
+  }
+}
+
 LogicalResult addTrainingEntries(func::FuncOp main, const LossOptions &loss,
                                  const OptimizerOptions &optimizer,
                                  const TrainingEntries &entries) {
   auto module = main->getParentOfType<ModuleOp>();
   HalfTypes halves;
-  for (const TrainedArgument &one : findKept(main))
+  SmallVector<TrainedArgument> kept = findKept(main);
+  for (const TrainedArgument &one : kept)
     if (Type own = getElementTypeOrSelf(main.getArgument(one.place).getType());
         entries.keepsHalf && !one.isStatistic &&
         own != one.type.getElementType())
@@ -369,6 +395,7 @@ LogicalResult addTrainingEntries(func::FuncOp main, const LossOptions &loss,
   if (entries.keepsHalf && halves.empty())
     return main.emitError("trains no weight of 16 bits that could be kept "
                           "beside its master; leave --keep-half out");
+  setStateUses(module, kept, optimizer, entries, halves);
   if (failed(addEntries(main, loss, optimizer, entries, halves)))
     return failure();
   return entries.keepsHalf ? keepHalf(module, halves) : success();

@@ -19,7 +19,7 @@ namespace {
 class Halver {
 public:
   Halver(func::FuncOp entry, const llvm::StringMap<Type> &types)
-      : entry(entry), types(types),
+      : module(entry->getParentOfType<ModuleOp>()), entry(entry), types(types),
         end(entry.getBody().front().getTerminator()), builder(end) {}
 
   LogicalResult run() {
@@ -39,15 +39,19 @@ public:
 private:
   /// Of the weight whose master the state is; null for others.
   Type typeOf(StringRef state) const {
-    return state.consume_front("weight/") ? types.lookup(state) : Type();
+    StateUse use = getStateUse(module, state);
+    return use.role == runtime::StateRole::Weight ? types.lookup(use.owner)
+                                                  : Type();
   }
 
   static RankedTensorType withElements(Value value, Type type) {
     return cast<RankedTensorType>(value.getType()).clone(type);
   }
 
-  static std::string roundedName(StringRef weight) {
-    return "rounded/" + weight.drop_front(StringRef("weight/").size()).str();
+  std::string roundedName(StringRef state) const {
+    return findState(module, runtime::StateRole::Rounded,
+                     getStateUse(module, state).owner)
+        .str();
   }
 
   LogicalResult changeArgument(unsigned i, StringAttr state) {
@@ -112,6 +116,7 @@ private:
     entry.setAllResultAttrs(attributes);
   }
 
+  ModuleOp module;
   func::FuncOp entry;
   const llvm::StringMap<Type> &types;
   Operation *end;

@@ -26,9 +26,10 @@ ArrayRef<StringLiteral> statesOf(OptimizerKind kind) {
   llvm_unreachable("no such optimizer");
 }
 
-ArrayRef<StringLiteral> scalarsOf(OptimizerKind kind) {
-  static constexpr StringLiteral all[] = {"learning rate", "first correction",
-                                          "second correction"};
+ArrayRef<runtime::InputRole> scalarsOf(OptimizerKind kind) {
+  using Role = runtime::InputRole;
+  static constexpr Role all[] = {Role::LearningRate, Role::FirstCorrection,
+                                 Role::SecondCorrection};
   bool isAdam = kind == OptimizerKind::Adam || kind == OptimizerKind::AdamW;
   return ArrayRef(all).take_front(isAdam ? 3 : 1);
 }

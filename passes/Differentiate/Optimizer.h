@@ -11,6 +11,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
+#include "runtime/Training.h"
 #include <optional>
 
 namespace mlc {
@@ -44,7 +45,7 @@ llvm::ArrayRef<llvm::StringLiteral> statesOf(OptimizerKind kind);
 /// Numbers, tensors of floats without dims, that an update reads and that
 /// change from step to step: the learning rate and, for Adam and AdamW,
 /// 1 - beta1^t and 1 - beta2^t in step t, the first being 1.
-llvm::ArrayRef<llvm::StringLiteral> scalarsOf(OptimizerKind kind);
+llvm::ArrayRef<runtime::InputRole> scalarsOf(OptimizerKind kind);
 
 /// A weight with its states, before or after a step.
 struct TrainedValue {

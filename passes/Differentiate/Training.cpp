@@ -43,11 +43,21 @@ static DictionaryAttr named(Builder &b, StringRef name) {
   return b.getDictionaryAttr(b.getNamedAttr("mlc.name", b.getStringAttr(name)));
 }
 
+DictionaryAttr inputAttributes(Builder &b, StringRef name,
+                               runtime::InputRole role) {
+  NamedAttrList attributes(named(b, name));
+  if (role != runtime::InputRole::Data)
+    attributes.set(kInputRoleAttr, b.getStringAttr(runtime::name(role)));
+  return attributes.getDictionary(b.getContext());
+}
+
 /// An argument called `name` at `place`.
-static FailureOr<Value> addArgument(func::FuncOp main, unsigned place,
-                                    Type type, StringRef name) {
+static FailureOr<Value>
+addArgument(func::FuncOp main, unsigned place, Type type, StringRef name,
+            runtime::InputRole role = runtime::InputRole::Data) {
   Builder b(main.getContext());
-  if (failed(main.insertArgument(place, type, named(b, name), main.getLoc())))
+  if (failed(main.insertArgument(place, type, inputAttributes(b, name, role),
+                                 main.getLoc())))
     return failure();
   return Value(main.getArgument(place));
 }
@@ -104,7 +114,8 @@ static FailureOr<Value> addLoss(func::FuncOp main, OpBuilder &builder,
   if (succeeded(target) && options.givenCount &&
       options.kind == LossKind::CrossEntropy)
     count = addArgument(main, endOfInputs(main),
-                        getTensorType({}, type.getElementType()), "count");
+                        getTensorType({}, type.getElementType()), "count",
+                        runtime::InputRole::LabelCount);
   if (failed(target) || failed(count))
     return failure();
   return createLoss(builder, loc, options.kind, output, *target, axis, *count);
@@ -277,7 +288,8 @@ static LogicalResult countSteps(func::FuncOp main, unsigned place) {
   if (draws.empty())
     return success();
   FailureOr<Value> step =
-      addArgument(main, place, draws.front().getStep().getType(), "step");
+      addArgument(main, place, draws.front().getStep().getType(), "step",
+                  runtime::InputRole::BatchNumber);
   if (failed(step))
     return failure();
   for (RandomUniformOp op : draws)
@@ -297,7 +309,8 @@ RankedTensorType numberType(func::FuncOp main) {
 
 /// The argument "loss scale", behind all other inputs.
 static FailureOr<Value> addScale(func::FuncOp main) {
-  return addArgument(main, endOfInputs(main), numberType(main), "loss scale");
+  return addArgument(main, endOfInputs(main), numberType(main), "loss scale",
+                     runtime::InputRole::LossScale);
 }
 
 LogicalResult addScaledGradients(func::FuncOp main, const LossOptions &options,
@@ -373,16 +386,15 @@ private:
 } // namespace
 
 LogicalResult Step::addScalars() {
-  SmallVector<std::string> scalarNames;
-  for (StringRef name : scalarsOf(optimizer.kind))
-    scalarNames.push_back(name.str());
   if (failed(countSteps(main, endOfInputs(main))))
     return failure();
-  auto added =
-      addArguments(main, endOfInputs(main), numberType(main), scalarNames);
-  if (failed(added))
-    return failure();
-  scalars = std::move(*added);
+  for (runtime::InputRole role : scalarsOf(optimizer.kind)) {
+    auto scalar = addArgument(main, endOfInputs(main), numberType(main),
+                              runtime::name(role), role);
+    if (failed(scalar))
+      return failure();
+    scalars.push_back(*scalar);
+  }
   if (!optimizer.scalesLoss)
     return success();
   FailureOr<Value> last = addScale(main);

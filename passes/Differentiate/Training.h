@@ -3,6 +3,7 @@
 #ifndef MLC_PASSES_DIFFERENTIATE_TRAINING_H
 #define MLC_PASSES_DIFFERENTIATE_TRAINING_H
 
+#include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Differentiate/Loss.h"
 #include "passes/Differentiate/Optimizer.h"
@@ -57,6 +58,11 @@ dropUnreadParameters(mlir::func::FuncOp main, const LossOptions &options);
 
 /// The place of the first parameter, behind all other arguments.
 unsigned endOfInputs(mlir::func::FuncOp main);
+
+/// The attributes of an input called `name` that is no sample.
+mlir::DictionaryAttr inputAttributes(mlir::Builder &builder,
+                                     llvm::StringRef name,
+                                     runtime::InputRole role);
 
 /// Of a scalar that an update reads: without dims, as exact as the parameters.
 mlir::RankedTensorType numberType(mlir::func::FuncOp main);

@@ -10,7 +10,6 @@
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
 #include "passes/Distribute/Mesh.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using llvm::SmallVector;
@@ -37,10 +36,7 @@ namespace {
 class Distribution {
 public:
   Distribution(ModuleOp module, const DataParallelOptions &options)
-      : module(module), options(options), b(module.getContext()) {
-    for (const std::string &name : options.statistics)
-      whole.insert("weight/" + name);
-  }
+      : module(module), options(options), b(module.getContext()) {}
 
   LogicalResult run();
 
@@ -57,9 +53,8 @@ private:
   ModuleOp module;
   const DataParallelOptions &options;
   Builder b;
-  llvm::StringSet<> whole;
-  /// Of which the model reads another state, rounded: the optimizer's.
-  llvm::StringSet<> masters;
+  /// Some weights are rounded ones' masters: the optimizer's, not the model's.
+  bool hasMasters = false;
 };
 
 } // namespace
@@ -80,13 +75,18 @@ dist::ShardingAttr Distribution::termOfSum(size_t rank) {
 
 dist::ShardingAttr Distribution::shardingOf(StringRef state,
                                             RankedTensorType type) {
-  bool isRead = state.starts_with("rounded/") ||
-                (state.starts_with("weight/") && !masters.contains(state));
-  bool isGradient = state.starts_with("gradient/");
+  using Role = runtime::StateRole;
+  const StateUse use = getStateUse(module, state);
+  const bool isRead = use.role == Role::Rounded ||
+                      use.role == Role::Statistic ||
+                      (use.role == Role::Weight &&
+                       findState(module, Role::Rounded, use.owner).empty());
+  const bool isGradient = use.role == Role::GradientSum;
   ZeroStage since = isRead       ? ZeroStage::Weights
                     : isGradient ? ZeroStage::Gradients
                                  : ZeroStage::OptimizerStates;
-  if (options.zero >= since && !whole.contains(state))
+  // Each rank moves all of a running statistic.
+  if (options.zero >= since && use.role != Role::Statistic)
     if (auto dim = findSplitDim(type, options.ranks))
       return splitAlong(*dim, type.getRank());
   return isGradient ? termOfSum(type.getRank())
@@ -120,7 +120,7 @@ LogicalResult Distribution::checkSamples(func::FuncOp entry, unsigned first,
 }
 
 LogicalResult Distribution::distribute(func::FuncOp entry) {
-  if (!masters.empty())
+  if (hasMasters)
     reduceHalves(entry);
   std::optional<unsigned> first;
   for (BlockArgument argument : entry.getArguments()) {
@@ -157,8 +157,8 @@ void Distribution::findMasters() {
   for (auto entry : module.getOps<func::FuncOp>())
     for (unsigned i = 0; i < entry.getNumArguments(); ++i)
       if (auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr))
-        if (StringRef name = state; name.consume_front("rounded/"))
-          masters.insert(("weight/" + name).str());
+        hasMasters |=
+            getStateUse(module, state).role == runtime::StateRole::Rounded;
 }
 
 /// Where weights of 16 bits are kept, gradients of them are summed over ranks
@@ -167,7 +167,8 @@ void Distribution::findMasters() {
 void Distribution::reduceHalves(func::FuncOp entry) {
   for (unsigned i = 0; i < entry.getNumResults(); ++i)
     if (auto state = entry.getResultAttrOfType<StringAttr>(i, kStateAttr);
-        state && state.getValue().starts_with("gradient/"))
+        state &&
+        getStateUse(module, state).role == runtime::StateRole::GradientSum)
       return;
   auto bitsOf = [](Value value) {
     Type type = getElementTypeOrSelf(value.getType());

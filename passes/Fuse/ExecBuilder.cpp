@@ -222,13 +222,16 @@ LogicalResult ExecBuilder::addInputs() {
     if (hadOther)
       return function.emitError("argument ")
              << i << " is an input, and stands behind a parameter or a state";
-    buffers[argument] = exec::InputOp::create(
+    auto input = exec::InputOp::create(
         b, function.getLoc(), exec::BufferType::get(b.getContext()),
         b.getI64IntegerAttr(i),
         splitOf(function.getArgAttr(i, dist::kShardingAttr)),
         DimsAttr::get(b.getContext(), shapes.of(argument)),
         TypeAttr::get(elementOf(function, argument)),
         function.getArgAttrOfType<StringAttr>(i, "mlc.name"));
+    if (auto role = function.getArgAttrOfType<StringAttr>(i, kInputRoleAttr))
+      input->setAttr(kInputRoleAttr, role);
+    buffers[argument] = input;
   }
   return success();
 }

@@ -56,6 +56,11 @@ public:
   /// Says in the artifact how it was made, beside the options.
   void addFlags(llvm::ArrayRef<std::string> flags);
 
+  /// Says in the artifact how it is trained.
+  void setTraining(runtime::Training training) {
+    compileOptions.training = std::move(training);
+  }
+
   /// Holds what is compiled to `bytes` of memory, if they are any.
   void limitMemory(uint64_t bytes);
   /// What came of it for the first program, once it is compiled; nothing when

@@ -64,7 +64,7 @@ private:
     while (body.getNumArguments() > 1) {
       mlir::BlockArgument argument = body.getArguments().back();
       auto type = mlir::cast<mlir::RankedTensorType>(argument.getType());
-      auto numbers = HostTensor::zeros(MLC_F32, type.getShape().vec());
+      auto numbers = makeZeros(MLC_F32, type.getShape().vec());
       if (!numbers)
         return numbers.takeError();
       fillRandomly(*numbers, /*seed=*/1);
@@ -86,7 +86,7 @@ private:
       auto dims = portDims(port, {});
       if (!dims)
         return dims.takeError();
-      auto tensor = HostTensor::zeros(port.type, *dims);
+      auto tensor = makeZeros(port.type, *dims);
       if (!tensor)
         return tensor.takeError();
       fillRandomly(*tensor, /*seed=*/0);

@@ -5,7 +5,6 @@
 #include "passes/Distribute/Partition.h"
 #include "runtime/transport/Schedule.h"
 #include "tools/mlc/Failure.h"
-#include "tools/mlc/TrainingRanks.h"
 #include <fmt/format.h>
 
 using namespace mlc;

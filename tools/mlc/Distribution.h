@@ -52,6 +52,9 @@ public:
                    const std::string &device,
                    std::vector<std::shared_ptr<runtime::Ranks>> &ranks) const;
 
+  /// The number that --ranks gives; 1 where it is not given.
+  int64_t givenRanks() const { return ranks ? ranks : 1; }
+
   /// Of `ranks` ranks, a server among them if there is to be one. Errors: names
   /// that are none, numbers out of bounds, and options that say something of
   /// several ranks where there is one.

@@ -42,7 +42,7 @@ static llvm::Expected<HostTensor> fromEval(const EvalTensor &tensor,
   if (!dense)
     return dense.takeError();
   auto result =
-      HostTensor::zeros(type, std::vector<int64_t>(tensor.getDims().begin(),
+      makeZeros(type, std::vector<int64_t>(tensor.getDims().begin(),
                                                    tensor.getDims().end()));
   if (result && result->bytes)
     std::memcpy(result->data.get(), dense->getData(), result->bytes);

@@ -15,6 +15,11 @@ llvm::Error mlc::cli::fail(Exit code, const llvm::Twine &message) {
   return llvm::make_error<Failure>(code, message.str());
 }
 
+llvm::Error mlc::cli::statusFailure(const runtime::Status &status) {
+  return status.ok() ? llvm::Error::success()
+                     : fail(static_cast<Exit>(status.code), status.message);
+}
+
 llvm::Error mlc::cli::reported(int code) {
   if (code == static_cast<int>(Exit::Done))
     return llvm::Error::success();

@@ -9,6 +9,7 @@
 #define MLC_TOOLS_MLC_FAILURE_H
 
 #include "runtime/Exit.h"
+#include "runtime/Status.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
 
@@ -38,6 +39,9 @@ llvm::Error fail(Exit code, const llvm::Twine &message);
 
 /// An error of code `code` (0: none) that the user has been told of already.
 llvm::Error reported(int code);
+
+/// What a status says, with its own exit code; success if it is ok.
+llvm::Error statusFailure(const runtime::Status &status);
 
 /// `error` about `file` as a Failure with code `code`; one that is a Failure
 /// already, or tells of a lack of memory or disk, keeps its own code.

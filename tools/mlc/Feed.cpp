@@ -2,9 +2,9 @@
 
 #include "tools/mlc/Feed.h"
 #include "runtime/Npy.h"
+#include "runtime/Random.h"
 #include "runtime/Text.h"
 #include "tools/mlc/Failure.h"
-#include "tools/mlc/Random.h"
 #include "tools/mlc/SmallFloats.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstdlib>
@@ -14,23 +14,12 @@
 using namespace mlc::cli;
 namespace runtime = mlc::runtime;
 
-llvm::Expected<HostTensor> HostTensor::zeros(mlc_dtype type,
-                                             std::vector<int64_t> dims) {
-  HostTensor tensor{type, std::move(dims), nullptr, mlc_dtype_size(type)};
-  for (int64_t dim : tensor.dims)
-    if (dim < 0 ||
-        __builtin_mul_overflow(tensor.bytes, size_t(dim), &tensor.bytes) ||
-        tensor.bytes > size_t(1) << 46)
-      return fail(Exit::Usage, "an input of these dims has too many elements; "
-                               "give smaller ones with --dim");
-  size_t rounded = (tensor.bytes + 64) / 64 * 64;
-  char *data = static_cast<char *>(std::aligned_alloc(64, rounded));
-  if (!data)
-    return fail(Exit::Resources, "out of memory for an input of " +
-                                     llvm::Twine(tensor.bytes) +
-                                     " bytes; give smaller dims");
-  std::memset(data, 0, rounded);
-  tensor.data = std::shared_ptr<char>(data, std::free);
+llvm::Expected<HostTensor> mlc::cli::makeZeros(mlc_dtype type,
+                                               std::vector<int64_t> dims) {
+  HostTensor tensor;
+  auto status = HostTensor::zeros(type, std::move(dims), tensor);
+  if (!status.ok())
+    return statusFailure(status);
   return tensor;
 }
 
@@ -71,14 +60,10 @@ mlc::cli::portDims(const mlc_port &port, llvm::ArrayRef<DimSetting> sizes) {
 }
 
 llvm::Expected<HostTensor> mlc::cli::readTensor(const std::string &path) {
-  auto array = std::make_shared<mlc::runtime::NpyArray>();
-  if (auto status = mlc::runtime::readNpy(path, *array); !status.ok())
-    return fail(static_cast<Exit>(status.code), status.message);
-  HostTensor tensor{static_cast<mlc_dtype>(array->type), array->dims, nullptr,
-                    size_t(array->bytes)};
-  tensor.data = std::shared_ptr<char>(
-      array, reinterpret_cast<char *>(array->data.data()));
-  return tensor;
+  runtime::NpyArray array;
+  if (auto status = runtime::readNpy(path, array); !status.ok())
+    return statusFailure(status);
+  return HostTensor::of(std::move(array));
 }
 
 /// The array in the file, which must be of the port's type.
@@ -146,7 +131,7 @@ mlc::cli::makeFeed(const Model &model, llvm::ArrayRef<DimSetting> sizes,
     auto dims = portDims(port, known);
     if (!dims)
       return dims.takeError();
-    auto zeros = HostTensor::zeros(port.type, std::move(*dims));
+    auto zeros = makeZeros(port.type, std::move(*dims));
     if (!zeros)
       return zeros.takeError();
     tensor = std::move(*zeros);
@@ -173,7 +158,7 @@ template <typename T, typename Draw> void fill(HostTensor &tensor, Draw draw) {
 } // namespace
 
 void mlc::cli::fillRandomly(HostTensor &tensor, uint64_t seed) {
-  Random random(seed);
+  runtime::Random random(seed);
   auto normal = [&] { return random.normal(); };
   auto byte = [&] { return random.bits() % 256; };
   auto signedByte = [&] { return random.bits() % 128; };
@@ -220,7 +205,7 @@ static void fillIntegers(HostTensor &tensor, Draw draw) {
 }
 
 void mlc::cli::fillBelow(HostTensor &tensor, uint64_t seed, int64_t end) {
-  Random random(seed);
+  runtime::Random random(seed);
   fillIntegers(tensor, [&]() -> uint64_t {
     return end > 0 ? random.bits() % static_cast<uint64_t>(end) : 0;
   });

@@ -3,22 +3,16 @@
 #ifndef MLC_TOOLS_MLC_FEED_H
 #define MLC_TOOLS_MLC_FEED_H
 
+#include "runtime/HostTensor.h"
 #include "tools/mlc/Model.h"
 #include "tools/mlc/ModelOptions.h"
 
 namespace mlc::cli {
 
-/// A dense row-major tensor of its own, aligned as the runtime likes it.
-struct HostTensor {
-  mlc_dtype type = MLC_F32;
-  std::vector<int64_t> dims;
-  std::shared_ptr<char> data;
-  size_t bytes = 0;
+using runtime::HostTensor;
 
-  /// Zeros. Errors: more bytes than there can be.
-  static llvm::Expected<HostTensor> zeros(mlc_dtype type,
-                                          std::vector<int64_t> dims);
-};
+/// Zeros. Errors: more bytes than there can be.
+llvm::Expected<HostTensor> makeZeros(mlc_dtype type, std::vector<int64_t> dims);
 
 /// The array in the .npy file.
 llvm::Expected<HostTensor> readTensor(const std::string &path);

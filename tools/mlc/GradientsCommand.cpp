@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/Npy.h"
 #include "runtime/Text.h"
+#include "runtime/train/Samples.h"
 #include "tools/mlc/Command.h"
 #include "tools/mlc/Evaluation.h"
 #include "tools/mlc/Failure.h"
@@ -130,7 +131,8 @@ GradientsCommand::makeInputs(const Model &built) const {
   if (!sizes)
     return sizes.takeError();
   auto feed = makeFeed(built, *sizes, inputs);
-  if (!feed || !read.classes || *read.classes < 1)
+  const int64_t classes = read.training.classes;
+  if (!feed || classes < 1)
     return feed;
   auto given = parseInputs(inputs.inputs);
   if (!given)
@@ -141,13 +143,15 @@ GradientsCommand::makeInputs(const Model &built) const {
     if (llvm::any_of(*given, [&, name = port.name](const InputFile &file) {
           return file.name == name;
         })) {
-      if (llvm::Error error = checkLabels(tensor, *read.classes, port.name))
-        return error;
+      if (auto status =
+              mlc::runtime::train::checkLabels(tensor, classes, port.name);
+          !status.ok())
+        return statusFailure(status);
       continue;
     }
     auto *labels = reinterpret_cast<int64_t *>(tensor.data.get());
     for (size_t i = 0; i < tensor.bytes / sizeof(int64_t); ++i)
-      labels[i] %= *read.classes;
+      labels[i] %= classes;
   }
   return feed;
 }

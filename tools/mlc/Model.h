@@ -31,6 +31,8 @@ public:
   llvm::Expected<Model> entry(llvm::StringRef name) const;
 
   mlc_artifact *get() const { return artifact.get(); }
+  /// Of one that was made in this process, the file.
+  llvm::StringRef getBytes() const { return {bytes->data(), bytes->size()}; }
   const std::string &name() const { return fileName; }
   const std::vector<mlc_port> &inputs() const { return inputPorts; }
   const std::vector<mlc_port> &outputs() const { return outputPorts; }

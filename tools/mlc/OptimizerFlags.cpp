@@ -43,12 +43,12 @@ OptimizerFlags::OptimizerFlags(cl::SubCommand &sub)
            cl::sub(sub)),
       nesterov("nesterov", cl::desc("Nesterov's momentum"), cl::sub(sub)),
       schedule(
-          "schedule", cl::init(Schedule::Constant),
+          "schedule", cl::init(RateSchedule::Constant),
           cl::desc("How the learning rate goes on (constant):"),
-          cl::values(clEnumValN(Schedule::Constant, "constant", "as it is"),
-                     clEnumValN(Schedule::Linear, "linear",
+          cl::values(clEnumValN(RateSchedule::Constant, "constant", "as it is"),
+                     clEnumValN(RateSchedule::Linear, "linear",
                                 "down to 0 behind the last step"),
-                     clEnumValN(Schedule::Cosine, "cosine",
+                     clEnumValN(RateSchedule::Cosine, "cosine",
                                 "the same along a half cosine")),
           cl::sub(sub)),
       warmup("warmup", cl::init(0), cl::value_desc("steps"),
@@ -149,8 +149,9 @@ llvm::Expected<LearningRate> OptimizerFlags::learningRate(int64_t steps) const {
   return result;
 }
 
-std::string mlc::cli::describe(const OptimizerOptions &options,
-                               const LossScale &scale) {
+/// A line each.
+static std::string textOf(const OptimizerOptions &options,
+                          const LossScale &scale) {
   std::string text;
   switch (options.kind) {
   case OptimizerKind::SGD:
@@ -178,4 +179,14 @@ std::string mlc::cli::describe(const OptimizerOptions &options,
     return text + fmt::format("{}\n", scale.getScale());
   }
   return text;
+}
+
+void mlc::cli::describeOptimizer(const OptimizerOptions &options,
+                                 const LossScale &scale,
+                                 runtime::Training &training) {
+  training.optimizer = textOf(options, scale);
+  training.beta1 = options.beta1;
+  training.beta2 = options.beta2;
+  training.lossScale = scale.isOn() ? scale.getScale() : 0;
+  training.isScaleDynamic = scale.getKind() == LossScale::Kind::Dynamic;
 }

@@ -4,10 +4,16 @@
 #define MLC_TOOLS_MLC_OPTIMIZERFLAGS_H
 
 #include "passes/Differentiate/Optimizer.h"
-#include "tools/mlc/Trainer.h"
+#include "runtime/Training.h"
+#include "runtime/train/LearningRate.h"
+#include "runtime/train/LossScale.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace mlc::cli {
+
+using runtime::train::LearningRate;
+using runtime::train::LossScale;
+using runtime::train::RateSchedule;
 
 /// The options of the optimizer and of its learning rate.
 class OptimizerFlags {
@@ -27,13 +33,14 @@ private:
   llvm::cl::opt<OptimizerKind> kind;
   llvm::cl::opt<double> rate, momentum, beta1, beta2, epsilon, decay, clip;
   llvm::cl::opt<bool> nesterov;
-  llvm::cl::opt<Schedule> schedule;
+  llvm::cl::opt<RateSchedule> schedule;
   llvm::cl::opt<int64_t> warmup;
   llvm::cl::opt<std::string> scale;
 };
 
-/// What decides an update beside the learning rate, a line each.
-std::string describe(const OptimizerOptions &options, const LossScale &scale);
+/// Says in `training` what decides an update beside the learning rate.
+void describeOptimizer(const OptimizerOptions &options, const LossScale &scale,
+                       runtime::Training &training);
 
 } // namespace mlc::cli
 

@@ -10,12 +10,6 @@ using namespace mlc::cli;
 using runtime::OutputFiles;
 using runtime::Status;
 
-static llvm::Error toError(const Status &status) {
-  if (status.ok())
-    return llvm::Error::success();
-  return fail(static_cast<Exit>(status.code), status.message);
-}
-
 namespace {
 
 /// Writes to the open file of a set; keeps the first error.
@@ -76,10 +70,10 @@ llvm::Error mlc::cli::writeOutputs(llvm::ArrayRef<Output> outputs) {
   }
   if (status.ok())
     status = files.commit();
-  return toError(status);
+  return statusFailure(status);
 }
 
 llvm::Error mlc::cli::refuseInputs(llvm::ArrayRef<std::string> outputs,
                                    llvm::ArrayRef<std::string> inputs) {
-  return toError(runtime::refuseInputs(outputs.vec(), inputs.vec()));
+  return statusFailure(runtime::refuseInputs(outputs.vec(), inputs.vec()));
 }

@@ -25,7 +25,7 @@ uint16_t mlc::cli::narrow(double value, mlc_dtype type) {
 llvm::Expected<HostTensor> mlc::cli::widened(HostTensor tensor) {
   if (!isSmallFloat(tensor.type))
     return tensor;
-  auto wide = HostTensor::zeros(MLC_F32, tensor.dims);
+  auto wide = makeZeros(MLC_F32, tensor.dims);
   if (!wide)
     return wide;
   auto *from = reinterpret_cast<const uint16_t *>(tensor.data.get());
@@ -39,7 +39,7 @@ llvm::Expected<HostTensor> mlc::cli::narrowed(HostTensor tensor,
                                               mlc_dtype type) {
   if (tensor.type == type)
     return tensor;
-  auto small = HostTensor::zeros(type, tensor.dims);
+  auto small = makeZeros(type, tensor.dims);
   if (!small)
     return small;
   auto *from = reinterpret_cast<const float *>(tensor.data.get());

@@ -5,6 +5,7 @@
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
 #include "onnx-ml.pb.h"
 #include "passes/Distribute/LocalStatistics.h"
 #include "passes/Import/ModelFile.h"
@@ -201,13 +202,43 @@ static llvm::Expected<bool> readValues(TrainingModel &training) {
       if (!tensor)
         return tensor.takeError();
       isHalf |= tensor->type == MLC_F16;
-      training.types.push_back(tensor->type);
+      training.own.push_back(*tensor);
       auto wide = widened(std::move(*tensor));
       if (!wide)
         return wide.takeError();
       training.values.push_back(std::move(*wide));
     }
   return isHalf;
+}
+
+/// Refers to the tensor's elements.
+static mlir::ElementsAttr attributeOf(const HostTensor &tensor,
+                                      mlir::RankedTensorType type) {
+  return mlir::DenseResourceElementsAttr::get(
+      type, "weight",
+      mlir::UnmanagedAsmResourceBlob::allocateWithAlign(
+          llvm::ArrayRef(tensor.data.get(), tensor.bytes), /*align=*/64));
+}
+
+/// Weights and running statistics hold in the beginning what the file has.
+static void setInitialValues(mlir::ModuleOp module,
+                             const TrainingModel &training) {
+  using Role = runtime::StateRole;
+  for (auto entry : module.getOps<mlir::func::FuncOp>())
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+      auto state = entry.getArgAttrOfType<mlir::StringAttr>(i, kStateAttr);
+      StateUse use = state ? getStateUse(module, state) : StateUse();
+      const bool isRounded = use.role == Role::Rounded;
+      if (!isRounded && use.role != Role::Weight && use.role != Role::Statistic)
+        continue;
+      auto type =
+          llvm::cast<mlir::RankedTensorType>(entry.getArgument(i).getType());
+      for (auto [weight, own, wide] :
+           llvm::zip(training.kept(), training.own, training.values))
+        if (weight->name == use.owner)
+          entry.setArgAttr(i, kInitialAttr,
+                           attributeOf(isRounded ? own : wide, type));
+    }
 }
 
 static bool isUniform(const HostTensor &tensor) {
@@ -257,18 +288,20 @@ static int64_t samplesOf(mlir::ModuleOp module) {
 }
 
 /// The inputs of a model, and its loss's target.
-static std::vector<SamplePort> portsOf(mlir::func::FuncOp model,
-                                       mlir::func::FuncOp trained,
-                                       const std::string &target) {
-  std::vector<SamplePort> ports;
+static std::vector<runtime::SamplePort> portsOf(mlir::func::FuncOp model,
+                                                mlir::func::FuncOp trained,
+                                                const std::string &target) {
+  std::vector<runtime::SamplePort> ports;
   auto add = [&](mlir::func::FuncOp function, unsigned i) {
     auto type =
         llvm::cast<mlir::RankedTensorType>(function.getArgument(i).getType());
     auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name");
-    std::optional<runtime::DType> element = getDType(type.getElementType());
+    auto original = function.getArgAttrOfType<mlir::TypeAttr>(i, "mlc.type");
+    std::optional<runtime::DType> element =
+        getDType(original ? original.getValue() : type.getElementType());
     if (!element)
       return;
-    SamplePort port{
+    runtime::SamplePort port{
         name ? name.str() : "", static_cast<mlc_dtype>(*element), {}, {}};
     llvm::SmallVector<IntExpr> dims = *getDims(type);
     for (IntExpr dim : dims) {
@@ -298,6 +331,21 @@ static std::vector<std::string> statisticNames(llvm::ArrayRef<Weight> weights) {
   return names;
 }
 
+/// What samples of `model`, of which `trained` was made, are.
+static void describeSamples(mlir::func::FuncOp model,
+                            mlir::func::FuncOp trained, const LossOptions &loss,
+                            runtime::Training &training) {
+  const bool hasTarget = loss.kind != LossKind::Output;
+  training.samples =
+      portsOf(model, trained, hasTarget ? loss.target : std::string());
+  if (loss.kind != LossKind::CrossEntropy)
+    return;
+  for (auto [i, port] : llvm::enumerate(training.samples))
+    if (port.name == loss.target)
+      training.labels = i;
+  training.classes = classesOf(model, loss).value_or(0);
+}
+
 /// Makes of the model what `training` is to be: with entries those, else its
 /// loss and gradients.
 static mlir::LogicalResult addTraining(mlir::ModuleOp module,
@@ -313,22 +361,18 @@ static mlir::LogicalResult addTraining(mlir::ModuleOp module,
   mlir::LogicalResult done =
       entries ? addTrainingEntries(main, loss, training.optimizer, *entries)
               : addLossAndGradients(main, loss);
-  if (mlir::succeeded(done)) {
-    training.hasLabels = loss.kind == LossKind::CrossEntropy;
-    if (training.hasLabels)
-      training.classes = classesOf(before, loss);
-    const bool hasTarget = loss.kind != LossKind::Output;
-    training.ports =
-        portsOf(before, main, hasTarget ? loss.target : std::string());
-  }
+  if (mlir::succeeded(done))
+    describeSamples(before, main, loss, training.training);
   before.erase();
   if (failed(done))
     return done;
-  training.batch = samplesOf(module);
-  return distribution
-             ? distribute(module, *distribution,
-                          statisticNames(training.weights), training.splitDims)
-             : mlir::success();
+  if (entries)
+    setInitialValues(module, training);
+  training.training.batch = samplesOf(module);
+  std::map<std::string, unsigned, std::less<>> splitDims;
+  return distribution ? distribute(module, *distribution,
+                                   statisticNames(training.weights), splitDims)
+                      : mlir::success();
 }
 
 /// What the loss does not depend on stays as it is.
@@ -377,7 +421,7 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     if (!weights)
       return weights.takeError();
     training.weights = std::move(*weights);
-    training.readsNaN =
+    training.training.takesNaN =
         llvm::any_of(model.graph().node(), [](const onnx::NodeProto &node) {
           return node.op_type() == "IsNaN";
         });
@@ -404,9 +448,8 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   if (!compilation)
     return compilation.takeError();
   training.compilation = std::move(*compilation);
-  training.hash = training.compilation->getModelFile().getHash();
+  training.training.model = training.compilation->getModelFile().getHash();
   LossOptions loss = flags.lossOptions();
-  training.target = loss.target;
   if (optimizer)
     if (llvm::Error error = leaveUnread(training, loss, options.model))
       return error;
@@ -420,8 +463,14 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
         optimizer->lossScale(*isHalf || loss.factors == FactorType::F16);
     if (!scale)
       return scale.takeError();
-    training.lossScale = *scale;
     training.optimizer.scalesLoss = scale->isOn();
+    describeOptimizer(training.optimizer, *scale, training.training);
+    training.training.accumulate = entries.accumulate;
+    training.training.loss =
+        flags.describe() +
+        (entries.keepsHalf ? "weights of 16 bits kept\n" : "");
+    if (distribution)
+      training.training.distribution = distribution->describe();
   }
   auto change = [&](mlir::ModuleOp module) {
     return addTraining(module, training, loss, optimizer ? &entries : nullptr,
@@ -429,18 +478,7 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   };
   if (llvm::Error error = training.compilation->change(change))
     return error;
+  if (optimizer)
+    training.compilation->setTraining(training.training);
   return training;
-}
-
-llvm::Error mlc::cli::checkLabels(const HostTensor &labels, int64_t classes,
-                                  llvm::StringRef name) {
-  const auto *data = reinterpret_cast<const int64_t *>(labels.data.get());
-  for (size_t i = 0; i < labels.bytes / sizeof(int64_t); ++i)
-    if (data[i] >= classes)
-      return fail(Exit::Usage, "'" + runtime::printable(name) + "': label " +
-                                   llvm::Twine(data[i]) + " at place " +
-                                   llvm::Twine(i) + ", but there are " +
-                                   llvm::Twine(classes) +
-                                   " classes, from 0 on");
-  return llvm::Error::success();
 }

@@ -5,12 +5,10 @@
 
 #include "passes/Differentiate/Entries.h"
 #include "passes/Import/Weights.h"
+#include "runtime/Training.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Distribution.h"
 #include "tools/mlc/Feed.h"
-#include "tools/mlc/LossScale.h"
-#include "tools/mlc/TrainingData.h"
-#include <map>
 
 namespace mlc::cli {
 
@@ -48,34 +46,15 @@ struct TrainingModel {
   std::unique_ptr<Compilation> compilation;
   /// All weights; those that are kept() are the parameters, in its order.
   std::vector<Weight> weights;
-  /// Whether the target is of labels, and how many classes these name; nothing
-  /// where that is open.
-  bool hasLabels = false;
-  std::optional<int64_t> classes;
-  /// What the loss's target is called among the inputs.
-  std::string target;
-
+  /// How it is trained; without an optimizer what samples are.
+  runtime::Training training;
   /// How a step is made, where there is an optimizer.
   OptimizerOptions optimizer;
-  LossScale lossScale;
-  /// What kept() holds in the file, at least in float32, where there is an
-  /// optimizer.
-  std::vector<HostTensor> values;
-  /// The types that these have in the file.
-  std::vector<mlc_dtype> types;
-  /// BLAKE3 of the file.
-  std::string hash;
+  /// What kept() holds in the file, and the same at least in float32, where
+  /// there is an optimizer; the compiled model refers to them.
+  std::vector<HostTensor> own, values;
   /// Which of these an exporter may have made of several, a sentence each.
   std::vector<std::string> merged;
-
-  /// Samples of a batch of all ranks; 0: that is open.
-  int64_t batch = 0;
-  /// What a batch is made of, in the order of the inputs.
-  std::vector<SamplePort> ports;
-  /// Whether it tells NaN from numbers, so that samples may have some.
-  bool readsNaN = false;
-  /// Of states that are split over ranks: the dim, by the state's name.
-  std::map<std::string, unsigned, std::less<>> splitDims;
 
   std::vector<const Weight *> trained() const;
   /// What a step with an optimizer gives new values: those, then the running
@@ -92,10 +71,6 @@ readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
                   const OptimizerFlags *optimizer = nullptr, int64_t batch = 0,
                   const TrainingEntries &entries = {},
                   const Distribution *distribution = nullptr);
-
-/// Errors unless every label is less than `classes`; `name` is the array's.
-llvm::Error checkLabels(const HostTensor &labels, int64_t classes,
-                        llvm::StringRef name);
 
 } // namespace mlc::cli
 

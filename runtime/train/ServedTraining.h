@@ -11,48 +11,49 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MLC_TOOLS_MLC_SERVEDTRAINING_H
-#define MLC_TOOLS_MLC_SERVEDTRAINING_H
+#ifndef MLC_RUNTIME_TRAIN_SERVEDTRAINING_H
+#define MLC_RUNTIME_TRAIN_SERVEDTRAINING_H
 
+#include "runtime/train/Loop.h"
+#include "runtime/train/TrainedVector.h"
 #include "runtime/transport/StaleServer.h"
-#include "tools/mlc/TrainedVector.h"
-#include "tools/mlc/TrainingLoop.h"
 
-namespace mlc::cli {
+namespace mlc::runtime::train {
 
 /// The coordinates of worker `rank` of `workers`, as a session asks for them.
 /// There is nothing that these exchange.
-std::shared_ptr<runtime::Ranks> makeWorkerRanks(int rank, int workers);
+std::shared_ptr<Ranks> makeWorkerRanks(int rank, int workers);
 
 /// This rank's end, the server's or a worker's.
 class ServedTraining {
 public:
-  explicit ServedTraining(runtime::Ranks &world) : world(world) {}
+  explicit ServedTraining(Ranks &world) : world(world) {}
   ~ServedTraining();
 
   /// All steps of `loop`, which is open, with its `trainer`. All ranks call it
   /// together.
-  llvm::Error run(Trainer &trainer, TrainingLoop &loop,
-                  const LearningRate &rate, int64_t staleness);
+  Status run(Trainer &trainer, Loop &loop, int64_t staleness);
+  /// How many steps a worker was ahead of the slowest at most; the server's.
+  int64_t lead() const { return server ? server->lead() : 0; }
+  bool isServer() const { return server && server->isServer(); }
   /// Bytes that this rank has sent.
   uint64_t bytesSent() const;
   /// After an error that has been told, before Ranks::abort: ends all ranks.
   void abort(int code);
 
 private:
-  llvm::Error open(const Trainer &trainer, int64_t staleness, int64_t clocks);
-  llvm::Error work(Trainer &trainer, TrainingLoop &loop);
-  llvm::Error serve(Trainer &trainer, TrainingLoop &loop,
-                    const LearningRate &rate, int64_t staleness);
+  Status open(const Trainer &trainer, int64_t staleness, int64_t clocks);
+  Status work(Trainer &trainer, Loop &loop);
+  Status serve(Trainer &trainer, Loop &loop, int64_t staleness);
 
-  runtime::Ranks &world;
+  Ranks &world;
   /// What is exchanged: the vector, and behind it of a gradient its loss and
   /// what it was scaled by, of weights the scale that is next.
   TrainedVector vector;
   std::vector<char> buffer;
-  std::unique_ptr<runtime::transport::StaleServer> server;
+  std::unique_ptr<transport::StaleServer> server;
 };
 
-} // namespace mlc::cli
+} // namespace mlc::runtime::train
 
-#endif // MLC_TOOLS_MLC_SERVEDTRAINING_H
+#endif // MLC_RUNTIME_TRAIN_SERVEDTRAINING_H

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MLC_TOOLS_MLC_LOSSSCALE_H
-#define MLC_TOOLS_MLC_LOSSSCALE_H
+#ifndef MLC_RUNTIME_TRAIN_LOSSSCALE_H
+#define MLC_RUNTIME_TRAIN_LOSSSCALE_H
 
 #include <cstdint>
 
-namespace mlc::cli {
+namespace mlc::runtime::train {
 
 class LossScale {
 public:
@@ -51,6 +51,6 @@ private:
   double finite = 0, failed = 0, skipped = 0;
 };
 
-} // namespace mlc::cli
+} // namespace mlc::runtime::train
 
-#endif // MLC_TOOLS_MLC_LOSSSCALE_H
+#endif // MLC_RUNTIME_TRAIN_LOSSSCALE_H

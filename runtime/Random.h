@@ -1,13 +1,12 @@
 //===- Random.h - Numbers from a seed ---------------------------*- C++ -*-===//
 
-#ifndef MLC_TOOLS_MLC_RANDOM_H
-#define MLC_TOOLS_MLC_RANDOM_H
+#ifndef MLC_RUNTIME_RANDOM_H
+#define MLC_RUNTIME_RANDOM_H
 
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 
-namespace mlc::cli {
+namespace mlc::runtime {
 
 /// SplitMix64 (Steele, Lea and Flood 2014): the same numbers on every machine.
 class Random {
@@ -22,13 +21,13 @@ public:
   double uniform() { return (bits() >> 11) * 0x1p-53; }
   double normal() {
     double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
+    return radius * std::cos(2 * 3.141592653589793 * uniform());
   }
 
 private:
   uint64_t state;
 };
 
-} // namespace mlc::cli
+} // namespace mlc::runtime
 
-#endif // MLC_TOOLS_MLC_RANDOM_H
+#endif // MLC_RUNTIME_RANDOM_H

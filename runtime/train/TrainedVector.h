@@ -1,11 +1,12 @@
 //===- TrainedVector.h - All trained weights as one vector ------*- C++ -*-===//
 
-#ifndef MLC_TOOLS_MLC_TRAINEDVECTOR_H
-#define MLC_TOOLS_MLC_TRAINEDVECTOR_H
+#ifndef MLC_RUNTIME_TRAIN_TRAINEDVECTOR_H
+#define MLC_RUNTIME_TRAIN_TRAINEDVECTOR_H
 
-#include "tools/mlc/TrainingFlags.h"
+#include "runtime/train/Option.h"
+#include "runtime/train/Program.h"
 
-namespace mlc::cli {
+namespace mlc::runtime::train {
 
 /// The trained weights of a model, or their gradients, one after the other: as
 /// float64 where one of them is, else as float32.
@@ -13,18 +14,18 @@ class TrainedVector {
 public:
   enum Kind : uint8_t { Weights, Gradients };
 
-  /// Of the states of `built`, which `read` was compiled to with gradients that
-  /// are states (TrainingEntries::isApart) and on no rank split.
-  static llvm::Expected<TrainedVector> of(const Model &built,
-                                          const TrainingModel &read);
+  /// Of a program that keeps sums of gradients, and splits no state. Errors:
+  /// weights of other types.
+  static Status of(const TrainingProgram &program, Spelling spelling,
+                   TrainedVector &vector);
 
   mlc_dtype type() const { return element; }
   size_t elements() const { return count; }
   /// Copies them from the session's states to `to`, ...
-  llvm::Error read(mlc_session *session, Kind kind, char *to) const;
+  Status read(mlc_session *session, Kind kind, char *to) const;
   /// ... and back, times `factor`.
-  llvm::Error write(mlc_session *session, Kind kind, const char *from,
-                    double factor = 1) const;
+  Status write(mlc_session *session, Kind kind, const char *from,
+               double factor = 1) const;
 
   double number(const char *vector, size_t i) const;
   void setNumber(char *vector, size_t i, double number) const;
@@ -37,12 +38,11 @@ private:
     size_t elements;
   };
 
-  std::string name; // for messages
   std::vector<Tensor> tensors;
   mlc_dtype element = MLC_F32;
   size_t count = 0;
 };
 
-} // namespace mlc::cli
+} // namespace mlc::runtime::train
 
-#endif // MLC_TOOLS_MLC_TRAINEDVECTOR_H
+#endif // MLC_RUNTIME_TRAIN_TRAINEDVECTOR_H

@@ -1,6 +1,6 @@
-//===- RunRanks.cpp - The ranks of a run command --------------------------===//
+//===- Parts.cpp - Tensors that ranks have parts of -----------------------===//
 
-#include "runtime/RunRanks.h"
+#include "runtime/Parts.h"
 
 #include <cstring>
 

@@ -1,10 +1,10 @@
 //===- LossScale.cpp - How much larger gradients are made -----------------===//
 
-#include "tools/mlc/LossScale.h"
+#include "runtime/train/LossScale.h"
 #include <algorithm>
 #include <cmath>
 
-using namespace mlc::cli;
+using namespace mlc::runtime::train;
 
 void LossScale::update(bool isFinite) {
   // Beyond, it would be infinite itself some day.

@@ -1,0 +1,46 @@
+//===- ArrayBatches.h - Batches that a caller gives -------------*- C++ -*-===//
+
+#ifndef MLC_RUNTIME_TRAIN_ARRAYBATCHES_H
+#define MLC_RUNTIME_TRAIN_ARRAYBATCHES_H
+
+#include "runtime/train/Samples.h"
+
+namespace mlc::runtime::train {
+
+/// The batches of one step, a tensor of all ranks' samples for each input.
+class ArrayBatches : public BatchSource {
+public:
+  /// `tensors` has those of `count` batches, and outlives it. Errors: another
+  /// type or other dims than the inputs', labels that are no class.
+  static Status make(const Training &training, const mlc_tensor *tensors,
+                     int64_t count, const SamplePart &part,
+                     std::optional<ArrayBatches> &batches);
+
+  Status fill(int64_t number, const std::vector<HostTensor> &batch) override;
+  int64_t countLabels(int64_t number) const override;
+  std::string findInfinite(int64_t number) const override;
+
+private:
+  ArrayBatches(const Training &training, const mlc_tensor *tensors,
+               int64_t count, const SamplePart &part)
+      : training(&training), tensors(tensors), count(count), part(part) {}
+  const mlc_tensor *find(int64_t number) const {
+    return tensors + number % count * training->samples.size();
+  }
+
+  const Training *training;
+  const mlc_tensor *tensors;
+  int64_t count;
+  SamplePart part;
+};
+
+/// A view of a tensor; nobody's own.
+HostTensor viewOf(const mlc_tensor &tensor);
+/// An error unless the tensor is dense and of the port's type and dims, whose
+/// first, the number of samples, is `samples`; -1: any.
+Status checkTensor(const mlc_tensor &tensor, const SamplePort &port,
+                   int64_t samples);
+
+} // namespace mlc::runtime::train
+
+#endif // MLC_RUNTIME_TRAIN_ARRAYBATCHES_H

@@ -1,0 +1,66 @@
+//===- Program.h - The entries and states of training -----------*- C++ -*-===//
+
+#ifndef MLC_RUNTIME_TRAIN_PROGRAM_H
+#define MLC_RUNTIME_TRAIN_PROGRAM_H
+
+#include "runtime/Artifact.h"
+#include "runtime/HostTensor.h"
+
+#include <memory>
+
+namespace mlc::runtime::train {
+
+/// What the C ABI's last call has failed with.
+Status lastFailure(mlc_status status);
+
+/// An entry of an artifact with a session that runs it; empty where the
+/// artifact has none such.
+struct OpenEntry {
+  struct Close {
+    void operator()(mlc_artifact *artifact) const {
+      mlc_artifact_close(artifact);
+    }
+    void operator()(mlc_session *session) const {
+      mlc_session_destroy(session);
+    }
+  };
+  std::unique_ptr<mlc_artifact, Close> artifact;
+  std::unique_ptr<mlc_session, Close> session;
+  std::vector<HostTensor> bound;
+
+  explicit operator bool() const { return session != nullptr; }
+  Status bind(std::vector<HostTensor> inputs);
+  Status run();
+  /// Result `index`, a single float.
+  Status readNumber(size_t index, double &number) const;
+};
+
+/// The parts of an artifact that training is made of.
+class TrainingProgram {
+public:
+  /// Errors: the artifact does not train.
+  static Status of(std::shared_ptr<const Artifact> artifact,
+                   TrainingProgram &program);
+
+  const Artifact &artifact() const { return *whole; }
+  const Training &training() const { return *whole->training(); }
+  const State &state(size_t index) const { return whole->states()[index]; }
+  /// The states of a checkpoint: weights, running statistics, what the
+  /// optimizer keeps; by their index. Sums of gradients belong to a step, and
+  /// what is rounded follows from its master.
+  const std::vector<size_t> &kept() const { return keptStates; }
+  /// The trained weights among these.
+  const std::vector<size_t> &weights() const { return trained; }
+  /// The state with that role of a weight.
+  std::optional<size_t> find(StateRole role, const std::string &owner) const;
+  /// The entry called so.
+  std::optional<size_t> findEntry(const std::string &name) const;
+
+private:
+  std::shared_ptr<const Artifact> whole;
+  std::vector<size_t> keptStates, trained;
+};
+
+} // namespace mlc::runtime::train
+
+#endif // MLC_RUNTIME_TRAIN_PROGRAM_H

@@ -1,0 +1,45 @@
+//===- TrainFlags.h - What mlc train is told of a training ------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_TRAINFLAGS_H
+#define MLC_TOOLS_MLC_TRAINFLAGS_H
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace mlc::cli {
+
+/// Samples, steps and files of `mlc train`.
+struct TrainFlags {
+  explicit TrainFlags(llvm::cl::SubCommand &sub);
+
+  /// Errors: flags that contradict each other, numbers out of range.
+  llvm::Error check() const;
+  /// Before anything takes long. Errors: outputs that are inputs, `read` among
+  /// these, or in no folder.
+  llvm::Error checkFiles(std::vector<std::string> read) const;
+
+  llvm::cl::opt<unsigned> threads;
+  llvm::cl::opt<std::string> dataFile;
+  llvm::cl::opt<int64_t> batch, accumulate;
+  llvm::cl::opt<bool> keepHalf;
+  llvm::cl::opt<int64_t> steps;
+  llvm::cl::opt<uint64_t> seed;
+  llvm::cl::opt<int64_t> printEvery;
+  llvm::cl::opt<std::string> checkpoint;
+  llvm::cl::opt<int64_t> checkpointEvery;
+  llvm::cl::opt<bool> resume;
+  llvm::cl::opt<std::string> evaluationFile;
+  llvm::cl::opt<int64_t> evaluateEvery;
+  llvm::cl::opt<std::string> artifact;
+  llvm::cl::opt<bool> exports;
+  llvm::cl::opt<std::string> output;
+
+private:
+  llvm::Error checkWithoutTraining() const;
+};
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_TRAINFLAGS_H

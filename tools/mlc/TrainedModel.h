@@ -1,0 +1,25 @@
+//===- TrainedModel.h - A model file with its trained weights ---*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_TRAINEDMODEL_H
+#define MLC_TOOLS_MLC_TRAINEDMODEL_H
+
+#include "runtime/train/Checkpoint.h"
+#include "tools/mlc/TrainingFlags.h"
+
+namespace mlc::cli {
+
+/// Writes to `output` the model that `read` was made of, `file`, with the
+/// weights and running statistics of a checkpoint, in the file's types; `name`
+/// begins errors.
+llvm::Error writeTrained(const TrainingModel &read, ModelFile &file,
+                         const runtime::train::Checkpoint &checkpoint,
+                         llvm::StringRef name, llvm::StringRef output);
+
+/// The weights and running statistics of `read` as the .npz file `path`, a
+/// checkpoint, has them. Errors: a file that is none of this model.
+llvm::Expected<runtime::train::Checkpoint>
+readWeights(const TrainingModel &read, const std::string &path);
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_TRAINEDMODEL_H
