@@ -85,7 +85,6 @@ public:
 
 private:
   llvm::Error writeArtifact() const;
-  llvm::Error writeExported() const;
   llvm::Error readSamples(const TrainingModel &read,
                           train::LoopOptions &options) const;
   llvm::Expected<std::unique_ptr<Job>> prepare(const Distribution &split,
@@ -146,21 +145,6 @@ llvm::Error TrainCommand::writeArtifact() const {
     os << (*job)->built.getBytes();
     return llvm::Error::success();
   });
-}
-
-/// The model with a checkpoint's weights.
-llvm::Error TrainCommand::writeExported() const {
-  auto read = readTrainingModel(model, training, &optimizerFlags, flags.batch,
-                                /*entries=*/{});
-  if (!read)
-    return read.takeError();
-  if (llvm::Error error = flags.checkFiles(read->compilation->getInputFiles()))
-    return error;
-  auto weights = readWeights(*read, flags.checkpoint);
-  if (!weights)
-    return weights.takeError();
-  return writeTrained(*read, read->compilation->getModelFile(), *weights,
-                      model.model, flags.output);
 }
 
 /// Before anything takes long: errors are those of the files, labels that are
@@ -348,8 +332,11 @@ llvm::Error TrainCommand::run() {
     return error;
   if (!flags.artifact.empty())
     return writeArtifact();
-  if (flags.exports)
-    return writeExported();
+  if (flags.exports) {
+    if (llvm::Error error = flags.checkFiles({model.model}))
+      return error;
+    return exportWeights(model.model, flags.checkpoint, flags.output);
+  }
   transport::RunEngines engines;
   std::vector<std::shared_ptr<mlc::runtime::Ranks>> ranks;
   if (llvm::Error error = distribution.open(engines, device.device, ranks))

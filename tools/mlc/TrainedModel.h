@@ -15,10 +15,12 @@ llvm::Error writeTrained(const TrainingModel &read, ModelFile &file,
                          const runtime::train::Checkpoint &checkpoint,
                          llvm::StringRef name, llvm::StringRef output);
 
-/// The weights and running statistics of `read` as the .npz file `path`, a
-/// checkpoint, has them. Errors: a file that is none of this model.
-llvm::Expected<runtime::train::Checkpoint>
-readWeights(const TrainingModel &read, const std::string &path);
+/// Writes to `output` the model in the file `model` with the weights and
+/// running statistics that the .npz file `checkpoint`, which training wrote,
+/// has of it. Errors: a file that is none of this model.
+llvm::Error exportWeights(const std::string &model,
+                          const std::string &checkpoint,
+                          llvm::StringRef output);
 
 } // namespace mlc::cli
 

@@ -8,6 +8,10 @@
     model.save("model.mlca")
     model = mlc.load("model.mlca")               # needs no compiler
 
+    trainer = mlc.Trainer("model.onnx", loss="cross-entropy", optimizer="adamw", batch=32)
+    trainer.fit("samples.npz", steps=1000)
+    trainer.export("trained.onnx")
+
 Arrays go in and come out as numpy's; anything with `__dlpack__` on the CPU is
 taken without a copy. docs/Python.md says more.
 """
@@ -18,10 +22,12 @@ from ._errors import (BadFileError, CodegenError, DeviceError, DifferenceError, 
 from ._model import Memory, Model, Port, Run, Session, StepCost, load
 from ._library import devices, version
 from ._ranks import Ranks
+from ._fit import Progress
+from ._trainer import Samples, Trainer
 
 __all__ = ["BadFileError", "CodegenError", "Comparison", "DeviceError", "DifferenceError", "Error", "InternalError",
-           "Memory", "Model", "Optimized", "Port", "Ranks", "ResourceError", "Run", "Session", "StepCost", "UnknownError",
-           "UnsupportedError", "UsageError", "compare", "compile", "devices", "load", "optimize", "version"]
+           "Memory", "Model", "Optimized", "Port", "Progress", "Ranks", "ResourceError", "Run", "Samples", "Session", "StepCost", "Trainer",
+           "UnknownError", "UnsupportedError", "UsageError", "compare", "compile", "devices", "load", "optimize", "version"]
 
 # Tracebacks name what callers can catch: mlc.UsageError, not mlc._errors.UsageError.
 for _name in __all__:

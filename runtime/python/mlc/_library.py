@@ -55,6 +55,15 @@ class CCost(ctypes.Structure):
                 for name in ("bytes_read", "bytes_written", "operations", "contraction_operations")]
 
 
+class CTrainerOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_uint32), ("device", ctypes.c_char_p),
+                ("ranks", ctypes.c_void_p), ("name", ctypes.c_char_p)]
+
+
+class CTrainedState(ctypes.Structure):
+    _fields_ = [("port", CPort), ("role", ctypes.c_char_p), ("owner", ctypes.c_char_p)]
+
+
 class CStep(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_char_p), ("node_count", ctypes.c_size_t),
                 ("nodes", ctypes.POINTER(ctypes.c_char_p)), ("text", ctypes.c_char_p)]
@@ -62,6 +71,7 @@ class CStep(ctypes.Structure):
 
 _P, _N, _TEXT = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p
 _DIMS = ctypes.POINTER(ctypes.c_int64)
+_TENSORS, _REAL, _COUNT = ctypes.POINTER(CTensor), ctypes.POINTER(ctypes.c_double), ctypes.c_uint64
 # Functions by result; None: an mlc_status.
 _FUNCTIONS = {
     "mlc_last_error": (_TEXT, []),
@@ -120,6 +130,29 @@ _FUNCTIONS = {
     "mlc_session_allocation_count": (ctypes.c_uint64, [_P]),
     "mlc_session_step_cost": (None, [_P, _N, ctypes.POINTER(CCost)]),
     "mlc_session_step_ns": (None, [_P, _N, ctypes.POINTER(ctypes.c_uint64)]),
+    "mlc_trainer_create": (None, [_P, ctypes.POINTER(CTrainerOptions), ctypes.POINTER(_P)]),
+    "mlc_trainer_destroy": (_P, [_P]),
+    "mlc_trainer_input_count": (_N, [_P]),
+    "mlc_trainer_input": (None, [_P, _N, ctypes.POINTER(CPort)]),
+    "mlc_trainer_batches_of_step": (_N, [_P]),
+    "mlc_trainer_step": (None, [_P, _TENSORS, ctypes.c_double, _REAL]),
+    "mlc_trainer_evaluate": (None, [_P, _TENSORS, _REAL, _REAL]),
+    "mlc_samples_open": (None, [_P, _TEXT, ctypes.POINTER(_P)]),
+    "mlc_samples_copy": (None, [_P, _TENSORS, ctypes.POINTER(_P)]),
+    "mlc_samples_close": (_P, [_P]),
+    "mlc_samples_count": (_N, [_P]),
+    "mlc_trainer_step_samples": (None, [_P, _P, _COUNT, ctypes.c_double, _REAL]),
+    "mlc_trainer_evaluate_samples": (None, [_P, _P, _REAL]),
+    "mlc_trainer_steps": (_COUNT, [_P]),
+    "mlc_trainer_skipped": (_COUNT, [_P]),
+    "mlc_trainer_loss_scale": (ctypes.c_double, [_P]),
+    "mlc_learning_rate": (ctypes.c_double, [ctypes.c_int, ctypes.c_double, _COUNT, _COUNT, _COUNT]),
+    "mlc_trainer_state_count": (_N, [_P]),
+    "mlc_trainer_state": (None, [_P, _N, ctypes.POINTER(CTrainedState)]),
+    "mlc_trainer_get_state": (None, [_P, _N, ctypes.POINTER(CTensor)]),
+    "mlc_trainer_set_state": (None, [_P, _N, ctypes.POINTER(CTensor)]),
+    "mlc_trainer_save": (None, [_P, _P, _COUNT, _TEXT]),
+    "mlc_trainer_load": (None, [_P, _P, _COUNT, _TEXT]),
 }
 
 

@@ -1,0 +1,146 @@
+"""Training to the end: steps, held-out loss, checkpoints, callbacks."""
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ._errors import UsageError
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """What a step has come to."""
+
+    step: int  # from 1
+    loss: float
+    learning_rate: float
+    samples_per_second: float
+    seconds_left: float | None
+    held_out_loss: float | None = None
+
+
+def _check(name: str, value: Any, least: int) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+        raise UsageError(f"{name}: expected a whole number of at least {least}, not {value!r}")
+
+
+class _Batches:
+    """The steps' batches of an iterable, which is begun again when it ends."""
+
+    def __init__(self, trainer: Any, data: Iterable):
+        self._trainer, self._data = trainer, data
+        self._iterator: Iterator | None = None
+
+    def _next(self) -> Any:
+        for _ in range(2):
+            if self._iterator is None:
+                self._iterator = iter(self._data)
+            try:
+                return next(self._iterator)
+            except StopIteration:
+                self._iterator = None
+        raise UsageError("the data have no batch; an iterator that has ended cannot be begun again: give a list, a "
+                         "DataLoader or another iterable")
+
+    def skip(self, steps: int) -> None:
+        for _ in range(steps * self._trainer.accumulate):
+            self._next()
+
+    def step(self) -> float:
+        count = self._trainer.accumulate
+        return self._trainer.step(self._next() if count == 1 else [self._next() for _ in range(count)])
+
+
+class _Fit:
+    def __init__(self, trainer: Any, data: Any, steps: int, seed: int, checkpoint: Any):
+        self.trainer, self.steps, self.checkpoint = trainer, steps, checkpoint
+        self.samples = None
+        if isinstance(data, (str, os.PathLike, Mapping)) or hasattr(data, "_trainer"):
+            self.samples, self.seed = trainer.samples(data), seed
+        else:
+            self.batches = _Batches(trainer, data)
+
+    def resume(self) -> None:
+        if self.checkpoint is None:
+            raise UsageError("resume needs a checkpoint")
+        if not os.path.exists(self.checkpoint):
+            return
+        if self.samples is not None:
+            self.trainer.load(self.checkpoint, self.samples, self.seed)
+        else:
+            self.trainer.load(self.checkpoint)
+            self.batches.skip(self.trainer.steps)
+        if self.trainer.steps > self.steps:
+            raise UsageError(f"{os.fspath(self.checkpoint)}: was written after step {self.trainer.steps}, and {self.steps} "
+                             "steps end before; give at least as many")
+
+    def step(self) -> float:
+        return self.trainer.step_samples(self.samples, self.seed) if self.samples is not None else self.batches.step()
+
+
+def _count_steps(trainer: Any, data: Any, steps: int | None, epochs: int | None) -> int:
+    _check("steps", steps, 1)
+    _check("epochs", epochs, 1)
+    if (steps is None) == (epochs is None):
+        raise UsageError("give either steps or epochs")
+    if steps is not None:
+        return steps
+    if isinstance(data, (str, os.PathLike, Mapping)):
+        data = trainer.samples(data)
+    try:
+        size = len(data)
+    except TypeError:
+        raise UsageError("epochs: the data do not tell how many batches they have; give steps") from None
+    batches = size // trainer.batch if hasattr(data, "_trainer") else size
+    count = epochs * batches // trainer.accumulate
+    if count < 1:
+        raise UsageError(f"epochs: {batches} batches are not enough for a step of {trainer.accumulate}")
+    return count
+
+
+def fit(trainer: Any, data: Any, *, steps: int | None = None, epochs: int | None = None, seed: int = 0,
+        evaluate: Any = None, evaluate_every: int = 100, checkpoint: str | os.PathLike | None = None,
+        checkpoint_every: int = 100, resume: bool = False, best: str | os.PathLike | None = None,
+        callbacks: Iterable[Callable[[Progress], Any]] = ()) -> list[Progress]:
+    """As Trainer.fit says."""
+    for name, value in (("evaluate_every", evaluate_every), ("checkpoint_every", checkpoint_every)):
+        _check(name, value, 1)
+    _check("seed", seed, 0)
+    if best is not None and evaluate is None:
+        raise UsageError("best needs evaluate, the held-out data that decide which is best")
+    last = _count_steps(trainer, data, steps, epochs)
+    callbacks = [callbacks] if callable(callbacks) else list(callbacks)
+    run = _Fit(trainer, data, last, seed, checkpoint)
+    if isinstance(evaluate, (str, os.PathLike, Mapping)):
+        evaluate = trainer.samples(evaluate)
+    trainer._steps_planned = last
+    if resume:
+        run.resume()
+    history: list[Progress] = []
+    least, begin, first = None, time.monotonic(), trainer.steps
+    try:
+        while trainer.steps < last:
+            rate = trainer.rate_at(trainer.steps, last)
+            loss, step = run.step(), trainer.steps
+            is_last = step == last
+            held_out = None
+            if evaluate is not None and (step % evaluate_every == 0 or is_last):
+                held_out = trainer.evaluate(evaluate)
+                if best is not None and (least is None or held_out < least):
+                    least = held_out
+                    trainer.save(best)
+            seconds = max(time.monotonic() - begin, 1e-9)
+            speed = (step - first) * trainer.batch * trainer.accumulate / seconds
+            history.append(Progress(step, loss, rate, speed, seconds / (step - first) * (last - step), held_out))
+            if checkpoint is not None and (step % checkpoint_every == 0 or is_last):
+                trainer.save(checkpoint)
+            # All are told, whatever one of them says.
+            if False in [callback(history[-1]) for callback in callbacks]:
+                break
+    finally:
+        # Ctrl-C, and what a callback raises, lose no step.
+        if checkpoint is not None and trainer.steps > first and trainer.steps % checkpoint_every and trainer.steps < last:
+            trainer.save(checkpoint)
+    return history
