@@ -259,8 +259,8 @@ class Trainer:
         """The mean loss, over labels where there are some: of samples (a file, {name: array}, Samples), or of an
         iterable of batches."""
         if isinstance(data, (str, os.PathLike, Mapping, Samples)):
-            loss = ctypes.c_double()
-            call("mlc_trainer_evaluate_samples", self._handle, self.samples(data)._handle, ctypes.byref(loss))
+            samples, loss = self.samples(data), ctypes.c_double()  # which lives as long as the call
+            call("mlc_trainer_evaluate_samples", self._handle, samples._handle, ctypes.byref(loss))
             return loss.value
         total = weight = 0.0
         for batch in data:
