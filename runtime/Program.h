@@ -239,8 +239,8 @@ struct Program {
 struct Programs {
   std::vector<MeshAxis> mesh; ///< empty: one rank
   std::vector<State> states;
-  std::vector<Program> entries;     ///< at least one; the first is the default
-  std::optional<Training> training; ///< how they are trained, if they are
+  std::vector<Program> entries; ///< at least one; the first is the default
+  std::optional<Training> training = {}; ///< how they are trained, if so
 };
 
 /// Serializes `program`; equal programs give equal bytes.

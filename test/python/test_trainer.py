@@ -206,7 +206,7 @@ def test_an_artifact_trains_by_itself(tools, folder):
     done = tools.mlc("train", folder / "m.onnx", "--loss=cross-entropy", "--batch=12", "--optimizer=adam",
                      f"--artifact={folder / 't.mlca'}")
     assert done.returncode == 0, done.stderr
-    loaded, model = mlc.Trainer(mlc.load(folder / "t.mlca")), trainer(optimizer="adam")
+    loaded, model = mlc.Trainer(mlc.load(folder / "t.mlca"), learning_rate=0.01), trainer(optimizer="adam")
     assert [loaded.step(b) for b in batches()] == [model.step(b) for b in batches()]
     loaded.save(folder / "c.npz")
     done = tools.mlc("train", folder / "m.onnx", "--export", f"--checkpoint={folder / 'c.npz'}", "-o", folder / "o.onnx")
@@ -243,7 +243,9 @@ REFUSED = {
     "no schedule": (lambda t: trainer(schedule="step"), mlc.UsageError, "schedule: expected constant"),
     "a negative rate": (lambda t: trainer(learning_rate=-1), mlc.UsageError, "learning_rate: expected a positive number"),
     "an open batch": (lambda t: mlc.Trainer(MODEL, loss="mse"), mlc.UsageError, "give batch=NUMBER"),
-    "an artifact that does not train": (lambda t: mlc.Trainer(mlc.compile(MODEL)), mlc.UsageError, "does not train"),
+    "an artifact that does not train": (lambda t: mlc.Trainer(mlc.compile(MODEL), learning_rate=1), mlc.UsageError, "does not train"),
+    "an artifact without a rate": (lambda t: mlc.Trainer(artifact()), mlc.UsageError, "give learning_rate"),
+    "an artifact with a batch": (lambda t: mlc.Trainer(artifact(), batch=3), mlc.UsageError, "has its loss, optimizer and batch"),
     "no argument": (lambda t: mlc.Trainer(MODEL, rate=1), TypeError, "has no argument 'rate'"),
     "a text for a list": (lambda t: mlc.Trainer(MODEL, train="w1"), mlc.UsageError, "train: expected a list"),
 }

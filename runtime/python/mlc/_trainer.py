@@ -122,6 +122,8 @@ class Trainer:
         if isinstance(model, Model):
             if options or batch is not None or accumulate != 1:
                 raise UsageError("an artifact has its loss, optimizer and batch; give them when it is made")
+            if learning_rate is None:
+                raise UsageError("an artifact does not say how fast it learns; give learning_rate")
             self._model = model
         else:
             flags = [f"--loss={loss}", f"--optimizer={optimizer}", *_training_flags(options),
