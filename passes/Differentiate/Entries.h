@@ -7,26 +7,6 @@
 
 namespace mlc {
 
-struct TrainingEntries {
-  /// Batches of which a step takes the mean of the gradients.
-  int64_t accumulate = 1;
-  /// Whether there is an entry that computes the loss alone.
-  bool evaluates = false;
-  /// Whether weights of 16 bits are kept beside their masters (KeptHalf.h).
-  bool keepsHalf = false;
-  /// Gradients are computed in one place and applied in another: there are
-  /// "accumulate" and "apply" for one batch, too.
-  bool isApart = false;
-  /// Without "apply": it is elsewhere.
-  bool computesAlone = false;
-
-  /// Whether gradients are states of their own.
-  bool keepsGradients() const { return accumulate > 1 || isApart; }
-  /// Whether the losses of several batches, or parts of one, are terms of one
-  /// mean, so that each is told how many labels count in all.
-  bool givesCount() const { return accumulate > 1 || computesAlone; }
-};
-
 /// Makes of `main`, a model as passes/Import makes it, and its module what
 /// trains it, over states: each weight and running statistic, "weight/" and its
 /// name, without a first value; what the optimizer keeps of it, as the

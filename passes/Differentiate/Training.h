@@ -11,21 +11,6 @@
 
 namespace mlc {
 
-struct LossOptions {
-  LossKind kind = LossKind::Output;
-  /// By its `mlc.name`; empty: the first.
-  std::string output;
-  /// The axis of the classes, from the end where negative.
-  int64_t classAxis = 1;
-  /// What the target's argument is called.
-  std::string target = "target";
-  /// What is multiplied on the way to it.
-  FactorType factors = FactorType::AsModel;
-  /// Of CrossEntropy: what the sum over labels is divided by is told by an
-  /// argument "count" behind the target, of the loss's type.
-  bool givenCount = false;
-};
-
 /// Makes of `main`, a model as passes/Import makes it, what its loss and the
 /// gradients are computed by: of the inputs, the target (where the loss has
 /// one) and the parameters to the loss, called "loss" and at least of float32,

@@ -10,17 +10,11 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include <optional>
+#include "passes/Distribute/DistributePlan.h"
 #include <string>
 #include <vector>
 
 namespace mlc {
-
-/// What is split over the ranks beside the batch; each stage with those before.
-enum class ZeroStage { None, OptimizerStates, Gradients, Weights };
-
-/// The one axis of the mesh.
-inline constexpr llvm::StringLiteral kDataAxis = "data";
 
 struct DataParallelOptions {
   int64_t ranks = 1;
