@@ -5,10 +5,12 @@
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/Definition.h"
 #include "dialects/Interfaces/States.h"
+#include "dialects/Interfaces/TrainingFacts.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Differentiate/KeptHalf.h"
+#include "passes/Differentiate/ModelLoss.h"
 #include "passes/Differentiate/Precision.h"
 
 using namespace mlir;
@@ -71,22 +73,34 @@ static void setState(func::FuncOp function, unsigned argument,
         DenseElementsAttr::get(type, b.getZeroAttr(type.getElementType())));
 }
 
+static void markStatistic(func::FuncOp function, unsigned argument) {
+  function.setArgAttr(argument, kStatisticAttr,
+                      UnitAttr::get(function.getContext()));
+}
+
 static void keepWeights(func::FuncOp function,
                         ArrayRef<TrainedArgument> weights) {
-  for (const TrainedArgument &weight : weights)
+  for (const TrainedArgument &weight : weights) {
     setState(function, weight.place, "weight/" + weight.name, false);
+    if (weight.isStatistic)
+      markStatistic(function, weight.place);
+  }
 }
 
 /// The last arguments and results of a step, which belong together in order,
-/// become states; behind them is a result of its own where the loss is scaled.
-static void keepTrained(func::FuncOp step, size_t numWeights, bool scalesLoss) {
+/// become states: those of weights, of statistics, and of what the optimizer
+/// keeps. Behind them is a result of its own where the loss is scaled.
+static void keepTrained(func::FuncOp step, size_t numWeights,
+                        size_t numStatistics, bool scalesLoss) {
   unsigned count = step.getNumResults() - 1 - scalesLoss; // beside the loss
   unsigned first = step.getNumArguments() - count;
   for (unsigned i = 0; i < count; ++i) {
     auto name = step.getResultAttrOfType<StringAttr>(1 + i, "mlc.name");
-    bool isWeight = i < numWeights;
+    bool isWeight = i < numWeights + numStatistics;
     std::string state = (isWeight ? "weight/" : "") + name.str();
     setState(step, first + i, state, !isWeight);
+    if (isWeight && i >= numWeights)
+      markStatistic(step, first + i);
     step.setResultAttr(1 + i, kStateAttr,
                        StringAttr::get(step.getContext(), state));
   }
@@ -104,10 +118,6 @@ static FailureOr<Value> createElements(
                    [&](ArrayRef<Expr> i) { return body(b, i); }));
   auto emitted = emitStages(builder, loc, b.take(), inputs);
   return failed(emitted) ? FailureOr<Value>(failure()) : (*emitted)[0];
-}
-
-static DictionaryAttr named(Builder &b, StringRef name) {
-  return b.getDictionaryAttr(b.getNamedAttr("mlc.name", b.getStringAttr(name)));
 }
 
 /// `value` with elements of `type`: what it was before it was widened, if it
@@ -192,8 +202,11 @@ public:
   LogicalResult build(RankedTensorType number) {
     for (StringRef name : scalarsOf(optimizer.kind))
       scalars.push_back(add(number, named(builder, name)));
-    if (optimizer.scalesLoss)
+    if (optimizer.scalesLoss) {
       scale = add(number, named(builder, "loss scale"));
+      function.setArgAttr(function.getNumArguments() - 1, kLossScaleAttr,
+                          builder.getUnitAttr());
+    }
     for (const TrainedArgument &weight : weights)
       befores.push_back({state(weight, "weight", false), {}});
     if (failed(addMeans()) || failed(addUpdates()))
@@ -343,7 +356,8 @@ static LogicalResult addEntries(func::FuncOp main, const LossOptions &loss,
   if (!entries.keepsGradients()) {
     if (failed(addTrainingStep(main, loss, optimizer)))
       return failure();
-    keepTrained(main, kept.size(), optimizer.scalesLoss);
+    keepTrained(main, weights.size(), kept.size() - weights.size(),
+                optimizer.scalesLoss);
     main.setName("step");
     return success();
   }

@@ -3,6 +3,7 @@
 #ifndef MLC_PASSES_DIFFERENTIATE_ENTRIES_H
 #define MLC_PASSES_DIFFERENTIATE_ENTRIES_H
 
+#include "mlir/Pass/Pass.h"
 #include "passes/Differentiate/Training.h"
 
 namespace mlc {
@@ -28,6 +29,14 @@ mlir::LogicalResult addTrainingEntries(mlir::func::FuncOp main,
                                        const LossOptions &loss,
                                        const OptimizerOptions &optimizer,
                                        const TrainingEntries &entries);
+
+/// `mlc-add-gradients`, which does what addLossAndGradients does.
+std::unique_ptr<mlir::Pass> createGradientsPass(const LossOptions &loss);
+
+/// `mlc-add-training-step`, which does what addTrainingEntries does; there is
+/// an optimizer.
+std::unique_ptr<mlir::Pass>
+createTrainingStepPass(const DifferentiateOptions &training);
 
 } // namespace mlc
 

@@ -4,6 +4,7 @@
 #define MLC_PASSES_DIFFERENTIATE_TRAINING_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "passes/Differentiate/Loss.h"
 #include "passes/Differentiate/Optimizer.h"
 #include "passes/Differentiate/Precision.h"
@@ -33,12 +34,16 @@ mlir::LogicalResult addScaledGradients(mlir::func::FuncOp main,
 mlir::LogicalResult addLossAlone(mlir::func::FuncOp main,
                                  const LossOptions &options);
 
-/// Makes constants of the parameters that the loss of `main`, a model as
+/// The model that is trained: the function @main, of one block. Emits the
+/// error.
+mlir::FailureOr<mlir::func::FuncOp> findModel(mlir::ModuleOp module);
+
+/// Makes constants of the parameters that `output` of `main`, a model as
 /// passes/Import makes it, does not depend on, in all functions of its module;
 /// their names. What has no gradient is not trained, whatever the optimizer
 /// does to weights.
 mlir::FailureOr<llvm::SmallVector<std::string>>
-dropUnreadParameters(mlir::func::FuncOp main, const LossOptions &options);
+dropUnreadParameters(mlir::func::FuncOp main, llvm::StringRef output);
 
 /// The place of the first parameter, behind all other arguments.
 unsigned endOfInputs(mlir::func::FuncOp main);

@@ -10,6 +10,7 @@
 #define MLC_PASSES_DISTRIBUTE_BUCKETS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
 #include "passes/Distribute/DistributePlan.h"
 
 namespace mlc {
@@ -35,6 +36,9 @@ assignBuckets(llvm::ArrayRef<BucketItem> items, const BucketOptions &options);
 /// there are.
 unsigned bucketReductions(mlir::func::FuncOp function,
                           const BucketOptions &options);
+
+/// `mlc-bucket`, which does that to the entries of a module.
+std::unique_ptr<mlir::Pass> createBucketPass(const BucketOptions &buckets);
 
 } // namespace mlc
 

@@ -4,6 +4,7 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/States.h"
+#include "dialects/Interfaces/TrainingFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -37,10 +38,7 @@ namespace {
 class Distribution {
 public:
   Distribution(ModuleOp module, const DataParallelOptions &options)
-      : module(module), options(options), b(module.getContext()) {
-    for (const std::string &name : options.statistics)
-      whole.insert("weight/" + name);
-  }
+      : module(module), options(options), b(module.getContext()) {}
 
   LogicalResult run();
 
@@ -50,6 +48,7 @@ private:
   dist::ShardingAttr shardingOf(StringRef state, RankedTensorType type);
   LogicalResult distribute(func::FuncOp entry);
   void findMasters();
+  LogicalResult findStatistics();
   void reduceHalves(func::FuncOp entry);
   LogicalResult checkSamples(func::FuncOp entry, unsigned first,
                              unsigned argument);
@@ -57,6 +56,7 @@ private:
   ModuleOp module;
   const DataParallelOptions &options;
   Builder b;
+  /// Running statistics.
   llvm::StringSet<> whole;
   /// Of which the model reads another state, rounded: the optimizer's.
   llvm::StringSet<> masters;
@@ -161,6 +161,24 @@ void Distribution::findMasters() {
           masters.insert(("weight/" + name).str());
 }
 
+LogicalResult Distribution::findStatistics() {
+  for (auto entry : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+      auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr);
+      if (!state || !entry.getArgAttr(i, kStatisticAttr))
+        continue;
+      StringRef name = state;
+      name.consume_front("weight/");
+      if (options.returnsTerms)
+        return module.emitError()
+               << "moves '" << name
+               << "' by statistics of batches, of which a server sees "
+                  "nothing; --freeze it, or give --algorithm=colocated";
+      whole.insert(state);
+    }
+  return success();
+}
+
 /// Where weights of 16 bits are kept, gradients of them are summed over ranks
 /// as they are, and widened then. An entry that adds them up rounds them
 /// itself.
@@ -183,6 +201,8 @@ void Distribution::reduceHalves(func::FuncOp entry) {
 
 LogicalResult Distribution::run() {
   findMasters();
+  if (failed(findStatistics()))
+    return failure();
   module->setAttr(dist::kMeshAttr,
                   b.getArrayAttr(dist::AxisAttr::get(
                       b.getContext(), kDataAxis,
@@ -215,13 +235,26 @@ struct DistributeTrainingPass
       module.emitError("needs ranks from 1 on and a stage of ZeRO from 0 to 3");
       return signalPassFailure();
     }
-    if (failed(distributeTraining(module, {ranks, ZeroStage(unsigned(zero)),
-                                           /*statistics=*/{},
-                                           /*returnsTerms=*/false})))
-      signalPassFailure();
+    if (failed(distributeTraining(
+            module, {ranks, ZeroStage(unsigned(zero)), hasServer})))
+      return signalPassFailure();
+    if (gatherWindow >= 0)
+      module->setAttr(dist::kGatherWindowAttr,
+                      Builder(module).getI64IntegerAttr(gatherWindow));
   }
 };
 
 } // namespace
+
+std::unique_ptr<Pass>
+createDistributeTrainingPass(const DataParallelPlan &plan) {
+  DistributeTrainingPassOptions options;
+  options.ranks = plan.ranks;
+  options.zero = unsigned(plan.zero);
+  options.hasServer = plan.hasServer;
+  if (plan.zero >= ZeroStage::Gradients)
+    options.gatherWindow = plan.gatherWindow;
+  return createDistributeTrainingPass(std::move(options));
+}
 
 } // namespace mlc

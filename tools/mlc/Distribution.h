@@ -3,13 +3,10 @@
 #ifndef MLC_TOOLS_MLC_DISTRIBUTION_H
 #define MLC_TOOLS_MLC_DISTRIBUTION_H
 
-#include "dialects/Dist/Dist.h"
-#include "passes/Distribute/Buckets.h"
-#include "passes/Distribute/DataParallel.h"
+#include "passes/Distribute/DistributePlan.h"
 #include "runtime/transport/RunEngines.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
-#include <map>
 
 namespace mlc::cli {
 
@@ -32,6 +29,9 @@ struct Distribution {
   bool hasServer = false;
   /// Steps that a worker may be ahead of the slowest.
   int64_t staleness = 0;
+
+  /// The same for the compiler.
+  DistributePlan plan() const;
 
   /// What a checkpoint depends on, a line each; empty where it does not.
   std::string describe() const;
@@ -56,6 +56,8 @@ public:
   /// that are none, numbers out of bounds, and options that say something of
   /// several ranks where there is one.
   llvm::Expected<Distribution> distribution(int64_t ranks) const;
+  /// Of --ranks: 1 where nothing is said.
+  int64_t givenRanks() const { return std::max(1u, ranks.getValue()); }
 
 private:
   llvm::Error refuseAlone() const;
@@ -73,13 +75,6 @@ private:
   llvm::cl::opt<BucketRule> fusion;
   llvm::cl::opt<int64_t> bucketBytes, firstBucketBytes, gatherWindow;
 };
-
-/// Makes of training entries what a rank carries out. `splitDims` gets the dims
-/// of the states that are split, by their names.
-mlir::LogicalResult
-distribute(mlir::ModuleOp module, const Distribution &distribution,
-           llvm::ArrayRef<std::string> statistics,
-           std::map<std::string, unsigned, std::less<>> &splitDims);
 
 } // namespace mlc::cli
 

@@ -453,6 +453,12 @@ static void forEachRank(size_t count, llvm::function_ref<void(size_t)> work) {
 }
 
 llvm::Error TrainCommand::run() {
+  if (llvm::Error error = training.compileTo.check(budget))
+    return error;
+  if (training.compileTo.isGiven())
+    return writePhase(model, training, optimizerFlags, batch,
+                      {accumulate, !evaluationFile.empty(), keepHalf},
+                      distribution);
   if (llvm::Error error = check())
     return error;
   transport::RunEngines engines;

@@ -1,7 +1,7 @@
 //===- TrainingRanks.cpp - The ranks that train together ------------------===//
 
 #include "tools/mlc/TrainingRanks.h"
-#include "passes/Distribute/DataParallel.h"
+#include "passes/Distribute/DistributePlan.h"
 #include "runtime/Blake3.h"
 #include "runtime/RunRanks.h"
 #include "tools/mlc/Failure.h"
