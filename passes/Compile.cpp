@@ -1,7 +1,6 @@
 //===- Compile.cpp - From a model's module to an artifact -----------------===//
 
 #include "passes/Compile.h"
-#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Phases.h"
 #include "passes/Program.h"
@@ -94,33 +93,38 @@ LogicalResult runPhase(ModuleOp module, const Phase &phase,
   return checkPhase(module, phase);
 }
 
+/// Those up to `last`, or all, behind `done`, or from the first.
+llvm::ArrayRef<Phase> phasesTo(StringRef last, StringRef done = "") {
+  llvm::ArrayRef<Phase> all = getPhases();
+  const Phase *end = findPhase(last), *begin = findPhase(done);
+  return llvm::ArrayRef(
+      begin ? begin + 1 : all.begin(),
+      std::max(begin ? begin + 1 : all.begin(), end ? end + 1 : all.end()));
+}
+
 /// Before anything runs: what makes code for the target from some phase on.
 llvm::Error checkBackend(StringRef last, const CompileOptions &options) {
-  for (const Phase &phase : getPhases()) {
+  for (const Phase &phase : phasesTo(last))
     if (phase.needsBackend && !options.getCodeTarget().backend)
       return llvm::make_error<CompileError>(
           Exit::Unsupported,
           "code for target " + options.target.name +
               " is unsupported; give a cpu or a cuda target, or see "
               "with mlc optimize what is chosen for it");
-    if (phase.name == last)
-      break;
-  }
   return llvm::Error::success();
 }
 
 llvm::Error runPhases(ModuleOp module, StringRef last,
-                      const CompileOptions &options, Clock &clock) {
+                      const CompileOptions &options, StringRef done,
+                      Clock &clock) {
   if (llvm::Error error = checkBackend(last, options))
     return error;
   ErrorCollector errors(module.getContext());
-  for (const Phase &phase : getPhases()) {
+  for (const Phase &phase : phasesTo(last, done)) {
     LogicalResult result =
         clock.run(phase.name, [&] { return runPhase(module, phase, options); });
     if (failed(result))
-      return errors.take(Exit::Internal);
-    if (phase.name == last)
-      break;
+      return errors.take(phase.failure);
   }
   return llvm::Error::success();
 }
@@ -234,16 +238,6 @@ void addMetadata(ModuleOp module, runtime::Program &program) {
 
 } // namespace
 
-llvm::Error changeModel(ModuleOp module,
-                        llvm::function_ref<LogicalResult(ModuleOp)> change) {
-  ErrorCollector errors(module.getContext());
-  if (failed(change(module)))
-    return errors.take(Exit::Unsupported);
-  if (failed(verify(module)))
-    return errors.take(Exit::Internal);
-  return llvm::Error::success();
-}
-
 /// A program that is given as text may have constants of one element repeated,
 /// which take no room there, but all of it in an artifact. Lower makes none
 /// that are large.
@@ -270,10 +264,10 @@ static llvm::Error checkRepeated(ModuleOp module) {
                             Exit::Resources, runtime::printable(text));
 }
 
-llvm::Error runPhases(ModuleOp module, StringRef phase,
-                      const CompileOptions &options) {
+llvm::Error runPhases(ModuleOp module, StringRef last,
+                      const CompileOptions &options, StringRef done) {
   Clock clock(options, nullptr);
-  return runPhases(module, phase, options, clock);
+  return runPhases(module, last, options, done, clock);
 }
 
 /// Holds each program to its memory; the same kernels are launched, some of
@@ -354,7 +348,7 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
   });
   if (failed(translated))
     return errors.take(Exit::Internal);
-  model.programs.training = options.training;
+  model.programs.training = options.trained;
   runtime::Status status =
       runtime::validate(model.programs, model.weights.weightsSize());
   if (!status.ok())
@@ -371,10 +365,11 @@ static llvm::Error encode(OwningOpRef<ModuleOp> module,
 }
 
 llvm::Expected<std::unique_ptr<CompiledModel>>
-compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options) {
+compileModel(OwningOpRef<ModuleOp> module, const CompileOptions &options,
+             StringRef done) {
   auto model = std::make_unique<CompiledModel>();
   Clock clock(options, &model->seconds);
-  if (llvm::Error error = runPhases(*module, "", options, clock))
+  if (llvm::Error error = runPhases(*module, "", options, done, clock))
     return error;
   if (llvm::Error error = encode(std::move(module), options, clock, *model))
     return error;

@@ -30,7 +30,7 @@ struct CompileOptions : PipelineOptions {
   /// For the manifest: BLAKE3 of the model file, in hexadecimal.
   std::string modelHash;
   /// For the artifact: how it is trained, if its entries are those of training.
-  std::optional<runtime::Training> training;
+  std::optional<runtime::Training> trained;
   /// For an artifact that a runtime refuses: how to make it again.
   std::string rebuild;
   /// Told the name of each phase as it begins.
@@ -74,20 +74,15 @@ public:
   std::vector<std::vector<char>> storage;
 };
 
-/// Runs the phases on `module` up to and with `phase`, checking each.
-llvm::Error runPhases(mlir::ModuleOp module, llvm::StringRef phase,
-                      const CompileOptions &options);
+/// Runs the phases on `module` up to and with `last`, checking each: all, or
+/// those behind `done`, which are over.
+llvm::Error runPhases(mlir::ModuleOp module, llvm::StringRef last,
+                      const CompileOptions &options, llvm::StringRef done = "");
 
-/// Changes a module as passes/Import makes it, before the phases. What `change`
-/// emits where it fails is the error (Unsupported).
-llvm::Error
-changeModel(mlir::ModuleOp module,
-            llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp)> change);
-
-/// Compiles a module as passes/Import makes it.
+/// Compiles a module as passes/Import, or the phase `done`, makes it.
 llvm::Expected<std::unique_ptr<CompiledModel>>
 compileModel(mlir::OwningOpRef<mlir::ModuleOp> module,
-             const CompileOptions &options);
+             const CompileOptions &options, llvm::StringRef done = "");
 
 /// Compiles a module as the last phase makes it, kernels and the program that
 /// runs them, for the target that they were made for.

@@ -9,17 +9,30 @@ using llvm::StringRef;
 
 namespace mlc {
 
+static void differentiate(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.training)
+    addDifferentiatePasses(pm, *options.training);
+}
+
+static void distribute(OpPassManager &pm, const PipelineOptions &options) {
+  addDistributePasses(pm, options.plan);
+}
+
 static const Phase phases[] = {
-    {"import", "the model as a graph of operators", nullptr, Form::Graph,
-     false},
+    {"import", "the model as a graph of operators", nullptr, Form::Graph, false,
+     Exit::Internal},
+    {"differentiate", "its loss with gradients, or a step of training",
+     differentiate, Form::Graph, false, Exit::Unsupported},
+    {"distribute", "what one of several ranks carries out", distribute,
+     Form::Graph, false, Exit::Unsupported},
     {"optimize", "proved rules applied where they pay, constants folded",
-     addOptimizePasses, Form::Graph, false},
+     addOptimizePasses, Form::Graph, false, Exit::Internal},
     {"layout", "blocked layouts and packed weights", addLayoutPasses,
-     Form::Graph, true},
+     Form::Graph, true, Exit::Internal},
     {"lower", "every operator as linalg on tensors", addLowerPasses,
-     Form::Lowered, true},
+     Form::Lowered, true, Exit::Internal},
     {"fuse", "kernels and the program that runs them", addFusePasses,
-     Form::Kernels, true},
+     Form::Kernels, true, Exit::Internal},
 };
 
 ArrayRef<Phase> getPhases() { return phases; }

@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Base/Form.h"
+#include "runtime/Exit.h"
 
 namespace mlc {
 
@@ -27,6 +28,8 @@ struct Phase {
   Form form;
   /// Whether it asks the back end of the target.
   bool needsBackend;
+  /// What it is where a pass fails: a model that cannot be had so, or a bug.
+  Exit failure;
 };
 
 /// All phases on modules, in order. What follows them makes no IR: codegen

@@ -7,6 +7,11 @@
 
 #include "passes/Pipeline.h"
 #include "dialects/Dist/Dist.h"
+#include "passes/Base/Passes.h"
+#include "passes/Differentiate/Entries.h"
+#include "passes/Distribute/Buckets.h"
+#include "passes/Distribute/DataParallel.h"
+#include "passes/Distribute/Shard.h"
 #include "passes/Fuse/Fuse.h"
 #include "passes/Fuse/TransformConstants.h"
 #include "passes/Layout/Layout.h"
@@ -16,6 +21,7 @@
 #include "passes/Optimize/Prepare.h"
 
 using namespace mlir;
+using llvm::StringRef;
 
 namespace mlc {
 
@@ -25,6 +31,58 @@ namespace {
 } // namespace
 
 void registerPasses() { registerMLCPasses(); }
+
+void addDifferentiatePasses(OpPassManager &pm,
+                            const DifferentiateOptions &options) {
+  if (options.optimizer)
+    // What has no gradient is not trained, and is folded like any constant.
+    pm.addPass(createUnreadParametersPass({options.loss.output}));
+  if (options.statisticGroups > 0)
+    // While a mean over the batch is still an operator of the model's.
+    pm.addPass(createLocalStatisticsPass({options.statisticGroups}));
+  if (options.optimizer)
+    // Loss, gradients and update, as entries over states.
+    pm.addPass(createTrainingStepPass(options));
+  else
+    // The loss and the gradients of all parameters, of the model as it is.
+    pm.addPass(createGradientsPass(options.loss));
+}
+
+static void addPartitionPass(OpPassManager &pm, StringRef algorithm,
+                             bool regather) {
+  PartitionPassOptions options;
+  options.algorithm = algorithm;
+  options.regather = regather;
+  pm.addPass(createPartitionPass(std::move(options)));
+}
+
+/// What is one rank's of training with the batch split over ranks.
+static void addDataParallelPasses(OpPassManager &pm,
+                                  const DataParallelPlan &plan,
+                                  StringRef algorithm) {
+  // A mesh of one axis; the batch and, by the stage of ZeRO, states are split.
+  pm.addPass(createDistributeTrainingPass(plan));
+  // A rank's entries, with what it exchanges with others.
+  addPartitionPass(pm, plan.hasServer ? "" : algorithm,
+                   plan.zero == ZeroStage::Weights);
+  if (plan.hasServer)
+    // Which workers of a server do not.
+    pm.addPass(createCheckWorkersPass());
+  else
+    // Gradients travel several at a time, as soon as they are there.
+    pm.addPass(createBucketPass(plan.buckets));
+}
+
+void addDistributePasses(OpPassManager &pm, const DistributePlan &plan) {
+  if (plan.training)
+    addDataParallelPasses(pm, *plan.training, plan.algorithm);
+  if (plan.mesh.empty())
+    return;
+  // A mesh, and shardings of what the model is given and gives.
+  pm.addPass(createShardPass(plan));
+  // A rank's program, with what it exchanges with others.
+  addPartitionPass(pm, plan.algorithm, /*regather=*/false);
+}
 
 void addOptimizePasses(OpPassManager &pm, const PipelineOptions &options) {
   // Arithmetic on constants and shapes, and equal subgraphs once.

@@ -5,6 +5,8 @@
 
 #include "codegen/Backends.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/Differentiate/TrainingOptions.h"
+#include "passes/Distribute/DistributePlan.h"
 #include "passes/Optimize/ApplyRules.h"
 
 namespace mlc {
@@ -15,6 +17,10 @@ struct PipelineOptions {
   /// Who makes code; null: whom the registry names for the target. Needed from
   /// the layout on.
   const Backend *backend = nullptr;
+  /// What is made of the model for training, if anything is.
+  std::optional<DifferentiateOptions> training;
+  /// How programs are split over ranks, if they are.
+  DistributePlan plan;
   /// Apply rules, and how.
   bool rewrites = true;
   RewriteOptions rewriting;
@@ -25,7 +31,13 @@ struct PipelineOptions {
   }
 };
 
-/// The passes of each phase; Phases.cpp has the table.
+/// The passes of each phase; Phases.cpp has the table. The first two take a
+/// model as passes/Import makes it, @main with weights that change as
+/// parameters (dialects/Interfaces/CompileTime.h), and distribution also the
+/// entries that differentiation makes.
+void addDifferentiatePasses(mlir::OpPassManager &pm,
+                            const DifferentiateOptions &options);
+void addDistributePasses(mlir::OpPassManager &pm, const DistributePlan &plan);
 void addOptimizePasses(mlir::OpPassManager &pm, const PipelineOptions &options);
 void addLayoutPasses(mlir::OpPassManager &pm, const PipelineOptions &options);
 void addLowerPasses(mlir::OpPassManager &pm, const PipelineOptions &options);

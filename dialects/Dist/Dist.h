@@ -20,6 +20,9 @@ inline constexpr int64_t kGatherWindow = int64_t(64) << 20;
 inline constexpr llvm::StringLiteral kReduceFirstAttr = "dist.reduce_first";
 /// On arguments and results of a function: a ShardingAttr.
 inline constexpr llvm::StringLiteral kShardingAttr = "dist.sharding";
+/// On an argument or a result that is a part: the dims of the whole tensor, as
+/// a DimsAttr.
+inline constexpr llvm::StringLiteral kWholeAttr = "dist.whole";
 
 /// A tensor is the `reduction` of what the ranks of `axis` have.
 struct Partial {

@@ -91,33 +91,128 @@ def DistributeTrainingPass : Pass<"mlc-distribute-training", "::mlir::ModuleOp">
   }];
   let options = [
     Option<"ranks", "ranks", "int64_t", "1", "how many">,
-    Option<"zero", "zero", "unsigned", "0", "stage of ZeRO, 0 to 3">];
+    Option<"zero", "zero", "unsigned", "0", "stage of ZeRO, 0 to 3">,
+    Option<"gatherWindow", "gather-window", "int64_t", "-1",
+           "bytes of weights that are gathered before they are read, and of "
+           "gradients that wait to be scattered; -1: nothing is said">,
+    Option<"hasServer", "server", "bool", "false",
+           "ranks are workers of a server, and return terms of the loss">];
   let dependentDialects = ["::mlc::dist::DistDialect"];
 }
 
-def TrainingStepPass : Pass<"mlc-add-training-step", "::mlir::ModuleOp"> {
+def CheckWorkersPass : Pass<"mlc-check-workers", "::mlir::ModuleOp"> {
+  let summary = "workers of a server exchange nothing within a step";
+  let description = [{
+    An operator that exchanges something between ranks is an error.
+  }];
+}
+
+def LocalStatisticsPass : Pass<"mlc-localize-statistics", "::mlir::ModuleOp"> {
+  let summary = "batch statistics of groups of samples";
+  let description = [{
+    The means over a batch that batch normalization in training form takes in
+    @main, a model as it is imported, become those of groups of samples, each for
+    its own. What else reads one, as a running statistic does, has that of the
+    first group.
+  }];
+  let options = [Option<"groups", "groups", "int64_t", "1", "how many">];
+  let dependentDialects = ["::mlc::MlcDialect"];
+}
+
+def ShardPass : Pass<"mlc-shard", "::mlir::ModuleOp"> {
+  let summary = "a mesh, and shardings by the names of tensors";
+  let description = [{
+    The module gets the mesh, and inputs, weights and outputs of @main the
+    shardings that are given by their names (docs/Partitioning.md). Weights that
+    are parameters and of which something is said become states, of which each
+    rank has its part. Outputs of which nothing is said are whole.
+  }];
+  let options = [
+    ListOption<"mesh", "mesh", "std::string", "axes, AXIS=N each">,
+    ListOption<"shardings", "shard", "std::string",
+               "NAME=AXIS:AXIS... each, - for a dim that is whole, as those "
+               "behind the last; NAME* is all that begin so, and of several the "
+               "last counts">];
+  let dependentDialects = ["::mlc::dist::DistDialect"];
+}
+
+def UnreadParametersPass
+    : Pass<"mlc-drop-unread-parameters", "::mlir::ModuleOp"> {
+  let summary = "parameters that the loss does not depend on are constants";
+  let description = [{
+    Of @main, a model whose weights are arguments with `mlc.parameter`: those that
+    the output which the loss is of does not depend on become constants, in all
+    functions. Their names are written to the module's `mlc.unread`.
+  }];
+  let options = [Option<"output", "loss-of", "std::string", [{""}],
+                        "output that the loss is of; the first">];
+  let dependentDialects = ["::mlc::MlcDialect"];
+}
+
+/// A pass that adds a loss to @main, with `more` options.
+class LossPass<string name, list<Option> more = []>
+    : Pass<name, "::mlir::ModuleOp"> {
+  list<Option> options = !listconcat([
+    Option<"loss", "loss", "std::string", [{"output"}],
+           "output, mse, cross-entropy">,
+    Option<"output", "loss-of", "std::string", [{""}],
+           "output that the loss is of; the first">,
+    Option<"target", "target-input", "std::string", [{"target"}],
+           "what the target is called among the inputs">,
+    Option<"classAxis", "class-axis", "int64_t", "1",
+           "axis of the classes, from the end where negative">,
+    Option<"autocast", "autocast", "std::string", [{"none"}],
+           "round what products read and give: none, f16, bf16">
+  ], more);
+}
+
+def GradientsPass : LossPass<"mlc-add-gradients"> {
+  let summary = "of a model, its loss and the gradients of its weights";
+  let description = [{
+    @main, a model whose weights are arguments with `mlc.parameter`, becomes what
+    `mlc gradients` computes: of the inputs, the target and the weights the loss
+    and the gradient of each weight. Arguments that samples are of have
+    `mlc.sample`, labels `mlc.classes`.
+  }];
+  let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
+}
+
+def TrainingStepPass : LossPass<"mlc-add-training-step", [
+    Option<"optimizer", "optimizer", "std::string", [{"sgd"}],
+           "sgd, momentum, adam, adamw">,
+    Option<"momentum", "momentum", "double", "0.9", "of momentum">,
+    Option<"nesterov", "nesterov", "bool", "false", "of momentum: Nesterov's">,
+    Option<"beta1", "beta1", "double", "0.9", "of adam and adamw">,
+    Option<"beta2", "beta2", "double", "0.999", "of adam and adamw">,
+    Option<"epsilon", "epsilon", "double", "1e-8", "of adam and adamw">,
+    Option<"weightDecay", "weight-decay", "double", "0",
+           "part of the gradient, or with adamw what a weight shrinks by">,
+    Option<"clipNorm", "clip-norm", "double", "0",
+           "most that the norm of all gradients is; 0: no limit">,
+    Option<"scaleLoss", "scale-loss", "std::string", [{"no"}],
+           "no, yes, or half: where a parameter or a factor is of float16; a "
+           "step is told how many times larger the loss is, and does nothing "
+           "where a gradient is not finite">,
+    Option<"states", "states", "bool", "false",
+           "weights and what the optimizer keeps are states of entries">,
+    Option<"accumulate", "accumulate", "int64_t", "1",
+           "of entries: batches of which a step takes the mean">,
+    Option<"evaluates", "evaluate", "bool", "false",
+           "of entries: one computes the loss alone">,
+    Option<"keepsHalf", "keep-half", "bool", "false",
+           "of entries: weights of 16 bits are kept beside their masters">,
+    Option<"isApart", "apart", "bool", "false",
+           "of entries: one computes gradients, another applies them">,
+    Option<"computesAlone", "compute-alone", "bool", "false",
+           "of entries: gradients are applied elsewhere">]> {
   let summary = "of a model, a step of its training";
   let description = [{
     @main, a model whose weights are arguments with `mlc.parameter`, becomes what
     a step of `mlc train` computes (docs/Training.md): of the inputs, the target
-    and the optimizer's scalars the loss and the new weights.
+    and the optimizer's scalars the loss and the new weights. Arguments that
+    samples are of have `mlc.sample`, labels `mlc.classes`, others `mlc.role`,
+    what they are to training; `mlc.roles` of the module says that of states.
   }];
-  let options = [
-    Option<"loss", "loss", "std::string", [{"output"}],
-           "output, mse, cross-entropy">,
-    Option<"classAxis", "class-axis", "int64_t", "1",
-           "axis of the classes, from the end where negative">,
-    Option<"optimizer", "optimizer", "std::string", [{"sgd"}],
-           "sgd, momentum, adam, adamw">,
-    Option<"clipNorm", "clip-norm", "double", "0",
-           "most that the norm of all gradients is; 0: no limit">,
-    Option<"scalesLoss", "scale-loss", "bool", "false",
-           "a step is told how many times larger the loss is, and does nothing "
-           "where a gradient is not finite">,
-    Option<"halfFactors", "half-factors", "bool", "false",
-           "round what products read to float16">,
-    Option<"states", "states", "bool", "false",
-           "weights and what the optimizer keeps are states of entries">];
   let dependentDialects = ["::mlc::MlcDialect", "::mlir::func::FuncDialect"];
 }
 

@@ -5,10 +5,12 @@
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/Definition.h"
 #include "dialects/Interfaces/States.h"
+#include "dialects/Interfaces/TrainingFacts.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Differentiate/Emit.h"
 #include "passes/Differentiate/KeptHalf.h"
+#include "passes/Differentiate/ModelLoss.h"
 #include "passes/Differentiate/Precision.h"
 
 using namespace mlir;
@@ -78,13 +80,14 @@ static void keepWeights(func::FuncOp function,
 }
 
 /// The last arguments and results of a step, which belong together in order,
-/// become states; behind them is a result of its own where the loss is scaled.
-static void keepTrained(func::FuncOp step, size_t numWeights, bool scalesLoss) {
+/// become states: those of weights, of statistics, and of what the optimizer
+/// keeps. Behind them is a result of its own where the loss is scaled.
+static void keepTrained(func::FuncOp step, size_t numKept, bool scalesLoss) {
   unsigned count = step.getNumResults() - 1 - scalesLoss; // beside the loss
   unsigned first = step.getNumArguments() - count;
   for (unsigned i = 0; i < count; ++i) {
     auto name = step.getResultAttrOfType<StringAttr>(1 + i, "mlc.name");
-    bool isWeight = i < numWeights;
+    bool isWeight = i < numKept;
     std::string state = (isWeight ? "weight/" : "") + name.str();
     setState(step, first + i, state, !isWeight);
     step.setResultAttr(1 + i, kStateAttr,
@@ -104,10 +107,6 @@ static FailureOr<Value> createElements(
                    [&](ArrayRef<Expr> i) { return body(b, i); }));
   auto emitted = emitStages(builder, loc, b.take(), inputs);
   return failed(emitted) ? FailureOr<Value>(failure()) : (*emitted)[0];
-}
-
-static DictionaryAttr named(Builder &b, StringRef name) {
-  return b.getDictionaryAttr(b.getNamedAttr("mlc.name", b.getStringAttr(name)));
 }
 
 /// `value` with elements of `type`: what it was before it was widened, if it

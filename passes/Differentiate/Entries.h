@@ -3,29 +3,10 @@
 #ifndef MLC_PASSES_DIFFERENTIATE_ENTRIES_H
 #define MLC_PASSES_DIFFERENTIATE_ENTRIES_H
 
+#include "mlir/Pass/Pass.h"
 #include "passes/Differentiate/Training.h"
 
 namespace mlc {
-
-struct TrainingEntries {
-  /// Batches of which a step takes the mean of the gradients.
-  int64_t accumulate = 1;
-  /// Whether there is an entry that computes the loss alone.
-  bool evaluates = false;
-  /// Whether weights of 16 bits are kept beside their masters (KeptHalf.h).
-  bool keepsHalf = false;
-  /// Gradients are computed in one place and applied in another: there are
-  /// "accumulate" and "apply" for one batch, too.
-  bool isApart = false;
-  /// Without "apply": it is elsewhere.
-  bool computesAlone = false;
-
-  /// Whether gradients are states of their own.
-  bool keepsGradients() const { return accumulate > 1 || isApart; }
-  /// Whether the losses of several batches, or parts of one, are terms of one
-  /// mean, so that each is told how many labels count in all.
-  bool givesCount() const { return accumulate > 1 || computesAlone; }
-};
 
 /// Makes of `main`, a model as passes/Import makes it, and its module what
 /// trains it, over states: each weight and running statistic, "weight/" and its
@@ -48,6 +29,14 @@ mlir::LogicalResult addTrainingEntries(mlir::func::FuncOp main,
                                        const LossOptions &loss,
                                        const OptimizerOptions &optimizer,
                                        const TrainingEntries &entries);
+
+/// `mlc-add-gradients`, which does what addLossAndGradients does.
+std::unique_ptr<mlir::Pass> createGradientsPass(const LossOptions &loss);
+
+/// `mlc-add-training-step`, which does what addTrainingEntries does; there is
+/// an optimizer.
+std::unique_ptr<mlir::Pass>
+createTrainingStepPass(const DifferentiateOptions &training);
 
 } // namespace mlc
 

@@ -5,19 +5,9 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "passes/Differentiate/TrainingOptions.h"
 
 namespace mlc {
-
-enum class LossKind {
-  /// The output itself, a single number: the model computes its loss.
-  Output,
-  /// mean (y - t)^2 over all elements of the output y and the target t.
-  MeanSquares,
-  /// The mean of -log softmax(y)[label] over all labels that are not negative.
-  /// The target is of int64 and has the output's dims without the class axis.
-  /// Without any such label it is 0 / 0.
-  CrossEntropy,
-};
 
 /// What the target of a loss of `output` is; null where there is none
 /// (LossKind::Output). Fails, with an error at `loc`, where the output is none

@@ -12,11 +12,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "passes/Differentiate/TrainingOptions.h"
 
 namespace mlc {
-
-/// What matrix products and convolutions of float32 tensors are of.
-enum class FactorType { AsModel, F16, BF16 };
 
 /// Rounds the factors of all matrix products and convolutions of float32
 /// tensors to `type`, and their results.

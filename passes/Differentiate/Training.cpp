@@ -5,10 +5,12 @@
 #include "dialects/Graph/RandomOps.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/TrainingFacts.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Differentiate/Derived.h"
 #include "passes/Differentiate/Differentiate.h"
+#include "passes/Differentiate/ModelLoss.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -17,65 +19,6 @@ using llvm::StringRef;
 
 namespace mlc {
 
-static StringRef nameOf(Attribute attribute) {
-  auto name = llvm::dyn_cast_or_null<StringAttr>(attribute);
-  return name ? name.getValue() : StringRef();
-}
-
-/// The output that the loss is of; null, with an error, where there is none.
-static Value findOutput(func::FuncOp main, StringRef wanted) {
-  Operation *end = main.getBody().front().getTerminator();
-  std::string have;
-  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
-    if (main.getResultAttr(i, kUpdatesAttr))
-      continue;
-    StringRef name = nameOf(main.getResultAttr(i, "mlc.name"));
-    if (wanted.empty() || name == wanted)
-      return value;
-    have += (have.empty() ? "'" : ", '") + name.str() + "'";
-  }
-  main.emitError() << "no output '" << wanted << "' to take the loss of; "
-                   << "it has " << (have.empty() ? "none" : have);
-  return {};
-}
-
-static DictionaryAttr named(Builder &b, StringRef name) {
-  return b.getDictionaryAttr(b.getNamedAttr("mlc.name", b.getStringAttr(name)));
-}
-
-DictionaryAttr inputAttributes(Builder &b, StringRef name,
-                               runtime::InputRole role) {
-  NamedAttrList attributes(named(b, name));
-  if (role != runtime::InputRole::Data)
-    attributes.set(kInputRoleAttr, b.getStringAttr(runtime::name(role)));
-  return attributes.getDictionary(b.getContext());
-}
-
-/// An argument called `name` at `place`.
-static FailureOr<Value>
-addArgument(func::FuncOp main, unsigned place, Type type, StringRef name,
-            runtime::InputRole role = runtime::InputRole::Data) {
-  Builder b(main.getContext());
-  if (failed(main.insertArgument(place, type, inputAttributes(b, name, role),
-                                 main.getLoc())))
-    return failure();
-  return Value(main.getArgument(place));
-}
-
-/// Behind the inputs, before the parameters.
-static FailureOr<Value> addTarget(func::FuncOp main, Type type,
-                                  const LossOptions &options) {
-  unsigned place = 0;
-  for (; place < main.getNumArguments() &&
-         !main.getArgAttr(place, kParameterAttr);
-       ++place)
-    if (nameOf(main.getArgAttr(place, "mlc.name")) == options.target)
-      return main.emitError()
-             << "has an input '" << options.target
-             << "' already; give another name with --target-input";
-  return addArgument(main, place, type, options.target);
-}
-
 static void eraseDead(Block &body) {
   SmallVector<Operation *> operators;
   for (Operation &op : body.without_terminator())
@@ -83,42 +26,6 @@ static void eraseDead(Block &body) {
   for (Operation *op : llvm::reverse(operators))
     if (isOpTriviallyDead(op))
       op->erase();
-}
-
-static FailureOr<Value> addLoss(func::FuncOp main, OpBuilder &builder,
-                                const LossOptions &options) {
-  Value output = findOutput(main, options.output);
-  if (!output)
-    return failure();
-  Location loc = output.getLoc();
-  auto wide = createCast(builder, loc, output,
-                         widenedType(getElementTypeOrSelf(output.getType())));
-  if (failed(wide))
-    return failure();
-  output = *wide;
-  auto type = cast<RankedTensorType>(output.getType());
-  int64_t axis = options.classAxis, rank = type.getRank();
-  if (options.kind == LossKind::CrossEntropy && (axis < -rank || axis >= rank))
-    return emitError(loc) << "the axis " << axis
-                          << " of the classes is none of an output of " << rank
-                          << " dims; give another with --class-axis";
-  if (axis < 0)
-    axis += rank;
-  auto targetType = targetTypeOf(options.kind, loc, type, axis);
-  if (failed(targetType))
-    return failure();
-  FailureOr<Value> target = Value();
-  if (*targetType)
-    target = addTarget(main, *targetType, options);
-  FailureOr<Value> count = Value();
-  if (succeeded(target) && options.givenCount &&
-      options.kind == LossKind::CrossEntropy)
-    count = addArgument(main, endOfInputs(main),
-                        getTensorType({}, type.getElementType()), "count",
-                        runtime::InputRole::LabelCount);
-  if (failed(target) || failed(count))
-    return failure();
-  return createLoss(builder, loc, options.kind, output, *target, axis, *count);
 }
 
 namespace {
@@ -214,54 +121,6 @@ static LogicalResult returnGradients(func::FuncOp main, OpBuilder &builder,
   return success();
 }
 
-/// The floats that a value is computed from by way of floats, itself among
-/// them.
-static llvm::SmallDenseSet<Value> sourcesOf(Value value) {
-  llvm::SmallDenseSet<Value> seen{value};
-  SmallVector<Value> open{value};
-  while (!open.empty())
-    if (Operation *op = open.pop_back_val().getDefiningOp())
-      for (Value operand : op->getOperands())
-        if (isFloatTensor(operand) && seen.insert(operand).second)
-          open.push_back(operand);
-  return seen;
-}
-
-static void dropParameter(func::FuncOp function, StringRef name) {
-  for (unsigned i = function.getNumArguments(); i-- > 0;) {
-    auto value = function.getArgAttrOfType<ElementsAttr>(i, kParameterAttr);
-    if (!value || nameOf(function.getArgAttr(i, "mlc.name")) != name)
-      continue;
-    OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
-    BlockArgument argument = function.getArgument(i);
-    if (!argument.use_empty())
-      argument.replaceAllUsesWith(ConstantOp::create(
-          builder, argument.getLoc(), argument.getType(), value));
-    (void)function.eraseArgument(i);
-  }
-}
-
-FailureOr<SmallVector<std::string>>
-dropUnreadParameters(func::FuncOp main, const LossOptions &options) {
-  Value output = findOutput(main, options.output);
-  if (!output)
-    return failure();
-  llvm::SmallDenseSet<Value> read = sourcesOf(output);
-  SmallVector<StringRef> moved = findStatistics(main).names;
-  SmallVector<std::string> dropped;
-  for (BlockArgument argument : main.getArguments())
-    if (StringRef name =
-            nameOf(main.getArgAttr(argument.getArgNumber(), "mlc.name"));
-        main.getArgAttr(argument.getArgNumber(), kParameterAttr) &&
-        !read.contains(argument) && !llvm::is_contained(moved, name))
-      dropped.push_back(name.str());
-  for (const std::string &name : dropped)
-    for (auto function :
-         main->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
-      dropParameter(function, name);
-  return dropped;
-}
-
 LogicalResult addLossAndGradients(func::FuncOp main,
                                   const LossOptions &options) {
   OpBuilder builder(main.getBody().front().getTerminator());
@@ -273,11 +132,11 @@ LogicalResult addLossAndGradients(func::FuncOp main,
   return returnGradients(main, builder, *loss, {});
 }
 
-unsigned endOfInputs(func::FuncOp main) {
-  unsigned end = main.getNumArguments();
-  while (end > 0 && main.getArgAttr(end - 1, kParameterAttr))
-    --end;
-  return end;
+FailureOr<func::FuncOp> findModel(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (main && main.getBody().hasOneBlock())
+    return main;
+  return module.emitError() << "has no function @main of one block to train";
 }
 
 /// Has all random numbers drawn for the step that the argument at `place` is to

@@ -3,29 +3,14 @@
 #ifndef MLC_PASSES_DIFFERENTIATE_TRAINING_H
 #define MLC_PASSES_DIFFERENTIATE_TRAINING_H
 
-#include "dialects/Interfaces/States.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "passes/Differentiate/Loss.h"
 #include "passes/Differentiate/Optimizer.h"
 #include "passes/Differentiate/Precision.h"
 #include <string>
 
 namespace mlc {
-
-struct LossOptions {
-  LossKind kind = LossKind::Output;
-  /// By its `mlc.name`; empty: the first.
-  std::string output;
-  /// The axis of the classes, from the end where negative.
-  int64_t classAxis = 1;
-  /// What the target's argument is called.
-  std::string target = "target";
-  /// What is multiplied on the way to it.
-  FactorType factors = FactorType::AsModel;
-  /// Of CrossEntropy: what the sum over labels is divided by is told by an
-  /// argument "count" behind the target, of the loss's type.
-  bool givenCount = false;
-};
 
 /// Makes of `main`, a model as passes/Import makes it, what its loss and the
 /// gradients are computed by: of the inputs, the target (where the loss has
@@ -49,20 +34,19 @@ mlir::LogicalResult addScaledGradients(mlir::func::FuncOp main,
 mlir::LogicalResult addLossAlone(mlir::func::FuncOp main,
                                  const LossOptions &options);
 
-/// Makes constants of the parameters that the loss of `main`, a model as
+/// The model that is trained: the function @main, of one block. Emits the
+/// error.
+mlir::FailureOr<mlir::func::FuncOp> findModel(mlir::ModuleOp module);
+
+/// Makes constants of the parameters that `output` of `main`, a model as
 /// passes/Import makes it, does not depend on, in all functions of its module;
 /// their names. What has no gradient is not trained, whatever the optimizer
 /// does to weights.
 mlir::FailureOr<llvm::SmallVector<std::string>>
-dropUnreadParameters(mlir::func::FuncOp main, const LossOptions &options);
+dropUnreadParameters(mlir::func::FuncOp main, llvm::StringRef output);
 
 /// The place of the first parameter, behind all other arguments.
 unsigned endOfInputs(mlir::func::FuncOp main);
-
-/// The attributes of an input called `name` that is no sample.
-mlir::DictionaryAttr inputAttributes(mlir::Builder &builder,
-                                     llvm::StringRef name,
-                                     runtime::InputRole role);
 
 /// Of a scalar that an update reads: without dims, as exact as the parameters.
 mlir::RankedTensorType numberType(mlir::func::FuncOp main);

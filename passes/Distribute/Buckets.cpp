@@ -411,11 +411,19 @@ struct BucketPass : impl::BucketPassBase<BucketPass> {
     if (firstBucketBytes || bucketBytes)
       options.firstBytes = firstBucketBytes ? firstBucketBytes : bucketBytes;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (llvm::hasSingleElement(function.getBody()))
+      if (function.isPublic() && llvm::hasSingleElement(function.getBody()))
         bucketReductions(function, options);
   }
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createBucketPass(const BucketOptions &buckets) {
+  BucketPassOptions options;
+  options.fusion = buckets.rule == BucketRule::Horovod ? "horovod" : "ddp";
+  options.bucketBytes = buckets.bytes;
+  options.firstBucketBytes = buckets.firstBytes;
+  return createBucketPass(std::move(options));
+}
 
 } // namespace mlc

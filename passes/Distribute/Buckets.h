@@ -10,28 +10,10 @@
 #define MLC_PASSES_DISTRIBUTE_BUCKETS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include "passes/Distribute/DistributePlan.h"
 
 namespace mlc {
-
-/// By which rule reductions become one.
-enum class BucketRule {
-  /// A bucket is full when it has as many bytes as its limit, or more.
-  DDP,
-  /// A bucket has as many bytes as its limit at most, unless it is of one
-  /// tensor; what fits is looked for among as many bytes behind.
-  Horovod,
-};
-
-struct BucketOptions {
-  BucketRule rule = BucketRule::DDP;
-  /// What the first bucket of a kind takes, and the others; Horovod knows no
-  /// first one.
-  int64_t firstBytes = int64_t(1) << 20;
-  int64_t bytes = int64_t(25) << 20;
-
-  /// What the rule takes where nobody says: 1 and 25 MiB, or 64 MiB.
-  static BucketOptions of(BucketRule rule);
-};
 
 /// A tensor that is to be reduced; those of one kind may share a bucket.
 struct BucketItem {
@@ -54,6 +36,9 @@ assignBuckets(llvm::ArrayRef<BucketItem> items, const BucketOptions &options);
 /// there are.
 unsigned bucketReductions(mlir::func::FuncOp function,
                           const BucketOptions &options);
+
+/// `mlc-bucket`, which does that to the entries of a module.
+std::unique_ptr<mlir::Pass> createBucketPass(const BucketOptions &buckets);
 
 } // namespace mlc
 

@@ -4,6 +4,7 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/States.h"
+#include "dialects/Interfaces/TrainingFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -46,6 +47,7 @@ private:
   dist::ShardingAttr shardingOf(StringRef state, RankedTensorType type);
   LogicalResult distribute(func::FuncOp entry);
   void findMasters();
+  LogicalResult checkServer();
   void reduceHalves(func::FuncOp entry);
   LogicalResult checkSamples(func::FuncOp entry, unsigned first,
                              unsigned argument);
@@ -161,6 +163,23 @@ void Distribution::findMasters() {
             getStateUse(module, state).role == runtime::StateRole::Rounded;
 }
 
+/// A server sees no samples.
+LogicalResult Distribution::checkServer() {
+  if (!options.returnsTerms)
+    return success();
+  for (auto entry : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+      auto state = entry.getArgAttrOfType<StringAttr>(i, kStateAttr);
+      StateUse use = state ? getStateUse(module, state) : StateUse();
+      if (use.role == runtime::StateRole::Statistic)
+        return module.emitError()
+               << "moves '" << use.owner
+               << "' by statistics of batches, of which a server sees "
+                  "nothing; --freeze it, or give --algorithm=colocated";
+    }
+  return success();
+}
+
 /// Where weights of 16 bits are kept, gradients of them are summed over ranks
 /// as they are, and widened then. An entry that adds them up rounds them
 /// itself.
@@ -184,6 +203,8 @@ void Distribution::reduceHalves(func::FuncOp entry) {
 
 LogicalResult Distribution::run() {
   findMasters();
+  if (failed(checkServer()))
+    return failure();
   module->setAttr(dist::kMeshAttr,
                   b.getArrayAttr(dist::AxisAttr::get(
                       b.getContext(), kDataAxis,
@@ -216,13 +237,26 @@ struct DistributeTrainingPass
       module.emitError("needs ranks from 1 on and a stage of ZeRO from 0 to 3");
       return signalPassFailure();
     }
-    if (failed(distributeTraining(module, {ranks, ZeroStage(unsigned(zero)),
-                                           /*statistics=*/{},
-                                           /*returnsTerms=*/false})))
-      signalPassFailure();
+    if (failed(distributeTraining(
+            module, {ranks, ZeroStage(unsigned(zero)), hasServer})))
+      return signalPassFailure();
+    if (gatherWindow >= 0)
+      module->setAttr(dist::kGatherWindowAttr,
+                      Builder(module).getI64IntegerAttr(gatherWindow));
   }
 };
 
 } // namespace
+
+std::unique_ptr<Pass>
+createDistributeTrainingPass(const DataParallelPlan &plan) {
+  DistributeTrainingPassOptions options;
+  options.ranks = plan.ranks;
+  options.zero = unsigned(plan.zero);
+  options.hasServer = plan.hasServer;
+  if (plan.zero >= ZeroStage::Gradients)
+    options.gatherWindow = plan.gatherWindow;
+  return createDistributeTrainingPass(std::move(options));
+}
 
 } // namespace mlc

@@ -10,25 +10,16 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include <optional>
-#include <string>
-#include <vector>
+#include "mlir/Pass/Pass.h"
+#include "passes/Distribute/DistributePlan.h"
 
 namespace mlc {
-
-/// What is split over the ranks beside the batch; each stage with those before.
-enum class ZeroStage { None, OptimizerStates, Gradients, Weights };
-
-/// The one axis of the mesh.
-inline constexpr llvm::StringLiteral kDataAxis = "data";
 
 struct DataParallelOptions {
   int64_t ranks = 1;
   ZeroStage zero = ZeroStage::None;
-  /// Names of weights that are moved but not trained, which stay whole.
-  std::vector<std::string> statistics;
   /// What is returned and no state, the loss, is each rank's term of a sum that
-  /// somebody else makes.
+  /// a server makes.
   bool returnsTerms = false;
 };
 
@@ -41,12 +32,18 @@ std::optional<unsigned> findSplitDim(mlir::RankedTensorType type,
 /// Gives `module`, whose entries addTrainingEntries made, a mesh of one axis,
 /// and their arguments and results shardings. Inputs with dims are split along
 /// the first, which is the sample. States are whole; of the optimizer's, of the
-/// sums of gradients and of the weights those are split that `zero` says. Sums
-/// of gradients that are not split are partial: each rank adds up its own, and
-/// "apply" reduces them (DistributedDataParallel's no_sync). Errors: inputs of
-/// different numbers of samples, or of fewer than there are ranks.
+/// sums of gradients and of the weights those are split that `zero` says;
+/// running statistics stay whole. Sums of gradients that are
+/// not split are partial: each rank adds up its own, and "apply" reduces them
+/// (DistributedDataParallel's no_sync). Errors: inputs of different numbers of
+/// samples, or of fewer than there are ranks; running statistics where there is
+/// a server, which sees none of them.
 mlir::LogicalResult distributeTraining(mlir::ModuleOp module,
                                        const DataParallelOptions &options);
+
+/// `mlc-distribute-training`, which does that.
+std::unique_ptr<mlir::Pass>
+createDistributeTrainingPass(const DataParallelPlan &plan);
 
 } // namespace mlc
 

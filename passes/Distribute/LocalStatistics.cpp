@@ -8,6 +8,8 @@
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "passes/Base/Form.h"
+#include "passes/Base/Passes.h"
 
 using namespace mlir;
 using llvm::ArrayRef;
@@ -179,5 +181,31 @@ LogicalResult localizeStatistics(func::FuncOp main, int64_t groups) {
   }
   return success();
 }
+
+#define GEN_PASS_DEF_LOCALSTATISTICSPASS
+#include "passes/Base/Passes.h.inc"
+
+namespace {
+
+struct LocalStatisticsPass
+    : impl::LocalStatisticsPassBase<LocalStatisticsPass> {
+  using LocalStatisticsPassBase::LocalStatisticsPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(requireForm(*this, module, Form::Graph)))
+      return signalPassFailure();
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main || !main.getBody().hasOneBlock() || groups < 1) {
+      module.emitError("needs a function @main of one block, and groups from "
+                       "1 on");
+      return signalPassFailure();
+    }
+    if (failed(localizeStatistics(main, groups)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
 
 } // namespace mlc

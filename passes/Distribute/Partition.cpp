@@ -233,6 +233,8 @@ LogicalResult partition(ModuleOp module, const PartitionOptions &options) {
   for (auto function : module.getOps<func::FuncOp>())
     if (failed(Partitioner(function, *mesh, options).run()))
       return failure();
+  // It has been read.
+  module.walk([](Operation *op) { op->removeAttr(kReduceFirstAttr); });
   return success();
 }
 

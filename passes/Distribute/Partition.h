@@ -25,13 +25,9 @@ struct PartitionOptions {
   bool regather = false;
 };
 
-/// On an argument or a result that is a part: the dims of the whole tensor, as
-/// a DimsAttr.
-inline constexpr llvm::StringLiteral kWholeAttr = "dist.whole";
-
 /// Makes of each function of `module`, which has `dist.mesh`, what a rank
 /// carries out: types of arguments and results are those of the rank's parts,
-/// and have kWholeAttr where these are parts; elements in attributes
+/// and have dist::kWholeAttr where these are parts; elements in attributes
 /// (`mlc.initial`, `mlc.parameter`) stay whole. An argument without
 /// `dist.sharding` is whole everywhere, a result without is what comes out, but
 /// not partial, and gets the sharding that it has; a state has what is said of

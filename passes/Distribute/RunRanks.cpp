@@ -178,8 +178,8 @@ private:
     auto expected = wholeDims(i);
     if (!expected)
       return expected.takeError();
-    if (Error error = checkWhole(function.getArgAttr(i, kWholeAttr), *expected,
-                                 "argument #" + llvm::Twine(i)))
+    if (Error error = checkWhole(function.getArgAttr(i, dist::kWholeAttr),
+                                 *expected, "argument #" + llvm::Twine(i)))
       return error;
     if (ArrayRef(*expected) != whole.getDims())
       return evalError(EvalFailure::Input,
@@ -284,7 +284,7 @@ private:
         }
         all = std::move(joined);
       }
-      if (Error error = checkWhole(function.getResultAttr(i, kWholeAttr),
+      if (Error error = checkWhole(function.getResultAttr(i, dist::kWholeAttr),
                                    all.front().getDims(), what))
         return error;
       results.push_back(std::move(all.front()));

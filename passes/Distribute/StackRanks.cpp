@@ -173,7 +173,8 @@ private:
                              << " is partial, so that ranks may have anything "
                                 "that adds up; give it whole or split";
     TensorShape whole{wholeDims(*sharding, shape.dims), shape.elementType};
-    if (failed(checkWhole(old.getArgAttr(i, kWholeAttr), whole.dims, what)))
+    if (failed(
+            checkWhole(old.getArgAttr(i, dist::kWholeAttr), whole.dims, what)))
       return failure();
     to.setType(getTensorType(whole.dims, whole.elementType));
     StackedAxes axes = noAxes();
@@ -242,7 +243,7 @@ private:
       return stacked.value;
     DefinitionBuilder b(builder.getContext(), {shapeOf(stacked.value)});
     SmallVector<IntExpr> whole = wholeDims(*sharding, local.dims);
-    if (failed(checkWhole(old.getResultAttr(i, kWholeAttr), whole, what)))
+    if (failed(checkWhole(old.getResultAttr(i, dist::kWholeAttr), whole, what)))
       return failure();
     b.result(b.stage("whole", whole, local.elementType, [&](ArrayRef<Expr> at) {
       SmallVector<Expr> ranks(mesh.size()), own(at);

@@ -12,3 +12,9 @@ void mlc::addPreparePasses(mlir::OpPassManager &pm) {
   // Equal subgraphs once.
   pm.addPass(mlir::createCSEPass());
 }
+
+mlir::LogicalResult mlc::prepare(mlir::ModuleOp module) {
+  mlir::PassManager passes(module.getContext());
+  addPreparePasses(passes);
+  return passes.run(module);
+}

@@ -3,6 +3,7 @@
 #ifndef MLC_PASSES_OPTIMIZE_PREPARE_H
 #define MLC_PASSES_OPTIMIZE_PREPARE_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace mlc {
@@ -10,6 +11,9 @@ namespace mlc {
 /// The passes that a model goes through before a search sees it. A trail is
 /// about their result, so who replays one runs them as well.
 void addPreparePasses(mlir::OpPassManager &pm);
+
+/// Runs them on a module.
+mlir::LogicalResult prepare(mlir::ModuleOp module);
 
 } // namespace mlc
 

@@ -53,7 +53,8 @@ def test_the_page(tools, installed, tmp_path):
     compiler = shutil.which("cc") or "clang-22"  # which ./dev setup installs
     sections = parts((tools.source / PAGE).read_text())
     assert [heading for heading, *_ in sections] == [
-        "Artifacts from C", "A stock mlir-opt", "A project of one's own", "A proof at the end of a test"]
+        "Artifacts from C", "A stock mlir-opt", "A project of one's own", "A step of training, on ranks",
+        "A proof at the end of a test"]
     for heading, files, commands, printed in sections:
         for name, text in files.items():
             (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -36,7 +36,7 @@ def modules(opt):
 
 
 # What passes say that take the graph's form, and want more of a graph.
-WANTING = {"mlc-add-training-step": "is no loss", "mlc-partition": "has no dist.mesh"}
+WANTING = {"mlc-add-gradients": "is no loss", "mlc-add-training-step": "is no loss", "mlc-partition": "has no dist.mesh"}
 
 
 def passes(opt):

@@ -1,7 +1,6 @@
 //===- TrailCommand.cpp - mlc-verify --trail ------------------------------===//
 
 #include "tools/mlc-verify/TrailCommand.h"
-#include "mlir/Pass/PassManager.h"
 #include "passes/Import/ForExport.h"
 #include "passes/Import/GraphEquality.h"
 #include "passes/Optimize/ConstantFold.h"
@@ -205,19 +204,13 @@ private:
     module =
         importOnnx(question.model, question.import, &context, imported, model);
     if (imported.ok())
-      return prepare(*module) ||
+      return succeeded(prepare(*module)) ||
              end(Exit::BadFile, question.model + ": cannot be prepared");
     return end(imported.status, imported.status == Exit::Unsupported
                                     ? question.model +
                                           ": has operators that mlc does not "
                                           "compile; see mlc check"
                                     : imported.message);
-  }
-
-  bool prepare(mlir::ModuleOp any) {
-    mlir::PassManager passes(&context);
-    addPreparePasses(passes);
-    return succeeded(passes.run(any));
   }
 
   bool replay() {
@@ -257,7 +250,7 @@ private:
         importFile(*result, question.result, options, &context, imported);
     if (!found)
       return refuse("cannot be imported: " + imported.message);
-    if (!prepare(*found))
+    if (failed(prepare(*found)))
       return refuse("cannot be prepared");
     for (auto function : found->getOps<mlir::func::FuncOp>())
       foldConstantsFully(function);

@@ -3,6 +3,7 @@
 #include "tools/mlc/Build.h"
 #include "dialects/Interfaces/TypeText.h"
 #include "passes/Import/ForExport.h"
+#include "passes/Phases.h"
 #include "runtime/ArtifactFormat.h"
 #include "runtime/FileBytes.h"
 #include "tools/mlc/Failure.h"
@@ -316,7 +317,8 @@ llvm::Expected<std::unique_ptr<CompiledModel>> Compilation::compile() {
     progress.next("compiling " + file + ": " + phase.str());
   };
   modelFile.reset();
-  auto compiled = compileModel(std::move(module), compileOptions);
+  auto compiled = compileModel(std::move(module), compileOptions,
+                               done ? done->name : llvm::StringRef());
   if (!compiled)
     return addPhase(compiled.takeError());
   if (!(*compiled)->memory.empty())
@@ -349,7 +351,14 @@ llvm::Expected<Model> Compilation::build() {
 }
 
 llvm::Error Compilation::runTo(llvm::StringRef phase) {
-  return addPhase(runPhases(*module, phase, compileOptions));
+  const Phase *last = findPhase(phase);
+  if (done && last <= done)
+    return llvm::Error::success();
+  if (llvm::Error error = runPhases(*module, phase, compileOptions,
+                                    done ? done->name : llvm::StringRef()))
+    return addPhase(std::move(error));
+  done = last;
+  return llvm::Error::success();
 }
 
 static bool isArtifact(llvm::StringRef file) {

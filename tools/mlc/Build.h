@@ -11,7 +11,8 @@
 
 namespace mlc {
 class ModelFile;
-}
+struct Phase;
+} // namespace mlc
 namespace onnx {
 class ModelProto;
 }
@@ -57,8 +58,8 @@ public:
   void addFlags(llvm::ArrayRef<std::string> flags);
 
   /// Says in the artifact how it is trained.
-  void setTraining(runtime::Training training) {
-    compileOptions.training = std::move(training);
+  void describeTraining(runtime::Training training) {
+    compileOptions.trained = std::move(training);
   }
 
   /// Holds what is compiled to `bytes` of memory, if they are any.
@@ -69,16 +70,17 @@ public:
     return memoryReport;
   }
 
-  /// Changes the module that was read. Errors: what `change` emits.
-  llvm::Error
-  change(llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp)> change) {
-    return addPhase(changeModel(*module, change));
+  /// What the phases differentiate and distribute make of it.
+  void train(const DifferentiateOptions &options) {
+    compileOptions.training = options;
   }
+  void split(const DistributePlan &plan) { compileOptions.plan = plan; }
   /// Compiles it; called once.
   llvm::Expected<std::unique_ptr<CompiledModel>> compile();
   /// Compiles it to an artifact in memory; called once.
   llvm::Expected<Model> build();
-  /// Runs the phases up to `phase`; `module` is then what that one made.
+  /// Runs the phases up to `phase`, but those that are over; the module is then
+  /// what that one made.
   llvm::Error runTo(llvm::StringRef phase);
 
   /// The files that were read: the model, its data and those of options. No
@@ -129,6 +131,8 @@ private:
   std::optional<SearchReport> report;
   std::optional<MemoryReport> memoryReport;
   std::shared_ptr<ModelFile> modelFile;
+  /// The last phase that is over; null: none.
+  const Phase *done = nullptr;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 

@@ -1,9 +1,8 @@
 //===- CompileCommand.cpp - mlc compile -----------------------------------===//
 
 #include "onnx-ml.pb.h"
-#include "passes/Phases.h"
-#include "tools/mlc/Build.h"
 #include "tools/mlc/Command.h"
+#include "tools/mlc/CompileToFlag.h"
 #include "tools/mlc/ExplainFlag.h"
 #include "tools/mlc/Failure.h"
 #include "tools/mlc/MemoryBudget.h"
@@ -26,8 +25,7 @@ public:
                cl::desc("The artifact to write; with --compile-to, the text "
                         "(standard output)"),
                cl::sub(sub)),
-        compileTo("compile-to", cl::value_desc("phase"),
-                  cl::desc(compileToHelp), cl::sub(sub)),
+        compileTo(sub),
         emit("emit", cl::value_desc("language"),
              cl::desc("Write the program as source into the folder -o: cuda, "
                       "CUDA C++ with its weights and how to build it"),
@@ -41,12 +39,6 @@ public:
   llvm::Error run() override;
 
 private:
-  static std::string phaseNames() {
-    std::string names;
-    for (const mlc::Phase &phase : mlc::getPhases())
-      names += (names.empty() ? "" : ", ") + phase.name.str();
-    return names;
-  }
   llvm::Expected<std::unique_ptr<Compilation>> import();
   llvm::Error writeArtifact(const mlc::CompiledModel &compiled);
   llvm::Error writeText(Compilation &compilation);
@@ -54,15 +46,12 @@ private:
                            const mlc::CodeTarget &target,
                            llvm::ArrayRef<std::string> inputFiles);
 
-  // The options keep a reference to it.
-  std::string compileToHelp =
-      "Stop after this phase and write what it made as text: " + phaseNames();
   ModelOptions model;
   SearchFlags search;
   MemoryBudget budget;
   MeshFlags mesh;
   cl::opt<std::string> output;
-  cl::opt<std::string> compileTo;
+  CompileToFlag compileTo;
   cl::opt<std::string> emit;
   CheckedFlag checked;
   ExplainFlag explain;
@@ -73,17 +62,19 @@ private:
 
 llvm::Error CompileCommand::writeText(Compilation &compilation) {
   auto before = explain.keep(compilation.getModule());
-  if (llvm::Error error = compilation.runTo(compileTo))
+  if (compileTo.is("differentiate"))
+    warn(model.model, "nothing is differentiated: there is no loss; mlc "
+                      "gradients and mlc train have one");
+  if (compileTo.is("distribute") && !mesh.isGiven())
+    warn(model.model, "nothing is distributed: there is one rank; give "
+                      "--mesh=AXIS=N,...");
+  if (llvm::Error error = compilation.runTo(compileTo.phase()))
     return error;
   if (llvm::Error error =
           explain.explain(compilation, model.model, std::move(before),
                           compilation.getModule(), llvm::errs()))
     return error;
-  return writeOutput(output.empty() ? "-" : output.getValue(),
-                     [&](llvm::raw_ostream &os) {
-                       compilation.getModule().print(os);
-                       return llvm::Error::success();
-                     });
+  return compileTo.write(compilation, output);
 }
 
 llvm::Error CompileCommand::writeArtifact(const mlc::CompiledModel &compiled) {
@@ -147,9 +138,8 @@ llvm::Expected<std::unique_ptr<Compilation>> CompileCommand::import() {
   auto compilation = Compilation::import(model, search, choose);
   if (!compilation)
     return compilation.takeError();
-  if (llvm::Error error = (*compilation)->change([&](mlir::ModuleOp module) {
-        return mesh.apply(module);
-      }))
+  (*compilation)->split(mesh.plan());
+  if (llvm::Error error = (*compilation)->runTo(compileTo.upTo("distribute")))
     return error;
   (*compilation)->addFlags(mesh.texts());
   return compilation;
@@ -165,15 +155,14 @@ llvm::Error CompileCommand::run() {
   if (!emit.empty() && output.empty())
     return fail(Exit::Usage, "no output; --emit=cuda writes a program of "
                              "several files: give its folder with -o DIR");
-  if (!emit.empty() && !compileTo.empty())
+  if (!emit.empty() && compileTo.isGiven())
     return fail(Exit::Usage, "--emit and --compile-to exclude each other");
   if (!emit.empty() && mesh.isGiven())
     return fail(Exit::Usage, "--emit and --mesh exclude each other: what is "
                              "written exchanges nothing between ranks");
-  if (!compileTo.empty() && !mlc::findPhase(compileTo))
-    return fail(Exit::Usage, "--compile-to=" + compileTo +
-                                 ": no such phase; there are " + phaseNames());
-  if (output.empty() && compileTo.empty())
+  if (llvm::Error error = compileTo.check(budget))
+    return error;
+  if (output.empty() && !compileTo.isGiven())
     return fail(Exit::Usage, "no output; give -o FILE.mlca");
   if (llvm::Error error = explain.check())
     return error;
@@ -182,9 +171,6 @@ llvm::Error CompileCommand::run() {
   auto bytes = budget.bytes();
   if (!bytes)
     return bytes.takeError();
-  if (budget.isGiven() && !compileTo.empty())
-    return fail(Exit::Usage, "--memory-budget and --compile-to exclude each "
-                             "other: memory is planned behind all phases");
   model.checked = checked.checked;
   auto compilation = import();
   if (!compilation)
@@ -193,7 +179,7 @@ llvm::Error CompileCommand::run() {
   if (llvm::Error error = refuseInputs({output, explain.getFile()},
                                        (*compilation)->getInputFiles()))
     return error;
-  if (!compileTo.empty())
+  if (compileTo.isGiven())
     return writeText(**compilation);
   auto before = explain.keep((*compilation)->getModule());
   auto compiled = (*compilation)->compile();

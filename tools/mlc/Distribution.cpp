@@ -1,8 +1,6 @@
 //===- Distribution.cpp - How training is split over ranks ----------------===//
 
 #include "tools/mlc/Distribution.h"
-#include "dialects/Interfaces/States.h"
-#include "passes/Distribute/Partition.h"
 #include "runtime/transport/Schedule.h"
 #include "tools/mlc/Failure.h"
 #include <fmt/format.h>
@@ -24,6 +22,13 @@ std::string Distribution::all() const {
       "{} {} {} {} {} {} {} {} {} {}\n", ranks, static_cast<int>(zero),
       algorithm, static_cast<int>(statistics), static_cast<int>(buckets.rule),
       buckets.firstBytes, buckets.bytes, gatherWindow, hasServer, staleness);
+}
+
+DistributePlan Distribution::plan() const {
+  DistributePlan plan;
+  plan.training = {ranks, zero, buckets, gatherWindow, hasServer};
+  plan.algorithm = algorithm;
+  return plan;
 }
 
 DistributionFlags::DistributionFlags(cl::SubCommand &sub)
@@ -203,60 +208,4 @@ DistributionFlags::distribution(int64_t ranks) const {
   if (firstBucketBytes)
     buckets.firstBytes = firstBucketBytes;
   return distribution;
-}
-
-/// Errors where workers would have to exchange something within a step.
-static mlir::LogicalResult checkWorkers(mlir::ModuleOp module) {
-  mlir::Operation *found = nullptr;
-  module.walk([&](mlir::Operation *op) {
-    if (!found && llvm::isa_and_nonnull<dist::DistDialect>(op->getDialect()))
-      found = op;
-  });
-  if (found)
-    return found->emitError("needs something of all samples of a batch, which "
-                            "workers of a server do not exchange; give "
-                            "--algorithm=colocated or, for statistics of "
-                            "batches, --batch-statistics=local");
-  return mlir::success();
-}
-
-mlir::LogicalResult
-mlc::cli::distribute(mlir::ModuleOp module, const Distribution &distribution,
-                     llvm::ArrayRef<std::string> statistics,
-                     std::map<std::string, unsigned, std::less<>> &splitDims) {
-  if (distribution.hasServer && !statistics.empty())
-    return module.emitError()
-           << "moves '" << statistics.front()
-           << "' by statistics of batches, of which a server sees nothing; "
-              "--freeze it, or give --algorithm=colocated";
-  if (failed(distributeTraining(module,
-                                {distribution.ranks, distribution.zero,
-                                 statistics.vec(), distribution.hasServer})))
-    return mlir::failure();
-  for (auto entry : module.getOps<mlir::func::FuncOp>())
-    for (unsigned i = 0; i < entry.getNumArguments(); ++i)
-      if (auto state = entry.getArgAttrOfType<mlir::StringAttr>(i, kStateAttr))
-        if (auto dim = entry
-                           .getArgAttrOfType<dist::ShardingAttr>(
-                               i, dist::kShardingAttr)
-                           .findDim(kDataAxis))
-          splitDims[state.str()] = *dim;
-  if (distribution.zero >= ZeroStage::Gradients)
-    module->setAttr(
-        dist::kGatherWindowAttr,
-        mlir::Builder(module).getI64IntegerAttr(distribution.gatherWindow));
-  PartitionOptions options;
-  if (!distribution.hasServer)
-    options.algorithm = distribution.algorithm;
-  options.regather = distribution.zero == ZeroStage::Weights;
-  if (failed(partition(module, options)))
-    return mlir::failure();
-  module.walk(
-      [](mlir::Operation *op) { op->removeAttr(dist::kReduceFirstAttr); });
-  if (distribution.hasServer)
-    return checkWorkers(module);
-  for (auto entry : module.getOps<mlir::func::FuncOp>())
-    if (entry.isPublic())
-      bucketReductions(entry, distribution.buckets);
-  return mlir::success();
 }

@@ -3,13 +3,10 @@
 #ifndef MLC_TOOLS_MLC_DISTRIBUTION_H
 #define MLC_TOOLS_MLC_DISTRIBUTION_H
 
-#include "dialects/Dist/Dist.h"
-#include "passes/Distribute/Buckets.h"
-#include "passes/Distribute/DataParallel.h"
+#include "passes/Distribute/DistributePlan.h"
 #include "runtime/transport/RunEngines.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
-#include <map>
 
 namespace mlc::cli {
 
@@ -33,6 +30,9 @@ struct Distribution {
   /// Steps that a worker may be ahead of the slowest.
   int64_t staleness = 0;
 
+  /// The same for the compiler.
+  DistributePlan plan() const;
+
   /// What a checkpoint depends on, a line each; empty where it does not.
   std::string describe() const;
   /// All of it, that ranks may see whether they were told the same.
@@ -52,13 +52,12 @@ public:
                    const std::string &device,
                    std::vector<std::shared_ptr<runtime::Ranks>> &ranks) const;
 
-  /// The number that --ranks gives; 1 where it is not given.
-  int64_t givenRanks() const { return ranks ? ranks : 1; }
-
   /// Of `ranks` ranks, a server among them if there is to be one. Errors: names
   /// that are none, numbers out of bounds, and options that say something of
   /// several ranks where there is one.
   llvm::Expected<Distribution> distribution(int64_t ranks) const;
+  /// Of --ranks: 1 where nothing is said.
+  int64_t givenRanks() const { return std::max(1u, ranks.getValue()); }
 
 private:
   llvm::Error refuseAlone() const;
@@ -76,13 +75,6 @@ private:
   llvm::cl::opt<BucketRule> fusion;
   llvm::cl::opt<int64_t> bucketBytes, firstBucketBytes, gatherWindow;
 };
-
-/// Makes of training entries what a rank carries out. `splitDims` gets the dims
-/// of the states that are split, by their names.
-mlir::LogicalResult
-distribute(mlir::ModuleOp module, const Distribution &distribution,
-           llvm::ArrayRef<std::string> statistics,
-           std::map<std::string, unsigned, std::less<>> &splitDims);
 
 } // namespace mlc::cli
 

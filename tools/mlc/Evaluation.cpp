@@ -41,9 +41,8 @@ static llvm::Expected<HostTensor> fromEval(const EvalTensor &tensor,
   auto dense = tensor.expanded();
   if (!dense)
     return dense.takeError();
-  auto result =
-      makeZeros(type, std::vector<int64_t>(tensor.getDims().begin(),
-                                                   tensor.getDims().end()));
+  auto result = makeZeros(type, std::vector<int64_t>(tensor.getDims().begin(),
+                                                     tensor.getDims().end()));
   if (result && result->bytes)
     std::memcpy(result->data.get(), dense->getData(), result->bytes);
   return result;

@@ -1,7 +1,6 @@
 //===- ExplainFlag.cpp - --explain of commands that search ----------------===//
 
 #include "tools/mlc/ExplainFlag.h"
-#include "mlir/Pass/PassManager.h"
 #include "passes/Optimize/Prepare.h"
 #include "tools/mlc/Build.h"
 #include "tools/mlc/Failure.h"
@@ -44,10 +43,8 @@ llvm::Error ExplainFlag::explain(const Compilation &compilation,
   if (!trails)
     return withFile(model, Exit::Internal, trails.takeError());
   // The trail is about the model as the search saw it.
-  mlir::PassManager passes(before->getContext());
-  mlc::addPreparePasses(passes);
   mlc::RuleSet rules;
-  if (failed(passes.run(*before)) ||
+  if (failed(mlc::prepare(*before)) ||
       failed(mlc::addRules(rules, before->getContext(),
                            compilation.getGivenRules())))
     return fail(Exit::Internal, model + ": cannot be explained");

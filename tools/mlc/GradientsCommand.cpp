@@ -301,6 +301,8 @@ GradientsCommand::checkFinite(llvm::ArrayRef<Result> results) const {
 }
 
 llvm::Error GradientsCommand::run() {
+  if (llvm::Error error = training.compileTo.check(budget))
+    return error;
   auto bytes = budget.bytes();
   if (!bytes)
     return bytes.takeError();
@@ -309,6 +311,8 @@ llvm::Error GradientsCommand::run() {
     return trainingModel.takeError();
   read = std::move(*trainingModel);
   Compilation &compilation = *read.compilation;
+  if (training.compileTo.isGiven())
+    return training.compileTo.write(compilation, "");
   compilation.limitMemory(*bytes);
   if (llvm::Error error = checkOutput())
     return error;

@@ -1,17 +1,12 @@
 //===- MeshFlags.cpp - How a model is split over ranks --------------------===//
 
 #include "tools/mlc/MeshFlags.h"
-#include "dialects/Dist/Dist.h"
-#include "dialects/Interfaces/CompileTime.h"
-#include "dialects/Interfaces/States.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "onnx-ml.pb.h"
-#include "passes/Distribute/Partition.h"
+#include "passes/Base/NamePattern.h"
 #include "runtime/Step.h"
 #include "runtime/Text.h"
 #include "runtime/transport/Schedule.h"
 #include "tools/mlc/Failure.h"
-#include "tools/mlc/ModelOptions.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -57,10 +52,11 @@ llvm::Error MeshFlags::readMesh() {
       return fail(Exit::Usage, "--mesh=" + mesh + ": has more than " +
                                    llvm::Twine(most) + " ranks");
     all *= ranks;
-    if (llvm::any_of(axes, [n = name](const Axis &a) { return a.name == n; }))
+    if (llvm::any_of(made.mesh,
+                     [n = name](const MeshAxis &a) { return a.name == n; }))
       return fail(Exit::Usage, "--mesh=" + mesh + ": has two axes '" + name +
                                    "'; give each another name");
-    axes.push_back({name.str(), ranks});
+    made.mesh.push_back({name.str(), ranks});
   }
   return llvm::Error::success();
 }
@@ -74,20 +70,20 @@ llvm::Error MeshFlags::readSharding(llvm::StringRef text) {
     return fail(Exit::Usage, "--shard=" + text +
                                  ": expected NAME=AXIS,... with an axis or - "
                                  "for each dim");
-  for (const Sharding &other : shardings)
+  for (const TensorSharding &other : made.shardings)
     if (other.pattern == pattern)
       return fail(Exit::Usage, "--shard names '" + runtime::printable(pattern) +
                                    "' twice; give one, with the axes of all "
                                    "its dims");
-  Sharding sharding{pattern.str(), {}};
+  TensorSharding sharding{pattern.str(), {}};
   llvm::StringSet<> used;
   for (llvm::StringRef name : names) {
     if (name == "-") {
       sharding.axes.emplace_back();
       continue;
     }
-    if (llvm::none_of(axes,
-                      [&](const Axis &axis) { return axis.name == name; }))
+    if (llvm::none_of(made.mesh,
+                      [&](const MeshAxis &axis) { return axis.name == name; }))
       return fail(Exit::Usage, "--shard=" + text + ": '" + name +
                                    "' is no axis of --mesh=" + mesh +
                                    "; a dim that is whole is -");
@@ -96,7 +92,7 @@ llvm::Error MeshFlags::readSharding(llvm::StringRef text) {
                                    "' splits two dims; it can split one");
     sharding.axes.push_back(name.str());
   }
-  shardings.push_back(std::move(sharding));
+  made.shardings.push_back(std::move(sharding));
   return llvm::Error::success();
 }
 
@@ -118,9 +114,10 @@ llvm::Error MeshFlags::check() {
   if (!algorithm.empty() && known == transport::Algorithm::Server)
     return fail(Exit::Usage, "--algorithm=server has a rank that computes "
                              "nothing, and here all do; give colocated");
+  made.algorithm = algorithm;
   if (llvm::Error error = readMesh())
     return error;
-  for (const Axis &axis : axes) {
+  for (const MeshAxis &axis : made.mesh) {
     if (algorithm.empty() || known == transport::Algorithm::Own)
       break;
     transport::Request sum{transport::Collective::AllReduce, known,
@@ -133,14 +130,6 @@ llvm::Error MeshFlags::check() {
     if (llvm::Error error = readSharding(text))
       return error;
   return llvm::Error::success();
-}
-
-const MeshFlags::Sharding *MeshFlags::find(llvm::StringRef name) const {
-  const Sharding *found = nullptr;
-  for (const Sharding &sharding : shardings)
-    if (matchesName(sharding.pattern, name))
-      found = &sharding;
-  return found;
 }
 
 static bool isFloat(const onnx::TensorProto &tensor) {
@@ -176,7 +165,7 @@ MeshFlags::weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
       names.push_back(port.name());
   for (const onnx::TensorProto &tensor : graph.initializer()) {
     names.push_back(tensor.name());
-    const Sharding *sharding = find(tensor.name());
+    const TensorSharding *sharding = made.find(tensor.name());
     if (!sharding || llvm::is_contained(parameters, tensor.name()))
       continue;
     bool isNamed = sharding->pattern == tensor.name();
@@ -184,7 +173,7 @@ MeshFlags::weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
                     size_t(tensor.dims_size()) >= sharding->axes.size()))
       weights.push_back(tensor.name());
   }
-  for (const Sharding &sharding : shardings)
+  for (const TensorSharding &sharding : made.shardings)
     if (llvm::none_of(names, [&](llvm::StringRef name) {
           return matchesName(sharding.pattern, name);
         }))
@@ -192,65 +181,6 @@ MeshFlags::weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
                                    runtime::printable(sharding.pattern) +
                                    "' for --shard; it has " + listSome(names));
   return weights;
-}
-
-mlir::LogicalResult MeshFlags::shard(mlir::ModuleOp module) const {
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-  mlir::Builder b(module.getContext());
-  auto find = [&](mlir::StringAttr name, mlir::Type type,
-                  dist::ShardingAttr &attr) -> mlir::LogicalResult {
-    const Sharding *sharding = name ? this->find(name) : nullptr;
-    if (!sharding)
-      return mlir::success();
-    size_t rank = llvm::cast<mlir::RankedTensorType>(type).getRank();
-    if (sharding->axes.size() > rank)
-      return main.emitError()
-             << "'" << name.getValue() << "' has " << rank
-             << " dims, and --shard=" << sharding->pattern << "=... says how "
-             << sharding->axes.size() << " are split";
-    llvm::SmallVector<mlir::StringAttr> dims(rank, b.getStringAttr(""));
-    for (auto [dim, axis] : llvm::zip(dims, sharding->axes))
-      dim = b.getStringAttr(axis);
-    attr = dist::ShardingAttr::get(b.getContext(), dims, {});
-    return mlir::success();
-  };
-  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    auto name = main.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name");
-    dist::ShardingAttr attr;
-    if (failed(find(name, main.getArgument(i).getType(), attr)))
-      return mlir::failure();
-    if (!attr)
-      continue;
-    main.setArgAttr(i, dist::kShardingAttr, attr);
-    // Of a parameter every rank has all.
-    if (mlir::Attribute value = main.removeArgAttr(i, kParameterAttr)) {
-      main.setArgAttr(i, kStateAttr, name);
-      main.setArgAttr(i, kInitialAttr, value);
-    }
-  }
-  for (auto [i, type] : llvm::enumerate(main.getResultTypes())) {
-    auto name = main.getResultAttrOfType<mlir::StringAttr>(i, "mlc.name");
-    // An output that nothing is said of is whole, for whoever asks for it.
-    dist::ShardingAttr attr = dist::ShardingAttr::getReplicated(
-        b.getContext(), llvm::cast<mlir::RankedTensorType>(type).getRank());
-    if (failed(find(name, type, attr)))
-      return mlir::failure();
-    main.setResultAttr(i, dist::kShardingAttr, attr);
-  }
-  return mlir::success();
-}
-
-mlir::LogicalResult MeshFlags::apply(mlir::ModuleOp module) const {
-  mlir::MLIRContext *context = module.getContext();
-  llvm::SmallVector<mlir::Attribute> attributes;
-  for (const Axis &axis : axes)
-    attributes.push_back(dist::AxisAttr::get(
-        context, axis.name, IntExpr::constant(context, axis.ranks)));
-  module->setAttr(dist::kMeshAttr, mlir::ArrayAttr::get(context, attributes));
-  PartitionOptions options;
-  options.algorithm = algorithm;
-  return mlir::success(succeeded(shard(module)) &&
-                       succeeded(partition(module, options)));
 }
 
 std::vector<std::string> MeshFlags::texts() const {

@@ -3,11 +3,9 @@
 #ifndef MLC_TOOLS_MLC_MESHFLAGS_H
 #define MLC_TOOLS_MLC_MESHFLAGS_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "passes/Distribute/DistributePlan.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
-#include <map>
-#include <optional>
 
 namespace onnx {
 class GraphProto;
@@ -35,37 +33,21 @@ public:
   weightsOf(const onnx::GraphProto &graph, llvm::StringRef file,
             llvm::ArrayRef<std::string> parameters) const;
 
-  /// Makes of a model what a rank carries out. Weights that --shard names are
-  /// parameters of `module`; they become states, of which each rank has its
-  /// part. Emits the error: a tensor with fewer dims than are split, an input
-  /// that cannot be split.
-  mlir::LogicalResult apply(mlir::ModuleOp module) const;
+  /// What was read, for the compiler: the weights that --shard names are
+  /// parameters of the module.
+  const DistributePlan &plan() const { return made; }
 
   /// The flags as given: for the manifest.
   std::vector<std::string> texts() const;
 
 private:
-  struct Axis {
-    std::string name;
-    int64_t ranks;
-  };
-  struct Sharding {
-    std::string pattern;
-    /// An axis for each dim, or none; further dims are whole.
-    std::vector<std::string> axes;
-  };
-
   llvm::Error readMesh();
   llvm::Error readSharding(llvm::StringRef text);
-  /// Of those that name it, the last.
-  const Sharding *find(llvm::StringRef name) const;
-  mlir::LogicalResult shard(mlir::ModuleOp module) const;
 
   llvm::cl::opt<std::string> mesh;
   llvm::cl::list<std::string> shards;
   llvm::cl::opt<std::string> algorithm;
-  std::vector<Axis> axes;
-  std::vector<Sharding> shardings;
+  DistributePlan made;
 };
 
 } // namespace mlc::cli

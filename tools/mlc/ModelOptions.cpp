@@ -67,11 +67,6 @@ DeviceOption::DeviceOption(cl::SubCommand &sub)
                       "emulator or emulator:<number> (cpu)"),
              cl::sub(sub)) {}
 
-bool mlc::cli::matchesName(llvm::StringRef pattern, llvm::StringRef name) {
-  return pattern == name ||
-         (pattern.consume_back("*") && name.starts_with(pattern));
-}
-
 static std::pair<llvm::StringRef, llvm::StringRef>
 splitLast(llvm::StringRef text) {
   // Names of dims and tensors may hold any character, `=` too.

@@ -35,9 +35,6 @@ parseDims(llvm::ArrayRef<std::string> texts, llvm::StringRef flag = "--dim");
 llvm::Expected<std::vector<InputFile>>
 parseInputs(llvm::ArrayRef<std::string> texts);
 
-/// Whether `pattern` is `name`, or NAME* and the beginning of it.
-bool matchesName(llvm::StringRef pattern, llvm::StringRef name);
-
 /// The model and how it is compiled.
 struct ModelOptions {
   ModelOptions(llvm::cl::SubCommand &sub, const char *modelHelp);

@@ -78,6 +78,15 @@ llvm::Expected<LossScale> OptimizerFlags::lossScale(bool isHalf) const {
   return LossScale(Kind::Fixed, number);
 }
 
+llvm::Expected<LossScaling> OptimizerFlags::scaling() const {
+  auto given = lossScale(/*isHalf=*/false);
+  if (!given)
+    return given.takeError();
+  return given->isOn()               ? LossScaling::Always
+         : scale.getNumOccurrences() ? LossScaling::Never
+                                     : LossScaling::WhereHalf;
+}
+
 /// Options that would have no effect.
 llvm::Error OptimizerFlags::refuseOthers() const {
   bool isMomentum = kind == OptimizerKind::Momentum;

@@ -3,7 +3,7 @@
 #ifndef MLC_TOOLS_MLC_OPTIMIZERFLAGS_H
 #define MLC_TOOLS_MLC_OPTIMIZERFLAGS_H
 
-#include "passes/Differentiate/Optimizer.h"
+#include "passes/Differentiate/TrainingOptions.h"
 #include "runtime/Training.h"
 #include "runtime/train/LearningRate.h"
 #include "runtime/train/LossScale.h"
@@ -26,6 +26,8 @@ public:
   /// `isHalf`: something is computed in float16, which is scaled unless the
   /// option says otherwise.
   llvm::Expected<LossScale> lossScale(bool isHalf) const;
+  /// Whether there is to be one.
+  llvm::Expected<LossScaling> scaling() const;
 
 private:
   llvm::Error refuseOthers() const;

@@ -328,6 +328,13 @@ static void forEachRank(size_t count, llvm::function_ref<void(size_t)> work) {
 }
 
 llvm::Error TrainCommand::run() {
+  if (llvm::Error error = training.compileTo.check(budget))
+    return error;
+  if (training.compileTo.isGiven())
+    return writePhase(
+        model, training, optimizerFlags, flags.batch,
+        {flags.accumulate, !flags.evaluationFile.empty(), flags.keepHalf},
+        distribution);
   if (llvm::Error error = flags.check())
     return error;
   if (!flags.artifact.empty())

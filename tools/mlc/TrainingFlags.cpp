@@ -4,10 +4,12 @@
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/CompileTime.h"
 #include "dialects/Interfaces/States.h"
+#include "dialects/Interfaces/TrainingFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "onnx-ml.pb.h"
-#include "passes/Distribute/LocalStatistics.h"
+#include "passes/Base/NamePattern.h"
 #include "passes/Import/ModelFile.h"
 #include "passes/Program.h"
 #include "runtime/Text.h"
@@ -23,7 +25,8 @@ using namespace mlc::cli;
 namespace cl = llvm::cl;
 
 TrainingFlags::TrainingFlags(cl::SubCommand &sub)
-    : loss("loss", cl::init(LossKind::Output), cl::value_desc("loss"),
+    : compileTo(sub),
+      loss("loss", cl::init(LossKind::Output), cl::value_desc("loss"),
            cl::desc("What is made small (output):"),
            cl::values(clEnumValN(LossKind::Output, "output",
                                  "an output of the model, a single number"),
@@ -153,22 +156,6 @@ std::vector<const Weight *> TrainingModel::kept() const {
   return kept;
 }
 
-/// Of the output that the loss is of.
-static std::optional<int64_t> classesOf(mlir::func::FuncOp main,
-                                        const LossOptions &options) {
-  for (unsigned i = 0; i < main.getNumResults(); ++i) {
-    auto name = main.getResultAttrOfType<mlir::StringAttr>(i, "mlc.name");
-    if (!options.output.empty() && (!name || name != options.output))
-      continue;
-    auto dims =
-        getDims(llvm::cast<mlir::RankedTensorType>(main.getResultTypes()[i]));
-    int64_t axis = options.classAxis;
-    axis += axis < 0 ? dims->size() : 0;
-    return (*dims)[axis].asConstant();
-  }
-  return std::nullopt;
-}
-
 /// The open first dims of the inputs, as `batch`.
 static std::vector<DimSetting> batchDims(const onnx::GraphProto &graph,
                                          int64_t batch) {
@@ -189,56 +176,38 @@ static std::vector<DimSetting> batchDims(const onnx::GraphProto &graph,
   return dims;
 }
 
-/// Of what a step changes; whether some of it is of float16.
-static llvm::Expected<bool> readValues(TrainingModel &training) {
-  bool isHalf = false;
-  auto main =
-      training.compilation->getModule().lookupSymbol<mlir::func::FuncOp>(
-          "main");
+/// A weight or a running statistic, before it is a state.
+struct Parameter {
+  std::string name;
+  mlir::ElementsAttr value;
+};
+
+static std::vector<Parameter> parametersOf(mlir::ModuleOp module) {
+  std::vector<Parameter> found;
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     if (auto value =
             main.getArgAttrOfType<mlir::ElementsAttr>(i, kParameterAttr)) {
-      auto tensor = toHost(value);
-      if (!tensor)
-        return tensor.takeError();
-      isHalf |= tensor->type == MLC_F16;
-      training.own.push_back(*tensor);
-      auto wide = widened(std::move(*tensor));
-      if (!wide)
-        return wide.takeError();
-      training.values.push_back(std::move(*wide));
+      auto name = main.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name");
+      found.push_back({name ? name.str() : "", value});
     }
-  return isHalf;
+  return found;
 }
 
-/// Refers to the tensor's elements.
-static mlir::ElementsAttr attributeOf(const HostTensor &tensor,
-                                      mlir::RankedTensorType type) {
-  return mlir::DenseResourceElementsAttr::get(
-      type, "weight",
-      mlir::UnmanagedAsmResourceBlob::allocateWithAlign(
-          llvm::ArrayRef(tensor.data.get(), tensor.bytes), /*align=*/64));
-}
-
-/// Weights and running statistics hold in the beginning what the file has.
-static void setInitialValues(mlir::ModuleOp module,
-                             const TrainingModel &training) {
-  using Role = runtime::StateRole;
-  for (auto entry : module.getOps<mlir::func::FuncOp>())
-    for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
-      auto state = entry.getArgAttrOfType<mlir::StringAttr>(i, kStateAttr);
-      StateUse use = state ? getStateUse(module, state) : StateUse();
-      const bool isRounded = use.role == Role::Rounded;
-      if (!isRounded && use.role != Role::Weight && use.role != Role::Statistic)
-        continue;
-      auto type =
-          llvm::cast<mlir::RankedTensorType>(entry.getArgument(i).getType());
-      for (auto [weight, own, wide] :
-           llvm::zip(training.kept(), training.own, training.values))
-        if (weight->name == use.owner)
-          entry.setArgAttr(i, kInitialAttr,
-                           attributeOf(isRounded ? own : wide, type));
-    }
+/// Of what a step changes.
+static llvm::Error readValues(TrainingModel &training,
+                              llvm::ArrayRef<Parameter> parameters) {
+  for (const Parameter &parameter : parameters) {
+    auto tensor = toHost(parameter.value);
+    if (!tensor)
+      return tensor.takeError();
+    training.own.push_back(*tensor);
+    auto wide = widened(std::move(*tensor));
+    if (!wide)
+      return wide.takeError();
+    training.values.push_back(std::move(*wide));
+  }
+  return llvm::Error::success();
 }
 
 static bool isUniform(const HostTensor &tensor) {
@@ -274,128 +243,144 @@ static std::vector<std::string> findMerged(const TrainingModel &training) {
   return found;
 }
 
+/// The dims of an argument, those of the whole where a rank has a part.
+static llvm::SmallVector<IntExpr> wholeDims(mlir::func::FuncOp entry,
+                                            unsigned argument) {
+  if (auto whole = entry.getArgAttrOfType<DimsAttr>(argument, dist::kWholeAttr))
+    return llvm::to_vector(whole.getDims());
+  return *getDims(llvm::cast<mlir::RankedTensorType>(
+      entry.getArgument(argument).getType()));
+}
+
 /// Of a batch: the first dim of the first input that has one, where it is
 /// fixed.
 static int64_t samplesOf(mlir::ModuleOp module) {
   for (auto entry : module.getOps<mlir::func::FuncOp>())
     for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
-      auto type =
-          llvm::cast<mlir::RankedTensorType>(entry.getArgument(i).getType());
-      if (!entry.getArgAttr(i, kStateAttr) && type.getRank() > 0)
-        return type.isDynamicDim(0) ? 0 : type.getDimSize(0);
+      if (entry.getArgAttr(i, kStateAttr))
+        continue;
+      if (auto dims = wholeDims(entry, i); !dims.empty())
+        return dims[0].asConstant().value_or(0);
     }
   return 0;
 }
 
-/// The inputs of a model, and its loss's target.
-static std::vector<runtime::SamplePort> portsOf(mlir::func::FuncOp model,
-                                                mlir::func::FuncOp trained,
-                                                const std::string &target) {
+/// What a batch is made of.
+static std::vector<runtime::SamplePort> portsOf(mlir::func::FuncOp entry) {
   std::vector<runtime::SamplePort> ports;
-  auto add = [&](mlir::func::FuncOp function, unsigned i) {
-    auto type =
-        llvm::cast<mlir::RankedTensorType>(function.getArgument(i).getType());
-    auto name = function.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name");
-    auto original = function.getArgAttrOfType<mlir::TypeAttr>(i, "mlc.type");
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
     std::optional<runtime::DType> element =
-        getDType(original ? original.getValue() : type.getElementType());
-    if (!element)
-      return;
+        getDType(mlir::getElementTypeOrSelf(entry.getArgument(i).getType()));
+    if (!entry.getArgAttr(i, kSampleAttr) || !element)
+      continue;
+    auto name = entry.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name");
     runtime::SamplePort port{
         name ? name.str() : "", static_cast<mlc_dtype>(*element), {}, {}};
-    llvm::SmallVector<IntExpr> dims = *getDims(type);
-    for (IntExpr dim : dims) {
+    for (IntExpr dim : wholeDims(entry, i)) {
       port.dims.push_back(dim.asConstant().value_or(-1));
       port.texts.push_back(dim.str());
     }
     ports.push_back(std::move(port));
-  };
-  for (unsigned i = 0; i < endOfInputs(model); ++i)
-    add(model, i);
-  for (unsigned i = ports.size(); i < trained.getNumArguments(); ++i)
-    if (auto name = trained.getArgAttrOfType<mlir::StringAttr>(i, "mlc.name");
-        name && !target.empty() && name == target &&
-        !trained.getArgAttr(i, kStateAttr)) {
-      add(trained, i);
-      break;
-    }
+  }
   return ports;
 }
 
-/// Of the running statistics.
-static std::vector<std::string> statisticNames(llvm::ArrayRef<Weight> weights) {
-  std::vector<std::string> names;
-  for (const Weight &weight : weights)
-    if (weight.isStatistic)
-      names.push_back(weight.name);
-  return names;
+/// Refers to the tensor's elements.
+static mlir::ElementsAttr attributeOf(const HostTensor &tensor,
+                                      mlir::Type element) {
+  return mlir::DenseResourceElementsAttr::get(
+      mlir::RankedTensorType::get(tensor.dims, element), "weight",
+      mlir::UnmanagedAsmResourceBlob::allocateWithAlign(
+          llvm::ArrayRef(tensor.data.get(), tensor.bytes), /*align=*/64));
 }
 
-/// What samples of `model`, of which `trained` was made, are.
-static void describeSamples(mlir::func::FuncOp model,
-                            mlir::func::FuncOp trained, const LossOptions &loss,
-                            runtime::Training &training) {
-  const bool hasTarget = loss.kind != LossKind::Output;
-  training.samples =
-      portsOf(model, trained, hasTarget ? loss.target : std::string());
-  if (loss.kind != LossKind::CrossEntropy)
-    return;
+/// Weights and running statistics hold in the beginning what the file has.
+static void setInitialValues(const TrainingModel &training) {
+  using Role = runtime::StateRole;
+  mlir::ModuleOp module = training.compilation->getModule();
+  for (auto entry : module.getOps<mlir::func::FuncOp>())
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+      auto state = entry.getArgAttrOfType<mlir::StringAttr>(i, kStateAttr);
+      StateUse use = state ? getStateUse(module, state) : StateUse();
+      const bool isRounded = use.role == Role::Rounded;
+      if (!isRounded && use.role != Role::Weight && use.role != Role::Statistic)
+        continue;
+      mlir::Type element =
+          mlir::getElementTypeOrSelf(entry.getArgument(i).getType());
+      for (auto [weight, own, wide] :
+           llvm::zip(training.kept(), training.own, training.values))
+        if (weight->name == use.owner)
+          entry.setArgAttr(i, kInitialAttr,
+                           attributeOf(isRounded ? own : wide, element));
+    }
+}
+
+/// What the phases wrote into the module of what they made.
+static void readFacts(TrainingModel &model, const LossOptions &loss) {
+  mlir::ModuleOp module = model.compilation->getModule();
+  runtime::Training &training = model.training;
+  const std::string scale = runtime::name(runtime::InputRole::LossScale);
+  training.batch = samplesOf(module);
+  for (auto entry : module.getOps<mlir::func::FuncOp>()) {
+    if (training.samples.empty())
+      training.samples = portsOf(entry);
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+      if (auto classes =
+              entry.getArgAttrOfType<mlir::IntegerAttr>(i, kClassesAttr))
+        training.classes = classes.getInt();
+      auto role = entry.getArgAttrOfType<mlir::StringAttr>(i, kInputRoleAttr);
+      model.optimizer.scalesLoss |= role && role == scale;
+    }
+  }
   for (auto [i, port] : llvm::enumerate(training.samples))
-    if (port.name == loss.target)
+    if (loss.kind == LossKind::CrossEntropy && port.name == loss.target)
       training.labels = i;
-  training.classes = classesOf(model, loss).value_or(0);
-}
-
-/// Makes of the model what `training` is to be: with entries those, else its
-/// loss and gradients.
-static mlir::LogicalResult addTraining(mlir::ModuleOp module,
-                                       TrainingModel &training,
-                                       const LossOptions &loss,
-                                       const TrainingEntries *entries,
-                                       const Distribution *distribution) {
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-  if (distribution && distribution->statistics == BatchStatistics::Local &&
-      failed(localizeStatistics(main, distribution->ranks)))
-    return mlir::failure();
-  mlir::func::FuncOp before = main.clone();
-  mlir::LogicalResult done =
-      entries ? addTrainingEntries(main, loss, training.optimizer, *entries)
-              : addLossAndGradients(main, loss);
-  if (mlir::succeeded(done))
-    describeSamples(before, main, loss, training.training);
-  before.erase();
-  if (failed(done))
-    return done;
-  if (entries)
-    setInitialValues(module, training);
-  training.training.batch = samplesOf(module);
-  std::map<std::string, unsigned, std::less<>> splitDims;
-  return distribution ? distribute(module, *distribution,
-                                   statisticNames(training.weights), splitDims)
-                      : mlir::success();
 }
 
 /// What the loss does not depend on stays as it is.
-static llvm::Error leaveUnread(TrainingModel &training, const LossOptions &loss,
+static llvm::Error leaveUnread(TrainingModel &training,
+                               std::vector<Parameter> &parameters,
                                llvm::StringRef file) {
-  llvm::SmallVector<std::string> unread;
-  if (llvm::Error error =
-          training.compilation->change([&](mlir::ModuleOp module) {
-            auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-            auto dropped = dropUnreadParameters(main, loss);
-            if (mlir::succeeded(dropped))
-              unread = std::move(*dropped);
-            return mlir::success(mlir::succeeded(dropped));
-          }))
-    return error;
-  for (Weight &weight : training.weights)
-    if (llvm::is_contained(unread, weight.name))
-      weight.frozen = "the loss does not depend on it";
+  auto unread =
+      training.compilation->getModule()->getAttrOfType<mlir::ArrayAttr>(
+          kUnreadAttr);
+  for (mlir::StringAttr name :
+       unread ? llvm::to_vector(unread.getAsRange<mlir::StringAttr>())
+              : llvm::SmallVector<mlir::StringAttr>()) {
+    llvm::erase_if(parameters, [&](const Parameter &parameter) {
+      return parameter.name == name;
+    });
+    for (Weight &weight : training.weights)
+      if (weight.name == name)
+        weight.frozen = "the loss does not depend on it";
+  }
   return training.trained().empty()
              ? fail(Exit::Usage,
                     file + ": nothing is trained: the loss depends on no "
                            "weight that may change; see --loss-of and --train")
              : llvm::Error::success();
+}
+
+/// What is made of the model, and of it a rank's.
+static llvm::Expected<DifferentiateOptions>
+optionsOf(const LossOptions &loss, const OptimizerFlags *optimizer,
+          const TrainingEntries &entries, const Distribution *distribution) {
+  DifferentiateOptions options;
+  options.loss = loss;
+  options.entries = entries;
+  if (distribution && distribution->statistics == BatchStatistics::Local)
+    options.statisticGroups = distribution->ranks;
+  if (!optimizer)
+    return options;
+  auto update = optimizer->optimizer();
+  if (!update)
+    return update.takeError();
+  options.optimizer = *update;
+  auto scaling = optimizer->scaling();
+  if (!scaling)
+    return scaling.takeError();
+  options.scaling = *scaling;
+  return options;
 }
 
 llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
@@ -408,13 +393,13 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   auto given = parseDims(options.dims);
   if (!given)
     return given.takeError();
+  const LossOptions loss = flags.lossOptions();
+  auto made = optionsOf(loss, optimizer, entries, distribution);
+  if (!made)
+    return made.takeError();
   TrainingModel training;
-  if (optimizer) {
-    auto update = optimizer->optimizer();
-    if (!update)
-      return update.takeError();
-    training.optimizer = *update;
-  }
+  if (made->optimizer)
+    training.optimizer = *made->optimizer;
   auto choose = [&](const onnx::ModelProto &model)
       -> llvm::Expected<Compilation::Choice> {
     auto weights = flags.choose(model, options.model);
@@ -449,36 +434,59 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     return compilation.takeError();
   training.compilation = std::move(*compilation);
   training.training.model = training.compilation->getModelFile().getHash();
-  LossOptions loss = flags.lossOptions();
+  std::vector<Parameter> parameters;
   if (optimizer)
-    if (llvm::Error error = leaveUnread(training, loss, options.model))
+    parameters = parametersOf(training.compilation->getModule());
+  training.compilation->train(*made);
+  if (distribution)
+    training.compilation->split(distribution->plan());
+  llvm::Error failed =
+      training.compilation->runTo(flags.compileTo.upTo("distribute"));
+  if (optimizer)
+    if (llvm::Error error = leaveUnread(training, parameters, options.model)) {
+      llvm::consumeError(std::move(failed));
       return error;
-  loss.givenCount = entries.givesCount();
-  if (optimizer) {
-    auto isHalf = readValues(training);
-    if (!isHalf)
-      return isHalf.takeError();
-    training.merged = findMerged(training);
-    auto scale =
-        optimizer->lossScale(*isHalf || loss.factors == FactorType::F16);
-    if (!scale)
-      return scale.takeError();
-    training.optimizer.scalesLoss = scale->isOn();
-    describeOptimizer(training.optimizer, *scale, training.training);
-    training.training.accumulate = entries.accumulate;
-    training.training.loss =
-        flags.describe() +
-        (entries.keepsHalf ? "weights of 16 bits kept\n" : "");
-    if (distribution)
-      training.training.distribution = distribution->describe();
-  }
-  auto change = [&](mlir::ModuleOp module) {
-    return addTraining(module, training, loss, optimizer ? &entries : nullptr,
-                       distribution);
-  };
-  if (llvm::Error error = training.compilation->change(change))
+    }
+  if (failed)
+    return failed;
+  readFacts(training, loss);
+  if (!optimizer)
+    return training;
+  if (llvm::Error error = readValues(training, parameters))
     return error;
-  if (optimizer)
-    training.compilation->setTraining(training.training);
+  training.merged = findMerged(training);
+  setInitialValues(training);
+  auto scale = optimizer->lossScale(training.optimizer.scalesLoss);
+  if (!scale)
+    return scale.takeError();
+  describeOptimizer(training.optimizer, *scale, training.training);
+  training.training.accumulate = entries.accumulate;
+  training.training.loss =
+      flags.describe() + (entries.keepsHalf ? "weights of 16 bits kept\n" : "");
+  if (distribution)
+    training.training.distribution = distribution->describe();
+  training.compilation->describeTraining(training.training);
   return training;
+}
+
+llvm::Error mlc::cli::writePhase(const ModelOptions &options,
+                                 const TrainingFlags &flags,
+                                 const OptimizerFlags &optimizer, int64_t batch,
+                                 TrainingEntries entries,
+                                 const DistributionFlags &distribution) {
+  auto split = distribution.distribution(distribution.givenRanks());
+  if (!split)
+    return split.takeError();
+  if (split->hasServer) {
+    entries.evaluates = false;
+    entries.isApart = entries.computesAlone = true;
+  }
+  const bool isSplit = split->hasServer || split->ranks > 1;
+  if (flags.compileTo.is("distribute") && !isSplit)
+    warn(options.model, "nothing is distributed: there is one rank; give "
+                        "--ranks");
+  auto read = readTrainingModel(options, flags, &optimizer, batch, entries,
+                                isSplit ? &*split : nullptr);
+  return read ? flags.compileTo.write(*read->compilation, "")
+              : read.takeError();
 }

@@ -3,10 +3,10 @@
 #ifndef MLC_TOOLS_MLC_TRAININGFLAGS_H
 #define MLC_TOOLS_MLC_TRAININGFLAGS_H
 
-#include "passes/Differentiate/Entries.h"
+#include "passes/Differentiate/TrainingOptions.h"
 #include "passes/Import/Weights.h"
 #include "runtime/Training.h"
-#include "tools/mlc/Build.h"
+#include "tools/mlc/CompileToFlag.h"
 #include "tools/mlc/Distribution.h"
 #include "tools/mlc/Feed.h"
 
@@ -31,6 +31,8 @@ public:
   /// to train.
   llvm::Expected<std::vector<Weight>> choose(const onnx::ModelProto &model,
                                              llvm::StringRef file) const;
+
+  CompileToFlag compileTo;
 
 private:
   llvm::cl::opt<LossKind> loss;
@@ -62,15 +64,24 @@ struct TrainingModel {
   std::vector<const Weight *> kept() const;
 };
 
-/// The model as addLossAndGradients makes it or, with an optimizer, as
-/// addTrainingEntries does. Where `batch` is positive, it is the size of the
-/// first dim of every input of the model's that is open. With a distribution it
-/// is what one of its ranks carries out.
+/// The model with its loss and gradients or, with an optimizer, the entries of
+/// its training, as the phase distribute leaves it, or an earlier one that
+/// --compile-to names. Where `batch` is positive, it is the size of the first
+/// dim of every input of the model's that is open. With a distribution it is
+/// what one of its ranks carries out.
 llvm::Expected<TrainingModel>
 readTrainingModel(const ModelOptions &options, const TrainingFlags &flags,
                   const OptimizerFlags *optimizer = nullptr, int64_t batch = 0,
                   const TrainingEntries &entries = {},
                   const Distribution *distribution = nullptr);
+
+/// Of --compile-to, to standard output: what one of the ranks of --ranks, a
+/// worker if there is a server, carries out, with `entries` where there is
+/// none.
+llvm::Error writePhase(const ModelOptions &options, const TrainingFlags &flags,
+                       const OptimizerFlags &optimizer, int64_t batch,
+                       TrainingEntries entries,
+                       const DistributionFlags &distribution);
 
 } // namespace mlc::cli
 

@@ -69,7 +69,7 @@ def test_states_of_the_optimizer_are_split(tools, tmp_path, name, optimizer, cli
     """A gradient is reduced to the parts, a weight gathered from them: ZeRO. The norm of all, and whether all are finite, are
     numbers."""
     step, inputs = training_step(tools, tmp_path, name, 8, f"optimizer={optimizer} clip-norm={clip} states=true "
-                                 f"scale-loss={str(bool(clip)).lower()} half-factors={str(not clip).lower()}")
+                                 f"scale-loss={'yes' if clip else 'no'} autocast={'none' if clip else 'f16'}")
     axes = batch(inputs), states(MOMENTS)
     text = sharded(step, mesh(ranks), lambda *of: axes[0](*of) or axes[1](*of))
     counts = collections.Counter(kind for kind, _ in exchanges(partition(tools, tmp_path, text)))

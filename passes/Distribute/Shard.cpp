@@ -1,0 +1,177 @@
+//===- Shard.cpp - A mesh, and shardings by name --------------------------===//
+
+#include "passes/Distribute/Shard.h"
+#include "dialects/Interfaces/CompileTime.h"
+#include "dialects/Interfaces/States.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Base/Form.h"
+#include "passes/Base/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace mlc {
+
+namespace {
+
+/// Writes the shardings of a plan to a function.
+class Sharder {
+public:
+  Sharder(func::FuncOp main, const DistributePlan &plan)
+      : main(main), plan(plan), b(main.getContext()) {}
+
+  LogicalResult run() {
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      if (failed(shardArgument(i)))
+        return failure();
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      if (failed(shardResult(i)))
+        return failure();
+    return success();
+  }
+
+private:
+  /// Sets `attr` where something is said of a tensor of this name.
+  LogicalResult find(StringAttr name, Type type, dist::ShardingAttr &attr) {
+    const TensorSharding *sharding = name ? plan.find(name) : nullptr;
+    if (!sharding)
+      return success();
+    size_t rank = cast<RankedTensorType>(type).getRank();
+    if (sharding->axes.size() > rank)
+      return main.emitError()
+             << "'" << name.getValue() << "' has " << rank
+             << " dims, and --shard=" << sharding->pattern << "=... says how "
+             << sharding->axes.size() << " are split";
+    SmallVector<StringAttr> dims(rank, b.getStringAttr(""));
+    for (auto [dim, axis] : llvm::zip(dims, sharding->axes))
+      dim = b.getStringAttr(axis);
+    attr = dist::ShardingAttr::get(b.getContext(), dims, {});
+    return success();
+  }
+
+  LogicalResult shardArgument(unsigned i) {
+    auto name = main.getArgAttrOfType<StringAttr>(i, "mlc.name");
+    dist::ShardingAttr attr;
+    if (failed(find(name, main.getArgument(i).getType(), attr)))
+      return failure();
+    if (!attr)
+      return success();
+    main.setArgAttr(i, dist::kShardingAttr, attr);
+    // Of a parameter every rank has all.
+    if (Attribute value = main.removeArgAttr(i, kParameterAttr)) {
+      main.setArgAttr(i, kStateAttr, name);
+      main.setArgAttr(i, kInitialAttr, value);
+    }
+    return success();
+  }
+
+  LogicalResult shardResult(unsigned i) {
+    Type type = main.getResultTypes()[i];
+    auto name = main.getResultAttrOfType<StringAttr>(i, "mlc.name");
+    // An output that nothing is said of is whole, for whoever asks for it.
+    dist::ShardingAttr attr = dist::ShardingAttr::getReplicated(
+        b.getContext(), cast<RankedTensorType>(type).getRank());
+    if (failed(find(name, type, attr)))
+      return failure();
+    main.setResultAttr(i, dist::kShardingAttr, attr);
+    return success();
+  }
+
+  func::FuncOp main;
+  const DistributePlan &plan;
+  Builder b;
+};
+
+} // namespace
+
+LogicalResult shardByName(ModuleOp module, const DistributePlan &plan) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main)
+    return module.emitError("has no function @main to be split over ranks");
+  MLIRContext *context = module.getContext();
+  SmallVector<Attribute> axes;
+  for (const MeshAxis &axis : plan.mesh)
+    axes.push_back(dist::AxisAttr::get(context, axis.name,
+                                       IntExpr::constant(context, axis.ranks)));
+  module->setAttr(dist::kMeshAttr, ArrayAttr::get(context, axes));
+  return Sharder(main, plan).run();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+#define GEN_PASS_DEF_SHARDPASS
+#include "passes/Base/Passes.h.inc"
+
+namespace {
+
+struct ShardPass : impl::ShardPassBase<ShardPass> {
+  using ShardPassBase::ShardPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    DistributePlan plan;
+    if (failed(requireForm(*this, module, Form::Graph)) ||
+        failed(readMesh(module, plan)) || failed(readShardings(module, plan)) ||
+        failed(shardByName(module, plan)))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult readMesh(ModuleOp module, DistributePlan &plan) {
+    for (StringRef text : mesh) {
+      auto [name, size] = text.split('=');
+      int64_t ranks;
+      if (name.empty() || size.getAsInteger(10, ranks) || ranks < 1)
+        return module.emitError()
+               << "the axis '" << text << "' of a mesh is not AXIS=N, N >= 1";
+      plan.mesh.push_back({name.str(), ranks});
+    }
+    return success();
+  }
+
+  LogicalResult readShardings(ModuleOp module, DistributePlan &plan) {
+    for (StringRef text : shardings) {
+      // Names of tensors may hold any character, `=` too.
+      auto [pattern, list] = text.rsplit('=');
+      if (pattern.size() == text.size() || list.empty())
+        return module.emitError()
+               << "the sharding '" << text << "' is not NAME=AXIS:...";
+      TensorSharding sharding{pattern.str(), {}};
+      for (StringRef axis : llvm::split(list, ':')) {
+        bool isWhole = axis == "-";
+        if (!isWhole && llvm::none_of(plan.mesh, [&](const MeshAxis &one) {
+              return one.name == axis;
+            }))
+          return module.emitError() << "the sharding '" << text << "' has '"
+                                    << axis << "', which is no axis of mesh";
+        sharding.axes.push_back(isWhole ? "" : axis.str());
+      }
+      plan.shardings.push_back(std::move(sharding));
+    }
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createShardPass(const DistributePlan &plan) {
+  ShardPassOptions options;
+  for (const MeshAxis &axis : plan.mesh)
+    options.mesh.push_back(axis.name + "=" + std::to_string(axis.ranks));
+  for (const TensorSharding &sharding : plan.shardings) {
+    std::string text = sharding.pattern;
+    char separator = '=';
+    for (const std::string &axis : sharding.axes) {
+      text += separator + (axis.empty() ? "-" : axis);
+      separator = ':';
+    }
+    options.shardings.push_back(text);
+  }
+  return createShardPass(std::move(options));
+}
+
+} // namespace mlc

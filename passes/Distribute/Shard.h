@@ -1,0 +1,25 @@
+//===- Shard.h - A mesh, and shardings by name ------------------*- C++ -*-===//
+
+#ifndef MLC_PASSES_DISTRIBUTE_SHARD_H
+#define MLC_PASSES_DISTRIBUTE_SHARD_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "passes/Distribute/DistributePlan.h"
+
+namespace mlc {
+
+/// Gives `module`, a model as passes/Import makes it, the mesh of `plan` and
+/// the arguments and results of its function @main their shardings. Parameters
+/// of which something is said become states, of which each rank has its part;
+/// outputs of which nothing is said are whole. An error where a tensor has
+/// fewer dims than are split.
+mlir::LogicalResult shardByName(mlir::ModuleOp module,
+                                const DistributePlan &plan);
+
+/// `mlc-shard`, which does that.
+std::unique_ptr<mlir::Pass> createShardPass(const DistributePlan &plan);
+
+} // namespace mlc
+
+#endif // MLC_PASSES_DISTRIBUTE_SHARD_H

@@ -1,0 +1,35 @@
+//===- CompileToFlag.h - What a phase makes of a model ----------*- C++ -*-===//
+
+#ifndef MLC_TOOLS_MLC_COMPILETOFLAG_H
+#define MLC_TOOLS_MLC_COMPILETOFLAG_H
+
+#include "tools/mlc/Build.h"
+#include "tools/mlc/MemoryBudget.h"
+
+namespace mlc::cli {
+
+/// `--compile-to`.
+class CompileToFlag {
+public:
+  explicit CompileToFlag(llvm::cl::SubCommand &sub);
+
+  bool isGiven() const { return !name.empty(); }
+  /// Errors: no such phase; a budget of memory, which is planned behind all.
+  llvm::Error check(const MemoryBudget &budget) const;
+  llvm::StringRef phase() const { return name.getValue(); }
+  bool is(llvm::StringRef phase) const { return name == phase; }
+
+  /// `phase`, or the one that was given if that is earlier.
+  llvm::StringRef upTo(llvm::StringRef phase) const;
+
+  /// Runs the phases and writes what the last one made into a file, or to
+  /// standard output where `output` is empty.
+  llvm::Error write(Compilation &compilation, llvm::StringRef output) const;
+
+private:
+  llvm::cl::opt<std::string> name;
+};
+
+} // namespace mlc::cli
+
+#endif // MLC_TOOLS_MLC_COMPILETOFLAG_H
