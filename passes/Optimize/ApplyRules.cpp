@@ -3,6 +3,7 @@
 #include "passes/Optimize/ApplyRules.h"
 #include "passes/Base/Form.h"
 #include "passes/Base/Passes.h"
+#include "rewrites/ProofLog/Replay.h"
 
 using namespace mlir;
 using namespace mlc;
@@ -16,6 +17,27 @@ CostModel mlc::makeCostModel(const CodeTarget &target,
     };
   return CostModel(target.target.cost, options.timings.get(), std::move(share),
                    options.assumedSizes);
+}
+
+/// Fails unless the trail makes of `before` what the search made: engines are
+/// not trusted (docs/Trust.md).
+static LogicalResult replay(func::FuncOp before, func::FuncOp after,
+                            const Trail &trail, RuleSet &rules) {
+  auto find = [&](const TrailStep &step) -> llvm::Expected<Rule *> {
+    for (Rule &rule : rules.rules)
+      if (rule.getName() == step.rule && rule.hash == step.hash)
+        return &rule;
+    return llvm::createStringError("there is no such rule");
+  };
+  if (llvm::Error error = replayTrail(before, trail, find))
+    return after.emitError("rewrites are not what their trail proves: ")
+           << llvm::toString(std::move(error));
+  if (!OperationEquivalence::isRegionEquivalentTo(
+          &before.getBody(), &after.getBody(),
+          OperationEquivalence::IgnoreLocations))
+    return after.emitError("rewrites are not what their trail proves: it makes "
+                           "another graph");
+  return success();
 }
 
 LogicalResult mlc::applyRules(ModuleOp module, const CodeTarget &target,
@@ -32,9 +54,12 @@ LogicalResult mlc::applyRules(ModuleOp module, const CodeTarget &target,
       continue;
     if (options.onSearchStart)
       options.onSearchStart();
+    OwningOpRef<func::FuncOp> before = function.clone();
     FailureOr<SearchReport> report =
         search(function, rules, cost, options.search);
     if (failed(report))
+      return failure();
+    if (failed(replay(*before, function, report->trail, rules)))
       return failure();
     if (options.onSearch)
       options.onSearch(*report);

@@ -15,6 +15,7 @@
 #include "runtime/Text.h"
 #include "tools/mlc/Evaluation.h"
 #include "tools/mlc/Failure.h"
+#include "tools/mlc/MergedWeights.h"
 #include "tools/mlc/OptimizerFlags.h"
 #include "tools/mlc/SmallFloats.h"
 #include "llvm/ADT/StringSet.h"
@@ -210,39 +211,6 @@ static llvm::Error readValues(TrainingModel &training,
   return llvm::Error::success();
 }
 
-static bool isUniform(const HostTensor &tensor) {
-  size_t width = mlc_dtype_size(tensor.type);
-  for (size_t i = width; i + width <= tensor.bytes; i += width)
-    if (std::memcmp(tensor.data.get(), tensor.data.get() + i, width) != 0)
-      return false;
-  return true;
-}
-
-/// Exporters make one of weights that are equal, as those of norms and biases
-/// are before they are trained. One that several nodes read and whose elements
-/// are all equal, or that has several names, may be such. Weights that are
-/// shared on purpose, as embeddings are, begin with random numbers.
-static std::vector<std::string> findMerged(const TrainingModel &training) {
-  std::vector<std::string> found;
-  for (auto [weight, value] : llvm::zip(training.kept(), training.values)) {
-    bool isNamedTwice = !weight->copies.empty();
-    if (weight->isStatistic || weight->readers < 2 ||
-        (!isNamedTwice && (!isUniform(value) || value.bytes == 0)))
-      continue;
-    std::string names;
-    for (const std::string &name : weight->copies)
-      names += (names.empty() ? ", also called '" : "', '") + name;
-    found.push_back(
-        "the weight '" + runtime::printable(weight->name) + "'" +
-        runtime::printable(names) + (names.empty() ? "" : "'") +
-        " is read by " + std::to_string(weight->readers) + " nodes" +
-        (isUniform(value) ? ", and all its elements are equal" : "") +
-        ": where an exporter has made one of weights that began equal, they "
-        "are trained as one; to train them apart, export them apart");
-  }
-  return found;
-}
-
 /// The dims of an argument, those of the whole where a rank has a part.
 static llvm::SmallVector<IntExpr> wholeDims(mlir::func::FuncOp entry,
                                             unsigned argument) {
@@ -383,6 +351,40 @@ optionsOf(const LossOptions &loss, const OptimizerFlags *optimizer,
   return options;
 }
 
+/// What is decided when the model has been read; fills the weights.
+static llvm::Expected<Compilation::Choice>
+chooseFor(const onnx::ModelProto &model, const ModelOptions &options,
+          const TrainingFlags &flags, bool isTrained, int64_t batch,
+          const TrainingEntries &entries, llvm::ArrayRef<DimSetting> given,
+          TrainingModel &training) {
+  auto weights = flags.choose(model, options.model);
+  if (!weights)
+    return weights.takeError();
+  training.weights = std::move(*weights);
+  training.training.takesNaN =
+      llvm::any_of(model.graph().node(), [](const onnx::NodeProto &node) {
+        return node.op_type() == "IsNaN";
+      });
+  Compilation::Choice choice;
+  choice.dims = batchDims(model.graph(), batch);
+  choice.inTraining = flags.isInTraining();
+  if (choice.inTraining && entries.evaluates)
+    choice.ownForm = "evaluate";
+  for (const DimSetting &dim : given)
+    if (dim.value && llvm::any_of(choice.dims, [&](const DimSetting &open) {
+          return open.name == dim.name && open.value != dim.value;
+        }))
+      return fail(Exit::Usage,
+                  "--dim=" + dim.name + "=" + llvm::Twine(*dim.value) +
+                      " is another size than --batch=" + llvm::Twine(batch));
+  for (const Weight *weight : training.trained())
+    choice.parameters.push_back(weight->name);
+  for (const Weight &weight : training.weights)
+    if (weight.isStatistic && isTrained)
+      choice.statistics.push_back(weight.name);
+  return choice;
+}
+
 llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
     const ModelOptions &options, const TrainingFlags &flags,
     const OptimizerFlags *optimizer, int64_t batch,
@@ -400,34 +402,9 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   TrainingModel training;
   if (made->optimizer)
     training.optimizer = *made->optimizer;
-  auto choose = [&](const onnx::ModelProto &model)
-      -> llvm::Expected<Compilation::Choice> {
-    auto weights = flags.choose(model, options.model);
-    if (!weights)
-      return weights.takeError();
-    training.weights = std::move(*weights);
-    training.training.takesNaN =
-        llvm::any_of(model.graph().node(), [](const onnx::NodeProto &node) {
-          return node.op_type() == "IsNaN";
-        });
-    Compilation::Choice choice;
-    choice.dims = batchDims(model.graph(), batch);
-    choice.inTraining = flags.isInTraining();
-    if (choice.inTraining && entries.evaluates)
-      choice.ownForm = "evaluate";
-    for (const DimSetting &dim : *given)
-      if (dim.value && llvm::any_of(choice.dims, [&](const DimSetting &open) {
-            return open.name == dim.name && open.value != dim.value;
-          }))
-        return fail(Exit::Usage,
-                    "--dim=" + dim.name + "=" + llvm::Twine(*dim.value) +
-                        " is another size than --batch=" + llvm::Twine(batch));
-    for (const Weight *weight : training.trained())
-      choice.parameters.push_back(weight->name);
-    for (const Weight &weight : training.weights)
-      if (weight.isStatistic && optimizer)
-        choice.statistics.push_back(weight.name);
-    return choice;
+  auto choose = [&](const onnx::ModelProto &model) {
+    return chooseFor(model, options, flags, made->optimizer.has_value(), batch,
+                     entries, *given, training);
   };
   auto compilation = Compilation::import(options, choose);
   if (!compilation)
