@@ -7,7 +7,7 @@
 // FEW: a batch of 6 samples is not one for 7 ranks, each of which takes one at least; give a larger --batch
 // STAGE: needs ranks from 1 on and a stage of ZeRO from 0 to 3
 
-// CHECK: module attributes {dist.mesh = [#dist.axis<"data", 3>]}
+// CHECK: module attributes {dist.mesh = [#dist.axis<"data", 3>], mlc.roles
 // CHECK: func.func @accumulate(
 // CHECK-SAME: tensor<6x4xf32> {dist.sharding = #dist.sharding<["data", ""]>
 // CHECK-SAME: tensor<f32> {mlc.name = "keep"}
@@ -21,6 +21,8 @@
 // THREE-SAME: tensor<4x6xf32> {dist.sharding = #dist.sharding<["", "data"]>, mlc.state = "weight/w"}
 // THREE-SAME: tensor<4x6xf32> {dist.sharding = #dist.sharding<["", "data"]>, mlc.initial
 // CHECK-SAME: -> (tensor<f32> {dist.sharding = #dist.sharding<[]>, mlc.name = "loss"}
+module attributes {mlc.roles = {"weight/w" = ["weight", "w"], "gradient/w" = ["gradient sum", "w"],
+    "momentum/w" = ["moment", "w"], "momentum/b" = ["moment", "b"]}} {
 func.func @accumulate(%x: tensor<6x4xf32> {mlc.name = "x"}, %keep: tensor<f32> {mlc.name = "keep"},
     %w: tensor<4x6xf32> {mlc.state = "weight/w"},
     %g: tensor<4x6xf32> {mlc.initial = dense<0.0> : tensor<4x6xf32>, mlc.state = "gradient/w"})
@@ -39,4 +41,5 @@ func.func @apply(%m: tensor<4x6xf32> {mlc.initial = dense<0.0> : tensor<4x6xf32>
     %b: tensor<2xf32> {mlc.state = "momentum/b"})
     -> (tensor<4x6xf32> {mlc.state = "momentum/w"}, tensor<2xf32> {mlc.state = "momentum/b"}) {
   return %m, %b : tensor<4x6xf32>, tensor<2xf32>
+}
 }
