@@ -18,12 +18,80 @@ using llvm::StringRef;
 // Reading
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// Bounds how many terms an expression has when its products of sums are
+/// multiplied out, without reading it.
+class TermBound {
+public:
+  explicit TermBound(StringRef text) : rest(text) {}
+
+  /// Whether no part of the expression has more than `most` terms, and reading
+  /// it recurs no deeper than its parentheses may.
+  bool isWithin(double most) {
+    this->most = most;
+    return sum(0) <= most && isModest;
+  }
+
+private:
+  double sum(unsigned depth) {
+    double terms = product(depth);
+    while (isModest && (take('+') || take('-')))
+      terms += product(depth);
+    return note(terms);
+  }
+  double product(unsigned depth) {
+    double terms = factor(depth);
+    while (isModest && take('*'))
+      terms *= factor(depth);
+    return note(terms);
+  }
+  /// A sum in parentheses; what a function gives, a symbol and a number are one
+  /// term.
+  double factor(unsigned depth) {
+    while (take('-'))
+      ;
+    if (depth > 100)
+      return note(most + 1);
+    if (take('('))
+      return arguments(depth);
+    rest = rest.ltrim();
+    if (rest.consume_front("\""))
+      rest = rest.split('"').second;
+    else
+      rest = rest.drop_until(
+          [](char c) { return StringRef(" +-*(),").contains(c); });
+    if (take('('))
+      arguments(depth);
+    return 1;
+  }
+  double arguments(unsigned depth) {
+    double terms = sum(depth + 1);
+    while (isModest && take(','))
+      terms = sum(depth + 1);
+    take(')');
+    return terms;
+  }
+  bool take(char c) {
+    rest = rest.ltrim();
+    return rest.consume_front(StringRef(&c, 1));
+  }
+  double note(double terms) {
+    isModest &= terms <= most;
+    return terms;
+  }
+
+  StringRef rest;
+  double most = 0;
+  bool isModest = true;
+};
+
+} // namespace
+
 /// Whether a text is short enough to be read whatever it says: products of
 /// sums are multiplied out, and parentheses are read by recursion.
 static bool isModest(StringRef text) {
-  double factors = 1.0 + text.count('*');
-  double terms = 1.0 + (text.count('+') + text.count('-')) / factors;
-  return text.size() <= 4096 && factors * std::log(terms) <= std::log(4096.0);
+  return text.size() <= 4096 && TermBound(text).isWithin(4096);
 }
 
 static IntExpr readInteger(StringRef text, MLIRContext *context) {

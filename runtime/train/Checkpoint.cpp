@@ -143,8 +143,7 @@ Status Reader::checkTrained(const Checkpoint &expected) const {
         [&](const Checkpoint::Value &value) { return value.name == name; });
   };
   for (const std::string &name : names)
-    if (name != "step" && name != "settings" && name != "loss scale" &&
-        !isExpected(name))
+    if (name.rfind(weightPrefix, 0) == 0 && !isExpected(name))
       return Status::error(
           MLC_USAGE, path + ": '" + printable(name) +
                          "' was trained, and is not now; give " +

@@ -1,8 +1,8 @@
 //===- Checkpoint.h - Where training stands ---------------------*- C++ -*-===//
 //
 // A .npz file: "step", an int64 of how many steps are done; "settings", a text
-// as bytes, what must be the same when training goes on; each state by its
-// name; where the loss is scaled, "loss scale", the numbers of LossScale::save.
+// as bytes, what must be the same when training goes on; "weight/NAME" and, for
+// each state of the optimizer, "STATE/NAME"; where the loss is scaled, "loss scale", the numbers of LossScale::save.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +15,9 @@
 #include "runtime/train/Option.h"
 
 namespace mlc::runtime::train {
+
+/// What the names of weights and running statistics begin with in the file.
+inline constexpr char weightPrefix[] = "weight/";
 
 struct Checkpoint {
   struct Value {

@@ -189,6 +189,9 @@ TrainCommand::prepare(const Distribution &split, bool isServer) const {
     return read.takeError();
   if (llvm::Error error = flags.checkFiles(read->compilation->getInputFiles()))
     return error;
+  // A server says the same as its workers.
+  read->training.distribution = split.describe();
+  read->compilation->describeTraining(read->training);
   train::LoopOptions options;
   options.evaluation = flags.evaluationFile;
   options.checkpoint = flags.checkpoint;

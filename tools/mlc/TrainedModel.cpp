@@ -97,7 +97,7 @@ llvm::Error mlc::cli::exportWeights(const std::string &model,
   std::vector<HostTensor> tensors;
   const std::vector<Weight> weights = listWeights(graph, /*inTraining=*/true);
   for (const Weight &weight : weights) {
-    const std::string state = "weight/" + weight.name;
+    const std::string state = train::weightPrefix + weight.name;
     auto type = findType(graph, weight.name);
     if (!type || !llvm::is_contained(names, state))
       continue;

@@ -440,9 +440,6 @@ llvm::Expected<TrainingModel> mlc::cli::readTrainingModel(
   training.training.accumulate = entries.accumulate;
   training.training.loss =
       flags.describe() + (entries.keepsHalf ? "weights of 16 bits kept\n" : "");
-  if (distribution)
-    training.training.distribution = distribution->describe();
-  training.compilation->describeTraining(training.training);
   return training;
 }
 
