@@ -1,6 +1,6 @@
 //===- GradientSides.h - What is compared of gradients ----------*- C++ -*-===//
 //
-// Internal to Gradient.cpp.
+// Internal to GradientQuestions.cpp.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,43 +1,14 @@
 //===- Gradient.h - Is a function another's gradient? -----------*- C++ -*-===//
-//
-// A gradient g of f takes the arguments of f, then a cotangent dy for each
-// result of floats, and gives a gradient for each argument of floats. It is one
-// if, for all sizes, arguments x, cotangents dy and tangents t,
-//
-//   <dy, J(x) t> = <t, g(x, dy)>
-//
-// where J(x) t is the forward derivative (dialects/Interfaces/Tangent.h), which
-// says what a derivative is, at ties too. As J is linear, that holds if it does
-// for the tangents of one argument at a time: those are the results of the two
-// sides, numbers that are proved equal as any functions are.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef MLC_VERIFIER_SEARCH_GRADIENT_H
 #define MLC_VERIFIER_SEARCH_GRADIENT_H
 
 #include "verifier/Verifier.h"
-#include "verifier/read/Question.h"
+#include "verifier/read/GradientQuestions.h"
 
 namespace mlc::verifier {
 
-/// Why `gradient` has not the type of a gradient of `function`; empty if it
-/// has.
-std::string whyNotOfGradient(mlir::func::FuncOp function,
-                             mlir::func::FuncOp gradient);
-
-/// Questions any of which, where it is proved, shows that `gradient` gives the
-/// gradients of `function`; numbers that refute the last one refute it. The
-/// types are those of a gradient. Arguments are those of `function`, the
-/// cotangents, and the tangents.
-///
-/// The last has the before side <dy, J t> and the after side <t, g>, a number
-/// for each argument of floats, and J has no value where a slope is infinite
-/// (the root at 0). One before it has J = 0 there, which is what gradients that
-/// mlc makes give. Before each of both there may be one that is about other
-/// functions and states beside it that they are equal to these: softmax
-/// subtracts a maximum that cancels, and its derivative with it. Its cases are
-/// those of all three statements.
+/// The questions, with what is guessed being what numbers do not refute.
 std::vector<Question> makeGradientQuestions(mlir::func::FuncOp function,
                                             mlir::func::FuncOp gradient,
                                             const Assumptions &assumptions);
