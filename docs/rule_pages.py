@@ -33,7 +33,7 @@ rule.def @relu_of_scaled "relu(t x) = t relu(x)" {{
 ```
 
 or pairs of functions `@NAME_before` and `@NAME_after` with conditions as `mlc-verify` takes them
-(verifier/AssumeText.h). `--json` gives for each rule: name, text, before, after, condition, verdict, seconds;
+(verifier/read/AssumeText.h). `--json` gives for each rule: name, text, before, after, condition, verdict, seconds;
 float_class of a proved one; counterexample, holds_if and holds_only_if (whether no weaker condition is known) of a
 refuted one; reason of an unknown one. The exit code is 0 when all are proved, 5 when one is refuted, else 6.
 

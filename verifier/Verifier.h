@@ -12,22 +12,24 @@
 //             through both functions, and the element that differs
 //   Unknown   neither was found, and why; never to be taken for Proved
 //
-// How it goes (one file for each step):
+// How it goes:
 //
-//   FromGraph, FromLinalg   a function becomes one Definition (index notation)
-//   Question                the assumptions become cases
-//   Counterexample          searches small sizes with the evaluator
-//   ByKernel, Elaborate     looks for a proof of every case, trusted in nothing
-//   CheckProof, kernel/     checks the proof
+//   read/FromGraph, FromLinalg       a function becomes one Definition (index
+//                                    notation)
+//   read/Question                    the assumptions become cases
+//   search/Counterexample            searches small sizes with the evaluator
+//   search/ByKernel, Elaborate       looks for a proof of every case, trusted
+//                                    in nothing
+//   read/CheckProof, kernel/         checks the proof
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MLC_VERIFIER_VERIFIER_H
 #define MLC_VERIFIER_VERIFIER_H
 
-#include "verifier/Certificate.h"
-#include "verifier/Condition.h"
-#include "verifier/FloatClass.h"
+#include "verifier/read/Certificate.h"
+#include "verifier/read/Condition.h"
+#include "verifier/read/FloatClass.h"
 #include <functional>
 #include <map>
 #include <string>

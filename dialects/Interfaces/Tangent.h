@@ -10,7 +10,7 @@
 //
 // No index is turned round and no loop is solved for, so that it can be checked
 // by reading. It says what a derivative is here, and is trusted: a gradient g
-// is proved by <dy, J t> = <t, g(x, dy)> (verifier/Gradient.h).
+// is proved by <dy, J t> = <t, g(x, dy)> (verifier/read/GradientQuestions.h).
 //
 //===----------------------------------------------------------------------===//
 

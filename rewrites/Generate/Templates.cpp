@@ -8,7 +8,7 @@
 #include "dialects/Graph/PointwiseOps.h"
 #include "rewrites/Generate/BeforeGraphs.h"
 #include "rewrites/Generate/Emit.h"
-#include "verifier/Holes.h"
+#include "verifier/search/Holes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/xxhash.h"
 #include <chrono>

@@ -8,7 +8,7 @@
 // (windows compose as k1 + s1 (k2 - 1), s1 s2, p1 + s1 p2) or from a list
 // (k + 2 e with p + e d, groups that are fewer). A template whose result dims
 // cannot agree is dropped before anything is solved; the weights of the others
-// are solved (verifier/Holes.h) and the rule is proved.
+// are solved (verifier/search/Holes.h) and the rule is proved.
 //
 //===----------------------------------------------------------------------===//
 

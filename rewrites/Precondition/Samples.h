@@ -3,8 +3,8 @@
 #ifndef MLC_REWRITES_PRECONDITION_SAMPLES_H
 #define MLC_REWRITES_PRECONDITION_SAMPLES_H
 
-#include "verifier/Instance.h"
 #include "verifier/Verifier.h"
+#include "verifier/read/Instance.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlc::precondition {

@@ -12,8 +12,8 @@
 #include "mlir/Parser/Parser.h"
 #include "rewrites/Rules/StatementText.h"
 #include "rewrites/Rules/VerifyRules.h"
-#include "verifier/CheckProof.h"
-#include "verifier/ShippedStatements.h"
+#include "verifier/read/CheckProof.h"
+#include "verifier/read/ShippedStatements.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -89,7 +89,7 @@ textOfStatements(RuleSet &rules,
       lines[rule.getName().str()] = rule.hash + "\", \"" + hash;
   std::string text =
       "// Generated from rewrites/*.mlir.\n#include "
-      "\"verifier/ShippedStatements.h\"\n\nusing namespace "
+      "\"verifier/read/ShippedStatements.h\"\n\nusing namespace "
       "mlc::verifier;\n\nstatic const ShippedStatement table[] = {\n";
   for (const auto &[name, hashes] : lines)
     text += "    {\"" + name + "\", \"" + hashes + "\"},\n";

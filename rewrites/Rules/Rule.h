@@ -12,8 +12,8 @@
 #include "dialects/Rule/Rule.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "verifier/Parameters.h"
 #include "verifier/Verifier.h"
+#include "verifier/read/Parameters.h"
 #include <string>
 #include <vector>
 

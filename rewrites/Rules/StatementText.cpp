@@ -1,7 +1,7 @@
 //===- StatementText.cpp - What a rule says, without the rule -------------===//
 
 #include "rewrites/Rules/StatementText.h"
-#include "verifier/AssumeText.h"
+#include "verifier/read/AssumeText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 

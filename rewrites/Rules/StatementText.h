@@ -4,7 +4,7 @@
 #define MLC_REWRITES_RULES_STATEMENTTEXT_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "verifier/Condition.h"
+#include "verifier/read/Condition.h"
 
 namespace mlc {
 

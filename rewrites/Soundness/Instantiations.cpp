@@ -2,8 +2,8 @@
 
 #include "dialects/Interfaces/EvaluatorScalar.h"
 #include "rewrites/Soundness/Soundness.h"
-#include "verifier/Instance.h"
-#include "verifier/Parameters.h"
+#include "verifier/read/Instance.h"
+#include "verifier/read/Parameters.h"
 #include <cmath>
 #include <limits>
 

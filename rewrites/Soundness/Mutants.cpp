@@ -4,7 +4,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "rewrites/Soundness/Soundness.h"
-#include "verifier/Counterexample.h"
+#include "verifier/search/Counterexample.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 #include <random>

@@ -47,6 +47,7 @@ class FaultedBuild:
         """Compiles a file, as the build compiles `target`, and leaves faults out until it does; those that are left."""
         command = shlex.split(self.command(target))
         copy = self.work / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
         command[command.index("-c") + 1] = str(copy)
         command[command.index("-o") + 1] = str(self.object(name))
         command[command.index("-MF") + 1] = str(self.work / f"{name}.d")

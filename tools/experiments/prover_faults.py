@@ -30,67 +30,69 @@ import source_faults
 from faulted_build import FaultedBuild, written
 from mutated_proofs import ROOT, Statements
 
-SOURCES = ["Bounds", "Cases", "Elaborate*", "Equality", "Expand*", "Head", "Index", "Integers",
-           "Normalize", "Reduce", "Scalar", "Simplify", "Solver", "Unify"]
+SOURCES = ["read/Cases", *("search/" + name for name in (
+    "Bounds", "Elaborate*", "Equality", "Expand*", "Head", "Index", "Integers", "Normalize", "Reduce", "Scalar", "Simplify",
+    "Solver", "Unify"))]
 # Linked into what checks proofs, but checked there itself.
-CHECKED = {"Cases.cpp"}
+CHECKED = {"read/Cases.cpp"}
 LIMIT = 60  # seconds for one statement, which unchanged takes less than 1
 BUDGET = {"false": 5.0, "true": 1.0}  # seconds that all statements of the corpus take where there is no fault
 MOST = 240  # seconds for one fault, after which the other statements count as lost
 
 # As faulted_build has them.
 SHARP = [
-    ("Equality.cpp", 'if (!holds(Guard::nonNegative(substitute(r, *tau)), inTerm,\n               "tau leads to a point"))',
+    ("search/Equality.cpp", 'if (!holds(Guard::nonNegative(substitute(r, *tau)), inTerm,\n               "tau leads to a point"))',
      "if (!mlc::fault(NUMBER) && @@)", "a map may lead below 0"),
-    ("Equality.cpp", 'if (!holds(Guard::zero(back - v), inTerm, "sigma inverts tau"))',
+    ("search/Equality.cpp", 'if (!holds(Guard::zero(back - v), inTerm, "sigma inverts tau"))',
      "if (!mlc::fault(NUMBER) && @@)", "a map need not be inverted"),
-    ("Equality.cpp", "guards.push_back(Guard::zero(there - r));", "if (!mlc::fault(NUMBER)) @",
+    ("search/Equality.cpp", "guards.push_back(Guard::zero(there - r));", "if (!mlc::fault(NUMBER)) @",
      "an image need not be one of the map"),
-    ("Equality.cpp", 'if (!holds(Guard::zero(x - y), facts, "indices agree"))', "if (!mlc::fault(NUMBER) && @@)",
+    ("search/Equality.cpp", 'if (!holds(Guard::zero(x - y), facts, "indices agree"))', "if (!mlc::fault(NUMBER) && @@)",
      "indices need not agree"),
-    ("Equality.cpp", "if (!equal(x, y, facts))", "if (!mlc::fault(NUMBER) && @@)", "arguments need not be equal"),
-    ("Equality.cpp", "(implied(terms[0], terms[1]) && implied(terms[1], terms[0]))",
+    ("search/Equality.cpp", "if (!equal(x, y, facts))", "if (!mlc::fault(NUMBER) && @@)", "arguments need not be equal"),
+    ("search/Equality.cpp", "(implied(terms[0], terms[1]) && implied(terms[1], terms[0]))",
      "(mlc::fault(NUMBER) ? implied(terms[0], terms[1]) : @)", "one domain within the other is enough"),
-    ("Equality.cpp", "terms[0].coefficient + terms[1].coefficient == Fraction(0)", "(mlc::fault(NUMBER) || (@))",
+    ("search/Equality.cpp", "terms[0].coefficient + terms[1].coefficient == Fraction(0)", "(mlc::fault(NUMBER) || (@))",
      "coefficients need not cancel"),
-    ("Equality.cpp", "covers(b.branches, a.branches, facts)", "(mlc::fault(NUMBER) || @)",
+    ("search/Equality.cpp", "covers(b.branches, a.branches, facts)", "(mlc::fault(NUMBER) || @)",
      "a maximum of fewer is the same"),
-    ("Equality.cpp", "guards.push_back({guard.kind, substitute(guard.expr, map)});\n  return guards;",
+    ("search/Equality.cpp", "guards.push_back({guard.kind, substitute(guard.expr, map)});\n  return guards;",
      "if (!mlc::fault(NUMBER)) @", "an image need not lie in the domain"),
-    ("Simplify.cpp", "term.domain.guards.push_back(Guard::nonNegative(value));\n}", "if (!mlc::fault(NUMBER)) @",
+    ("search/Simplify.cpp", "term.domain.guards.push_back(Guard::nonNegative(value));\n}", "if (!mlc::fault(NUMBER)) @",
      "a variable's value may be below 0"),
-    ("Simplify.cpp", "term.domain.guards.push_back(Guard::nonNegative(least));", "if (!mlc::fault(NUMBER)) @",
+    ("search/Simplify.cpp", "term.domain.guards.push_back(Guard::nonNegative(least));", "if (!mlc::fault(NUMBER)) @",
      "a count may be below 0"),
-    ("Simplify.cpp", "inner.provesNonNegative(-v)", "(mlc::fault(NUMBER) || @)", "every variable is 0"),
-    ("Reduce.cpp", "isNeverEmpty(part.domain, outside)", "(mlc::fault(NUMBER) || @)",
+    ("search/Simplify.cpp", "inner.provesNonNegative(-v)", "(mlc::fault(NUMBER) || @)", "every variable is 0"),
+    ("search/Reduce.cpp", "isNeverEmpty(part.domain, outside)", "(mlc::fault(NUMBER) || @)",
      "a maximum of perhaps nothing is a value"),
-    ("Reduce.cpp", "f.growth != Growth::Increasing", "(!mlc::fault(NUMBER) && @)", "every function is monotone"),
-    ("Reduce.cpp", "!bounds.low || *bounds.low < Fraction(0)", "(!mlc::fault(NUMBER) && (@))",
+    ("search/Reduce.cpp", "f.growth != Growth::Increasing", "(!mlc::fault(NUMBER) && @)", "every function is monotone"),
+    ("search/Reduce.cpp", "!bounds.low || *bounds.low < Fraction(0)", "(!mlc::fault(NUMBER) && (@))",
      "any branch goes from a maximum"),
-    ("Reduce.cpp", "isPositive(atomSum(factor.atom), facts)", "(mlc::fault(NUMBER) || @)",
+    ("search/Reduce.cpp", "isPositive(atomSum(factor.atom), facts)", "(mlc::fault(NUMBER) || @)",
      "any factor leaves a maximum"),
-    ("Cases.cpp", "llvm::append_range(result, own);", "if (!mlc::fault(NUMBER) || result.empty()) @",
+    ("read/Cases.cpp", "llvm::append_range(result, own);", "if (!mlc::fault(NUMBER) || result.empty()) @",
      "alternatives behind the first are left out"),
-    ("Cases.cpp", "isPositive ? minusRest + number : minusRest - number", "mlc::fault(NUMBER) ? number : (@)",
+    ("read/Cases.cpp", "isPositive ? minusRest + number : minusRest - number", "mlc::fault(NUMBER) ? number : (@)",
      "what divides has no rest"),
-    ("Cases.cpp", "return {{negate ? guard.negated() : guard}};", "if (mlc::fault(NUMBER)) return {{guard}}; else @",
+    ("read/Cases.cpp", "return {{negate ? guard.negated() : guard}};", "if (mlc::fault(NUMBER)) return {{guard}}; else @",
      "a negation is left out"),
-    ("ElaborateSteps.cpp", "!factsOf(*function).isMonotone()", "(!mlc::fault(NUMBER) && @)",
+    ("search/ElaborateSteps.cpp", "!factsOf(*function).isMonotone()", "(!mlc::fault(NUMBER) && @)",
      "every function leaves a maximum"),
-    ("ElaborateEnds.cpp", "need.isOptional ||", "(!mlc::fault(NUMBER) && need.isOptional) ||",
+    ("search/ElaborateEnds.cpp", "need.isOptional ||", "(!mlc::fault(NUMBER) && need.isOptional) ||",
      "what need not hold makes a case absurd"),
-    ("ElaborateEnds.cpp", "same(value, there)", "(!mlc::fault(NUMBER) && @)", "any case is absurd"),
-    ("ElaborateFacts.cpp", "Rational inverse = Rational(1) / by;", "Rational inverse = Rational(mlc::fault(NUMBER) ? -1 : 1) / by;",
+    ("search/ElaborateEnds.cpp", "same(value, there)", "(!mlc::fault(NUMBER) && @)", "any case is absurd"),
+    ("search/ElaborateFacts.cpp", "Rational inverse = Rational(1) / by;", "Rational inverse = Rational(mlc::fault(NUMBER) ? -1 : 1) / by;",
      "the sign of a value's multiple does not count"),
-    ("ElaborateProof.cpp", "there.push_back(isOne ? single(truth)", "there.push_back(isOne != mlc::fault(NUMBER) ? single(truth)",
+    ("search/ElaborateProof.cpp", "there.push_back(isOne ? single(truth)", "there.push_back(isOne != mlc::fault(NUMBER) ? single(truth)",
      "the cases of a truth value are exchanged"),
-    ("ElaborateSplits.cpp", "border->integer() + 1", "border->integer() + (mlc::fault(NUMBER) ? 2 : 1)",
+    ("search/ElaborateSplits.cpp", "border->integer() + 1", "border->integer() + (mlc::fault(NUMBER) ? 2 : 1)",
      "the border of a sum lies elsewhere"),
 ]
 
 
 def sources():
-    return sorted(p.name for pattern in SOURCES for p in (ROOT / "verifier").glob(f"{pattern}.cpp"))
+    found = sorted((p for pattern in SOURCES for p in (ROOT / "verifier").glob(f"{pattern}.cpp")), key=lambda p: p.name)
+    return [str(p.relative_to(ROOT / "verifier")) for p in found]
 
 
 class Build(FaultedBuild):

@@ -2,7 +2,7 @@
 
 usage: reader_faults.py BUILD [--unheld] [--everything] [NAME ...]
 
-Each fault changes one place of the reader's sources (verifier/FromLinalg.cpp, Linalg*.cpp, Arith*.cpp). mlc-verify is
+Each fault changes one place of the reader's sources (verifier/read/FromLinalg.cpp, Linalg*.cpp, Arith*.cpp). mlc-verify is
 built with it, asked about pairs that are false, and the sources are restored. What a fault may do:
 
     misread   some reading is held against a run of its function, and disagrees
@@ -25,8 +25,8 @@ import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 MOVE, TENSOR, SCALAR, LOOPS, READER, ARITH, INTEGER = (
-    "verifier/LinalgMovement.cpp", "verifier/LinalgTensor.cpp", "verifier/LinalgScalar.cpp",
-    "verifier/LinalgLoops.cpp", "verifier/FromLinalg.cpp", "verifier/Arith.cpp", "verifier/ArithInteger.cpp")
+    f"verifier/read/{name}.cpp" for name in ("LinalgMovement", "LinalgTensor", "LinalgScalar", "LinalgLoops", "FromLinalg",
+                                             "Arith", "ArithInteger"))
 
 # name: (file, old, new)
 FAULTS = {
@@ -219,7 +219,7 @@ BELIEVED = {
     "arith: unsigned quotient": pair(DIVIDE.replace("OP", "divui"), DIVIDE.replace("OP", "divsi"), e="i32"),
 }
 
-UNHELD = ("verifier/Misreading.cpp", "return checkReading(reading, question).misreading;", 'return "";')
+UNHELD = ("verifier/read/Misreading.cpp", "return checkReading(reading, question).misreading;", 'return "";')
 
 
 def corpus(folder):

@@ -7,7 +7,7 @@
 #include "mlir/IR/Verifier.h"
 #include "runtime/FileBytes.h"
 #include "tools/CommandLine.h"
-#include "verifier/AssumeText.h"
+#include "verifier/read/AssumeText.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -42,7 +42,7 @@ struct RuleFileOptions {
 
   /// The rules of the files, or those that ship with mlc. A file holds
   /// `rule.def`s, or pairs of functions @NAME_before and @NAME_after with
-  /// `mlc.assume` as in verifier/AssumeText.h.
+  /// `mlc.assume` as in verifier/read/AssumeText.h.
   Exit load(RuleSet &rules, mlir::MLIRContext &context) const;
 
   llvm::cl::list<std::string> files;

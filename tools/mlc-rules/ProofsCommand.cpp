@@ -4,7 +4,7 @@
 #include "rewrites/Support/Stopwatch.h"
 #include "runtime/FileBytes.h"
 #include "tools/mlc-rules/Command.h"
-#include "verifier/ByKernel.h"
+#include "verifier/search/ByKernel.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"

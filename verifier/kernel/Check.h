@@ -108,7 +108,6 @@ public:
   bool isPositive(const Context &context, const Sum &sum);
   /// The first reason why something was refused.
   const std::string &getFailure() const { return failure; }
-  void forgetFailure() { failure.clear(); }
   /// Whether some step or group has made terms come or go, which floats may
   /// notice (0 times infinity, infinity less infinity), rather than reordered
   /// them.

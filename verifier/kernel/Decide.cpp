@@ -458,11 +458,4 @@ bool Decider::isZeroSum(llvm::ArrayRef<Formula> given,
   return isUnsatisfiable(script, obligation);
 }
 
-bool Decider::canHold(llvm::ArrayRef<Formula> all) {
-  Script script;
-  for (const Formula &formula : all)
-    script.require(script.text(formula));
-  return ask(script.take()) == Answer::Sometimes;
-}
-
 } // namespace mlc::kernel

@@ -48,8 +48,6 @@ public:
   /// Whether the sum is 0 there; modulo 2^width where width is not 0.
   bool isZeroSum(llvm::ArrayRef<Formula> given, llvm::ArrayRef<Weighted> sum,
                  unsigned width);
-  /// Whether some integers satisfy all.
-  bool canHold(llvm::ArrayRef<Formula> all);
 
   /// Called with each script that was answered as wanted ("unsat"), also where
   /// the answer was known.
@@ -67,8 +65,7 @@ protected:
 
 private:
   enum class Answer { Never, Sometimes, Unknown };
-  Answer ask(const std::string &script,
-             std::map<std::string, int64_t> *values = nullptr);
+  Answer ask(const std::string &script, std::map<std::string, int64_t> *values);
   bool isUnsatisfiable(class Script &script, const Obligation &obligation);
 
   const uint64_t maxWork;

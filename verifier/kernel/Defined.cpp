@@ -95,7 +95,7 @@ Own ownNeedOf(const ExprNode &node) {
                : Own::Nothing;
   case Expr::Kind::Binary:
     // Powers of integers are products. That sizes divide by no 0 is a condition
-    // on sizes (verifier/WellFormed.h).
+    // on sizes (verifier/read/WellFormed.h).
     if ((node.binary == BinaryFn::Pow && !isFloat(node.type)) ||
         (isIndex(node.type) && node.operands[1]->kind == Expr::Kind::Int))
       return Own::Nothing;

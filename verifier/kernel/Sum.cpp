@@ -55,10 +55,6 @@ Sum single(FactorRef factor) {
   return {Term{Rational(1), {}, {}, {std::move(factor)}}};
 }
 
-Sum indicator(Formula formula) {
-  return {Term{Rational(1), {}, {std::move(formula)}, {}}};
-}
-
 Sum scaled(Sum sum, const Rational &factor) {
   if (factor == Rational(0))
     return {};

@@ -73,8 +73,6 @@ FactorRef makeReduce(llvm::StringRef monoid, std::vector<Branch> branches,
 
 Sum constant(Rational value);
 Sum single(FactorRef factor);
-/// 1 where it holds, else 0.
-Sum indicator(Formula formula);
 Sum scaled(Sum sum, const Rational &factor);
 Sum add(Sum a, const Sum &b);
 /// a less b, whose terms are marked as the second sum's.

@@ -3,9 +3,9 @@
 // Runs a function of linalg, tensor, arith, math, affine and scf on concrete
 // tensors, operation by operation and point by point, as upstream describes
 // them. It shares no code with what reads such functions for proofs
-// (verifier/FromLinalg.cpp), so that a fault of one is seen by the other
-// (verifier/Misreading.h). Operators of the mlc dialect are evaluated by their
-// definitions.
+// (verifier/read/FromLinalg.cpp), so that a fault of one is seen by the other
+// (verifier/read/Misreading.h). Operators of the mlc dialect are evaluated by
+// their definitions.
 //
 // Floats are intervals around real numbers, integers wrap, indices do not.
 // Everything that a text can ask for is counted before it is done.

@@ -21,7 +21,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "rewrites/Precondition/Precondition.h"
 #include "rewrites/Rules/Rule.h"
-#include "verifier/AssumeText.h"
+#include "verifier/read/AssumeText.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "verifier/Arith.h"
+#include "verifier/read/Arith.h"
 #include "dialects/Interfaces/Attributes.h"
 #include "dialects/Interfaces/Evaluator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

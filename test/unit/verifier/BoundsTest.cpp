@@ -1,6 +1,6 @@
 //===- BoundsTest.cpp - Numbers between which a value lies ----------------===//
 
-#include "verifier/Bounds.h"
+#include "verifier/search/Bounds.h"
 #include "Pair.h"
 
 using namespace mlc;

@@ -8,11 +8,11 @@
 
 #include "dialects/Interfaces/ParseModule.h"
 #include "test/random/pairs/Partial.h"
-#include "verifier/AssumeText.h"
-#include "verifier/CheckProof.h"
-#include "verifier/Gradient.h"
-#include "verifier/Program.h"
 #include "verifier/Verifier.h"
+#include "verifier/read/AssumeText.h"
+#include "verifier/read/CheckProof.h"
+#include "verifier/read/Program.h"
+#include "verifier/search/Gradient.h"
 #include <catch2/catch.hpp>
 
 using namespace mlc;

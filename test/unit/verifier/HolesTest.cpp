@@ -1,6 +1,6 @@
 //===- HolesTest.cpp - Weights are solved, or rightly have no solution ----===//
 
-#include "verifier/Holes.h"
+#include "verifier/search/Holes.h"
 #include "Pair.h"
 #include "dialects/Graph/ComputeOps.h"
 

@@ -1,6 +1,6 @@
 //===- IndexTest.cpp - What follows from facts ----------------------------===//
 
-#include "verifier/Index.h"
+#include "verifier/search/Index.h"
 #include "dialects/Interfaces/Attributes.h"
 #include <catch2/catch.hpp>
 

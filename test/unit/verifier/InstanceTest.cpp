@@ -1,6 +1,6 @@
 //===- InstanceTest.cpp - Sizes that satisfy conditions -------------------===//
 
-#include "verifier/Instance.h"
+#include "verifier/read/Instance.h"
 #include "Pair.h"
 
 using namespace mlc;

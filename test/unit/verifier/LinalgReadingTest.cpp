@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
-#include "verifier/Misreading.h"
+#include "verifier/read/Misreading.h"
 #include <catch2/catch.hpp>
 
 using namespace mlir;

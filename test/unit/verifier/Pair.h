@@ -7,8 +7,8 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "verifier/AssumeText.h"
 #include "verifier/Verifier.h"
+#include "verifier/read/AssumeText.h"
 #include <catch2/catch.hpp>
 
 namespace mlc::test {

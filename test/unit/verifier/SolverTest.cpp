@@ -1,6 +1,6 @@
 //===- SolverTest.cpp - Formulas and Z3 -----------------------------------===//
 
-#include "verifier/Solver.h"
+#include "verifier/search/Solver.h"
 #include "dialects/Interfaces/Attributes.h"
 #include <catch2/catch.hpp>
 

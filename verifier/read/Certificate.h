@@ -1,0 +1,25 @@
+//===- Certificate.h - A proof, and what it rests on ------------*- C++ -*-===//
+
+#ifndef MLC_VERIFIER_READ_CERTIFICATE_H
+#define MLC_VERIFIER_READ_CERTIFICATE_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace mlc {
+
+struct Certificate {
+  /// What the kernel has accepted (kernel/Text.h).
+  std::string proof;
+  /// What the proof rests on beyond docs/Trust.md: one SMT-LIB script, in which
+  /// each obligation is a (push) .. (check-sat) (pop) that must answer unsat.
+  std::string smtlib;
+  unsigned numLemmas = 0;
+
+  /// Adds one: declarations and assertions that nothing satisfies.
+  void add(llvm::StringRef title, llvm::StringRef assertions);
+};
+
+} // namespace mlc
+
+#endif // MLC_VERIFIER_READ_CERTIFICATE_H

@@ -1,0 +1,319 @@
+//===- GradientQuestions.cpp - That a function is another's gradient ------===//
+
+#include "verifier/read/GradientQuestions.h"
+#include "verifier/read/GradientSides.h"
+#include "llvm/ADT/STLExtras.h"
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using mlir::func::FuncOp;
+
+namespace mlc::verifier {
+
+using namespace gradient;
+
+namespace {
+
+bool isFloat(mlir::Type type) { return !floatsOf(type).empty(); }
+
+/// An operator whose derivative nobody knows: one that has no definition, and
+/// makes floats of floats.
+std::string opaqueOperator(FuncOp function) {
+  llvm::SmallDenseSet<mlir::Value> moving;
+  for (mlir::BlockArgument argument : function.getArguments())
+    if (isFloat(argument.getType()))
+      moving.insert(argument);
+  for (mlir::Operation &op : function.getBody().front()) {
+    bool moves = op.getNumRegions() > 0 ||
+                 llvm::any_of(op.getOperands(), [&](mlir::Value operand) {
+                   return moving.contains(operand);
+                 });
+    if (!moves)
+      continue;
+    if (mlir::isa<OpaqueOpInterface>(op) &&
+        llvm::any_of(op.getResultTypes(), isFloat))
+      return op.getName().getStringRef().str();
+    moving.insert(op.result_begin(), op.result_end());
+  }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Maxima that cancel
+//===----------------------------------------------------------------------===//
+//
+// Softmax subtracts a maximum, so that exponentials do not overflow. It has
+// kinks where softmax has none, and that these cancel is hard to see. So a
+// program is replaced by one in which the maximum is 0. Both are equal, which
+// is stated of the first stages that are the same in both.
+
+/// A program, one without such maxima, and the stages that are the same though
+/// what they read is not.
+struct Dropped {
+  Program original, changed;
+  std::vector<unsigned> stages;
+};
+
+bool isExtremum(const Stage &stage) {
+  if (stage.pieces.size() != 1 ||
+      !mlir::isa<mlir::FloatType>(stage.elementType))
+    return false;
+  const Expr &body = stage.pieces.front().body;
+  return body->kind == Expr::Kind::Reduce &&
+         (body->reduce == ReduceKind::Max || body->reduce == ReduceKind::Min) &&
+         body->operands[0]->kind == Expr::Kind::Read &&
+         !body->operands[0]->guarded;
+}
+
+Program withResults(Program program, ArrayRef<unsigned> stages) {
+  program.definition.results.assign(stages.begin(), stages.end());
+  return program;
+}
+
+class MaximaDropper {
+public:
+  MaximaDropper(const Program &program, const SharedInputs &shared,
+                mlir::MLIRContext *context, const Assumptions &assumptions,
+                MayBeTrue mayBeTrue)
+      : shared(shared), context(context), assumptions(assumptions),
+        mayBeTrue(mayBeTrue), dropped{program, program, {}} {}
+
+  /// Nothing where the program has none.
+  std::optional<Dropped> run() {
+    for (size_t i = 0; i < dropped.original.definition.stages.size(); ++i)
+      if (isExtremum(dropped.original.definition.stages[i]))
+        drop(i);
+    if (dropped.stages.empty())
+      return std::nullopt;
+    return std::move(dropped);
+  }
+
+private:
+  void drop(unsigned maximum) {
+    Program other = dropped.changed;
+    Stage &stage = other.definition.stages[maximum];
+    stage.pieces[0].body =
+        DefinitionBuilder(context, {}).constant(stage.elementType, 0);
+    std::set<unsigned> differs{maximum};
+    std::vector<unsigned> same;
+    for (unsigned i = maximum + 1; i < other.definition.stages.size(); ++i) {
+      if (!reads(other.definition.stages[i], differs))
+        continue;
+      if (isSame(other, i))
+        same.push_back(i);
+      else
+        differs.insert(i);
+    }
+    if (llvm::any_of(other.definition.results,
+                     [&](unsigned result) { return differs.count(result); }))
+      return;
+    dropped.changed = std::move(other);
+    llvm::append_range(dropped.stages, same);
+  }
+
+  static bool reads(const Stage &stage, const std::set<unsigned> &stages) {
+    bool found = false;
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        found |= node.kind == Expr::Kind::Read && node.tensor.isStage &&
+                 stages.count(node.tensor.index);
+      });
+    return found;
+  }
+
+  /// Guesses whether a stage is the same in both. Where it says yes, that is
+  /// stated too.
+  bool isSame(const Program &other, unsigned stage) const {
+    Question question = makeQuestion(
+        withResults(dropped.original, stage), withResults(other, stage), shared,
+        std::vector<std::string>(other.numArguments), assumptions);
+    return question.failure.empty() && mayBeTrue(question);
+  }
+
+  const SharedInputs &shared;
+  mlir::MLIRContext *context;
+  const Assumptions &assumptions;
+  MayBeTrue mayBeTrue;
+  Dropped dropped;
+};
+
+/// The results of a program, and 0 times each of some stages, or 0.
+Program withZeros(Program program, ArrayRef<unsigned> stages, bool areProducts,
+                  mlir::MLIRContext *context) {
+  for (unsigned number : stages) {
+    Definition &own = program.definition;
+    Stage zeros = own.stages[number];
+    zeros.reinterprets.reset();
+    Piece piece;
+    ExprNode read(Expr::Kind::Read, zeros.elementType);
+    read.tensor = {true, number};
+    for (IntExpr dim : zeros.dims) {
+      piece.offset.push_back(dim * 0);
+      piece.loops.push_back({own.numLoops++, dim});
+      ExprNode loop(Expr::Kind::Loop, mlir::IndexType::get(context));
+      loop.loop = piece.loops.back().id;
+      read.operands.push_back(
+          Expr(std::make_shared<const ExprNode>(std::move(loop))));
+    }
+    Expr zero = DefinitionBuilder(context, {}).constant(zeros.elementType, 0);
+    piece.body =
+        areProducts
+            ? zero * Expr(std::make_shared<const ExprNode>(std::move(read)))
+            : zero;
+    zeros.pieces.assign(1, std::move(piece));
+    own.results.push_back(own.stages.size());
+    own.stages.push_back(std::move(zeros));
+  }
+  return program;
+}
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
+
+Question askWith(const Read &read, FuncOp function,
+                 const Assumptions &assumptions, bool isZeroWhereSteep) {
+  Sides sides(read, function->getContext(), isZeroWhereSteep);
+  std::vector<std::string> names = sides.argumentNames(function), gradients;
+  for (unsigned argument : read.arguments)
+    gradients.push_back("gradient of " + names[argument]);
+  Question question = makeQuestion(sides.before(), sides.after(), read.shared,
+                                   std::move(names), assumptions);
+  question.resultNames = std::move(gradients);
+  return question;
+}
+
+/// The question about f and g without such maxima, and that these are f and g;
+/// nothing where they have none.
+std::optional<Question> askWithoutMaxima(const Read &read, FuncOp function,
+                                         const Assumptions &assumptions,
+                                         bool isZeroWhereSteep,
+                                         MayBeTrue mayBeTrue) {
+  mlir::MLIRContext *context = function->getContext();
+  auto drop = [&](const Program &program) {
+    return MaximaDropper(program, read.shared, context, assumptions, mayBeTrue)
+        .run();
+  };
+  auto f = drop(read.f), g = drop(read.g);
+  if (!f && !g)
+    return std::nullopt;
+  Read other = read;
+  if (f)
+    other.f = f->changed;
+  if (g)
+    other.g = g->changed;
+  Question question = askWith(other, function, assumptions, isZeroWhereSteep);
+  Sides original(read, context), changed(other, context);
+  auto add = [&](Program before, Program after) {
+    Question one =
+        makeQuestion(std::move(before), std::move(after), read.shared,
+                     question.argumentNames, assumptions);
+    if (question.failure.empty())
+      question.failure = one.failure;
+    question.beside.push_back({one.conditions, question.cases.size()});
+    llvm::append_range(question.cases, one.cases);
+  };
+  // Wherever `from` is defined, so are these stages of it, and those of `to`
+  // are equal: so is all of `to`.
+  auto addEqual = [&](const Program &from, const Program &to,
+                      ArrayRef<unsigned> stages) {
+    add(withZeros(from, stages, false, context),
+        withZeros(from, stages, true, context));
+    add(withResults(from, stages), withResults(to, stages));
+  };
+  if (f)
+    addEqual(original.function(), changed.function(), f->stages);
+  if (g)
+    addEqual(changed.gradient(), original.gradient(), g->stages);
+  if (!question.failure.empty())
+    return std::nullopt;
+  return question;
+}
+
+/// Whether a slope may be infinite where f has a value.
+bool mayBeSteep(const Definition &definition) {
+  bool found = false;
+  for (const Stage &stage : definition.stages)
+    for (const Piece &piece : stage.pieces)
+      walk(piece.body, [&](const ExprNode &node) {
+        found |=
+            (node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Sqrt) ||
+            (node.kind == Expr::Kind::Binary && node.binary == BinaryFn::Pow);
+      });
+  return found;
+}
+
+} // namespace
+
+std::string whyNotOfGradient(FuncOp function, FuncOp gradient) {
+  SmallVector<mlir::Type> arguments(function.getArgumentTypes()), results;
+  for (unsigned place : floatsOf(function.getResultTypes()))
+    arguments.push_back(function.getResultTypes()[place]);
+  for (unsigned place : floatsOf(function.getArgumentTypes()))
+    results.push_back(function.getArgumentTypes()[place]);
+  auto isAlike = [](mlir::Type a, mlir::Type b) {
+    auto x = mlir::dyn_cast<mlir::RankedTensorType>(a),
+         y = mlir::dyn_cast<mlir::RankedTensorType>(b);
+    return x && y && x.getRank() == y.getRank() &&
+           x.getElementType() == y.getElementType();
+  };
+  auto compare = [&](ArrayRef<mlir::Type> expected, ArrayRef<mlir::Type> found,
+                     llvm::StringRef what) -> std::string {
+    std::string why;
+    llvm::raw_string_ostream os(why);
+    if (expected.size() != found.size())
+      os << "takes the arguments of @" << function.getName()
+         << " and then the cotangents of its results of floats, and gives the "
+            "gradients of its arguments of floats: expected "
+         << expected.size() << ' ' << what << "s, got " << found.size();
+    for (auto [i, pair] : llvm::enumerate(llvm::zip(expected, found)))
+      if (why.empty() && !isAlike(std::get<0>(pair), std::get<1>(pair)))
+        os << "has " << std::get<1>(pair) << " for " << what << " #" << i
+           << ", where a ranked tensor like " << std::get<0>(pair)
+           << " is needed";
+    return why;
+  };
+  std::string why = compare(
+      arguments, llvm::to_vector(gradient.getArgumentTypes()), "argument");
+  if (why.empty())
+    why =
+        compare(results, llvm::to_vector(gradient.getResultTypes()), "result");
+  return why;
+}
+
+std::vector<Question> makeGradientQuestions(FuncOp function, FuncOp gradient,
+                                            const Assumptions &assumptions,
+                                            MayBeTrue mayBeTrue) {
+  function->getContext()->loadDialect<MlcDialect>();
+  std::vector<Question> questions(1);
+  std::string &failure = questions.front().failure;
+  // What was read of each of them is held against runs of it.
+  for (FuncOp one : {function, gradient})
+    if (failure.empty())
+      failure = makeQuestion(one, one, assumptions).failure;
+  if (failure.empty())
+    failure = whyNotOfGradient(function, gradient);
+  if (failure.empty())
+    if (std::string opaque = opaqueOperator(function); !opaque.empty())
+      failure = "the derivative of '" + opaque + "' is not known";
+  if (!failure.empty())
+    return questions;
+  Read read(function, gradient);
+  failure = read.failure();
+  if (!failure.empty())
+    return questions;
+  questions.clear();
+  for (bool isZeroWhereSteep : {true, false}) {
+    if (!isZeroWhereSteep && !mayBeSteep(read.f.definition))
+      break;
+    Question question = askWith(read, function, assumptions, isZeroWhereSteep);
+    if (question.failure.empty())
+      if (std::optional<Question> other = askWithoutMaxima(
+              read, function, assumptions, isZeroWhereSteep, mayBeTrue))
+        questions.push_back(std::move(*other));
+    questions.push_back(std::move(question));
+  }
+  return questions;
+}
+
+} // namespace mlc::verifier

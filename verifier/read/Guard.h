@@ -1,0 +1,67 @@
+//===- Guard.h - Conditions on integers, and what they are of ---*- C++ -*-===//
+//
+// Indices, extents and guards are IntExprs over dims, attributes and variables
+// (symbols whose names begin with '%'). All symbols are non-negative.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MLC_VERIFIER_READ_GUARD_H
+#define MLC_VERIFIER_READ_GUARD_H
+
+#include "dialects/Interfaces/IntExpr.h"
+#include "llvm/ADT/SmallVector.h"
+#include <map>
+
+namespace mlc::verifier {
+
+/// Names that the verifier gives: dims and parameters of a question never
+/// begin so (ProgramBuilder and makeQuestion refuse what does).
+inline bool isOwnName(llvm::StringRef name) { return name.starts_with("%"); }
+
+/// expr >= 0, expr == 0 or expr != 0.
+struct Guard {
+  enum class Kind { NonNegative, Zero, NonZero };
+  Kind kind = Kind::NonNegative;
+  IntExpr expr;
+
+  static Guard nonNegative(IntExpr e) { return {Kind::NonNegative, e}; }
+  static Guard zero(IntExpr e) { return {Kind::Zero, e}; }
+  static Guard nonZero(IntExpr e) { return {Kind::NonZero, e}; }
+  /// a < b.
+  static Guard less(IntExpr a, IntExpr b) { return nonNegative(b - a - 1); }
+
+  Guard negated() const;
+  bool operator==(const Guard &other) const {
+    return kind == other.kind && expr == other.expr;
+  }
+};
+
+/// coefficient * product of atoms.
+struct IndexMonomial {
+  int64_t coefficient;
+  llvm::SmallVector<IntExpr, 3> atoms;
+
+  IntExpr toExpr(mlir::MLIRContext *context) const;
+};
+/// Of an expression that is no sum.
+IndexMonomial monomialOf(IntExpr expr);
+llvm::SmallVector<IndexMonomial, 4> monomialsOf(IntExpr expr);
+
+bool mentions(IntExpr expr, IntExpr symbol);
+inline bool mentions(const Guard &guard, IntExpr symbol) {
+  return mentions(guard.expr, symbol);
+}
+
+/// Symbols to expressions, by name.
+using Substitution = std::map<std::string, IntExpr>;
+IntExpr substitute(IntExpr expr, const Substitution &substitution);
+
+/// Whether expr >= 0 can be read off: it has no negative part but for that of
+/// one guard that holds, and what a minimum or a maximum takes away.
+bool isPlainlyNonNegative(IntExpr expr, llvm::ArrayRef<Guard> guards);
+/// Whether expr > 0 can be, or of each of its factors.
+bool isPlainlyPositive(IntExpr expr, llvm::ArrayRef<Guard> guards);
+
+} // namespace mlc::verifier
+
+#endif // MLC_VERIFIER_READ_GUARD_H

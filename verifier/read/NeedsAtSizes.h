@@ -1,0 +1,17 @@
+//===- NeedsAtSizes.h - Whether a need holds of numbers ---------*- C++ -*-===//
+
+#ifndef MLC_VERIFIER_READ_NEEDSATSIZES_H
+#define MLC_VERIFIER_READ_NEEDSATSIZES_H
+
+#include "verifier/read/Instance.h"
+
+namespace mlc::verifier {
+
+/// Whether a need holds for these sizes and all values of its loops and
+/// iterations; nothing where there are too many of those, or one cannot be
+/// computed.
+std::optional<bool> holdsAt(const Need &need, const SymbolValues &sizes);
+
+} // namespace mlc::verifier
+
+#endif // MLC_VERIFIER_READ_NEEDSATSIZES_H

@@ -1,0 +1,22 @@
+//===- Counterexample.h - Sizes and values that tell apart ------*- C++ -*-===//
+
+#ifndef MLC_VERIFIER_SEARCH_COUNTEREXAMPLE_H
+#define MLC_VERIFIER_SEARCH_COUNTEREXAMPLE_H
+
+#include "verifier/Verifier.h"
+#include "verifier/read/Question.h"
+
+namespace mlc::verifier {
+
+/// Looks for sizes and values where the functions differ: `trials` random
+/// ones. Sets `sawInstance` when one satisfied all assumptions. `isSmall`: what
+/// is found is made small first.
+std::optional<Counterexample> findCounterexample(const Question &question,
+                                                 const Assumptions &assumptions,
+                                                 uint64_t seed, unsigned trials,
+                                                 bool isSmall,
+                                                 bool &sawInstance);
+
+} // namespace mlc::verifier
+
+#endif // MLC_VERIFIER_SEARCH_COUNTEREXAMPLE_H

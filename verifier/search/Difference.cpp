@@ -1,0 +1,142 @@
+//===- Difference.cpp - What the sides of a difference do not share
+//---------===//
+
+#include "verifier/search/Difference.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <map>
+#include <set>
+
+using llvm::StringRef;
+
+namespace mlc::verifier {
+
+namespace {
+
+/// What is written in several ways and has one normal form.
+enum class Family { Order, Equality, Extremum, Quotient };
+
+std::optional<Family> familyOf(StringRef function) {
+  StringRef name = function.split(':').first;
+  if (name == "positive" || name == "less")
+    return Family::Order;
+  if (name == "zero")
+    return Family::Equality;
+  if (name == "max" || name == "min")
+    return Family::Extremum;
+  if (name == kernel::reciprocalName)
+    return Family::Quotient;
+  return std::nullopt;
+}
+
+/// What becomes a family's head, and its name. Of indices nothing does.
+std::optional<std::pair<Family, llvm::StringRef>> wordOf(const ExprNode &node) {
+  auto word = [](Family family, auto fn) {
+    return std::pair(family, llvm::StringRef(name(fn)));
+  };
+  if (node.kind == Expr::Kind::Compare &&
+      !node.operands.front()->type.isIndex()) {
+    bool isEquality = node.predicate == ComparePredicate::EQ ||
+                      node.predicate == ComparePredicate::NE;
+    return word(isEquality ? Family::Equality : Family::Order, node.predicate);
+  }
+  if (node.type.isIndex())
+    return std::nullopt;
+  if (node.kind == Expr::Kind::Binary &&
+      (node.binary == BinaryFn::Max || node.binary == BinaryFn::Min))
+    return word(Family::Extremum, node.binary);
+  if (node.kind == Expr::Kind::Binary && node.binary == BinaryFn::Div)
+    return word(Family::Quotient, node.binary);
+  if (node.kind == Expr::Kind::Unary && node.unary == UnaryFn::Reciprocal)
+    return word(Family::Quotient, node.unary);
+  if (node.kind == Expr::Kind::Reduce &&
+      (node.reduce == ReduceKind::Max || node.reduce == ReduceKind::Min))
+    return word(Family::Extremum, node.reduce);
+  return std::nullopt;
+}
+
+/// What occurs in one side's sum, as the side calls it.
+class Occurring {
+public:
+  Occurring(const Definition &side, const kernel::Sum &difference, bool isAfter,
+            llvm::ArrayRef<std::string> arguments)
+      : arguments(arguments) {
+    for (const Stage &stage : side.stages)
+      for (const Piece &piece : stage.pieces)
+        walk(piece.body, [&](const ExprNode &node) {
+          if (auto word = wordOf(node))
+            words[word->first].insert(word->second.str());
+        });
+    for (const kernel::Term &term : difference)
+      if (term.isAfter == isAfter)
+        add(term);
+  }
+
+  /// A list, after `start`, of what `other` lacks.
+  std::string describeRest(StringRef start, const Occurring &other) const {
+    std::set<std::string> rest;
+    for (const auto &[key, called] : names)
+      if (!other.names.count(key))
+        rest.insert(called.begin(), called.end());
+    return rest.empty() ? "" : (start + llvm::join(rest, ", ")).str();
+  }
+
+private:
+  using Names = std::set<std::string>;
+
+  void add(const kernel::Sum &sum) {
+    for (const kernel::Term &term : sum)
+      add(term);
+  }
+
+  void add(const kernel::Term &term) {
+    for (const kernel::FactorRef &factor : term.factors)
+      add(*factor);
+  }
+
+  void add(const kernel::Factor &factor) {
+    using Kind = kernel::Factor::Kind;
+    if (factor.kind == Kind::Read) {
+      std::string argument = factor.input < arguments.size()
+                                 ? arguments[factor.input]
+                                 : "argument " + std::to_string(factor.input);
+      names[argument] = {argument};
+    }
+    if (factor.kind == Kind::Call || factor.kind == Kind::Reduce)
+      names[factor.name] = namesOf(factor.name);
+    for (const kernel::Sum &argument : factor.arguments)
+      add(argument);
+    for (const kernel::Branch &branch : factor.branches)
+      add(branch.value);
+  }
+
+  Names namesOf(const std::string &function) const {
+    std::optional<Family> family = familyOf(function);
+    auto it = family ? words.find(*family) : words.end();
+    if (it != words.end())
+      return it->second;
+    // Made of something else: a conversion to a truth value, a selection.
+    if (family == Family::Order || family == Family::Equality)
+      return {"a comparison"};
+    return {function};
+  }
+
+  llvm::ArrayRef<std::string> arguments;
+  std::map<Family, Names> words;      // of the definition
+  std::map<std::string, Names> names; // by what it is in the sum
+};
+
+} // namespace
+
+std::string describeDifference(const Definition &before,
+                               const Definition &after,
+                               const kernel::Sum &difference,
+                               llvm::ArrayRef<std::string> arguments) {
+  Occurring given(before, difference, false, arguments),
+      shown(after, difference, true, arguments);
+  std::string first = given.describeRest("only before has ", shown),
+              second = shown.describeRest("only after has ", given);
+  return first + (first.empty() || second.empty() ? "" : "; ") + second;
+}
+
+} // namespace mlc::verifier

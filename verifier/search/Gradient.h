@@ -1,0 +1,31 @@
+//===- Gradient.h - Is a function another's gradient? -----------*- C++ -*-===//
+
+#ifndef MLC_VERIFIER_SEARCH_GRADIENT_H
+#define MLC_VERIFIER_SEARCH_GRADIENT_H
+
+#include "verifier/Verifier.h"
+#include "verifier/read/GradientQuestions.h"
+
+namespace mlc::verifier {
+
+/// The questions, with what is guessed being what numbers do not refute.
+std::vector<Question> makeGradientQuestions(mlir::func::FuncOp function,
+                                            mlir::func::FuncOp gradient,
+                                            const Assumptions &assumptions);
+
+} // namespace mlc::verifier
+
+namespace mlc {
+
+/// Whether `gradient` gives the gradients of `function` wherever that is
+/// differentiable and `assumptions` hold of it.
+Verdict verifyGradient(mlir::func::FuncOp function, mlir::func::FuncOp gradient,
+                       const Assumptions &assumptions,
+                       const VerifierOptions &options = {});
+
+/// What an answer about gradients rests on beyond what any does.
+std::string describeDerivative();
+
+} // namespace mlc
+
+#endif // MLC_VERIFIER_SEARCH_GRADIENT_H

@@ -1,0 +1,57 @@
+//===- Head.cpp - What a call applies, or a reduction joins by ------------===//
+
+#include "verifier/search/Head.h"
+#include "verifier/search/Integers.h"
+
+using llvm::StringRef;
+
+namespace mlc::verifier {
+
+static StringRef nameOf(Head::Kind kind) {
+  switch (kind) {
+  case Head::Kind::Positive:
+    return "positive";
+  case Head::Kind::Zero:
+    return "zero";
+  case Head::Kind::Less:
+    return "<";
+  case Head::Kind::Max:
+    return name(ReduceKind::Max);
+  case Head::Kind::Min:
+    return name(ReduceKind::Min);
+  case Head::Kind::Prod:
+    return name(ReduceKind::Prod);
+  case Head::Kind::Any:
+    return name(ReduceKind::Any);
+  case Head::Kind::All:
+    return name(ReduceKind::All);
+  case Head::Kind::Parity:
+    return "parity";
+  case Head::Kind::Uninterpreted:
+  case Head::Kind::Function:
+    break;
+  }
+  llvm_unreachable("it has a text or a function");
+}
+
+Head::Head(UnaryFn function)
+    : kind(Kind::Function), unary(function),
+      text(function == UnaryFn::Reciprocal ? "recip" : name(function).str()) {}
+
+Head::Head(Kind kind, mlir::Type elementType)
+    : kind(kind), text(nameOf(kind).str()) {
+  bool isReal = !elementType || mlir::isa<mlir::FloatType>(elementType) ||
+                elementType.isInteger(1);
+  if (isReal)
+    return;
+  type = elementType;
+  text = named(text, type);
+}
+
+Head Head::uninterpreted(const llvm::Twine &text) {
+  Head head;
+  head.text = text.str();
+  return head;
+}
+
+} // namespace mlc::verifier
