@@ -379,6 +379,6 @@ def test_independence():
                 "passes/Import/ForExport*")
     files = [p for pattern in patterns for p in ROOT.glob(pattern) if p.suffix in (".cpp", ".h")]
     text = "".join(p.read_text() for p in files)
-    assert len(files) == 14 and text.count("\n") < 2300
+    assert len(files) == 14 and text.count("\n") < 2350
     engines = r'"(rewrites/(EGraph|Extract|Search|Cost|Rules/(Match|Equations))|passes/Export)'
     assert not re.search(rf"#include {engines}", text)
