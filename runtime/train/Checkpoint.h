@@ -2,7 +2,8 @@
 //
 // A .npz file: "step", an int64 of how many steps are done; "settings", a text
 // as bytes, what must be the same when training goes on; "weight/NAME" and, for
-// each state of the optimizer, "STATE/NAME"; where the loss is scaled, "loss scale", the numbers of LossScale::save.
+// each state of the optimizer, "STATE/NAME"; where the loss is scaled, "loss
+// scale", the numbers of LossScale::save.
 //
 //===----------------------------------------------------------------------===//
 
